@@ -1,4 +1,4 @@
-"""The composition root: where a server is put together from settings."""
+"""The composition root of the server: builds it from settings."""
 
 from __future__ import annotations
 
@@ -45,18 +45,18 @@ from crowdd.storage.projects import projects
 from crowdd.storage.server import recount
 
 log = Logger()
-JOBS_AT_ONCE = 2  # connections for work by the clock
-BACKGROUND_STATEMENT_SECONDS = 600  # nobody looks on while a statement of jobs and long work takes its time
-# A thread that reckons gives the interpreter back to the reactor so soon. By Python's 5 ms each call of the system that
-# a request makes (there are a dozen) would wait that long beside one busy thread.
+JOBS_AT_ONCE = 2  # connections for periodic jobs
+BACKGROUND_STATEMENT_SECONDS = 600  # nobody waits for a statement of a job or background task
+# A busy thread gives the interpreter back to the reactor after this time. With Python's 5 ms, each of the dozen system
+# calls of a request would wait that long beside one busy thread.
 SWITCH_SECONDS = 0.0003
-SILENT_SECONDS = 5.0  # so long clients wait at the start; then they are told that the database is away
+SILENT_SECONDS = 5.0  # how long clients wait at startup before they are told that the database is unavailable
 
 
 class Server(Service):
-    """One crowdd process: database first, then the port; at the end the port first, then the database.
+    """One crowdd process. It opens the database before the port, and closes the port before the database.
 
-    ``listener`` is a socket that somebody else has bound; ``when_ready`` is called once, when requests are answered.
+    ``listener`` is a socket that is already bound. ``when_ready`` is called once, when requests are answered.
     """
 
     def __init__(
@@ -71,15 +71,15 @@ class Server(Service):
         self._listener, self._when_ready = listener, when_ready
         options = read_certificate(settings.http)
         self._certificate = None if options is None else Certificate(options)
-        # Where PostgreSQL takes few connections, requests come first and everybody gets one.
+        # If PostgreSQL allows few connections, the pool of requests is served first, and every pool gets at least one.
         budget = ConnectionBudget()
         self._pool = make_pool(reactor, settings, budget=budget)
-        # Files are read beside the requests, on connections of their own.
+        # Downloads read on connections of their own, so that requests do not wait for them.
         self._apart = Apart(reactor, settings.db.dsn, session(BACKGROUND_STATEMENT_SECONDS), budget)
         self._services = make_services(reactor, settings, self._pool, self._apart)
         self._process_state = ProcessState.begin(reactor, self._services)
         self._site = make_site(reactor, settings, self._process_state)
-        # Long work has connections of its own: it must not keep a request waiting.
+        # Background tasks have connections of their own, so that requests do not wait for them.
         self._background = make_pool(
             reactor,
             settings,
@@ -88,7 +88,7 @@ class Server(Service):
             budget=budget,
         )
         behind = self._services.with_database(self._background)
-        # The session that holds the locks of jobs and of the worker: one connection, which nobody else uses.
+        # One connection, used for nothing else, holds the locks of jobs and of the worker.
         self._session = make_pool(reactor, settings, size=1, budget=budget)
         patience = settings.http.drain_seconds
         self._job_runner = JobRunner(
@@ -143,9 +143,9 @@ class Server(Service):
         return looking
 
     def prepared(self, settings: Settings) -> Callable[[], None]:
-        """Builds what other settings need and gives what puts it to use; nothing has changed before that is called.
+        """Prepare other settings, and return a function that applies them. Nothing changes before it is called.
 
-        Requests under way end by the old settings. Raises ConfigError, and whatever a broken file causes.
+        Requests in flight finish with the old settings. Raises ConfigError, and the errors of a broken file.
         """
         options = read_certificate(settings.http)
         if (options is None) != (self._certificate is None):
@@ -170,7 +170,7 @@ class Server(Service):
         return put_to_use
 
     def privilegedStartService(self) -> None:
-        """Binds here, where an error still stops twistd."""
+        """Bind here, where an error still stops twistd."""
         self._site.max_connections = allow_connections(self._settings.http.connections)
         self._site.use(self._settings)
         if self._listener is None:
@@ -194,8 +194,8 @@ class Server(Service):
         self._sequencer.startService()
         self._deliverer.startService()
         self._worker.startService()
-        # What was made so far lives as long as the process: the collector need not look at it again. A request leaves
-        # hardly any cycles: to look for them every 700 objects costs a twentieth of it.
+        # All objects so far live as long as the process, so the collector need not visit them again. Requests leave
+        # hardly any cycles. A search for cycles every 700 objects would cost 5 % of a request.
         sys.setswitchinterval(SWITCH_SECONDS)
         gc.collect()
         gc.freeze()
@@ -262,6 +262,6 @@ class Server(Service):
         await self._pool.close()
 
     async def _leave(self, pool: Pool) -> None:
-        """Work in the background that does not end has had its time."""
+        """Close a pool. Background work that has not ended by now is cancelled."""
         with contextlib.suppress(TimeoutError):
             await pool.close().addTimeout(self._settings.http.drain_seconds, self._reactor)

@@ -1,4 +1,4 @@
-"""The port: sockets, how many clients they may have, and TLS."""
+"""The port: sockets, the number of connections, and TLS."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ log = Logger()
 BACKLOG = 1024
 OTHER_FILES = 500  # open at once beside the connections of clients
 _TAKEN = 98
-_PATIENCE, _PAUSE = 3.0, 0.1  # seconds: workers of a server that was killed are gone by then
+_PATIENCE, _PAUSE = 3.0, 0.1  # seconds in which the workers of a killed server exit
 
 
 def bind(settings: Settings, *, several: bool = False) -> socket.socket:
-    """A listening socket. Raises ConfigError when the port is taken or may not be used.
+    """A listening socket. Raises ConfigError if the port is taken or not permitted.
 
-    ``several``: one of many on the same port, among which the kernel shares out the connections (SO_REUSEPORT).
+    ``several``: one of many sockets on the same port, over which the kernel distributes connections (SO_REUSEPORT).
     """
     here, port = settings.http.host, settings.http.port
     try:
@@ -46,7 +46,7 @@ def bind(settings: Settings, *, several: bool = False) -> socket.socket:
 
 
 def bind_many(settings: Settings, number: int) -> list[socket.socket]:
-    """As many sockets on one port. Raises ConfigError, also when another crowdd shares its port with anybody."""
+    """This number of sockets on one port. Raises ConfigError, also if another crowdd uses the port."""
     _require_free(settings)
     first = bind(settings, several=True)
     if not settings.http.port:
@@ -55,7 +55,7 @@ def bind_many(settings: Settings, number: int) -> list[socket.socket]:
 
 
 def _require_free(settings: Settings) -> None:
-    """A socket that shares with nobody can only be had while nobody is there."""
+    """Bind a socket that does not share the port, which fails while another program uses it."""
     end = time.monotonic() + _PATIENCE
     while True:
         try:
@@ -85,7 +85,7 @@ def _bound(host: str, port: int, several: bool) -> socket.socket:
 
 
 def allow_connections(wanted: int) -> int:
-    """Raises the limit on open files so far that ``wanted`` clients fit; how many do. Too few: it says so."""
+    """Raise the limit on open files for ``wanted`` connections. Return the number possible; log if that is less."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     needed = wanted + OTHER_FILES
     allowed = needed if hard == resource.RLIM_INFINITY else min(needed, hard)
@@ -98,7 +98,7 @@ def allow_connections(wanted: int) -> int:
 
 @implementer(IOpenSSLServerConnectionCreator)
 class Certificate:
-    """What the server shows of itself; each new connection gets the one that was read last."""
+    """The certificate of the server. Each new connection gets the one that was read last."""
 
     def __init__(self, options: CertificateOptions) -> None:
         self.options = options

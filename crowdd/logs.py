@@ -1,7 +1,7 @@
-"""What the server writes down: lines for people or JSON, each with the request that it belongs to.
+"""The log: lines for people or JSON, each with the request that it belongs to.
 
-No line holds a configured secret, and nobody logs the address of a client. A file is put aside when it is full, and
-opened anew when somebody has moved or removed it.
+No line contains a configured secret or the address of a client. A full file is rotated, and a file that was moved or
+removed is opened again.
 """
 
 from __future__ import annotations
@@ -23,23 +23,23 @@ from crowdd.config import Settings
 from crowdd.errors import ConfigError
 
 request_id: ContextVar[str] = ContextVar("request_id", default="")
-"""The request that is being answered. Each coroutine has its own, so that whatever it calls is known by it."""
+"""The id of the current request. Each coroutine has its own, which the functions that it calls see."""
 
-_LOOK_SECONDS = 1.0  # how often it is looked whether the file is still there
-_MIN_SECRET_LENGTH = 4  # shorter ones would blot out words
+_LOOK_SECONDS = 1.0  # between two checks whether the file was moved
+_MIN_SECRET_LENGTH = 4  # masking shorter ones would mask words
 _FILE_MODE = 0o640
-_CHATTER = ("twisted.web.client.", "twisted.protocols.policies.")  # every connection to another server, twice
+_CHATTER = ("twisted.web.client.", "twisted.protocols.policies.")  # they log every connection to another server twice
 
 
 class Output(Protocol):
-    """Where lines go."""
+    """The destination of log lines."""
 
     def write(self, text: str) -> object: ...
     def flush(self) -> object: ...
 
 
 class RotatingFile(LogFile):
-    """A log file that notices when it was moved or removed."""
+    """A log file that is opened again after it was moved or removed."""
 
     def __init__(self, path: Path, max_bytes: int, keep: int, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock, self._looked = clock, clock()
@@ -54,7 +54,7 @@ class RotatingFile(LogFile):
         super().write(data)
 
     def reopen(self) -> None:
-        """Opens the path anew; where that cannot be done the open file stays."""
+        """Open the path again. If that fails, keep the open file."""
         before = self._file
         try:
             Path(self.directory).mkdir(parents=True, exist_ok=True)
@@ -75,19 +75,19 @@ class RotatingFile(LogFile):
 
 @implementer(ILogObserver)
 class EventWriter:
-    """Writes events as the settings say; ``use`` has it write by others."""
+    """Writes events as the settings say. ``use`` applies other settings."""
 
     def __init__(self, settings: Settings, output: Output | None = None, *, worker: str = "") -> None:
-        """``output`` is where lines go when no file is configured; None: a file in the data folder.
+        """``output`` is the destination if no file is configured; None is a file in the data folder.
 
-        Raises ConfigError when the file cannot be written.
+        Raises ConfigError if the file cannot be written.
         """
         self._elsewhere, self._worker = output, worker
         self._output: Output | None = None
         self.use(settings)
 
     def use(self, settings: Settings) -> None:
-        """Opens what is to be written to and goes on there. Raises ConfigError, and then everything stays."""
+        """Apply settings. Raises ConfigError, and then changes nothing."""
         opened = self._opened(settings)
         self._close()
         self._output = opened
@@ -96,7 +96,7 @@ class EventWriter:
         self._secrets = [text for text in settings.secrets() if len(text) >= _MIN_SECRET_LENGTH]
 
     def __call__(self, event: LogEvent) -> None:
-        """Writes an event."""
+        """Write an event."""
         if _level(event) < self._minimum or self._output is None:
             return
         line = self._line(event)
@@ -106,7 +106,7 @@ class EventWriter:
         self._output.flush()
 
     def write(self, text: str) -> None:
-        """Writes lines that are made already, by another process of ours."""
+        """Write lines of a worker, which are complete already."""
         if self._output is not None:
             self._output.write(text)
             self._output.flush()
@@ -164,5 +164,5 @@ def _iso(seconds: float) -> str:
 
 
 def standard_output() -> Output:
-    """Standard output as it was when the program began; later Twisted takes what is printed for events."""
+    """The original standard output. Twisted replaces ``sys.stdout`` and logs what is printed."""
     return sys.__stdout__ or sys.stdout

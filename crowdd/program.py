@@ -1,6 +1,4 @@
-"""What ``twistd crowdd`` runs: a server, or workers of one, with its log, the signal to read settings again, and the
-service manager.
-"""
+"""What ``twistd crowdd`` runs: a server or its workers, with the log, SIGHUP and the service manager."""
 
 from __future__ import annotations
 
@@ -24,7 +22,7 @@ log = Logger()
 
 
 class Served(Protocol):
-    """A service that can go on by other settings."""
+    """A service that can apply other settings while it runs."""
 
     exit_status: int
 
@@ -33,7 +31,7 @@ class Served(Protocol):
 
 
 class Program(MultiService):
-    """One process from its start to its end. ``read`` gives the settings as they are written now."""
+    """One process from start to end. ``read`` reads the settings again."""
 
     def __init__(
         self,
@@ -51,22 +49,22 @@ class Program(MultiService):
         self._ready = False
 
     def serve(self, served: Served) -> None:
-        """What it is all about."""
+        """Run this service as part of the program."""
         self._served = served
         served.setServiceParent(self)
 
     @property
     def exit_status(self) -> int:
-        """0 unless what is served could not begin."""
+        """0 unless the service could not start."""
         return self._served.exit_status if self._served is not None else 0
 
     def ready(self) -> None:
-        """Requests are answered from now on."""
+        """Tell the service manager that requests are answered."""
         self._ready = True
         self._manager.ready("Requests are answered.")
 
     def setServiceParent(self, parent: IServiceCollection) -> None:
-        """twistd writes its log by us, unless it was told otherwise on the command line (``--logger``)."""
+        """Have twistd log to the journal, unless its command line names another log (``--logger``)."""
         if isinstance(parent, Componentized):
             parent.setComponent(ILogObserver, self._journal)
         super().setServiceParent(parent)
@@ -84,7 +82,7 @@ class Program(MultiService):
         return super().stopService()
 
     def read_again(self) -> None:
-        """Goes on by what the configuration says now; by the old one where the new one is broken."""
+        """Read and apply the configuration. If it is invalid, keep the previous one."""
         if not self.running or self._served is None:
             return
         self._manager.reloading()

@@ -1,8 +1,8 @@
-"""Several processes that answer on one port. The first process starts them, writes their log, passes signals on, starts
-anew who died and goes last.
+"""Several processes that answer on one port. The parent process starts them, writes their log, passes signals on,
+restarts workers that exit, and exits last.
 
-Each has a socket of its own on the shared port (SO_REUSEPORT), which this process keeps: who connects while a worker is
-being replaced waits for the next one.
+Each worker has a socket of its own on the shared port (SO_REUSEPORT). The parent keeps the sockets open, so clients
+that connect while a worker is restarted wait for the next one.
 """
 
 from __future__ import annotations
@@ -39,31 +39,31 @@ from crowdd.service_manager import NAMED_BY
 
 log = Logger()
 SOCKET, READY = 3, 4  # descriptors of a worker
-FIRST_PAUSE, MAX_PAUSE = 0.1, 10.0  # seconds before a worker that ended is started anew
+FIRST_PAUSE, MAX_PAUSE = 0.1, 10.0  # seconds before a worker that exited is restarted
 MAX_LINE_LENGTH = 100_000
 _GRACE = 10.0  # seconds beyond four times the patience of a worker, which has that for each of its parts
 _DEAD_KEPT = 20  # workers whose counts are kept after their end
 
 
 def mark(number: int) -> str:
-    """How a worker is told its number, and whose it is."""
+    """The argument that tells a worker its number and its parent process."""
     return f"{number}/{os.getpid()}"
 
 
 def begin(given: str) -> socket.socket:
-    """The socket of a worker that was told ``mark(...)``. It ends with the process that started it."""
+    """The socket of a worker that got ``mark(...)``. The worker is killed when its parent exits."""
     end_with(int(given.partition("/")[2]), signal.SIGKILL)
     return socket.socket(fileno=SOCKET)
 
 
 def say_ready() -> None:
-    """Tells the process that started this one that requests are answered."""
+    """Tell the parent process that requests are answered."""
     os.write(READY, b"ready\n")
     os.close(READY)
 
 
 class Member(ProcessProtocol):
-    """One worker; ``ended`` fires at its end."""
+    """One worker. ``ended`` fires when it exits."""
 
     transport: IProcessTransport
 
@@ -98,7 +98,7 @@ class Member(ProcessProtocol):
         self.ended.callback(self)
 
     def send(self, name: str) -> None:
-        """A signal, if it still lives."""
+        """Send a signal, unless the worker has exited."""
         with contextlib.suppress(ProcessExitedAlready):
             self.transport.signalProcess(name)
 
@@ -131,7 +131,7 @@ class Workers(Service):
         self._folder = settings.data.dir.absolute() / "metrics"
 
     def privilegedStartService(self) -> None:
-        """Binds here, where an error still stops twistd."""
+        """Bind here, where an error still stops twistd."""
         self._sockets = bind_many(self._settings, self._settings.daemon.workers)
 
     def startService(self) -> None:
@@ -161,7 +161,7 @@ class Workers(Service):
         member.ended.addCallback(self._ended)
 
     def _environment(self) -> dict[str, str]:
-        ours = (NAMED_BY, "WATCHDOG_USEC", "WATCHDOG_PID")  # the service manager speaks with the first process alone
+        ours = (NAMED_BY, "WATCHDOG_USEC", "WATCHDOG_PID")  # only the parent talks to the service manager
         return {**{name: text for name, text in os.environ.items() if name not in ours}, FOLDER: str(self._folder)}
 
     def _ready(self, member: Member) -> None:
@@ -188,7 +188,7 @@ class Workers(Service):
         return member
 
     def _bury(self, pid: int) -> None:
-        """Its gauges count no more; what it counted stays, of the last so many."""
+        """Remove the gauges of a worker that exited. Counters are kept for the last workers that exited."""
         mark_process_dead(pid, str(self._folder))
         self._dead.append(pid)
         if len(self._dead) > _DEAD_KEPT:
@@ -202,7 +202,7 @@ class Workers(Service):
             self._reactor.callLater(0, self._reactor.stop)
 
     def prepared(self, settings: Settings) -> Callable[[], None]:
-        """Looks whether the workers can go on by other settings; what it gives tells them to. Raises ConfigError."""
+        """Check other settings, and return a function that has the workers read them. Raises ConfigError."""
         read_certificate(settings.http)
 
         def put_to_use() -> None:

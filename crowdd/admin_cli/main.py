@@ -1,4 +1,4 @@
-"""``crowdctl``: crowdd from the command line, by the same rules as over the web."""
+"""``crowdctl``: manage crowdd from the command line, with the same rules as on the web."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from click.shell_completion import CompletionItem
 
 from crowdd.errors import CrowddError, UnavailableError
 
-# A command makes hundreds of thousands of objects while it starts and hardly any garbage: looking for it takes a
-# quarter of the start.
+# A command creates hundreds of thousands of objects at startup and hardly any garbage. Collecting garbage would take a
+# quarter of the startup time.
 gc.set_threshold(100_000, 20, 100)
 
 USUAL_CONFIG = Path("etc/crowdd.conf")
-# What the list of commands says of each; a command is an attribute of the module of its name, imported when needed.
+# The help of each command. A command is an attribute of the module of its name, which is imported when needed.
 COMMANDS = {
     "admin": "Manage administrators.",
     "announcement": "Manage announcements of the site.",
@@ -26,33 +26,33 @@ COMMANDS = {
     "backup": "Back up everything to one file while the server runs.",
     "category": "Manage categories of projects.",
     "check": "Recount every counter from the rows.",
-    "completion": "Print a script that completes commands in a shell.",
+    "completion": "Print the completion script of a shell.",
     "config": "Show and check the settings.",
-    "db": "Show or upgrade the version of the database.",
-    "doctor": "Check the installation and print problems.",
+    "db": "Show and upgrade the version of the database.",
+    "doctor": "Check everything and report problems.",
     "jobs": "Manage periodic jobs.",
     "mail": "Manage e-mails.",
     "man": "Write the manual pages of crowdctl.",
     "project": "Manage projects.",
     "queue": "Manage background tasks.",
     "restore": "Restore a backup.",
-    "secrets": "Manage the keys that the server encrypts with.",
+    "secrets": "Manage encryption keys.",
     "serve": "Start everything and serve until Ctrl-C.",
     "user": "Manage accounts.",
-    "webhook": "Manage webhooks of projects.",
+    "webhook": "Manage webhooks and their deliveries.",
 }
 GENERATED = frozenset(["completion", "man"])  # their modules are in commands/generated
 TEMPORARY = 3
 STATUSES = {
-    0: "Success.",
-    1: "Refused, failed or interrupted, or a problem was found.",
-    2: "Invalid command or option.",
+    0: "The command succeeded.",
+    1: "The command failed, was refused or interrupted, or found a problem.",
+    2: "The command line is not valid.",
     TEMPORARY: "The database is unavailable or too busy. Try again later.",
 }
 
 
 class Crowdctl(click.Group):
-    """Import a command when it is used, and print errors of the domain as one sentence."""
+    """Imports a command when it is needed, and prints an error of the rules as a sentence."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -65,18 +65,18 @@ class Crowdctl(click.Group):
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Lists the commands without importing them."""
+        """List the commands without importing them."""
         with formatter.section("Commands"):
             formatter.write_dl([*COMMANDS.items()])
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """Commands are completed without importing them, options as ever."""
+        """Complete commands without importing them, and options as click does."""
         if incomplete.startswith("-"):
             return click.Command.shell_complete(self, ctx, incomplete)
         return [CompletionItem(name, help=says) for name, says in COMMANDS.items() if name.startswith(incomplete)]
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Says what exit statuses mean."""
+        """Explain the exit statuses."""
         with formatter.section("Exit status"):
             formatter.write_dl([(str(status), says) for status, says in STATUSES.items()])
 
@@ -90,14 +90,14 @@ class Crowdctl(click.Group):
 
 
 def _imported(name: str) -> ModuleType:
-    """The module. What is imported stays: no garbage is looked for in it, above all not at the end of the process."""
+    """Import a module, and exempt it from garbage collection, above all when the process exits."""
     module = import_module(name)
     gc.freeze()
     return module
 
 
 class AwayError(click.ClickException):
-    """An error that is not the fault of the command, which can be repeated."""
+    """A temporary error: the command can be tried again."""
 
     exit_code = TEMPORARY
 

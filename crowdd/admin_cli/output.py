@@ -1,4 +1,4 @@
-"""What commands print: sentences and tables for people, JSON for programs."""
+"""The output of commands: sentences and tables for people, JSON for programs."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ else:
     rich_console, progress, table = lazy("rich.console"), lazy("rich.progress"), lazy("rich.table")
 
 Command = TypeVar("Command", bound=Callable[..., object])
-# A pipe has no width: lines are never broken there.
+# A pipe has no width, so lines are not wrapped.
 _ENDLESS = 100_000
 
 json_option: Callable[[Command], Command] = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 
 def say(as_json: bool, value: object, *lines: str) -> None:
-    """Prints the value as JSON, or the lines."""
+    """Print the value as JSON, or the lines."""
     if as_json:
         print_json(value)
     else:
@@ -37,12 +37,12 @@ def say(as_json: bool, value: object, *lines: str) -> None:
 
 
 def print_json(value: object) -> None:
-    """Prints a value of JSON, indented, with times as the API writes them."""
+    """Print a value as indented JSON, with times as in the API."""
     click.echo(orjson.dumps(value, default=outward, option=orjson.OPT_INDENT_2 | orjson.OPT_PASSTHROUGH_DATETIME))
 
 
 def listing(as_json: bool, rows: Sequence[Mapping[str, object]], columns: Sequence[str]) -> None:
-    """Prints these columns of the rows, as a table or as JSON."""
+    """Print these columns of the rows, as a table or as JSON."""
     chosen = [{name: outward(row[name]) for name in columns} for row in rows]
     if as_json:
         print_json(chosen)
@@ -54,7 +54,7 @@ def listing(as_json: bool, rows: Sequence[Mapping[str, object]], columns: Sequen
 
 
 def details(as_json: bool, values: Mapping[str, object]) -> None:
-    """Prints one thing: its attributes below each other, or as JSON."""
+    """Print one object: its attributes below each other, or as JSON."""
     if as_json:
         print_json(values)
     else:
@@ -63,7 +63,7 @@ def details(as_json: bool, values: Mapping[str, object]) -> None:
 
 @contextlib.contextmanager
 def watching(what: str, total: int | None = None, *, quiet: bool = False) -> Iterator[Callable[[int], None]]:
-    """What is to be told how much is done: a bar where somebody may see it, on standard error."""
+    """A function that shows the progress as a bar on standard error, if that is a terminal."""
     if quiet or not sys.stderr.isatty():
         yield lambda done: None
         return
@@ -80,7 +80,7 @@ def watching(what: str, total: int | None = None, *, quiet: bool = False) -> Ite
 
 
 def console() -> rich_console.Console:
-    """Standard output, which takes all text as it is."""
+    """Standard output, which prints text without interpreting it."""
     width = None if sys.stdout.isatty() else _ENDLESS
     return rich_console.Console(markup=False, emoji=False, highlight=False, width=width)
 
@@ -90,7 +90,7 @@ def _text(value: object) -> str:
 
 
 def _cell(value: object) -> str:
-    """Names are other people's words: what steers a terminal is taken out."""
+    """The text of a cell, without control characters, because users choose names."""
     words = {None: "", True: "yes", False: "no"}
     text = words[value] if isinstance(value, bool | None) else _text(value)
     return re.sub(r"[\x00-\x1f\x7f-\x9f]", "\N{REPLACEMENT CHARACTER}", text)

@@ -1,4 +1,4 @@
-"""The passphrase of a backup: from a file, the environment or a terminal, never from the command line."""
+"""Read the passphrase of a backup from a file, the environment or a terminal, never from the command line."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ pg_bin_option: Callable[[Command], Command] = click.option(
 
 
 def passphrase(named: Path | None, *, new: bool = False) -> str:
-    """The passphrase; a new one is asked for twice and must be long enough. Raises UsageError."""
+    """The passphrase. A new one is asked for twice and must be long enough. Raises UsageError."""
     word = _said(named, new)
     if new and len(word) < MIN_CHARACTERS:
         raise click.UsageError(f"The passphrase must have at least {MIN_CHARACTERS} characters.")

@@ -1,4 +1,4 @@
-"""Prompts: for a password, and for confirmation."""
+"""Questions that a command asks: a password, and a confirmation."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ password_option: Callable[[Command], Command] = click.option(
 
 
 def confirm(yes: bool, sentence: str) -> None:
-    """Return if ``yes`` is set or the person confirms. Without a terminal, confirmation fails."""
+    """Return if ``yes`` is set or the user confirms. Without a terminal, raise UsageError."""
     if yes:
         return
     if not sys.stdin.isatty():
@@ -29,7 +29,7 @@ def confirm(yes: bool, sentence: str) -> None:
 
 
 def secret(said: str | None) -> str:
-    """The given password; otherwise from a terminal, hidden and twice; otherwise the first line of standard input."""
+    """The given password, else one typed twice at a terminal, else the first line of standard input."""
     if said is not None:
         return said
     if sys.stdin.isatty():
@@ -41,12 +41,12 @@ def secret(said: str | None) -> str:
 
 
 def registration(name: str, fullname: str | None, email: str, password: str | None) -> Registration:
-    """The registration form of a new account."""
+    """The form that a person would fill in to sign up."""
     word = secret(password)
     return Registration(name, fullname or name, email, word, word)
 
 
 def in_a_sentence(error: FormError) -> CrowddError:
-    """The mistakes of a form as one refusal."""
+    """The errors of a form as one error."""
     sentences = (f"{field}: {' '.join(words)}" for field, words in error.errors.items() if field != "confirm")
     return CrowddError(" ".join(sentences))

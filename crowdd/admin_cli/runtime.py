@@ -1,4 +1,4 @@
-"""Runs the work of one command: the reactor, a database, the rules, and an orderly end."""
+"""Run one command with a reactor, a database and the rules, and shut them down in order."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ reactor: Any = installed
 
 
 def with_domain(config: Path | None, work: Callable[[Services], Awaitable[T]], *, connections: int = 1) -> T:
-    """What ``work`` returns, done by the rules on a database of this version; raises what it raises.
+    """Run ``work`` with the rules on a database of this version, and return its result.
 
-    One connection is enough for whatever does one thing after the other. Raises ConfigError, UnavailableError,
-    SchemaError, StartError when it cannot begin. Once per process.
+    One connection is enough for work that does one thing after the other. Raises ConfigError, UnavailableError,
+    SchemaError and StartError if it cannot start. Call it once per process.
     """
 
     async def by_the_rules(settings: Settings, pool: Pool) -> T:
@@ -52,19 +52,19 @@ def with_domain(config: Path | None, work: Callable[[Services], Awaitable[T]], *
 
 
 def with_database(config: Path | None, work: Callable[[Pool], Awaitable[T]]) -> T:
-    """The same on a database of any version, also an empty one, and without the rules."""
+    """Run ``work`` on a database of any version, which may be empty, without the rules."""
     return _with_pool(load(config), lambda settings, pool: work(pool))
 
 
 def as_owner(config: Path | None, work: Callable[[Pool], Awaitable[T]]) -> T:
-    """The same as the role that owns the tables, where the configuration names one of its own."""
+    """Run ``work`` as the role that owns the tables, if the configuration names one."""
     settings = load(config)
     owner = attrs.evolve(settings.db, dsn=settings.db.migrate_dsn or settings.db.dsn)
     return _with_pool(attrs.evolve(settings, db=owner), lambda settings, pool: work(pool))
 
 
 def as_owner_of(settings: Settings, dsn: str, work: Callable[[Pool], Awaitable[T]]) -> T:
-    """The same on a database that is there already, as the role of this DSN."""
+    """Run ``work`` on an existing database, as the role of this DSN."""
     named = attrs.evolve(settings, db=attrs.evolve(settings.db, dsn=dsn))
     return _with_settings(_patient(named, 1), lambda settings, pool: work(pool))
 
@@ -88,7 +88,7 @@ def _with_settings(settings: Settings, work: Callable[[Settings, Pool], Awaitabl
 
 
 def _patient(settings: Settings, connections: int) -> Settings:
-    """A command needs few connections, and its statements may take as long as they take."""
+    """Settings for a command: few connections, and statements without a timeout."""
     return attrs.evolve(settings, db=attrs.evolve(settings.db, pool_size=connections, statement_timeout=0))
 
 
@@ -101,7 +101,7 @@ async def _start(pool: Pool, seconds: int) -> None:
 
 
 def _on_the_reactor(work: Callable[[], Coroutine[Deferred[object], object, T]]) -> T:
-    """Runs the reactor until the work has ended. Raises KeyboardInterrupt when a signal ends it before."""
+    """Run the reactor until the work has ended. Raises KeyboardInterrupt if a signal ends it before."""
     ended: list[T | Failure] = []
 
     def begin() -> None:
@@ -113,7 +113,7 @@ def _on_the_reactor(work: Callable[[], Coroutine[Deferred[object], object, T]]) 
             reactor.stop()
 
     def stopped() -> None:
-        # Unless the work has stopped it, a signal did: what the work says from now on is about lost connections.
+        # If the work has not ended, a signal stopped the reactor. Later errors of the work are about lost connections.
         if not ended:
             ended.append(Failure(KeyboardInterrupt()))
 

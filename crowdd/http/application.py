@@ -1,4 +1,4 @@
-"""Puts the web together: every room of pages and of the API behind one front."""
+"""The composition root of the web interface: the views of pages and of the API behind one gateway."""
 
 from __future__ import annotations
 
@@ -43,10 +43,12 @@ from crowdd.http.pages.api_docs import ApiDocs
 from crowdd.http.pages.home import HomePages
 from crowdd.http.pages.live import LivePages
 from crowdd.http.pages.monitoring import Monitoring
+from crowdd.http.pages.omitted_pictures import LeftOut
+from crowdd.http.pages.preferences import Preferences
 from crowdd.http.pages.security_txt import SecurityTxt
 from crowdd.http.pages.statistics import StatisticsPages
 from crowdd.http.pages.uploads import UploadPages
-from crowdd.http.routing import by_path
+from crowdd.http.routing import View, by_path
 from crowdd.http.startup_response import Starting
 from crowdd.http.transport.cors import Cors
 from crowdd.http.transport.downloads import Downloads
@@ -199,12 +201,12 @@ def make_root(clock: Any, services: Services, process_state: ProcessState) -> Ro
         process_state.account_forms,
         process_state.costly,
     )
-    rooms = [
-        *_rooms(clock, services, templates, cookies, csrf),
-        LivePages(services, identity, process_state.broadcast),
+    views: list[View] = [
+        *_views(clock, services, templates, cookies, csrf),
+        LivePages(services.projects, services.live, identity, process_state.broadcast),
         _monitoring(clock, services, process_state.metrics),
     ]
-    routes = [route for room in rooms for route in room.routes()]
+    routes = [route for view in views for route in view.routes()]
     served = by_path([*routes, *ApiDocs(routes, settings.site.name).routes()])
     klein = router.klein(served)
     templates.know(answers(klein))
@@ -218,29 +220,31 @@ def _monitoring(clock: Any, services: Services, metrics: Metrics) -> Monitoring:
     return Monitoring(readiness, services.settings.metrics.token, metrics.text)
 
 
-def _rooms(clock: Any, services: Services, templates: Templates, cookies: Cookies, csrf: Csrf) -> list[Any]:
-    forms = Forms(csrf)
+def _views(clock: Any, services: Services, templates: Templates, cookies: Cookies, csrf: Csrf) -> list[View]:
+    settings, forms = services.settings, Forms(csrf)
+    left_out = LeftOut(services.prose, settings.base_url)
     return [
-        Objects(services),
-        ResultsApi(services),
-        Assignment(services),
-        ChangesApi(services),
-        BarsApi(services),
-        VolunteersApi(services),
-        CorrectingApi(services),
-        LeasesApi(services),
-        FavouritesApi(services),
-        StatisticsApi(services),
-        QueueApi(services),
-        CommentingSso(services, clock),
-        TokensApi(services),
-        HomePages(services, cookies),
-        *account.rooms(services, forms, cookies),
-        *project.rooms(services, forms, cookies, templates),
-        StatisticsPages(services),
-        AboutPages(services.settings.site),
-        SecurityTxt(services.settings, clock),
-        Announcements(services),
-        *admin.rooms(services, forms),
-        UploadPages(services),
+        Objects(services.records, services.contributions, services.statistics),
+        ResultsApi(services.results),
+        Assignment(services.contributions, services.leases, services.external),
+        ChangesApi(services.changes),
+        BarsApi(services.barring),
+        VolunteersApi(services.volunteers),
+        CorrectingApi(services.contributions),
+        LeasesApi(services.leases),
+        FavouritesApi(services.favourites),
+        StatisticsApi(services.statistics),
+        QueueApi(services.queue),
+        CommentingSso(settings.commenting, services.accounts, clock.seconds),
+        TokensApi(services.people.social_login),
+        HomePages(services.projects, services.accounts, services.statistics),
+        Preferences(services.records, services.languages, cookies),
+        *account.pages(services, forms, cookies),
+        *project.pages(services, forms, cookies, templates, left_out),
+        StatisticsPages(services.statistics, services.accounts),
+        AboutPages(settings.site),
+        SecurityTxt(settings.site.security_contact, settings.base_url, clock.seconds),
+        Announcements(services.records, services.prose),
+        *admin.pages(services, forms, left_out),
+        UploadPages(services.uploads, services.file_access),
     ]

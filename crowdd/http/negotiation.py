@@ -1,10 +1,11 @@
-"""How an answer leaves: HTML or JSON of the same context, redirects, errors, and the headers of each."""
+"""Turns what handlers return into HTTP responses: HTML or JSON, redirects, errors, and the headers of each."""
 
 from __future__ import annotations
 
 import secrets as random
+from collections.abc import Mapping
 from http import HTTPStatus
-from typing import Any
+from typing import Any, TypedDict
 from urllib.parse import quote, urlsplit
 
 import attrs
@@ -19,7 +20,17 @@ from crowdd.http.html.forms import local
 from crowdd.http.html.locales import locale_of
 from crowdd.http.html.rendering import Templates
 from crowdd.http.request import Incoming
-from crowdd.http.responses import BytesResponse, Download, FileResponse, JsonResponse, Page, Redirect, Response, Stream
+from crowdd.http.responses import (
+    BytesResponse,
+    Download,
+    FileResponse,
+    JsonResponse,
+    Page,
+    Redirect,
+    Response,
+    Stream,
+    Titled,
+)
 from crowdd.http.transport.fixed_headers import encode, set_headers
 from crowdd.languages import Languages, Sentence
 from crowdd.languages.content_languages import direction_of
@@ -31,9 +42,21 @@ _PRIVATE = encode({"Cache-Control": "private, no-store"})  # what was made for o
 _OURS = frozenset({"flash", "description"})  # keys whose text is always ours, also where it is no Sentence
 
 
+class _ErrorPublic(Titled):
+    code: int
+    description: str
+    reason: str
+    error_code: str
+
+
+class _ErrorPrivate(TypedDict):
+    request_id: str
+    retry_after: int | None
+
+
 @attrs.frozen
 class Negotiator:
-    """Writes answers. No handler knows which face was asked for."""
+    """Writes responses. Handlers do not know whether a client wants HTML or JSON."""
 
     templates: Templates
     cookies: Cookies
@@ -73,43 +96,36 @@ class Negotiator:
         for name, value in headers_of(error).items():
             incoming.request.setHeader(name, value)
         code = error.code if isinstance(error, CrowddError) else "internal"
-        page = Page(
-            f"{status}.html",
-            http_status=status,
-            title=str(status),
-            code=status,
-            description=message_of(error),
-            reason=code,
-            error_code=code,
-            drawn_as="error.html",
+        public = _ErrorPublic(
+            title=str(status), code=status, description=message_of(error), reason=code, error_code=code
         )
-        extra = {"request_id": incoming.request_id, "retry_after": getattr(error, "retry_after", None)}
-        return self._page(incoming, page, **extra)
+        private = _ErrorPrivate(request_id=incoming.request_id, retry_after=getattr(error, "retry_after", None))
+        return self._page(incoming, Page(f"{status}.html", public, private, status, drawn_as="error.html"))
 
-    def _page(self, incoming: Incoming, page: Page, **extra: Any) -> bytes:
+    def _page(self, incoming: Incoming, page: Page) -> bytes:
         self._head(incoming, page.http_status, {"Vary": "Accept, Content-Type, Cookie", "Cache-Control": "no-store"})
         if incoming.wants_json:
             self._headers(incoming, presenter.api_headers())
             incoming.request.setHeader("Content-Type", _JSON)
-            return orjson.dumps({"template": page.template, **_shown(page.context)})
+            return orjson.dumps({"template": page.template, **page.public})
         incoming.nonce = random.token_urlsafe(12)
         self._headers(incoming, presenter.page_headers(incoming.nonce, incoming.header("host")))
         incoming.request.setHeader("Content-Type", "text/html; charset=utf-8")
         frame = self._frame(incoming)
-        if page.context.get("flash") and page.context.get("status") == "success":  # of mistakes the form itself speaks
-            words = self.languages.say(page.context["flash"], frame["locale"])
+        public: Mapping[str, Any] = page.public
+        if public.get("flash") and public.get("status") == "success":  # the form itself shows its mistakes
+            words = self.languages.say(public["flash"], frame["locale"])
             frame["flashes"] = [*frame["flashes"], {"message": words, "status": "success"}]
         context = {
             "title": "",
-            **self._for_template(page.context, frame["locale"]),
+            **self._translated({**public, **(page.private or {})}, frame["locale"]),
             **frame,
             "template": page.template,
-            **extra,
         }
         return self.templates.render(page.drawn_as or page.template, context).encode()
 
     def _frame(self, incoming: Incoming) -> dict[str, Any]:
-        """What every page knows beside its own context."""
+        """The part of the context that is the same for every page."""
         who = incoming.who
         locale = locale_of(incoming)
         flashes = self.cookies.take_flash(incoming)
@@ -126,9 +142,9 @@ class Negotiator:
             "path": incoming.path,
         }
 
-    def _for_template(self, context: dict[str, Any], locale: str) -> dict[str, Any]:
-        """The context with what only a template uses under its plain name, and with our own words in a language."""
-        return {name.removeprefix("_"): self._said(name, value, locale) for name, value in context.items()}
+    def _translated(self, context: Mapping[str, Any], locale: str) -> dict[str, Any]:
+        """The context with our own sentences in a language."""
+        return {name: self._said(name, value, locale) for name, value in context.items()}
 
     def _said(self, name: str, value: Any, locale: str) -> Any:
         """Sentences, what is wrong with a form, and the reason of a refusal; programs get all that in English."""
@@ -229,11 +245,6 @@ def _way_back(incoming: Incoming) -> str:
         return incoming.request.uri.decode("ascii", "replace")
     referer = urlsplit(incoming.header("referer"))
     return local(referer.path, "/") if referer.netloc == incoming.header("host") else "/"
-
-
-def _shown(context: dict[str, Any]) -> dict[str, Any]:
-    """The context without what only a template uses (names with an underscore in front)."""
-    return {name: value for name, value in context.items() if not name.startswith("_")}
 
 
 def target_of(path: str) -> str:

@@ -1,33 +1,60 @@
-"""What handlers return. None of them knows how it leaves; ``http.negotiation`` does."""
+"""The values that handlers return. ``http.negotiation`` turns them into HTTP responses."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Final, TypedDict
 
 import attrs
 
 
-@attrs.frozen(init=False)
-class Page:
-    """A page: a template with its context for people, the context as JSON for programs.
+class Public(TypedDict):
+    """The part of a page's context that programs get as JSON, and the template too.
 
-    ``drawn_as``: another template for people, where there is nothing that the page's own could show.
+    Each page has a TypedDict of its own, which fits here whatever its keys are. A plain dict does not fit.
+    """
+
+
+class Private(TypedDict):
+    """The part of a page's context that only its template gets. Each page has a TypedDict of its own."""
+
+
+class Titled(TypedDict):
+    """A page with a title."""
+
+    title: str
+
+
+class Message(TypedDict, total=False):
+    """A message above the page, and its kind: success, info, warning or error."""
+
+    flash: str
+    status: str
+
+
+NO_MESSAGE: Final[Message] = {}
+
+
+@attrs.frozen
+class Page:
+    """A page: HTML for people, JSON for programs.
+
+    The template gets ``public`` and ``private`` as one context, in which a private value hides a public one of the same
+    name. The JSON has ``public`` and the name of the template. ``drawn_as`` is another template for people, for when
+    the content that ``template`` shows is missing.
     """
 
     template: str
-    context: dict[str, Any]
+    public: Public
+    private: Private | None = None
     http_status: int = 200
     drawn_as: str = ""
-
-    def __init__(self, template: str, http_status: int = 200, drawn_as: str = "", **context: Any) -> None:
-        self.__attrs_init__(template, context, http_status, drawn_as)
 
 
 @attrs.frozen
 class Redirect:
-    """Go on there. Programs get ``next``, ``flash`` and ``status`` (and what ``more`` says) with 200."""
+    """A redirect. Programs get status 200 with ``next``, ``flash``, ``status`` and the keys of ``more`` as JSON."""
 
     location: str
     flash: str = ""
@@ -56,10 +83,10 @@ class BytesResponse:
 
 @attrs.frozen
 class Stream:
-    """Events as they come (text/event-stream), until somebody has enough.
+    """An event stream (text/event-stream) that lasts until one side closes it.
 
-    ``begin`` gets an ``SseConnection`` when the head has gone; what it gives back is called at
-    the end.
+    ``begin`` is called with an ``SseConnection`` after the headers are sent. It returns a function that is called when
+    the connection ends.
     """
 
     begin: Callable[[Any], Callable[[], None]]
@@ -67,7 +94,7 @@ class Stream:
 
 @attrs.frozen
 class Download:
-    """A file that is made while it is sent, part by part; what its first part refuses is answered as usual."""
+    """A file that is made while it is sent, in parts. An error in the first part becomes a normal error response."""
 
     name: str
     content_type: str

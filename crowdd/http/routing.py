@@ -1,9 +1,10 @@
-"""Addresses and what answers them. Each room of pages and of the API lists its routes; the router serves them all."""
+"""Addresses and their handlers. Each view of the pages and of the API lists its routes; the router serves them."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from functools import partial
+from typing import Protocol
 
 import attrs
 
@@ -49,6 +50,14 @@ class Route:
     def needs(self) -> str:
         """What the scope of an API token must allow."""
         return self.action or ("read" if self.method == "GET" else "write")
+
+
+class View(Protocol):
+    """Handlers that belong together, with their addresses."""
+
+    def routes(self) -> Iterator[Route]:
+        """A route for each handler."""
+        ...
 
 
 get = partial(Route, "GET")

@@ -1,4 +1,4 @@
-"""What is answered while the server waits for its database at the start."""
+"""The responses while the server waits for its database at startup."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _WORDS = "The server is starting and waiting for its database."
 
 
 class Starting(RootResource):
-    """It lives, and can do nothing yet."""
+    """Answers every request while the server starts."""
 
     async def body_limit(self, request: Request) -> int:
-        """Raises UnavailableError: who sends a large body cannot be looked up yet."""
+        """Raise UnavailableError: the sender of a large body cannot be identified yet."""
         raise UnavailableError(_WORDS, retry_after=5)
 
     def render(self, request: Request) -> bytes:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import attrs
 
+from crowdd.domain.core.pagination import Pagination
 from crowdd.domain.core.records import NOT_FOUND
 from crowdd.errors import NotFoundError
 from crowdd.storage.accounts import people
@@ -22,7 +23,7 @@ class UserPage:
     total: int
 
     @property
-    def pagination(self) -> dict[str, int | bool]:
+    def pagination(self) -> Pagination:
         """The page among its neighbours (interface: account-page)."""
         return {
             "page": self.page,

@@ -8,6 +8,7 @@ from typing import Final
 import attrs
 
 from crowdd.domain.core import rights
+from crowdd.domain.core.pagination import Pagination
 from crowdd.domain.core.records import NOT_FOUND
 from crowdd.errors import AnonymousError, NotFoundError, UnknownFieldError
 from crowdd.kinds.kind import ADMINS
@@ -40,7 +41,7 @@ class ProjectListPage:
     total: int
     page: int
 
-    def pagination(self) -> dict[str, object]:
+    def pagination(self) -> Pagination:
         """As front ends read it."""
         more = self.page * PER_PAGE < self.total
         return {"page": self.page, "per_page": PER_PAGE, "total": self.total, "prev": self.page > 1, "next": more}

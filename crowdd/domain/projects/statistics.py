@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NotRequired, TypedDict
 
 from crowdd.domain.core.records import Records, Views
 from crowdd.domain.projects.completion_estimate import Estimate, estimate
@@ -17,6 +17,22 @@ from crowdd.values import Requester, Values
 
 _BUSIEST = 5
 _FEED = 100
+
+
+class StatisticsOfSite(TypedDict):
+    """The figures of the site, and the projects with most answers of a day."""
+
+    stats: dict[str, int]
+    top5_projects_24_hours: list[Values]
+
+
+class StatisticsOfProject(TypedDict):
+    """The figures of a project. Only ``estimate`` is there while there is no task or no answer, and is None then."""
+
+    estimate: Values | None
+    avg_contrib_time: NotRequired[float]
+    projectStats: NotRequired[Values]
+    userStats: NotRequired[Values]
 
 
 class Statistics:
@@ -42,7 +58,7 @@ class Statistics:
         for view in views:
             view["stats"] = found.get(view["id"], {})
 
-    async def of_project(self, project_id: int) -> Values:
+    async def of_project(self, project_id: int) -> StatisticsOfProject:
         """What the page of a project's statistics shows (interface: page-stats).
 
         Empty while there is no task or no answer, but for ``estimate``, which is None then.
@@ -74,7 +90,7 @@ class Statistics:
             "categories": [{row["short_name"]: row["n"]} for row in await statistics.projects_by_category(self._db)],
         }
 
-    async def for_everybody(self) -> Values:
+    async def for_everybody(self) -> StatisticsOfSite:
         """What the page of the site's statistics shows: ``stats``, and the projects with most answers of a day.
 
         Tasks, answers and people are those of projects that were published: what a draft has are trials.

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TypedDict
+
 import attrs
 import orjson
 
 from crowdd.domain.core import rights
+from crowdd.domain.core.pagination import Pagination
 from crowdd.domain.core.records import NOT_FOUND, Records
 from crowdd.domain.projects.answer_visibility import complete_only
 from crowdd.errors import InvalidValueError, NotFoundError
@@ -54,6 +57,27 @@ class Asked:
             )
 
 
+class TaskPagination(Pagination):
+    """With the ids before and after which the neighbouring pages begin; None without such a page."""
+
+    before: int | None
+    after: int | None
+
+
+class TaskAnswers(TypedDict):
+    """A task with answers. ``volunteers`` (for owners) and ``counted`` go by the id of the answer.
+
+    ``next`` is the answer behind which more follow, None at the end.
+    """
+
+    task: Values
+    task_runs: list[Values]
+    agreement: Values | None
+    volunteers: dict[int, Values]
+    counted: dict[int, bool]
+    next: int | None
+
+
 @attrs.frozen
 class TaskListPage:
     """A page of tasks. ``total`` are all that fit.
@@ -70,12 +94,19 @@ class TaskListPage:
     searched_to: int | None = None
 
     @property
-    def pagination(self) -> Values:
+    def pagination(self) -> TaskPagination:
         """As pages of lists say it, with the ids before and after which others go on."""
         ids = [task["id"] for task in self.tasks]
         if self.by_words:
-            on = {"prev": False, "next": self.searched_to is not None, "before": None, "after": self.searched_to}
-            return {"page": self.page, "per_page": self.per_page, "total": self.total, **on}
+            return {
+                "page": self.page,
+                "per_page": self.per_page,
+                "total": self.total,
+                "prev": False,
+                "next": self.searched_to is not None,
+                "before": None,
+                "after": self.searched_to,
+            }
         return {
             "page": self.page,
             "per_page": self.per_page,
@@ -136,7 +167,7 @@ class Browsing:
         """The keys that the newest answers have, so that one of them can be chosen to compare answers by."""
         return await task_list.answer_keys(self._db, project_id)
 
-    async def task(self, who: Requester, row: ProjectPage, task_id: int, after: int = 0) -> Values:
+    async def task(self, who: Requester, row: ProjectPage, task_id: int, after: int = 0) -> TaskAnswers:
         """A task as its kind shows it (``task``), its answers behind one (``task_runs``), and their ``agreement``.
 
         Owners see of each answer whose it is (``volunteers``, by id of the answer). Raises NotFoundError.

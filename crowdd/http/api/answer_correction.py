@@ -1,11 +1,11 @@
-"""Another answer in the place of one's own."""
+"""Corrections: replacing one's own answer."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
 
-from crowdd.domain.server.services import Services
+from crowdd.domain.tasks.contributions import Contributions
 from crowdd.errors import (
     AnonymousError,
     ForbiddenError,
@@ -52,10 +52,10 @@ _CORRECT = Operation(
 
 
 class CorrectingApi:
-    """Correcting."""
+    """/api/task/<id>/correct."""
 
-    def __init__(self, services: Services) -> None:
-        self._contributions = services.contributions
+    def __init__(self, contributions: Contributions) -> None:
+        self._contributions = contributions
 
     def routes(self) -> Iterator[Route]:
         yield post(
@@ -63,13 +63,13 @@ class CorrectingApi:
         )
 
     async def correct(self, incoming: Incoming, object_id: int) -> Response:
-        """The answer as it stands now."""
+        """Stores the correction and returns the answer."""
         info = _info(incoming.json_body())
         uid, bearer = incoming.query.get("external_uid"), bearer_token(incoming)
         return JsonResponse(await self._contributions.correct(incoming.who, checked_id(object_id), info, uid, bearer))
 
 
-def _info(body: Any) -> Any:
+def _info(body: object) -> Any:
     if not isinstance(body, dict):
         raise InvalidValueError("The body is not a JSON object.")
     for name in body:

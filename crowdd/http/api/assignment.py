@@ -1,4 +1,4 @@
-"""The loop over the API: newtask, userprogress, tokens for external users.
+"""The API for contributing: newtask, userprogress, tokens for external users.
 
 (interface: newtask-paths, userprogress, external-token)
 """
@@ -9,16 +9,17 @@ from collections.abc import Iterator
 
 import attrs
 
-from crowdd.domain.server.services import Services
+from crowdd.domain.accounts.external_users import ExternalUsers
 from crowdd.domain.tasks.contributions import (
     MAX_TASKS,
     SORT_SECONDS,
+    Contributions,
     Handout,
     as_external,
     candidate_scan,
     external_uid,
 )
-from crowdd.domain.tasks.leases import why_no_task
+from crowdd.domain.tasks.leases import Leases, why_no_task
 from crowdd.errors import AnonymousError, ForbiddenError, InvalidValueError, NotFoundError
 from crowdd.http import queries
 from crowdd.http.api.operations import DESC, EXTERNAL_UID, OFFSET, PASSWORD
@@ -109,11 +110,11 @@ _TOKEN = Operation(
 class Assignment:
     """Asking for tasks and seeing one's progress."""
 
-    def __init__(self, services: Services) -> None:
-        self._services = services
+    def __init__(self, contributions: Contributions, leases: Leases, external: ExternalUsers) -> None:
+        self._contributions, self._leases, self._external = contributions, leases, external
 
     def routes(self) -> Iterator[Route]:
-        """Both paths of newtask work, with and without ``project/``."""
+        """newtask has two paths, with and without ``project/``."""
         long = attrs.evolve(_NEWTASK, name="newtask_of_project")
         for path, doc in (("/api/<project_id>/newtask", _NEWTASK), ("/api/project/<project_id>/newtask", long)):
             yield get(path, self.newtask, endpoint="newtask", operation=doc, hot=True, action="answer")
@@ -131,20 +132,18 @@ class Assignment:
         offset = queries.number(query.get("offset", ""), "offset", 0)
         order = candidate_scan(query.get("orderby", ""), queries.flag(query.get("desc", ""), "desc"))
         project = _project_id(project_id)
-        who = await self._services.contributions.identify(
+        who = await self._contributions.identify(
             incoming.who, project, query.get("external_uid"), bearer_token(incoming)
         )
-        handout = await self._services.contributions.next_tasks(
-            who, project, min(max(limit, 1), MAX_TASKS), offset, order
-        )
+        handout = await self._contributions.next_tasks(who, project, min(max(limit, 1), MAX_TASKS), offset, order)
         if handout.reason:
             return await self._no_task(incoming, who, project, handout)
         return JsonResponse(handout.tasks[0] if len(handout.tasks) == 1 else handout.tasks)
 
     async def _no_task(self, incoming: Incoming, who: Requester, project: int, handout: Handout) -> Response:
-        """An empty object, which clients look for, and why in the headers; with ``explain`` also in the body."""
+        """An empty object, which clients look for. The headers say why; with ``explain`` the body does too."""
         waits = handout.reason == "wait"
-        held = await self._services.leases.held_by_others(who, project) if waits else 0
+        held = await self._leases.held_by_others(who, project) if waits else 0
         headers = {"X-No-Task": handout.reason, **({"X-Held-Tasks": str(held)} if waits else {})}
         if handout.retry_in is not None:
             headers["Retry-After"] = str(handout.retry_in)
@@ -155,13 +154,13 @@ class Assignment:
         """``{"done": …, "total": …}`` of the requester, or of the external user that is named."""
         number = reference.isascii() and reference.isdigit() and len(reference) < 19
         who = as_external(incoming.who, incoming.query.get("external_uid"))
-        return JsonResponse(await self._services.contributions.progress(who, int(reference) if number else reference))
+        return JsonResponse(await self._contributions.progress(who, int(reference) if number else reference))
 
     async def token(self, incoming: Incoming, short_name: str) -> Response:
         """The token itself; as a JSON string when Accept asks for JSON."""
         named = incoming.query.get("external_uid")
         uid = None if named is None else external_uid(named)
-        token = await self._services.external.token(short_name, incoming.header("authorization"), uid)
+        token = await self._external.token(short_name, incoming.header("authorization"), uid)
         if prefers_json(incoming.header("accept")):
             return JsonResponse(token)
         return BytesResponse(
@@ -170,7 +169,7 @@ class Assignment:
 
 
 def _refuse_navigation(incoming: Incoming) -> None:
-    """A link, or what a browser loads ahead of a click, must not reserve tasks for whoever looks at a text."""
+    """Raises ForbiddenError for links and prefetches of browsers, which must not reserve tasks."""
     ahead = "prefetch" in (incoming.header("sec-purpose") or incoming.header("purpose"))
     if ahead or incoming.header("sec-fetch-dest") == "document":
         hint = "Open /project/<short_name>/newtask in the browser."

@@ -1,4 +1,4 @@
-"""Volunteers and networks that owners keep out of a project."""
+"""Bars: owners exclude volunteers and networks from a project."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 import attrs
 
-from crowdd.domain.server.services import Services
 from crowdd.domain.tasks.barring import Barring
 from crowdd.errors import AnonymousError, InvalidValueError, NotFoundError
 from crowdd.http.api.objects import checked_id
@@ -100,10 +99,10 @@ _REMOVE = Operation(
 
 
 class BarsApi:
-    """Bars of a project."""
+    """/api/project/<id>/barred, bar and unbar."""
 
-    def __init__(self, services: Services) -> None:
-        self._barring: Barring = services.barring
+    def __init__(self, barring: Barring) -> None:
+        self._barring = barring
 
     def routes(self) -> Iterator[Route]:
         """/api/project/<id>/barred, bar and unbar."""

@@ -1,4 +1,4 @@
-"""Changes of tasks while people work: redundancy, priority, answers withdrawn, tasks taken out and put back."""
+"""Changes of tasks: redundancy, priority, withdrawn answers, retired and reopened tasks."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from typing import Any
 
 import attrs
 
-from crowdd.domain.server.services import Services
-from crowdd.domain.tasks.changes import MAX_NAMED, REASONS, Effect
+from crowdd.domain.tasks.changes import MAX_NAMED, REASONS, Changes, Effect
 from crowdd.errors import AnonymousError, NotFoundError, TooManyRequestsError
 from crowdd.http import queries
 from crowdd.http.api.objects import checked_id
@@ -119,10 +118,10 @@ _REOPEN = _doc(
 
 
 class ChangesApi:
-    """Owners change many tasks, or take one out."""
+    """Changes of many tasks of a project, and of one task."""
 
-    def __init__(self, services: Services) -> None:
-        self._changes = services.changes
+    def __init__(self, changes: Changes) -> None:
+        self._changes = changes
 
     def routes(self) -> Iterator[Route]:
         """/api/project/<id>/<change> and /api/task/<id>/<change>."""

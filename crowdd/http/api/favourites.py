@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import attrs
 
-from crowdd.domain.server.services import Services
+from crowdd.domain.tasks.favourites import Favourites
 from crowdd.errors import AnonymousError, NotFoundError, TooLargeError
 from crowdd.http import queries
 from crowdd.http.api import operations
@@ -49,10 +49,10 @@ _REMOVE = Operation(
 
 
 class FavouritesApi:
-    """Listing, marking, unmarking."""
+    """/api/favorites and /api/favorites/<task_id>."""
 
-    def __init__(self, services: Services) -> None:
-        self._favourites = services.favourites
+    def __init__(self, favourites: Favourites) -> None:
+        self._favourites = favourites
 
     def routes(self) -> Iterator[Route]:
         yield get("/api/favorites", self.list, endpoint="favorites", operation=_LIST)

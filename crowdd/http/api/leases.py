@@ -1,13 +1,11 @@
-"""A task in hand: kept while somebody is at it, given back when he goes or skips it."""
+"""Leases of tasks: reserving, renewing and giving back."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
-from crowdd.domain.server.services import Services
 from crowdd.domain.tasks.contributions import MAX_LEASES
-from crowdd.domain.tasks.leases import REASONS, Release
+from crowdd.domain.tasks.leases import REASONS, Leases, Release
 from crowdd.errors import AnonymousError, InvalidValueError, NotFoundError, UnknownFieldError
 from crowdd.http.api.objects import checked_id
 from crowdd.http.api.operations import EXTERNAL_UID, PASSWORD
@@ -17,6 +15,7 @@ from crowdd.http.request import Incoming
 from crowdd.http.responses import JsonResponse, Response
 from crowdd.http.routing import Route, post
 from crowdd.kinds.types import Boolean, Integer
+from crowdd.values import Requester
 
 _COUNT = Integer(minimum=0).schema()
 _TASK = Parameter("object_id", _COUNT, "The number of the task.", where="path")
@@ -91,8 +90,8 @@ _LEASE = Operation(
 class LeasesApi:
     """Reserving a named task, releasing and renewing."""
 
-    def __init__(self, services: Services) -> None:
-        self._leases = services.leases
+    def __init__(self, leases: Leases) -> None:
+        self._leases = leases
 
     def routes(self) -> Iterator[Route]:
         yield post("/api/task/<int:object_id>/lease", self.lease, endpoint="lease", operation=_LEASE, action="answer")
@@ -113,12 +112,12 @@ class LeasesApi:
         return JsonResponse({"state": lease.state, "seconds_left": lease.left})
 
 
-def _asked(incoming: Incoming, task_id: int) -> tuple[Any, int, str | None, str | None]:
-    """Who asks, for which task, and for an external user what he is named and known by."""
+def _asked(incoming: Incoming, task_id: int) -> tuple[Requester, int, str | None, str | None]:
+    """The requester, the task, and for an external user the id and the token."""
     return incoming.who, checked_id(task_id), incoming.query.get("external_uid"), bearer_token(incoming)
 
 
-def _release(body: Any) -> Release:
+def _release(body: object) -> Release:
     if not isinstance(body, dict):
         raise InvalidValueError("The body is not a JSON object.")
     for name in body:
@@ -134,7 +133,7 @@ def _release(body: Any) -> Release:
     return Release(skip, _also(body.get("also", [])), reason)
 
 
-def _also(value: Any) -> tuple[int, ...]:
+def _also(value: object) -> tuple[int, ...]:
     if not isinstance(value, list) or len(value) > MAX_LEASES:
         raise InvalidValueError(f"also must be an array of at most {MAX_LEASES} tasks.")
     try:

@@ -9,9 +9,10 @@ from typing import Any
 import orjson
 
 from crowdd.domain.core.idempotency import Once, once
-from crowdd.domain.core.records import Views
+from crowdd.domain.core.records import Records, Views
 from crowdd.domain.core.uploads import Upload
-from crowdd.domain.server.services import Services
+from crowdd.domain.projects.statistics import Statistics
+from crowdd.domain.tasks.contributions import Contributions
 from crowdd.errors import NotFoundError
 from crowdd.http import queries
 from crowdd.http.api import operations
@@ -30,18 +31,18 @@ _MAX_ID = 2**63 - 1
 class Objects:
     """The same five operations for each kind."""
 
-    def __init__(self, services: Services) -> None:
-        self._services = services
+    def __init__(self, records: Records, contributions: Contributions, statistics: Statistics) -> None:
+        self._parts = records, contributions, statistics
 
     def routes(self) -> Iterator[Route]:
         """/api/<kind> and /api/<kind>/<id>."""
         for kind in KINDS.values():
-            yield from _Kind(self._services, kind).routes()
+            yield from _Kind(kind, *self._parts).routes()
 
 
 class _Kind:
-    def __init__(self, services: Services, kind: Kind) -> None:
-        self._services, self._kind, self._records = services, kind, services.records
+    def __init__(self, kind: Kind, records: Records, contributions: Contributions, statistics: Statistics) -> None:
+        self._kind, self._records, self._contributions, self._statistics = kind, records, contributions, statistics
 
     def routes(self) -> Iterator[Route]:
         kind, name, methods = self._kind, self._kind.name, self._kind.methods
@@ -62,7 +63,7 @@ class _Kind:
         listing = self._records.list_related if incoming.query.get("related") else self._records.list
         views = await listing(queries.parse(self._kind, incoming.query, incoming.who), incoming.who)
         if self._kind == PROJECT and incoming.query.get("stats"):
-            await self._services.statistics.bring_along(incoming.who, views)
+            await self._statistics.bring_along(incoming.who, views)
         return tagged(await self._in_full(incoming, views))
 
     async def read(self, incoming: Incoming, object_id: int) -> Response:
@@ -70,9 +71,9 @@ class _Kind:
         return tagged((await self._in_full(incoming, [view]))[0])
 
     async def _in_full(self, incoming: Incoming, views: Views) -> Views:
-        """The views, with the figures of two weeks where statistics are asked for in full."""
+        """The views. Statistics with ``full`` also get the figures of two weeks."""
         if self._kind == PROJECT_STATISTICS and incoming.query.get("full"):
-            await self._services.statistics.fill(views)
+            await self._statistics.fill(views)
         return views
 
     async def create(self, incoming: Incoming) -> Response:
@@ -81,11 +82,11 @@ class _Kind:
         return JsonResponse(await self._records.create(self._kind, incoming.who, body, upload, _once(incoming)))
 
     async def submit(self, incoming: Incoming) -> Response:
-        """An answer: not a row like others, it needs a lease."""
+        """Stores an answer. It needs a lease, so it does not go through ``Records``."""
         queries.require_known(self._kind, incoming.query)
         uid = incoming.query.get("external_uid")
         bearer = bearer_token(incoming)
-        submit = self._services.contributions.submit
+        submit = self._contributions.submit
         return JsonResponse(await submit(incoming.who, incoming.json_body(), uid, bearer, _once(incoming, uid)))
 
     async def change(self, incoming: Incoming, object_id: int) -> Response:
@@ -115,8 +116,8 @@ class _Kind:
         return JsonResponse(None, 204)
 
 
-def tagged(value: Any) -> JsonResponse:
-    """The value with its ETag; a list is made into text once."""
+def tagged(value: object) -> JsonResponse:
+    """The value with its ETag. A list is serialised only once."""
     if isinstance(value, list):
         text = orjson.dumps(value)
         return JsonResponse(orjson.Fragment(text), headers={"ETag": etag_of(text)})

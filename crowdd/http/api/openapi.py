@@ -15,6 +15,9 @@ from crowdd.http.operation import JSON, Audience, Link, Operation, Parameter, Sc
 from crowdd.http.routing import Route
 from crowdd.kinds.kind import Kind
 
+OpenApi = dict[str, Any]
+"""An object of the document."""
+
 VERSION = "3.1.1"
 ABOUT = """Projects, their tasks and the answers of volunteers.
 
@@ -40,7 +43,7 @@ _SECURITY: dict[Audience, list[dict[str, list[str]]]] = {
     Audience.VOLUNTEER: [{}, {"key": []}, {"key_header": []}, {"session": []}, {"external_user": []}],
     Audience.SECRET: [{"secret_key": []}],
 }
-_SCHEMES: dict[str, Any] = {
+_SCHEMES: OpenApi = {
     "key": {"type": "apiKey", "in": "query", "name": "api_key", "description": "Your API key."},
     "key_header": {"type": "apiKey", "in": "header", "name": "Authorization", "description": "Your API key."},
     "session": {
@@ -61,7 +64,7 @@ _WAITS = (429, 503)
 _RETRY_AFTER = {
     "Retry-After": {"schema": {"type": "integer"}, "required": True, "description": "Seconds to wait before the next."}
 }
-_HEADERS: dict[str, Any] = {
+_HEADERS: OpenApi = {
     "X-Request-Id": {"schema": {"type": "string"}, "description": "Names this request in the server's log."},
     "X-RateLimit-Limit": {"schema": {"type": "integer"}, "description": "Requests allowed in the window."},
     "X-RateLimit-Remaining": {"schema": {"type": "integer"}, "description": "Requests left in the window."},
@@ -73,13 +76,13 @@ _HEADERS: dict[str, Any] = {
 }
 
 
-def document(kinds: Iterable[Kind], routes: Iterable[Route], title: str, version: str) -> dict[str, Any]:
+def document(kinds: Iterable[Kind], routes: Iterable[Route], title: str, version: str) -> OpenApi:
     """The document of all routes below /api; ``version`` is that of the product.
 
     Raises ValueError for a route that does not describe itself.
     """
     kinds, routes = list(kinds), [route for route in routes if route.path.startswith(_ROOT)]
-    paths: dict[str, Any] = {}
+    paths: OpenApi = {}
     for route in routes:
         paths.setdefault(path_template(route.path), {})[route.method.lower()] = _operation(route)
     return {
@@ -129,9 +132,9 @@ def error_schema() -> Schema:
     }
 
 
-def _operation(route: Route) -> dict[str, Any]:
+def _operation(route: Route) -> OpenApi:
     doc = _doc(route)
-    made: dict[str, Any] = {"operationId": doc.name, "tags": [doc.section], "summary": doc.summary}
+    made: OpenApi = {"operationId": doc.name, "tags": [doc.section], "summary": doc.summary}
     if doc.about:
         made["description"] = doc.about
     made["parameters"] = [_parameter(one) for one in (*_of_path(route), *_elsewhere(doc))]
@@ -160,14 +163,14 @@ def _elsewhere(doc: Operation) -> Iterator[Parameter]:
     return (one for one in doc.parameters if one.where != "path")
 
 
-def _parameter(one: Parameter) -> dict[str, Any]:
+def _parameter(one: Parameter) -> OpenApi:
     place = {"name": one.name, "in": one.where, "schema": one.schema, "description": one.doc}
     required = {"required": True} if one.where == "path" else {}
     return place | required | ({"allowEmptyValue": True} if one.empty else {})
 
 
-def _answers(method: str, doc: Operation) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+def _answers(method: str, doc: Operation) -> OpenApi:
+    found: OpenApi = {}
     headers = {name: {"$ref": f"#/components/headers/{name}"} for name in _HEADERS}
     if doc.answer is None:
         found["204"] = {"description": "Done.", "headers": headers}
@@ -182,12 +185,12 @@ def _answers(method: str, doc: Operation) -> dict[str, Any]:
     return found | {str(status): {"$ref": f"#/components/responses/Error{status}"} for status in sorted(statuses)}
 
 
-def _link(link: Link) -> dict[str, Any]:
+def _link(link: Link) -> OpenApi:
     taken = {name: f"$response.body#{pointer}" for name, pointer in link.parameters.items()}
     return {"operationId": link.operation, "parameters": taken}
 
 
-def _responses() -> dict[str, Any]:
+def _responses() -> OpenApi:
     """One for each status of a refusal, with the codes that come with it."""
     made = {}
     for status in sorted({code.status for code in CODES}):

@@ -1,12 +1,11 @@
-"""/api/queue: long work that one waits for."""
+"""/api/queue: background tasks."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TypedDict
 
-from crowdd.domain.core.background_queue import STATES
-from crowdd.domain.server.services import Services
+from crowdd.domain.core.background_queue import STATES, Queue
 from crowdd.errors import AnonymousError, ConflictError, InvalidValueError, NotFoundError, UnknownFieldError
 from crowdd.http import queries
 from crowdd.http.api.objects import checked_id
@@ -16,6 +15,7 @@ from crowdd.http.responses import JsonResponse, Response
 from crowdd.http.routing import Route, get, post
 from crowdd.kinds.kind import outward
 from crowdd.kinds.types import Integer
+from crowdd.values import Values
 
 _SECTION = "queue"
 _COUNT = Integer(minimum=0).schema()
@@ -86,10 +86,10 @@ _NAMES = {"limit", "last_id", "state", "project_id"}
 
 
 class QueueApi:
-    """Reading and cancelling; what puts work in are the addresses of that work."""
+    """Reading and cancelling. Other addresses start background tasks."""
 
-    def __init__(self, services: Services) -> None:
-        self._queue = services.queue
+    def __init__(self, queue: Queue) -> None:
+        self._queue = queue
 
     def routes(self) -> Iterator[Route]:
         yield get("/api/queue", self.list, endpoint="queue", operation=_LIST)
@@ -107,19 +107,34 @@ class QueueApi:
         return JsonResponse(shown(await self._queue.cancel(incoming.who, checked_id(item_id))))
 
 
-def chosen(query: dict[str, str]) -> dict[str, Any]:
-    """What of a list is asked for. Raises UnknownFieldError and InvalidValueError."""
+class _Around(TypedDict, total=False):
+    project_id: int
+    before: int
+
+
+class Filters(_Around):
+    """The arguments of ``Queue.list``."""
+
+    state: str | None
+    limit: int
+
+
+def chosen(query: dict[str, str]) -> Filters:
+    """The filters of a query. Raises UnknownFieldError and InvalidValueError."""
     for name in query.keys() - _NAMES - queries.UNSPECIFIC:
         raise UnknownFieldError(f"Background tasks cannot be filtered by {name}.")
     state = query.get("state") or None
     if state is not None and state not in STATES:
         raise InvalidValueError(f"state must be one of {', '.join(STATES)}.")
     limit = queries.number(query.get("limit", ""), "limit", queries.DEFAULT_LIMIT)
-    numbers = {"project_id": query.get("project_id"), "before": query.get("last_id")}
-    given = {name: queries.number(text, name, 0) for name, text in numbers.items() if text}
-    return {"state": state, "limit": min(limit, queries.MAX_LIMIT), **given}
+    filters = Filters(state=state, limit=min(limit, queries.MAX_LIMIT))
+    if query.get("project_id"):
+        filters["project_id"] = queries.number(query["project_id"], "project_id", 0)
+    if query.get("last_id"):
+        filters["before"] = queries.number(query["last_id"], "before", 0)
+    return filters
 
 
-def shown(item: dict[str, Any]) -> dict[str, Any]:
-    """An item with times as the API writes them."""
+def shown(item: Values) -> Values:
+    """A background task with times as the API writes them."""
     return {name: outward(value) for name, value in item.items()}

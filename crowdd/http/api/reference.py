@@ -1,9 +1,9 @@
-"""An OpenAPI document as people read it: sections with attributes and operations, everything in words."""
+"""An OpenAPI document for people: sections with attributes and operations, with schemas in words."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, TypedDict
 
 Json = Mapping[str, Any]
 _TYPES = {"string": "text", "boolean": "true or false", "array": "list", "number": "number", "integer": "integer"}
@@ -11,8 +11,58 @@ _BODIES = {"Creation": "attributes marked POST", "Change": "attributes marked PU
 _METHODS = ("get", "post", "put", "delete")
 
 
-def sections(document: Json) -> list[dict[str, Any]]:
-    """One for each tag: ``name``, ``about``, ``attributes`` (of a kind), ``operations``."""
+class Attribute(TypedDict):
+    """An attribute of a kind. ``places`` are where it may be sent."""
+
+    name: str
+    type: str
+    about: str
+    places: list[str]
+
+
+class ParameterEntry(TypedDict):
+    """A parameter of an operation; ``where`` is path, query or header."""
+
+    name: str
+    where: str
+    type: str
+    about: str
+
+
+class Body(TypedDict):
+    """A body of an operation in a media type."""
+
+    media: str
+    type: str
+
+
+class OperationEntry(TypedDict):
+    """An operation. ``filters`` says whether it also takes the attributes of the section as filters."""
+
+    id: str
+    method: str
+    path: str
+    summary: str
+    about: str
+    signed_in: bool
+    filters: bool
+    parameters: list[ParameterEntry]
+    bodies: list[Body]
+    answer: str
+    refusals: list[str]
+
+
+class Section(TypedDict):
+    """A tag of the document, with the attributes of its kind."""
+
+    name: str
+    about: str
+    attributes: list[Attribute]
+    operations: list[OperationEntry]
+
+
+def sections(document: Json) -> list[Section]:
+    """A section for each tag of a document."""
     return [
         {
             "name": tag["name"],
@@ -50,7 +100,7 @@ def _with_bounds(said: str, schema: Json) -> str:
     return said
 
 
-def _attributes(document: Json, section: str) -> Iterator[dict[str, Any]]:
+def _attributes(document: Json, section: str) -> Iterator[Attribute]:
     """The attributes of a kind: what each is, and where it may be sent."""
     schemas = document["components"]["schemas"]
     name = section.capitalize()
@@ -82,7 +132,7 @@ def _query_names(document: Json, path: str) -> set[str]:
     return {one["name"] for one in found["parameters"] if one["in"] == "query"}
 
 
-def _operations(document: Json, section: str) -> Iterator[dict[str, Any]]:
+def _operations(document: Json, section: str) -> Iterator[OperationEntry]:
     known = document["components"]["schemas"].get(section.capitalize(), {"properties": {}})["properties"]
     for path, methods in document["paths"].items():
         for method in _METHODS:
@@ -90,7 +140,7 @@ def _operations(document: Json, section: str) -> Iterator[dict[str, Any]]:
                 yield _operation(method.upper(), path, methods[method], known)
 
 
-def _operation(method: str, path: str, operation: Json, known: Json) -> dict[str, Any]:
+def _operation(method: str, path: str, operation: Json, known: Json) -> OperationEntry:
     """``known`` are the attributes that the section shows anyway: as filters they are not repeated."""
     body = operation.get("requestBody", {"content": {}})["content"]
     repeated = {one["name"] for one in operation["parameters"] if one["in"] == "query" and one["name"] in known}
@@ -109,7 +159,7 @@ def _operation(method: str, path: str, operation: Json, known: Json) -> dict[str
     }
 
 
-def _parameter(one: Json) -> dict[str, Any]:
+def _parameter(one: Json) -> ParameterEntry:
     return {"name": one["name"], "where": one["in"], "type": words(one["schema"]), "about": one["description"]}
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from crowdd import errors
 from crowdd.domain.core.records import MAX_ROWS
-from crowdd.domain.server.services import Services
+from crowdd.domain.tasks.results import Results
 from crowdd.errors import InvalidRequestError
 from crowdd.http import queries
 from crowdd.http.api import schemas
@@ -47,10 +47,10 @@ _DOC = Operation(
 
 
 class ResultsApi:
-    """Filling results in bulk."""
+    """Changes of many results at once."""
 
-    def __init__(self, services: Services) -> None:
-        self._results = services.results
+    def __init__(self, results: Results) -> None:
+        self._results = results
 
     def routes(self) -> Iterator[Route]:
         """PUT /api/result."""

@@ -1,10 +1,10 @@
-"""/api/globalstats: figures of the whole site. Those of projects are a kind of their own, like any other."""
+"""/api/globalstats: statistics of the site. Those of projects are a kind (``PROJECT_STATISTICS``)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from crowdd.domain.server.services import Services
+from crowdd.domain.projects.statistics import Statistics
 from crowdd.http.api.objects import tagged
 from crowdd.http.operation import Operation, array_of, closed_object
 from crowdd.http.request import Incoming
@@ -33,10 +33,10 @@ _SITE = Operation(
 
 
 class StatisticsApi:
-    """Figures of the site."""
+    """/api/globalstats."""
 
-    def __init__(self, services: Services) -> None:
-        self._statistics = services.statistics
+    def __init__(self, statistics: Statistics) -> None:
+        self._statistics = statistics
 
     def routes(self) -> Iterator[Route]:
         yield get("/api/globalstats", self.of_site, endpoint="globalstats", operation=_SITE)

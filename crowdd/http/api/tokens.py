@@ -1,11 +1,11 @@
-"""/api/token: what providers gave the caller for their own APIs (interface: provider-tokens)."""
+"""/api/token: the requester's tokens for the APIs of providers (interface: provider-tokens)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from crowdd.domain.accounts.social.oauth import PROVIDERS
-from crowdd.domain.server.services import Services
+from crowdd.domain.accounts.social.social_login import SocialLogin
 from crowdd.errors import AnonymousError, NotFoundError
 from crowdd.http.operation import Audience, Operation, Parameter, Schema
 from crowdd.http.request import Incoming
@@ -46,10 +46,10 @@ _ONE = Operation(
 
 
 class TokensApi:
-    """Everybody reads his own."""
+    """/api/token and /api/token/<provider>."""
 
-    def __init__(self, services: Services) -> None:
-        self._social_login = services.people.social_login
+    def __init__(self, social_login: SocialLogin) -> None:
+        self._social_login = social_login
 
     def routes(self) -> Iterator[Route]:
         yield get("/api/token", self.all, endpoint="token", operation=_ALL, action="everything")

@@ -1,4 +1,4 @@
-"""Who has answered in a project."""
+"""The volunteers of a project."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import attrs
 
-from crowdd.domain.server.services import Services
+from crowdd.domain.tasks.volunteers import Volunteers
 from crowdd.errors import AnonymousError, InvalidValueError, NotFoundError
 from crowdd.http import queries
 from crowdd.http.api.objects import checked_id
@@ -49,8 +49,8 @@ _LIST = Operation(
 class VolunteersApi:
     """/api/project/<id>/volunteers."""
 
-    def __init__(self, services: Services) -> None:
-        self._volunteers = services.volunteers
+    def __init__(self, volunteers: Volunteers) -> None:
+        self._volunteers = volunteers
 
     def routes(self) -> Iterator[Route]:
         yield get("/api/project/<int:object_id>/volunteers", self.listed, endpoint="volunteers", operation=_LIST)

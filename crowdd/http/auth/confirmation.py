@@ -7,14 +7,14 @@ them with its owner's cookie, so a browser gets a page with a button that posts 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import Any, TypedDict
 
 import attrs
 
 from crowdd.errors import ForbiddenError
 from crowdd.http.auth.csrf import Csrf
 from crowdd.http.request import Incoming
-from crowdd.http.responses import Page, Response
+from crowdd.http.responses import Page, Response, Titled
 from crowdd.http.routing import Handler
 from crowdd.languages import _
 
@@ -24,6 +24,11 @@ class Question:
     """What the page asks: its title, a sentence that says what will happen, and the words of the button."""
 
     title: str
+    text: str
+    button: str
+
+
+class _Button(TypedDict):
     text: str
     button: str
 
@@ -66,7 +71,8 @@ class Confirm:
     def page(self, incoming: Incoming, question: Question) -> Response:
         """The page with the button, which posts to the same address. Raises ForbiddenError for who wants JSON."""
         refuse_json(incoming)
-        return Page("confirm.html", title=question.title, _text=question.text, _button=question.button)
+        button = _Button(text=question.text, button=question.button)
+        return Page("confirm.html", Titled(title=question.title), button)
 
 
 def refuse_json(incoming: Incoming) -> None:

@@ -1,8 +1,9 @@
-"""Forms as both faces show them: the fields, their errors, and the token."""
+"""Forms of pages: the values of the fields, their errors, and the CSRF token."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any, Final, TypedDict
 from urllib.parse import urlsplit
 
 import attrs
@@ -10,10 +11,22 @@ import attrs
 from crowdd.domain.accounts.avatars import Box
 from crowdd.http.auth.csrf import Csrf
 from crowdd.http.request import Incoming
+from crowdd.http.responses import Message
 from crowdd.languages import _
 
 CORRECT = _("Please correct the errors.")
+MISTAKES: Final = Message(flash=CORRECT, status="error")
 SECRET = frozenset({"password", "confirm", "current_password", "new_password"})
+
+
+Form = dict[str, Any]
+"""The values of the fields by name, ``errors`` (sentences by field) and ``csrf``, the token."""
+
+
+class WithForm(TypedDict):
+    """A page with a form."""
+
+    form: Form
 
 
 @attrs.frozen
@@ -22,16 +35,16 @@ class Forms:
 
     csrf: Csrf
 
-    def blank(self, incoming: Incoming, *names: str) -> dict[str, object]:
-        """A form that nobody has filled in."""
+    def blank(self, incoming: Incoming, *names: str) -> Form:
+        """An empty form."""
         return {**dict.fromkeys(names), "errors": {}, "csrf": self.csrf.token(incoming)}
 
-    def filled(self, incoming: Incoming, **values: object) -> dict[str, object]:
-        """A form with what is known already."""
+    def filled(self, incoming: Incoming, **values: object) -> Form:
+        """A form with values."""
         return {**values, "errors": {}, "csrf": self.csrf.token(incoming)}
 
-    def refused(self, incoming: Incoming, errors: Mapping[str, list[str]], *names: str) -> dict[str, object]:
-        """A form as it was sent, with its errors; passwords are not sent back."""
+    def refused(self, incoming: Incoming, errors: Mapping[str, list[str]], *names: str) -> Form:
+        """A form as it was sent, with its errors. Passwords are not sent back."""
         values = {name: None if name in SECRET else incoming.field(name) for name in names}
         return {**values, "errors": dict(errors), "csrf": self.csrf.token(incoming)}
 

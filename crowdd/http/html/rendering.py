@@ -1,6 +1,6 @@
 """Jinja2 for our pages: the environment, its filters, and the words in the reader's language.
 
-A template gets the keys of the page's JSON answer and the frame's own names: ``site``, ``who``, ``csrf``,
+A template gets the public and the private context of its page and the frame's own names: ``site``, ``who``, ``csrf``,
 ``csp_nonce``, ``flashes``, ``locale``, ``direction``, ``theme``, ``path``. A missing name is an error, not a gap.
 """
 
@@ -202,7 +202,7 @@ def epoch(seconds: float) -> datetime:
 
 @pass_context
 def _markdown(context: Context, text: str, top: int = 3) -> Markup:
-    """A text of somebody as HTML: laid out before, and handed to the page as ``_prose``."""
+    """A text of somebody as HTML: laid out before, and in the page's private context as ``prose``."""
     return context["prose"][text, top].html if text else Markup()
 
 

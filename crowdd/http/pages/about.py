@@ -1,4 +1,4 @@
-"""What the site says about itself: texts of whoever runs it, else ours; and the page of all design parts."""
+"""Texts about the site, by its operator or the ones that come with crowdd, and the page of all design parts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import attrs
 from crowdd.config import SiteSettings
 from crowdd.http.html.locales import locale_of
 from crowdd.http.request import Incoming
-from crowdd.http.responses import Page, Redirect, Response
+from crowdd.http.responses import Page, Redirect, Response, Titled
 from crowdd.http.routing import Route, get
 from crowdd.languages import NAMES, SOURCE
 
@@ -41,6 +41,10 @@ class SiteText:
         return cls(heading.lstrip("#").strip(), content.strip())
 
 
+class TextPublic(Titled):
+    content: str
+
+
 class AboutPages:
     """``/about`` and ``/help/…``. The texts are read once, when the server starts."""
 
@@ -60,13 +64,13 @@ class AboutPages:
         """A text in the reader's language, where there is one, else in English."""
         versions = self._texts[name]
         text = versions.get(locale_of(incoming)) or versions[SOURCE]
-        return Page("about/text.html", title=text.title, content=text.content)
+        return Page("about/text.html", TextPublic(title=text.title, content=text.content))
 
     async def api(self, incoming: Incoming) -> Response:
         return Redirect("/api/docs")
 
     async def design(self, incoming: Incoming) -> Response:
-        return Page("about/design.html", title="All parts")
+        return Page("about/design.html", Titled(title="All parts"))
 
 
 def read(name: str, folders: list[Path]) -> dict[str, SiteText]:

@@ -1,18 +1,18 @@
-"""What the API says about itself: a document for programs, a page for people, both made when the server starts."""
+"""The documentation of the API: an OpenAPI document and a page. Both are made when the server starts."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import TypedDict
 
 import crowdd
 from crowdd.http.api.objects import tagged
 from crowdd.http.api.openapi import document
-from crowdd.http.api.reference import sections
+from crowdd.http.api.reference import Section, sections
 from crowdd.http.error_codes import CODES
 from crowdd.http.operation import Operation, array_of, closed_object
 from crowdd.http.request import Incoming
-from crowdd.http.responses import JsonResponse, Page, Response
+from crowdd.http.responses import JsonResponse, Page, Response, Titled
 from crowdd.http.routing import Route, get
 from crowdd.kinds import KINDS
 
@@ -40,8 +40,22 @@ _PAGE = Operation(
 )
 
 
+class ErrorCode(TypedDict):
+    """An error code of the API."""
+
+    code: str
+    status: int
+    meaning: str
+
+
+class ApiDocsPublic(Titled):
+    about: str
+    sections: list[Section]
+    error_codes: list[ErrorCode]
+
+
 class ApiDocs:
-    """``/api/``, ``/api/openapi.json`` and ``/api/docs``. ``routes`` are those of all other rooms."""
+    """``/api/``, ``/api/openapi.json`` and ``/api/docs``. ``routes`` are those of all other views."""
 
     def __init__(self, routes: Iterable[Route], name: str) -> None:
         self._document = document(KINDS.values(), [*routes, *self.routes()], f"The API of {name}", crowdd.__version__)
@@ -60,16 +74,16 @@ class ApiDocs:
         return self._tagged
 
     async def page(self, incoming: Incoming) -> Response:
-        return Page(
-            "about/api.html",
+        public = ApiDocsPublic(
             title="API",
             about=self._document["info"]["description"],
             sections=self._sections,
             error_codes=error_codes(),
         )
+        return Page("about/api.html", public)
 
 
-def error_codes() -> list[dict[str, Any]]:
-    """The table of codes by status, as JSON."""
-    rows = [{"code": code.code, "status": code.status, "meaning": code.meaning} for code in CODES]
+def error_codes() -> list[ErrorCode]:
+    """The error codes, sorted by status."""
+    rows = [ErrorCode(code=code.code, status=code.status, meaning=code.meaning) for code in CODES]
     return sorted(rows, key=lambda row: row["status"])

@@ -1,4 +1,4 @@
-"""Watching a project: its state for everybody who may see it, its events for its owners."""
+"""Live updates of a project: its state for everybody who may see it, its events for its owners."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Awaitable, Callable, Iterator
 
 import attrs
 
-from crowdd.domain.projects.live_state import state_of
-from crowdd.domain.server.services import Services
+from crowdd.domain.projects.live_state import Live, state_of
+from crowdd.domain.projects.projects import Projects
 from crowdd.errors import InvalidValueError
 from crowdd.http.auth.identity import Identity
 from crowdd.http.live_updates import Broadcast
@@ -24,16 +24,15 @@ _MAX_DIGITS = 18
 class LivePages:
     """``live`` and ``events`` of a project."""
 
-    def __init__(self, services: Services, identity: Identity, broadcast: Broadcast) -> None:
-        self._projects, self._live, self._identity = services.projects, services.live, identity
-        self._broadcast = broadcast
+    def __init__(self, projects: Projects, live: Live, identity: Identity, broadcast: Broadcast) -> None:
+        self._projects, self._live, self._identity, self._broadcast = projects, live, identity, broadcast
 
     def routes(self) -> Iterator[Route]:
         yield get("/project/<short_name>/live", self.state, page=False)
         yield get("/project/<short_name>/events", self.events, page=False)
 
     async def state(self, incoming: Incoming, short_name: str) -> Response:
-        """The state whenever it changes; once, as JSON, for who asks for that."""
+        """A stream of the state, sent whenever it changes. Clients that want JSON get the state once."""
         if self._broadcast.is_open(short_name) and not incoming.wants_json:
             return Stream(lambda client: self._broadcast.watch_open(short_name, client))
         row = await self._projects.page(short_name, incoming.who)
@@ -48,7 +47,7 @@ class LivePages:
         return Stream(begin)
 
     async def events(self, incoming: Incoming, short_name: str) -> Response:
-        """Every event after the one that the client names, or from now on."""
+        """A stream of the events after the one that the client names, or from now on."""
         row = await self._projects.owned(short_name, incoming.who)
         named = position(incoming)
         after = await self._live.last_event(row["id"]) if named is None else named
@@ -63,7 +62,7 @@ class LivePages:
     def _judge(
         self, incoming: Incoming, find: Callable[[Requester], Awaitable[ProjectPage]]
     ) -> Callable[[], Awaitable[None]]:
-        """Raises when who asked may do so no longer: signed out, no owner any more, another password."""
+        """A check that raises once the requester may no longer listen: signed out, not an owner, password changed."""
         opened = incoming.who.unlocked if incoming.header("x-project-password") else ()  # X-Draft-Key is read again
 
         async def judge() -> None:
@@ -74,7 +73,7 @@ class LivePages:
 
 
 def position(incoming: Incoming) -> int | None:
-    """The number after which a client wants events: what a browser says when it comes back, else ``after``."""
+    """The number after which a client wants events: ``Last-Event-ID`` of a reconnecting browser, else ``after``."""
     text = incoming.header("last-event-id") or incoming.query.get("after", "")
     if not text:
         return None

@@ -1,11 +1,10 @@
-"""What those who run the server ask it: whether it lives, whether it can work, and how much it does."""
+"""Monitoring: liveness, readiness and metrics."""
 
 from __future__ import annotations
 
 import hmac
 import ipaddress
 from collections.abc import Awaitable, Callable, Iterator
-from typing import Any
 
 import orjson
 
@@ -22,7 +21,7 @@ _PROMETHEUS = "text/plain; version=0.0.4; charset=utf-8"
 
 
 class Monitoring:
-    """``/health``, ``/ready`` and ``/metrics``. None of them is limited: who asks often gets what is known already."""
+    """``/health``, ``/ready`` and ``/metrics``. They have no rate limit: frequent requests get cached values."""
 
     def __init__(self, readiness: Readiness, token: str, figures: Callable[[], Awaitable[bytes]]) -> None:
         self._readiness, self._token, self._figures = readiness, token, figures
@@ -33,15 +32,15 @@ class Monitoring:
         yield get("/metrics", self.metrics, page=False, key_header=False)
 
     async def health(self, incoming: Incoming) -> Response:
-        """The process answers; nothing else is asked."""
+        """A fixed answer: the process is alive."""
         return healthy()
 
     async def ready(self, incoming: Incoming) -> Response:
-        """Whether it can do its work, and what is missing; 503 where something is."""
+        """The readiness checks; status 503 if one of them fails."""
         return readiness(await self._readiness.checks())
 
     async def metrics(self, incoming: Incoming) -> Response:
-        """The figures, for whoever may see them."""
+        """The metrics. Raises ForbiddenError without the token, or from another machine if there is no token."""
         sent = incoming.header("authorization").removeprefix("Bearer ")
         with_token = self._token and hmac.compare_digest(sent.encode("utf-8", "replace"), self._token.encode())
         if not with_token and (self._token or not on_this_machine(incoming)):
@@ -51,12 +50,12 @@ class Monitoring:
 
 
 def healthy() -> BytesResponse:
-    """The answer of a process that lives."""
+    """The response of ``/health``."""
     return BytesResponse(b"ok\n", "text/plain; charset=utf-8", headers=_UNKEPT)
 
 
 def readiness(checks: dict[str, str]) -> BytesResponse:
-    """The answer for what was looked at, each with what is wrong with it."""
+    """The response of ``/ready`` for the checks by name."""
     ready = all(words == OK for words in checks.values())
     body = orjson.dumps({"ready": ready, "checks": checks})
     return BytesResponse(
@@ -65,8 +64,8 @@ def readiness(checks: dict[str, str]) -> BytesResponse:
 
 
 def on_this_machine(incoming: Incoming) -> bool:
-    """Whether the connection itself comes from here, and no proxy of this machine brought it."""
-    host: Any = getattr(incoming.request.getClientAddress(), "host", None)
+    """Whether the connection comes from this machine and not through a proxy."""
+    host: str | None = getattr(incoming.request.getClientAddress(), "host", None)
     if any(incoming.header(name) for name in _FORWARDED):
         return False
     try:

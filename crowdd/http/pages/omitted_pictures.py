@@ -1,29 +1,38 @@
-"""Pictures that a text names and does not show: said where it is edited, and after it was stored."""
+"""Pictures that a text names but that are not shown. The editor and the message after saving report them."""
 
 from __future__ import annotations
 
+from typing import TypedDict
+
 import attrs
 
+from crowdd.domain.core.text.rendered_text import Prose
 from crowdd.domain.projects.project_pictures import MAX_NAMED, why_left_out
-from crowdd.domain.server.services import Services
 from crowdd.languages import _
+
+
+class OmittedPicture(TypedDict):
+    """A picture that is not shown. ``why`` is a word of ``why_left_out``."""
+
+    address: str
+    why: str
 
 
 @attrs.frozen
 class LeftOut:
-    """Looks through texts of one site."""
+    """Finds such pictures in texts of one site."""
 
-    services: Services
+    prose: Prose
+    base_url: str
 
-    async def of(self, text: str | None) -> list[dict[str, str]]:
-        """``address`` and ``why`` of such pictures, as many as are named."""
-        base = self.services.settings.base_url
-        found = (await self.services.prose.left_out(text or ""))[:MAX_NAMED]
-        return [{"address": address, "why": why_left_out(address, base)} for address in found]
+    async def of(self, text: str | None) -> list[OmittedPicture]:
+        """The first MAX_NAMED of them."""
+        found = (await self.prose.left_out(text or ""))[:MAX_NAMED]
+        return [OmittedPicture(address=address, why=why_left_out(address, self.base_url)) for address in found]
 
     async def after(self, text: str, words: str) -> tuple[str, str]:
-        """What is said after a text was stored, and its status."""
-        lost = len(await self.services.prose.left_out(text))
+        """The message after a text was stored, and its status. ``words`` is the message if all pictures are shown."""
+        lost = len(await self.prose.left_out(text))
         if not lost:
             return words, "success"
         if lost == 1:

@@ -1,12 +1,10 @@
-"""Where weaknesses of this site are reported (RFC 9116)."""
+"""The contact for reporting vulnerabilities of this site (RFC 9116)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
-from crowdd.config import Settings
 from crowdd.errors import NotFoundError
 from crowdd.http.html.presenter import api_headers
 from crowdd.http.request import Incoming
@@ -18,19 +16,19 @@ _GOOD_DAYS = 180
 
 
 class SecurityTxt:
-    """``/.well-known/security.txt``; ``clock`` has ``seconds()``."""
+    """``/.well-known/security.txt``; ``seconds`` is the time since 1970."""
 
-    def __init__(self, settings: Settings, clock: Any) -> None:
-        self._contact, self._base_url, self._clock = settings.site.security_contact, settings.base_url, clock
+    def __init__(self, contact: str, base_url: str, seconds: Callable[[], float]) -> None:
+        self._contact, self._base_url, self._seconds = contact, base_url, seconds
 
     def routes(self) -> Iterator[Route]:
         yield get(PATH, self.text, page=False)
 
     async def text(self, incoming: Incoming) -> Response:
-        """The file, good for half a year; NotFoundError while the operator names nobody."""
+        """The file, valid for half a year. Raises NotFoundError if the operator has set no contact."""
         if not self._contact:
             raise NotFoundError("404 Not Found")
-        now = datetime.fromtimestamp(self._clock.seconds(), UTC)
+        now = datetime.fromtimestamp(self._seconds(), UTC)
         body = security_txt(self._contact, f"{self._base_url}{PATH}", now)
         return BytesResponse(body.encode(), "text/plain; charset=utf-8", headers=api_headers())
 

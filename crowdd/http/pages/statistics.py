@@ -1,25 +1,40 @@
-"""Figures of the site for people, and who has answered most."""
+"""Statistics of the site, and the leaderboard."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TypedDict
 
+from crowdd.domain.accounts.accounts import Accounts
 from crowdd.domain.projects.serializers import person
-from crowdd.domain.server.services import Services
+from crowdd.domain.projects.statistics import Statistics, StatisticsOfSite
 from crowdd.http.request import Incoming
-from crowdd.http.responses import Page, Response
+from crowdd.http.responses import Page, Response, Titled
 from crowdd.http.routing import Route, get
 from crowdd.languages import _
+from crowdd.values import Values
 
 TOP = 20
 MAX_WINDOW = 10
 
 
+class SitePublic(Titled, StatisticsOfSite):
+    pass
+
+
+class LeaderboardPublic(Titled):
+    top_users: list[Values]
+
+
+class LeaderboardPrivate(TypedDict):
+    window: int
+
+
 class StatisticsPages:
     """/stats and /leaderboard."""
 
-    def __init__(self, services: Services) -> None:
-        self._services = services
+    def __init__(self, statistics: Statistics, accounts: Accounts) -> None:
+        self._statistics, self._accounts = statistics, accounts
 
     def routes(self) -> Iterator[Route]:
         yield get("/stats/", self.of_site)
@@ -27,12 +42,11 @@ class StatisticsPages:
         yield get("/leaderboard/window/<int:window>", self.leaderboard)
 
     async def of_site(self, incoming: Incoming) -> Response:
-        found = await self._services.statistics.for_everybody()
-        return Page("stats/global.html", title=_("Statistics"), **found)
+        found = await self._statistics.for_everybody()
+        return Page("stats/global.html", SitePublic(title=_("Statistics"), **found))
 
     async def leaderboard(self, incoming: Incoming, window: int = 0) -> Response:
-        """The first twenty; who asks stands at the end, with as many people around him as the window has."""
-        rows = await self._services.accounts.leaderboard(incoming.who, TOP, min(window, MAX_WINDOW))
-        return Page(
-            "stats/leaderboard.html", title=_("Leaderboard"), top_users=[person(row) for row in rows], _window=window
-        )
+        """The first twenty, then the requester with the people around them, as many as ``window`` on each side."""
+        rows = await self._accounts.leaderboard(incoming.who, TOP, min(window, MAX_WINDOW))
+        public = LeaderboardPublic(title=_("Leaderboard"), top_users=[person(row) for row in rows])
+        return Page("stats/leaderboard.html", public, LeaderboardPrivate(window=window))

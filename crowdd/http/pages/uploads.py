@@ -1,4 +1,4 @@
-"""Uploads: pictures and sounds of projects, for pages and presenters alike; of locked ones for those with the lock."""
+"""Uploaded files of projects. Files of locked projects are for people who have opened the lock."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import attrs
 
 from crowdd.domain.core import uploads
-from crowdd.domain.server.services import Services
+from crowdd.domain.projects.file_access import FileAccess
 from crowdd.errors import NotFoundError
 from crowdd.http.html.presenter import upload_headers
 from crowdd.http.request import Incoming
@@ -23,8 +23,8 @@ _HEADERS = {**upload_headers(), "Accept-Ranges": "bytes"}
 class UploadPages:
     """/uploads/<container>/<name>."""
 
-    def __init__(self, services: Services) -> None:
-        self._uploads, self._access = services.uploads, services.file_access
+    def __init__(self, uploads: uploads.Uploads, file_access: FileAccess) -> None:
+        self._uploads, self._access = uploads, file_access
 
     def routes(self) -> Iterator[Route]:
         yield get("/uploads/<container>/<name>", self.file, page=False)

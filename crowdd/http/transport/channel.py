@@ -1,4 +1,4 @@
-"""HTTP/1.1 as Twisted speaks it, but a client hears why he is refused before the connection ends."""
+"""HTTP/1.1 as Twisted speaks it, but clients get an error response before a connection is closed."""
 
 from __future__ import annotations
 
@@ -28,29 +28,29 @@ class IConnection(ITCPTransport, IConsumer, ISystemHandle):
 
 
 class Channel(HTTPChannel):
-    """One connection; ``site`` knows it while it is open."""
+    """One connection. ``site`` knows it while it is open."""
 
     site: Site
     transport: IConnection
     _refused = False
     _hanging_up: IDelayedCall | None = None
-    _began: float | None = None  # when the request that is coming in began
+    _began: float | None = None  # when the request that is arriving began
     _came = 0  # bytes of it
     _ends: tuple[IAddress, IAddress] | None = None
     body_seconds = MAX_BODY_SECONDS
     _networkProducer: IPushProducer
-    network = ""  # the one that it is counted for; "" for a trusted proxy
+    network = ""  # the network that it counts for; "" for a trusted proxy
 
     def connectionMade(self) -> None:
         self.site.arrived(self)
         super().connectionMade()
 
     def getHost(self) -> IAddress:
-        """Our end, which stays the same: Twisted asks the system at every request."""
+        """The local address. It is kept, because Twisted asks the system for it in every request."""
         return self._both_ends()[0]
 
     def getPeer(self) -> IAddress:
-        """The other end."""
+        """The address of the client."""
         return self._both_ends()[1]
 
     def _both_ends(self) -> tuple[IAddress, IAddress]:
@@ -59,32 +59,32 @@ class Channel(HTTPChannel):
         return self._ends
 
     def is_late(self, now: float) -> bool:
-        """Whether a request has been coming in for longer than anybody needs; a body may take its time by its size."""
+        """Whether a request takes too long to arrive. A larger body may take longer."""
         if self._began is None:
             return False
         return now - self._began > HEAD_SECONDS + min(self._came / MIN_RATE, self.body_seconds)
 
     @property
     def is_receiving(self) -> bool:
-        """Whether a request is coming in."""
+        """Whether a request is arriving."""
         return self._began is not None
 
     def complete(self) -> None:
-        """No request is coming in any more."""
+        """The request has arrived."""
         self._began, self._came, self.body_seconds = None, 0, MAX_BODY_SECONDS
 
     def hold(self) -> None:
-        """Reads no more for now."""
+        """Pause reading."""
         self._networkProducer.pauseProducing()
 
     def go_on(self, *, expected: bool) -> None:
-        """Reads on; a client that waits to be asked for the body (``expected``) is."""
+        """Resume reading. ``expected``: the client waits for 100 Continue."""
         if expected:
             self._send100Continue()
         self._networkProducer.resumeProducing()
 
     def close_after_answer(self) -> None:
-        """Has the connection end with the answer that is under way, or at once when there is none."""
+        """Close the connection after the current response, or at once if there is none."""
         self.persistent = False
         if not self._handlingRequest and self._began is None:
             self.transport.loseConnection()
@@ -120,7 +120,7 @@ class Channel(HTTPChannel):
         super().dataReceived(data)
 
     def lineReceived(self, line: bytes) -> None:
-        """A header that continues on the next line is refused: proxies read it in different ways (RFC 9112, 5.2)."""
+        """Refuse a header that continues on the next line, which proxies read differently (RFC 9112, 5.2)."""
         if line[:1] in (b" ", b"\t"):
             self.refuse(InvalidRequestError("A header continues on a second line."))
         else:
@@ -145,21 +145,21 @@ class Channel(HTTPChannel):
         return None
 
     def lineLengthExceeded(self, line: bytes) -> None:
-        """Twisted would end the connection without a word."""
+        """Refuse a long line. Twisted would close the connection without a response."""
         self.refuse(TooLargeError(f"The address or a header is longer than {self.MAX_LENGTH:,} bytes."))
 
     def _respondToBadRequestAndDisconnect(self) -> None:
-        """Twisted's own answer has no body. Should it be renamed there, that one comes back."""
+        """Refuse a malformed request. Twisted's own response has no body."""
         if self._receivedHeaderSize > self.totalHeadersSize:
             self.refuse(TooLargeError(f"Address and headers are longer than {self.totalHeadersSize:,} bytes."))
         else:
             self.refuse(InvalidRequestError("Malformed HTTP request."))
 
     def refuse(self, error: Exception) -> None:
-        """Answers an error and ends the connection.
+        """Send an error response and close the connection.
 
-        What the client still sends is read and dropped for some seconds: whoever closes with bytes unread takes back
-        the answer, too.
+        For some seconds, further data of the client is read and dropped. Closing a connection with unread data would
+        discard the response.
         """
         if self._refused:
             return
@@ -174,7 +174,7 @@ class Channel(HTTPChannel):
         self._hanging_up = self.callLater(LINGER_SECONDS, self.transport.abortConnection)
 
     def _end_writing(self) -> None:
-        # TLS says itself that nothing follows, after what was written; the socket's end would overtake that.
+        # TLS has its own end of data, which closing the socket would overtake.
         if self.isSecure():
             self.transport.loseConnection()
         else:

@@ -1,4 +1,4 @@
-"""Files that are made while they are sent: as fast as the client takes them, and no longer than he is there."""
+"""Files that are generated while they are sent, as fast as the client reads them."""
 
 from __future__ import annotations
 
@@ -15,44 +15,44 @@ if TYPE_CHECKING:
     from crowdd.http.transport.site import Request
 
 log = Logger()
-PIECE = 65_536  # bytes of a file or a long answer that are written at once
-LONG = 1_000_000  # bytes of an answer that is not kept in memory while it is sent
+PIECE = 65_536  # bytes of a file or a long response that are written at once
+LONG = 1_000_000  # bytes; longer responses are not kept in memory while they are sent
 
 
 class Downloads:
-    """Sends files. A client that takes nothing for ``stalled_seconds`` is cut off; ``clock`` has ``callLater``."""
+    """Sends files. A client that reads nothing for ``stalled_seconds`` is disconnected."""
 
     def __init__(self, clock: IReactorTime, stalled_seconds: float) -> None:
         self._clock, self._seconds = clock, stalled_seconds
 
     async def send(self, request: Request, first: bytes, rest: AsyncGenerator[bytes, None]) -> None:
-        """Writes the parts; the head is set. The next part is asked for when the one before is on its way.
+        """Write the parts, after the headers are set. A part is requested when the previous one is being sent.
 
-        Ends when the client has gone; the parts are closed then. What fails in the middle ends the connection: a file
-        that stops must not look like a whole one.
+        If the client disconnects, the parts are closed. An error aborts the connection, so that an incomplete file does
+        not look complete.
         """
         if request.gone:  # while the first part was made
             await rest.aclose()
             return
-        oauth_state = Flow(request, self._clock, self._seconds)
+        flow = Flow(request, self._clock, self._seconds)
         try:
             request.write(first)
-            while await oauth_state.ready():
+            while await flow.ready():
                 part = await anext(rest, None)
                 if part is None:
                     break
-                if not oauth_state.gone:
+                if not flow.gone:
                     request.write(part)
         except Exception:
             log.failure("could not finish a download")
-            oauth_state.abort()
+            flow.abort()
         finally:
-            oauth_state.end()
+            flow.end()
             await rest.aclose()
 
 
 def spilled(body: bytes) -> BinaryIO:
-    """A long answer as a temporary file: until a slow client has taken it, it is on the disk and not in memory."""
+    """A long response as a temporary file, so that it does not stay in memory while a slow client reads it."""
     file = tempfile.TemporaryFile()  # noqa: SIM115
     file.write(body)
     file.seek(0)
@@ -60,7 +60,7 @@ def spilled(body: bytes) -> BinaryIO:
 
 
 async def pieces_of(source: BinaryIO, begin: int, end: int) -> AsyncGenerator[bytes, None]:
-    """The bytes of a file from ``begin`` to ``end``; the file is closed after them."""
+    """The bytes of a file from ``begin`` to ``end``. The file is then closed."""
     with source as file:
         file.seek(begin)
         while begin < end and (piece := file.read(min(PIECE, end - begin))):
@@ -69,7 +69,7 @@ async def pieces_of(source: BinaryIO, begin: int, end: int) -> AsyncGenerator[by
 
 
 class Flow:
-    """A producer for a request: tells when its connection takes more, and when it has gone."""
+    """A producer for a request. It knows when the connection accepts more data, and when it is closed."""
 
     def __init__(self, request: Request, clock: IReactorTime, seconds: float) -> None:
         self._request, self._clock, self._seconds = request, clock, seconds
@@ -80,7 +80,7 @@ class Flow:
         request.registerProducer(self, True)
 
     async def ready(self) -> bool:
-        """When there is room for more; False when nobody wants it."""
+        """Wait until the connection accepts more data. False if it is closed."""
         if self._room is not None and not self.gone:
             await self._room
         return not self.gone
@@ -97,15 +97,15 @@ class Flow:
             room.callback(None)
 
     def stopProducing(self) -> None:
-        """The connection is lost; ``notifyFinish`` tells."""
+        """Do nothing: ``notifyFinish`` reports the lost connection."""
 
     def abort(self) -> None:
-        """Cuts the connection."""
+        """Abort the connection."""
         if not self.gone:
             self._request.channel.transport.abortConnection()
 
     def end(self) -> None:
-        """Gives the connection back."""
+        """Stop producing."""
         self._forget()
         if not self.gone:
             self._request.unregisterProducer()

@@ -1,4 +1,4 @@
-"""Memory that a large request took is returned to the system.
+"""Return the memory of large requests to the system.
 
 Only glibc has these calls; with other C libraries nothing happens.
 """
@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from twisted.internet.interfaces import IDelayedCall, IReactorTime
 
-LARGE = 1_000_000  # bytes of a body or an answer after which it is worth the while
+LARGE = 1_000_000  # bytes of a body or a response
 PAUSE_SECONDS = 1.0
 _ARENA_MAX, _MMAP_THRESHOLD = -8, -3  # of mallopt(3)
 _ARENAS, _MIN_MAPPED = 2, 131_072  # bytes
@@ -29,7 +29,7 @@ def keep_little() -> None:
 
 
 class Trimmer:
-    """Has glibc return free memory soon after a large request; several at a time cost one call.
+    """Has glibc return free memory soon after a large request. Several requests at a time take one call.
 
     glibc keeps what was freed below its highest allocation. Other C libraries have no such call, and nothing happens.
     """
@@ -40,12 +40,12 @@ class Trimmer:
         self._trim: Callable[[int], int] | None = getattr(ctypes.CDLL(None), "malloc_trim", None)
 
     def after(self, size: int) -> None:
-        """A request of so many bytes has been answered."""
+        """A request of this size has been answered."""
         if size >= LARGE and self._planned is None and self._trim is not None:
             self._planned = self._clock.callLater(PAUSE_SECONDS, self._now)
 
     def stop(self) -> None:
-        """Forgets what is planned."""
+        """Cancel the planned call."""
         if self._planned is not None:
             self._planned.cancel()
             self._planned = None

@@ -1,7 +1,7 @@
-"""The addresses that volunteers ask for all the time, found without Klein's matching.
+"""Finds the routes that volunteers use most without Klein.
 
-The same routes with the same handlers under the same rules: only the way to them is shorter. Whatever is not found here
-is Klein's, so nothing need be known of trailing slashes or unknown addresses.
+They have the same handlers and the same rules. Klein handles every address that is not found here, for example unknown
+addresses and trailing slashes.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class PathTable:
 
 
 class _Segment:
-    """A word of a path that is always the same, or a name for one."""
+    """A segment of a path: a constant or a parameter."""
 
     def __init__(self, word: str) -> None:
         name = _NAME.fullmatch(word)
@@ -45,7 +45,7 @@ class _Segment:
         self.is_number = name is not None and name[1] == "int"
 
     def fits(self, word: bytes) -> bool:
-        """Whether an address may have this word here."""
+        """Whether a segment of an address matches."""
         if not self.name:
             return word == self._word
         return word.isdigit() if self.is_number else word != b""

@@ -1,4 +1,4 @@
-"""The web server's edge: limits on bodies and connections, a count of requests in flight, draining before the end."""
+"""The web server: limits on bodies and connections, the requests in flight, and draining before shutdown."""
 
 from __future__ import annotations
 
@@ -31,27 +31,27 @@ from crowdd.values import network
 
 log = Logger()
 IDLE_SECONDS = 75
-LOOK_SECONDS = 5.0  # between two looks at connections that take too long
+LOOK_SECONDS = 5.0  # between two checks for connections that take too long
 
 
 class Request(TwistedRequest):
-    """A request whose body is refused as soon as it is known to be too large (Twisted itself has no limit).
+    """A request whose body is refused as soon as it is known to be too large (Twisted has no limit).
 
-    What everybody may send is read at once. For more the sender is looked up first, and nothing is read meanwhile.
+    A body up to the limit for anonymous clients is read at once. Before more is read, the sender is identified.
     """
 
     channel: Channel
     site: Site | None = None
     postpath: list[bytes]
     request_id = ""
-    route = "(none)"  # the address without what is particular to this request, once it is known
+    route = "(none)"  # the path of the route, once it is known
     began = 0.0
     came = 0  # bytes of the body
     cookie_prefix = ""
     _limit = 0
     _asking = False
-    _expected = False  # the client waits to be asked for the body
-    _received: tuple[bytes, bytes, bytes] | None = None  # the request came to its end while its sender was looked up
+    _expected = False  # the client sent Expect: 100-continue
+    _received: tuple[bytes, bytes, bytes] | None = None  # a complete request whose sender is being identified
     _refused = False
     _texts: dict[str, str] | None = None
 
@@ -61,7 +61,7 @@ class Request(TwistedRequest):
         return self.channel is None
 
     def getHeader(self, key: AnyStr) -> AnyStr | None:
-        """The last value of a header; bytes that are no UTF-8 are replaced, not an error."""
+        """The last value of a header. Bytes that are not UTF-8 are replaced."""
         return super().getHeader(key) if isinstance(key, bytes) else self.header_texts().get(key.lower())
 
     def header_texts(self) -> dict[str, str]:
@@ -72,7 +72,7 @@ class Request(TwistedRequest):
         return self._texts
 
     def getRequestHostname(self) -> bytes:
-        """Always the same: no route depends on the host name, and Klein chokes on odd ones."""
+        """A constant: no route depends on the host name, and Klein fails for invalid ones."""
         return b"localhost"
 
     def parseCookies(self) -> None:
@@ -103,7 +103,7 @@ class Request(TwistedRequest):
             super().requestReceived(command, path, version)
 
     def _beyond(self, size: int) -> None:
-        """More is coming than everybody may send."""
+        """The body is larger than the limit for anonymous clients."""
         maximum = self.channel.site.limits.limit(self.uri, known=True)
         if size > maximum or self._limit == maximum:
             self.turn_away(too_large(maximum))
@@ -145,7 +145,7 @@ class Request(TwistedRequest):
         self._find(site)
 
     def _find(self, site: Site) -> None:
-        """As Twisted does it, where one resource answers everything: without looking for others below it."""
+        """Render the one resource of the site, as Twisted does, without a search for child resources."""
         self.site, self.prepath, self.postpath = site, [], self.path[1:].split(b"/")
         if self.path == b"*":
             self._handleStar()
@@ -167,13 +167,13 @@ class Request(TwistedRequest):
             self.site.request_done(self)
 
     def deliver(self, body: bytes) -> None:
-        """Writes the whole answer, unless the client has gone."""
+        """Write the whole response, unless the client has disconnected."""
         if self.channel is not None:
             self.write(body)
             self.finish()
 
     def turn_away(self, error: Exception) -> None:
-        """Refuses the request before it is read to its end; the connection ends with it."""
+        """Refuse the request before all of it is read, and close the connection."""
         if self._refused:
             return
         self._refused, self._asking = True, False
@@ -190,9 +190,9 @@ class RootResource(Resource):
 
 
 class Site(TwistedSite):
-    """Serves a resource; knows what is in flight.
+    """Serves a resource, and knows its connections and requests in flight.
 
-    Twisted's own access log is off: it formats a line for every request, also where nobody reads it.
+    Twisted's access log is off, because it formats a line for every request even if no log is written.
     """
 
     resource: RootResource
@@ -208,8 +208,8 @@ class Site(TwistedSite):
         reactor: IReactorTime,
         answered: Callable[[Request], None] = lambda request: None,
     ) -> None:
-        """``answered`` is told of every request that was answered to its end."""
-        # Bodies are parsed where they are wanted (``Incoming``); here a broken one would get an empty 400.
+        """``answered`` is called for every request with a complete response."""
+        # ``Incoming`` parses bodies when they are needed. Twisted would answer a malformed one with an empty 400.
         super().__init__(
             resource,
             requestFactory=Request,
@@ -232,10 +232,10 @@ class Site(TwistedSite):
         self.use(settings)
 
     def log(self, request: object) -> None:
-        """Nothing: see the class."""
+        """Do nothing: see the class."""
 
     def use(self, settings: Settings) -> None:
-        """Limits are these from now on."""
+        """Apply the limits of these settings."""
         self._settings = settings
         self.limits, self.hosts = BodyLimits.of(settings), Hosts.of(settings)
         self.connections = min(settings.http.connections, self.max_connections)
@@ -247,7 +247,7 @@ class Site(TwistedSite):
         self._always = {"Server": "crowdd", **({"Strict-Transport-Security": f"max-age={lasts}"} if lasts else {})}
 
     def greeting(self) -> EncodedHeaders:
-        """The headers with which every answer begins."""
+        """The first headers of every response."""
         second = int(self.seconds())
         if second != self._greeted:
             self._greeted = second
@@ -269,11 +269,11 @@ class Site(TwistedSite):
             self._look.cancel()
 
     def acceptableProtocols(self) -> list[bytes]:
-        """Over TLS, too, nothing but HTTP/1.1: that is what our channel speaks."""
+        """Only HTTP/1.1, with TLS as well: ``Channel`` speaks nothing else."""
         return [b"http/1.1"]
 
     def buildProtocol(self, addr: IAddress | None) -> Any:
-        """None, which closes the connection, when there are as many as there may be, in all or of its network."""
+        """None, which closes the connection, if there are too many connections in all or of its network."""
         has_room = len(self.channels) < self.connections and self._has_room(self._counted_as(addr))
         return super().buildProtocol(addr) if has_room else None
 
@@ -282,18 +282,18 @@ class Site(TwistedSite):
         return not place or not maximum or self.networks[place] < maximum
 
     def _counted_as(self, peer: IAddress | None) -> str:
-        """The network of a client; "" for a trusted proxy, which brings the connections of many."""
+        """The network of a client, or "" for a trusted proxy, which connects for many clients."""
         address = getattr(peer, "host", None) or "127.0.0.1"
         return "" if is_trusted(address, self._settings.http.trusted_proxies) else network(address)
 
     def arrived(self, channel: Channel) -> None:
-        """Counts a connection in."""
+        """Count a new connection."""
         self.channels.add(channel)
         channel.network = self._counted_as(channel.getPeer())
         self.networks[channel.network] += 1
 
     def left(self, channel: Channel) -> None:
-        """Counts a connection out."""
+        """Count a closed connection."""
         self.channels.discard(channel)
         self.networks[channel.network] -= 1
         if not self.networks[channel.network]:
@@ -301,26 +301,26 @@ class Site(TwistedSite):
         self.look_again()
 
     def _cut_slow(self) -> None:
-        """Ends the connections whose request has been on its way for too long, however steadily it trickles in."""
+        """Abort connections whose request takes too long to arrive, even if data keeps arriving."""
         self._look = self._clock.callLater(LOOK_SECONDS, self._cut_slow)
         now = self.seconds()
         for channel in [one for one in self.channels if one.is_late(now)]:
             channel.transport.abortConnection()
 
     def request_done(self, request: Request) -> None:
-        """Counts a request out."""
+        """Count a finished request."""
         self.requests.discard(request)
         self._trimmer.after(max(request.came, request.sentLength))
         self.look_again()
 
     def look_again(self) -> None:
-        """Tells those who wait for connections to come to rest."""
+        """Check the conditions that ``drain`` waits for."""
         for waiting in [each for each in self._waiting if each[0]()]:
             self._waiting.remove(waiting)
             waiting[1].callback(None)
 
     async def _until(self, condition: Callable[[], bool], seconds: float) -> None:
-        """Returns when the condition holds, or after that time."""
+        """Return when the condition holds, or after this time."""
         if condition():
             return
         done: Deferred[None] = Deferred()
@@ -334,10 +334,10 @@ class Site(TwistedSite):
         return not self.requests and not any(channel.is_receiving for channel in self.channels)
 
     async def drain(self, seconds: float) -> None:
-        """Ends streams, lets requests that have begun finish within the time, closes every connection.
+        """End streams, let requests in flight finish within this time, and close every connection.
 
-        Close the port first. A request that is still coming in after that time is answered 503. A connection that is
-        kept alive takes no further request.
+        Close the port first. A request that is still arriving after this time gets a 503. A kept-alive connection
+        accepts no further request.
         """
         self.draining = True
         self.streams.close()
@@ -345,7 +345,7 @@ class Site(TwistedSite):
             channel.close_after_answer()
         if not self._at_rest():
             await self._until(self._at_rest, seconds)
-            # The last answer is still on its way out when its request is counted out.
+            # The last response is still being written when its request is counted as finished.
             await deferLater(self._clock, 0, lambda: None)
         late = [channel for channel in self.channels if channel.is_receiving]
         for channel in list(self.channels):

@@ -1,7 +1,7 @@
-"""Streams of events to many clients (server-sent events, HTML standard 9.2): how many, how slow, and how they end.
+"""Streams of server-sent events (HTML standard, 9.2): their number, slow clients, and how streams end.
 
-A client that does not read costs what its connection may buffer and is cut off when that stays full. Nothing here knows
-what the events are about.
+A client that does not read costs one full buffer, and is disconnected if the buffer stays full. This module does not
+know what the events mean.
 """
 
 from __future__ import annotations
@@ -28,24 +28,24 @@ if TYPE_CHECKING:
 log = Logger()
 _HEARTBEAT = b":\n\n"
 _SEND_BUFFER = 65_536  # bytes in the kernel for each client; it would grow to megabytes
-_BACK_AFTER = (1000, 4000)  # milliseconds; clients that were all cut off do not come back all at once
+_BACK_AFTER = (1000, 4000)  # milliseconds, random, so that clients do not all reconnect at once
 
 
 def event(name: str, value: object, number: int | None = None) -> bytes:
-    """One event on the wire; with a number it is a place to go on from (``Last-Event-ID``)."""
+    """One event as bytes. With a number, clients can resume after it (``Last-Event-ID``)."""
     numbered = b"" if number is None else b"id: %d\n" % number
     return numbered + b"event: " + name.encode() + b"\ndata: " + orjson.dumps(value) + b"\n\n"
 
 
 def _nothing() -> None:
-    """Nobody waits."""
+    """Do nothing."""
 
 
 class SseConnection:
     """One open stream, a producer for its connection.
 
-    ``full``: what was sent has not left yet; ``ready`` is called when it has. ``judge`` is awaited at every heartbeat
-    and raises when the client may listen no longer.
+    ``full``: the buffer is full; ``ready`` is called when it has room again. ``judge`` is awaited at every heartbeat
+    and raises when the client may no longer listen.
     """
 
     __slots__ = ("_streams", "ended", "full", "full_since", "judge", "judged", "over", "ready", "request", "stop")
@@ -60,7 +60,7 @@ class SseConnection:
         self.over: Deferred[None] = Deferred()
 
     def send(self, data: bytes) -> None:
-        """Writes events; for one that has ended nothing happens. Who sends much looks at ``full`` first."""
+        """Write events, unless the stream has ended. Check ``full`` before sending much."""
         if self.ended:
             return
         request = self.request
@@ -70,14 +70,14 @@ class SseConnection:
             request.write(data)
 
     def end(self, last: bytes = b"") -> None:
-        """Ends the stream in an orderly way; a browser comes back after a moment. A second time nothing happens."""
+        """End the stream and let browsers reconnect after a moment. A second call does nothing."""
         if self.full:
             return self.abort()
         self.send(last + b"retry: %d\n\n" % random.randint(*_BACK_AFTER))  # noqa: S311
         return self._streams.leave(self)
 
     def abort(self) -> None:
-        """Cuts the connection: what was not taken is dropped."""
+        """Abort the connection. Unsent data is dropped."""
         if not self.ended:
             self.request.channel.transport.abortConnection()
 
@@ -89,7 +89,7 @@ class SseConnection:
         self.ready()
 
     def stopProducing(self) -> None:
-        """The connection is lost; ``notifyFinish`` tells."""
+        """Do nothing: ``notifyFinish`` reports the lost connection."""
 
 
 class Streams:
@@ -98,7 +98,7 @@ class Streams:
     def __init__(self, clock: IReactorTime, settings: LiveSettings) -> None:
         self._clock, self._settings = clock, settings
         self._per_address: Counter[str] = Counter()
-        # Each second one part of the clients gets its heartbeat.
+        # Each second, one part of the clients gets a heartbeat.
         self._parts: list[set[SseConnection]] = [set() for _ in range(settings.heartbeat_seconds)]
         self._clients: dict[SseConnection, tuple[str, set[SseConnection]]] = {}  # with address and part
         self._next_part = 0
@@ -113,7 +113,7 @@ class Streams:
         return float(self._clock.seconds())
 
     def require_room(self, address: str) -> None:
-        """Raises UnavailableError when there are too many streams, TooManyRequestsError when the address has."""
+        """Raise UnavailableError for too many streams, TooManyRequestsError for too many of this address."""
         if self._closed or len(self) >= self._settings.connections:
             raise UnavailableError("The server has too many open streams.", retry_after=30)
         if self._per_address[address] >= self._settings.per_address:
@@ -125,7 +125,7 @@ class Streams:
     def serve(
         self, request: Request, address: str, begin: Callable[[SseConnection], Callable[[], None]]
     ) -> Deferred[None]:
-        """Keeps a request as a stream; fires when it is over, whoever ended it. Its head is set."""
+        """Serve a request as a stream, after its headers are set. Fires when the stream has ended."""
         client = SseConnection(self, request)
         if request.gone:  # while the handler asked the database
             return succeed(None)
@@ -142,7 +142,7 @@ class Streams:
         return client.over
 
     def leave(self, client: SseConnection) -> None:
-        """Counts a stream out and lets its request end; a second time nothing happens."""
+        """Count an ended stream and finish its request. A second call does nothing."""
         if client.ended:
             return
         client.ended = True
@@ -150,12 +150,12 @@ class Streams:
         client.stop()
         client.ready = client.stop = _nothing
         client.judge = None
-        with suppress(AttributeError):  # the connection is gone, and with it what wanted a producer
+        with suppress(AttributeError):  # the connection is closed and has no producer any more
             client.request.unregisterProducer()
         client.over.callback(None)
 
     def close(self) -> None:
-        """Tells everybody that the server ends, and ends every stream."""
+        """Tell all clients that the server restarts, and end every stream."""
         self._closed = True
         if self._tick is not None:
             self._tick.cancel()
@@ -195,7 +195,7 @@ class Streams:
         try:
             await judge()
         except UnavailableError:
-            pass  # nothing new is read for it either until the database is back
+            pass  # nothing new can be read for it until the database is back
         except CrowddError:
             client.end()
         except Exception:
@@ -207,20 +207,20 @@ class Streams:
 
 
 def _write_now(transport: ITransport, data: bytes) -> None:
-    """Writes, past the reactor where nothing waits to be written: for thousands that is a third of the time.
+    """Write at once if the buffer is empty, without waiting for the reactor. This saves a third for thousands.
 
-    What is not the connection itself (TLS is over it) has something to do with the bytes first.
+    Only a plain connection can do so. TLS has to encrypt the data first.
     """
     sent: int | BaseException = 0
     plain = transport if isinstance(transport, FileDescriptor) else None
     if plain is not None and getattr(plain, "_tempDataBuffer", data) == [] and not plain.dataBuffer:
         sent = plain.writeSomeData(data)
     if sent != len(data):
-        transport.write(data[sent:] if isinstance(sent, int) else data)  # an error comes up there, too
+        transport.write(data[sent:] if isinstance(sent, int) else data)  # write() reports an error, too
 
 
 def _narrow(request: Request) -> None:
-    """Makes the connection one that ends with this request and keeps little."""
+    """Close the connection after this request, and give it a small send buffer."""
     request.channel.persistent = False
     with suppress(AttributeError, OSError):
         handle = request.channel.transport.getHandle()

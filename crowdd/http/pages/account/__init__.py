@@ -1,16 +1,18 @@
-"""Rooms of the pages below /account."""
+"""The views below /account."""
 
 from __future__ import annotations
 
-from typing import Any
+from functools import partial
 
 from crowdd.domain.server.services import Services
 from crowdd.http.auth.cookies import Cookies
 from crowdd.http.html.forms import Forms
-from crowdd.http.pages.account.access import Entry
+from crowdd.http.pages.account.access import Entry, SecondSteps
 from crowdd.http.pages.account.account_deletion import LeavingPages
 from crowdd.http.pages.account.devices import DevicePages
+from crowdd.http.pages.account.earlier_answers import EarlierAnswers
 from crowdd.http.pages.account.email_confirmation import ConfirmPages
+from crowdd.http.pages.account.newsletter import NewsletterPages
 from crowdd.http.pages.account.passkeys import PasskeyPages
 from crowdd.http.pages.account.password_reset import RecoveryPages
 from crowdd.http.pages.account.password_strength import StrengthPages
@@ -20,30 +22,58 @@ from crowdd.http.pages.account.recent_proof import ProvePages
 from crowdd.http.pages.account.registration import RegisterPages
 from crowdd.http.pages.account.second_factor import SecondStepPages
 from crowdd.http.pages.account.security import SecurityPages
-from crowdd.http.pages.account.settings import SettingsPages
+from crowdd.http.pages.account.settings import SettingsForms, SettingsPages
 from crowdd.http.pages.account.sign_in import SignInPages
 from crowdd.http.pages.account.tokens import TokenPages
 from crowdd.http.pages.account.user_list import CommunityPages
+from crowdd.http.routing import View
 
 
-def rooms(services: Services, forms: Forms, cookies: Cookies) -> list[Any]:
-    """Everything about accounts in the browser."""
-    entry = Entry(services, cookies)
+def pages(services: Services, forms: Forms, cookies: Cookies) -> list[View]:
+    """The views of accounts in the browser."""
+    accounts, people, settings = services.accounts, services.people, services.settings
+    second_steps = SecondSteps(people.second_factors, people.now, cookies)
+    entry = Entry(
+        people.sessions,
+        people.new_devices,
+        services.security_log,
+        second_steps,
+        cookies,
+        settings.accounts.session_days,
+    )
+    earlier_answers = EarlierAnswers(
+        people.answer_claims,
+        cookies,
+        settings.accounts.link_hours,
+        by_cookie=settings.volunteers.anonymous == "cookie",
+    )
+    settings_forms = SettingsForms(people.profiles, people.avatars, services.languages, entry)
+    usage = partial(services.quota.usage, services.db)
     return [
-        RegisterPages(services, forms, entry),
-        SignInPages(services, forms, entry),
-        SecondStepPages(services, forms, entry),
-        ProvePages(services, forms, entry),
-        SecurityPages(services, forms),
-        PasskeyPages(services, forms, entry),
-        TokenPages(services, forms),
-        ProfilePages(services, forms),
-        SettingsPages(services, forms, entry),
-        DevicePages(services, forms, entry),
-        ProviderPages(services, forms, entry),
-        LeavingPages(services, forms, entry),
-        ConfirmPages(services, forms, entry),
-        RecoveryPages(services, forms, entry),
-        CommunityPages(services),
-        StrengthPages(services),
+        RegisterPages(accounts, people.social_login, people.email_confirmation, forms, entry, earlier_answers),
+        SignInPages(people.signing_in, people.providers, people.second_factors, forms, entry),
+        SecondStepPages(people.second_factors, second_steps, forms, entry),
+        ProvePages(accounts, people.second_factors, people.signing_in, people.providers, forms, entry),
+        SecurityPages(accounts, people.second_factors, people.api_tokens, people.sessions, forms),
+        PasskeyPages(accounts, people.second_factors, forms, entry),
+        TokenPages(accounts, people.api_tokens, forms),
+        ProfilePages(accounts, services.projects, people.email_confirmation, forms),
+        SettingsPages(accounts, usage, services.languages, people.providers, forms, settings_forms),
+        NewsletterPages(people.profiles, forms),
+        DevicePages(accounts, people.sessions, forms, entry, earlier_answers),
+        ProviderPages(
+            accounts,
+            people.providers,
+            people.social_login,
+            people.second_factors,
+            forms,
+            entry,
+            second_steps,
+            settings.http.spa_base_url,
+        ),
+        LeavingPages(accounts, people.personal_data, people.account_deletion, people.signing_in, forms, entry),
+        ConfirmPages(accounts, people.email_confirmation, forms, entry, earlier_answers),
+        RecoveryPages(people.recovery, forms, entry),
+        CommunityPages(accounts, people.user_list, services.statistics),
+        StrengthPages(people.policy, services.languages),
     ]

@@ -1,29 +1,41 @@
-"""Where somebody is signed in, and signing out there; answers of this browser put under the account."""
+"""The sessions of an account, and the anonymous answers of this browser that it can take over."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 from urllib.parse import quote
 
-from crowdd.domain.server.services import Services
+from crowdd.domain.accounts.accounts import Accounts
+from crowdd.domain.accounts.authentication.sessions import Sessions
 from crowdd.errors import InvalidValueError, NotFoundError
-from crowdd.http.html.forms import Forms
-from crowdd.http.pages.account.access import Entry, claimed_words, own_account
+from crowdd.http.html.forms import Forms, WithForm
+from crowdd.http.pages.account.access import Entry, NamedPrivate, own_account
+from crowdd.http.pages.account.earlier_answers import EarlierAnswers, claimed_words
 from crowdd.http.request import Incoming
-from crowdd.http.responses import Page, Redirect, Response
+from crowdd.http.responses import Page, Redirect, Response, Titled
 from crowdd.http.routing import Route, get, post
 from crowdd.kinds.kind import outward
 from crowdd.kinds.types import Integer
 from crowdd.languages import _
+from crowdd.values import Values
+
+
+class SessionsPublic(Titled, WithForm):
+    sessions: list[Values]
+
+
+class ClaimPublic(Titled, WithForm):
+    answers: int
 
 
 class DevicePages:
     """/account/<name>/sessions and /account/<name>/claim."""
 
-    def __init__(self, services: Services, forms: Forms, entry: Entry) -> None:
-        self._services, self._forms, self._entry = services, forms, entry
-        self._sessions, self._answer_claims = services.people.sessions, services.people.answer_claims
+    def __init__(
+        self, accounts: Accounts, sessions: Sessions, forms: Forms, entry: Entry, earlier_answers: EarlierAnswers
+    ) -> None:
+        self._accounts, self._sessions, self._forms, self._entry = accounts, sessions, forms, entry
+        self._earlier_answers = earlier_answers
 
     def routes(self) -> Iterator[Route]:
         yield get("/account/<name>/sessions", self.list)
@@ -32,15 +44,16 @@ class DevicePages:
         yield post("/account/<name>/claim", self.claim)
 
     async def list(self, incoming: Incoming, name: str) -> Response:
-        row = await own_account(self._services, incoming, name, admins=False)
+        row = await own_account(self._accounts, incoming, name, admins=False)
         sessions = await self._sessions.listed(row["id"], incoming.who)
         shown = [{key: outward(value) for key, value in session.items()} for session in sessions]
         form = self._forms.blank(incoming, "session")
-        return Page("account/sessions.html", title=_("Sessions"), sessions=shown, form=form, _name=row["name"])
+        public = SessionsPublic(title=_("Sessions"), sessions=shown, form=form)
+        return Page("account/sessions.html", public, NamedPrivate(name=row["name"]))
 
     async def end(self, incoming: Incoming, name: str) -> Response:
         """Ends the session that the field ``session`` numbers, or with "all" every one."""
-        row = await own_account(self._services, incoming, name, admins=False)
+        row = await own_account(self._accounts, incoming, name, admins=False)
         wanted = incoming.field("session")
         if wanted == "all":
             await self._sessions.end_all(row["id"])
@@ -55,13 +68,14 @@ class DevicePages:
         return Redirect(f"/account/{quote(row['name'])}/sessions", _("The session was signed out."))
 
     async def claim_form(self, incoming: Incoming, name: str) -> Response:
-        """How many answers of this browser stand under nobody's name."""
-        row = await own_account(self._services, incoming, name, admins=False)
-        answers = await self._answer_claims.offered(self._entry.volunteer(incoming), row["id"])
-        more: dict[str, Any] = {"form": self._forms.blank(incoming), "_name": row["name"]}
-        return Page("account/claim.html", 200, title=_("Your earlier answers"), answers=answers, **more)
+        """How many anonymous answers of this browser the account can take over."""
+        row = await own_account(self._accounts, incoming, name, admins=False)
+        answers = await self._earlier_answers.count(incoming, row["id"])
+        form = self._forms.blank(incoming)
+        public = ClaimPublic(title=_("Your earlier answers"), answers=answers, form=form)
+        return Page("account/claim.html", public, NamedPrivate(name=row["name"]))
 
     async def claim(self, incoming: Incoming, name: str) -> Response:
-        row = await own_account(self._services, incoming, name, admins=False)
-        claimed = await self._answer_claims.claim(row["id"], self._entry.volunteer(incoming), incoming.who)
+        row = await own_account(self._accounts, incoming, name, admins=False)
+        claimed = await self._earlier_answers.claim(incoming, row["id"])
         return Redirect("/account/profile", claimed_words(claimed))

@@ -1,31 +1,51 @@
-"""Links that confirm an address, and asking for one."""
+"""The links that confirm an e-mail address, and sending one again."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TypedDict
 
-from crowdd.domain.accounts.email_confirmation import PATH, REGISTER
-from crowdd.domain.server.services import Services
+from crowdd.domain.accounts.accounts import Accounts
+from crowdd.domain.accounts.email_confirmation import PATH, REGISTER, EmailConfirmation
 from crowdd.errors import ForbiddenError, FormError, NotFoundError
 from crowdd.http.auth.confirmation import Confirm, Question
-from crowdd.http.html.forms import Forms
+from crowdd.http.html.forms import Forms, WithForm
 from crowdd.http.pages.account.access import Entry, me
+from crowdd.http.pages.account.earlier_answers import EarlierAnswers
 from crowdd.http.request import Incoming
-from crowdd.http.responses import Page, Redirect, Response
+from crowdd.http.responses import Page, Redirect, Response, Titled
 from crowdd.http.routing import Route, get, post
 from crowdd.languages import _
+
+
+class ConfirmationPublic(Titled, WithForm):
+    pass
+
+
+class ConfirmationPrivate(TypedDict):
+    """``new`` says whether the link creates an account."""
+
+    new: bool
 
 
 class ConfirmPages:
     """/account/register/confirmation and /account/confirm-email.
 
-    Opening a link in a letter shows a button: programs that look into mail open links, too, and another site could
-    sign somebody in to an account of its own. Front ends, which send JSON, have it done at once.
+    A link in an e-mail shows a button: mail filters open links too, and another site could sign people in to an account
+    of its own. Requests of front ends, which send JSON, take effect at once.
     """
 
-    def __init__(self, services: Services, forms: Forms, entry: Entry) -> None:
-        self._accounts, self._email_confirmation = services.accounts, services.people.email_confirmation
-        self._forms, self._entry, self._confirm = forms, entry, Confirm(forms.csrf)
+    def __init__(
+        self,
+        accounts: Accounts,
+        email_confirmation: EmailConfirmation,
+        forms: Forms,
+        entry: Entry,
+        earlier_answers: EarlierAnswers,
+    ) -> None:
+        self._accounts, self._email_confirmation = accounts, email_confirmation
+        self._forms, self._entry, self._earlier_answers = forms, entry, earlier_answers
+        self._confirm = Confirm(forms.csrf)
 
     def routes(self) -> Iterator[Route]:
         yield get(PATH, self.open)
@@ -37,8 +57,8 @@ class ConfirmPages:
         if incoming.content_type == "application/json":
             return await self.confirm(incoming)
         purpose = await self._email_confirmation.look(incoming.query.get("key", ""))
-        form = self._forms.blank(incoming)
-        return Page("account/confirmation.html", title=_("Confirm your address"), form=form, _new=purpose == REGISTER)
+        public = ConfirmationPublic(title=_("Confirm your address"), form=self._forms.blank(incoming))
+        return Page("account/confirmation.html", public, ConfirmationPrivate(new=purpose == REGISTER))
 
     async def confirm(self, incoming: Incoming) -> Response:
         try:
@@ -48,13 +68,12 @@ class ConfirmPages:
             raise ForbiddenError(f"{words} Please sign up again.") from None
         if not done.new:
             return Redirect("/account/profile", _("Your address is confirmed."))
-        claims = self._entry.take_claim(incoming)
-        return await self._entry.enter(
-            incoming, done.user_id, await self._entry.welcome(incoming, done.user_id, claims)
-        )
+        claims = self._earlier_answers.take_claim(incoming)
+        words = await self._earlier_answers.welcome(incoming, done.user_id, claims)
+        return await self._entry.enter(incoming, done.user_id, words)
 
     async def send_or_ask(self, incoming: Incoming) -> Response:
-        """Writes at once for programs; a browser is asked first, where there is something to confirm."""
+        """Sends the e-mail for programs. A browser gets a question first, unless there is nothing to confirm."""
         row = await self._accounts.profile(me(incoming))
         if self._confirm.acts(incoming) or row["valid_email"] or not self._email_confirmation.required:
             return await self.send(incoming)
@@ -62,7 +81,7 @@ class ConfirmPages:
         return self._confirm.page(incoming, Question(_("Confirm your address?"), text, _("Send the e-mail")))
 
     async def send(self, incoming: Incoming) -> Response:
-        """Writes to the address of the signed-in person, unless it is confirmed."""
+        """Sends a link to the address of the signed-in person, unless it is confirmed."""
         row = await self._accounts.profile(me(incoming))
         if not self._email_confirmation.possible:
             raise NotFoundError("404 Not Found", code="not_configured")

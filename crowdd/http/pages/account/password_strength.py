@@ -1,4 +1,4 @@
-"""How good a password is that somebody is just choosing."""
+"""The strength of a password while it is being chosen."""
 
 from __future__ import annotations
 
@@ -6,21 +6,21 @@ from collections.abc import Iterator
 
 import orjson
 
+from crowdd.domain.accounts.authentication.password_policy import PasswordPolicy
 from crowdd.domain.accounts.authentication.password_strength import Strength
-from crowdd.domain.server.services import Services
 from crowdd.http.html.locales import locale_of
 from crowdd.http.html.presenter import api_headers
 from crowdd.http.request import Incoming
 from crowdd.http.responses import BytesResponse, Response
 from crowdd.http.routing import Route, post
-from crowdd.languages import _
+from crowdd.languages import Languages, _
 
 
 class StrengthPages:
     """/account/password-strength: what the meter beside a password field shows. Nothing is stored."""
 
-    def __init__(self, services: Services) -> None:
-        self._policy, self._languages = services.people.policy, services.languages
+    def __init__(self, policy: PasswordPolicy, languages: Languages) -> None:
+        self._policy, self._languages = policy, languages
 
     def routes(self) -> Iterator[Route]:
         yield post("/account/password-strength", self.assess)
@@ -39,7 +39,7 @@ class StrengthPages:
 
 
 def advice(found: Strength, password: str, min_length: int) -> list[str]:
-    """What to say of a password: what rules it out, else what would make it better, else that it is good."""
+    """Advice about a password: why it is refused, otherwise how to improve it, otherwise that it is good."""
     if len(password) < min_length:
         return [_("Use %(num)s characters or more.", num=min_length), *found.advice]
     if found.mistakes:

@@ -3,30 +3,66 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TypedDict
 
+from crowdd.domain.accounts.accounts import Accounts
+from crowdd.domain.accounts.email_confirmation import EmailConfirmation
+from crowdd.domain.projects.projects import Projects
 from crowdd.domain.projects.serializers import person, project_summary
-from crowdd.domain.server.services import Services
-from crowdd.http.html.forms import Forms
-from crowdd.http.pages.account.access import me, own_account
+from crowdd.http.html.forms import Forms, WithForm
+from crowdd.http.pages.account.access import NamedPrivate, me, own_account
 from crowdd.http.request import Incoming
-from crowdd.http.responses import Page, Redirect, Response
+from crowdd.http.responses import Page, Redirect, Response, Titled
 from crowdd.http.routing import Route, get, post
 from crowdd.languages import _
 from crowdd.storage.accounts.rows import AccountPage
 from crowdd.storage.projects.rows import ProjectSummary
+from crowdd.values import Values
+
+
+class ProfilePublic(Titled):
+    user: Values
+    projects_contrib: list[Values]
+    projects_created: list[Values]
+
+
+class ProfilePrivate(TypedDict):
+    """``n_helped`` is the number of projects in which the person answered, of which a page lists the newest."""
+
+    n_helped: int
+
+
+class OwnProfilePublic(ProfilePublic):
+    projects_published: list[Values]
+    projects_draft: list[Values]
+
+
+class OwnProfilePrivate(ProfilePrivate):
+    can_confirm: bool
+    paused: frozenset[str]
+
+
+class ProjectsPublic(Titled):
+    projects_published: list[Values]
+    projects_draft: list[Values]
+
+
+class ProjectsPrivate(NamedPrivate):
+    paused: frozenset[str]
+
+
+class KeyPublic(Titled, WithForm):
+    pass
 
 
 class ProfilePages:
     """/account/profile, /account/<name>, /account/<name>/projects and /account/<name>/resetapikey."""
 
-    def __init__(self, services: Services, forms: Forms) -> None:
-        self._services, self._accounts, self._projects, self._forms = (
-            services,
-            services.accounts,
-            services.projects,
-            forms,
-        )
+    def __init__(
+        self, accounts: Accounts, projects: Projects, email_confirmation: EmailConfirmation, forms: Forms
+    ) -> None:
+        self._accounts, self._projects, self._email_confirmation = accounts, projects, email_confirmation
+        self._forms = forms
 
     def routes(self) -> Iterator[Route]:
         yield get("/account/profile", self.own_profile)
@@ -36,7 +72,7 @@ class ProfilePages:
         yield post("/account/<name>/resetapikey", self.reset_key, proof=True)
 
     async def own_profile(self, incoming: Incoming) -> Response:
-        """The same keys as another's profile; who is not signed in is told so, without a redirect for programs."""
+        """The requester's own profile. Programs that are not signed in get that as a status, browsers a redirect."""
         if not incoming.who.signed_in:
             return Redirect("/account/signin", more={"status": "not_signed_in"})
         return await self._page(incoming, await self._accounts.profile(me(incoming)))
@@ -50,51 +86,47 @@ class ProfilePages:
         helped, n_helped = await self._projects.of_volunteer(row["id"])
         created = await self._projects.of_owner(row["id"])
         published = [project_summary(p, owned=own) for p in created if p["published"] and (own or not p["locked"])]
-        context: dict[str, Any] = {
-            "title": _("Profile"),
-            "user": person(
-                row, api_key=self._accounts.api_key(row) if own and incoming.who.sees_own_key else None, private=own
-            ),
-            "projects_contrib": [project_summary(p) for p in helped],
-            "_n_helped": n_helped,
-            "projects_created": published,
-        }
-        if own:
-            context["_can_confirm"] = self._services.people.email_confirmation.possible and not row["valid_email"]
-            drafts = [project_summary(p, owned=True) for p in created if not p["published"]]
-            context |= {
-                "projects_published": published,
-                "projects_draft": drafts,
-                "projects_created": published + drafts,
-                "_paused": _paused(created),
-            }
-        return Page("account/profile.html" if own else "account/public_profile.html", **context)
+        key = self._accounts.api_key(row) if own and incoming.who.sees_own_key else None
+        public = ProfilePublic(
+            title=_("Profile"),
+            user=person(row, api_key=key, private=own),
+            projects_contrib=[project_summary(p) for p in helped],
+            projects_created=published,
+        )
+        if not own:
+            return Page("account/public_profile.html", public, ProfilePrivate(n_helped=n_helped))
+        drafts = [project_summary(p, owned=True) for p in created if not p["published"]]
+        mine = OwnProfilePublic(
+            title=public["title"],
+            user=public["user"],
+            projects_contrib=public["projects_contrib"],
+            projects_created=published + drafts,
+            projects_published=published,
+            projects_draft=drafts,
+        )
+        can_confirm = self._email_confirmation.possible and not row["valid_email"]
+        private = OwnProfilePrivate(n_helped=n_helped, can_confirm=can_confirm, paused=_paused(created))
+        return Page("account/profile.html", mine, private)
 
     async def projects(self, incoming: Incoming, name: str) -> Response:
-        """What a person owns or co-owns (interface: account-projects)."""
-        row = await own_account(self._services, incoming, name)
+        """The projects that a person owns or co-owns (interface: account-projects)."""
+        row = await own_account(self._accounts, incoming, name)
         owned = await self._projects.of_owner(row["id"])
         published = [project_summary(p, owned=True) for p in owned if p["published"]]
         drafts = [project_summary(p, owned=True) for p in owned if not p["published"]]
-        return Page(
-            "account/projects.html",
-            title=_("Projects"),
-            projects_published=published,
-            projects_draft=drafts,
-            _name=row["name"],
-            _paused=_paused(owned),
-        )
+        public = ProjectsPublic(title=_("Projects"), projects_published=published, projects_draft=drafts)
+        return Page("account/projects.html", public, ProjectsPrivate(name=row["name"], paused=_paused(owned)))
 
     async def reset_key_form(self, incoming: Incoming, name: str) -> Response:
-        await own_account(self._services, incoming, name)
-        return Page("account/resetapikey.html", title=_("New API key"), form=self._forms.blank(incoming))
+        await own_account(self._accounts, incoming, name)
+        return Page("account/resetapikey.html", KeyPublic(title=_("New API key"), form=self._forms.blank(incoming)))
 
     async def reset_key(self, incoming: Incoming, name: str) -> Response:
-        row = await own_account(self._services, incoming, name)
+        row = await own_account(self._accounts, incoming, name)
         await self._accounts.reset_api_key(row["id"], incoming.who)
         return Redirect("/account/profile", _("New API key generated."))
 
 
 def _paused(projects: list[ProjectSummary]) -> frozenset[str]:
-    """The short names of those that were published and are not now: they are no drafts."""
+    """The short names of projects that were published and are paused now."""
     return frozenset(p["short_name"] for p in projects if p["first_published"] is not None and not p["published"])

@@ -1,4 +1,4 @@
-"""Signing in with google, github or orcid: out to the provider and back, connecting and disconnecting."""
+"""Sign-in with google, github or orcid, and connecting an account to one of them."""
 
 from __future__ import annotations
 
@@ -9,33 +9,48 @@ from urllib.parse import quote
 
 import orjson
 
+from crowdd.domain.accounts.accounts import Accounts
 from crowdd.domain.accounts.authentication import recent_proof
+from crowdd.domain.accounts.authentication.second_factor import SecondFactors
 from crowdd.domain.accounts.social.oauth import PROVIDERS, TITLES, OAuthState, ProviderIdentity
-from crowdd.domain.accounts.social.providers import FLOW_SECONDS
-from crowdd.domain.accounts.social.social_login import NoAddressError
-from crowdd.domain.server.services import Services
+from crowdd.domain.accounts.social.providers import FLOW_SECONDS, Providers
+from crowdd.domain.accounts.social.social_login import NoAddressError, SocialLogin
 from crowdd.errors import ForbiddenError, ProviderError
 from crowdd.http.auth.confirmation import Confirm, Question
 from crowdd.http.auth.cookies import FLOW, NEWCOMER
 from crowdd.http.errors import message_of
 from crowdd.http.html.forms import Forms
-from crowdd.http.pages.account.access import SECOND_PAGE, Entry, me, next_address, own_account
+from crowdd.http.pages.account.access import SECOND_PAGE, Entry, SecondSteps, me, next_address, own_account
 from crowdd.http.request import Incoming
-from crowdd.http.responses import Page, Redirect, Response
+from crowdd.http.responses import Page, Redirect, Response, Titled
 from crowdd.http.routing import Route, get, post
 from crowdd.languages import _
 
 _NEWCOMER_SECONDS = 1800
 
 
+class LeavingPublic(Titled):
+    next: str
+
+
 class ProviderPages:
     """/<provider>/, /<provider>/oauth_authorized and /account/<name>/unlink."""
 
-    def __init__(self, services: Services, forms: Forms, entry: Entry) -> None:
-        self._services, self._forms, self._entry = services, forms, entry
-        self._providers, self._social_login = services.people.providers, services.people.social_login
+    def __init__(
+        self,
+        accounts: Accounts,
+        providers: Providers,
+        social_login: SocialLogin,
+        second_factors: SecondFactors,
+        forms: Forms,
+        entry: Entry,
+        second_steps: SecondSteps,
+        spa_base_url: str,
+    ) -> None:
+        self._accounts, self._providers, self._social_login = accounts, providers, social_login
+        self._second_factors, self._entry, self._second_steps = second_factors, entry, second_steps
         self._confirm = Confirm(forms.csrf)
-        self._front_end = services.settings.http.spa_base_url.rstrip("/")
+        self._front_end = spa_base_url.rstrip("/")
 
     def routes(self) -> Iterator[Route]:
         for name in PROVIDERS:
@@ -46,9 +61,9 @@ class ProviderPages:
         yield post("/account/prove/<provider>", self.begin_proof)
 
     async def begin_or_ask(self, incoming: Incoming, name: str) -> Response:
-        """Sends the browser to the provider to sign in. People who are signed in are asked whether to connect it.
+        """Sends the browser to the provider to sign in. People who are signed in get a question first.
 
-        Else a link on another site could connect somebody else's account at the provider to theirs here.
+        Otherwise a link on another site could connect a stranger's account at the provider to theirs here.
         """
         if not incoming.who.signed_in or self._confirm.acts(incoming):
             return await self._begin(incoming, name, Redirect)
@@ -58,18 +73,18 @@ class ProviderPages:
         return self._confirm.page(incoming, question)
 
     async def connect(self, incoming: Incoming, name: str) -> Response:
-        """Sends the browser of a signed-in person to the provider, by a page: a form may not lead to another site."""
+        """Sends a signed-in person to the provider by way of a page: a form may not lead to another site."""
         me(incoming)
         return await self._begin(incoming, name, _onward(incoming))
 
     async def begin_proof(self, incoming: Incoming, provider: str) -> Response:
-        """Sends somebody who is signed in to their provider to sign in again: a proof for people without a password.
+        """Sends a signed-in person to their provider to sign in again, as a proof without a password.
 
-        Somebody with a password or a second factor gives that: the provider may not ask anything.
+        People with a password or a second factor use that: the provider may not ask them for anything.
         """
         recent_proof.require_session(incoming.who)
-        row = await self._services.accounts.profile(me(incoming))
-        if row["has_password"] or await self._services.people.second_factors.required(row["id"]):
+        row = await self._accounts.profile(me(incoming))
+        if row["has_password"] or await self._second_factors.required(row["id"]):
             raise ForbiddenError(_("Confirm with your password or your second factor."))
         return await self._begin(incoming, provider, _onward(incoming), proof=True)
 
@@ -85,7 +100,7 @@ class ProviderPages:
         return onward(address)
 
     async def finish(self, incoming: Incoming, name: str) -> Response:
-        """Where the provider sends the browser back to."""
+        """The address to which the provider sends the browser back."""
         packed = self._entry.cookies.encrypted(incoming, FLOW)
         oauth_state = OAuthState.unpacked(packed) if packed else None
         self._entry.cookies.drop(incoming, FLOW)
@@ -115,7 +130,7 @@ class ProviderPages:
                 _("%(provider)s did not send an e-mail address. Please add one.", provider=title),
                 "info",
             )
-        if await self._entry.owes_second_step(incoming, user_id, oauth_state.next):
+        if await self._second_steps.begin(incoming, user_id, oauth_state.next):
             return self._on(SECOND_PAGE, "")
         await self._entry.enter(incoming, user_id, "")
         return self._on(
@@ -126,11 +141,11 @@ class ProviderPages:
     async def _prove(self, incoming: Incoming, identity: ProviderIdentity) -> None:
         if not await self._social_login.knows(me(incoming), identity):
             raise ProviderError(_("Your account is connected to another account there. Sign in with that one."))
-        await self._services.people.sessions.prove(incoming.who)
+        await self._entry.prove(incoming)
 
     async def disconnect(self, incoming: Incoming, name: str) -> Response:
-        """Ends signing in with the provider that the field names."""
-        row = await own_account(self._services, incoming, name)
+        """Disconnects the provider that the field names."""
+        row = await own_account(self._accounts, incoming, name)
         provider, here = incoming.field("provider"), f"/account/{quote(row['name'])}/update"
         try:
             await self._social_login.disconnect(row, provider, incoming.who)
@@ -142,7 +157,7 @@ class ProviderPages:
         return self._on("/account/profile" if signed_in else "/account/signin", words, "error")
 
     def _on(self, path: str, flash: str, status: str = "success") -> Response:
-        """To a page of ours, or with a front end elsewhere to the same path there, with the words in the address."""
+        """A redirect to a page of this site, or to the same path of a front end elsewhere with the message in it."""
         if not self._front_end:
             return Redirect(path, flash, status)
         if not flash:
@@ -156,5 +171,5 @@ def _onward(incoming: Incoming) -> Callable[[str], Response]:
 
 
 def _leaving(address: str) -> Response:
-    """A page that goes on to the provider by itself: browsers hold a form's redirect to the policy for forms."""
-    return Page("account/leaving.html", title=_("Continue to the provider"), next=address)
+    """A page that goes to the provider by itself: the policy for forms also applies to redirects after a form."""
+    return Page("account/leaving.html", LeavingPublic(title=_("Continue to the provider"), next=address))

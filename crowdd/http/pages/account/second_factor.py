@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TypedDict
 
 from crowdd.domain.accounts.authentication import recent_proof
 from crowdd.domain.accounts.authentication.passkeys import Challenge
-from crowdd.domain.server.services import Services
+from crowdd.domain.accounts.authentication.second_factor import SecondFactors
 from crowdd.errors import FormError, InvalidValueError, NotFoundError
 from crowdd.http.auth.cookies import CHALLENGE, SECOND_STEP
-from crowdd.http.html.forms import CORRECT, Forms
-from crowdd.http.pages.account.access import SECOND_PAGE, STEP_SECONDS, Entry, SecondStep, me
+from crowdd.http.html.forms import MISTAKES, Form, Forms, WithForm
+from crowdd.http.pages.account.access import SECOND_PAGE, STEP_SECONDS, Entry, SecondStep, SecondSteps, me
 from crowdd.http.request import Incoming
-from crowdd.http.responses import JsonResponse, Page, Redirect, Response
+from crowdd.http.responses import NO_MESSAGE, JsonResponse, Message, Page, Redirect, Response, Titled
 from crowdd.http.routing import Route, get, post
 from crowdd.languages import _
 
@@ -22,12 +22,24 @@ _PURPOSES = ("signin", "second", "prove", "register")
 _AGAIN = _("This sign-in took too long. Start again.")
 
 
+class SecondStepMethods(TypedDict):
+    """The second factors that an account has."""
+
+    code: bool
+    passkey: bool
+    recovery_code: bool
+
+
+class SecondStepPublic(Titled, WithForm, Message):
+    methods: SecondStepMethods
+
+
 class SecondStepPages:
     """/account/signin/second, /account/signin/passkey and /account/passkey/options."""
 
-    def __init__(self, services: Services, forms: Forms, entry: Entry) -> None:
-        self._services, self._forms, self._entry = services, forms, entry
-        self._factors, self._passkeys = services.people.second_factors, services.people.second_factors.passkeys
+    def __init__(self, second_factors: SecondFactors, second_steps: SecondSteps, forms: Forms, entry: Entry) -> None:
+        self._second_steps, self._forms, self._entry = second_steps, forms, entry
+        self._factors, self._passkeys = second_factors, second_factors.passkeys
 
     def routes(self) -> Iterator[Route]:
         yield get(SECOND_PAGE, self.form)
@@ -36,14 +48,14 @@ class SecondStepPages:
         yield post("/account/passkey/options", self.options)
 
     async def form(self, incoming: Incoming) -> Response:
-        step = await self._entry.second_step(incoming)
+        step = await self._second_steps.current(incoming)
         if step is None:
             return Redirect("/account/signin", _AGAIN, "error")
         return await self._page(step, self._forms.blank(incoming, *_FIELDS))
 
     async def second(self, incoming: Incoming) -> Response:
         """Opens the session after a code of the app, a recovery code or a passkey."""
-        step = await self._entry.second_step(incoming)
+        step = await self._second_steps.current(incoming)
         if step is None:
             return Redirect("/account/signin", _AGAIN, "error")
         try:
@@ -53,13 +65,13 @@ class SecondStepPages:
                 await self._factors.check_code(step.user_id, incoming.field("code"), incoming.who)
         except FormError as error:
             form = self._forms.refused(incoming, error.errors, *_FIELDS)
-            return await self._page(step, form, flash=CORRECT, status="error")
+            return await self._page(step, form, MISTAKES)
         self._entry.cookies.drop(incoming, SECOND_STEP)
         await self._entry.enter(incoming, step.user_id, "")
         return Redirect(step.next, _("Welcome back."))
 
     async def passkey(self, incoming: Incoming) -> Response:
-        """Signs in with a passkey alone, whose device has checked its person."""
+        """Signs in with a passkey alone. Its device has verified the person."""
         if incoming.who.signed_in:
             return Redirect("/")
         try:
@@ -75,7 +87,7 @@ class SecondStepPages:
         return await self._factors.check_passkey(incoming.field("credential"), challenge, purpose, user_id)
 
     async def options(self, incoming: Incoming) -> Response:
-        """What the browser asks a passkey for; the challenge stays in a cookie. ``purpose`` says what it is for."""
+        """The options for the browser's passkey API. A cookie keeps the challenge. ``purpose`` is one of _PURPOSES."""
         purpose = incoming.field("purpose")
         if not self._passkeys.available:
             raise NotFoundError("404 Not Found", code="not_configured")
@@ -93,14 +105,15 @@ class SecondStepPages:
         if purpose == "signin":
             return None
         if purpose == "second":
-            step = await self._entry.second_step(incoming)
+            step = await self._second_steps.current(incoming)
             if step is None:
                 raise NotFoundError(_AGAIN)
             return step.user_id
         recent_proof.require_session(incoming.who)
         return me(incoming)
 
-    async def _page(self, step: SecondStep, form: dict[str, Any], **said: Any) -> Response:
+    async def _page(self, step: SecondStep, form: Form, message: Message = NO_MESSAGE) -> Response:
         methods = await self._factors.methods(step.user_id)
-        shown = {"code": methods.totp, "passkey": methods.passkey, "recovery_code": methods.codes > 0}
-        return Page("account/second_step.html", title=_("Second factor"), form=form, methods=shown, **said)
+        shown = SecondStepMethods(code=methods.totp, passkey=methods.passkey, recovery_code=methods.codes > 0)
+        public = SecondStepPublic(title=_("Second factor"), form=form, methods=shown, **message)
+        return Page("account/second_step.html", public)

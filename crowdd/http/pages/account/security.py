@@ -1,33 +1,92 @@
-"""What protects an account, in one place: the overview, the authenticator app, recovery codes."""
+"""The protection of an account: the overview, the authenticator app, recovery codes."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import NotRequired, TypedDict
 from urllib.parse import quote
 
 import segno
 
-from crowdd.domain.server.services import Services
+from crowdd.domain.accounts.accounts import Accounts
+from crowdd.domain.accounts.api_tokens import ApiTokens
+from crowdd.domain.accounts.authentication.second_factor import SecondFactors
+from crowdd.domain.accounts.authentication.sessions import Sessions
 from crowdd.errors import FormError
-from crowdd.http.html.forms import CORRECT, Forms
-from crowdd.http.pages.account.access import own_account
+from crowdd.http.html.forms import MISTAKES, Form, Forms, WithForm
+from crowdd.http.pages.account.access import NamedPrivate, own_account
 from crowdd.http.request import Incoming
-from crowdd.http.responses import Page, Redirect, Response
+from crowdd.http.responses import NO_MESSAGE, Message, Page, Redirect, Response, Titled
 from crowdd.http.routing import Route, get, post
-from crowdd.kinds.kind import outward
+from crowdd.kinds.types import iso
 from crowdd.languages import _
 from crowdd.storage.accounts.rows import AccountPage
 
 _AT = "/account/<name>"
 
 
+class Security(TypedDict):
+    """What protects an account; the numbers are counts."""
+
+    password: bool
+    authenticator: bool
+    passkeys: int
+    recovery_codes: int
+    tokens: int
+    sessions: int
+
+
+class SecurityPublic(Titled):
+    security: Security
+
+
+class SecurityPrivate(NamedPrivate):
+    offers_passkeys: bool
+
+
+class Authenticator(TypedDict):
+    """An authenticator app: ``since`` when it is set up, or the ``secret`` and its ``uri`` for setting it up."""
+
+    since: str | None
+    secret: str | None
+    uri: str | None
+
+
+class QrCode(TypedDict):
+    """A QR code as an SVG path; ``size`` is the side of its square."""
+
+    size: int
+    path: str
+
+
+class AuthenticatorPublic(Titled, WithForm, Message):
+    authenticator: Authenticator
+
+
+class AuthenticatorPrivate(NamedPrivate):
+    qr: QrCode | None
+
+
+class CodesPublic(Titled, WithForm, Message):
+    left: int
+    codes: list[str]
+    next: NotRequired[str]
+
+
+class CodesPrivate(NamedPrivate):
+    """``any`` says whether the account has a second factor."""
+
+    any: bool
+
+
 class SecurityPages:
     """/account/<name>/security, /account/<name>/authenticator and /account/<name>/recovery-codes."""
 
-    def __init__(self, services: Services, forms: Forms) -> None:
-        self._services, self._forms = services, forms
-        self._factors = services.people.second_factors
+    def __init__(
+        self, accounts: Accounts, second_factors: SecondFactors, api_tokens: ApiTokens, sessions: Sessions, forms: Forms
+    ) -> None:
+        self._accounts, self._factors, self._forms = accounts, second_factors, forms
+        self._api_tokens, self._sessions = api_tokens, sessions
 
     def routes(self) -> Iterator[Route]:
         yield get(f"{_AT}/security", self.overview)
@@ -38,25 +97,25 @@ class SecurityPages:
 
     async def overview(self, incoming: Incoming, name: str) -> Response:
         row = await self._own(incoming, name)
-        methods, people = await self._factors.methods(row["id"]), self._services.people
-        security = {
-            "password": row["has_password"],
-            "authenticator": methods.totp,
-            "passkeys": len(await self._factors.passkeys.of_user(row["id"])),
-            "recovery_codes": methods.codes,
-            "tokens": len(await people.api_tokens.listed(row["id"])),
-            "sessions": len(await people.sessions.listed(row["id"], incoming.who)),
-        }
-        more: dict[str, Any] = {"_name": row["name"], "_offers_passkeys": self._factors.passkeys.available}
-        return Page("account/security.html", title=_("Security"), security=security, **more)
+        methods = await self._factors.methods(row["id"])
+        security = Security(
+            password=row["has_password"],
+            authenticator=methods.totp,
+            passkeys=len(await self._factors.passkeys.of_user(row["id"])),
+            recovery_codes=methods.codes,
+            tokens=len(await self._api_tokens.listed(row["id"])),
+            sessions=len(await self._sessions.listed(row["id"], incoming.who)),
+        )
+        private = SecurityPrivate(name=row["name"], offers_passkeys=self._factors.passkeys.available)
+        return Page("account/security.html", SecurityPublic(title=_("Security"), security=security), private)
 
     async def authenticator(self, incoming: Incoming, name: str) -> Response:
-        """The secret that waits for its first code, or since when an app is set up."""
+        """The secret for setting up an app, or since when one is set up."""
         row = await self._own(incoming, name)
         return await self._page(incoming, row, self._forms.blank(incoming, "code"))
 
     async def change_authenticator(self, incoming: Incoming, name: str) -> Response:
-        """Confirms the app by its first ``code``, or with ``btn`` Remove takes it away."""
+        """Confirms the app by its first ``code``. With ``btn`` Remove it removes the app."""
         row = await self._own(incoming, name)
         if incoming.field("btn") == "Remove":
             await self._factors.remove_totp(row["id"], incoming.who)
@@ -65,27 +124,28 @@ class SecurityPages:
             codes = await self._factors.add_totp(row["id"], incoming.field("code"), incoming.who)
         except FormError as error:
             form = self._forms.refused(incoming, error.errors, "code")
-            return await self._page(incoming, row, form, flash=CORRECT, status="error")
+            return await self._page(incoming, row, form, MISTAKES)
         return shown_once(row, codes, _("The authenticator app is set up."), self._forms.blank(incoming))
 
-    async def _page(self, incoming: Incoming, row: AccountPage, form: dict[str, Any], **said: Any) -> Response:
+    async def _page(self, incoming: Incoming, row: AccountPage, form: Form, message: Message = NO_MESSAGE) -> Response:
         since = await self._factors.totp.since(row["id"])
-        shown: dict[str, Any] = {"since": outward(since), "secret": None, "uri": None}
+        shown = Authenticator(since=None if since is None else iso(since), secret=None, uri=None)
         drawing = None
         if since is None:
             enrolment = await self._factors.totp.enrolment(row["id"], row["name"])
-            shown |= {"secret": enrolment.secret, "uri": enrolment.uri}
+            shown["secret"], shown["uri"] = enrolment.secret, enrolment.uri
             drawing = qr_code(enrolment.uri)
-        more: dict[str, Any] = {"authenticator": shown, "form": form, "_qr": drawing, "_name": row["name"]}
-        return Page("account/authenticator.html", title=_("Authenticator app"), **more, **said)
+        public = AuthenticatorPublic(title=_("Authenticator app"), authenticator=shown, form=form, **message)
+        return Page("account/authenticator.html", public, AuthenticatorPrivate(name=row["name"], qr=drawing))
 
     async def codes(self, incoming: Incoming, name: str) -> Response:
         """How many codes are left; the codes themselves are shown only when they are made."""
         row = await self._own(incoming, name)
         methods = await self._factors.methods(row["id"])
-        more: dict[str, Any] = {"form": self._forms.blank(incoming), "left": methods.codes, "codes": []}
-        more |= {"_name": row["name"], "_any": methods.totp or methods.passkey}
-        return Page("account/recovery_codes.html", title=_("Recovery codes"), **more)
+        form = self._forms.blank(incoming)
+        public = CodesPublic(title=_("Recovery codes"), form=form, left=methods.codes, codes=[])
+        private = CodesPrivate(name=row["name"], any=methods.totp or methods.passkey)
+        return Page("account/recovery_codes.html", public, private)
 
     async def new_codes(self, incoming: Incoming, name: str) -> Response:
         row = await self._own(incoming, name)
@@ -94,24 +154,31 @@ class SecurityPages:
         return shown_once(row, codes, words, self._forms.blank(incoming))
 
     async def _own(self, incoming: Incoming, name: str) -> AccountPage:
-        return await own_account(self._services, incoming, name, admins=False)
+        return await own_account(self._accounts, incoming, name, admins=False)
 
 
-def shown_once(row: AccountPage, codes: list[str], flash: str, form: dict[str, Any]) -> Response:
-    """The page of new recovery codes; the overview where there are none to show."""
+def shown_once(row: AccountPage, codes: list[str], flash: str, form: Form) -> Response:
+    """The page with new recovery codes; without new codes a redirect to the overview."""
     if not codes:
         return Redirect(_security(row), flash)
-    shown: dict[str, Any] = {"codes": codes, "left": len(codes), "form": form, "_name": row["name"], "_any": True}
-    shown |= {"flash": flash, "status": "success", "next": _security(row)}
-    return Page("account/recovery_codes.html", title=_("Recovery codes"), **shown)
+    public = CodesPublic(
+        title=_("Recovery codes"),
+        codes=codes,
+        left=len(codes),
+        form=form,
+        flash=flash,
+        status="success",
+        next=_security(row),
+    )
+    return Page("account/recovery_codes.html", public, CodesPrivate(name=row["name"], any=True))
 
 
-def qr_code(text: str) -> dict[str, Any]:
-    """A QR code as a path of SVG: ``size`` of its square with the quiet zone, and ``path``."""
+def qr_code(text: str) -> QrCode:
+    """The QR code of a text, with the quiet zone around it."""
     matrix = segno.make(text, error="m", micro=False).matrix_iter(border=4)
     rows = [list(row) for row in matrix]
     dark = (f"M{x} {y}h1v1h-1z" for y, row in enumerate(rows) for x, module in enumerate(row) if module)
-    return {"size": len(rows), "path": "".join(dark)}
+    return QrCode(size=len(rows), path="".join(dark))
 
 
 def _security(row: AccountPage) -> str:

@@ -1,22 +1,23 @@
-"""What people change of their own account: four forms under one address, and the newsletter."""
+"""The settings of an account: four forms at one address."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping
-from typing import Any
+from typing import Any, Literal, NotRequired, TypedDict
 from urllib.parse import quote
 
-from crowdd.domain.accounts.profiles import Profile
+from crowdd.domain.accounts.accounts import Accounts
+from crowdd.domain.accounts.avatars import Avatars
+from crowdd.domain.accounts.profiles import Profile, Profiles
 from crowdd.domain.accounts.social.oauth import TITLES
-from crowdd.domain.server.services import Services
+from crowdd.domain.accounts.social.providers import Providers
 from crowdd.errors import FormError, InvalidValueError
-from crowdd.http.auth.confirmation import Confirm, refuse_json
-from crowdd.http.html.forms import CORRECT, Forms, crop_box
+from crowdd.http.html.forms import CORRECT, Form, Forms, WithForm, crop_box
 from crowdd.http.pages.account.access import Entry, changed_words, me, own_account
 from crowdd.http.request import Incoming
-from crowdd.http.responses import Page, Redirect, Response
+from crowdd.http.responses import Page, Redirect, Response, Titled
 from crowdd.http.routing import Route, get, post
-from crowdd.languages import _
+from crowdd.languages import Languages, _
 from crowdd.storage.accounts.rows import AccountPage
 
 _PROFILE = (
@@ -24,43 +25,56 @@ _PROFILE = (
 )  # fmt: skip
 _PASSWORD = ("current_password", "new_password", "confirm")
 _UPLOAD = ("id", "avatar", "x1", "y1", "x2", "y2")
-_WORDS = {"true": True, "false": False}
 
 
-class SettingsPages:
-    """/account/<name>/update and /account/newsletter."""
+FormName = Literal["form", "password_form", "upload_form"]
 
-    def __init__(self, services: Services, forms: Forms, entry: Entry) -> None:
-        self._services, self._forms, self._entry = services, forms, entry
-        self._confirm = Confirm(forms.csrf)
-        self._profiles, self._avatars = services.people.profiles, services.people.avatars
-        self._buttons: dict[str, tuple[str, Callable[[Incoming, AccountPage], Awaitable[Response]]]] = {
+
+class ConnectedProvider(TypedDict):
+    """A provider, and whether the account is connected to it."""
+
+    name: str
+    title: str
+    connected: bool
+
+
+class SettingsPublic(Titled, WithForm):
+    """``usage`` is what the projects of the account hold (``Quota.usage``)."""
+
+    show_passwd_form: bool
+    usage: dict[str, dict[str, int]]
+    password_form: Form
+    upload_form: Form
+    flash: str | None
+    status: NotRequired[str]
+
+
+class SettingsPrivate(TypedDict):
+    """``user`` is the account, ``locales`` are the languages of the site by code."""
+
+    user: AccountPage
+    locales: dict[str, str]
+    providers: list[ConnectedProvider]
+
+
+class SettingsForms:
+    """Carries out the four forms of the settings page."""
+
+    def __init__(self, profiles: Profiles, avatars: Avatars, languages: Languages, entry: Entry) -> None:
+        self._profiles, self._avatars, self._languages, self._entry = profiles, avatars, languages, entry
+        self._buttons: dict[str, tuple[FormName, Callable[[Incoming, AccountPage], Awaitable[Response]]]] = {
             "Profile": ("form", self._profile),
             "Upload": ("upload_form", self._upload),
             "Password": ("password_form", self._password),
             "External": ("form", self._external),
         }
 
-    def routes(self) -> Iterator[Route]:
-        yield get("/account/<name>/update", self.form)
-        yield post("/account/<name>/update", self.update)
-        yield get("/account/newsletter", self.newsletter)
-        yield post("/account/newsletter", self.answer_newsletter)
-
-    async def form(self, incoming: Incoming, name: str) -> Response:
-        return await self._page(incoming, await own_account(self._services, incoming, name))
-
-    async def update(self, incoming: Incoming, name: str) -> Response:
-        """Carries out the one of four forms whose button ``btn`` names."""
-        row = await own_account(self._services, incoming, name)
+    def sent(self, incoming: Incoming) -> tuple[FormName, Callable[[Incoming, AccountPage], Awaitable[Response]]]:
+        """The form whose button ``btn`` names, and what carries it out (raises FormError)."""
         button = incoming.field("btn")
         if button not in self._buttons:
             raise InvalidValueError(f"btn is one of {', '.join(self._buttons)}.")
-        which, carry_out = self._buttons[button]
-        try:
-            return await carry_out(incoming, row)
-        except FormError as error:
-            return await self._page(incoming, row, which, error)
+        return self._buttons[button]
 
     async def _profile(self, incoming: Incoming, row: AccountPage) -> Response:
         said = Profile(
@@ -71,7 +85,7 @@ class SettingsPages:
             privacy_mode=incoming.flag("privacy_mode", row["privacy_mode"]),
             subscribed=incoming.flag("subscribed", row["subscribed"]),
         )
-        waits = await self._profiles.update(row, said, self._services.languages.names, incoming.who)
+        waits = await self._profiles.update(row, said, self._languages.names, incoming.who)
         updated = _("Your profile has been updated.")
         sent = _("Your profile has been updated. To start using your new address, open the link that we sent there.")
         return _done(said.name, sent if waits else updated)
@@ -98,60 +112,71 @@ class SettingsPages:
         await self._profiles.set_service(row["id"], incoming.text("catalog_api", row["catalog_api"]), incoming.who)
         return _done(row["name"], _("Your key has been saved."))
 
+
+class SettingsPages:
+    """/account/<name>/update. ``usage`` returns what the projects of an account hold, from the quota."""
+
+    def __init__(
+        self,
+        accounts: Accounts,
+        usage: Callable[[int], Awaitable[dict[str, dict[str, int]]]],
+        languages: Languages,
+        providers: Providers,
+        forms: Forms,
+        settings_forms: SettingsForms,
+    ) -> None:
+        self._accounts, self._usage, self._languages, self._providers = accounts, usage, languages, providers
+        self._forms, self._settings_forms = forms, settings_forms
+
+    def routes(self) -> Iterator[Route]:
+        yield get("/account/<name>/update", self.form)
+        yield post("/account/<name>/update", self.update)
+
+    async def form(self, incoming: Incoming, name: str) -> Response:
+        return await self._page(incoming, await own_account(self._accounts, incoming, name))
+
+    async def update(self, incoming: Incoming, name: str) -> Response:
+        """Carries out the form whose button ``btn`` names."""
+        row = await own_account(self._accounts, incoming, name)
+        which, carry_out = self._settings_forms.sent(incoming)
+        try:
+            return await carry_out(incoming, row)
+        except FormError as error:
+            return await self._page(incoming, row, which, error)
+
     async def _page(
-        self, incoming: Incoming, row: AccountPage, which: str = "", error: FormError | None = None
+        self, incoming: Incoming, row: AccountPage, which: FormName = "form", error: FormError | None = None
     ) -> Response:
-        """All forms; the one that was refused as it was sent, the others as stored."""
+        """All forms: the refused one as it was sent, the others as stored."""
         stored: Mapping[str, Any] = row
-        forms: dict[str, Any] = {
-            "form": self._forms.filled(incoming, **{name: stored[name] for name in _PROFILE}),
-            "password_form": self._forms.blank(incoming, *_PASSWORD),
-            "upload_form": self._forms.filled(incoming, **{**dict.fromkeys(_UPLOAD), "id": row["id"]}),
-        }
-        said: dict[str, Any] = {"flash": None}
-        if error is not None:
-            sent = {name: incoming.field(name) for name in _PROFILE if name in incoming.form and name != "id"}
-            forms[which] = {**forms[which], **(sent if which == "form" else {}), "errors": error.errors}
-            said = {"flash": CORRECT, "status": "error"}
-        own = row["id"] == incoming.who.user_id
-        return Page(
-            "account/update.html",
+        public = SettingsPublic(
             title=_("Settings"),
-            show_passwd_form=own and row["has_password"],
-            usage=await self._services.quota.usage(self._services.db, row["id"]),
-            **forms,
-            **said,
-            _user=row,
-            _locales=self._services.languages.names,
-            _providers=[
-                {"name": name, "title": TITLES[name], "connected": bool(stored[f"{name}_user_id"])}
-                for name in self._services.people.providers.found
-                if own
-            ],
+            show_passwd_form=row["id"] == incoming.who.user_id and row["has_password"],
+            usage=await self._usage(row["id"]),
+            form=self._forms.filled(incoming, **{name: stored[name] for name in _PROFILE}),
+            password_form=self._forms.blank(incoming, *_PASSWORD),
+            upload_form=self._forms.filled(incoming, **{**dict.fromkeys(_UPLOAD), "id": row["id"]}),
+            flash=None,
         )
+        if error is not None:
+            if which == "form":
+                sent = {name: incoming.field(name) for name in _PROFILE if name in incoming.form and name != "id"}
+                public["form"] |= sent
+            public[which]["errors"] = error.errors
+            public["flash"], public["status"] = CORRECT, "error"
+        return Page("account/update.html", public, self._private(incoming, row))
 
-    async def newsletter(self, incoming: Incoming) -> Response:
-        """Asks about the newsletter. With ``subscribe`` a program answers; a browser is asked all the same."""
-        person = me(incoming)
-        if "subscribe" in incoming.query:
-            if self._confirm.acts(incoming):
-                return await self._subscribe(person, incoming.query["subscribe"])
-            refuse_json(incoming)
-        await self._profiles.subscribe(person, None)
-        form = self._forms.blank(incoming)
-        return Page("account/newsletter.html", title=_("Newsletter"), next="/", _form=form)
-
-    async def answer_newsletter(self, incoming: Incoming) -> Response:
-        return await self._subscribe(me(incoming), incoming.field("subscribe"))
-
-    async def _subscribe(self, person: int, said: str) -> Response:
-        wanted = _WORDS.get(said.strip().lower())
-        if wanted is None:
-            raise InvalidValueError("subscribe is true or false.")
-        await self._profiles.subscribe(person, wanted)
-        return Redirect(
-            "/",
-            _("You are subscribed to the newsletter.") if wanted else _("You are not subscribed to the newsletter."),
+    def _private(self, incoming: Incoming, row: AccountPage) -> SettingsPrivate:
+        own = row["id"] == incoming.who.user_id
+        ids: Mapping[str, Any] = row
+        connected = {name: bool(ids[f"{name}_user_id"]) for name in self._providers.found if own}
+        return SettingsPrivate(
+            user=row,
+            locales=self._languages.names,
+            providers=[
+                ConnectedProvider(name=name, title=TITLES[name], connected=is_connected)
+                for name, is_connected in connected.items()
+            ],
         )
 
 

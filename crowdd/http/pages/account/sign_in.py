@@ -1,31 +1,45 @@
-"""Signing in and out."""
+"""Sign-in and sign-out."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TypedDict
 
-from crowdd.domain.accounts.authentication.sign_in import WRONG
-from crowdd.domain.server.services import Services
+from crowdd.domain.accounts.authentication.second_factor import SecondFactors
+from crowdd.domain.accounts.authentication.sign_in import WRONG, SigningIn
+from crowdd.domain.accounts.social.providers import Providers
 from crowdd.errors import FormError
 from crowdd.http.auth.confirmation import Confirm, Question
-from crowdd.http.html.forms import Forms
+from crowdd.http.html.forms import Form, Forms, WithForm
 from crowdd.http.pages.account.access import Entry, next_address
 from crowdd.http.request import Incoming
-from crowdd.http.responses import Page, Redirect, Response
+from crowdd.http.responses import NO_MESSAGE, Message, Page, Redirect, Response, Titled
 from crowdd.http.routing import Route, get, post
 from crowdd.languages import _
 
 _FIELDS = ("email", "password")
 
 
+class SignInPublic(Titled, WithForm, Message):
+    """``auth`` says which providers can be used."""
+
+    auth: dict[str, bool]
+    next: str | None
+
+
+class SignInPrivate(TypedDict):
+    passkeys: bool
+
+
 class SignInPages:
     """/account/signin and /account/signout."""
 
-    def __init__(self, services: Services, forms: Forms, entry: Entry) -> None:
-        self._signing_in, self._providers = services.people.signing_in, services.people.providers
-        self._forms, self._entry, self._confirm = forms, entry, Confirm(forms.csrf)
-        self._passkeys = services.people.second_factors.passkeys
+    def __init__(
+        self, signing_in: SigningIn, providers: Providers, second_factors: SecondFactors, forms: Forms, entry: Entry
+    ) -> None:
+        self._signing_in, self._providers, self._forms, self._entry = signing_in, providers, forms, entry
+        self._confirm = Confirm(forms.csrf)
+        self._passkeys = second_factors.passkeys
 
     def routes(self) -> Iterator[Route]:
         yield get("/account/signin", self.form)
@@ -47,14 +61,13 @@ class SignInPages:
             user_id = await self._signing_in.sign_in(email, password, incoming.who, device)
         except FormError as error:
             form = self._forms.refused(incoming, error.errors, *_FIELDS)
-            return self._page(incoming, form, flash=WRONG, status="error")
+            return self._page(incoming, form, Message(flash=WRONG, status="error"))
         return await self._entry.arrive(incoming, user_id, _("Welcome back."))
 
-    def _page(self, incoming: Incoming, form: dict[str, Any], **said: Any) -> Response:
-        auth = self._providers.offered
+    def _page(self, incoming: Incoming, form: Form, message: Message = NO_MESSAGE) -> Response:
         next_ = next_address(incoming, "") or None
-        said["_passkeys"] = self._passkeys.available
-        return Page("account/signin.html", title=_("Sign in"), form=form, auth=auth, next=next_, **said)
+        public = SignInPublic(title=_("Sign in"), form=form, auth=self._providers.offered, next=next_, **message)
+        return Page("account/signin.html", public, SignInPrivate(passkeys=self._passkeys.available))
 
     async def _ask_to_sign_out(self) -> Question:
         return Question(_("Sign out?"), _("You will be signed out in this browser."), _("Sign out"))

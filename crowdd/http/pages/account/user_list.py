@@ -1,25 +1,36 @@
-"""People of the site (interface: account-page)."""
+"""The list of people (interface: account-page)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from crowdd.domain.accounts.accounts import Accounts
+from crowdd.domain.accounts.user_list import UserList
+from crowdd.domain.core.pagination import Pagination
 from crowdd.domain.projects.serializers import person
-from crowdd.domain.server.services import Services
+from crowdd.domain.projects.statistics import Statistics
 from crowdd.http.request import Incoming
-from crowdd.http.responses import Page, Response
+from crowdd.http.responses import Page, Response, Titled
 from crowdd.http.routing import Route, get
 from crowdd.languages import _
+from crowdd.values import Values
 
 _TOP = 10
+
+
+class PeoplePublic(Titled):
+    accounts: list[Values]
+    pagination: Pagination
+    total: int
+    top_users: list[Values]
+    update_feed: list[Values]
 
 
 class CommunityPages:
     """/account and /account/page/<page>."""
 
-    def __init__(self, services: Services) -> None:
-        self._accounts, self._community = services.accounts, services.people.user_list
-        self._statistics = services.statistics
+    def __init__(self, accounts: Accounts, user_list: UserList, statistics: Statistics) -> None:
+        self._accounts, self._community, self._statistics = accounts, user_list, statistics
 
     def routes(self) -> Iterator[Route]:
         yield get("/account/", self.first)
@@ -30,8 +41,7 @@ class CommunityPages:
 
     async def page(self, incoming: Incoming, page: int) -> Response:
         found = await self._community.page(page)
-        return Page(
-            "account/index.html",
+        public = PeoplePublic(
             title=_("People"),
             accounts=[person(row) for row in found.people],
             pagination=found.pagination,
@@ -39,3 +49,4 @@ class CommunityPages:
             top_users=[person(row) for row in await self._accounts.leaderboard(incoming.who, _TOP, 0)],
             update_feed=await self._statistics.update_feed(),
         )
+        return Page("account/index.html", public)

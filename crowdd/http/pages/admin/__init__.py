@@ -1,8 +1,6 @@
-"""Rooms of the pages below /admin."""
+"""The views below /admin."""
 
 from __future__ import annotations
-
-from typing import Any
 
 from crowdd.domain.server.services import Services
 from crowdd.http.html.forms import Forms
@@ -13,18 +11,20 @@ from crowdd.http.pages.admin.featured import AdminFeatured
 from crowdd.http.pages.admin.operations import AdminMail, AdminOperation, AdminQueue
 from crowdd.http.pages.admin.security import AdminSecurity
 from crowdd.http.pages.admin.users import AdminUsers
+from crowdd.http.pages.omitted_pictures import LeftOut
+from crowdd.http.routing import View
 
 
-def rooms(services: Services, forms: Forms) -> list[Any]:
-    """Everything that only administrators get to."""
+def pages(services: Services, forms: Forms, left_out: LeftOut) -> list[View]:
+    """The views for administrators."""
     return [
-        AdminUsers(services, forms),
-        AdminCategories(services, forms),
-        AdminFeatured(services, forms),
-        AdminAnnouncements(services, forms),
-        AdminDashboard(services),
-        AdminSecurity(services),
-        AdminQueue(services, forms),
-        AdminMail(services, forms),
-        AdminOperation(services),
+        AdminUsers(services.administration, services.accounts, forms),
+        AdminCategories(services.administration, services.records, forms),
+        AdminFeatured(services.administration, services.records, forms),
+        AdminAnnouncements(services.records, forms, left_out),
+        AdminDashboard(services.administration, services.statistics),
+        AdminSecurity(services.administration),
+        AdminQueue(services.administration, services.queue, forms),
+        AdminMail(services.administration, services.mail, forms),
+        AdminOperation(services.administration, services.webhooks),
     ]

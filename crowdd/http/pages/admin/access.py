@@ -1,4 +1,4 @@
-"""What the rooms of administrators share."""
+"""Access and form checks for the pages of administrators."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MAX_CHARACTERS = 255
 
 
 def admins_only(handler: Handler) -> Handler:
-    """The handler for administrators: others are sent to sign in, or refused, before anything is looked at."""
+    """The handler for administrators only. Others are refused, or sent to sign in, before the handler runs."""
 
     async def allowed(incoming: Incoming, **names: Any) -> Response:
         rights.require(incoming.who, rights.of_requester(incoming.who), ADMINS)
@@ -28,7 +28,7 @@ def admins_only(handler: Handler) -> Handler:
 
 
 def field_errors(incoming: Incoming, maximum: Mapping[str, int | None]) -> dict[str, list[str]]:
-    """What is wrong with the fields of a form that have to be there, none longer than its number of characters."""
+    """The mistakes in required fields of a form. ``maximum`` has the greatest number of characters per field."""
     found: dict[str, list[str]] = {}
     for name, limit in maximum.items():
         text = incoming.field(name).strip()
@@ -40,5 +40,5 @@ def field_errors(incoming: Incoming, maximum: Mapping[str, int | None]) -> dict[
 
 
 def taken(error: ConflictError) -> dict[str, list[str]]:
-    """The mistake of a name that somebody else has."""
+    """The mistake for a name that is in use."""
     return {"name": [message_of(error)]}

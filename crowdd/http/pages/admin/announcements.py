@@ -1,21 +1,22 @@
-"""Announcements: written, changed, deleted."""
+"""Pages that write, change and delete announcements."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TypedDict
 
-from crowdd.domain.server.services import Services
+from crowdd.domain.core.records import Records
 from crowdd.errors import CostlyTextError
-from crowdd.http.html.forms import Forms
+from crowdd.http.html.forms import MISTAKES, Form, Forms, WithForm
 from crowdd.http.pages.admin.access import MAX_CHARACTERS, admins_only, field_errors
 from crowdd.http.pages.announcements import NEWEST
-from crowdd.http.pages.omitted_pictures import LeftOut
+from crowdd.http.pages.omitted_pictures import LeftOut, OmittedPicture
 from crowdd.http.request import Incoming
-from crowdd.http.responses import Page, Redirect, Response
+from crowdd.http.responses import NO_MESSAGE, Message, Page, Redirect, Response, Titled
 from crowdd.http.routing import Route, get, post
 from crowdd.kinds import ANNOUNCEMENT
 from crowdd.languages import _
+from crowdd.values import Values
 
 _HERE = "/admin/announcement"
 _FIELDS = ("title", "body", "media_url", "published")
@@ -23,11 +24,24 @@ _MAXIMUM = {"title": MAX_CHARACTERS, "body": None}
 _YES = frozenset({"y", "yes", "true", "on", "1"})
 
 
+class AnnouncementsPublic(Titled):
+    announcements: list[Values]
+    csrf: str
+
+
+class EditPublic(Titled, WithForm, Message):
+    pass
+
+
+class EditPrivate(TypedDict):
+    left_out: list[OmittedPicture]
+
+
 class AdminAnnouncements:
     """``/admin/announcement`` and what is below."""
 
-    def __init__(self, services: Services, forms: Forms) -> None:
-        self._records, self._forms, self._left_out = services.records, forms, LeftOut(services)
+    def __init__(self, records: Records, forms: Forms, left_out: LeftOut) -> None:
+        self._records, self._forms, self._left_out = records, forms, left_out
 
     def routes(self) -> Iterator[Route]:
         yield get(_HERE, admins_only(self.announcements))
@@ -38,10 +52,13 @@ class AdminAnnouncements:
         yield post(f"{_HERE}/<int:announcement_id>/delete", admins_only(self.delete))
 
     async def announcements(self, incoming: Incoming) -> Response:
-        """The newest hundred, those that are not published yet too."""
+        """The newest hundred, also those that are not published yet."""
         rows = await self._records.list(NEWEST, incoming.who)
         csrf = self._forms.csrf.token(incoming)
-        return Page("admin/announcement.html", title=_("Announcements"), announcements=rows, csrf=csrf)
+        return Page(
+            "admin/announcement.html",
+            AnnouncementsPublic(title=_("Announcements"), announcements=rows, csrf=csrf),
+        )
 
     async def new_form(self, incoming: Incoming) -> Response:
         return await self._form_page(_("New announcement"), self._forms.blank(incoming, *_FIELDS) | {"published": True})
@@ -83,19 +100,23 @@ class AdminAnnouncements:
         await self._records.delete(ANNOUNCEMENT, incoming.who, announcement_id)
         return Redirect(_HERE, _("Announcement deleted."))
 
-    async def _again(self, incoming: Incoming, title: str, wrong: dict[str, list[str]], **more: Any) -> Response:
-        form = self._forms.refused(incoming, wrong, *_FIELDS) | more
+    async def _again(self, incoming: Incoming, title: str, wrong: dict[str, list[str]], **values: int) -> Response:
+        form = self._forms.refused(incoming, wrong, *_FIELDS) | values
         form["published"] = _ticked(incoming)
-        return await self._form_page(title, form, flash=_("Please correct the errors."), status="error")
+        return await self._form_page(title, form, MISTAKES)
 
-    async def _form_page(self, title: str, form: dict[str, Any], **said: Any) -> Response:
+    async def _form_page(self, title: str, form: Form, message: Message = NO_MESSAGE) -> Response:
         left_out = await self._left_out.of(form["body"])
-        return Page("admin/edit_announcement.html", title=title, form=form, **said, _left_out=left_out)
+        return Page(
+            "admin/edit_announcement.html",
+            EditPublic(title=title, form=form, **message),
+            EditPrivate(left_out=left_out),
+        )
 
 
-def _written(incoming: Incoming) -> dict[str, Any]:
-    """The body of the record: only what the form says, so that a front end may leave out what it does not know."""
-    body: dict[str, Any] = {name: incoming.field(name).strip() for name in ("title", "body")}
+def _written(incoming: Incoming) -> Values:
+    """The body of the record. It has only the fields that were sent: front ends may leave out fields."""
+    body: Values = {name: incoming.field(name).strip() for name in ("title", "body")}
     if "media_url" in incoming.form:
         body["media_url"] = incoming.field("media_url").strip() or None
     if incoming.form.get("published") is not None:

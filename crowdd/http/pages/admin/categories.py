@@ -1,32 +1,47 @@
-"""Categories: added, changed, deleted."""
+"""Pages that add, change and delete categories."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, TypedDict
 
+from crowdd.domain.core.records import Records
 from crowdd.domain.projects.projects import slug
-from crowdd.domain.server.services import Services
+from crowdd.domain.server.administration import Administration
 from crowdd.errors import ConflictError
-from crowdd.http.html.forms import Forms
+from crowdd.http.html.forms import MISTAKES, Form, Forms, WithForm
 from crowdd.http.pages.admin.access import MAX_CHARACTERS, admins_only, field_errors, taken
 from crowdd.http.request import Incoming
-from crowdd.http.responses import Page, Redirect, Response
+from crowdd.http.responses import NO_MESSAGE, Message, Page, Redirect, Response, Titled
 from crowdd.http.routing import Route, get, post
 from crowdd.kinds import CATEGORY
 from crowdd.kinds.kind import outward
 from crowdd.languages import _
+from crowdd.values import Values
 
 _HERE = "/admin/categories"
 _FIELDS = ("name", "description")
 _MAXIMUM = {"name": MAX_CHARACTERS, "description": 10_000}
 
 
+class CategoriesPublic(Titled, WithForm, Message):
+    categories: list[Values]
+    n_projects_per_category: dict[str, int]
+
+
+class CategoriesPrivate(TypedDict):
+    used: set[int]
+
+
+class CategoryPublic(Titled, WithForm, Message):
+    category: Values
+
+
 class AdminCategories:
     """``/admin/categories`` and what is below."""
 
-    def __init__(self, services: Services, forms: Forms) -> None:
-        self._administration, self._records, self._forms = services.administration, services.records, forms
+    def __init__(self, administration: Administration, records: Records, forms: Forms) -> None:
+        self._administration, self._records, self._forms = administration, records, forms
 
     def routes(self) -> Iterator[Route]:
         yield get(_HERE, admins_only(self.categories))
@@ -43,8 +58,8 @@ class AdminCategories:
         """The same page with the new one in its list, the form as it was sent (interface: admin-categories)."""
         wrong = field_errors(incoming, _MAXIMUM) or await self._added(incoming)
         form = self._forms.refused(incoming, wrong, *_FIELDS)
-        said = (_("Please correct the errors."), "error") if wrong else (_("Category added."), "success")
-        return await self._page(incoming, form, flash=said[0], status=said[1])
+        message = MISTAKES if wrong else Message(flash=_("Category added."), status="success")
+        return await self._page(incoming, form, message)
 
     async def _added(self, incoming: Incoming) -> dict[str, list[str]]:
         name, description = (incoming.field(field).strip() for field in _FIELDS)
@@ -55,17 +70,17 @@ class AdminCategories:
             return taken(error)
         return {}
 
-    async def _page(self, incoming: Incoming, form: dict[str, Any], **said: Any) -> Response:
+    async def _page(self, incoming: Incoming, form: Form, message: Message = NO_MESSAGE) -> Response:
         rows: Sequence[Mapping[str, Any]] = await self._administration.categories(incoming.who)
-        return Page(
-            "admin/categories.html",
+        public = CategoriesPublic(
             title=_("Categories"),
             categories=[{field.name: outward(row[field.name]) for field in CATEGORY.fields} for row in rows],
             form=form,
             n_projects_per_category={row["short_name"]: row["n_projects"] for row in rows},
-            _used={row["id"] for row in rows if row["used"]},
-            **said,
+            **message,
         )
+        private = CategoriesPrivate(used={row["id"] for row in rows if row["used"]})
+        return Page("admin/categories.html", public, private)
 
     async def update_form(self, incoming: Incoming, category_id: int) -> Response:
         category = await self._records.get(CATEGORY, incoming.who, category_id)
@@ -83,19 +98,24 @@ class AdminCategories:
             wrong = taken(error)
         if wrong:
             form = self._forms.refused(incoming, wrong, *_FIELDS) | {"id": category_id}
-            return self._update_page(category, form, flash=_("Please correct the errors."), status="error")
+            return self._update_page(category, form, MISTAKES)
         return Redirect(_HERE, _("Category changed."))
 
-    def _update_page(self, category: dict[str, Any], form: dict[str, Any], **said: Any) -> Response:
-        return Page("admin/update_category.html", title=_("Change a category"), category=category, form=form, **said)
+    def _update_page(self, category: Values, form: Form, message: Message = NO_MESSAGE) -> Response:
+        return Page(
+            "admin/update_category.html",
+            CategoryPublic(title=_("Change a category"), category=category, form=form, **message),
+        )
 
     async def delete_form(self, incoming: Incoming, category_id: int) -> Response:
         category = await self._records.get(CATEGORY, incoming.who, category_id)
         form = self._forms.blank(incoming)
-        return Page("admin/delete_category.html", title=_("Delete a category"), category=category, form=form)
+        return Page(
+            "admin/delete_category.html", CategoryPublic(title=_("Delete a category"), category=category, form=form)
+        )
 
     async def delete(self, incoming: Incoming, category_id: int) -> Response:
-        """One that projects are in stays, and so does the last one."""
+        """Deletes the category. One with projects, and the last one, cannot be deleted."""
         try:
             await self._records.delete(CATEGORY, incoming.who, category_id)
         except ConflictError as error:

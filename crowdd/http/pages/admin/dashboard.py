@@ -1,27 +1,57 @@
-"""How the site is doing, and who changed what."""
+"""The dashboard of the site, and its audit log."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TypedDict
 
-from crowdd.domain.server.administration import ACTS
-from crowdd.domain.server.services import Services
+from crowdd.domain.projects.statistics import Statistics
+from crowdd.domain.server.administration import ACTS, Administration
 from crowdd.errors import InvalidValueError
 from crowdd.http.pages.admin.access import admins_only
 from crowdd.http.request import Incoming
-from crowdd.http.responses import Page, Redirect, Response
+from crowdd.http.responses import Page, Redirect, Response, Titled
 from crowdd.http.routing import Route, get
 from crowdd.kinds.kind import outward
 from crowdd.languages import _
+from crowdd.values import Values
 
 _WANTED = frozenset({"1", "true", "yes", "on"})
+
+
+class Series(TypedDict):
+    """A chart: a label for each value of each series."""
+
+    labels: list[str]
+    series: list[list[int]]
+
+
+class DashboardPublic(Titled):
+    update_feed: list[Values]
+    active_users_last_week: Series
+    active_anon_last_week: Series
+    new_task_runs_week: Series
+    new_users_week: Series
+    new_tasks_week: Series
+    returning_users_week: Series
+    draft_projects_last_week: list[Values]
+    published_projects_last_week: list[Values]
+    update_projects_last_week: list[Values]
+    wait: bool
+
+
+class AuditPublic(Titled):
+    entries: list[Values]
+    kinds: list[str]
+    chosen: dict[str, str | None]
+    next: int | None
 
 
 class AdminDashboard:
     """``/admin/dashboard/`` and ``/admin/audit``."""
 
-    def __init__(self, services: Services) -> None:
-        self._administration, self._statistics = services.administration, services.statistics
+    def __init__(self, administration: Administration, statistics: Statistics) -> None:
+        self._administration, self._statistics = administration, statistics
 
     def routes(self) -> Iterator[Route]:
         yield get("/admin/", admins_only(self.index))
@@ -32,24 +62,38 @@ class AdminDashboard:
         return Redirect("/admin/dashboard/")
 
     async def dashboard(self, incoming: Incoming) -> Response:
-        """The last week; ``?refresh=1`` asks for figures of now."""
+        """The figures of the last week. ``?refresh=1`` asks for current ones."""
         refresh = incoming.query.get("refresh", "").lower() in _WANTED
         figures = await self._administration.figures(incoming.who, refresh)
         feed = await self._statistics.update_feed()
-        return Page("admin/dashboard.html", title=_("Dashboard"), update_feed=feed, **figures)
+        public = DashboardPublic(
+            title=_("Dashboard"),
+            update_feed=feed,
+            active_users_last_week=figures["active_users_last_week"],
+            active_anon_last_week=figures["active_anon_last_week"],
+            new_task_runs_week=figures["new_task_runs_week"],
+            new_users_week=figures["new_users_week"],
+            new_tasks_week=figures["new_tasks_week"],
+            returning_users_week=figures["returning_users_week"],
+            draft_projects_last_week=figures["draft_projects_last_week"],
+            published_projects_last_week=figures["published_projects_last_week"],
+            update_projects_last_week=figures["update_projects_last_week"],
+            wait=figures["wait"],
+        )
+        return Page("admin/dashboard.html", public)
 
     async def audit(self, incoming: Incoming) -> Response:
-        """The audit log, page by page towards the past; ``user`` and ``kind`` choose."""
+        """The newest entries, or those before one (``before``). ``user`` and ``kind`` are filters."""
         before, user, kind = (incoming.query.get(name) or None for name in ("before", "user", "kind"))
         if before is not None and not (before.isascii() and before.isdigit() and len(before) < 19):
             raise InvalidValueError(_("before is the number of an entry."))
         earliest = int(before) if before else None
         rows = await self._administration.acts(incoming.who, before=earliest, user=user, kind=kind)
-        return Page(
-            "admin/audit.html",
+        public = AuditPublic(
             title=_("Audit log"),
             entries=[{name: outward(value) for name, value in row.items()} for row in rows],
             kinds=await self._administration.kinds_acted_upon(incoming.who),
             chosen={"user": user, "kind": kind},
             next=rows[-1]["id"] if len(rows) == ACTS else None,
         )
+        return Page("admin/audit.html", public)

@@ -1,28 +1,34 @@
-"""Projects that the people of this site recommend."""
+"""Featured projects: the ones that the operators of the site recommend."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from crowdd.domain.core.records import Records
 from crowdd.domain.projects.serializers import project_summary
-from crowdd.domain.server.services import Services
+from crowdd.domain.server.administration import Administration
 from crowdd.errors import InvalidValueError
-from crowdd.http.html.forms import Forms
+from crowdd.http.html.forms import Forms, WithForm
 from crowdd.http.pages.admin.access import admins_only
 from crowdd.http.request import Incoming
-from crowdd.http.responses import Page, Redirect, Response
+from crowdd.http.responses import Page, Redirect, Response, Titled
 from crowdd.http.routing import Route, get, post
 from crowdd.kinds import PROJECT
 from crowdd.languages import _
+from crowdd.values import Values
 
 _HERE = "/admin/featured"
 
 
-class AdminFeatured:
-    """``/admin/featured``: a list, and each project on it or off it."""
+class FeaturedPublic(Titled, WithForm):
+    categories: dict[str, list[Values]]
 
-    def __init__(self, services: Services, forms: Forms) -> None:
-        self._administration, self._records, self._forms = services.administration, services.records, forms
+
+class AdminFeatured:
+    """``/admin/featured``: lists projects, and features them or stops featuring them."""
+
+    def __init__(self, administration: Administration, records: Records, forms: Forms) -> None:
+        self._administration, self._records, self._forms = administration, records, forms
 
     def routes(self) -> Iterator[Route]:
         yield get(_HERE, admins_only(self.listed))
@@ -34,11 +40,11 @@ class AdminFeatured:
         """Published projects by the short name of their category."""
         categories = await self._administration.categories(incoming.who)
         names = {row["id"]: row["short_name"] for row in categories}
-        found: dict[str, list[dict[str, object]]] = {name: [] for name in names.values()}
+        found: dict[str, list[Values]] = {name: [] for name in names.values()}
         for row in await self._administration.published(incoming.who):
             found[names[row["category_id"]]].append(project_summary(row, owned=True))
         form = self._forms.blank(incoming)
-        return Page("admin/featured.html", title=_("Featured projects"), categories=found, form=form)
+        return Page("admin/featured.html", FeaturedPublic(title=_("Featured projects"), categories=found, form=form))
 
     async def add(self, incoming: Incoming, project_id: int) -> Response:
         return await self._set(incoming, project_id, True)

@@ -1,21 +1,26 @@
-"""What runs behind the pages: jobs, long work in the queue, mail, webhooks."""
+"""Periodic jobs, background tasks, e-mail and webhooks, as administrators see them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TypedDict
 
 import attrs
 
-from crowdd.domain.server.services import Services
+from crowdd.domain.core.background_queue import Queue
+from crowdd.domain.mail.mail import Mail
+from crowdd.domain.server.administration import Administration
+from crowdd.domain.webhooks.webhooks import Webhooks
 from crowdd.errors import ConflictError, InvalidValueError
-from crowdd.http.html.forms import Forms
+from crowdd.http.html.forms import Forms, WithForm
 from crowdd.http.pages.admin.access import admins_only
 from crowdd.http.request import Incoming
-from crowdd.http.responses import Page, Redirect, Response
+from crowdd.http.responses import Page, Redirect, Response, Titled
 from crowdd.http.routing import Route, get, post
 from crowdd.kinds.kind import outward
 from crowdd.languages import _
 from crowdd.storage.server.rows import JobState
+from crowdd.values import Values
 
 _LATE_SECONDS = 60
 _QUEUE, _MAIL = "/admin/queue", "/admin/mail"
@@ -24,11 +29,38 @@ _STATES = ("waiting", "running", "done", "dead", "cancelled")
 _MAIL_STATES = ("waiting", "held", "sent", "dead")
 
 
-class AdminOperation:
-    """``/admin/jobs`` and ``/admin/webhooks``: how each is doing."""
+class JobsPublic(Titled):
+    jobs: list[Values]
 
-    def __init__(self, services: Services) -> None:
-        self._administration, self._webhooks = services.administration, services.webhooks
+
+class WebhooksPublic(Titled):
+    webhooks: list[Values]
+
+
+class ChosenState(TypedDict):
+    """The state by which a list is filtered; None for all."""
+
+    state: str | None
+
+
+class MailPublic(Titled, WithForm):
+    letters: list[Values]
+    states: list[str]
+    chosen: ChosenState
+
+
+class QueuePublic(Titled, WithForm):
+    items: list[Values]
+    states: list[str]
+    chosen: ChosenState
+    next: int | None
+
+
+class AdminOperation:
+    """``/admin/jobs`` and ``/admin/webhooks``: their states."""
+
+    def __init__(self, administration: Administration, webhooks: Webhooks) -> None:
+        self._administration, self._webhooks = administration, webhooks
 
     def routes(self) -> Iterator[Route]:
         yield get("/admin/jobs", admins_only(self.jobs))
@@ -38,11 +70,12 @@ class AdminOperation:
         """Every job with its last run; ``state`` is running, failed, late (by a minute or more), done or new."""
         rows = await self._administration.jobs(incoming.who)
         jobs = [{name: outward(value) for name, value in row.items()} | {"state": _state(row)} for row in rows]
-        return Page("admin/jobs.html", title=_("Jobs"), jobs=jobs)
+        return Page("admin/jobs.html", JobsPublic(title=_("Jobs"), jobs=jobs))
 
     async def webhooks(self, incoming: Incoming) -> Response:
-        """Every project with an address, those in trouble first."""
-        return Page("admin/webhooks.html", title=_("Webhooks"), webhooks=await self._webhooks.all_states())
+        """Every project with a webhook, those with failures first."""
+        states = await self._webhooks.all_states()
+        return Page("admin/webhooks.html", WebhooksPublic(title=_("Webhooks"), webhooks=states))
 
 
 def _state(row: JobState) -> str:
@@ -52,10 +85,10 @@ def _state(row: JobState) -> str:
 
 
 class AdminMail:
-    """``/admin/mail``: the last letters without their texts, and those that did not go once more."""
+    """``/admin/mail``: lists the newest messages without their texts, and sends failed ones again."""
 
-    def __init__(self, services: Services, forms: Forms) -> None:
-        self._administration, self._mail, self._forms = services.administration, services.mail, forms
+    def __init__(self, administration: Administration, mail: Mail, forms: Forms) -> None:
+        self._administration, self._mail, self._forms = administration, mail, forms
 
     def routes(self) -> Iterator[Route]:
         yield get(_MAIL, admins_only(self.letters))
@@ -66,14 +99,14 @@ class AdminMail:
         if state is not None and state not in _MAIL_STATES:
             raise InvalidValueError(_("Unknown state."))
         rows = await self._mail.list(_SHOWN, state)
-        return Page(
-            "admin/mail.html",
+        public = MailPublic(
             title=_("Mail"),
             letters=[{name: outward(value) for name, value in attrs.asdict(row).items()} for row in rows],
             states=list(_MAIL_STATES),
             chosen={"state": state},
             form=self._forms.blank(incoming),
         )
+        return Page("admin/mail.html", public)
 
     async def again(self, incoming: Incoming, mail_id: int) -> Response:
         try:
@@ -85,10 +118,10 @@ class AdminMail:
 
 
 class AdminQueue:
-    """``/admin/queue``: everybody's work, which administrators may cancel and begin again."""
+    """``/admin/queue``: lists all background tasks, cancels them and starts them again."""
 
-    def __init__(self, services: Services, forms: Forms) -> None:
-        self._administration, self._queue, self._forms = services.administration, services.queue, forms
+    def __init__(self, administration: Administration, queue: Queue, forms: Forms) -> None:
+        self._administration, self._queue, self._forms = administration, queue, forms
 
     def routes(self) -> Iterator[Route]:
         yield get(_QUEUE, admins_only(self.items))
@@ -96,16 +129,15 @@ class AdminQueue:
         yield post(f"{_QUEUE}/<int:item_id>/retry", admins_only(self.retry))
 
     async def items(self, incoming: Incoming) -> Response:
-        """The newest, or those before one; ``state`` chooses."""
+        """The newest tasks, or those before one. ``state`` is a filter."""
         state, before = incoming.query.get("state") or None, incoming.query.get("before") or None
         if state is not None and state not in _STATES:
             raise InvalidValueError(_("Unknown state."))
         if before is not None and not (before.isascii() and before.isdigit() and len(before) < 19):
             raise InvalidValueError(_("before is the number of an entry."))
-        chosen = {"state": state, "before": before and int(before), "limit": _SHOWN}
-        rows = await self._queue.list(incoming.who, everybodys=True, **chosen)
-        return Page(
-            "admin/queue.html",
+        earliest = int(before) if before else None
+        rows = await self._queue.list(incoming.who, everybodys=True, state=state, before=earliest, limit=_SHOWN)
+        public = QueuePublic(
             title=_("Queue"),
             items=[{name: outward(value) for name, value in row.items()} for row in rows],
             states=list(_STATES),
@@ -113,6 +145,7 @@ class AdminQueue:
             next=rows[-1]["id"] if len(rows) == _SHOWN else None,
             form=self._forms.blank(incoming),
         )
+        return Page("admin/queue.html", public)
 
     async def cancel(self, incoming: Incoming, item_id: int) -> Response:
         try:

@@ -1,37 +1,43 @@
-"""People, as administrators see them."""
+"""The accounts of the site, as administrators see them."""
 
 from __future__ import annotations
 
 import csv
 import io
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 import orjson
 
+from crowdd.domain.accounts.accounts import Accounts
 from crowdd.domain.core.csv_escape import cell
 from crowdd.domain.projects.serializers import person
-from crowdd.domain.server.services import Services
+from crowdd.domain.server.administration import Administration
 from crowdd.errors import ForbiddenError, InvalidValueError
 from crowdd.http.auth.confirmation import Confirm, Question
-from crowdd.http.html.forms import Forms
+from crowdd.http.html.forms import Form, Forms, WithForm
 from crowdd.http.html.presenter import api_headers
 from crowdd.http.pages.admin.access import admins_only
 from crowdd.http.request import Incoming
-from crowdd.http.responses import BytesResponse, Page, Redirect, Response
+from crowdd.http.responses import BytesResponse, Page, Redirect, Response, Titled
 from crowdd.http.routing import Route, get, post
 from crowdd.languages import _
 from crowdd.storage.accounts.rows import RankedPerson
+from crowdd.values import Values
 
 _HERE = "/admin/users"
 _COLUMNS = ("id", "name", "fullname", "email_addr", "created", "locale", "admin", "consent", "restrict")
 
 
-class AdminUsers:
-    """``/admin/users``: search, the rights of administrators, blocking, a list of everybody."""
+class UsersPublic(Titled, WithForm):
+    found: list[Values]
+    users: list[Values]
 
-    def __init__(self, services: Services, forms: Forms) -> None:
-        self._administration, self._accounts, self._forms = services.administration, services.accounts, forms
+
+class AdminUsers:
+    """``/admin/users``: search, administrator rights, blocking, and an export of all accounts."""
+
+    def __init__(self, administration: Administration, accounts: Accounts, forms: Forms) -> None:
+        self._administration, self._accounts, self._forms = administration, accounts, forms
         self._confirm = Confirm(forms.csrf)
 
     def routes(self) -> Iterator[Route]:
@@ -50,13 +56,14 @@ class AdminUsers:
         return await self._page(incoming, self._forms.blank(incoming, "user"), [])
 
     async def search(self, incoming: Incoming) -> Response:
-        """The same with the people whose names or address hold what was typed."""
+        """The same page with the people whose names or address contain the text that was typed."""
         found = await self._administration.found(incoming.field("user"), incoming.who)
         return await self._page(incoming, self._forms.refused(incoming, {}, "user"), found)
 
-    async def _page(self, incoming: Incoming, form: dict[str, Any], found: list[RankedPerson]) -> Response:
+    async def _page(self, incoming: Incoming, form: Form, found: list[RankedPerson]) -> Response:
         admins = await self._administration.admins(incoming.who)
-        return Page("admin/users.html", title=_("People"), form=form, found=_shown(found), users=_shown(admins))
+        public = UsersPublic(title=_("People"), form=form, found=_shown(found), users=_shown(admins))
+        return Page("admin/users.html", public)
 
     async def _ask_to_add(self, user_id: int) -> Question:
         row = await self._accounts.profile(user_id)
@@ -79,7 +86,7 @@ class AdminUsers:
         return Redirect(_HERE, words, "success" if done else "info")
 
     async def remove(self, incoming: Incoming, user_id: int) -> Response:
-        """Nobody takes his own rights: there is always an administrator left."""
+        """Removes the rights of another administrator. Nobody removes their own, so one is always left."""
         if user_id == incoming.who.user_id:
             raise ForbiddenError(_("You cannot remove your own administrator rights."))
         row = await self._accounts.profile(user_id)
@@ -98,7 +105,7 @@ class AdminUsers:
         return Redirect(_HERE, words, "success" if done else "info")
 
     async def export(self, incoming: Incoming) -> Response:
-        """Everybody as a file, a part at a time: ``last_id`` goes on behind the last one of the part before."""
+        """All accounts as a file, in parts. ``last_id`` is the last account of the part before."""
         kind, after = incoming.query.get("format", "json"), incoming.query.get("last_id", "0")
         if kind not in ("json", "csv") or not (after.isascii() and after.isdigit() and len(after) < 19):
             raise InvalidValueError(_("The format is json or csv, last_id a number."))
@@ -113,12 +120,12 @@ class AdminUsers:
         return BytesResponse(body, type_, headers=headers)
 
 
-def _shown(rows: Iterable[RankedPerson]) -> list[dict[str, Any]]:
-    """Whole records (interface: admin-users) without keys: these are their owners' alone."""
+def _shown(rows: Iterable[RankedPerson]) -> list[Values]:
+    """Whole records (interface: admin-users) without API keys, which only their owners see."""
     return [{**person(row, private=True), "restrict": row["restrict"]} for row in rows]
 
 
-def _csv(rows: Iterable[dict[str, Any]]) -> bytes:
+def _csv(rows: Iterable[Values]) -> bytes:
     """A table for spreadsheets; no cell of it is a formula."""
     text = io.StringIO()
     table = csv.writer(text)

@@ -1,14 +1,16 @@
-"""Rooms of the pages below /project."""
+"""The views below /project."""
 
 from __future__ import annotations
 
-from typing import Any
+from functools import partial
 
 from crowdd.domain.server.services import Services
+from crowdd.domain.transfer.example_project import own_example
 from crowdd.http.auth.confirmation import Confirm
 from crowdd.http.auth.cookies import Cookies
 from crowdd.http.html.forms import Forms
 from crowdd.http.html.rendering import Templates
+from crowdd.http.pages.omitted_pictures import LeftOut
 from crowdd.http.pages.project.audit_log import ProjectAuditPages
 from crowdd.http.pages.project.background_tasks import WorkPages
 from crowdd.http.pages.project.blog import BlogPages
@@ -24,7 +26,9 @@ from crowdd.http.pages.project.overview import OverviewPages
 from crowdd.http.pages.project.owners import OwnersPages
 from crowdd.http.pages.project.password import PasswordPages
 from crowdd.http.pages.project.pictures import PicturePages
+from crowdd.http.pages.project.presenters.contexts import PresenterContexts
 from crowdd.http.pages.project.presenters.editor import EditorPages
+from crowdd.http.pages.project.presenters.frames import PresenterFrames
 from crowdd.http.pages.project.presenters.pages import PresentingPages
 from crowdd.http.pages.project.project_lists import ProjectListPages
 from crowdd.http.pages.project.publication import PublishingPages
@@ -32,32 +36,41 @@ from crowdd.http.pages.project.settings import ProjectSettingsPages
 from crowdd.http.pages.project.statistics import ProjectStatisticsPages
 from crowdd.http.pages.project.views import ProjectViews
 from crowdd.http.pages.project.webhooks import WebhookPages
+from crowdd.http.routing import View
 
 
-def rooms(services: Services, forms: Forms, cookies: Cookies, templates: Templates) -> list[Any]:
-    """Where projects are found and made, and everything about one of them in the browser."""
-    views = ProjectViews(services)
+def pages(services: Services, forms: Forms, cookies: Cookies, templates: Templates, left_out: LeftOut) -> list[View]:
+    """The views that list, create, show and change projects in the browser."""
+    base_url = services.settings.base_url
+    views = ProjectViews(
+        services.records, services.accounts, services.prose, services.project_pictures, left_out, base_url
+    )
+    frames = PresenterFrames(services.projects, services.file_access, templates, base_url)
+    contexts = PresenterContexts(services.records, services.contributions, services.file_access, services.accounts)
+    confirm = Confirm(forms.csrf)
     return [
-        OverviewPages(services, views, cookies),
-        PublishingPages(services, forms, views),
-        PasswordPages(services, forms, cookies),
-        WebhookPages(services, forms, views),
-        PresentingPages(services, Confirm(forms.csrf), views, templates),
-        ProjectStatisticsPages(services, views),
-        TaskPages(services, forms, views),
-        ExportPages(services, views),
-        ImportPages(services, forms, views),
-        ChangePages(services, forms, views),
-        WorkPages(services, forms, views),
-        ProjectListPages(services),
-        NewProjectPages(services, forms),
-        ProjectSettingsPages(services, forms, views),
-        VolunteerPages(services, forms, views),
-        UpdatePages(services, forms, views),
-        PicturePages(services, forms, views),
-        EditorPages(services, forms, views, templates),
-        OwnersPages(services, forms, views),
-        BlogPages(services, forms, views),
-        DeletingPages(services, forms, views),
-        ProjectAuditPages(services, views),
+        OverviewPages(services.projects, views, cookies),
+        PublishingPages(services.projects, forms, views),
+        PasswordPages(services.projects, forms, cookies),
+        WebhookPages(services.projects, services.webhooks, services.records, forms, views),
+        PresentingPages(
+            services.projects, services.contributions, services.finished_tasks, contexts, frames, confirm, views
+        ),
+        ProjectStatisticsPages(services.projects, services.statistics, views),
+        TaskPages(services.projects, services.browsing, services.leases, forms, views),
+        ExportPages(services.projects, services.exports, views),
+        ImportPages(services.projects, services.imports, forms, views),
+        ChangePages(services.projects, services.changes, forms, views),
+        WorkPages(services.projects, services.queue, forms, views),
+        ProjectListPages(services.project_lists),
+        NewProjectPages(services.records, forms, partial(own_example, services)),
+        ProjectSettingsPages(services.projects, services.ownership, services.browsing, forms, views),
+        VolunteerPages(services.projects, services.volunteers, services.records, services.barring, forms, views),
+        UpdatePages(services.projects, services.thumbnails, services.webhooks, services.records, forms, views),
+        PicturePages(services.projects, services.project_pictures, forms, views),
+        EditorPages(services.projects, services.records, services.file_access, frames, forms, views),
+        OwnersPages(services.projects, services.ownership, base_url, forms, views),
+        BlogPages(services.projects, services.records, forms, views),
+        DeletingPages(services.projects, services.records, forms, views),
+        ProjectAuditPages(services.projects, views),
     ]

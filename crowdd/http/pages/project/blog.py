@@ -1,25 +1,24 @@
-"""A project's blog: read by everybody, written by its owner."""
+"""The blog of a project."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 from urllib.parse import quote
 
 from crowdd.domain.core import rights
-from crowdd.domain.core.records import NOT_FOUND
-from crowdd.domain.server.services import Services
+from crowdd.domain.core.records import NOT_FOUND, Records
+from crowdd.domain.core.text.rendered_text import Laid
+from crowdd.domain.projects.projects import Projects
 from crowdd.errors import CostlyTextError, NotFoundError
-from crowdd.http.html.forms import CORRECT, Forms
-from crowdd.http.pages.omitted_pictures import LeftOut
-from crowdd.http.pages.project.views import ProjectViews, locked_out
+from crowdd.http.html.forms import MISTAKES, Form, Forms, WithForm
+from crowdd.http.pages.project.views import EditorPictures, ProjectPrivate, ProjectPublic, ProjectViews, locked_out
 from crowdd.http.request import Incoming
-from crowdd.http.responses import Page, Redirect, Response
+from crowdd.http.responses import NO_MESSAGE, Message, Page, Redirect, Response
 from crowdd.http.routing import Route, get, post
 from crowdd.kinds import BLOGPOST
 from crowdd.languages import _
 from crowdd.storage.projects.rows import ProjectPage
-from crowdd.values import Requester
+from crowdd.values import Requester, Values
 
 _AT = "/project/<short_name>"
 _FIELDS = ("title", "body", "published")
@@ -27,11 +26,35 @@ _SHOWN = 20
 _MAX_TITLE, _MAX_ID = 255, 2**63 - 1
 
 
+class BlogPublic(ProjectPublic):
+    blogposts: list[Values]
+    next: int | None
+
+
+class PostPublic(ProjectPublic):
+    blogpost: Values
+
+
+class BlogPrivate(ProjectPrivate):
+    """``writes`` says whether the requester may write or change posts."""
+
+    writes: bool
+    prose: Laid
+
+
+class EditPublic(ProjectPublic, WithForm, Message):
+    pass
+
+
+class EditPrivate(ProjectPrivate, EditorPictures):
+    pass
+
+
 class BlogPages:
     """``/project/<short_name>/blog``, its posts, and the forms of their author."""
 
-    def __init__(self, services: Services, forms: Forms, views: ProjectViews) -> None:
-        self._projects, self._records, self._forms, self._views = services.projects, services.records, forms, views
+    def __init__(self, projects: Projects, records: Records, forms: Forms, views: ProjectViews) -> None:
+        self._projects, self._records, self._forms, self._views = projects, records, forms, views
 
     def routes(self) -> Iterator[Route]:
         yield get(f"{_AT}/blog", locked_out(self.blog))
@@ -43,28 +66,24 @@ class BlogPages:
         yield post(f"{_AT}/<int:post_id>/delete", locked_out(self.delete))
 
     async def blog(self, incoming: Incoming, short_name: str) -> Response:
-        """The newest posts, or those before one (``before``, an id); drafts of posts for the owners alone."""
+        """The newest posts, or those before one (``before``, an id). Only owners see drafts of posts."""
         row = await self._projects.page(short_name, incoming.who)
         posts, more = await self._views.posts(incoming, row, _SHOWN, incoming.query.get("before", ""))
         context = await self._views.context(incoming, row)
-        return Page(
-            "project/blog.html",
-            **context,
-            blogposts=posts,
-            next=posts[-1]["id"] if more else None,
-            _writes=bool(row["roles"] & BLOGPOST.rights.create),
-            _prose=await self._views.prose([], posts),
-        )
+        public = BlogPublic(**context.public, blogposts=posts, next=posts[-1]["id"] if more else None)
+        writes, prose = bool(row["roles"] & BLOGPOST.rights.create), await self._views.prose([], posts)
+        return Page("project/blog.html", public, BlogPrivate(**context.private, writes=writes, prose=prose))
 
     async def read(self, incoming: Incoming, short_name: str, post_id: int) -> Response:
         row = await self._projects.page(short_name, incoming.who)
         found = await self._post(incoming, row, post_id)
         context = await self._views.context(incoming, row)
         writes, prose = _may_change(incoming.who, found), await self._views.prose([], [found])
-        return Page("project/blogpost.html", **context, blogpost=found, _writes=writes, _prose=prose)
+        private = BlogPrivate(**context.private, writes=writes, prose=prose)
+        return Page("project/blogpost.html", PostPublic(**context.public, blogpost=found), private)
 
-    async def _post(self, incoming: Incoming, row: ProjectPage, post_id: int) -> dict[str, Any]:
-        """The post, when it is one of this project that the requester may see."""
+    async def _post(self, incoming: Incoming, row: ProjectPage, post_id: int) -> Values:
+        """The post. Raises NotFoundError if it is not one of this project that the requester may see."""
         if post_id > _MAX_ID:
             raise NotFoundError(NOT_FOUND)
         found = await self._records.get(BLOGPOST, incoming.who, post_id)
@@ -72,7 +91,7 @@ class BlogPages:
             raise NotFoundError(NOT_FOUND)
         return found
 
-    async def _own_post(self, incoming: Incoming, row: ProjectPage, post_id: int) -> dict[str, Any]:
+    async def _own_post(self, incoming: Incoming, row: ProjectPage, post_id: int) -> Values:
         found = await self._post(incoming, row, post_id)
         if not _may_change(incoming.who, found):
             rights.require(incoming.who, frozenset(), BLOGPOST.rights.update)
@@ -118,7 +137,7 @@ class BlogPages:
         return await self._saved(_at(short_name, post_id), said["body"])
 
     async def _saved(self, at: str, body: str) -> Response:
-        return Redirect(at, *await LeftOut(self._views.services).after(body, _("The post is saved.")))
+        return Redirect(at, *await self._views.left_out.after(body, _("The post is saved.")))
 
     async def delete(self, incoming: Incoming, short_name: str, post_id: int) -> Response:
         row = await self._projects.page(short_name, incoming.who)
@@ -126,15 +145,20 @@ class BlogPages:
         await self._records.delete(BLOGPOST, incoming.who, post_id)
         return Redirect(f"/project/{quote(short_name)}/blog", _("The post is deleted."))
 
-    async def _again(self, incoming: Incoming, row: ProjectPage, wrong: dict[str, list[str]], **more: Any) -> Response:
-        form = self._forms.refused(incoming, wrong, "id", "title", "body") | more
+    async def _again(
+        self, incoming: Incoming, row: ProjectPage, wrong: dict[str, list[str]], **values: int
+    ) -> Response:
+        form = self._forms.refused(incoming, wrong, "id", "title", "body") | values
         form["published"] = incoming.flag("published", False)
-        return await self._form_page(incoming, row, form, flash=CORRECT, status="error")
+        return await self._form_page(incoming, row, form, MISTAKES)
 
-    async def _form_page(self, incoming: Incoming, row: ProjectPage, form: dict[str, Any], **said: Any) -> Response:
+    async def _form_page(
+        self, incoming: Incoming, row: ProjectPage, form: Form, message: Message = NO_MESSAGE
+    ) -> Response:
         context = await self._views.context(incoming, row)
         pictures = await self._views.pictures(incoming, row, form["body"])
-        return Page("project/edit_blogpost.html", **context, form=form, **said, **pictures)
+        public = EditPublic(**context.public, form=form, **message)
+        return Page("project/edit_blogpost.html", public, EditPrivate(**context.private, **pictures))
 
 
 def _mistakes(incoming: Incoming) -> dict[str, list[str]]:
@@ -144,12 +168,12 @@ def _mistakes(incoming: Incoming) -> dict[str, list[str]]:
     return found
 
 
-def _said(incoming: Incoming, *, published: bool) -> dict[str, Any]:
+def _said(incoming: Incoming, *, published: bool) -> Values:
     texts = {name: incoming.field(name).strip() for name in ("title", "body")}
     return {**texts, "published": incoming.flag("published", published)}
 
 
-def _may_change(who: Requester, found: dict[str, Any]) -> bool:
+def _may_change(who: Requester, found: Values) -> bool:
     return who.acting_admin or (who.acting_user is not None and found["user_id"] == who.acting_user)
 
 

@@ -1,32 +1,37 @@
-"""A new project: three fields."""
+"""Pages that create a project."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Awaitable, Callable, Iterator
 from urllib.parse import quote
 
 from crowdd.domain.accounts.account_validation import Mistakes
+from crowdd.domain.core.records import Records
 from crowdd.domain.projects import project_validation
 from crowdd.domain.projects.projects import slug
-from crowdd.domain.server.services import Services
-from crowdd.domain.transfer.example_project import own_example
 from crowdd.errors import AnonymousError, ConflictError, CostlyTextError
-from crowdd.http.html.forms import CORRECT, Forms
+from crowdd.http.html.forms import MISTAKES, Form, Forms, WithForm
 from crowdd.http.request import Incoming
-from crowdd.http.responses import Page, Redirect, Response
+from crowdd.http.responses import NO_MESSAGE, Message, Page, Redirect, Response, Titled
 from crowdd.http.routing import Route, get, post
 from crowdd.kinds import PROJECT
 from crowdd.languages import _
+from crowdd.values import Requester
 
 _FIELDS = ("name", "short_name", "description", "long_description")
 
 
-class NewProjectPages:
-    """``/project/new``, and the example in one click."""
+class NewProjectPublic(Titled, WithForm, Message):
+    """``errors`` says whether the form has mistakes."""
 
-    def __init__(self, services: Services, forms: Forms) -> None:
-        self._services, self._forms = services, forms
+    errors: bool
+
+
+class NewProjectPages:
+    """``/project/new``. ``own_example`` returns the short name of a requester's copy of the example project."""
+
+    def __init__(self, records: Records, forms: Forms, own_example: Callable[[Requester], Awaitable[str]]) -> None:
+        self._records, self._forms, self._own_example = records, forms, own_example
 
     def routes(self) -> Iterator[Route]:
         yield get("/project/new", self.form)
@@ -38,7 +43,7 @@ class NewProjectPages:
         return self._page(self._forms.blank(incoming, *_FIELDS))
 
     async def create(self, incoming: Incoming) -> Response:
-        """A draft; without a short name it gets one made from its name, without a sentence the story's first."""
+        """Creates a draft. Missing fields are derived: the short name from the name, the description from the story."""
         _require_account(incoming)
         said = {name: incoming.field(name).strip() for name in _FIELDS}
         said["short_name"] = said["short_name"] or (slug(said["name"]) if said["name"] else "")
@@ -47,29 +52,32 @@ class NewProjectPages:
         wrong = wrong or await self._created(incoming, said)
         if wrong:
             form = self._forms.refused(incoming, wrong, *_FIELDS)
-            return self._page(form, flash=CORRECT, status="error")
+            return self._page(form, MISTAKES)
         return Redirect(
             f"/project/{quote(said['short_name'])}/tasks/taskpresentereditor",
             _("Project created. Others cannot find it until you publish it."),
         )
 
     async def example(self, incoming: Incoming) -> Response:
-        """The example as a draft of the requester's own, made when he asks the first time."""
-        short_name = await own_example(self._services, incoming.who)
+        """Creates the requester's own copy of the example project, unless they have one, and goes there."""
+        short_name = await self._own_example(incoming.who)
         words = _("This is your own copy of the example. Nobody else sees it: try it, and change what you like.")
         return Redirect(f"/project/{quote(short_name)}/", words)
 
     async def _created(self, incoming: Incoming, said: dict[str, str]) -> Mistakes:
         try:
-            await self._services.records.create(PROJECT, incoming.who, said)
+            await self._records.create(PROJECT, incoming.who, said)
         except ConflictError as error:
             return project_validation.taken(error)
         except CostlyTextError as error:
             return {error.attribute: [error.sentence]}
         return {}
 
-    def _page(self, form: dict[str, Any], **said: Any) -> Response:
-        return Page("project/new.html", title=_("Start a project"), form=form, errors=bool(form["errors"]), **said)
+    def _page(self, form: Form, message: Message = NO_MESSAGE) -> Response:
+        return Page(
+            "project/new.html",
+            NewProjectPublic(title=_("Start a project"), form=form, errors=bool(form["errors"]), **message),
+        )
 
 
 def _require_account(incoming: Incoming) -> None:

@@ -1,14 +1,17 @@
-"""What a project says of itself, who may see it, and its picture: the forms of one address."""
+"""The details of a project, its password and its picture: three forms at one address."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping
-from typing import Any
+from typing import Any, TypedDict
 from urllib.parse import quote
 
+from crowdd.domain.core.records import Records
 from crowdd.domain.core.uploads import Upload
 from crowdd.domain.projects import project_validation
-from crowdd.domain.server.services import Services
+from crowdd.domain.projects.projects import Projects
+from crowdd.domain.projects.thumbnails import Thumbnails
+from crowdd.domain.webhooks.webhooks import Webhooks
 from crowdd.errors import (
     ConflictError,
     CostlyTextError,
@@ -18,16 +21,16 @@ from crowdd.errors import (
     InvalidValueError,
 )
 from crowdd.http.errors import message_of
-from crowdd.http.html.forms import CORRECT, Forms, crop_box
-from crowdd.http.pages.omitted_pictures import LeftOut
-from crowdd.http.pages.project.views import ProjectViews, locked_out
+from crowdd.http.html.forms import MISTAKES, Form, Forms, WithForm, crop_box
+from crowdd.http.pages.project.views import EditorPictures, ProjectPrivate, ProjectPublic, ProjectViews, locked_out
 from crowdd.http.request import Incoming
-from crowdd.http.responses import Page, Redirect, Response
+from crowdd.http.responses import NO_MESSAGE, Message, Page, Redirect, Response
 from crowdd.http.routing import Route, get, post
 from crowdd.kinds import PROJECT
 from crowdd.languages import _
 from crowdd.languages.content_languages import language_of
 from crowdd.storage.projects.rows import ProjectPage
+from crowdd.values import Values
 
 _AT = "/project/<short_name>/update"
 _TEXTS = ("name", "short_name", "description", "long_description")
@@ -36,11 +39,35 @@ _INFO_BOXES = ("answers_when_complete", "token_per_volunteer")
 _UPLOAD = ("id", "avatar", "x1", "y1", "x2", "y2")
 
 
-class UpdatePages:
-    """``/project/<short_name>/update``. ``btn``: ``Upload`` (the picture), ``Password`` (the lock), else all."""
+class UpdatePublic(ProjectPublic, WithForm, Message):
+    upload_form: Form
 
-    def __init__(self, services: Services, forms: Forms, views: ProjectViews) -> None:
-        self._services, self._forms, self._views = services, forms, views
+
+class RefusedPrivate(TypedDict, total=False):
+    """``pictured`` says, for a refused form, whether the picture that came with it was stored."""
+
+    pictured: bool
+
+
+class UpdatePrivate(ProjectPrivate, EditorPictures, RefusedPrivate):
+    categories: list[Values]
+    language: str
+
+
+class UpdatePages:
+    """``/project/<short_name>/update``. ``btn`` is ``Upload`` (the picture), ``Password`` or anything else (all)."""
+
+    def __init__(
+        self,
+        projects: Projects,
+        thumbnails: Thumbnails,
+        webhooks: Webhooks,
+        records: Records,
+        forms: Forms,
+        views: ProjectViews,
+    ) -> None:
+        self._projects, self._thumbnails, self._webhooks = projects, thumbnails, webhooks
+        self._records, self._forms, self._views = records, forms, views
         self._buttons: dict[str, Callable[[Incoming, ProjectPage], Awaitable[Response]]] = {
             "Upload": self._upload,
             "Password": self._password,
@@ -51,10 +78,10 @@ class UpdatePages:
         yield post(_AT, locked_out(self.update))
 
     async def form(self, incoming: Incoming, short_name: str) -> Response:
-        return await self._page(incoming, await self._services.projects.owned(short_name, incoming.who))
+        return await self._page(incoming, await self._projects.owned(short_name, incoming.who))
 
     async def update(self, incoming: Incoming, short_name: str) -> Response:
-        row = await self._services.projects.owned(short_name, incoming.who)
+        row = await self._projects.owned(short_name, incoming.who)
         carry_out = self._buttons.get(incoming.field("btn"), self._details)
         try:
             return await carry_out(incoming, row)
@@ -63,7 +90,7 @@ class UpdatePages:
 
     async def _details(self, incoming: Incoming, row: ProjectPage) -> Response:
         before: Mapping[str, Any] = row
-        said: dict[str, Any] = {name: incoming.text(name, before[name]).strip() for name in _TEXTS}
+        said: Values = {name: incoming.text(name, before[name]).strip() for name in _TEXTS}
         if wrong := project_validation.mistakes(said["name"], said["short_name"], said["description"]):
             raise FormError(wrong)
         self._require_password(incoming, row)
@@ -80,29 +107,29 @@ class UpdatePages:
         except FormError as error:
             raise (_PicturedError(error.errors) if pictured else error) from None
         await self._lock(incoming, row)
-        words, status = await LeftOut(self._views.services).after(said["long_description"], _("Project updated!"))
+        words, status = await self._views.left_out.after(said["long_description"], _("Project updated!"))
         return Redirect(f"/project/{quote(said['short_name'])}/", words, status)
 
     async def _pictured(self, incoming: Incoming, row: ProjectPage) -> bool:
-        """Keeps the picture that came with the texts, if any: it would have to be chosen again. Raises FormError."""
+        """Stores the picture that came with the texts, and returns whether there was one. Raises FormError."""
         file = _picture(incoming)
         if file is None:
             return False
-        await self._services.thumbnails.set(row, file, crop_box(incoming), incoming.who)
+        await self._thumbnails.set(row, file, crop_box(incoming), incoming.who)
         return True
 
     def _webhook(self, incoming: Incoming) -> str | None:
         address = incoming.field("webhook").strip()
         try:
             if address:
-                self._services.webhooks.require(address)
+                self._webhooks.require(address)
         except CrowddError as error:
             raise FormError({"webhook": [message_of(error)]}) from None
         return address or None
 
-    async def _changed(self, incoming: Incoming, row: ProjectPage, changes: dict[str, Any]) -> None:
+    async def _changed(self, incoming: Incoming, row: ProjectPage, changes: Values) -> None:
         try:
-            await self._services.records.change(PROJECT, incoming.who, row["id"], changes)
+            await self._records.change(PROJECT, incoming.who, row["id"], changes)
         except ConflictError as error:
             raise FormError(project_validation.taken(error)) from None
         except CostlyTextError as error:
@@ -123,52 +150,54 @@ class UpdatePages:
             raise FormError({"password": [_("Enter a password.")]})
 
     async def _lock(self, incoming: Incoming, row: ProjectPage) -> None:
-        """The lock as the form says; a form without the box, or with it and no new password, leaves it."""
+        """Sets or removes the password. A form without the box, or without a new password, changes nothing."""
         locked, password = row["lock_id"] is not None, incoming.field("password")
         if "protect" not in incoming.form and incoming.field("btn") != "Password":
             return
         wants = incoming.flag("protect", locked)
         if wants and password:
-            await self._services.projects.set_password(row, incoming.who, password)
+            await self._projects.set_password(row, incoming.who, password)
         elif locked and not wants:
-            await self._services.projects.set_password(row, incoming.who, None)
+            await self._projects.set_password(row, incoming.who, None)
 
     async def _upload(self, incoming: Incoming, row: ProjectPage) -> Response:
         file = _picture(incoming)
         if file is None:
             raise FormError({"avatar": [_("Choose a picture first.")]})
-        await self._services.thumbnails.set(row, file, crop_box(incoming), incoming.who)
+        await self._thumbnails.set(row, file, crop_box(incoming), incoming.who)
         return Redirect(f"/project/{quote(row['short_name'])}/update", _("Your picture has been updated."))
 
     async def _page(self, incoming: Incoming, row: ProjectPage, error: FormError | None = None) -> Response:
-        """The form as stored, or as it was sent with what is wrong; programs see the picture as a form of its own."""
+        """The form as stored, or as it was sent with its mistakes. In JSON the picture is a form of its own."""
         values: Mapping[str, Any] = row
         stored = {name: values[name] for name in ("id", *_TEXTS, *_BOXES, "category_id", "webhook")}
         stored |= {name: row["info"].get(name) is True for name in _INFO_BOXES}
         lock = {"protect": row["lock_id"] is not None, "password": None}
-        forms: dict[str, Any] = {
-            "form": self._forms.filled(incoming, **stored, **lock),
-            "upload_form": self._forms.blank(incoming, *_UPLOAD) | {"id": row["id"]},
-        }
-        said: dict[str, Any] = {}
+        form = self._forms.filled(incoming, **stored, **lock)
+        upload_form = self._forms.blank(incoming, *_UPLOAD) | {"id": row["id"]}
         if error is not None:
             sent = {name: incoming.field(name) for name in (*_TEXTS, "category_id", "webhook") if name in incoming.form}
-            boxes = {name: incoming.flag(name, forms["form"][name]) for name in (*_BOXES, *_INFO_BOXES, "protect")}
-            forms["form"] |= sent | boxes
-            said = {"flash": CORRECT, "status": "error", "_pictured": isinstance(error, _PicturedError)}
-            row = await self._services.projects.owned(row["short_name"], incoming.who)  # the picture may be a new one
-            forms["form"]["errors"] = {name: error.errors[name] for name in error.errors if name != "avatar"}
-            forms["upload_form"]["errors"] = {name: error.errors[name] for name in error.errors if name == "avatar"}
+            boxes = {name: incoming.flag(name, form[name]) for name in (*_BOXES, *_INFO_BOXES, "protect")}
+            form |= sent | boxes
+            row = await self._projects.owned(row["short_name"], incoming.who)  # the picture may be a new one
+            form["errors"] = {name: error.errors[name] for name in error.errors if name != "avatar"}
+            upload_form["errors"] = {name: error.errors[name] for name in error.errors if name == "avatar"}
         context = await self._views.context(incoming, row)
-        categories = await self._services.projects.categories()
-        shown = [{"id": each["id"], "name": each["name"]} for each in categories]
-        spoken = incoming.field("language") if "language" in incoming.form else language_of(row["info"])
-        pictures = await self._views.pictures(incoming, row, forms["form"]["long_description"])
-        return Page("project/update.html", **context, **forms, **said, **pictures, _categories=shown, _language=spoken)
+        message = NO_MESSAGE if error is None else MISTAKES
+        refused: RefusedPrivate = {} if error is None else {"pictured": isinstance(error, _PicturedError)}
+        public = UpdatePublic(**context.public, form=form, upload_form=upload_form, **message)
+        private = UpdatePrivate(
+            **context.private,
+            **await self._views.pictures(incoming, row, form["long_description"]),
+            **refused,
+            categories=[{"id": each["id"], "name": each["name"]} for each in await self._projects.categories()],
+            language=incoming.field("language") if "language" in incoming.form else language_of(row["info"]),
+        )
+        return Page("project/update.html", public, private)
 
 
 class _PicturedError(FormError):
-    """The texts were refused; the picture beside them is stored."""
+    """The texts were refused, but the picture that came with them is stored."""
 
 
 def _picture(incoming: Incoming) -> Upload | None:
@@ -177,9 +206,9 @@ def _picture(incoming: Incoming) -> Upload | None:
     return file if file is not None and file.content else None
 
 
-def _info(incoming: Incoming, info: dict[str, Any]) -> dict[str, Any]:
-    """The project's ``info`` with the language and the boxes of the form; what is not set is left out."""
-    wanted: dict[str, Any] = {name: incoming.flag(name, info.get(name) is True) for name in _INFO_BOXES}
+def _info(incoming: Incoming, info: Values) -> Values:
+    """The project's ``info`` with the language and the boxes of the form, without those that are not set."""
+    wanted: Values = {name: incoming.flag(name, info.get(name) is True) for name in _INFO_BOXES}
     if "language" in incoming.form and incoming.field("language") != language_of(info):
         wanted["language"] = incoming.field("language")
     wanted = {name: value for name, value in wanted.items() if value or name in info}

@@ -1,33 +1,39 @@
-"""A project's own page."""
+"""The page of a project."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from urllib.parse import quote
 
-from crowdd.domain.projects.projects import draft_key
-from crowdd.domain.server.services import Services
+from crowdd.domain.core.text.rendered_text import Laid
+from crowdd.domain.projects.projects import Projects, draft_key
 from crowdd.http.auth.cookies import Cookies
-from crowdd.http.pages.project.views import ProjectViews, locked_out
+from crowdd.http.pages.project.views import ProjectPrivate, ProjectViews, locked_out
 from crowdd.http.request import Incoming
 from crowdd.http.responses import Page, Redirect, Response
 from crowdd.http.routing import Route, get
+from crowdd.values import Values
 
 _POSTS = 2
 TRY_SECONDS = 30 * 86400
 
 
-class OverviewPages:
-    """What a project is, how far it is, and the way in."""
+class OverviewPrivate(ProjectPrivate):
+    posts: list[Values]
+    prose: Laid
 
-    def __init__(self, services: Services, views: ProjectViews, cookies: Cookies) -> None:
-        self._projects, self._views, self._cookies = services.projects, views, cookies
+
+class OverviewPages:
+    """``/project/<short_name>/``: what the project is, its progress, and links to contribute."""
+
+    def __init__(self, projects: Projects, views: ProjectViews, cookies: Cookies) -> None:
+        self._projects, self._views, self._cookies = projects, views, cookies
 
     def routes(self) -> Iterator[Route]:
         yield get("/project/<short_name>/", locked_out(self.page))
 
     async def page(self, incoming: Incoming, short_name: str) -> Response:
-        """The page; with ``try``, the word of a draft's link, this browser can try the draft from now on."""
+        """The page. ``try``, the word of a draft's link, lets this browser try the draft from now on."""
         if "try" in incoming.query:
             word, before = incoming.query["try"], incoming.who
             incoming.who = await self._projects.with_link(short_name, word, before)
@@ -39,4 +45,4 @@ class OverviewPages:
         context = await self._views.context(incoming, row)
         posts = (await self._views.posts(incoming, row, _POSTS))[0] if row["n_blogposts"] else []
         prose = await self._views.prose([row["long_description"]], posts)
-        return Page("project/index.html", **context, _posts=posts, _prose=prose)
+        return Page("project/index.html", context.public, OverviewPrivate(**context.private, posts=posts, prose=prose))

@@ -1,34 +1,74 @@
-"""Who runs a project: co-owners, invitations, handing it over."""
+"""The owners of a project: co-owners, invitations, and transfer of ownership."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterable, Iterator
+from typing import TypedDict
 from urllib.parse import quote
 
+from crowdd.domain.projects.ownership import Ownership
+from crowdd.domain.projects.projects import Projects
 from crowdd.domain.projects.serializers import person
-from crowdd.domain.server.services import Services
 from crowdd.errors import FormError
 from crowdd.http.auth.confirmation import Confirm, Question
-from crowdd.http.html.forms import CORRECT, Forms
-from crowdd.http.pages.project.views import ProjectViews, locked_out
+from crowdd.http.html.forms import MISTAKES, Form, Forms, WithForm
+from crowdd.http.pages.project.views import ProjectPrivate, ProjectPublic, ProjectViews, locked_out
 from crowdd.http.request import Incoming
-from crowdd.http.responses import Page, Redirect, Response
+from crowdd.http.responses import NO_MESSAGE, Message, Page, Redirect, Response, Titled
 from crowdd.http.routing import Route, get, post
-from crowdd.kinds.kind import outward
+from crowdd.kinds.types import iso
 from crowdd.languages import _
 from crowdd.storage.accounts.rows import RankedPerson
 from crowdd.storage.projects.rows import ProjectPage
+from crowdd.values import Values
 
 _AT = "/project/<short_name>"
+
+
+class NewInvitation(TypedDict, total=False):
+    """The link of an invitation that was just made."""
+
+    invitation_url: str
+
+
+class CoownersPublic(ProjectPublic, WithForm, Message, NewInvitation):
+    """``invitation`` is when the open invitation expires."""
+
+    coowners: list[Values]
+    found: list[Values]
+    invitation: str | None
+
+
+class CoownersPrivate(ProjectPrivate):
+    link: str | None
+
+
+class InvitationPublic(Titled, WithForm):
+    """``by`` is the name of the person who invites."""
+
+    project: Values
+    by: str
+
+
+class InvitationPrivate(TypedDict):
+    """``here`` is the address of the invitation."""
+
+    here: str
+
+
+class TransferPublic(ProjectPublic, WithForm, Message):
+    pass
 
 
 class OwnersPages:
     """``/project/<short_name>/coowners`` and what is beside it."""
 
-    def __init__(self, services: Services, forms: Forms, views: ProjectViews) -> None:
-        self._services, self._forms, self._views = services, forms, views
-        self._ownership, self._confirm = services.ownership, Confirm(forms.csrf)
+    def __init__(
+        self, projects: Projects, ownership: Ownership, base_url: str, forms: Forms, views: ProjectViews
+    ) -> None:
+        self._projects, self._ownership, self._base_url = projects, ownership, base_url
+        self._forms, self._views = forms, views
+        self._confirm = Confirm(forms.csrf)
 
     def routes(self) -> Iterator[Route]:
         yield get(f"{_AT}/coowners", locked_out(self.coowners))
@@ -47,30 +87,38 @@ class OwnersPages:
         yield post(f"{_AT}/transferownership", locked_out(self.transfer))
 
     async def coowners(self, incoming: Incoming, short_name: str) -> Response:
-        row = await self._services.projects.owned(short_name, incoming.who)
+        row = await self._projects.owned(short_name, incoming.who)
         return await self._page(incoming, row, self._forms.blank(incoming, "user"))
 
     async def find(self, incoming: Incoming, short_name: str) -> Response:
-        """The same page with ``found``: whoever has exactly this user name."""
-        row = await self._services.projects.owned(short_name, incoming.who)
+        """The same page with ``found``: the person with exactly this user name, if there is one."""
+        row = await self._projects.owned(short_name, incoming.who)
         name = incoming.field("user").strip()
         wrong = {} if name else {"user": [_("Please fill this in.")]}
         found = await self._ownership.found(name) if name else None
-        said = {"flash": CORRECT, "status": "error"} if wrong else {}
         shown = [] if found is None else [_shown(found, row)]
-        return await self._page(incoming, row, self._forms.refused(incoming, wrong, "user"), found=shown, **said)
+        form = self._forms.refused(incoming, wrong, "user")
+        return await self._page(incoming, row, form, MISTAKES if wrong else NO_MESSAGE, shown)
 
-    async def _page(self, incoming: Incoming, row: ProjectPage, form: dict[str, Any], **more: Any) -> Response:
+    async def _page(
+        self,
+        incoming: Incoming,
+        row: ProjectPage,
+        form: Form,
+        message: Message = NO_MESSAGE,
+        found: Iterable[Values] = (),
+        link: str | None = None,
+    ) -> Response:
         context = await self._views.context(incoming, row)
         owners = await self._ownership.owners(row)
         invitation = await self._ownership.invitation(row)
-        open_until = outward(invitation["expires"]) if invitation else None
+        open_until = iso(invitation["expires"]) if invitation else None
         coowners = [_shown(each, row) for each in owners]
-        return Page(
-            "project/coowners.html",
-            **context,
-            **{"coowners": coowners, "form": form, "found": [], "invitation": open_until, "_link": None, **more},
+        made: NewInvitation = {} if link is None else {"invitation_url": link}
+        public = CoownersPublic(
+            **context.public, **made, coowners=coowners, form=form, found=list(found), invitation=open_until, **message
         )
+        return Page("project/coowners.html", public, CoownersPrivate(**context.private, link=link))
 
     async def _ask_to_add(self, short_name: str, name: str) -> Question:
         text = _("%(name)s will see and change everything in this project.", name=name)
@@ -81,13 +129,13 @@ class OwnersPages:
         return Question(_("Remove co-owner?"), text, _("Remove co-owner"))
 
     async def add(self, incoming: Incoming, short_name: str, name: str) -> Response:
-        row = await self._services.projects.owned(short_name, incoming.who)
+        row = await self._projects.owned(short_name, incoming.who)
         done = await self._ownership.add(row, name, incoming.who)
         words = _("%(name)s is now a co-owner.", name=name)
         return _back(short_name, words if done else _("%(name)s is a co-owner already.", name=name), done)
 
     async def remove(self, incoming: Incoming, short_name: str, name: str) -> Response:
-        row = await self._services.projects.owned(short_name, incoming.who)
+        row = await self._projects.owned(short_name, incoming.who)
         done = await self._ownership.remove(row, name, incoming.who)
         words = _(
             "%(name)s is no longer a co-owner. Open invitations have ended, and the project has a new secret key.",
@@ -98,26 +146,26 @@ class OwnersPages:
     # Invitations
 
     async def invite(self, incoming: Incoming, short_name: str) -> Response:
-        """The page with a link to copy, shown this once; programs get it as ``invitation_url``."""
-        row = await self._services.projects.owned(short_name, incoming.who)
+        """Makes an invitation. Its link is shown only once; programs get it as ``invitation_url``."""
+        row = await self._projects.owned(short_name, incoming.who)
         key = await self._ownership.invite(row, incoming.who)
-        link = f"{self._services.settings.base_url.rstrip('/')}/project/{quote(row['short_name'])}/invitation?key={key}"
-        said = {"flash": _("The invitation is ready: send the link to one person."), "status": "success"}
-        form = self._forms.blank(incoming, "user")
-        return await self._page(incoming, row, form, invitation_url=link, _link=link, **said)
+        link = f"{self._base_url.rstrip('/')}/project/{quote(row['short_name'])}/invitation?key={key}"
+        message = Message(flash=_("The invitation is ready: send the link to one person."), status="success")
+        return await self._page(incoming, row, self._forms.blank(incoming, "user"), message, link=link)
 
     async def withdraw(self, incoming: Incoming, short_name: str) -> Response:
-        row = await self._services.projects.owned(short_name, incoming.who)
+        row = await self._projects.owned(short_name, incoming.who)
         await self._ownership.withdraw(row, incoming.who)
         return _back(short_name, _("The invitation is withdrawn."), True)
 
     async def invitation(self, incoming: Incoming, short_name: str) -> Response:
-        """What the link leads to, also for somebody who has yet to sign in."""
+        """The page of an invitation. People can open it before they sign in."""
         key = incoming.query.get("key", "")
         invited = await self._ownership.invited(key, short_name)
         here = f"/project/{quote(short_name)}/invitation?key={quote(key)}"
         form = self._forms.blank(incoming)
-        return Page("project/invitation.html", title=_("Invitation"), **invited, form=form, _here=here)
+        public = InvitationPublic(title=_("Invitation"), project=invited["project"], by=invited["by"], form=form)
+        return Page("project/invitation.html", public, InvitationPrivate(here=here))
 
     async def accept(self, incoming: Incoming, short_name: str) -> Response:
         key = incoming.query.get("key", "") or incoming.field("key")
@@ -125,30 +173,33 @@ class OwnersPages:
         words = _("You are now a co-owner of this project.") if done else _("You are a co-owner already.")
         return Redirect(f"/project/{quote(short_name)}/settings", words, "success" if done else "info")
 
-    # Handing over
+    # Transfer of ownership
 
     async def transfer_form(self, incoming: Incoming, short_name: str) -> Response:
-        row = await self._services.projects.owned(short_name, incoming.who)
+        row = await self._projects.owned(short_name, incoming.who)
         form = self._forms.filled(incoming, email_addr=None, keep=True)
         return await self._transfer_page(incoming, row, form)
 
     async def transfer(self, incoming: Incoming, short_name: str) -> Response:
-        """To the e-mail address, or the user name, of ``email_addr``; ``keep``: those of before stay as co-owners."""
-        row = await self._services.projects.owned(short_name, incoming.who)
+        """Transfers to the person whose e-mail address or user name ``email_addr`` is. ``keep``: former owners stay."""
+        row = await self._projects.owned(short_name, incoming.who)
         keep = incoming.flag("keep", False)
         try:
             name = await self._ownership.transfer(row, incoming.field("email_addr"), keep, incoming.who)
         except FormError as error:
             form = self._forms.refused(incoming, error.errors, "email_addr") | {"keep": keep}
-            return await self._transfer_page(incoming, row, form, flash=CORRECT, status="error")
+            return await self._transfer_page(incoming, row, form, MISTAKES)
         return Redirect(f"/project/{quote(short_name)}/", _("The project belongs to %(name)s now.", name=name))
 
-    async def _transfer_page(self, incoming: Incoming, row: ProjectPage, form: dict[str, Any], **said: Any) -> Response:
+    async def _transfer_page(
+        self, incoming: Incoming, row: ProjectPage, form: Form, message: Message = NO_MESSAGE
+    ) -> Response:
         context = await self._views.context(incoming, row)
-        return Page("project/transferownership.html", **context, form=form, **said)
+        public = TransferPublic(**context.public, form=form, **message)
+        return Page("project/transferownership.html", public, context.private)
 
 
-def _shown(each: RankedPerson, row: ProjectPage) -> dict[str, Any]:
+def _shown(each: RankedPerson, row: ProjectPage) -> Values:
     owns = {"is_coowner": each["id"] in row["owners_ids"], "is_creator": each["id"] == row["owner_id"]}
     return person(each) | {"id": each["id"]} | owns
 

@@ -1,30 +1,50 @@
-"""Where people look for projects: categories, and the search."""
+"""Lists of projects: by category, and the search."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import Any, TypedDict
 
-from crowdd.domain.projects.project_lists import FEATURED
+from crowdd.domain.core.pagination import Pagination
+from crowdd.domain.projects.project_lists import FEATURED, ProjectLists
 from crowdd.domain.projects.serializers import project_summary
-from crowdd.domain.server.services import Services
 from crowdd.http.queries import flag
 from crowdd.http.request import Incoming
-from crowdd.http.responses import Page, Response
+from crowdd.http.responses import Page, Response, Titled
 from crowdd.http.routing import Route, get
 from crowdd.kinds import CATEGORY
 from crowdd.kinds.kind import outward
 from crowdd.kinds.types import Integer, clean_text
 from crowdd.languages import _
+from crowdd.values import Values
 
 _AT = "/project/category/<category>"
+
+
+class CategoryPublic(Titled):
+    projects: list[Values]
+    categories: list[Values]
+    active_cat: Values
+    pagination: Pagination
+
+
+class CategoryPrivate(TypedDict):
+    orderby: str
+    desc: bool
+
+
+class SearchPublic(Titled):
+    query: str
+    projects: list[Values]
+    categories: list[Values]
+    pagination: Pagination
 
 
 class ProjectListPages:
     """``/project/category/…``, ``/project/page/<n>`` and ``/project/search``."""
 
-    def __init__(self, services: Services) -> None:
-        self._project_lists = services.project_lists
+    def __init__(self, project_lists: ProjectLists) -> None:
+        self._project_lists = project_lists
 
     def routes(self) -> Iterator[Route]:
         yield get(f"{_AT}/", self.category)
@@ -39,35 +59,33 @@ class ProjectListPages:
     async def category(self, incoming: Incoming, category: str, page: int = 1) -> Response:
         """A page of a category, or of ``featured``, ``all``, ``draft``, ``historical_contributions``.
 
-        ``orderby`` is a key of the summaries, ``desc`` turns it round.
+        ``orderby`` is a key of the summaries, ``desc`` reverses the order.
         """
         order, descending = incoming.query.get("orderby", ""), flag(incoming.query.get("desc", ""), "desc")
         chosen, known, found = await self._project_lists.category(category, incoming.who, page, order, descending)
-        return Page(
-            "project/category.html",
-            title=chosen["name"],
+        public = CategoryPublic(
+            title=str(chosen["name"]),
             projects=[project_summary(row) for row in found.rows],
             categories=[FEATURED, *map(_outward, known)],
             active_cat=_outward(chosen),
             pagination=found.pagination(),
-            _orderby=order,
-            _desc=descending,
         )
+        return Page("project/category.html", public, CategoryPrivate(orderby=order, desc=descending))
 
     async def search(self, incoming: Incoming) -> Response:
-        """Projects that hold the words of ``q``; ``page`` goes on."""
+        """Projects with the words of ``q``. ``page`` is the number of the page."""
         text, page = clean_text(incoming.query.get("q", "")).strip(), incoming.query.get("page", "1")
         found = await self._project_lists.search(text, Integer().parse(page))
-        return Page(
-            "project/search.html",
+        public = SearchPublic(
             title=_("Search"),
             query=text,
             projects=[project_summary(row) for row in found.rows],
             categories=[_outward(row) for row in await self._project_lists.categories()],
             pagination=found.pagination(),
         )
+        return Page("project/search.html", public)
 
 
-def _outward(row: Any) -> dict[str, Any]:
+def _outward(row: Mapping[str, Any]) -> Values:
     shown = {field.name: outward(row[field.name]) for field in CATEGORY.fields if field.name in row}
     return {"info": {}, **shown}

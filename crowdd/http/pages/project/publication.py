@@ -1,25 +1,33 @@
-"""Publishing a project, and pausing it."""
+"""Pages that publish and pause a project."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 from urllib.parse import quote
 
-from crowdd.domain.server.services import Services
+from crowdd.domain.projects.projects import Projects
 from crowdd.http.html.forms import Forms
-from crowdd.http.pages.project.views import ProjectViews, locked_out
+from crowdd.http.pages.project.views import ProjectPublic, ProjectViews, locked_out
 from crowdd.http.request import Incoming
 from crowdd.http.responses import Page, Redirect, Response
 from crowdd.http.routing import Route, get, post
 from crowdd.languages import _
 
 
-class PublishingPages:
-    """Whether volunteers find a project."""
+class PublishPublic(ProjectPublic):
+    """``trial_answers`` is how many answers are deleted when the project is published."""
 
-    def __init__(self, services: Services, forms: Forms, views: ProjectViews) -> None:
-        self._projects, self._forms, self._views = services.projects, forms, views
+    csrf: str
+    try_link: str | None
+    answers_wanted: dict[str, int]
+    trial_answers: int
+
+
+class PublishingPages:
+    """``/project/<short_name>/publish``, ``pause`` and ``trylink``."""
+
+    def __init__(self, projects: Projects, forms: Forms, views: ProjectViews) -> None:
+        self._projects, self._forms, self._views = projects, forms, views
 
     def routes(self) -> Iterator[Route]:
         yield get("/project/<short_name>/publish", locked_out(self.publish_form))
@@ -33,12 +41,12 @@ class PublishingPages:
         link = self._views.try_link(row)
         wanted = await self._projects.answers_wanted(row, incoming.who)
         trials = max(0, row["n_task_runs"] - wanted.pop("imported")) if row["first_published"] is None else 0
-        more: dict[str, Any] = {"answers_wanted": wanted, "trial_answers": trials}
         csrf = self._forms.csrf.token(incoming)
-        return Page("project/publish.html", csrf=csrf, try_link=link, **more, **context)
+        public = PublishPublic(**context.public, csrf=csrf, try_link=link, answers_wanted=wanted, trial_answers=trials)
+        return Page("project/publish.html", public, context.private)
 
     async def renew_link(self, incoming: Incoming, short_name: str) -> Response:
-        """Ends the link by which others can try the draft, and makes another."""
+        """Replaces the link by which others can try the draft."""
         row = await self._projects.owned(short_name, incoming.who)
         await self._projects.renew_link(row, incoming.who)
         words = _("A new link is ready. The old one no longer works.")

@@ -1,31 +1,49 @@
-"""Everything that an owner may set, in one place; and the key for external users."""
+"""The settings of a project, and its secret key for external users."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 from urllib.parse import quote
 
+from crowdd.domain.projects.ownership import Ownership
+from crowdd.domain.projects.projects import Projects
 from crowdd.domain.projects.serializers import person
-from crowdd.domain.server.services import Services
+from crowdd.domain.tasks.task_list import Browsing
 from crowdd.errors import InvalidValueError
-from crowdd.http.html.forms import CORRECT, Forms
-from crowdd.http.pages.project.views import ProjectViews, locked_out
+from crowdd.http.html.forms import MISTAKES, Form, Forms, WithForm
+from crowdd.http.pages.project.views import ProjectPrivate, ProjectPublic, ProjectViews, locked_out
 from crowdd.http.request import Incoming
-from crowdd.http.responses import Page, Redirect, Response
+from crowdd.http.responses import NO_MESSAGE, Message, Page, Redirect, Response
 from crowdd.http.routing import Route, get, post
 from crowdd.kinds import PROJECT
 from crowdd.kinds.task_run import MAX_ANSWER_BYTES, MAX_RAISED_BYTES
 from crowdd.kinds.types import Integer
 from crowdd.languages import _
 from crowdd.storage.projects.rows import ProjectPage
+from crowdd.values import Values
+
+
+class SettingsPublic(ProjectPublic, WithForm, Message):
+    max_answer_bytes: int
+
+
+class SettingsPrivate(ProjectPrivate):
+    """``keys`` are the keys of the newest answers; ``deletes`` says whether the requester may delete the project."""
+
+    coowners: list[Values]
+    keys: list[str]
+    locked: bool
+    deletes: bool
 
 
 class ProjectSettingsPages:
     """``/project/<short_name>/settings`` and ``…/resetsecretkey``."""
 
-    def __init__(self, services: Services, forms: Forms, views: ProjectViews) -> None:
-        self._services, self._forms, self._views = services, forms, views
+    def __init__(
+        self, projects: Projects, ownership: Ownership, browsing: Browsing, forms: Forms, views: ProjectViews
+    ) -> None:
+        self._projects, self._ownership, self._browsing, self._forms = projects, ownership, browsing, forms
+        self._views = views
 
     def routes(self) -> Iterator[Route]:
         yield get("/project/<short_name>/settings", locked_out(self.settings))
@@ -33,13 +51,13 @@ class ProjectSettingsPages:
         yield post("/project/<short_name>/resetsecretkey", locked_out(self.reset_secret_key))
 
     async def settings(self, incoming: Incoming, short_name: str) -> Response:
-        """The project page's keys, for those who may change the project (interface: page-settings)."""
-        row = await self._services.projects.owned(short_name, incoming.who)
+        """The keys of the project's page, for its owners (interface: page-settings)."""
+        row = await self._projects.owned(short_name, incoming.who)
         return await self._page(incoming, row, self._forms.filled(incoming, **_stored(row)))
 
     async def update(self, incoming: Incoming, short_name: str) -> Response:
-        """How large an answer may be (``max_answer_kb``), or by which key answers are compared (``answer_key``)."""
-        row = await self._services.projects.owned(short_name, incoming.who)
+        """Sets the size limit of answers (``max_answer_kb``), or the key that compares them (``answer_key``)."""
+        row = await self._projects.owned(short_name, incoming.who)
         if "answer_key" in incoming.form:
             return await self._update_key(incoming, row)
         minimum, maximum = MAX_ANSWER_BYTES // 1000, MAX_RAISED_BYTES // 1000
@@ -48,47 +66,48 @@ class ProjectSettingsPages:
         except InvalidValueError:
             words = _("Enter a whole number from %(minimum)s to %(maximum)s.", minimum=minimum, maximum=f"{maximum:,}")
             return await self._refused(incoming, row, {"max_answer_kb": [words]})
-        await self._services.projects.tell(row, {"max_answer_bytes": size * 1000}, incoming.who)
+        await self._projects.tell(row, {"max_answer_bytes": size * 1000}, incoming.who)
         return Redirect(f"/project/{quote(short_name)}/settings", _("The maximum size of answers has been changed."))
 
     async def _update_key(self, incoming: Incoming, row: ProjectPage) -> Response:
         key = incoming.field("answer_key").strip()
         try:
-            await self._services.projects.tell(row, {"answer_key": key or None}, incoming.who)
+            await self._projects.tell(row, {"answer_key": key or None}, incoming.who)
         except InvalidValueError as error:
             return await self._refused(incoming, row, {"answer_key": [error.args[0]]})
         return Redirect(f"/project/{quote(row['short_name'])}/settings", _("The answer key is saved."))
 
     async def _refused(self, incoming: Incoming, row: ProjectPage, wrong: dict[str, list[str]]) -> Response:
-        """The page with the form that was sent as it was sent, the other as stored."""
+        """The page with the refused form as it was sent, and the other one as stored."""
         form = self._forms.refused(incoming, wrong, *wrong)
-        return await self._page(incoming, row, _stored(row) | form, flash=CORRECT, status="error")
+        return await self._page(incoming, row, _stored(row) | form, MISTAKES)
 
-    async def _page(self, incoming: Incoming, row: ProjectPage, form: dict[str, Any], **said: Any) -> Response:
+    async def _page(self, incoming: Incoming, row: ProjectPage, form: Form, message: Message = NO_MESSAGE) -> Response:
         context = await self._views.context(incoming, row)
-        owners = await self._services.ownership.owners(row)
+        owners = await self._ownership.owners(row)
         shown = [person(each) | {"is_creator": each["is_creator"]} for each in owners]
-        return Page(
-            "project/settings.html",
-            **context,
-            **said,
-            form=form,
-            max_answer_bytes=row["info"].get("max_answer_bytes") or MAX_ANSWER_BYTES,
-            _coowners=shown,
-            _keys=await self._services.browsing.answer_keys(row["id"]),
-            _locked=row["lock_id"] is not None,
-            _deletes=bool(row["roles"] & PROJECT.rights.delete),
+        max_bytes = _max_answer_bytes(row)
+        public = SettingsPublic(**context.public, **message, form=form, max_answer_bytes=max_bytes)
+        private = SettingsPrivate(
+            **context.private,
+            coowners=shown,
+            keys=await self._browsing.answer_keys(row["id"]),
+            locked=row["lock_id"] is not None,
+            deletes=bool(row["roles"] & PROJECT.rights.delete),
         )
+        return Page("project/settings.html", public, private)
 
     async def reset_secret_key(self, incoming: Incoming, short_name: str) -> Response:
-        row = await self._services.projects.owned(short_name, incoming.who)
-        await self._services.ownership.reset_secret_key(row, incoming.who)
+        row = await self._projects.owned(short_name, incoming.who)
+        await self._ownership.reset_secret_key(row, incoming.who)
         words = _("The project has a new secret key. Tokens signed with the old one no longer work.")
         return Redirect(f"/project/{quote(short_name)}/settings", words)
 
 
-def _stored(row: ProjectPage) -> dict[str, Any]:
-    info = row["info"]
-    raised = info.get("max_answer_bytes")
-    limit = raised if isinstance(raised, int) and raised else MAX_ANSWER_BYTES
-    return {"max_answer_kb": limit // 1000, "answer_key": info.get("answer_key")}
+def _stored(row: ProjectPage) -> Values:
+    return {"max_answer_kb": _max_answer_bytes(row) // 1000, "answer_key": row["info"].get("answer_key")}
+
+
+def _max_answer_bytes(row: ProjectPage) -> int:
+    raised = row["info"].get("max_answer_bytes")
+    return raised if isinstance(raised, int) and raised else MAX_ANSWER_BYTES

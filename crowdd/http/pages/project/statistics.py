@@ -1,39 +1,55 @@
-"""Figures of a project for people."""
+"""The statistics of a project."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from typing import Any
+from typing import TypedDict
 
-from crowdd.domain.server.services import Services
-from crowdd.http.pages.project.views import ProjectViews, locked_out
+from crowdd.domain.projects.projects import Projects
+from crowdd.domain.projects.statistics import Statistics, StatisticsOfProject
+from crowdd.http.pages.project.views import ProjectPrivate, ProjectPublic, ProjectViews, locked_out
 from crowdd.http.request import Incoming
 from crowdd.http.responses import Page, Response
 from crowdd.http.routing import Route, get
 
 
+class StatisticsPublic(ProjectPublic, StatisticsOfProject):
+    pass
+
+
+class Charts(TypedDict, total=False):
+    """The bars of the charts: pairs of a day, or of an hour, and a figure. Missing without answers."""
+
+    days: list[tuple[datetime, int]]
+    hours: list[list[int]]
+
+
+class StatisticsPrivate(ProjectPrivate, Charts):
+    pass
+
+
 class ProjectStatisticsPages:
     """/project/<short_name>/stats."""
 
-    def __init__(self, services: Services, views: ProjectViews) -> None:
-        self._services, self._views = services, views
+    def __init__(self, projects: Projects, statistics: Statistics, views: ProjectViews) -> None:
+        self._projects, self._statistics, self._views = projects, statistics, views
 
     def routes(self) -> Iterator[Route]:
         yield get("/project/<short_name>/stats", locked_out(self.of_project))
 
     async def of_project(self, incoming: Incoming, short_name: str) -> Response:
-        row = await self._services.projects.page(short_name, incoming.who)
+        row = await self._projects.page(short_name, incoming.who)
         context = await self._views.context(incoming, row)
-        context["pro_features"]["better_stats_enabled"] = True
-        found = await self._services.statistics.of_project(row["id"])
-        return Page("project/stats.html", **context, **found, **_charts(found))
+        context.public["pro_features"]["better_stats_enabled"] = True
+        found = await self._statistics.of_project(row["id"])
+        public = StatisticsPublic(**context.public, **found)
+        return Page("project/stats.html", public, StatisticsPrivate(**context.private, **_charts(found)))
 
 
-def _charts(found: dict[str, Any]) -> dict[str, Any]:
-    """The bars of a page: pairs of a day, or an hour, and a figure."""
+def _charts(found: StatisticsOfProject) -> Charts:
     if "projectStats" not in found:
         return {}
     days, hours = found["projectStats"]["dayStats"][0], found["projectStats"]["hourStats"][0]
     dated = [(datetime.fromtimestamp(first / 1000, UTC), count) for first, count in days["values"]]
-    return {"_days": dated, "_hours": [value[:2] for value in hours["values"]]}
+    return {"days": dated, "hours": [value[:2] for value in hours["values"]]}

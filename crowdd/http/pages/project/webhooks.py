@@ -1,34 +1,56 @@
-"""A project's webhook, for those who run it: address, secret, log, and what is sent once more."""
+"""The webhook of a project, for its owners: address, secret, deliveries, and sending them again."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TypedDict
 from urllib.parse import quote
 
-from crowdd.domain.server.services import Services
-from crowdd.domain.webhooks.webhooks import STATES
+from crowdd.domain.core.records import Records
+from crowdd.domain.projects.projects import Projects
+from crowdd.domain.webhooks.webhooks import STATES, Webhooks
 from crowdd.errors import InvalidValueError, RefusedTargetError
-from crowdd.http.html.forms import Forms
-from crowdd.http.pages.project.views import ProjectViews, locked_out
+from crowdd.http.html.forms import Form, Forms, WithForm
+from crowdd.http.pages.project.views import ProjectPublic, ProjectViews, locked_out
 from crowdd.http.request import Incoming
-from crowdd.http.responses import Page, Redirect, Response
+from crowdd.http.responses import NO_MESSAGE, Message, Page, Redirect, Response
 from crowdd.http.routing import Route, get, post
 from crowdd.kinds import PROJECT
 from crowdd.kinds.types import Integer
 from crowdd.languages import _, ngettext
 from crowdd.storage.projects.rows import ProjectPage
+from crowdd.values import Values
 
 _SHOWN = 20
 _AT = "/project/<short_name>/webhook"
 
 
+class ChosenState(TypedDict):
+    """The state by which the deliveries are filtered; None for all."""
+
+    state: str | None
+
+
+class WebhookPublic(ProjectPublic, WithForm, Message):
+    webhook: Values
+    secret: str | None
+    deliveries: list[Values]
+    chosen: ChosenState
+    next: int | None
+
+
+class DeliveryPublic(ProjectPublic, WithForm):
+    delivery: Values
+
+
 class WebhookPages:
     """``/project/<short_name>/webhook`` and what is below."""
 
-    def __init__(self, services: Services, forms: Forms, views: ProjectViews) -> None:
-        self._services, self._forms, self._views = services, forms, views
-        self._webhooks = services.webhooks
+    def __init__(
+        self, projects: Projects, webhooks: Webhooks, records: Records, forms: Forms, views: ProjectViews
+    ) -> None:
+        self._projects, self._webhooks, self._records = projects, webhooks, records
+        self._forms, self._views = forms, views
 
     def routes(self) -> Iterator[Route]:
         yield get(_AT, locked_out(self.page), action="write")
@@ -42,42 +64,40 @@ class WebhookPages:
         yield post(f"{_AT}/<int:delivery_id>", locked_out(self.again))
 
     async def page(self, incoming: Incoming, short_name: str) -> Response:
-        """State, secret and the newest deliveries, or those before one; ``state`` chooses."""
+        """State, secret and the newest deliveries, or those before one. ``state`` is a filter."""
         row = await self._owned(incoming, short_name)
         form = self._forms.blank(incoming, "webhook") | {"webhook": row["webhook"]}
         return await self._page(incoming, row, form)
 
-    async def _page(self, incoming: Incoming, row: ProjectPage, form: dict[str, Any], **said: Any) -> Response:
+    async def _page(self, incoming: Incoming, row: ProjectPage, form: Form, message: Message = NO_MESSAGE) -> Response:
         state, before = incoming.query.get("state") or None, incoming.query.get("before") or None
         if state is not None and state not in STATES:
             raise InvalidValueError(_("Unknown state."))
         log = await self._webhooks.log(row, incoming.who, _SHOWN, before and Integer().parse(before), state)
         context = await self._views.context(incoming, row)
-        return Page(
-            "project/webhook.html",
-            **context
-            | {
-                "webhook": await self._webhooks.state(row, incoming.who),
-                "secret": await self._webhooks.secret(row, incoming.who),
-                "deliveries": log,
-                "chosen": {"state": state},
-                "next": log[-1]["id"] if len(log) == _SHOWN else None,
-                "form": form,
-                **said,
-            },
+        public = WebhookPublic(
+            **context.public,
+            webhook=await self._webhooks.state(row, incoming.who),
+            secret=await self._webhooks.secret(row, incoming.who),
+            deliveries=log,
+            chosen={"state": state},
+            next=log[-1]["id"] if len(log) == _SHOWN else None,
+            form=form,
+            **message,
         )
+        return Page("project/webhook.html", public, context.private)
 
     async def set_address(self, incoming: Incoming, short_name: str) -> Response:
-        """Sets the address, or with nothing takes it away."""
+        """Sets the address, or removes it when the field is empty."""
         row = await self._owned(incoming, short_name)
         address = incoming.field("webhook").strip()
         try:
             if address:
-                self._services.webhooks.require(address)
+                self._webhooks.require(address)
         except RefusedTargetError as error:
             form = self._forms.refused(incoming, {"webhook": [error.args[0]]}, "webhook")
-            return await self._page(incoming, row, form, flash=error.args[0], status="error")
-        await self._services.records.change(PROJECT, incoming.who, row["id"], {"webhook": address or None})
+            return await self._page(incoming, row, form, Message(flash=error.args[0], status="error"))
+        await self._records.change(PROJECT, incoming.who, row["id"], {"webhook": address or None})
         words = _("The address is saved.") if address else _("The webhook address was removed.")
         return Redirect(_at(short_name), words)
 
@@ -96,7 +116,7 @@ class WebhookPages:
         return Redirect(_at(short_name), words, more={"secret": secret})
 
     async def redeliver(self, incoming: Incoming, short_name: str) -> Response:
-        """A range of events (``from``, ``to``: numbers of the sequence), or without one all that failed."""
+        """Sends a range of events again (``from``, ``to``: sequence numbers), or all that failed."""
         row = await self._owned(incoming, short_name)
         first, last = (incoming.field(name) for name in ("from", "to"))
         if first:
@@ -119,17 +139,18 @@ class WebhookPages:
         row = await self._owned(incoming, short_name)
         found = await self._webhooks.delivery(row, incoming.who, delivery_id)
         context = await self._views.context(incoming, row)
-        return Page("project/delivery.html", **context, delivery=found, form=self._forms.blank(incoming))
+        public = DeliveryPublic(**context.public, delivery=found, form=self._forms.blank(incoming))
+        return Page("project/delivery.html", public, context.private)
 
     async def again(self, incoming: Incoming, short_name: str, delivery_id: int) -> Response:
-        """Sends it once more; programs get the log's row."""
+        """Sends the delivery again. Programs get it as the log has it."""
         row = await self._owned(incoming, short_name)
         await self._webhooks.again(row, incoming.who, delivery_id)
         found = await self._webhooks.delivery(row, incoming.who, delivery_id)
         return Redirect(f"{_at(short_name)}/{delivery_id}", _("The event is being sent again."), more=found)
 
     async def _owned(self, incoming: Incoming, short_name: str) -> ProjectPage:
-        return await self._services.projects.owned(short_name, incoming.who)
+        return await self._projects.owned(short_name, incoming.who)
 
 
 def _at(short_name: str) -> str:

@@ -1,34 +1,44 @@
-"""Data out: tasks, answers and results as files."""
+"""Exports: tasks, answers and results as files."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from crowdd.domain.server.services import Services
+from crowdd.domain.projects.projects import Projects
 from crowdd.domain.tasks.changes import task_ids
-from crowdd.domain.transfer.exports import FORMATS
+from crowdd.domain.transfer.exports import FORMATS, Exports
 from crowdd.errors import NotFoundError
 from crowdd.http import queries
-from crowdd.http.pages.project.views import ProjectViews, locked_out, none_ticked, ticked
+from crowdd.http.pages.project.views import ProjectPrivate, ProjectPublic, ProjectViews, locked_out, none_ticked, ticked
 from crowdd.http.request import Incoming
 from crowdd.http.responses import Download, Page, Response
 from crowdd.http.routing import Route, get
-from crowdd.values import network
+from crowdd.values import Values, network
+
+
+class ExportPublic(ProjectPublic):
+    exports: list[Values]
+    formats: list[str]
+
+
+class ExportPrivate(ProjectPrivate):
+    task_ids: str
 
 
 class ExportPages:
     """``/project/<short_name>/tasks/export``."""
 
-    def __init__(self, services: Services, views: ProjectViews) -> None:
-        self._projects, self._exports, self._views = services.projects, services.exports, views
+    def __init__(self, projects: Projects, exports: Exports, views: ProjectViews) -> None:
+        self._projects, self._exports, self._views = projects, exports, views
 
     def routes(self) -> Iterator[Route]:
         yield get("/project/<short_name>/tasks/export", locked_out(self.export))
 
     async def export(self, incoming: Incoming, short_name: str) -> Response:
-        """A file (``type``, ``format``, and ``raw=1`` for a table whose texts are left as they are), or the choice.
+        """A file of a ``type`` in a ``format``; without both, the page to choose them.
 
-        ``task_ids``: only of these tasks. ``volunteer``: only answers with this code.
+        ``raw=1``: texts in tables are not escaped. ``task_ids``: only of these tasks. ``volunteer``: only answers with
+        this code.
         """
         row = await self._projects.page(short_name, incoming.who)
         self._exports.require(incoming.who, row)
@@ -39,9 +49,8 @@ class ExportPages:
         if type_ is None and format_ is None:
             context = await self._views.context(incoming, row)
             sizes = await self._exports.sizes(row, task_ids({"task_ids": named or None}))
-            return Page(
-                "project/export.html", **context, exports=sizes, formats=list(FORMATS), _task_ids=",".join(named)
-            )
+            public = ExportPublic(**context.public, exports=sizes, formats=list(FORMATS))
+            return Page("project/export.html", public, ExportPrivate(**context.private, task_ids=",".join(named)))
         if type_ is None or format_ is None:
             raise NotFoundError("404 Not Found", hint="Both type and format are needed.")
         raw = queries.flag(incoming.query.get("raw", ""), "raw")

@@ -1,17 +1,17 @@
-"""Data in: an owner brings a file, says what its columns are, and looks on while tasks come of it."""
+"""Imports: an owner uploads a file, says what its columns are, and watches the tasks being added."""
 
 from __future__ import annotations
 
 import csv
 import io
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TypedDict
 from urllib.parse import quote
 
 from crowdd.domain.core.csv_escape import harmless
-from crowdd.domain.server.services import Services
+from crowdd.domain.projects.projects import Projects
 from crowdd.domain.transfer.import_rows import USES
-from crowdd.domain.transfer.imports import Begun, Choices, ImportPage
+from crowdd.domain.transfer.imports import Begun, Choices, ImportPage, Imports
 from crowdd.domain.transfer.task_files import ENCODINGS
 from crowdd.errors import (
     ConflictError,
@@ -20,16 +20,18 @@ from crowdd.errors import (
     TooManyRequestsError,
     UnreachableError,
 )
-from crowdd.http.html.forms import Forms
+from crowdd.http.html.forms import Form, Forms, WithForm
 from crowdd.http.html.presenter import api_headers
-from crowdd.http.pages.project.views import ProjectViews, locked_out
+from crowdd.http.pages.project.views import ProjectPrivate, ProjectPublic, ProjectViews, locked_out
 from crowdd.http.request import Incoming
-from crowdd.http.responses import BytesResponse, Page, Redirect, Response
+from crowdd.http.responses import NO_MESSAGE, BytesResponse, Message, Page, Redirect, Response
 from crowdd.http.routing import Route, get, post
 from crowdd.kinds.kind import outward
 from crowdd.languages import _, ngettext
 from crowdd.storage.projects.rows import ProjectPage
 from crowdd.storage.transfer.imports import KEPT_ERRORS
+from crowdd.storage.transfer.rows import RefusedRow
+from crowdd.values import Values
 
 _AT = "/project/<short_name>/tasks/import"
 IMPORTERS = ("localCSV", "csv")  # PyBossa's names: a file, an address
@@ -39,12 +41,41 @@ SHOWN_REFUSED = 5  # rows
 _REFUSALS = (InvalidValueError, UnreachableError, TooLargeError, TooManyRequestsError)
 
 
+class FirstPublic(ProjectPublic, WithForm, Message):
+    """The keys beside the common ones are those of PyBossa's front ends; ``imports`` are the newest."""
+
+    available_importers: list[str]
+    task_tmpls: list[str]
+    target: str
+    loading_text: str
+    imports: list[Values]
+
+
+class FirstPrivate(ProjectPrivate):
+    max_bytes: int
+
+
+_Import = TypedDict("_Import", {"import": Values})
+
+
+class ImportPublic(ProjectPublic, _Import, WithForm, Message):
+    """``uses`` says what becomes of each column; ``refused_rows`` are the first of them."""
+
+    uses: dict[str, str]
+    refused_rows: list[RefusedRow]
+
+
+class ImportPrivate(ProjectPrivate):
+    """``encodings`` are pairs of a code and a name."""
+
+    encodings: list[tuple[str, str]]
+
+
 class ImportPages:
     """``/project/<short_name>/tasks/import`` and each import below it."""
 
-    def __init__(self, services: Services, forms: Forms, views: ProjectViews) -> None:
-        self._projects, self._imports = services.projects, services.imports
-        self._forms, self._views = forms, views
+    def __init__(self, projects: Projects, imports: Imports, forms: Forms, views: ProjectViews) -> None:
+        self._projects, self._imports, self._forms, self._views = projects, imports, forms, views
 
     def routes(self) -> Iterator[Route]:
         yield get(_AT, locked_out(self.first))
@@ -57,7 +88,7 @@ class ImportPages:
         yield post(f"{_AT}/<int:import_id>/gone", locked_out(self.retire_gone))
 
     async def first(self, incoming: Incoming, short_name: str) -> Response:
-        """Where a file is brought to; ``type`` chooses one of the importers (interface: page-import)."""
+        """The form for a file. ``type`` chooses one of the importers (interface: page-import)."""
         row = await self._projects.owned(short_name, incoming.who)
         type_ = incoming.query.get("type") or IMPORTERS[0]
         if type_ not in IMPORTERS:
@@ -65,24 +96,24 @@ class ImportPages:
         form = self._forms.filled(incoming, form_name=type_, csv_url=None, rows=None)
         return await self._first(incoming, row, form)
 
-    async def _first(self, incoming: Incoming, row: ProjectPage, form: dict[str, Any], **said: Any) -> Response:
+    async def _first(self, incoming: Incoming, row: ProjectPage, form: Form, message: Message = NO_MESSAGE) -> Response:
         newest = await self._imports.newest(incoming.who, row)
-        context = await self._views.context(incoming, row) | {"title": _("Add tasks")}
-        return Page(
-            "project/import.html",
-            **context,
+        context = await self._views.context(incoming, row, _("Add tasks"))
+        public = FirstPublic(
+            **context.public,
             available_importers=list(IMPORTERS),
             task_tmpls=[],
             target="project.import_task",
             loading_text=_("Importing tasks, this may take a while, wait..."),
             form=form,
             imports=[_outward(each) for each in newest],
-            _max_bytes=self._imports.max_bytes,
-            **said,
+            **message,
         )
+        private = FirstPrivate(**context.private, max_bytes=self._imports.max_bytes)
+        return Page("project/import.html", public, private)
 
     async def bring(self, incoming: Incoming, short_name: str) -> Response:
-        """Takes a file (``file``), pasted ``rows``, or fetches one (``csv_url``). ``map``: it waits to be looked at."""
+        """Imports a file (``file``), pasted ``rows`` or a download (``csv_url``). ``map``: wait for a review first."""
         row = await self._projects.owned(short_name, incoming.who)
         try:
             choices = _choices(incoming, begin=not incoming.flag("map", False))
@@ -109,66 +140,78 @@ class ImportPages:
         words = error.args[0] if error.args else _("The file was refused.")
         form = self._forms.refused(incoming, {_wrong_field(incoming): [words]}, "form_name", "csv_url")
         form["rows"] = _shown_again(incoming.form.get("rows"))
-        return await self._first(incoming, row, form, flash=words, status="error")
+        return await self._first(incoming, row, form, Message(flash=words, status="error"))
 
     async def one(self, incoming: Incoming, short_name: str, import_id: int) -> Response:
-        """What a file holds and what its rows become; later how far it is, and what came of it."""
+        """One import: the contents of its file and the uses of its columns; later its progress and its outcome."""
         row = await self._projects.owned(short_name, incoming.who)
         found = await self._imports.get(incoming.who, row, import_id)
         return await self._one(incoming, row, found)
 
-    async def _one(self, incoming: Incoming, row: ProjectPage, found: ImportPage, **said: Any) -> Response:
-        context = await self._views.context(incoming, row) | {"title": _("Add tasks")}
+    async def _one(
+        self,
+        incoming: Incoming,
+        row: ProjectPage,
+        found: ImportPage,
+        uses: dict[str, str] | None = None,
+        mistake: str = "",
+    ) -> Response:
+        """The page of one import. ``uses`` and ``mistake`` are those of a refused form."""
+        context = await self._views.context(incoming, row, _("Add tasks"))
         shown = {name: value for name, value in _outward(found).items() if name not in _HIDDEN}
         shown["gone"] = await self._imports.count_gone(incoming.who, row, found)
         form = self._forms.filled(incoming, **{name: found[name] for name in ("again", "n_answers", "on_error")})
-        if said.get("flash") and said.get("status") == "error":
-            form["errors"] = {said.pop("field", "uses"): [said["flash"]]}
-        uses: Any = said.pop("uses", None) or found["uses"] or found["usual"]
+        if mistake:
+            form["errors"] = {"uses": [mistake]}
         refused = (
             await self._imports.errors(incoming.who, row, found["id"], 0, SHOWN_REFUSED) if found["preview"] else []
         )
-        more: dict[str, Any] = {"refused_rows": refused, "_encodings": list(ENCODINGS.items())}
-        return Page(
-            "project/import_one.html", **context, **{"import": shown, "uses": uses, "form": form}, **more, **said
-        )
+        public: ImportPublic = {
+            **context.public,
+            "import": shown,
+            "uses": uses or found["uses"] or found["usual"],
+            "form": form,
+            "refused_rows": refused,
+            **(Message(flash=mistake, status="error") if mistake else NO_MESSAGE),
+        }
+        private = ImportPrivate(**context.private, encodings=list(ENCODINGS.items()))
+        return Page("project/import_one.html", public, private)
 
     async def begin(self, incoming: Incoming, short_name: str, import_id: int) -> Response:
-        """Says what becomes of columns and of refused rows (``_choices``), and begins. ``check``: only counts anew."""
+        """Starts an import with the choices of the form (``_choices``). ``check``: only counts rows again."""
         row = await self._projects.owned(short_name, incoming.who)
         found = await self._imports.get(incoming.who, row, import_id)
         try:
             choices = _choices(incoming, found, begin=not incoming.flag("check", False))
             begun = await self._imports.go_on(incoming.who, row, import_id, choices)
         except InvalidValueError as error:
-            uses = _uses(incoming, found)
-            return await self._one(incoming, row, found, uses=uses, flash=error.args[0], status="error")
+            return await self._one(incoming, row, found, _uses(incoming, found), error.args[0])
         except ConflictError as error:
             return Redirect(f"{_at(short_name)}/{import_id}", error.args[0], "error")
         return _begun(short_name, import_id, begun)
 
     async def forget(self, incoming: Incoming, short_name: str, import_id: int) -> Response:
-        """Drops a file that has not begun."""
+        """Removes a file whose import has not started."""
         row = await self._projects.owned(short_name, incoming.who)
         await self._imports.forget(incoming.who, row, import_id)
         return Redirect(_at(short_name), _("The file was removed. No tasks were added."))
 
     async def errors(self, incoming: Incoming, short_name: str, import_id: int) -> Response:
-        """The refused rows as a table: line, reason, how the row begins."""
+        """The refused rows as a table: line, reason, beginning of the row."""
         row = await self._projects.owned(short_name, incoming.who)
         found = await self._imports.errors(incoming.who, row, import_id, 0, KEPT_ERRORS + 1000)
         rows = ((each["line"], harmless(each["reason"]), harmless(each["text"])) for each in found)
         return _table(f"refused_{import_id}.csv", ("line", "reason", "row"), rows)
 
     async def gone(self, incoming: Incoming, short_name: str, import_id: int) -> Response:
-        """The tasks whose key is not in the file any more, as a table."""
+        """The tasks whose key is no longer in the file, as a table."""
         row = await self._projects.owned(short_name, incoming.who)
         found = await self._imports.gone(incoming.who, row, import_id)
         rows = ((each["task_id"], harmless(each["key"]), each["state"], each["answers"]) for each in found)
         return _table(f"gone_{import_id}.csv", ("task_id", "key", "state", "answers"), rows)
 
     async def retire_gone(self, incoming: Incoming, short_name: str, import_id: int) -> Response:
-        """Takes these tasks out."""
+        """Retires these tasks."""
         row = await self._projects.owned(short_name, incoming.who)
         at = f"{_at(short_name)}/{import_id}"
         try:
@@ -185,7 +228,7 @@ class ImportPages:
         return Redirect(at, words, more={"tasks": effect.tasks, "queue_item": effect.queue_item})
 
 
-def _table(name: str, head: tuple[str, ...], rows: Iterable[tuple[Any, ...]]) -> BytesResponse:
+def _table(name: str, head: tuple[str, ...], rows: Iterable[tuple[object, ...]]) -> BytesResponse:
     """A table to download."""
     text = io.StringIO(newline="")
     table = csv.writer(text)
@@ -197,11 +240,11 @@ def _table(name: str, head: tuple[str, ...], rows: Iterable[tuple[Any, ...]]) ->
 
 
 def _choices(incoming: Incoming, found: ImportPage | None = None, *, begin: bool) -> Choices:
-    """What a request says of a file: ``uses``, ``key``, ``kind``, ``encoding``, ``delimiter``, ``header``, ``again``,
-    ``n_answers`` and ``on_error``. The form of the page sends all of them (``form=y``), an unticked box by its absence.
+    """The choices of a request for a file: ``uses``, ``key``, ``kind``, ``encoding``, ``delimiter``, ``header``,
+    ``again``, ``n_answers`` and ``on_error``. The form of the page sends all (``form=y``) except unticked boxes.
     """
     form = incoming.flag("form", False)
-    dialect: dict[str, Any] = {}
+    dialect: Values = {}
     for name in ("encoding", "delimiter"):
         if incoming.field(name):
             dialect[name] = _TAB if name == "delimiter" and incoming.field(name) == "tab" else incoming.field(name)
@@ -222,7 +265,7 @@ def _choices(incoming: Incoming, found: ImportPage | None = None, *, begin: bool
 
 
 def _pasted(incoming: Incoming) -> tuple[str, BinaryIO]:
-    """The pasted rows as a file, which has no name."""
+    """The pasted rows as a file without a name."""
     rows = incoming.field("rows")
     if not rows.strip():
         raise InvalidValueError(_("Paste some rows."))
@@ -235,13 +278,13 @@ def _wrong_field(incoming: Incoming) -> str:
     return "rows" if "rows" in incoming.form else "file"
 
 
-def _shown_again(rows: Any) -> str | None:
-    """Pasted rows for the field they were pasted into: nobody pastes twice because of one wrong letter."""
+def _shown_again(rows: object) -> str | None:
+    """Pasted rows for the form, so that people need not paste them again after a mistake."""
     return rows.encode(errors="replace").decode().replace("\0", "?") if isinstance(rows, str) else None
 
 
 def _uses(incoming: Incoming, found: ImportPage | None) -> Any:
-    """What a request says of each column; None where it says nothing."""
+    """The use of each column in a request; None if it names none."""
     if "uses" in incoming.form:
         return incoming.form["uses"]
     columns = [] if found is None else found["columns"]
@@ -264,5 +307,5 @@ def _at(short_name: str) -> str:
     return f"/project/{quote(short_name)}/tasks/import"
 
 
-def _outward(row: Mapping[str, Any]) -> dict[str, Any]:
+def _outward(row: Mapping[str, Any]) -> Values:
     return {name: outward(value) for name, value in row.items()}

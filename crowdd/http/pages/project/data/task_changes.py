@@ -1,33 +1,40 @@
-"""What owners change of many tasks at once. Each page says first what would happen (``preview``), then does it."""
+"""Changes of many tasks at once. Each page can first show what would happen (``preview``)."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator
-from typing import Any
 from urllib.parse import quote
 
 import attrs
 
-from crowdd.domain.server.services import Services
+from crowdd.domain.projects.projects import Projects
 from crowdd.domain.tasks.changes import Changes, Effect
 from crowdd.errors import InvalidValueError, NotFoundError
-from crowdd.http.html.forms import CORRECT, Forms
-from crowdd.http.pages.project.views import ProjectViews, locked_out, none_ticked, numbers_in, ticked
+from crowdd.http.html.forms import MISTAKES, Form, Forms, WithForm
+from crowdd.http.pages.project.views import (
+    ProjectPrivate,
+    ProjectPublic,
+    ProjectViews,
+    locked_out,
+    none_ticked,
+    numbers_in,
+    ticked,
+)
 from crowdd.http.request import Incoming
-from crowdd.http.responses import Page, Redirect, Response
-from crowdd.http.routing import Route, get, post
+from crowdd.http.responses import NO_MESSAGE, Message, Page, Redirect, Response
+from crowdd.http.routing import Handler, Route, get, post
 from crowdd.kinds.types import clean_text
 from crowdd.languages import _, ngettext
 from crowdd.storage import schedulers
 from crowdd.storage.projects.rows import ProjectPage
-from crowdd.values import Requester
+from crowdd.values import Requester, Values
 
 _AT = "/project/<short_name>/tasks"
-Change = Callable[[Requester, int, Any, bool], Awaitable[Effect]]
+Change = Callable[[Requester, int, Values, bool], Awaitable[Effect]]
 
 
 @attrs.frozen
-class Form:
+class ChangeForm:
     """One of the changes: its page, the fields of its form, and what carries it out."""
 
     name: str
@@ -37,26 +44,36 @@ class Form:
     task_ids: str = "no"  # no, may, must: whether it names tasks
 
 
-REDUNDANCY = Form("redundancy", _("Answers for each task"), ("n_answers",), lambda c: c.redundancy, "may")
-PRIORITY = Form("priority", _("Priority"), ("priority_0",), lambda c: c.priority, "must")
-SCHEDULER = Form("scheduler", _("Order"), ("sched",), lambda c: c.scheduler)
-WITHDRAWAL = Form("withdraw", _("Delete answers of a volunteer"), ("volunteer",), lambda c: c.withdraw)
-DELETION = Form("delete", _("Delete tasks"), (), lambda c: c.delete, "may")
+REDUNDANCY = ChangeForm("redundancy", _("Answers for each task"), ("n_answers",), lambda c: c.redundancy, "may")
+PRIORITY = ChangeForm("priority", _("Priority"), ("priority_0",), lambda c: c.priority, "must")
+SCHEDULER = ChangeForm("scheduler", _("Order"), ("sched",), lambda c: c.scheduler)
+WITHDRAWAL = ChangeForm("withdraw", _("Delete answers of a volunteer"), ("volunteer",), lambda c: c.withdraw)
+DELETION = ChangeForm("delete", _("Delete tasks"), (), lambda c: c.delete, "may")
+
+
+class ChangePublic(ProjectPublic, WithForm, Message):
+    """``effect`` is what the change would do, after a preview."""
+
+    csrf: str
+    effect: Values | None
+
+
+class ChangePrivate(ProjectPrivate):
+    schedulers: list[str]
 
 
 class ChangePages:
     """``/project/<short_name>/tasks/redundancy``, ``priority``, ``scheduler``, ``withdraw`` and ``delete``."""
 
-    def __init__(self, services: Services, forms: Forms, views: ProjectViews) -> None:
-        self._projects, self._changes = services.projects, services.changes
-        self._forms, self._views = forms, views
+    def __init__(self, projects: Projects, changes: Changes, forms: Forms, views: ProjectViews) -> None:
+        self._projects, self._changes, self._forms, self._views = projects, changes, forms, views
 
     def routes(self) -> Iterator[Route]:
         for form in (REDUNDANCY, PRIORITY, SCHEDULER, WITHDRAWAL, DELETION):
             yield get(f"{_AT}/{form.name}", locked_out(self._shown(form)))
             yield post(f"{_AT}/{form.name}", locked_out(self._sent(form)))
 
-    def _shown(self, form: Form) -> Any:
+    def _shown(self, form: ChangeForm) -> Handler:
         async def show(incoming: Incoming, short_name: str) -> Response:
             row = await self._projects.owned(short_name, incoming.who)
             if (back := none_ticked(incoming, short_name)) is not None:
@@ -68,9 +85,9 @@ class ChangePages:
 
         return show
 
-    async def _values(self, incoming: Incoming, form: Form, row: ProjectPage) -> dict[str, Any]:
-        """What the form begins with: how it is now."""
-        now: dict[str, Any] = dict.fromkeys(_names(form))
+    async def _values(self, incoming: Incoming, form: ChangeForm, row: ProjectPage) -> Values:
+        """The first values of the form: the current state."""
+        now: Values = dict.fromkeys(_names(form))
         if form is REDUNDANCY:
             now["n_answers"] = await self._changes.usual_answers(row["id"])
         elif form is SCHEDULER:
@@ -79,7 +96,7 @@ class ChangePages:
             now["volunteer"] = clean_text(incoming.query.get("volunteer", ""))[:100] or None
         return now
 
-    def _sent(self, form: Form) -> Any:
+    def _sent(self, form: ChangeForm) -> Handler:
         async def send(incoming: Incoming, short_name: str) -> Response:
             row = await self._projects.owned(short_name, incoming.who)
             wrong, body = _read(incoming, form, row["short_name"])
@@ -103,42 +120,41 @@ class ChangePages:
         return send
 
     async def _answered(
-        self, incoming: Incoming, row: ProjectPage, form: Form, wrong: dict[str, list[str]], effect: Effect | None
+        self, incoming: Incoming, row: ProjectPage, form: ChangeForm, wrong: dict[str, list[str]], effect: Effect | None
     ) -> Response:
         again = self._forms.refused(incoming, wrong, *_names(form))
-        said = {"flash": CORRECT, "status": "error"} if wrong else {}
-        return await self._page(incoming, row, form, again, effect, **said)
+        return await self._page(incoming, row, form, again, MISTAKES if wrong else NO_MESSAGE, effect)
 
     async def _page(
         self,
         incoming: Incoming,
         row: ProjectPage,
-        form: Form,
-        fields: dict[str, Any],
+        form: ChangeForm,
+        fields: Form,
+        message: Message = NO_MESSAGE,
         effect: Effect | None = None,
-        **said: Any,
     ) -> Response:
-        context = await self._views.context(incoming, row) | {"title": form.title}
-        return Page(
-            f"project/task_{form.name}.html",
-            **context,
+        context = await self._views.context(incoming, row, form.title)
+        public = ChangePublic(
+            **context.public,
             form=fields,
             csrf=fields["csrf"],
             effect=None if effect is None else attrs.asdict(effect),
-            _schedulers=list(schedulers.names()) if form is SCHEDULER else [],
-            **said,
+            **message,
         )
+        names = list(schedulers.names()) if form is SCHEDULER else []
+        return Page(f"project/task_{form.name}.html", public, ChangePrivate(**context.private, schedulers=names))
 
 
-def _names(form: Form) -> tuple[str, ...]:
+def _names(form: ChangeForm) -> tuple[str, ...]:
     named = () if form.task_ids == "no" else ("task_ids",)
     return (*form.fields, *named, *(("short_name",) if form is DELETION else ()))
 
 
-def _read(incoming: Incoming, form: Form, short_name: str) -> tuple[dict[str, list[str]], dict[str, Any]]:
-    """What is wrong with a form that was sent, and the body of its change."""
+def _read(incoming: Incoming, form: ChangeForm, short_name: str) -> tuple[dict[str, list[str]], Values]:
+    """The mistakes of a form that was sent, and the body of its change."""
     wrong: dict[str, list[str]] = {}
-    body: dict[str, Any] = {}
+    body: Values = {}
     for name in form.fields:
         body[name] = incoming.field(name).strip()
         if not body[name]:
@@ -154,12 +170,12 @@ def _read(incoming: Incoming, form: Form, short_name: str) -> tuple[dict[str, li
     return wrong, body
 
 
-def _task_ids(incoming: Incoming) -> list[Any] | None:
-    """The tasks that a form names, separated by commas or blanks, or as an array; None where it names none."""
+def _task_ids(incoming: Incoming) -> list[object] | None:
+    """The tasks that a form names, separated by commas or spaces, or as an array; None if it names none."""
     given = incoming.form.get("task_ids")
     if isinstance(given, list):
         return given or None
-    return numbers_in(incoming.field("task_ids")) or None
+    return list(numbers_in(incoming.field("task_ids"))) or None
 
 
 def _is_share(text: str) -> bool:
@@ -169,8 +185,8 @@ def _is_share(text: str) -> bool:
         return False
 
 
-def _field_of(error: InvalidValueError, form: Form) -> str:
-    """The field that an error speaks of: its sentence begins with the name."""
+def _field_of(error: InvalidValueError, form: ChangeForm) -> str:
+    """The field of an error, whose sentence begins with the name of the field."""
     return next((name for name in _names(form) if error.args[0].startswith(name)), _names(form)[0])
 
 

@@ -1,17 +1,18 @@
-"""The tasks of a project: how far they are, a list to look through, and each with its answers."""
+"""The tasks of a project: their progress, a list, and each task with its answers."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TypedDict
 from urllib.parse import quote
 
-from crowdd.domain.server.services import Services
-from crowdd.domain.tasks.task_list import MAX_SORTED, Asked
+from crowdd.domain.projects.projects import Projects
+from crowdd.domain.tasks.leases import Leases
+from crowdd.domain.tasks.task_list import MAX_SORTED, Asked, Browsing, TaskPagination
 from crowdd.errors import InvalidValueError
 from crowdd.http import queries
 from crowdd.http.html.forms import Forms
-from crowdd.http.pages.project.views import ProjectViews, locked_out
+from crowdd.http.pages.project.views import ProjectPrivate, ProjectPublic, ProjectViews, locked_out
 from crowdd.http.request import Incoming
 from crowdd.http.responses import JsonResponse, Page, Redirect, Response
 from crowdd.http.routing import Route, get
@@ -19,16 +20,71 @@ from crowdd.kinds.kind import OWNERS, Role
 from crowdd.kinds.types import clean_text
 from crowdd.languages import _
 from crowdd.storage.projects.rows import ProjectPage
+from crowdd.values import Values
 
 _AT = "/project/<short_name>/tasks"
 
 
-class TaskPages:
-    """``/project/<short_name>/tasks/`` and what only shows tasks below it."""
+class Chosen(TypedDict):
+    """The filters and the order of the list."""
 
-    def __init__(self, services: Services, forms: Forms, views: ProjectViews) -> None:
-        self._projects, self._browsing, self._leases = services.projects, services.browsing, services.leases
-        self._forms, self._views = forms, views
+    words: str
+    state: str | None
+    orderby: str
+    desc: bool
+
+
+class TasksPublic(ProjectPublic):
+    autoimporter_enabled: bool
+
+
+class TasksPrivate(ProjectPrivate):
+    """``open`` says whether everybody may export data."""
+
+    owns: bool
+    open: bool
+
+
+class BrowsePublic(ProjectPublic):
+    tasks: list[Values]
+    pagination: TaskPagination
+    chosen: Chosen
+
+
+class BrowsePrivate(ProjectPrivate):
+    """``rows`` are the tasks with ``info_text``; ``missing`` is the number of a task that was not found."""
+
+    rows: list[Values]
+    owns: bool
+    sorts: bool
+    missing: str
+
+
+class TaskPublic(ProjectPublic):
+    task: Values
+    task_runs: list[Values]
+    agreement: Values | None
+    next: int | None
+    csrf: str
+
+
+class TaskPrivate(ProjectPrivate):
+    """``volunteers`` and ``counted`` go by the id of the answer; ``skips`` by the reason."""
+
+    volunteers: dict[int, Values]
+    counted: dict[int, bool]
+    owns: bool
+    skips: dict[str, int]
+
+
+class TaskPages:
+    """``/project/<short_name>/tasks/`` and the pages below it that only show tasks."""
+
+    def __init__(
+        self, projects: Projects, browsing: Browsing, leases: Leases, forms: Forms, views: ProjectViews
+    ) -> None:
+        self._projects, self._browsing, self._leases, self._forms = projects, browsing, leases, forms
+        self._views = views
 
     def routes(self) -> Iterator[Route]:
         yield get(f"{_AT}/", locked_out(self.overview))
@@ -38,32 +94,30 @@ class TaskPages:
         yield get("/project/<short_name>/<int:task_id>/results.json", locked_out(self.answers))
 
     async def overview(self, incoming: Incoming, short_name: str) -> Response:
-        """How far they are, and the ways to everything else about them (interface: page-tasks)."""
+        """Their progress, with links to everything else about them (interface: page-tasks)."""
         row = await self._projects.page(short_name, incoming.who)
         context = await self._views.context(incoming, row)
-        return Page(
-            "project/tasks.html", **context, autoimporter_enabled=False, _owns=owns(row), _open=row["zip_download"]
-        )
+        private = TasksPrivate(**context.private, owns=owns(row), open=row["zip_download"])
+        return Page("project/tasks.html", TasksPublic(**context.public, autoimporter_enabled=False), private)
 
     async def browse(self, incoming: Incoming, short_name: str, page: int = 1) -> Response:
-        """Tasks page by page. ``words``, ``state`` and ``orderby`` choose; ``id`` leads to one of them."""
+        """A page of the list. ``words``, ``state`` and ``orderby`` filter and sort; ``id`` leads to one task."""
         row = await self._projects.page(short_name, incoming.who)
         self._browsing.require(incoming.who, row)
         wanted = incoming.query.get("id", "").strip()
         if wanted and (found := await self._one(row, wanted)) is not None:
             return Redirect(f"/project/{quote(short_name)}/tasks/{found}")
         listed = await self._browsing.tasks(incoming.who, row, _asked(incoming, page))
-        return Page(
-            "project/browse.html",
-            **await self._views.context(incoming, row),
+        context = await self._views.context(incoming, row)
+        public = BrowsePublic(
+            **context.public,
             tasks=[{name: value for name, value in task.items() if name != "info_text"} for task in listed.tasks],
             pagination=listed.pagination,
             chosen=_chosen(incoming),
-            _rows=listed.tasks,
-            _owns=owns(row),
-            _sorts=int(row["n_tasks"]) <= MAX_SORTED,
-            _missing=wanted,
         )
+        sorts = int(row["n_tasks"]) <= MAX_SORTED
+        private = BrowsePrivate(**context.private, rows=listed.tasks, owns=owns(row), sorts=sorts, missing=wanted)
+        return Page("project/browse.html", public, private)
 
     async def _one(self, row: ProjectPage, wanted: str) -> int | None:
         """The task that a number names, or None."""
@@ -71,31 +125,37 @@ class TaskPages:
         return number if number is not None and await self._browsing.has(row, number) else None
 
     async def task(self, incoming: Incoming, short_name: str, task_id: int) -> Response:
-        """One task with everything that was answered; behind ``last_id`` when it is much."""
+        """One task with its answers; those after ``last_id`` if there are many."""
         row = await self._projects.page(short_name, incoming.who)
         after = queries.number(incoming.query.get("last_id", ""), "last_id", 0)
         found = await self._browsing.task(incoming.who, row, task_id, after)
-        volunteers, counted = found.pop("volunteers"), found.pop("counted")
-        return Page(
-            "project/task.html",
-            **await self._views.context(incoming, row),
-            **found,
+        context = await self._views.context(incoming, row)
+        public = TaskPublic(
+            **context.public,
+            task=found["task"],
+            task_runs=found["task_runs"],
+            agreement=found["agreement"],
+            next=found["next"],
             csrf=self._forms.csrf.token(incoming),
-            _volunteers=volunteers,
-            _counted=counted,
-            _owns=owns(row),
-            _skips=await self._leases.skips(row["id"], task_id) if owns(row) else {},
         )
+        private = TaskPrivate(
+            **context.private,
+            volunteers=found["volunteers"],
+            counted=found["counted"],
+            owns=owns(row),
+            skips=await self._leases.skips(row["id"], task_id) if owns(row) else {},
+        )
+        return Page("project/task.html", public, private)
 
     async def answers(self, incoming: Incoming, short_name: str, task_id: int) -> Response:
-        """The answers to a task alone, up to a hundred; ``last_id`` goes on (interface: page-tasks-results-json)."""
+        """Up to a hundred answers to a task, those after ``last_id`` (interface: page-tasks-results-json)."""
         row = await self._projects.page(short_name, incoming.who)
         after = queries.number(incoming.query.get("last_id", ""), "last_id", 0)
         return JsonResponse((await self._browsing.task(incoming.who, row, task_id, after))["task_runs"])
 
 
 def owns(row: ProjectPage) -> bool:
-    """Whether the requester runs the project."""
+    """Whether the requester is an owner of the project."""
     roles: frozenset[Role] = row["roles"]
     return bool(roles & OWNERS)
 
@@ -115,11 +175,11 @@ def _asked(incoming: Incoming, page: int) -> Asked:
     )
 
 
-def _chosen(incoming: Incoming) -> dict[str, Any]:
+def _chosen(incoming: Incoming) -> Chosen:
     query = incoming.query
-    return {
-        "words": clean_text(query.get("words", "")).strip(),
-        "state": query.get("state") or None,
-        "orderby": query.get("orderby") or "id",
-        "desc": queries.flag(query.get("desc", ""), "desc"),
-    }
+    return Chosen(
+        words=clean_text(query.get("words", "")).strip(),
+        state=query.get("state") or None,
+        orderby=query.get("orderby") or "id",
+        desc=queries.flag(query.get("desc", ""), "desc"),
+    )

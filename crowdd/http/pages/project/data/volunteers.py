@@ -1,28 +1,30 @@
-"""Who has answered and who may: volunteers and their answers, answers of one network that count per task, bars."""
+"""Volunteers of a project: the list, their answers, bars, and the limit of answers per network."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 from urllib.parse import quote
 
 import attrs
 
-from crowdd.domain.server.services import Services
-from crowdd.domain.tasks.barring import BarResult
-from crowdd.domain.tasks.volunteers import PER_PAGE
+from crowdd.domain.core.pagination import Pagination
+from crowdd.domain.core.records import Records
+from crowdd.domain.projects.projects import Projects
+from crowdd.domain.tasks.barring import BarResult, Barring
+from crowdd.domain.tasks.volunteers import PER_PAGE, Volunteers
 from crowdd.errors import InvalidValueError, NotFoundError
 from crowdd.http import queries
-from crowdd.http.html.forms import CORRECT, Forms
-from crowdd.http.pages.project.views import ProjectViews, locked_out
+from crowdd.http.html.forms import MISTAKES, Form, Forms, WithForm
+from crowdd.http.pages.project.views import ProjectPublic, ProjectViews, locked_out
 from crowdd.http.request import Incoming
-from crowdd.http.responses import Page, Redirect, Response
+from crowdd.http.responses import NO_MESSAGE, Message, Page, Redirect, Response
 from crowdd.http.routing import Route, get, post
 from crowdd.kinds import PROJECT, TASK_RUN
 from crowdd.kinds.types import Integer, clean_text
 from crowdd.languages import _
 from crowdd.storage.core.listing import Query, equal
 from crowdd.storage.projects.rows import ProjectPage
+from crowdd.values import Values
 
 _AT = "/project/<short_name>/volunteers"
 _BAR_FIELDS = ("volunteer", "taskrun_id", "user_name", "reason")
@@ -30,11 +32,36 @@ _MAX_PAGES = 1_000_000
 _ANSWERS = 50  # on the page of a volunteer
 
 
+class VolunteersPublic(ProjectPublic, WithForm, Message):
+    """``default`` is how many answers of a network count per task unless the project says otherwise."""
+
+    volunteers: list[Values]
+    pagination: Pagination
+    barred: list[Values]
+    csrf: str
+    default: int
+
+
+class VolunteerPublic(ProjectPublic):
+    volunteer: Values
+    task_runs: list[Values]
+    next: int | None
+
+
 class VolunteerPages:
     """``/project/<short_name>/volunteers`` and its forms."""
 
-    def __init__(self, services: Services, forms: Forms, views: ProjectViews) -> None:
-        self._services, self._forms, self._views = services, forms, views
+    def __init__(
+        self,
+        projects: Projects,
+        volunteers: Volunteers,
+        records: Records,
+        barring: Barring,
+        forms: Forms,
+        views: ProjectViews,
+    ) -> None:
+        self._projects, self._volunteers, self._records, self._barring = projects, volunteers, records, barring
+        self._forms, self._views = forms, views
 
     def routes(self) -> Iterator[Route]:
         yield get(_AT, locked_out(self.page))
@@ -44,14 +71,14 @@ class VolunteerPages:
         yield post(f"{_AT}/unbar/<int:bar_id>", locked_out(self.unbar))
 
     async def page(self, incoming: Incoming, short_name: str) -> Response:
-        """Who has answered (``page``), the limit, who is barred, and a form to bar somebody.
+        """A page of the volunteers (``page``), the limit, the bars, and a form for a new bar.
 
-        ``volunteer`` or ``taskrun_id`` (an answer of theirs) names them in it.
+        ``volunteer`` or ``taskrun_id`` (an answer of theirs) fills in that form.
         """
-        row = await self._services.projects.owned(short_name, incoming.who)
+        row = await self._projects.owned(short_name, incoming.who)
         return await self._page(incoming, row, self._forms.filled(incoming, **self._values(incoming, row)))
 
-    def _values(self, incoming: Incoming, row: ProjectPage) -> dict[str, Any]:
+    def _values(self, incoming: Incoming, row: ProjectPage) -> Values:
         maximum = row["info"].get("counted_per_network")
         named = incoming.query.get("taskrun_id", "")
         word = clean_text(incoming.query.get("volunteer", ""))[:100] or None
@@ -59,30 +86,31 @@ class VolunteerPages:
         return {"counted_per_network": maximum, **given} | dict.fromkeys(("user_name", "reason"))
 
     async def volunteer(self, incoming: Incoming, short_name: str, volunteer: str) -> Response:
-        """One volunteer and their answers, the newest first; those before ``last_id``."""
-        row = await self._services.projects.owned(short_name, incoming.who)
-        found = await self._services.volunteers.find(incoming.who, row["id"], volunteer)
+        """One volunteer and their answers, the newest first, or those before ``last_id``."""
+        row = await self._projects.owned(short_name, incoming.who)
+        found = await self._volunteers.find(incoming.who, row["id"], volunteer)
         last = incoming.query.get("last_id")
         last_id = queries.number(last, "last_id", 0) if last else None
         given = equal(TASK_RUN, project_id=row["id"], volunteer=volunteer)
         query = Query(TASK_RUN, given, descending=True, limit=_ANSWERS, last_id=last_id)
-        runs = await self._services.records.list(query, incoming.who)
-        return Page(
-            "project/volunteer.html",
-            **await self._views.context(incoming, row),
+        runs = await self._records.list(query, incoming.who)
+        context = await self._views.context(incoming, row)
+        public = VolunteerPublic(
+            **context.public,
             volunteer=attrs.asdict(found),
             task_runs=runs,
             next=runs[-1]["id"] if len(runs) == _ANSWERS else None,
         )
+        return Page("project/volunteer.html", public, context.private)
 
-    async def _page(self, incoming: Incoming, row: ProjectPage, form: dict[str, Any], **said: Any) -> Response:
-        barred = await self._services.barring.listed(incoming.who, row["id"])
+    async def _page(self, incoming: Incoming, row: ProjectPage, form: Form, message: Message = NO_MESSAGE) -> Response:
+        barred = await self._barring.listed(incoming.who, row["id"])
         page = max(1, queries.number(incoming.query.get("page", ""), "page", 1, _MAX_PAGES))
-        total = await self._services.volunteers.count(row["id"])
-        listed = await self._services.volunteers.listed(incoming.who, row["id"], PER_PAGE, (page - 1) * PER_PAGE)
-        return Page(
-            "project/volunteers.html",
-            **await self._views.context(incoming, row),
+        total = await self._volunteers.count(row["id"])
+        listed = await self._volunteers.listed(incoming.who, row["id"], PER_PAGE, (page - 1) * PER_PAGE)
+        context = await self._views.context(incoming, row)
+        public = VolunteersPublic(
+            **context.public,
             volunteers=[attrs.asdict(each) for each in listed],
             pagination={
                 "page": page,
@@ -94,29 +122,30 @@ class VolunteerPages:
             barred=[attrs.asdict(each) for each in barred],
             form=form,
             csrf=form["csrf"],
-            default=await self._services.projects.volunteer_rule(),
-            **said,
+            default=await self._projects.volunteer_rule(),
+            **message,
         )
+        return Page("project/volunteers.html", public, context.private)
 
     async def set_limit(self, incoming: Incoming, short_name: str) -> Response:
-        """How many answers of a network count per task; nothing for what the site says."""
-        row = await self._services.projects.owned(short_name, incoming.who)
+        """Sets how many answers of a network count per task. An empty field means the default of the site."""
+        row = await self._projects.owned(short_name, incoming.who)
         given = incoming.field("counted_per_network").strip()
         info = {name: value for name, value in row["info"].items() if name != "counted_per_network"}
         try:
             told = {"counted_per_network": Integer(minimum=0).parse(given)} if given else {}
-            await self._services.records.change(PROJECT, incoming.who, row["id"], {"info": info | told})
+            await self._records.change(PROJECT, incoming.who, row["id"], {"info": info | told})
         except InvalidValueError:
             wrong = {"counted_per_network": [_("Enter a whole number from 0 to 1,000, or nothing.")]}
             return await self._refused(incoming, row, wrong)
         return Redirect(_at(short_name), _("The limit is saved."))
 
     async def bar(self, incoming: Incoming, short_name: str) -> Response:
-        row = await self._services.projects.owned(short_name, incoming.who)
+        row = await self._projects.owned(short_name, incoming.who)
         body = {name: incoming.field(name).strip() for name in _BAR_FIELDS if incoming.field(name).strip()}
         flags = {"network": incoming.flag("network", False), "set_aside": incoming.flag("set_aside", False)}
         try:
-            outcome = await self._services.barring.bar(incoming.who, row["id"], body | flags)
+            outcome = await self._barring.bar(incoming.who, row["id"], body | flags)
         except InvalidValueError as error:
             named = "taskrun_id" if body.keys() & {"taskrun_id"} else "volunteer"
             return await self._refused(incoming, row, {named: [error.args[0]]})
@@ -126,13 +155,13 @@ class VolunteerPages:
         return _done(short_name, outcome, _("The volunteer is barred."))
 
     async def unbar(self, incoming: Incoming, short_name: str, bar_id: int) -> Response:
-        row = await self._services.projects.owned(short_name, incoming.who)
-        outcome = await self._services.barring.unbar(incoming.who, row["id"], bar_id)
+        row = await self._projects.owned(short_name, incoming.who)
+        outcome = await self._barring.unbar(incoming.who, row["id"], bar_id)
         return _done(short_name, outcome, _("The bar is removed."))
 
     async def _refused(self, incoming: Incoming, row: ProjectPage, wrong: dict[str, list[str]]) -> Response:
         form = self._forms.refused(incoming, wrong, "counted_per_network", *_BAR_FIELDS)
-        return await self._page(incoming, row, form, flash=CORRECT, status="error")
+        return await self._page(incoming, row, form, MISTAKES)
 
 
 def _at(short_name: str) -> str:

@@ -1,18 +1,20 @@
-"""The words of a presenter in the editor's form: fields beside the text that they stand in."""
+"""The texts of a presenter that the editor offers as fields beside the document."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any, Final
+from collections.abc import Iterable
+from typing import Final, NotRequired, TypedDict
 
 import orjson
 
 from crowdd.errors import FormError, InvalidValueError
 from crowdd.http import starters
+from crowdd.http.html.forms import Form
 from crowdd.http.request import Incoming
 from crowdd.http.starters import Asked
 from crowdd.languages import _
 from crowdd.storage.projects.rows import ProjectPage
+from crowdd.values import Values
 
 MAX_ANSWERS: Final = 40
 _MAX_CHARACTERS: Final = 500
@@ -21,12 +23,12 @@ _LINES: Final = ("question", "unsure", *starters.COLUMNS)
 
 
 def sent_document(incoming: Incoming, stored: str) -> str:
-    """The text of the form, or what is stored where the form has none."""
+    """The document of the form, or the stored one if the form has none."""
     return incoming.field("editor") if "editor" in incoming.form else stored
 
 
 def typed(incoming: Incoming) -> Asked:
-    """What the fields hold: only those that the form has."""
+    """The values of the fields that the form has."""
     words: Asked = {name: _line(incoming.field(name)) for name in _LINES if name in incoming.form}
     if "answers" in incoming.form:
         lines = (_line(line) for line in incoming.field("answers").splitlines())
@@ -39,7 +41,7 @@ def _line(text: str) -> str:
 
 
 def shown(incoming: Incoming) -> Asked:
-    """What the fields held when the page was made; nothing is known of forms that programs send."""
+    """The values of the fields when the page was made. Forms that programs send have none."""
     try:
         found = orjson.loads(incoming.field("shown") or "{}")
     except orjson.JSONDecodeError:
@@ -48,13 +50,13 @@ def shown(incoming: Incoming) -> Asked:
 
 
 def wanted(incoming: Incoming, document: str) -> Asked:
-    """What a document and the fields beside it ask together, whether or not the document has a place for it."""
+    """The texts of a document merged with the fields, also those that the document has no place for."""
     said, words = starters.asked(document) or {}, typed(incoming)
     return {**words, **starters.merged(said, shown(incoming), words)}
 
 
 def worded(incoming: Incoming, document: str) -> str:
-    """The same for storing. Raises FormError by field, InvalidValueError for a document without words of its own."""
+    """The document with the fields merged in. Raises FormError by field, and InvalidValueError without texts."""
     said = starters.asked(document)
     if said is None:
         return _wordless(incoming, document)
@@ -68,7 +70,7 @@ def worded(incoming: Incoming, document: str) -> str:
 
 
 def _wordless(incoming: Incoming, document: str) -> str:
-    """A text from which the line with the words was taken: kept unless something was typed that it cannot hold."""
+    """A document without declared texts. Raises FormError if a field was changed that it cannot hold."""
     before, words = shown(incoming), typed(incoming)
     if not before:
         raise InvalidValueError(_("This presenter has no texts that can be edited separately."))
@@ -77,12 +79,23 @@ def _wordless(incoming: Incoming, document: str) -> str:
     return document
 
 
-def fields(incoming: Incoming, form: Mapping[str, Any]) -> dict[str, Any]:
-    """What the page is told of the fields.
+class TextFields(TypedDict):
+    """The fields of a presenter's texts.
 
-    ``_asked``: what they hold, None without any; ``_shown``: what they are compared with when they come back;
-    ``_kept_answers``: those that were typed and have no field now.
+    ``asked``: their values, None without any; ``shown``: the values that they are compared with when they come back, as
+    JSON; ``kept_answers``: answers that were typed and have no field now.
     """
+
+    asked: Asked | None
+    shown: NotRequired[str]
+    kept_answers: NotRequired[list[str]]
+
+
+NO_FIELDS: Final[TextFields] = {"asked": None}
+
+
+def fields(incoming: Incoming, form: Form) -> TextFields:
+    """The fields for the form of a presenter."""
     sent = typed(incoming) if incoming.changes_state else {}
     known = starters.asked(form["editor"])
     compared = known
@@ -90,17 +103,17 @@ def fields(incoming: Incoming, form: Mapping[str, Any]) -> dict[str, Any]:
         compared = shown(incoming) or known
         known = {name: sent.get(name, value) for name, value in (known or compared or {}).items()} or None
     kept = [] if known is not None and "answers" in known else sent.get("answers", [])
-    return {"_asked": known, "_shown": orjson.dumps(compared or {}).decode(), "_kept_answers": kept}
+    return TextFields(asked=known, shown=orjson.dumps(compared or {}).decode(), kept_answers=kept)
 
 
-def columns(tasks: Iterable[Mapping[str, Any]]) -> list[str]:
-    """The columns that some tasks have, in the order in which they come."""
+def columns(tasks: Iterable[Values]) -> list[str]:
+    """The columns of some tasks, in the order in which they appear."""
     found = (name for task in tasks if isinstance(task["info"], dict) for name in task["info"])
     return list(dict.fromkeys(found))[:_MAX_COLUMNS]
 
 
 def outcome(part: str, before: ProjectPage, now: ProjectPage) -> str:
-    """What has come of saving, told by the rows before and after it."""
+    """The message after saving, from the rows before and after it."""
     if before["info"].get(part) == now["info"].get(part):
         return _("Nothing has changed.")
     if now["published"]:

@@ -1,29 +1,29 @@
-"""The volunteer's page: the frame with a project's presenter, and the page around it."""
+"""The pages with a presenter: contributing, the tutorial, and the results."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TypedDict
 
-from crowdd.domain.projects.file_access import readdressed
-from crowdd.domain.server.services import Services
-from crowdd.domain.tasks.finished_tasks import Finished
+from crowdd.domain.core.text.rendered_text import Laid
+from crowdd.domain.projects.projects import Projects
+from crowdd.domain.tasks.contributions import Contributions
+from crowdd.domain.tasks.finished_tasks import Finished, FinishedTasks
 from crowdd.errors import AnonymousError, NotFoundError
 from crowdd.http import queries
 from crowdd.http.auth.confirmation import Confirm
 from crowdd.http.html import presenter
-from crowdd.http.html.locales import locale_of
-from crowdd.http.html.rendering import Templates
 from crowdd.http.pages.project.presenters import result_rows
-from crowdd.http.pages.project.views import ProjectViews, locked_out
+from crowdd.http.pages.project.presenters.contexts import PresenterContexts
+from crowdd.http.pages.project.presenters.frames import PresenterFrames
+from crowdd.http.pages.project.views import ProjectPrivate, ProjectPublic, ProjectViews, locked_out
 from crowdd.http.request import Incoming
-from crowdd.http.responses import BytesResponse, Page, Response
+from crowdd.http.responses import Page, Response
 from crowdd.http.routing import Route, get
-from crowdd.kinds import PROJECT
 from crowdd.kinds.kind import OWNERS
 from crowdd.languages import _
-from crowdd.languages.content_languages import direction_of, language_of
 from crowdd.storage.projects.rows import ProjectPage
+from crowdd.values import Values
 
 _TITLES: dict[presenter.Kind, str] = {
     "newtask": _("Contribute"),
@@ -34,12 +34,52 @@ _TITLES: dict[presenter.Kind, str] = {
 _MAX_ID = 2**63 - 1
 
 
-class PresentingPages:
-    """newtask, task, tutorial and results: one page, whose frame shows what the owner wrote for it."""
+class ResultCount(TypedDict, total=False):
+    """Only on the page of results."""
 
-    def __init__(self, services: Services, confirm: Confirm, views: ProjectViews, templates: Templates) -> None:
-        self._services, self._confirm, self._views, self._templates = services, confirm, views, templates
-        self._https = services.settings.base_url.startswith("https:")
+    n_results: int
+
+
+class PresenterPublic(ProjectPublic, ResultCount):
+    pass
+
+
+class PresenterPrivate(ProjectPrivate):
+    presenter: Values
+    prose: Laid
+
+
+class MissingPrivate(ProjectPrivate):
+    """``missing`` is what the project lacks for this page: presenter, tutorial or tasks."""
+
+    missing: str
+
+
+class ResultsPrivate(ProjectPrivate):
+    """``first`` says whether this is the first page, ``sees`` whether the requester may see results."""
+
+    rows: list[Values]
+    next: int | None
+    first: bool
+    sees: bool
+    owns: bool
+
+
+class PresentingPages:
+    """newtask, task, tutorial and results: one page, whose frame shows the owner's document."""
+
+    def __init__(
+        self,
+        projects: Projects,
+        contributions: Contributions,
+        finished_tasks: FinishedTasks,
+        contexts: PresenterContexts,
+        frames: PresenterFrames,
+        confirm: Confirm,
+        views: ProjectViews,
+    ) -> None:
+        self._projects, self._contributions, self._finished_tasks = projects, contributions, finished_tasks
+        self._contexts, self._frames, self._confirm, self._views = contexts, frames, confirm, views
 
     def routes(self) -> Iterator[Route]:
         yield get("/project/<short_name>/newtask", locked_out(self.newtask), action="answer")
@@ -51,101 +91,65 @@ class PresentingPages:
         return await self._page(incoming, short_name, "newtask")
 
     async def task(self, incoming: Incoming, short_name: str, task_id: int) -> Response:
-        """The script of the page leases the task. For a program, which has no script, asking for the page does."""
+        """The page of one task. Its script leases the task; for programs the request itself does."""
         return await self._page(incoming, short_name, "task", task_id)
 
     async def tutorial(self, incoming: Incoming, short_name: str) -> Response:
         return await self._page(incoming, short_name, "tutorial")
 
     async def results(self, incoming: Incoming, short_name: str) -> Response:
-        """What the owner wrote for it; without that the finished tasks, those before one result (``before``)."""
+        """The owner's document; without one the finished tasks (those before one result: ``before``)."""
         return await self._page(incoming, short_name, "results")
 
-    async def _finished(self, incoming: Incoming, row: ProjectPage, context: dict[str, Any]) -> Response:
-        """The finished tasks, for those who may see answers."""
+    async def _finished(
+        self, incoming: Incoming, row: ProjectPage, public: PresenterPublic, shared: ProjectPrivate
+    ) -> Response:
+        """The page of finished tasks. It lists them for people who may see answers."""
         before = incoming.query.get("before", "")
-        sees = self._services.finished_tasks.may_see(row)
+        sees = self._finished_tasks.may_see(row)
         earlier = queries.number(before, "before", 0) if before else None
-        found = await self._services.finished_tasks.page(row, earlier) if sees else Finished([], None)
+        found = await self._finished_tasks.page(row, earlier) if sees else Finished([], None)
         asked = result_rows.asked_by(row["info"])
-        return Page(
-            "project/presenter.html",
-            drawn_as="project/results.html",
-            **context,
-            _rows=[result_rows.shown(task, asked) for task in found.tasks],
-            _next=found.next,
-            _first=not before,
-            _sees=sees,
-            _owns=bool(row["roles"] & OWNERS),
+        private = ResultsPrivate(
+            **shared,
+            rows=[result_rows.shown(task, asked) for task in found.tasks],
+            next=found.next,
+            first=not before,
+            sees=sees,
+            owns=bool(row["roles"] & OWNERS),
         )
+        return Page("project/presenter.html", public, private, drawn_as="project/results.html")
 
     async def _page(
         self, incoming: Incoming, short_name: str, kind: presenter.Kind, task_id: int | None = None
     ) -> Response:
         if incoming.is_frame:
-            return await self._frame(incoming, short_name, kind)
-        row = await self._services.projects.page(short_name, incoming.who)
+            return await self._frames.presenter(incoming, short_name, kind)
+        row = await self._projects.page(short_name, incoming.who)
         if kind in ("newtask", "task"):
             self._require_account(incoming, row)
         if task_id is not None:
             await self._lease_or_find(incoming, row, task_id)
-        context = await self._views.context(incoming, row)
-        context["title"] = _TITLES[kind]
-        if kind == "results":
-            context["n_results"] = int(row["n_results"])
-            if not presenter.source(row["info"], kind).strip():
-                return await self._finished(incoming, row, context)
+        context = await self._views.context(incoming, row, _TITLES[kind])
+        count: ResultCount = {"n_results": int(row["n_results"])} if kind == "results" else {}
+        public = PresenterPublic(**context.public, **count)
+        if kind == "results" and not presenter.source(row["info"], kind).strip():
+            return await self._finished(incoming, row, public, context.private)
         if missing := _missing(row, kind):
-            return Page("project/presenter.html", drawn_as="project/no_task.html", **context, _missing=missing)
-        shown = await self._presenter(incoming, row, kind, task_id)
+            private = MissingPrivate(**context.private, missing=missing)
+            return Page("project/presenter.html", public, private, drawn_as="project/no_task.html")
+        shown = await self._contexts.of(incoming.who, row, kind, task_id)
         prose = await self._views.prose([row["long_description"]])
-        return Page("project/presenter.html", **context, _presenter=shown, _prose=prose)
-
-    async def _presenter(
-        self, incoming: Incoming, row: ProjectPage, kind: presenter.Kind, task_id: int | None
-    ) -> dict[str, Any]:
-        project = self._services.records.public_view(PROJECT, row)
-        who = incoming.who
-        mine = await self._services.contributions.progress(who, row["id"])
-        return presenter.page_context(
-            kind,
-            project,
-            task_id=task_id,
-            volunteer=who.user_id,
-            own_count=mine["done"],
-            rank=await self._rank(who.user_id),
-            progress=(int(row["n_completed_tasks"]), int(row["n_tasks"])),
-            share=int(row["overall_progress"]),
-            uploads=self._services.file_access.address(row),
-        )
-
-    async def _rank(self, user_id: int | None) -> int | None:
-        """The place of an account among those who have answered."""
-        profile = None if user_id is None else await self._services.accounts.profile(user_id)
-        return profile["rank"] if profile is not None and profile["score"] else None
+        return Page("project/presenter.html", public, PresenterPrivate(**context.private, presenter=shown, prose=prose))
 
     async def _lease_or_find(self, incoming: Incoming, row: ProjectPage, task_id: int) -> None:
-        """Links are followed by crawlers and previews, too, and pictures may name them: those must not take a place."""
+        """Leases the task if the request may act (``Confirm.acts``). Crawlers and previews must not lease tasks."""
         if task_id > _MAX_ID:
             raise NotFoundError("404 Not Found")
         if self._confirm.acts(incoming):
-            await self._services.contributions.hold(incoming.who, row["id"], task_id)
+            await self._contributions.hold(incoming.who, row["id"], task_id)
         else:
-            await self._services.contributions.require_task(row["id"], task_id)
-
-    async def _frame(self, incoming: Incoming, short_name: str, kind: presenter.Kind) -> Response:
-        """The owner's own document: nothing of the volunteer is in it but his language."""
-        row = await self._services.projects.page(short_name, incoming.who)
-        locale, own = locale_of(incoming), language_of(row["info"])
-        context = {
-            "title": row["name"],
-            "source": readdressed(presenter.source(row["info"], kind), row, self._services.file_access.address(row)),
-            "locale": locale,
-            "language": own or locale,
-            "direction": direction_of(own or locale),
-        }
-        document = self._templates.render("project/frame.html", context)
-        return BytesResponse(document.encode(), headers=presenter.frame_headers(https=self._https))
+            await self._contributions.require_task(row["id"], task_id)
 
     def _require_account(self, incoming: Incoming, row: ProjectPage) -> None:
         if not row["allow_anonymous_contributors"] and not incoming.who.signed_in:
@@ -153,7 +157,7 @@ class PresentingPages:
 
 
 def _missing(row: ProjectPage, kind: presenter.Kind) -> str:
-    """What a page needs and the project lacks: the presenter, the tutorial that is asked for, tasks; "" for nothing."""
+    """What the page needs and the project lacks: presenter, tutorial or tasks; "" if nothing is missing."""
     if kind == "results":
         return ""
     if not presenter.source(row["info"], kind).strip():

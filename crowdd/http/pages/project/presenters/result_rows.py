@@ -1,18 +1,16 @@
-"""Finished tasks as the page of results shows them."""
+"""Finished tasks for the page of results."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from crowdd.http import starters
 from crowdd.http.starters import Asked
+from crowdd.values import Values
 
 
-def shown(task: Mapping[str, Any], asked: Asked) -> dict[str, Any]:
+def shown(task: Values, asked: Asked) -> Values:
     """A task of ``FinishedTasks.page`` with its ``title`` and the ``pictures`` that it may have.
 
-    Only columns that volunteers are shown, too: an owner's other columns are not for everybody who reads results.
+    They come from columns that volunteers see too. Other columns may be private to the owner.
     """
     info = task["task_info"] if isinstance(task["task_info"], dict) else {}
     title = _text(info, asked.get("caption", "")) or _text(info, "title")
@@ -22,12 +20,12 @@ def shown(task: Mapping[str, Any], asked: Asked) -> dict[str, Any]:
     return {**rest, "title": title, "pictures": pictures}
 
 
-def asked_by(info: Mapping[str, Any]) -> Asked:
-    """What the presenter of a project (its ``info``) asks and shows, as far as it says so."""
+def asked_by(info: Values) -> Asked:
+    """What the presenter in a project's ``info`` asks and shows; empty if the document does not declare it."""
     document = info.get("task_presenter")
     return (starters.asked(starters.current(document)) if isinstance(document, str) else None) or {}
 
 
-def _text(info: Mapping[str, Any], name: str) -> str:
+def _text(info: Values, name: str) -> str:
     value = info.get(name) if name else None
     return str(value) if isinstance(value, str | int | float) and not isinstance(value, bool) else ""

@@ -1,0 +1,15 @@
+"""The position of a page in a list, as front ends read it."""
+
+from __future__ import annotations
+
+from typing import TypedDict
+
+
+class Pagination(TypedDict):
+    """Pages are counted from 1. ``prev`` and ``next`` say whether there is a page on that side."""
+
+    page: int
+    per_page: int
+    total: int
+    prev: bool
+    next: bool

@@ -1,0 +1,44 @@
+"""The documents of the presenter frame."""
+
+from __future__ import annotations
+
+from crowdd.domain.projects.file_access import FileAccess, readdressed
+from crowdd.domain.projects.projects import Projects
+from crowdd.http.html import presenter
+from crowdd.http.html.locales import locale_of
+from crowdd.http.html.rendering import Templates
+from crowdd.http.request import Incoming
+from crowdd.http.responses import BytesResponse, Response
+from crowdd.languages import _
+from crowdd.languages.content_languages import direction_of, language_of
+
+
+class PresenterFrames:
+    """Makes the document of a frame."""
+
+    def __init__(self, projects: Projects, file_access: FileAccess, templates: Templates, base_url: str) -> None:
+        self._projects, self._file_access, self._templates = projects, file_access, templates
+        self._https = base_url.startswith("https:")
+
+    async def presenter(self, incoming: Incoming, short_name: str, kind: presenter.Kind) -> Response:
+        """The owner's document. It holds nothing about the volunteer except the language."""
+        row = await self._projects.page(short_name, incoming.who)
+        locale, own = locale_of(incoming), language_of(row["info"])
+        context = {
+            "title": row["name"],
+            "source": readdressed(presenter.source(row["info"], kind), row, self._file_access.address(row)),
+            "locale": locale,
+            "language": own or locale,
+            "direction": direction_of(own or locale),
+        }
+        return self._document("project/frame.html", context)
+
+    def preview(self, incoming: Incoming) -> Response:
+        """An empty document for the preview in the editor: the page around the frame sends the text."""
+        locale = locale_of(incoming)
+        context = {"title": _("Preview"), "locale": locale, "language": locale, "direction": direction_of(locale)}
+        return self._document("project/preview.html", context)
+
+    def _document(self, template: str, context: dict[str, str]) -> Response:
+        document = self._templates.render(template, context)
+        return BytesResponse(document.encode(), headers=presenter.frame_headers(https=self._https))
