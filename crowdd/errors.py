@@ -56,7 +56,7 @@ class CostlyTextError(InvalidValueError):
     """A text in Markdown that exceeds a limit; ``sentence`` says which one, ``attribute`` where it stands."""
 
     code = "text_too_costly"
-    hint = "Shorten the text, or split it up."
+    hint = "Shorten the text, or split it."
 
     def __init__(self, attribute: str, sentence: str) -> None:
         super().__init__(f"`{attribute}`: {sentence}")
@@ -97,7 +97,7 @@ class MisdirectedError(CrowddError):
     """The request names a host that this server does not answer for."""
 
     code = "misdirected"
-    hint = "Use the address of the site. Its operator can name further hosts: [http] allowed_hosts."
+    hint = "Use the address of the site. The operator can allow further hosts: [http] allowed_hosts."
 
 
 class FormError(CrowddError):

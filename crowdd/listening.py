@@ -50,7 +50,7 @@ def bind_many(settings: Settings, number: int) -> list[socket.socket]:
     _require_free(settings)
     first = bind(settings, several=True)
     if not settings.http.port:
-        raise ConfigError("Several workers need a port with a number: [http] port, or CROWDD_HTTP_PORT.")
+        raise ConfigError("Several workers need a fixed port: set [http] port, or CROWDD_HTTP_PORT.")
     return [first, *(bind(settings, several=True) for _ in range(number - 1))]
 
 
@@ -92,7 +92,7 @@ def allow_connections(wanted: int) -> int:
     if soft != resource.RLIM_INFINITY and soft < allowed:
         resource.setrlimit(resource.RLIMIT_NOFILE, (allowed, hard))
     if allowed < needed:
-        log.warn("Only {allowed} files may be open here: too few for [http] connections", allowed=allowed)
+        log.warn("limit on open files is too low for [http] connections: {allowed}", allowed=allowed)
     return max(1, allowed - OTHER_FILES)
 
 
@@ -127,7 +127,7 @@ def read_certificate(settings: HttpSettings) -> CertificateOptions | None:
         options.getContext().check_privatekey()
     except OSError as error:
         words = f"Cannot read {error.filename}: {error.strerror}"
-        raise ConfigError(f"{words}. [http] tls_certificate and tls_key name the files.") from None
+        raise ConfigError(f"{words}. Check [http] tls_certificate and tls_key.") from None
     except (ValueError, TypeError, SslError) as error:
-        raise ConfigError(f"[http] tls_certificate and tls_key do not fit together: {error}.") from None
+        raise ConfigError(f"[http] tls_certificate and tls_key do not match: {error}.") from None
     return options

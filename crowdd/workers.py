@@ -196,7 +196,7 @@ class Workers(Service):
                 left.unlink()
 
     def _give_up(self, member: Member) -> None:
-        log.critical("crowdd cannot start: worker {number} said why", number=member.number)
+        log.critical("crowdd cannot start: see the log of worker {number}", number=member.number)
         if self.exit_status == 0:
             self.exit_status = 1
             self._reactor.callLater(0, self._reactor.stop)

@@ -14,7 +14,7 @@ from support.servers.live import free_port
 from support.servers.programs import Program, processes_of, spent_by
 
 ROOT = Path(__file__).parent.parent
-READY = "Ctrl-C ends it"
+READY = "Press Ctrl-C to stop"
 MAX_SECONDS = 10  # of a processor, for a start that finds everything prepared; about twice what it takes
 
 

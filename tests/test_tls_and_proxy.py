@@ -125,7 +125,7 @@ class TestOwnTls:
         port = served.server._port.getHost().port
         assert (await browse(port, "GET", "/health"))[3] == "CN=old"
         both.write_bytes(new[0].read_bytes() + old[1].read_bytes())
-        with pytest.raises(ConfigError, match="do not fit together"):
+        with pytest.raises(ConfigError, match="do not match"):
             served.server.prepared(served.server._settings)
         both.write_bytes(new[0].read_bytes() + new[1].read_bytes())
         served.server.prepared(served.server._settings)()

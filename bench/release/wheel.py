@@ -36,7 +36,7 @@ from support.servers.programs import Program
 
 from bench import audit
 
-READY = "Ctrl-C ends it"
+READY = "Press Ctrl-C to stop"
 
 
 def main() -> int:
@@ -116,7 +116,7 @@ def _answered(programs: Path, folder: Path) -> None:
             [programs / "crowdctl", "doctor", "--json"], cwd=folder, env=environment, capture_output=True, check=False
         )
         wrong = [finding["what"] for finding in json.loads(done.stdout) if finding["wrong"]]
-        assert wrong == ["There is no administrator."], wrong
+        assert wrong == ["The site has no administrator."], wrong
     finally:
         server.process.send_signal(signal.SIGINT)
         assert server.end() == 0, server.output

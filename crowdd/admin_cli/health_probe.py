@@ -1,4 +1,4 @@
-"""Asks the server of this machine whether it can do its work."""
+"""Ask the server of this machine whether it is ready."""
 
 from __future__ import annotations
 

@@ -27,10 +27,10 @@ async def account(accounts: Accounts, words: str) -> AccountPage:
     found = {row["id"]: row for row in (await _by_id(accounts, words), await _by_name(accounts, words)) if row}
     if len(found) > 1:
         raise ConflictError(
-            f"{words} is the id of one account and the nickname of another.", hint="Use the e-mail address instead."
+            f"{words} is the id of one account and the user name of another.", hint="Use the e-mail address instead."
         )
     if not found:
-        raise NotFoundError(f"There is no account {words}.")
+        raise NotFoundError(f"Account {words} does not exist.")
     return found.popitem()[1]
 
 
@@ -55,7 +55,7 @@ async def project(projects: Projects, records: Records, words: str) -> ProjectPa
     if len(found) > 1:
         raise ConflictError(f"{words} is the id of one project and the short name of another.")
     if not found:
-        raise NotFoundError(f"There is no project {words}.", hint="To list the projects: crowdctl project list")
+        raise NotFoundError(f"Project {words} does not exist.", hint="To list the projects: crowdctl project list")
     return found.popitem()[1]
 
 
@@ -80,7 +80,7 @@ async def category(administration: Administration, words: str) -> CountedCategor
     found = [row for row in rows if row["short_name"] == words] or [row for row in rows if row["id"] == number(words)]
     if not found:
         known = ", ".join(sorted(row["short_name"] for row in rows))
-        raise NotFoundError(f"There is no category {words}, only {known}.")
+        raise NotFoundError(f"Category {words} does not exist. Categories: {known}.")
     return found[0]
 
 
@@ -89,7 +89,7 @@ async def known(work: Awaitable[T], what: str) -> T:
     try:
         return await work
     except NotFoundError:
-        raise NotFoundError(f"There is no {what}.") from None
+        raise NotFoundError(f"{what} does not exist.") from None
 
 
 def number(words: str) -> int | None:

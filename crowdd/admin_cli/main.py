@@ -114,7 +114,7 @@ def _refusal(error: CrowddError) -> click.ClickException:
     "--config",
     envvar="CROWDD_CONFIG",
     type=click.Path(path_type=Path),
-    help=f"The configuration file; {USUAL_CONFIG} where there is one, else only the environment counts.",
+    help=f"Configuration file (default: {USUAL_CONFIG} if it exists).",
 )
 @click.version_option(package_name="crowdd", prog_name="crowdctl", help="Print the version.")
 @click.pass_context

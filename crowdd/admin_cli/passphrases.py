@@ -18,7 +18,7 @@ VARIABLE = "CROWDD_BACKUP_PASSPHRASE"
 passphrase_option: Callable[[Command], Command] = click.option(
     "--passphrase-file",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help=f"File whose first line is the passphrase; else it is {VARIABLE} of the environment, or asked for.",
+    help=f"File with the passphrase in its first line (default: {VARIABLE} in the environment, or a prompt).",
 )
 pg_bin_option: Callable[[Command], Command] = click.option(
     "--pg-bin",
@@ -31,7 +31,7 @@ def passphrase(named: Path | None, *, new: bool = False) -> str:
     """The passphrase. A new one is asked for twice and must be long enough. Raises UsageError."""
     word = _said(named, new)
     if new and len(word) < MIN_CHARACTERS:
-        raise click.UsageError(f"The passphrase needs {MIN_CHARACTERS} characters or more.")
+        raise click.UsageError(f"The passphrase must have at least {MIN_CHARACTERS} characters.")
     return word
 
 

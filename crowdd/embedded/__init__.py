@@ -1,4 +1,4 @@
-"""The PostgreSQL that crowdd brings up when none is configured: found, initialised, started, stopped."""
+"""The embedded PostgreSQL, used when none is configured: found, initialised, started, stopped."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["Home", "PostgresServer", "StartError", "answering", "check", "find_h
 
 
 def start(home: Home, oldest: int = 0) -> PostgresServer:
-    """PostgreSQL on this home, made when there is none there yet; the caller holds the lock of the data folder.
+    """Start PostgreSQL on this home, and create it if it does not exist. The caller holds the lock of the data folder.
 
     ``oldest``: the major version that it has to have at least. The server is our child and ends with us. Raises StartError with a sentence that says what to do.
     """
@@ -26,4 +26,4 @@ def start(home: Home, oldest: int = 0) -> PostgresServer:
         cluster.initialise(home, binaries)
         return cluster.start(home, binaries)
     except (OSError, SubprocessError) as error:
-        raise StartError(f"PostgreSQL could not be started on {home.cluster}: {error}") from error
+        raise StartError(f"PostgreSQL could not start on {home.cluster}: {error}") from error

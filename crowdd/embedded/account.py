@@ -61,7 +61,7 @@ def choose(wanted: str, cluster: Path) -> Account:
 def _ourselves(me: int, owner: int | None, cluster: Path) -> Account:
     if owner not in (None, me):
         raise StartError(
-            f"The database in {cluster} belongs to user {_name(owner or 0)}: start crowdd as that user or as root, "
+            f"The database in {cluster} belongs to user {_name(owner or 0)}. Start crowdd as that user or as root, "
             "or set CROWDD_DATA_DIR to another folder."
         )
     return Account(_name(me), me, os.getegid(), foreign=False)
@@ -76,8 +76,8 @@ def _by_name(names: list[str]) -> Account:
         if entry.pw_uid != 0:
             return Account(name, entry.pw_uid, entry.pw_gid, foreign=True)
     raise StartError(
-        f"PostgreSQL does not run as root, and there is no other user {' or '.join(names)}: "
-        "name one by CROWDD_DATA_POSTGRES_USER, or start crowdd as an ordinary user."
+        f"PostgreSQL cannot run as root, and the user {' or '.join(names)} does not exist. "
+        "Set CROWDD_DATA_POSTGRES_USER to another user, or start crowdd as an ordinary user."
     )
 
 

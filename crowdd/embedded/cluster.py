@@ -92,7 +92,7 @@ def initialise(home: Home, binaries: Binaries) -> None:
         start_new_session=True, **home.account.spawning(),
     )  # fmt: skip
     if made.returncode:
-        raise StartError(f"PostgreSQL could not make its data folder {home.cluster}: {_last(made.stderr)}")
+        raise StartError(f"PostgreSQL could not create its data folder {home.cluster}: {_last(made.stderr)}")
     with (unfinished / "postgresql.conf").open("a", encoding="utf-8") as settings:
         settings.write(_tuned())
     unfinished.rename(home.cluster)
@@ -123,7 +123,7 @@ def start(home: Home, binaries: Binaries) -> PostgresServer:
 
 
 def answering(home: Home) -> str | None:
-    """The DSN of the server that somebody runs on this home now; None when nobody does."""
+    """The DSN of the server that runs on this home. None if none runs."""
     postmaster = int((_pid_file(home.cluster) or ["0"])[0])
     at_work = _ready(home.cluster, postmaster) and postmaster in _at_work(home.cluster)
     return _dsn(home, "crowdd") if at_work else None
@@ -184,7 +184,7 @@ def _make_database(home: Home) -> None:
     try:
         connection = psycopg2.connect(_dsn(home, "postgres"))
     except psycopg2.OperationalError as error:
-        raise StartError(f"PostgreSQL on {home.cluster} takes no connection: {_last(str(error))}") from None
+        raise StartError(f"Could not connect to PostgreSQL on {home.cluster}: {_last(str(error))}") from None
     with contextlib.closing(connection):
         connection.autocommit = True
         with connection.cursor() as cursor:
@@ -195,7 +195,7 @@ def _make_database(home: Home) -> None:
 
 
 def end_leftover(cluster: Path) -> None:
-    """Ends what an earlier crowdd left running on this folder; the caller holds the lock, so nobody else uses it.
+    """Stop processes that an earlier crowdd left running on this folder. The caller holds the lock.
 
     Also removes a stale ``postmaster.pid``: PostgreSQL believes it when an unrelated process has got that number.
     Raises StartError when something does not end.
@@ -211,7 +211,7 @@ def end_leftover(cluster: Path) -> None:
         if wait_until(lambda: not _at_work(cluster), seconds):
             (cluster / "postmaster.pid").unlink(missing_ok=True)
             return
-    raise StartError(f"An earlier PostgreSQL on {cluster} does not end: stop its processes ({_at_work(cluster)}).")
+    raise StartError(f"An earlier PostgreSQL on {cluster} does not stop. End its processes ({_at_work(cluster)}).")
 
 
 def _at_work(cluster: Path) -> set[int]:

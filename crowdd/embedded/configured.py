@@ -1,4 +1,4 @@
-"""A PostgreSQL that somebody else runs: looked at once before anything is built on it."""
+"""A PostgreSQL that the operator runs: checked once before it is used."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ def check(dsn: str) -> None:
         connection = psycopg2.connect(dsn, connect_timeout=CONNECT_SECONDS)
     except psycopg2.Error as error:
         raise StartError(
-            f"The configured database takes no connection: {' '.join(str(error).split())} "
-            "Correct [db] dsn (CROWDD_DB_DSN), or leave it empty for a PostgreSQL of crowdd's own."
+            f"Could not connect to the configured database: {' '.join(str(error).split())} "
+            "Correct [db] dsn (CROWDD_DB_DSN), or leave it empty to use an embedded PostgreSQL."
         ) from None
     with contextlib.closing(connection):
         major = connection.server_version // 10000
     if major < OLDEST:
-        raise StartError(f"The configured database is PostgreSQL {major}: crowdd needs {OLDEST} or newer.")
+        raise StartError(f"The configured database is PostgreSQL {major}, but crowdd needs {OLDEST} or newer.")

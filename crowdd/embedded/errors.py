@@ -1,4 +1,4 @@
-"""What keeps a server from starting."""
+"""Errors that prevent a server from starting."""
 
 from crowdd.errors import CrowddError
 

@@ -76,8 +76,8 @@ def _elsewhere(data: Path, account: Account) -> Path:
         if _private(folder, 0o711, os.geteuid()) and _reachable(folder, account):
             return folder
     raise StartError(
-        f"User {account.name}, who runs PostgreSQL, can reach neither {data} nor {' nor '.join(map(str, _ELSEWHERE))}: "
-        "set CROWDD_DATA_DIR to a folder that others may enter, or CROWDD_DB_DSN to a PostgreSQL of your own."
+        f"User {account.name}, who runs PostgreSQL, can access neither {data} nor {' nor '.join(map(str, _ELSEWHERE))}. "
+        "Set CROWDD_DATA_DIR to a folder that other users can enter, or CROWDD_DB_DSN to your own PostgreSQL."
     )
 
 
@@ -86,7 +86,7 @@ def _socket_folder(folder: Path, account: Account) -> Path:
     if not fits(socket):
         socket = _TEMPORARY / f"crowdd-{account.uid}-{_key(folder)}"
         if not _private(socket, 0o700, os.geteuid(), account.uid):
-            raise StartError(f"{socket} belongs to somebody else: remove it, or set CROWDD_DATA_DIR to a shorter path.")
+            raise StartError(f"{socket} belongs to another user. Remove it, or set CROWDD_DATA_DIR to a shorter path.")
     folder.mkdir(parents=True, exist_ok=True)
     account.own(socket)
     return socket
@@ -98,7 +98,7 @@ def fits(socket: Path) -> bool:
 
 
 def _private(folder: Path, mode: int, *owners: int) -> bool:
-    """Makes the folder; False when it is there already and in other hands, or cannot be made."""
+    """Create the folder. False if it exists and belongs to another user, or cannot be created."""
     try:
         folder.mkdir(mode=mode)
         folder.chmod(mode)

@@ -22,8 +22,8 @@ def hold(folder: Path, *, seconds: float = 15.0) -> int:
         descriptor = os.open(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except OSError as error:
         raise StartError(
-            f"Cannot write in the data folder {folder} ({error.strerror}): "
-            "give it to the user who starts crowdd, or set CROWDD_DATA_DIR to another folder."
+            f"Cannot write to the data folder {folder} ({error.strerror}). "
+            "Make the user who starts crowdd its owner, or set CROWDD_DATA_DIR to another folder."
         ) from None
     _take(descriptor, folder, seconds)
     os.ftruncate(descriptor, 0)
@@ -39,8 +39,8 @@ def _take(descriptor: int, folder: Path, seconds: float) -> None:
         return
     os.close(descriptor)
     raise StartError(
-        f"The data folder {folder} is in use by a crowdd that runs already (process {holder}): "
-        "stop it, or set CROWDD_DATA_DIR to another folder."
+        f"The data folder {folder} is used by another crowdd (process {holder}). "
+        "Stop it, or set CROWDD_DATA_DIR to another folder."
     )
 
 

@@ -1,4 +1,4 @@
-"""Child processes: run as another user, ended when their parent ends, waited for without a guess."""
+"""Child processes: run as another user, end with their parent, wait for a condition."""
 
 from __future__ import annotations
 

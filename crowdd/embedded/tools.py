@@ -48,14 +48,14 @@ def choose(major: int, found: Iterable[Tools], named: Path | None = None) -> Too
         return usable[0]
     there = ", ".join(f"{tools.version} in {tools.folder}" for tools in found) or "none"
     raise StartError(
-        f"pg_dump and pg_restore of PostgreSQL {major} or newer are needed (found: {there}"
+        f"pg_dump and pg_restore of PostgreSQL {major} or newer are required (found: {there}"
         f"{f'; looked in {named} only' if named else ''}). "
-        f"Install them (apt-get install postgresql-client-{major}), or name their folder by --pg-bin."
+        f"Install them (apt-get install postgresql-client-{major}), or set --pg-bin to their folder."
     )
 
 
 def _folders() -> Iterator[Path]:
-    """Where programs may lie; the one of the PATH last, for it may hold a wrapper that chooses by itself."""
+    """Folders to search for programs. PATH comes last, because it may have a wrapper that chooses a version."""
     yield from usual_folders()
     if embedded := embedded_folder():
         yield embedded

@@ -130,7 +130,7 @@ def _pairs(field: Field, text: str) -> list[list[str]]:
         elif found:
             found[-1][1] += f"|{part}"
         else:
-            raise InvalidValueError(f"{field.name} is not key::value, or several separated by |.")
+            raise InvalidValueError(f"{field.name} must be key::value, or several of them separated by |.")
     return found
 
 
@@ -141,5 +141,5 @@ def words(text: str) -> str:
         found = re.findall(r"\w+", operand)
         parts.append(operand if operand in ("&", "|") else "(" + " & ".join(f"'{word}'" for word in found) + ")")
     if "()" in parts:
-        raise InvalidValueError("The full-text search names no word between its operators.")
+        raise InvalidValueError("The full-text search has no word between its operators.")
     return " ".join(parts)

@@ -101,7 +101,7 @@ class Incoming:
     def _content(self) -> IO[bytes]:
         content = self.request.content
         if content is None or content.closed:
-            raise DisconnectedError("The client has gone.")
+            raise DisconnectedError("The client has disconnected.")
         return content
 
     @cached_property

@@ -11,7 +11,7 @@ from crowdd.http.pages.monitoring import HEALTH, healthy, readiness
 from crowdd.http.responses import BytesResponse
 from crowdd.http.transport.site import Request, RootResource
 
-_WORDS = "The server is starting and waits for its database."
+_WORDS = "The server is starting and waiting for its database."
 
 
 class Starting(RootResource):

@@ -1,4 +1,4 @@
-"""Announcement: what the people of the site tell everybody (interface: announcement-fields)."""
+"""Announcement: a message from the administrators to everybody (interface: announcement-fields)."""
 
 from crowdd.kinds.kind import ADMINS, EVERYONE, Field, Kind, Rights, Role, Write
 from crowdd.kinds.types import Boolean, Integer, JsonObject, PictureAddress, Text, Timestamp

@@ -1,7 +1,7 @@
 """How a kind is declared: its attributes, who may read and write each, its parents and rights.
 
 Everything that crowdd does with a kind in general (REST, filters, views, hypermedia, OpenAPI, listings) is derived
-from these values; what it does in particular stands in ``crowdd.domain``.
+from these values. Behaviour of a single kind is in ``crowdd.domain``.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ V = TypeVar("V")
 
 
 class Role(enum.Enum):
-    """What a requester is to a row. Rights are sets of these: any one of them is enough.
+    """The relation of a requester to a row. A right is a set of roles, and any one of them is enough.
 
-    ``storage.core.roles`` has the one SQL expression of each; nothing else decides who somebody is.
+    ``storage.core.roles`` has the only SQL expression of each role.
     """
 
     ANYBODY = "anybody"
@@ -75,7 +75,7 @@ class Field:
     doc: str
     read: frozenset[Role]  # no default: each declaration says it
     write: Write = Write.FREE
-    writers: frozenset[Role] | None = None  # None: whoever may change the row
+    writers: frozenset[Role] | None = None  # None: everybody who may change the row
     default: object = None  # a callable is called; None with null=False means: must be given
     null: bool = False
     search: bool = True  # may be filtered and ordered by, among the rows whose value one may read
@@ -142,7 +142,7 @@ class Kind:
     ``name`` stands in URLs and as the title of links; ``source`` is the relation that is read (a view that adds
     computed attributes, or the table), ``table`` the one that is written. ``parents`` maps kind names to the
     attribute that holds their id, in the order of the links. ``context`` kinds show a signed-in requester only
-    rows of projects of his own unless ``all=1``.
+    rows of their own projects unless ``all=1``.
     """
 
     name: str

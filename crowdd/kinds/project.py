@@ -98,6 +98,6 @@ PROJECT = Kind(
         figure("overall_progress", Number(), "Counted answers of those wanted, in per cent."),
         figure("last_activity", Text(), "The time of the last answer in words."),
         figure("last_activity_raw", Timestamp(), "The time of the last answer."),
-        figure("owner", Text(), "Full name of the owner, or the nickname while privacy_mode is on."),
+        figure("owner", Text(), "Full name of the owner, or the user name while privacy_mode is on."),
     ),
 )

@@ -1,4 +1,4 @@
-"""Result: what became of a completed task (interface: result-fields)."""
+"""Result: the counted answers of a completed task (interface: result-fields)."""
 
 from crowdd.kinds.kind import EVERYONE, NOBODY, OWNERS, Field, Kind, Relation, Rights, Role, Write
 from crowdd.kinds.types import Boolean, Integer, Integers, Json, Timestamp

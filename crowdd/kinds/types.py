@@ -33,7 +33,7 @@ _TRUE, _FALSE = {"true", "yes", "on", "y", "1"}, {"false", "no", "off", "n", "0"
 def clean_text(value: str) -> str:
     """The text, refused when PostgreSQL could not store it."""
     if _NUL.search(value) or _SURROGATE.search(value):
-        raise InvalidValueError("holds a NUL or a lone surrogate, which is no text")
+        raise InvalidValueError("contains a NUL or a lone surrogate")
     return value
 
 
@@ -44,7 +44,7 @@ def clean_json(value: object, depth: int = 0) -> object:
     if isinstance(value, str):
         return clean_text(value)
     if isinstance(value, float) and not math.isfinite(value):
-        raise InvalidValueError("holds a number that is not finite")
+        raise InvalidValueError("contains a number that is not finite")
     if isinstance(value, list):
         return [clean_json(item, depth + 1) for item in value]
     if isinstance(value, dict):
@@ -144,7 +144,7 @@ class Boolean(Type):
         word = str(value).strip().lower()
         if isinstance(value, int | str) and word in _TRUE | _FALSE:
             return word in _TRUE
-        raise InvalidValueError("is neither true nor false")
+        raise InvalidValueError("must be true or false")
 
     def schema(self) -> Schema:
         return {"type": "boolean"}
@@ -191,7 +191,7 @@ class ShortName(Text):
     def parse(self, value: object) -> str:
         text = super().parse(value).strip()
         if re.search(rf"[{_NOT_IN_ADDRESSES}]", text) or text in {".", ".."}:
-            raise InvalidValueError("must not hold blanks, control characters or any of / ? # % & \\ < > \" '")
+            raise InvalidValueError("must not contain spaces, control characters or any of / ? # % & \\ < > \" '")
         return text
 
     def schema(self) -> Schema:

@@ -31,7 +31,7 @@ USER = Kind(
     fields=(
         of_server("id", Integer(), "Its number."),
         Field("created", Timestamp(), "When the account was created.", read=SHOWN, write=Write.RESERVED),
-        Field("name", ShortName(maximum=35, minimum=3), "The unique nickname.", read=EVERYONE, write=Write.RESERVED),
+        Field("name", ShortName(maximum=35, minimum=3), "The unique user name.", read=EVERYONE, write=Write.RESERVED),
         Field("fullname", Text(maximum=500, minimum=1), "The full name.", read=SHOWN),
         Field("locale", Text(maximum=10), "The language of pages and mail.", read=EVERYONE),
         of_server("email_addr", Text(maximum=254), "The e-mail address.", search=False),

@@ -80,7 +80,7 @@ class Catalogues(Mapping[str, "Catalogue"]):
         return len(self._paths)
 
     def missing_translations(self) -> dict[str, int]:
-        """How often each that was read had no words."""
+        """How often each catalogue that was read lacked a translation."""
         return {code: catalogue.fallback_counter.count for code, catalogue in self._read.items()}
 
 
@@ -106,7 +106,7 @@ class Languages:
         return self.catalogues.get(locale, self._english)
 
     def missing_translations(self) -> dict[str, int]:
-        """By language: how often this process said something in English because it was not translated."""
+        """By language: how often this process used English because a translation was missing."""
         return self.catalogues.missing_translations() if isinstance(self.catalogues, Catalogues) else {}
 
     def say(self, words: str, locale: str) -> str:

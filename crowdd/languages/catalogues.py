@@ -1,4 +1,4 @@
-"""Reads catalogues as they are written, and counts what they lack."""
+"""Read catalogues from ``.po`` files, and count missing translations."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from babel.messages.pofile import read_po
 
 
 class CountingFallback(gettext.NullTranslations):
-    """What is said where a catalogue has no words: English, and ``count`` says how often that was."""
+    """Fall back to English where a catalogue has no translation, and count it in ``count``."""
 
     count = 0
 

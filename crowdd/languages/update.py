@@ -1,6 +1,6 @@
 """Bring the catalogues up to date with the sentences in the code, and the names of languages with Babel: ``make i18n``.
 
-Translations are kept, words that nobody says any more go, new ones are added without a translation and listed.
+Translations are kept, unused messages are removed, and new ones are added without a translation and listed.
 """
 
 from __future__ import annotations

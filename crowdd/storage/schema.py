@@ -96,7 +96,7 @@ async def upgrade(db: Transactions) -> list[int]:
     except InsufficientPrivilege as error:
         raise SchemaError(
             f"The database refuses the upgrade: {first_line(error)}.",
-            hint="Connect as the owner of the database, who may make its tables and extensions.",
+            hint="Connect as the owner of the database, who can create tables and extensions.",
         ) from error
 
 

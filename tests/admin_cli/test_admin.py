@@ -106,7 +106,7 @@ def test_list_shows_names_as_text(crowdctl, ada, rows):
 
 @pytest.mark.parametrize("words", [("admin", "add"), ("admin", "remove"), ("user", "reset-api-key")])
 def test_nobody_of_that_name(crowdctl, words):
-    assert crowdctl.refused(*words, "nobody") == "Error: There is no account nobody."
+    assert crowdctl.refused(*words, "nobody") == "Error: Account nobody does not exist."
 
 
 @pytest_twisted.ensureDeferred

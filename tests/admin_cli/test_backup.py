@@ -194,7 +194,7 @@ class TestThereAndBack:
         assert not [said for said in doctor(used, CROWDD_DATA_BACKUP_DAYS="0") if "backup" in said]
         fetched(dsn(used), "DELETE FROM backup")
         fetched(dsn(used), "UPDATE project SET created = created - interval '9 days'")
-        assert "There is no backup made by crowdctl backup." in doctor(used)
+        assert "No backup was made with crowdctl backup." in doctor(used)
 
     def test_the_settings_are_encrypted_and_come_back_beside_the_folder(self, used, place, tmp_path):
         secret = {"CROWDD_MAIL_PASSWORD": "sesame-sesame"}
@@ -217,7 +217,7 @@ def doctor(program, **more):
 class TestBackupRefuses:
     def test_a_file_that_is_there(self, used, archive):
         before = archive.read_bytes()
-        assert "is there already" in used.refused("backup", archive, **PASSPHRASE)
+        assert "already exists" in used.refused("backup", archive, **PASSPHRASE)
         assert archive.read_bytes() == before
 
     def test_a_missing_or_short_passphrase(self, used, tmp_path):
@@ -294,7 +294,7 @@ class TestRestoreRefuses:
         ("header", "said"),
         [
             ({"migrations": [1, 2, 9999]}, "made by a newer crowdd"),
-            ({"postgresql": 990_001}, "The backup is of PostgreSQL 99, this is "),
+            ({"postgresql": 990_001}, "The backup needs PostgreSQL 99 or newer (found "),
         ],
     )
     def test_an_archive_of_a_newer_crowdd_or_server(self, place, tmp_path, header, said):
@@ -305,7 +305,7 @@ class TestRestoreRefuses:
     def test_an_archive_of_a_newer_format(self, place, tmp_path, monkeypatch):
         monkeypatch.setattr(backup_archive, "FORMAT", 2)
         target = written(tmp_path / "newer", {})
-        assert "has format 2, this crowdd reads format 1" in place.refused("restore", target, **PASSPHRASE)
+        assert "has format 2, but this crowdd reads format 1" in place.refused("restore", target, **PASSPHRASE)
 
     @pytest.mark.parametrize("name", ["../evil", "uploads/../../evil", "/etc/evil", "uploads/a/b/c/d/e", "lock"])
     def test_an_archive_with_a_file_for_elsewhere(self, name):
@@ -320,13 +320,13 @@ class TestRestoreRefuses:
 
     def test_a_database_that_is_not_empty(self, used, place, archive):
         said = place.refused("restore", archive, CROWDD_DB_DSN=dsn(used), **PASSPHRASE)
-        assert "The database is not empty" in said and "a restore replaces nothing" in said
+        assert "The database is not empty" in said and "A restore does not replace data" in said
         assert untouched(place)
 
     def test_a_data_folder_that_is_not_empty(self, place, archive):
         data(place).mkdir()
         (data(place) / "secret.key").write_text("theirs")
-        assert "is not empty: it has secret.key" in place.refused("restore", archive, **PASSPHRASE)
+        assert "is not empty. It contains secret.key" in place.refused("restore", archive, **PASSPHRASE)
         assert (data(place) / "secret.key").read_text() == "theirs"
 
     def test_a_folder_in_use(self, used, place, archive):
@@ -335,7 +335,7 @@ class TestRestoreRefuses:
         try:
             assert wait_until(lambda: "flock" in locked(data(place)), 60)
             (data(place) / "lock").write_text(str(held.pid))
-            assert "is in use by a crowdd" in place.refused("restore", archive, **PASSPHRASE)
+            assert "is used by another crowdd" in place.refused("restore", archive, **PASSPHRASE)
         finally:
             held.kill()
             held.wait()
@@ -382,7 +382,7 @@ def test_a_restore_that_was_killed_after_the_commit_is_finished_by_the_next(plac
     with archive.open("rb") as file:
         (stage / "archive").write_text(backup_archive.verify(file, WORD).id)
     shutil.move(data(place) / "secret.key", stage / "secret.key")
-    assert "There is no secret.key" in place.refused("admin", "list")
+    assert "contains no secret.key" in place.refused("admin", "list")
     assert place.json("restore", archive, **PASSPHRASE)["rows"]["task"] == 20
     assert [row["name"] for row in place.json("admin", "list")] == ["ada"]
     assert not stage.exists()
@@ -396,7 +396,7 @@ class TestTools:
         assert choose(major, self.FOUND).folder == Path(folder)
 
     def test_older_ones_are_refused_and_named(self):
-        with pytest.raises(StartError, match=r"PostgreSQL 19 or newer are needed \(found: 15\.8 in /a, 18\.1 in /b"):
+        with pytest.raises(StartError, match=r"PostgreSQL 19 or newer are required \(found: 15\.8 in /a, 18\.1 in /b"):
             choose(19, self.FOUND)
 
 

@@ -49,7 +49,7 @@ def test_settings_that_can_work_and_some_that_cannot(crowdctl):
     ended = crowdctl("config", "check", CROWDD_HTTP_BASE_URL="crowd.example", CROWDD_ACCOUNTS_CONFIRM_EMAIL="on")
     assert ended.status == 1
     said = ended.output.splitlines()
-    assert said[0].startswith("Wrong: [http] base_url is 'crowd.example'.")
+    assert said[0].startswith("Problem: [http] base_url is 'crowd.example'.")
     assert any("confirm_email" in line for line in said)
     found = crowdctl("config", "check", "--json", CROWDD_HTTP_BASE_URL="crowd.example").json
     assert [finding["wrong"] for finding in found] == [True, False]

@@ -96,7 +96,7 @@ def test_doctor_says_when_the_serving_role_owns_the_tables(roles, crowdctl):
         ended = crowdctl("doctor", "--json", CROWDD_DB_DSN=dsn)
         return [finding["what"] for finding in ended.json if "owns the tables" in finding["what"]]
 
-    assert said(owner) == ["The database role that serves owns the tables: it could drop or change them."]
+    assert said(owner) == ["The database role of the server owns the tables, so it could drop or change them."]
     assert said(server) == []
 
 

@@ -38,7 +38,7 @@ def test_it_says_nothing_of_a_server_that_is_well(crowdctl, dsn, tmp_path):
     finally:
         server.stop()
     said = crowdctl("doctor", **MAIL, CROWDD_HTTP_PORT=str(server.port)).output.splitlines()
-    assert said[2] == f"Wrong: No server answers at {server.url}. Start it: twistd crowdd, or crowdctl serve."
+    assert said[2] == f"Problem: No server answers at {server.url}. Start it: twistd crowdd, or crowdctl serve."
 
 
 class OverTls(LiveServer):
@@ -59,7 +59,7 @@ def test_it_asks_a_server_that_speaks_tls_what_it_lacks(crowdctl, dsn, tmp_path)
     server = OverTls(dsn, folder, **settings)
     server.start()
     try:
-        few = "The server that runs is not ready: There is too little free space in the data folder."
+        few = "The running server is not ready: There is too little free space in the data folder."
         assert wait_until(lambda: len(complaints(load(None, server.environment)) or ()) == 1, 60)
         assert few in wrong(crowdctl, CROWDD_HTTP_PORT=str(server.port), **settings)
     finally:
@@ -77,9 +77,12 @@ def test_it_sees_what_has_gone_wrong_in_the_database(crowdctl, rows):
     )
     rows("UPDATE project_stat SET completed = 0")
     said = wrong(crowdctl)
-    assert "There is no administrator." in said
-    assert "1 pieces of long work are dead." in said
-    assert any(re.fullmatch(r"Long work waits for 6\d minutes and nobody does it\.", sentence) for sentence in said)
+    assert "The site has no administrator." in said
+    assert "1 background tasks have failed." in said
+    assert any(
+        re.fullmatch(r"A background task has been due for 6\d minutes, but no worker runs it\.", sentence)
+        for sentence in said
+    )
     assert "1 jobs are overdue, the longest by 2 days." in said
     assert "The job sweep_keys has failed 3 times in a row: No disk." in said
 
@@ -95,4 +98,4 @@ def test_a_database_that_is_away_is_a_finding_too(crowdctl, tmp_path):
 def test_a_key_that_others_may_read(crowdctl):
     crowdctl.json("admin", "list")
     os.chmod(Path(crowdctl.environment["CROWDD_DATA_DIR"]) / "secret.key", 0o644)
-    assert "Others may read secret.key in the data folder." in wrong(crowdctl)
+    assert "Other users can read secret.key in the data folder." in wrong(crowdctl)

@@ -16,11 +16,11 @@ def test_a_new_key_takes_over_and_the_old_one_finds_keys_as_before(crowdctl, row
     crowdctl.json("user", "create", "--name", "bob", "--email", "bob@example.org", *WORD)
     before = rows("SELECT api_key_hash, api_key_encrypted FROM account")
     (only,) = crowdctl.json("secrets", "list")
-    assert only["use"] == "encrypts and signs, finds and hides addresses"
+    assert only["use"] == "encrypts and signs, hashes keys and addresses"
     made = crowdctl.json("secrets", "add", "--yes")
     assert [(key["id"], key["use"]) for key in crowdctl.json("secrets", "list")] == [
         (made["id"], "encrypts and signs"),
-        (only["id"], "opens, finds and hides addresses"),
+        (only["id"], "decrypts, hashes keys and addresses"),
     ]
     done = crowdctl.json("secrets", "rotate")
     assert done[0] == {"table": "account", "column": "api_key_encrypted", "changed": 1, "unreadable": 0}
@@ -43,7 +43,7 @@ def test_a_lost_key_file_is_refused_by_commands_and_none_is_made(crowdctl, rows)
     key_file(crowdctl).unlink()
     for words in (("admin", "link"), ("user", "show", "bob"), ("secrets", "rotate"), ("jobs", "list")):
         said = crowdctl.refused(*words)
-        assert "There is no secret.key in" in said and LOST in said and "crowdctl secrets adopt --new-key" in said
+        assert "contains no secret.key" in said and LOST in said and "crowdctl secrets adopt --new-key" in said
     assert [*key_file(crowdctl).parent.iterdir()] == []
     key_file(crowdctl).write_bytes(kept)
     assert crowdctl.json("user", "show", "bob")["name"] == "bob"
@@ -94,7 +94,7 @@ def test_a_new_key_is_adopted_on_purpose_only_and_says_what_stops(crowdctl, rows
     assert losses == {"account.api_key_encrypted": 1, "totp.encrypted": 1, "one_time_link": 1}
     assert not key_file(crowdctl).exists()
     said = crowdctl("secrets", "adopt", "--new-key", "--yes").output
-    assert "1 API keys are made anew" in said and "authenticator apps are removed" in said
+    assert "1 API keys are replaced" in said and "authenticator apps are removed" in said
     server = LiveServer(dsn, key_file(crowdctl).parent)
     server.start()
     try:

@@ -163,7 +163,7 @@ def test_device_that_does_not_check_its_person_is_no_sign_in(ada: Visitor) -> No
     ada.go("/account/signin")
     ada.page.click("form[data-passkey=signin] button")
     # Locators, because the policy of the page refuses what wait_for_function evaluates again.
-    refusals = ada.page.locator("[data-passkey-error]:not([hidden])").or_(ada.page.get_by_text("did not check"))
+    refusals = ada.page.locator("[data-passkey-error]:not([hidden])").or_(ada.page.get_by_text("did not verify"))
     refusals.first.wait_for()
     assert ada.who is None
 

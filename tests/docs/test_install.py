@@ -150,7 +150,7 @@ mv /var/backups/crowdd/*.tar /var/backups/crowdd/backup.tar
     )
     said = typed(place, script, wheel).splitlines()
     assert [line for line in said if line.isdigit()] == ["200", "200"]
-    wrong = [line for line in said if line.startswith("Wrong:")]
+    wrong = [line for line in said if line.startswith("Problem:")]
     assert [line for line in wrong if "administrator" not in line] == [], said
     assert "every counter is right" in said and any(line.startswith("Restored what was committed") for line in said)
     assert not [line for line in said if line.startswith("not of crowdd")]

@@ -244,11 +244,11 @@ async def test_what_comes_packed_is_not_unpacked(server):
 @pytest.mark.parametrize(
     ("answer", "words"),
     [
-        (lambda transport: None, "did not answer within 0.3 seconds"),
+        (lambda transport: None, "did not respond within 0.3 seconds"),
         (lambda transport: transport.write(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhal"), "within 0.3 seconds"),
         (lambda transport: transport.abortConnection(), "closed the connection"),
         (lambda transport: transport.loseConnection(), "closed the connection"),
-        (lambda transport: transport.write(b"220 smtp.example ESMTP\r\n"), "in HTTP"),
+        (lambda transport: transport.write(b"220 smtp.example ESMTP\r\n"), "valid HTTP response"),
     ],
     ids=["hangs", "hangs in its answer", "resets", "closes", "is no web server"],
 )
@@ -276,9 +276,9 @@ async def test_who_goes_before_the_answer_breaks_it_off(server):
 async def test_nobody_there(server):
     port = server.listen("127.0.0.1")
     server.close()
-    with pytest.raises(UnreachableError, match=f"127.0.0.1 port {port} takes no connections"):
+    with pytest.raises(UnreachableError, match=f"127.0.0.1 port {port} refused the connection"):
         await Outgoing(reactor, ["127.0.0.1:*"]).request("GET", f"http://127.0.0.1:{port}/")
-    with pytest.raises(UnreachableError, match=r"The name nowhere\.example has no address"):
+    with pytest.raises(UnreachableError, match=r"The host name nowhere\.example has no address"):
         await Outgoing(reactor, [], Names()).request("GET", "http://nowhere.example/")
 
 

@@ -396,8 +396,8 @@ async def test_one_event_that_the_receiver_never_takes_ends_alone(post, receiver
     [
         ((302, {"Location": "http://127.0.0.1:1/"}), "a redirect; crowdd follows none"),
         (404, "answered 404"),
-        (CLOSE, "closed the connection before it had answered"),
-        (HANG, "did not answer within 0.3 seconds"),
+        (CLOSE, "closed the connection before it responded"),
+        (HANG, "did not respond within 0.3 seconds"),
     ],
     ids=["redirect", "404", "close", "hang"],
 )

@@ -95,7 +95,9 @@ def test_a_move_that_fails_leaves_the_old_folder_in_use(home, monkeypatch):
 @needs_two
 def test_missing_programs_are_named_with_what_to_do(home, monkeypatch):
     monkeypatch.setattr(major_upgrade, "find_all", lambda: [NEW])
-    with pytest.raises(StartError, match=rf"PostgreSQL {OLD.major}, which made .*pip install --target .*--old-bin"):
+    with pytest.raises(
+        StartError, match=rf"PostgreSQL {OLD.major}, which was not found\..*pip install --target .*--old-bin"
+    ):
         major_upgrade.move(home, None, None, lambda words: None)
     moved = major_upgrade.move(home, OLD.folder, None, lambda words: None)
     assert moved is not None and version(home) == NEW.major

@@ -220,7 +220,7 @@ class TestBinaries:
         assert binaries.pick([new, old], tmp_path) is new
         (tmp_path / "PG_VERSION").write_text("15\n")
         assert binaries.pick([new, old], tmp_path) is old
-        with pytest.raises(StartError, match=r"made by PostgreSQL 15.*postgresql-15"):
+        with pytest.raises(StartError, match=r"needs PostgreSQL 15.*postgresql-15"):
             binaries.pick([new], tmp_path)
 
     def test_none_at_all_says_what_to_install(self, tmp_path):
@@ -265,7 +265,7 @@ class TestLock:
 
     def test_folder_that_cannot_be_written(self, tmp_path):
         (tmp_path / "file").write_text("")
-        with pytest.raises(StartError, match=r"Cannot write in the data folder.*CROWDD_DATA_DIR"):
+        with pytest.raises(StartError, match=r"Cannot write to the data folder.*CROWDD_DATA_DIR"):
             hold(tmp_path / "file" / "var")
 
 
@@ -326,12 +326,12 @@ class TestAsRoot:
     def test_system_programs_out_of_reach_are_named(self, closed, data):
         place = find_home(data)
         programs(closed, "16.1")
-        with pytest.raises(StartError, match=f"cannot reach its programs in {closed}"):
+        with pytest.raises(StartError, match=f"cannot access its programs in {closed}"):
             binaries.within_reach(Binaries(closed, "16.1"), place.account, place.folder)
 
     def test_ordinary_user_is_told_whose_database_it_is(self, data):
         start(find_home(data, "nobody")).stop()
-        assert re.search(r"belongs to user nobody: start crowdd as that user or as root", as_daemon(find_home, data))
+        assert re.search(r"belongs to user nobody: Start crowdd as that user or as root", as_daemon(find_home, data))
 
 
 def as_daemon(work, *arguments):

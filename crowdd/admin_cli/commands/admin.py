@@ -1,4 +1,4 @@
-"""``crowdctl admin``: administrators, and how the first one comes about."""
+"""``crowdctl admin``: administrators, and the link that creates the first one."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _COLUMNS = ("id", "name", "fullname", "email_addr", "created")
 def admin() -> None:
     """Manage administrators.
 
-    WHO is an id, a nickname or an e-mail address.
+    WHO is an id, a user name or an e-mail address.
     """
 
 
@@ -32,7 +32,7 @@ def admin() -> None:
 @click.option("--name", required=True, help="Nickname.")
 @click.option("--email", required=True, help="E-mail address.")
 @password_option
-@click.option("--fullname", help="Full name (default: the nickname).")
+@click.option("--fullname", help="Full name (default: the user name).")
 @json_option
 @click.pass_obj
 def create(

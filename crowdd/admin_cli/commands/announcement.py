@@ -97,8 +97,8 @@ def _state(row: dict[str, object]) -> str:
 
 
 async def _change(services: Services, number: int, changes: dict[str, object]) -> dict[str, object]:
-    return await known(services.records.change(ANNOUNCEMENT, SYSTEM, number, changes), f"announcement {number}")
+    return await known(services.records.change(ANNOUNCEMENT, SYSTEM, number, changes), f"Announcement {number}")
 
 
 async def _remove(services: Services, number: int) -> None:
-    await known(services.records.delete(ANNOUNCEMENT, SYSTEM, number), f"announcement {number}")
+    await known(services.records.delete(ANNOUNCEMENT, SYSTEM, number), f"Announcement {number}")

@@ -1,4 +1,4 @@
-"""``crowdctl backup``: everything that a server needs to come back, in one file."""
+"""``crowdctl backup``: everything that is needed to restore a server, in one file."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ from crowdd.errors import ConfigError
 def backup(config: Path | None, file: Path, passphrase_file: Path | None, pg_bin: Path | None, as_json: bool) -> None:
     """Write the database, uploaded files, settings and keys to FILE, while the server runs.
 
-    It holds what was committed when the command began. Only keys and settings are encrypted by the passphrase: keep
-    FILE where nobody else can read it. It is never replaced.
+    The backup contains everything that was committed when the command started. Only keys and settings are encrypted
+    with the passphrase, so keep FILE where nobody else can read it. An existing file is never overwritten.
     """
     settings, word = load(config), passphrase(passphrase_file, new=True)
     owner = settings.db.migrate_dsn or settings.db.dsn
@@ -41,7 +41,7 @@ def backup(config: Path | None, file: Path, passphrase_file: Path | None, pg_bin
         progress.end()
     lines = [f"{file}: {made.bytes:,} bytes, {made.files:,} files, {sum(made.rows.values()):,} rows."]
     if made.missing:
-        lines.append(f"{made.missing} files that rows name were not there.")
+        lines.append(f"{made.missing} files that the database names are missing.")
     say(as_json, {**attrs.asdict(made), "snapshot_at": made.snapshot_at.isoformat()}, *lines)
 
 

@@ -22,7 +22,7 @@ _FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 
 @click.group(cls=Group)
 def db() -> None:
-    """Show and upgrade the version of the database."""
+    """Show or upgrade the version of the database."""
 
 
 @db.command()
@@ -36,9 +36,9 @@ def db() -> None:
 @json_option
 @click.pass_obj
 def upgrade(config: Path | None, postgresql: bool, old_bin: Path | None, new_bin: Path | None, as_json: bool) -> None:
-    """Bring the database to this version. An empty one gets its tables; all or nothing is done.
+    """Upgrade the database to this version, or create the tables in an empty one.
 
-    It connects by [db] migrate_dsn where that is set.
+    If a step fails, nothing is changed. The connection uses [db] migrate_dsn if it is set.
     """
     if postgresql:
         _move(load(config), old_bin, new_bin, as_json)

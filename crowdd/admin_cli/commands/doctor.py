@@ -1,4 +1,4 @@
-"""``crowdctl doctor``: looks at everything, says in sentences what is wrong and what to do."""
+"""``crowdctl doctor``: check the installation and print problems with what to do."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ from crowdd.storage.webhooks import webhooks
 
 
 @click.command()
-@click.option("--thorough", is_flag=True, help="Recount every counter too, as crowdctl check does.")
+@click.option("--thorough", is_flag=True, help="Also recount every counter, as crowdctl check does.")
 @json_option
 @click.pass_context
 def doctor(ctx: click.Context, thorough: bool, as_json: bool) -> None:
-    """Look at settings, data folder, database, server, jobs, queue, letters and webhooks, and say what is wrong.
+    """Check settings, data folder, database, server, jobs, queue, e-mails and webhooks, and print problems.
 
-    Each finding says what to do about it. Changes nothing. Ends with 1 when something is wrong, with 0 when all is well
-    or there is only advice.
+    Each problem comes with what to do about it. Changes nothing. Exits with 1 if there is a problem, and with 0 if
+    there is none or only advice.
     """
     found = examine(ctx.obj, thorough)
     if as_json:

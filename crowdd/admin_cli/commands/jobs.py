@@ -1,4 +1,4 @@
-"""``crowdctl jobs``: work by the clock."""
+"""``crowdctl jobs``: periodic jobs."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ def list_jobs(config: Path | None, as_json: bool) -> None:
 @json_option
 @click.pass_obj
 def show(config: Path | None, name: str, limit: int, as_json: bool) -> None:
-    """List the runs of the job NAME that are in the log, the newest first.
+    """List the logged runs of the job NAME, newest first.
 
-    Of a job that runs more often than every minute only those that failed are.
+    For jobs that run more often than once a minute, only failed runs are logged.
     """
     _find(name)
     listing(as_json, with_domain(config, lambda services: stored.log(services.db, name, limit)), _LOG)

@@ -48,7 +48,7 @@ def list_mails(config: Path | None, state: str | None, limit: int, as_json: bool
 @click.pass_obj
 def show(config: Path | None, mail_id: int, as_json: bool) -> None:
     """Show one e-mail with its links. The text is deleted after sending."""
-    row = with_domain(config, lambda services: known(services.mail.get(mail_id), f"e-mail {mail_id}"))
+    row = with_domain(config, lambda services: known(services.mail.get(mail_id), f"E-mail {mail_id}"))
     if as_json:
         print_json(attrs.asdict(row))
         return
@@ -79,7 +79,7 @@ def test(config: Path | None, address: str, locale: str, as_json: bool) -> None:
 
 
 async def _again(services: Services, mail_id: int) -> WholeMail:
-    row = await known(services.mail.again(mail_id), f"e-mail {mail_id}")
+    row = await known(services.mail.again(mail_id), f"E-mail {mail_id}")
     await services.administration.note("send_again", "mail", mail_id, SYSTEM)
     return row
 

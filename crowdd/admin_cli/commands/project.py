@@ -43,14 +43,14 @@ _SHOWN = 20  # values that name files which are not there
 
 @click.group(cls=Group)
 def project() -> None:
-    """Projects: loaded from folders, opened, paused, featured, handed over, deleted.
+    """Manage projects: load, export, publish, pause, feature, transfer and delete them.
 
     PROJECT is an id or a short name.
     """
 
 
 @project.command("list")
-@click.option("--owner", metavar="WHO", help="Only projects of this account (id, nickname or e-mail address).")
+@click.option("--owner", metavar="WHO", help="Only projects of this account (id, user name or e-mail address).")
 @click.option(
     "--category", "category_name", metavar="CATEGORY", help="Only projects in this category (id or short name)."
 )
@@ -107,13 +107,13 @@ def feature(config: Path | None, which: str, remove: bool, as_json: bool) -> Non
 
 @project.command()
 @click.argument("which", metavar="PROJECT")
-@click.option("--to", "person", metavar="WHO", required=True, help="Id, nickname or e-mail address of the new owner.")
+@click.option("--to", "person", metavar="WHO", required=True, help="Id, user name or e-mail address of the new owner.")
 @click.option("--keep-owners", is_flag=True, help="Keep the previous owner and co-owners as co-owners.")
 @yes_option
 @json_option
 @click.pass_obj
 def transfer(config: Path | None, which: str, person: str, keep_owners: bool, yes: bool, as_json: bool) -> None:
-    """Give a project to another account. Those who owned it before lose their rights unless they are kept."""
+    """Transfer a project to another account. Previous owners lose their rights unless you use --keep-owners."""
     confirm(yes, f"The project {which} will belong to {person}.")
     done = with_domain(config, lambda services: _transfer(services, which, person, keep_owners))
     say(as_json, done, f"{done['short_name']} belongs to {done['owner']} now.")
@@ -127,11 +127,12 @@ def transfer(config: Path | None, which: str, person: str, keep_owners: bool, ye
 def delete(config: Path | None, which: str, yes: bool, as_json: bool) -> None:
     """Delete a project with its tasks, answers, results and files.
 
-    Nobody finds it any more; of a large one the running server (or the next one) takes the rest away.
+    It disappears at once. The running server, or the next one that starts, deletes the data of a large project in the
+    background.
     """
     confirm(yes, f"The project {which} and everything in it will be deleted.")
     row = with_domain(config, lambda services: _delete(services, which))
-    say(as_json, {"id": row["id"], "short_name": row["short_name"]}, f"{row['short_name']} is gone.")
+    say(as_json, {"id": row["id"], "short_name": row["short_name"]}, f"{row['short_name']} is deleted.")
 
 
 @project.command()
@@ -140,7 +141,7 @@ def delete(config: Path | None, which: str, yes: bool, as_json: bool) -> None:
 @click.option(
     "--publish/--no-publish", default=None, help="Publish the project after loading, or leave its state unchanged."
 )
-@click.option("--if-empty", is_flag=True, help="Do nothing when the server has a project already.")
+@click.option("--if-empty", is_flag=True, help="Do nothing if the server already has a project.")
 @click.option("--strict", is_flag=True, help="Refuse a folder whose tasks name files that are not in it.")
 @json_option
 @click.pass_obj
@@ -153,12 +154,12 @@ def load(
     strict: bool,
     as_json: bool,
 ) -> None:
-    """Load the project in the folder DIRECTORY; loading it again brings it up to date and doubles nothing.
+    """Load a project from the folder DIRECTORY. Loading it again updates the project without duplicating tasks.
 
-    The folder holds project.json (name, short_name, description, category, n_answers, published, info ...),
-    presenter.html, results.html, tutorial.html, long_description.md, and tasks.ndjson or tasks.csv. Files that
-    info names are uploaded. Values of tasks that look like files and are not in the folder stay as they are and are
-    listed on standard error (with --json as missing_files); with --strict nothing is loaded then, and the exit status
+    The folder contains project.json (name, short_name, description, category, n_answers, published, info ...),
+    presenter.html, results.html, tutorial.html, long_description.md, and tasks.ndjson or tasks.csv. Files that info
+    names are uploaded. If a task names a file that is not in the folder, the value stays as it is and is listed on
+    standard error (with --json as missing_files). With --strict, nothing is loaded in this case and the exit status
     is 1.
     """
     with _watching(directory, as_json, strict) as (source, progress):
@@ -180,7 +181,7 @@ def load(
     "types",
     multiple=True,
     type=click.Choice([*KINDS]),
-    help="Only this part of the answers. May be repeated.",
+    help="Export only tasks, answers or results. Can be repeated.",
 )
 @click.option(
     "--format",
@@ -190,7 +191,7 @@ def load(
     type=click.Choice([*FORMATS]),
     help="Format of the answers.",
 )
-@click.option("--raw", is_flag=True, help="Leave texts of tables as they are, also those a spreadsheet would run.")
+@click.option("--raw", is_flag=True, help="Do not escape texts that a spreadsheet would run as formulas.")
 @click.option("--resume", is_flag=True, help="Keep complete files and write only the others.")
 @json_option
 @click.pass_obj
@@ -204,12 +205,12 @@ def export(
     resume: bool,
     as_json: bool,
 ) -> None:
-    """Write a project to a folder that can be loaded, on another server too, and its answers beside it.
+    """Write a project and its answers to a folder that can be loaded on this or another server.
 
-    The folder has what `crowdctl project load` takes: project.json, its texts, tasks.ndjson, and the files that these
-    name. The owner, the password, the blog, and tasks that were taken out are not in it. The folder answers in it has
-    tasks, answers and results as their owners download them, with all that administrators may see; --type writes only
-    these. A file has its name only when it is whole, so that an export that was interrupted can be resumed.
+    The folder contains what `crowdctl project load` needs: project.json, its texts, tasks.ndjson, and the files that
+    these name. It does not contain the owner, the password, the blog and retired tasks. The subfolder answers contains
+    tasks, answers and results as in the owner's downloads, with everything that administrators can see. With --type,
+    only these are written. A file gets its name when it is complete, so an interrupted export can be resumed.
     """
     files = [(type_, format_) for type_ in types or KINDS]
     with watching("Writing rows", quiet=as_json) as told:

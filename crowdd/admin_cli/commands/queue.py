@@ -1,4 +1,4 @@
-"""``crowdctl queue``: long work in the background."""
+"""``crowdctl queue``: background tasks."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def work(config: Path | None, as_json: bool) -> None:
 
 
 async def _seen(services: Services, item_id: int, wait: bool, told: Callable[[int], None]) -> dict[str, object]:
-    item = await known(services.queue.get(SYSTEM, item_id, whole=True), f"item {item_id}")
+    item = await known(services.queue.get(SYSTEM, item_id, whole=True), f"Background task {item_id}")
     while wait and item["state"] not in _ENDED:
         told(item["done"])
         await deferLater(reactor, _LOOK_SECONDS)
@@ -104,7 +104,7 @@ async def _seen(services: Services, item_id: int, wait: bool, told: Callable[[in
 
 async def _changed(services: Services, action: str, item_id: int) -> dict[str, object]:
     change = services.queue.cancel if action == "cancel" else services.queue.retry
-    item = await known(change(SYSTEM, item_id), f"item {item_id}")
+    item = await known(change(SYSTEM, item_id), f"Background task {item_id}")
     await services.administration.note(action, "queue", item_id, SYSTEM)
     return item
 

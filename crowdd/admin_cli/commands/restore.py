@@ -1,4 +1,4 @@
-"""``crowdctl restore``: a server comes back from one file, into an empty place."""
+"""``crowdctl restore``: restore a backup into an empty database and data folder."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ from crowdd.storage.server import recount
 @json_option
 @click.pass_context
 def restore(ctx: click.Context, file: Path, passphrase_file: Path | None, pg_bin: Path | None, as_json: bool) -> None:
-    """Bring back what crowdctl backup wrote to FILE: into an empty database and an empty data folder.
+    """Restore the backup FILE into an empty database and an empty data folder.
 
-    Both are those of the configuration. The whole of FILE is checked before anything is changed. Afterwards the
-    database is brought to this version and every counter recounted. Ends with 1 when a counter differs.
+    The configuration names both. All of FILE is checked before anything is changed. After restoring, the command
+    upgrades the database to this version and recounts every counter. Exits with 1 if a counter differs.
     """
     settings, word = load(ctx.obj), passphrase(passphrase_file)
     progress = Progress(quiet=as_json)
@@ -52,14 +52,14 @@ def restore(ctx: click.Context, file: Path, passphrase_file: Path | None, pg_bin
 
 
 class RestoreTarget:
-    """The database and the data folder of the settings, in nobody else's hands meanwhile."""
+    """The database and the data folder of the settings, locked for this command."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Nobody serves on the folder as long as the block lasts. Raises StartError when somebody does."""
+        """Lock the data folder for the block. Raises StartError if a server uses it."""
         lock = hold(self._settings.data.dir)
         try:
             yield

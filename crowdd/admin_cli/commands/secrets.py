@@ -31,8 +31,8 @@ def secrets() -> None:
 def list_keys(config: Path | None, as_json: bool) -> None:
     """List the keys by their public ids, starting with the one that encrypts."""
     roots = _of_the_folder(load(config)).roots
-    uses = ["encrypts and signs"] + ["opens"] * (len(roots) - 1)
-    uses[-1] += ", finds and hides addresses" if uses[-1] else ""
+    uses = ["encrypts and signs"] + ["decrypts"] * (len(roots) - 1)
+    uses[-1] += ", hashes keys and addresses" if uses[-1] else ""
     rows = [{"id": keys.key_id(root).hex(), "use": use} for root, use in zip(roots, uses, strict=True)]
     listing(as_json, rows, ("id", "use"))
 
@@ -42,15 +42,15 @@ def list_keys(config: Path | None, as_json: bool) -> None:
 @json_option
 @click.pass_obj
 def add(config: Path | None, yes: bool, as_json: bool) -> None:
-    """Put a new key before the others.
+    """Add a new key as the first line of secret.key.
 
-    Start the server again at once, then run: crowdctl secrets rotate.
+    Restart the server immediately, then run: crowdctl secrets rotate.
     """
-    confirm(yes, "Running servers cannot read what the new key encrypts until they are started again.")
+    confirm(yes, "Running servers cannot read what the new key encrypts until they are restarted.")
     made = keys.add(load(config).data.dir)
     name = keys.key_id(made.root).hex()
     say(
-        as_json, {"id": name}, f"Key {name} encrypts from now on. Start the server again, then: crowdctl secrets rotate"
+        as_json, {"id": name}, f"Key {name} encrypts from now on. Restart the server, then run: crowdctl secrets rotate"
     )
 
 
@@ -58,9 +58,9 @@ def add(config: Path | None, yes: bool, as_json: bool) -> None:
 @json_option
 @click.pass_context
 def rotate(ctx: click.Context, as_json: bool) -> None:
-    """Seal every stored secret with the first key. It can be broken off and begun again.
+    """Encrypt every stored secret with the first key. The command can be interrupted and repeated.
 
-    Ends with 1 when there are secrets that no key opens.
+    Exits with 1 if there are secrets that no key decrypts.
     """
     done = with_domain(ctx.obj, lambda services: KeyRotation(services.db, services.secrets).run())
     listing(as_json, [attrs.asdict(one) for one in done], ("table", "column", "changed", "unreadable"))
@@ -73,20 +73,24 @@ def rotate(ctx: click.Context, as_json: bool) -> None:
 @json_option
 @click.pass_obj
 def adopt(config: Path | None, new_key: bool, yes: bool, as_json: bool) -> None:
-    """Say what stops working when the database goes on without its key file, or go on without it.
+    """Show what stops working without the previous key file, or continue with a new one.
 
-    For a secret.key that is lost, or a last line that was removed on purpose. Stop the server first. Without --new-key
-    nothing is changed.
+    Use this if secret.key is lost, or if its last line was removed on purpose. Stop the server first. Nothing is
+    changed unless you use --new-key.
     """
     settings = load(config)
     if new_key:
-        confirm(yes, "What depends on a lost key stops working: crowdctl secrets adopt lists it.")
+        confirm(yes, "Everything that depends on the lost key stops working. To list it: crowdctl secrets adopt")
     lost = with_database(config, lambda pool: _adopt(settings, pool, new_key))
     if lost is None:
-        say(as_json, {"needed": False, "done": False, "losses": []}, "The key file is the one of this database.")
+        say(as_json, {"needed": False, "done": False, "losses": []}, "The key file belongs to this database.")
         return
     sentences = [loss.sentence() for loss in lost]
-    end = "The database has taken the key file. Start the server." if new_key else "Nothing was changed: say --new-key."
+    end = (
+        "The database now uses this key file. Start the server."
+        if new_key
+        else "Nothing was changed. To continue: --new-key"
+    )
     rows = [attrs.asdict(loss) for loss in lost]
     say(as_json, {"needed": True, "done": new_key, "losses": rows}, *sentences, ALSO, end)
 

@@ -1,6 +1,6 @@
-"""``crowdctl serve``: from nothing to a running server in the foreground, and back to nothing at the end.
+"""``crowdctl serve``: prepare everything, run the server in the foreground, and stop everything at the end.
 
-Its PostgreSQL and its daemon are started again when one of them ends by itself.
+PostgreSQL and the daemon are restarted when one of them exits.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 def serve(config: str) -> None:
     """Start PostgreSQL, prepare the database and serve until Ctrl-C.
 
-    PostgreSQL is the configured one ([db] dsn); without that, crowdd runs one of its own on the data folder.
+    The command uses the PostgreSQL in [db] dsn. Without that setting it runs an embedded PostgreSQL in the data folder.
     """
     settings = load(config)
     stop = Stop()
@@ -296,10 +296,10 @@ def announce(base_url: str, link: str | None) -> None:
     """Tells where the server is, how to become its first admin, and what to try."""
     click.echo(f"\n  crowdd            {base_url}")
     if link:
-        click.echo(f"  Become its admin  {link}  (works once)")
+        click.echo(f"  Become admin      {link}  (works once)")
     if EXAMPLE_FOLDER.is_dir():
         click.echo(f"  Try the example   {base_url}/project/{EXAMPLE_FOLDER.name}/")
-    click.echo("  Ctrl-C ends it.\n")
+    click.echo("  Press Ctrl-C to stop.\n")
 
 
 def first_to_end(daemon: subprocess.Popen[bytes], server: PostgresServer | None) -> None:

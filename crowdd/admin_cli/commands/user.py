@@ -28,12 +28,16 @@ _SHOW = (*_LIST, "locale", "valid_email", "has_password", "privacy_mode", "subsc
 def user() -> None:
     """Manage accounts, their API keys and passwords.
 
-    WHO is an id, a nickname or an e-mail address.
+    WHO is an id, a user name or an e-mail address.
     """
 
 
 @user.command("list")
-@click.option("--search", metavar="WORDS", help=f"Only who has these words in names or address; {MAX_FOUND} at most.")
+@click.option(
+    "--search",
+    metavar="WORDS",
+    help=f"Only accounts with these words in the names or the address (at most {MAX_FOUND}).",
+)
 @click.option("--after", type=int, default=0, metavar="ID", help="Only ids above this one (for the next page).")
 @click.option("--limit", type=click.IntRange(1, 50_000), default=100, show_default=True, help="Maximum number.")
 @json_option
@@ -55,7 +59,7 @@ def list_users(config: Path | None, search: str | None, after: int, limit: int, 
 @json_option
 @click.pass_obj
 def show(config: Path | None, who: str, as_json: bool) -> None:
-    """Show the account WHO, and the short names of the projects that it owns or helps to own."""
+    """Show the account WHO and the short names of the projects that it owns or co-owns."""
 
     async def work(services: Services) -> dict[str, object]:
         found = await account(services.accounts, who)
@@ -70,7 +74,7 @@ def show(config: Path | None, who: str, as_json: bool) -> None:
 @click.option("--name", required=True, help="Nickname.")
 @click.option("--email", required=True, help="E-mail address.")
 @password_option
-@click.option("--fullname", help="Full name (default: the nickname).")
+@click.option("--fullname", help="Full name (default: the user name).")
 @click.option("--locale", default="en", show_default=True, help="Language of pages and e-mails.")
 @json_option
 @click.pass_obj
@@ -143,9 +147,10 @@ def reset_password(config: Path | None, who: str, email: bool, password: str | N
 @json_option
 @click.pass_obj
 def remove_factors(config: Path | None, who: str, yes: bool, as_json: bool) -> None:
-    """Remove the second factors of WHO, who lost them: authenticator app, passkeys and recovery codes.
+    """Remove all second factors of the account WHO: authenticator app, passkeys and recovery codes.
 
-    The password alone signs them in afterwards. Make sure first that it is they who ask. They are notified by e-mail.
+    Use this for people who lost them. Check first that the request really comes from that person. Afterwards the
+    password alone is enough to sign in. The person is notified by e-mail.
     """
     confirm(yes, f"Without a second factor, the password alone opens the account {who}.")
 
@@ -164,14 +169,14 @@ def remove_factors(config: Path | None, who: str, yes: bool, as_json: bool) -> N
 @json_option
 @click.pass_obj
 def delete(config: Path | None, who: str, yes: bool, as_json: bool) -> None:
-    """Delete the account WHO. Its answers stay with their projects, under a pseudonym.
+    """Delete the account WHO. Its answers stay in their projects under a pseudonym.
 
-    Nobody can sign in with it from now on; the running server (or the next one) takes the rest away. Somebody who owns
-    projects cannot go before these are handed over or deleted.
+    The account cannot sign in from now on. The running server, or the next one that starts, deletes its data in the
+    background. Projects that the account owns must be transferred or deleted first.
     """
     confirm(yes, f"The account {who} and what belongs to it will be deleted.")
     done = with_domain(config, lambda services: _delete(services, who))
-    say(as_json, done, f"{done['name']} is gone. What is left is taken away in the background: crowdctl queue list")
+    say(as_json, done, f"{done['name']} is deleted. Its data is removed in the background: crowdctl queue list")
 
 
 @user.command()
@@ -187,14 +192,14 @@ def delete(config: Path | None, who: str, yes: bool, as_json: bool) -> None:
 @click.pass_obj
 def export(config: Path | None, who: str, target: Path, as_json: bool) -> None:
     """Write all data about WHO to a zip file, each table as JSON and as CSV."""
-    with watching("Gathering rows", quiet=as_json) as told:
+    with watching("Collecting rows", quiet=as_json) as told:
         done = with_domain(config, lambda services: _export(services, who, target, told))
     say(as_json, done, f"{done['rows']} rows of {done['name']} are in {target} ({done['bytes']} bytes).")
 
 
 async def _create(services: Services, form: Registration, locale: str) -> dict[str, object]:
     if locale not in services.languages.names:
-        raise CrowddError(f"There is no language {locale}, only {', '.join(services.languages.names)}.")
+        raise CrowddError(f"Language {locale} is not available. Languages: {', '.join(services.languages.names)}.")
     try:
         user_id = await services.accounts.register(form, attrs.evolve(SYSTEM, locale=locale))
     except FormError as error:

@@ -1,4 +1,4 @@
-"""``crowdctl webhook``: what projects' receivers are told. The running server sends; commands say what."""
+"""``crowdctl webhook``: webhooks of projects. The running server sends deliveries; commands choose them."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def redeliver(
             return await services.webhooks.replay(row, SYSTEM, first, last)
         if failed:
             return await services.webhooks.all_failed_again(row, SYSTEM)
-        what = f"delivery {delivery} of {row['short_name']}"
+        what = f"Delivery {delivery} of {row['short_name']}"
         await known(services.webhooks.again(row, SYSTEM, delivery or 0), what)
         return 1
 

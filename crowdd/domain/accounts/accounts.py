@@ -155,7 +155,7 @@ class Accounts:
         """id, name, e-mail and roles of the account with that nickname or e-mail; NotFoundError when there is none."""
         row = await (accounts.by_email if "@" in name else accounts.by_name)(self._db, name)
         if row is None:
-            raise NotFoundError(f"There is no account {name}.")
+            raise NotFoundError(f"Account {name} does not exist.")
         return row
 
     async def find_by_name(self, name: str) -> Account:

@@ -71,7 +71,7 @@ class ExternalUsers:
         if claims["project_id"] != row["id"] or claims["short_name"] != row["short_name"]:
             raise AnonymousError("The token was made for another project.", code="wrong_project")
         if not claims["exp"] > row["now"]:
-            raise AnonymousError("The token has run out.", code="token_expired", hint="Ask for a new one.")
+            raise AnonymousError("The token has expired.", code="token_expired", hint="Request a new one.")
         _require_user(claims, uid, named=row["token_per_volunteer"])
         return None if row["draft_key"] is None else str(row["draft_key"])
 

@@ -113,7 +113,7 @@ class PersonalData:
     async def write_to(self, user_id: int, target: Path, who: Requester, told: Progress) -> Values:
         """The same at once, to a new file of the operator's choice; nobody is written to. Raises ConflictError."""
         if target.exists():
-            raise ConflictError(f"{target} is there already.")
+            raise ConflictError(f"{target} already exists.")
         done = await self._pack(user_id, target, told)
         await audit.write(self._db, who, "export", "user", user_id)
         return done

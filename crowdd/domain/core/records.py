@@ -267,7 +267,7 @@ class Records:
             for row in await records.rows(tx, kind, ids[first : first + SLICE], who):
                 found[row["id"]] = self.view(kind, {**row, "roles": row["roles"] | also})
         if len(found) < len(set(ids)):
-            raise NotFoundError(NOT_FOUND, hint="What this request made has been deleted since.")
+            raise NotFoundError(NOT_FOUND, hint="The object that this request created has been deleted.")
         return [found[row_id] for row_id in ids]
 
     async def _locked(self, tx: Database, kind: Kind, who: Requester, row_id: int, wanted: frozenset[Role]) -> Row:
@@ -344,7 +344,7 @@ class Records:
         if project_id is not None:
             have = await records.roles_to_project(tx, project_id, who)
             if have is None or not have & (OWNERS | {Role.REACHABLE}):
-                raise NotFoundError(NOT_FOUND, hint=f"There is no project {project_id}.")
+                raise NotFoundError(NOT_FOUND, hint=f"Project {project_id} does not exist.")
         rights.require(who, have or frozenset(), kind.rights.create)
         return have or frozenset()
 

@@ -241,7 +241,7 @@ def keep(folder: Path, keys: Secrets) -> None:
     except OSError as error:
         raise _unwritable(folder / FILE, error) from None
     if existing(folder) != keys:
-        raise ConfigError(f"Another process has just made {folder / FILE}.", hint="Start again.")
+        raise ConfigError(f"Another process has just created {folder / FILE}.", hint="Start again.")
 
 
 def forget_candidate(folder: Path) -> None:
@@ -250,18 +250,18 @@ def forget_candidate(folder: Path) -> None:
 
 
 def _unwritable(path: Path, error: OSError) -> ConfigError:
-    return ConfigError(f"Cannot keep secrets in {path}: {error.strerror}. Choose another folder: [data] dir.")
+    return ConfigError(f"Cannot write the key file {path}: {error.strerror}. Choose another folder: [data] dir.")
 
 
 def _foreign(path: Path) -> ConfigError:
-    return ConfigError(f"{path} does not hold the secrets of a server. Restore it from a backup, or remove it.")
+    return ConfigError(f"{path} is not a valid key file. Restore it from a backup, or remove it.")
 
 
 def add(folder: Path) -> Secrets:
     """The secrets of a data folder after a new root was put before the others. Raises ConfigError as ``load`` does."""
     path, before = folder / FILE, existing(folder)
     if before is None:
-        raise ConfigError(f"There is no {FILE} in {folder}.")
+        raise ConfigError(f"{folder} contains no {FILE}.")
     added = Secrets(os.urandom(_SIZE), before.roots)
     try:
         _draft(path, added, path.stat()).replace(path)

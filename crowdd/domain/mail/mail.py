@@ -128,7 +128,7 @@ class Mail:
         """A whole letter; its texts are gone once it was sent. Raises NotFoundError."""
         row = await mail.one_of(self._db, mail_id)
         if row is None:
-            raise NotFoundError(f"There is no e-mail {mail_id}.")
+            raise NotFoundError(f"E-mail {mail_id} does not exist.")
         return row
 
     async def again(self, mail_id: int) -> mail.WholeMail:

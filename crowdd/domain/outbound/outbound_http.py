@@ -219,11 +219,11 @@ def describe_failure(problem: BaseException, there: Target, seconds: float) -> s
     cause, host = innermost(problem), there.host
     match cause:
         case CancelledError() | network.TimeoutError():
-            return _("%(host)s did not answer within %(seconds)s seconds.", host=host, seconds=f"{seconds:g}")
+            return _("%(host)s did not respond within %(seconds)s seconds.", host=host, seconds=f"{seconds:g}")
         case network.DNSLookupError():
-            return _("The name %(host)s has no address.", host=host)
+            return _("The host name %(host)s has no address.", host=host)
         case network.ConnectionRefusedError():
-            return _("%(host)s port %(port)s takes no connections.", host=host, port=there.port)
+            return _("%(host)s port %(port)s refused the connection.", host=host, port=there.port)
         case network.ConnectError():
             return _("%(host)s port %(port)s cannot be reached.", host=host, port=there.port)
         case VerificationError():
@@ -231,8 +231,8 @@ def describe_failure(problem: BaseException, there: Target, seconds: float) -> s
         case SSL.Error() | ssl.SSLError():
             return _("%(host)s: no secure connection could be made (%(reason)s).", host=host, reason=_tls_words(cause))
         case network.ConnectionClosed():
-            return _("%(host)s closed the connection before it had answered.", host=host)
-    return _("%(host)s did not answer in HTTP (%(reason)s).", host=host, reason=type(cause).__name__)
+            return _("%(host)s closed the connection before it responded.", host=host)
+    return _("%(host)s did not send a valid HTTP response (%(reason)s).", host=host, reason=type(cause).__name__)
 
 
 def innermost(problem: BaseException) -> BaseException:

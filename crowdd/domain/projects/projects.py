@@ -172,7 +172,7 @@ class Projects:
         if row is None or not row["roles"] & _KNOWN:
             raise NotFoundError(NOT_FOUND)
         if not row["roles"] & PROJECT.rights.get:
-            raise ForbiddenError(_("This project asks for a password."), code="project_password")
+            raise ForbiddenError(_("This project requires a password."), code="project_password")
         return row
 
     async def owned(self, short_name: str, who: Requester) -> ProjectPage:
@@ -195,7 +195,7 @@ class Projects:
         if row is not None and row["first_published"] is not None:
             return who
         if row is None or row["draft_key"] != draft_key(key):
-            raise NotFoundError(NOT_FOUND, hint="This link has ended. Ask the project's owner for a new one.")
+            raise NotFoundError(NOT_FOUND, hint="This link has expired. Ask the owner of the project for a new one.")
         return attrs.evolve(who, unlocked=(*who.unlocked, draft_key(key)))
 
     async def renew_link(self, row: ProjectPage, who: Requester) -> None:
@@ -381,15 +381,15 @@ def check_info(info: Values) -> None:
     """Refuses what the server itself reads from ``info`` when it has an impossible value."""
     sched = info.get("sched")
     if sched is not None and sched not in schedulers.names():
-        raise InvalidValueError(f"info.sched is not one of {', '.join(schedulers.names())}.")
+        raise InvalidValueError(f"info.sched must be one of {', '.join(schedulers.names())}.")
     for name in ("task_presenter", "results", "tutorial"):
         if not isinstance(info.get(name), str | None):
-            raise InvalidValueError(f"info.{name} is not a text.")
+            raise InvalidValueError(f"info.{name} must be a text.")
     for name in ("answers_when_complete", "token_per_volunteer"):
         if not isinstance(info.get(name), bool | None):
-            raise InvalidValueError(f"info.{name} is not true or false.")
+            raise InvalidValueError(f"info.{name} must be true or false.")
     if info.get("language") is not None and not is_tag(info["language"]):
-        raise InvalidValueError("info.language is no tag of a language, such as en, pt-BR or zh-Hant.")
+        raise InvalidValueError("info.language must be a language tag such as en, pt-BR or zh-Hant.")
     key = info.get("answer_key")
     if key is not None and (not isinstance(key, str) or not 1 <= len(key) <= MAX_KEY_CHARACTERS or "\0" in key):
         raise InvalidValueError(_("info.answer_key must be a text of 1 to %(max)s characters.", max=MAX_KEY_CHARACTERS))
@@ -417,5 +417,5 @@ async def _category(tx: Database, category_id: int | None) -> int:
     if category_id is None:
         category_id = await projects.first_category(tx)
     if category_id is None or not await projects.category_exists(tx, category_id):
-        raise InvalidRequestError(f"There is no category {category_id}.")
+        raise InvalidRequestError(f"Category {category_id} does not exist.")
     return category_id

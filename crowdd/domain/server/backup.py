@@ -44,7 +44,7 @@ def back_up(settings: Settings, dsn: str, target: Path, passphrase: str, pg_bin:
     pg_dump that fits, ServerKeyError for a key file that is not the database's, SchemaError, DumpError.
     """
     if target.exists():
-        raise ConflictError(f"{target} is there already.")
+        raise ConflictError(f"{target} already exists.")
     secrets = keys.existing(settings.data.dir)
     with dump.snapshot(dsn) as seen:
         shape = seen.shape()
@@ -115,6 +115,6 @@ def _draft(target: Path) -> Iterator[IO[bytes]]:
             os.fsync(descriptor)
         os.link(draft, target)
     except FileExistsError:
-        raise ConflictError(f"{target} is there already.") from None
+        raise ConflictError(f"{target} already exists.") from None
     finally:
         draft.unlink(missing_ok=True)

@@ -73,7 +73,7 @@ class Writer:
             self._tar.addfile(info, file)
         except OSError as error:
             if error.errno is None:  # tarfile's way to say so
-                raise ArchiveError(f"{name} became shorter while it was read. Begin again.") from None
+                raise ArchiveError(f"{name} became shorter while it was read. Start the backup again.") from None
             raise
         self.counts["files"] += 1
         self.counts["file_bytes"] += info.size
@@ -117,7 +117,7 @@ def verify(archive: IO[bytes], passphrase: str, told: Told = lambda what, number
     if header:
         _require_format(_json(header))
     if not header or not manifest or not keys:
-        raise ArchiveError("The archive is cut off: its end is missing. Take another backup.")
+        raise ArchiveError("The archive is incomplete: its end is missing. Use another backup.")
     secret = _json(encryption.decrypt(passphrase, _json(keys), _bound(manifest)))
     _require_bytes(archive, _json(manifest), _tail(manifest, keys), told)
     return Contents(_json(header), _json(manifest), tuple(secret["keys"]), secret["settings"])
@@ -145,7 +145,7 @@ def _require_bytes(archive: IO[bytes], manifest: Mapping[str, Any], tail: bytes,
         left -= len(piece)
         told("bytes checked", manifest["bytes"] - left)
     if left or digest.hexdigest() != manifest["sha256"] or archive.read(len(tail) + 1) != tail:
-        raise ArchiveError("The archive is damaged: its bytes are not those that were written. Take another backup.")
+        raise ArchiveError("The archive is damaged: its checksum does not match. Use another backup.")
 
 
 def files(archive: IO[bytes]) -> Iterator[tuple[str, IO[bytes]]]:
@@ -181,18 +181,19 @@ def _readable() -> Iterator[None]:
     except (tarfile.TarError, EOFError, UnicodeDecodeError) as error:
         cut = "unexpected end" in str(error)
         words = "The archive is cut off" if cut else "The file is no archive of crowdctl backup, or it is damaged"
-        raise ArchiveError(f"{words} ({error}). Take another backup.") from None
+        raise ArchiveError(f"{words} ({error}). Use another backup.") from None
 
 
 def _require_format(header: Mapping[str, Any]) -> None:
     if header.get("format") != FORMAT:
         raise ArchiveError(
-            f"The archive has format {header.get('format')}, this crowdd reads format {FORMAT}: install a newer crowdd."
+            f"The archive has format {header.get('format')}, but this crowdd reads format {FORMAT}. "
+            "Install a newer crowdd."
         )
 
 
 def _foreign(how: str) -> ArchiveError:
-    return ArchiveError(f"The file is not as crowdctl backup writes it: {how}.")
+    return ArchiveError(f"The file was not written by crowdctl backup: {how}.")
 
 
 def _small(content: IO[bytes], member: tarfile.TarInfo) -> bytes:
@@ -205,7 +206,7 @@ def _json(text: bytes) -> Any:
     try:
         return orjson.loads(text)
     except orjson.JSONDecodeError:
-        raise ArchiveError("The archive is damaged: a part of it is not JSON. Take another backup.") from None
+        raise ArchiveError("The archive is damaged: a part of it is not JSON. Use another backup.") from None
 
 
 def _bound(manifest: bytes) -> bytes:

@@ -35,7 +35,7 @@ class Finding:
 
     def sentence(self) -> str:
         """Both, for people."""
-        return f"{'Wrong' if self.wrong else 'Advice'}: {self.what} {self.todo}".rstrip()
+        return f"{'Problem' if self.wrong else 'Advice'}: {self.what} {self.todo}".rstrip()
 
 
 def of_settings(settings: Settings) -> list[Finding]:
@@ -60,13 +60,13 @@ def _of_addresses(settings: Settings) -> Iterator[Finding]:
         )
     if unnamed:
         yield Finding(
-            "The server listens on every address, and links in letters name none that works elsewhere.",
+            "The server listens on every address, so links in e-mails do not work on other machines.",
             "Set [http] base_url to the address that people use.",
         )
     if not everywhere and where.scheme == "https" and not settings.http.trusted_proxies:
         yield Finding(
-            "People come by https, and no proxy is trusted.",
-            "When a proxy stands in front, name it in [http] trusted_proxies; else all people share its limits.",
+            "People connect over https, but no proxy is trusted.",
+            "If crowdd is behind a proxy, add it to [http] trusted_proxies. Otherwise all people share one rate limit.",
             wrong=False,
         )
 
@@ -81,9 +81,11 @@ def _is_this_machine(host: str) -> bool:
 def _of_mail(settings: Settings) -> Iterator[Finding]:
     mail = settings.mail
     if mail.host and account_validation.email(mail.sender):
-        yield Finding("[mail] host is set and [mail] sender is no address.", "Set the address that letters come from.")
+        yield Finding(
+            "[mail] host is set, but [mail] sender is not a valid address.", "Set the address that e-mails come from."
+        )
     if mail.host and mail.user and mail.tls == "off":
-        yield Finding("[mail] tls is off, and a password is sent.", "Set it to starttls or implicit.")
+        yield Finding("[mail] tls is off, so the password is sent unencrypted.", "Set it to starttls or implicit.")
     if settings.confirms_email and not mail.host:
         yield Finding(
             "[accounts] confirm_email is on while mail is off: nobody can sign up.",
@@ -91,8 +93,8 @@ def _of_mail(settings: Settings) -> Iterator[Finding]:
         )
     if not mail.host:
         yield Finding(
-            "Mail is off: letters are held, and links appear in the log.",
-            "Set [mail] host and sender; crowdctl mail list shows what is held.",
+            "Mail is off: e-mails are held, and their links are written to the log.",
+            "Set [mail] host and sender. To list held e-mails: crowdctl mail list",
             wrong=False,
         )
 
@@ -143,16 +145,17 @@ def of_data_folder(free_bytes: int, key_mode: int | None) -> Iterator[Finding]:
     """What can be said of the data folder alone."""
     if free_bytes < MIN_FREE_BYTES:
         yield Finding(
-            f"Only {free_bytes // 1_000_000} MB are free in the data folder.", "Make room, or move it to a larger disk."
+            f"Only {free_bytes // 1_000_000} MB are free in the data folder.",
+            "Free disk space, or move the folder to a larger disk.",
         )
     if key_mode is None:
         yield Finding(
-            "There is no secret.key in the data folder.",
-            "The next start makes one; if this server ran before, put the old one back first: [data] dir, or a backup.",
+            "The data folder contains no secret.key.",
+            "The next start creates one. If this server ran before, restore the old file first, or correct [data] dir.",
             wrong=False,
         )
     elif key_mode & 0o077:
-        yield Finding("Others may read secret.key in the data folder.", "chmod 600 it.")
+        yield Finding("Other users can read secret.key in the data folder.", "Run chmod 600 on it.")
 
 
 def _of_data_folder(facts: Facts) -> Iterator[Finding]:
@@ -168,7 +171,9 @@ def _of_postgresql(facts: Facts) -> Iterator[Finding]:
     if major < OLDEST_POSTGRESQL:
         yield Finding(f"PostgreSQL is version {major}.", f"crowdd needs {OLDEST_POSTGRESQL} or newer.")
     if row["read_only"]:
-        yield Finding("The database can only be read: it is a standby or was set so.", "Point [db] dsn at the primary.")
+        yield Finding(
+            "The database is read-only: it is a standby, or is configured as read-only.", "Set [db] dsn to the primary."
+        )
     if free < MIN_CONNECTIONS:
         yield Finding(
             f"PostgreSQL has {free} connections left of {row['max_connections']}.",
@@ -178,13 +183,13 @@ def _of_postgresql(facts: Facts) -> Iterator[Finding]:
         yield Finding("PostgreSQL runs with fsync off: a power cut loses the database.", "Switch fsync on.")
     if row["oldest_transaction"] > LONG_TRANSACTION_SECONDS:
         yield Finding(
-            f"A transaction is open for {_duration(row['oldest_transaction'])}; tables cannot be cleaned meanwhile.",
-            "Find it in pg_stat_activity and end it.",
+            f"A transaction has been open for {_duration(row['oldest_transaction'])}, so tables cannot be vacuumed.",
+            "Find it in pg_stat_activity and terminate it.",
         )
     if abs(row["now"] - facts.now) > SKEW_SECONDS:
         yield Finding(
             f"The clocks of this machine and of the database differ by {_duration(abs(row['now'] - facts.now))}.",
-            "Let both follow a time server.",
+            "Synchronise both with a time server.",
         )
 
 
@@ -192,13 +197,13 @@ def _of_roles(facts: Facts) -> Iterator[Finding]:
     """Whether who gets hold of the server's connection could do more than the server has to."""
     if facts.configured and facts.database["owns_tables"]:
         yield Finding(
-            "The database role that serves owns the tables: it could drop or change them.",
-            "Let another role serve, and set [db] migrate_dsn: docs/operations.md, Separate database roles.",
+            "The database role of the server owns the tables, so it could drop or change them.",
+            "Use another role in [db] dsn, and set [db] migrate_dsn: docs/operations.md, Separate database roles.",
             wrong=False,
         )
     if facts.database["elsewhere"] and not facts.database["encrypted"]:
         yield Finding(
-            "PostgreSQL on another host is reached without TLS: everything can be read on the way.",
+            "The connection to PostgreSQL on another host is not encrypted.",
             "Set sslmode=verify-full and sslrootcert in [db] dsn and migrate_dsn.",
         )
 
@@ -207,7 +212,7 @@ def _of_running(facts: Facts) -> Iterator[Finding]:
     if facts.complaints is None:
         yield Finding(f"No server answers at {facts.base_url}.", "Start it: twistd crowdd, or crowdctl serve.")
     for words in facts.complaints or ():
-        yield Finding(f"The server that runs is not ready: {words}", "Its log says more.")
+        yield Finding(f"The running server is not ready: {words}", "See its log.")
 
 
 def _of_jobs(facts: Facts) -> Iterator[Finding]:
@@ -215,7 +220,8 @@ def _of_jobs(facts: Facts) -> Iterator[Finding]:
     if late:
         longest = max(job["overdue"] for job in late)
         yield Finding(
-            f"{len(late)} jobs are overdue, the longest by {_duration(longest)}.", "They run while a server does."
+            f"{len(late)} jobs are overdue, the longest by {_duration(longest)}.",
+            "Jobs run only while a server is running.",
         )
     for job in facts.jobs:
         if job["failures"]:
@@ -229,12 +235,12 @@ def _of_queue(facts: Facts) -> Iterator[Finding]:
     row = facts.database
     if row["queue_dead"]:
         yield Finding(
-            f"{row['queue_dead']} pieces of long work are dead.",
-            "crowdctl queue list --state dead says why; crowdctl queue retry lets one begin again.",
+            f"{row['queue_dead']} background tasks have failed.",
+            "To see why: crowdctl queue list --state dead. To run one again: crowdctl queue retry",
         )
     if row["queue_waits"] > WAITING_SECONDS:
         yield Finding(
-            f"Long work waits for {_duration(row['queue_waits'])} and nobody does it.",
+            f"A background task has been due for {_duration(row['queue_waits'])}, but no worker runs it.",
             "Set [queue] workers above 0 on a running server, or: crowdctl queue work",
         )
 
@@ -243,27 +249,27 @@ def _of_letters(facts: Facts) -> Iterator[Finding]:
     row = facts.database
     if row["mail_dead"]:
         yield Finding(
-            f"{row['mail_dead']} letters could not be delivered.", "crowdctl mail list --state dead says why."
+            f"{row['mail_dead']} e-mails could not be delivered.", "To see why: crowdctl mail list --state dead"
         )
     if row["mail_held"]:
         yield Finding(
-            f"{row['mail_held']} letters are held because mail was off.", "crowdctl mail send lets one go.", wrong=False
+            f"{row['mail_held']} e-mails are held because mail was off.", "To send one: crowdctl mail send", wrong=False
         )
 
 
 def _of_webhooks(facts: Facts) -> Iterator[Finding]:
     for hook in facts.webhooks:
         if hook["state"] in ("off", "failing"):
-            name, how = hook["short_name"], "is switched off" if hook["state"] == "off" else "fails"
+            name, how = hook["short_name"], "is switched off" if hook["state"] == "off" else "is failing"
             yield Finding(
                 f"The webhook of {name} {how}. {hook['why_off']}".strip(),
-                f"crowdctl webhook show {name} says more; crowdctl webhook on {name} goes on.",
+                f"To see why: crowdctl webhook show {name}. To resume: crowdctl webhook on {name}",
             )
 
 
 def _of_people(facts: Facts) -> Iterator[Finding]:
     if not facts.database["admins"]:
-        yield Finding("There is no administrator.", "crowdctl admin link prints a link that makes the first one.")
+        yield Finding("The site has no administrator.", "To create the first one: crowdctl admin link")
 
 
 def _of_backups(facts: Facts) -> Iterator[Finding]:
@@ -271,9 +277,9 @@ def _of_backups(facts: Facts) -> Iterator[Finding]:
     age, used = facts.database["last_backup"], (facts.database["first_project"] or 0.0) / _DAY
     if not facts.backup_days:
         return
-    todo = "crowdctl backup FILE makes one; [data] backup_days = 0 where you have another way."
+    todo = "Run crowdctl backup FILE. If you make backups in another way, set [data] backup_days = 0."
     if age is None and used > facts.backup_days:
-        yield Finding("There is no backup made by crowdctl backup.", todo, wrong=False)
+        yield Finding("No backup was made with crowdctl backup.", todo, wrong=False)
     if age is not None and age / _DAY > facts.backup_days:
         yield Finding(f"The last backup is {_duration(age)} old.", todo)
 

@@ -26,21 +26,21 @@ Renew = Callable[[Database, EncryptedValue], Awaitable[None]]
 
 # What a person is told of each table and column whose values are lost.
 WORDS = {
-    "account.api_key_encrypted": "API keys are made anew: programs that use the old ones get 401",
-    "project.secret_key_encrypted": "secret keys of projects are made anew: tokens for external users stop working",
-    "webhook.secret_encrypted": "webhook secrets are made anew: receivers refuse messages until they have the new one",
-    "webhook.old_secret_encrypted": "former webhook secrets are forgotten",
+    "account.api_key_encrypted": "API keys are replaced: programs that use the old ones get 401",
+    "project.secret_key_encrypted": "secret keys of projects are replaced: tokens for external users stop working",
+    "webhook.secret_encrypted": "webhook secrets are replaced: receivers refuse messages until they have the new one",
+    "webhook.old_secret_encrypted": "former webhook secrets are deleted",
     "totp.encrypted": "authenticator apps are removed: the password alone signs these people in",
-    "provider_token.encrypted": "tokens of sign-in providers are forgotten",
+    "provider_token.encrypted": "tokens of sign-in providers are deleted",
     "session": "sessions end: people sign in again",
-    "one_time_link": "links in letters and administrator links stop working",
+    "one_time_link": "links in e-mails and administrator links stop working",
     "api_token": "named API tokens stop working and are removed",
     "passkey": "passkeys stop working and are removed",
     "recovery_code": "recovery codes stop working and are removed",
 }
 ALSO = (
     "Volunteers without an account count as new ones, and pseudonyms of addresses change. Links to uploaded files of "
-    "restricted projects are made anew."
+    "restricted projects change."
 )
 
 

@@ -46,19 +46,19 @@ def move(home: Home, old_bin: Path | None, new_bin: Path | None, told: Told) -> 
         return None
     old = _named(old_bin) if old_bin else _of(major, found, home)
     if old.major != major:
-        raise StartError(f"{old.folder} has PostgreSQL {old.major}, the database was made by PostgreSQL {major}.")
+        raise StartError(f"{old.folder} contains PostgreSQL {old.major}, but the database needs PostgreSQL {major}.")
     try:
         old, new = (within_reach(one, home.account, home.folder) for one in (old, new))
         return _move(home, old, new, told)
     except (OSError, SubprocessError) as error:
-        raise StartError(f"The database in {home.cluster} could not be moved: {error}") from error
+        raise StartError(f"The database in {home.cluster} could not be upgraded: {error}") from error
 
 
 def _move(home: Home, old: Binaries, new: Binaries, told: Told) -> Moved:
     made, copy = attrs.evolve(home, cluster=home.folder / "postgres.new"), home.folder / "postgres.dump"
     kept = home.folder / f"postgres-{old.major}"
     if kept.exists():
-        raise StartError(f"{kept} is there already, of an earlier move: remove it, or move it away.")
+        raise StartError(f"{kept} already exists from an earlier upgrade. Remove it, or move it away.")
     shutil.rmtree(made.cluster, ignore_errors=True)
     try:
         told(f"Reading the database with PostgreSQL {old.version}.")
@@ -72,7 +72,9 @@ def _move(home: Home, old: Binaries, new: Binaries, told: Told) -> Moved:
         copy.unlink(missing_ok=True)
     if after != before:
         shutil.rmtree(made.cluster)
-        raise StartError("The new database has other rows than the old one, which stays in use. Please report this.")
+        raise StartError(
+            "The new database has other rows than the old one. The old one stays in use. Please report this."
+        )
     exchange(home.cluster, made.cluster)
     made.cluster.rename(kept)
     return Moved(old.version, new.version, sum(before.rows.values()), str(kept))
@@ -105,7 +107,7 @@ def _restored(made: Home, new: Binaries, copy: Path) -> dump.Shape:
 def _named(folder: Path) -> Binaries:
     found = examine(folder)
     if found is None:
-        raise StartError(f"{folder} does not hold the programs of a PostgreSQL that crowdd can use.")
+        raise StartError(f"{folder} does not contain PostgreSQL programs that crowdd can use.")
     return attrs.evolve(found, bundle=found.folder.parent)
 
 
@@ -115,6 +117,6 @@ def _of(major: int, found: Sequence[Binaries], home: Home) -> Binaries:
     fitting = [one for one in (*found, *filter(None, copies)) if one.major == major]
     if not fitting:
         raise StartError(
-            f"PostgreSQL {major}, which made the database in {home.cluster}, is not found: {how_to_get(major)}"
+            f"The database in {home.cluster} needs PostgreSQL {major}, which was not found. {how_to_get(major)}"
         )
     return fitting[0]

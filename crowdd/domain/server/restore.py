@@ -58,8 +58,8 @@ def require_empty_folder(folder: Path) -> None:
     there = [name for name in (keys.FILE, *FOLDERS) if _is_used(folder / name)]
     if there:
         raise ConflictError(
-            f"The data folder {folder.absolute()} is not empty: it has {', '.join(there)}.",
-            hint="Name an empty one by [data] dir, or move these away.",
+            f"The data folder {folder.absolute()} is not empty. It contains {', '.join(there)}.",
+            hint="Set [data] dir to an empty folder, or move these files away.",
         )
 
 
@@ -95,10 +95,10 @@ def _fitting(dsn: str, needed: int, pg_bin: Path | None) -> Tools:
     with dump.connected(dsn) as made:
         major = made.server_version // 10_000
         if major < needed:
-            raise StartError(f"The backup is of PostgreSQL {needed}, this is {major}: use {needed} or newer.")
+            raise StartError(f"The backup needs PostgreSQL {needed} or newer (found {major}).")
         if not dump.is_empty(made):
             raise ConflictError(
-                "The database is not empty.", hint="Name an empty one by [db] dsn; a restore replaces nothing."
+                "The database is not empty.", hint="Set [db] dsn to an empty database. A restore does not replace data."
             )
     return find_tools(major, pg_bin)
 
@@ -162,8 +162,8 @@ def _require_rows(dsn: str, contents: Contents) -> None:
     differing = [name for name in wanted if found.get(name) != wanted[name]]
     if differing:
         raise dump.DumpError(
-            f"The restored database differs from the backup: {', '.join(differing)} have other numbers of rows.",
-            hint="Drop it, and restore into another empty one.",
+            f"The restored database differs from the backup: {', '.join(differing)} have different numbers of rows.",
+            hint="Drop it, and restore into another empty database.",
         )
 
 

@@ -76,7 +76,7 @@ class KeyState:
         if self.match in FITTING:
             return ""
         if self.present is None:
-            return f"There is no {keys.FILE} in {folder.absolute()}, and the database was used with one."
+            return f"{folder.absolute()} contains no {keys.FILE}, but the database was used with one."
         name = key_id(self.present.roots[-1]).hex()
         if self.match is Match.OTHER:
             known = bytes(self.recorded[-1]["id"]).hex()
@@ -140,9 +140,9 @@ async def _require_opened(tx: Database, folder: Path, secrets: Secrets) -> None:
     if not sample or any(opens(secrets, "account", "api_key_encrypted", row["id"], row["encrypted"]) for row in sample):
         return
     if keys.existing(folder) is None:
-        raise ServerKeyError(f"There is no {keys.FILE} in {folder.absolute()}, and the database was used with one.")
+        raise ServerKeyError(f"{folder.absolute()} contains no {keys.FILE}, but the database was used with one.")
     raise ServerKeyError(
-        f"{folder.absolute() / keys.FILE} is not the key file of this database: it opens none of its secrets."
+        f"{folder.absolute() / keys.FILE} is not the key file of this database: it decrypts none of its secrets."
     )
 
 
@@ -157,7 +157,7 @@ async def _require_unused(tx: Database, finding: KeyState, folder: Path) -> None
             path, name = folder.absolute() / keys.FILE, bytes(row["id"]).hex()
             raise ServerKeyError(
                 f"Key {name} is missing in {path}, and secrets are encrypted with it.",
-                hint=f"Put its line back; run crowdctl secrets rotate before you remove it. {WHAT_TO_DO}",
+                hint=f"Put its line back, and run crowdctl secrets rotate before you remove it. {WHAT_TO_DO}",
             )
 
 

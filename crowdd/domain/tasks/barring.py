@@ -177,7 +177,7 @@ class Barring:
         run_id = _ID.parse(given["taskrun_id"])
         row = await bars.author(self._db, project_id, run_id)
         if row is None:
-            raise NotFoundError(NOT_FOUND, hint=f"There is no answer {run_id} in this project.")
+            raise NotFoundError(NOT_FOUND, hint=f"Answer {run_id} does not exist in this project.")
         if not _FLAG.parse(given.get("network", False)):
             return row.actor, row.user_ip
         if row.user_ip is None:
@@ -197,5 +197,5 @@ def _given(body: object, known: set[str]) -> Values:
         raise InvalidValueError(_("The body is not a JSON object."))
     for name in body:
         if name not in known:
-            raise UnknownFieldError(f"There is no attribute {name[:100]}, only {', '.join(sorted(known))}.")
+            raise UnknownFieldError(f"Unknown attribute {name[:100]}. Known attributes: {', '.join(sorted(known))}.")
     return body

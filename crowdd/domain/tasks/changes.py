@@ -238,7 +238,7 @@ class Changes:
         number = _parsed(_ID, name, given[name])
         actor = f"u:{number}" if name == "user_id" else await changes.actor_of(self._db, project_id, number)
         if actor is None:
-            raise NotFoundError(NOT_FOUND, hint=f"There is no answer {number} in this project.")
+            raise NotFoundError(NOT_FOUND, hint=f"Answer {number} does not exist in this project.")
         return actor
 
     async def _named_by_word(self, project_id: int, word: object) -> str:

@@ -102,7 +102,7 @@ def _in_result() -> ForbiddenError:
 
 
 def _locked() -> ForbiddenError:
-    words = _("This project asks for a password.")
+    words = _("This project requires a password.")
     return ForbiddenError(words, code="project_password", hint="Send it as X-Project-Password.")
 
 
@@ -292,7 +292,7 @@ class Contributions:
         if named is None:
             return who
         if uid is not None and named != uid:
-            raise ForbiddenError("external_uid of the body is not that of the address.", code="external_uid")
+            raise ForbiddenError("external_uid in the body must be the same as in the address.", code="external_uid")
         return await self.identify(who, values["project_id"], named, bearer)
 
     async def _answer_together(self, answers: list[Answer]) -> list[Submitted]:
@@ -320,7 +320,7 @@ class Contributions:
         if state == "no task":
             found = await tasks.project_of(db, values["task_id"])
             return ForbiddenError("Invalid task_id" if found is None else "Invalid project_id", code="invalid_task")
-        return ForbiddenError(_("You must request a task first!"), code="no_lease", hint="Ask newtask for a task.")
+        return ForbiddenError(_("You must request a task first!"), code="no_lease", hint="Request a task with newtask.")
 
 
 class TaskRunBehaviour(Behaviour):

@@ -55,5 +55,5 @@ class Favourites:
 
 def _me(who: Requester) -> int:
     if who.acting_user is None:
-        raise AnonymousError("Favourites belong to people who signed in.")
+        raise AnonymousError("Sign in to use favourites.")
     return who.acting_user

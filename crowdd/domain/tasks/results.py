@@ -101,7 +101,7 @@ def _ids(bodies: Iterable[object]) -> list[int]:
             raise InvalidValueError("`id` is missing.", code="missing_attribute")
         row_id: int = RESULT.field("id").parse(one["id"])
         if row_id in first:
-            raise InvalidValueError(f"Result {row_id} is named twice: by item {first[row_id]}, too.")
+            raise InvalidValueError(f"Result {row_id} appears twice, first as item {first[row_id]}.")
         first[row_id] = len(first)
         return row_id
 
@@ -124,7 +124,7 @@ def _require(who: Requester, ids: Sequence[int], groups: Sequence[SameRoles]) ->
 
 def _refuse(who: Requester, row_id: int, have: frozenset[Role]) -> None:
     if not may_know(RESULT, have):
-        raise NotFoundError(NOT_FOUND, hint=f"There is no result {row_id}.")
+        raise NotFoundError(NOT_FOUND, hint=f"Result {row_id} does not exist.")
     rights.require(who, have, RESULT.rights.update)
 
 

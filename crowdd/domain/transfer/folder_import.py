@@ -205,7 +205,7 @@ async def _category(services: Services, folder: Folder) -> dict[str, int]:
         return {}
     known = {row["short_name"]: row["id"] for row in await services.projects.categories()}
     if folder.category not in known:
-        raise InvalidValueError(f"There is no category {folder.category}, only {', '.join(known)}.")
+        raise InvalidValueError(f"Category {folder.category} does not exist. Categories: {', '.join(known)}.")
     return {"category_id": known[folder.category]}
 
 

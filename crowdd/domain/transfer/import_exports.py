@@ -82,7 +82,7 @@ def answer_of(values: Mapping[str, Any], pseudonym: Callable[[int, str], str], l
     source, run = _id(values, "project_id"), _id(values, "id")
     finished = _time(values, "finish_time")
     if finished > latest:
-        raise InvalidValueError(_("`finish_time` lies in the future."))
+        raise InvalidValueError(_("`finish_time` is in the future."))
     created = min(finished, _time(values, "created")) if values.get("created") else finished
     uid = pseudonym(source, _volunteer(values, run))
     return {

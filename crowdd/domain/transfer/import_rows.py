@@ -36,7 +36,7 @@ def checked(uses: Any, columns: list[str]) -> dict[str, str]:
     for name, use in chosen.items():
         if use not in USES:
             words = _(
-                "%(name)s cannot become %(use)s, only %(uses)s.",
+                "%(name)s cannot be used as %(use)s. Possible uses: %(uses)s.",
                 name=name[:100],
                 use=str(use)[:100],
                 uses=", ".join(USES),
@@ -45,7 +45,7 @@ def checked(uses: Any, columns: list[str]) -> dict[str, str]:
     single = [use for use in chosen.values() if use not in ("info", "skip")]
     twice = next((use for use in single if single.count(use) > 1), None)
     if twice is not None:
-        raise InvalidValueError(_("Two columns cannot both become %(use)s.", use=twice))
+        raise InvalidValueError(_("Only one column can be used as %(use)s.", use=twice))
     if "whole" in single and "info" in chosen.values():
         raise InvalidValueError(_("If one column is the entire task data, no other column can be task data."))
     if not any(use in ("info", "whole") for use in chosen.values()):

@@ -311,14 +311,16 @@ class ImportRunner:
     def _path(self, row: PendingImport) -> Path:
         path = self._folder / row["file"]
         if not path.is_file():
-            raise NotFoundError("The file is gone. Bring it once more: what was taken of it is not taken twice.")
+            raise NotFoundError(
+                "The file no longer exists. Upload it again: rows that were imported are not imported twice."
+            )
         return path
 
     async def _require(self, db: Database, who: Requester, row: PendingImport) -> None:
         """Raises NotFoundError without the project, ForbiddenError for a requester who may not import this into it."""
         roles = await records.roles_to_project(db, row["project_id"], who)
         if roles is None:
-            raise NotFoundError("The project has been deleted meanwhile.")
+            raise NotFoundError("The project has been deleted.")
         rights.require(who, roles, import_exports.importers(row["kind"]))
 
 

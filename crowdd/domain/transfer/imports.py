@@ -394,7 +394,7 @@ def _one_of(name: str, value: str, choices: tuple[str, ...]) -> str:
 
 def _too_many(maximum: int) -> TooManyRequestsError:
     words = _("You already have %(maximum)s files waiting for review.", maximum=maximum)
-    return TooManyRequestsError(words, retry_after=60, hint="Begin or remove one of them.")
+    return TooManyRequestsError(words, retry_after=60, hint="Start or remove one of them.")
 
 
 def _copy(source: BinaryIO, path: Path) -> None:

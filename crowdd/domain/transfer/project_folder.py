@@ -72,9 +72,9 @@ def read(path: Path) -> Folder:
     project = _project(path)
     category, n_answers, published = (project.pop(name, None) for name in ("category", "n_answers", "published"))
     if not isinstance(published, bool | None):
-        raise InvalidValueError(f"{path / PROJECT_FILE}: published is neither true nor false.")
+        raise InvalidValueError(f"{path / PROJECT_FILE}: published must be true or false.")
     if not isinstance(category, str | None):
-        raise InvalidValueError(f"{path / PROJECT_FILE}: category is not a text.")
+        raise InvalidValueError(f"{path / PROJECT_FILE}: category must be a text.")
     files = dict(_files(path))
     missing, n_tasks = Missing(files), 0
     for place, values in _tasks(path, n_answers):
@@ -95,14 +95,14 @@ def read(path: Path) -> Folder:
 def _project(path: Path) -> Values:
     source = path / PROJECT_FILE
     if not source.is_file():
-        raise NotFoundError(f"{path} is no project folder: there is no {PROJECT_FILE} in it.")
+        raise NotFoundError(f"{path} is not a project folder: it contains no {PROJECT_FILE}.")
     said = _object(_text(source), str(source))
     for name in ("name", "short_name"):
         if not isinstance(said.get(name), str) or not said[name].strip():
             raise InvalidValueError(f"{source}: {name} is missing.")
     info = said.get("info", {})
     if not isinstance(info, dict):
-        raise InvalidValueError(f"{source}: info is not an object.")
+        raise InvalidValueError(f"{source}: info must be an object.")
     texts = {key: _text(path / name) for name, key in INFO_FILES.items() if (path / name).is_file()}
     if (path / LONG_DESCRIPTION).is_file():
         said["long_description"] = _text(path / LONG_DESCRIPTION)
@@ -124,7 +124,9 @@ def _task(place: str, row: Values, usual: Values) -> Values:
     attributes = {name: value for name, value in row.items() if name in ATTRIBUTES - {"state"}}
     rest = {name: value for name, value in row.items() if name not in ATTRIBUTES}
     if "info" in rest and len(rest) > 1:
-        raise InvalidValueError(f"{place}: beside info there may only be {', '.join(sorted(ATTRIBUTES))}.")
+        raise InvalidValueError(
+            f"{place}: besides info, the only attributes allowed are {', '.join(sorted(ATTRIBUTES))}."
+        )
     body = {**usual, **attributes, "info": rest.get("info", rest), "project_id": 0}
     try:
         values = TASK.creation(body)
@@ -154,7 +156,7 @@ def _csv_rows(source: Path) -> Iterator[tuple[str, Values]]:
             for row in rows:
                 place = f"{source}, line {rows.line_num}"
                 if None in row or None in row.values():
-                    raise InvalidValueError(f"{place}: there are not as many cells as in the first line.")
+                    raise InvalidValueError(f"{place}: the number of cells differs from the first line.")
                 yield place, {name: text for name, text in row.items() if text or name not in ATTRIBUTES}
         except (csv.Error, UnicodeDecodeError) as error:
             raise InvalidValueError(f"{source}, after line {rows.line_num}: {error}.") from None
@@ -175,7 +177,7 @@ def _text(source: Path) -> str:
     try:
         return source.read_text("utf-8-sig")
     except UnicodeDecodeError:
-        raise InvalidValueError(f"{source} is not text in UTF-8.") from None
+        raise InvalidValueError(f"{source} is not UTF-8 text.") from None
 
 
 def _object(text: str | bytes, place: str) -> Values:

@@ -17,7 +17,7 @@ _CHECKED_EVERY = 16_000_000  # bytes, after which the free space is looked at ag
 
 
 class AbandonedError(CrowddError):
-    """Nobody reads the file any more."""
+    """The download was cancelled."""
 
 
 class Spool:
@@ -34,7 +34,7 @@ class Spool:
     def write(self, part: bytes) -> None:
         """Appends. Raises AbandonedError when the reader has gone, UnavailableError when the disk is full."""
         if self._file.closed:
-            raise AbandonedError("Nobody reads the file any more.")
+            raise AbandonedError("The download was cancelled.")
         if self._written >= self._checked:
             require_space(self._folder, self._min_free_bytes)
             self._checked = self._written + _CHECKED_EVERY

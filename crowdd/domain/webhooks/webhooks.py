@@ -149,7 +149,7 @@ class Webhooks:
         last = newest if last is None else min(last, newest)
         first = max(first, 1)
         if first > last:
-            raise InvalidRequestError(f"There are no events from {first} to {last}; the newest is {newest}.")
+            raise InvalidRequestError(f"Events {first} to {last} do not exist. The newest event is {newest}.")
         await self._replay(project, who, first - 1, last, only_missing=False)
         return last - first + 1
 
@@ -177,7 +177,7 @@ class Webhooks:
     async def _replay(self, project: ProjectPage, who: Requester, after: int, upto: int, *, only_missing: bool) -> None:
         async def work(tx: Database) -> None:
             if not await webhooks.replay(tx, project["id"], after, upto, only_missing=only_missing):
-                raise ConflictError("Another range of events is just being sent again.", code="replay_under_way")
+                raise ConflictError("Another range of events is being sent again.", code="replay_under_way")
 
         await self._changed(project, who, "backfill" if only_missing else "redeliver", work)
 
@@ -204,7 +204,9 @@ class Webhooks:
 
 def _no_address() -> InvalidRequestError:
     return InvalidRequestError(
-        "The project has no webhook.", code="no_webhook", hint="Set its address first: the project's attribute webhook."
+        "The project has no webhook.",
+        code="no_webhook",
+        hint="Set its address first: the attribute webhook of the project.",
     )
 
 

@@ -74,7 +74,7 @@ def _info(body: object) -> Any:
         raise InvalidValueError("The body is not a JSON object.")
     for name in body:
         if name != "info":
-            raise UnknownFieldError(f"There is no attribute {name[:100]}, only info.")
+            raise UnknownFieldError(f"Unknown attribute {name[:100]}. Known attributes: info.")
     if "info" not in body:
         raise InvalidValueError("`info` is missing.", code="missing_attribute")
     return TASK_RUN.field("info").parse(body["info"])

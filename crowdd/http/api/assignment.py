@@ -173,12 +173,12 @@ def _refuse_navigation(incoming: Incoming) -> None:
     ahead = "prefetch" in (incoming.header("sec-purpose") or incoming.header("purpose"))
     if ahead or incoming.header("sec-fetch-dest") == "document":
         hint = "Open /project/<short_name>/newtask in the browser."
-        raise ForbiddenError("A link reserves no task.", code="cross_site", hint=hint)
+        raise ForbiddenError("Tasks cannot be reserved by opening a link.", code="cross_site", hint=hint)
 
 
 def _project_id(text: str) -> int:
     if not (text.isascii() and text.isdigit()):
-        raise InvalidValueError("The project of newtask is named by its id.")
+        raise InvalidValueError("newtask needs the id of the project, not its short name.")
     if len(text) > 18:
         raise NotFoundError("404 Not Found")
     return int(text)

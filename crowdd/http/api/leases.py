@@ -73,7 +73,7 @@ _LEASE = Operation(
     name="lease_task",
     section="volunteers",
     summary="Reserve a named task",
-    about="What the page of a task does when it opens. newtask needs no such request: it reserves what it hands out.",
+    about="The page of a task sends this when it opens. It is not needed after newtask, which leases its tasks.",
     parameters=(_TASK, EXTERNAL_UID, PASSWORD),
     answer=closed_object(
         state={
@@ -122,20 +122,20 @@ def _release(body: object) -> Release:
         raise InvalidValueError("The body is not a JSON object.")
     for name in body:
         if name not in ("skip", "reason", "also"):
-            raise UnknownFieldError(f"There is no attribute {name[:100]}, only skip, reason and also.")
+            raise UnknownFieldError(f"Unknown attribute {name[:100]}. Known attributes: skip, reason, also.")
     try:
         skip = Boolean().parse(body.get("skip", False))
     except InvalidValueError as error:
         raise InvalidValueError(f"skip {error}.") from None
     reason = body.get("reason", "")
     if reason not in ("", *REASONS):
-        raise InvalidValueError(f"reason is none of {', '.join(REASONS)}.")
+        raise InvalidValueError(f"reason must be one of {', '.join(REASONS)}.")
     return Release(skip, _also(body.get("also", [])), reason)
 
 
 def _also(value: object) -> tuple[int, ...]:
     if not isinstance(value, list) or len(value) > MAX_LEASES:
-        raise InvalidValueError(f"also is not an array of at most {MAX_LEASES} tasks.")
+        raise InvalidValueError(f"also must be an array of at most {MAX_LEASES} tasks.")
     try:
         return tuple(Integer(minimum=0).parse(one) for one in value)
     except InvalidValueError as error:

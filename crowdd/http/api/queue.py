@@ -122,10 +122,10 @@ class Filters(_Around):
 def chosen(query: dict[str, str]) -> Filters:
     """The filters of a query. Raises UnknownFieldError and InvalidValueError."""
     for name in query.keys() - _NAMES - queries.UNSPECIFIC:
-        raise UnknownFieldError(f"Items of the queue cannot be chosen by {name}.")
+        raise UnknownFieldError(f"Background tasks cannot be filtered by {name}.")
     state = query.get("state") or None
     if state is not None and state not in STATES:
-        raise InvalidValueError(f"state is one of {', '.join(STATES)}.")
+        raise InvalidValueError(f"state must be one of {', '.join(STATES)}.")
     limit = queries.number(query.get("limit", ""), "limit", queries.DEFAULT_LIMIT)
     filters = Filters(state=state, limit=min(limit, queries.MAX_LIMIT))
     if query.get("project_id"):

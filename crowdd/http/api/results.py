@@ -61,5 +61,5 @@ class ResultsApi:
         queries.require_known(RESULT, incoming.query)
         if incoming.header("if-match") not in ("", "*"):
             hint = "Leave it out, send last_version: true in the elements, or change the results one by one."
-            raise InvalidRequestError("If-Match names one object, not an array.", hint=hint)
+            raise InvalidRequestError("If-Match cannot be used with an array.", hint=hint)
         return JsonResponse(await self._results.fill(incoming.who, incoming.json_body()))

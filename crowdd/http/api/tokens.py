@@ -67,5 +67,5 @@ class TokensApi:
 
     async def _tokens(self, incoming: Incoming) -> dict[str, dict[str, str]]:
         if incoming.who.acting_user is None:
-            raise AnonymousError("Only people who signed in have tokens.")
+            raise AnonymousError("Only signed-in users have tokens.")
         return await self._social_login.tokens(incoming.who.acting_user)

@@ -78,5 +78,5 @@ def position(incoming: Incoming) -> int | None:
     if not text:
         return None
     if not (text.isascii() and text.isdigit() and len(text) <= _MAX_DIGITS):
-        raise InvalidValueError("The position of an event is a whole number.")
+        raise InvalidValueError("The position of an event must be a whole number.")
     return int(text)

@@ -141,7 +141,7 @@ class Channel(HTTPChannel):
             return InvalidRequestError(wrong)
         here = getattr(self.getHost(), "host", "") or "localhost"
         if not self.site.hosts.allow(self._path, hosts[0] if hosts else None, here):
-            return MisdirectedError("This server does not answer under that host name.")
+            return MisdirectedError("This server does not use this host name.")
         return None
 
     def lineLengthExceeded(self, line: bytes) -> None:

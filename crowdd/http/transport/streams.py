@@ -115,11 +115,11 @@ class Streams:
     def require_room(self, address: str) -> None:
         """Raise UnavailableError for too many streams, TooManyRequestsError for too many of this address."""
         if self._closed or len(self) >= self._settings.connections:
-            raise UnavailableError("No more streams can be opened here now.", retry_after=30)
+            raise UnavailableError("The server has too many open streams.", retry_after=30)
         if self._per_address[address] >= self._settings.per_address:
             maximum = self._settings.per_address
             raise TooManyRequestsError(
-                f"{maximum} streams are open from here.", retry_after=30, code="too_many_streams"
+                f"{maximum} streams are already open from your network.", retry_after=30, code="too_many_streams"
             )
 
     def serve(

@@ -68,7 +68,7 @@ def domain_error(error: Exception, *, lost: bool, uncertain: bool) -> Exception:
     if code in (errorcodes.UNIQUE_VIOLATION, errorcodes.FOREIGN_KEY_VIOLATION):
         return _conflict(error)
     if code.startswith(INVALID_CLASSES) or _is_no_text(error):
-        return InvalidValueError("A value is too large or of the wrong form.")
+        return InvalidValueError("A value is too large or has the wrong format.")
     return error
 
 

@@ -57,7 +57,7 @@ class Listener:
 
     def _require_connection(self) -> Connection:
         if self._connection is None or not self._connection.alive:
-            raise UnavailableError("The connection for notices is lost.")
+            raise UnavailableError("The connection for notifications was lost.")
         return self._connection
 
     async def _connected(self) -> Connection:

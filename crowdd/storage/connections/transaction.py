@@ -69,7 +69,7 @@ class Transaction:
         if self._connection.status == extensions.TRANSACTION_STATUS_INERROR and self._failure is not None:
             raise self._failure
         if self._connection.alive and self._connection.status != extensions.TRANSACTION_STATUS_INTRANS:
-            raise RuntimeError("The work ended its transaction itself, or left a statement running.")
+            raise RuntimeError("The function ended its transaction itself, or left a statement running.")
         await self._connection.run("COMMIT", commits=True)
 
     async def _roll_back(self) -> None:
@@ -92,4 +92,4 @@ async def rerun(clock: IReactorTime, attempt: Callable[[], Awaitable[T]]) -> T:
     try:
         return await attempt()
     except RERUNNABLE as error:
-        raise UnavailableError("The rows are contended.", retry_after=1) from error
+        raise UnavailableError("Too many requests change the same rows.", retry_after=1) from error

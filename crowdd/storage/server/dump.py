@@ -87,7 +87,7 @@ def connected(dsn: str) -> Iterator[connection]:
     try:
         made = psycopg2.connect(dsn, connect_timeout=CONNECT_SECONDS, options=_PATIENT)
     except psycopg2.OperationalError as error:
-        raise UnavailableError(f"The database takes no connection: {' '.join(str(error).split())}") from None
+        raise UnavailableError(f"Could not connect to the database: {' '.join(str(error).split())}") from None
     with contextlib.closing(made):
         yield made
 

@@ -20,7 +20,7 @@ async def add(db: Database, project_id: int, tasks: Sequence[Mapping[str, object
         db, "SELECT add_tasks(%(project)s, %(tasks)s, clock()) AS ids", {"project": project_id, "tasks": as_json(tasks)}
     )
     if row["ids"] is None:
-        raise NotFoundError("The project has been deleted meanwhile.")
+        raise NotFoundError("The project has been deleted.")
     return list(row["ids"])
 
 
@@ -74,7 +74,7 @@ async def hold_imports(db: Database, project_id: int) -> int:
         db, "SELECT n_ordinals FROM project_ledger WHERE project_id = %(id)s FOR UPDATE", {"id": project_id}
     )
     if row is None:
-        raise NotFoundError("The project has been deleted meanwhile.")
+        raise NotFoundError("The project has been deleted.")
     return int(row["n_ordinals"])
 
 

@@ -217,7 +217,7 @@ class TestOwner:
         ] == ["ada", "eve"]
 
     def test_nobody_of_that_name(self, crowdctl, folder, rows):
-        assert "no account nobody" in crowdctl.refused("project", "load", folder, "--owner", "nobody")
+        assert "Account nobody does not exist" in crowdctl.refused("project", "load", folder, "--owner", "nobody")
         assert rows("SELECT id FROM project") == []
 
 
@@ -284,7 +284,7 @@ def test_if_empty_leaves_a_server_in_use_alone(crowdctl, folder, rows):
     ("more", "said"),
     [
         ({"colour": 1}, "no attribute 'colour'"),
-        ({"category": "poetry"}, "no category poetry, only thinking, sensing"),
+        ({"category": "poetry"}, "Category poetry does not exist. Categories: thinking, sensing"),
         ({"n_answers": "many"}, "tasks.ndjson, line 1: `n_answers` is not an integer"),
     ],
 )

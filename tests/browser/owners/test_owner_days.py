@@ -60,7 +60,7 @@ def test_a_file_is_brought_to_the_end_and_its_errors_are_downloaded(owned: Any) 
     assert page.locator("table.map tbody tr").count() == 5
     page.get_by_label("many").select_option(label="Answers per task")
     page.get_by_label("gate").select_option(label="Leave out")
-    page.get_by_role("button", name="Count again").last.click()
+    page.get_by_role("button", name="Update preview").last.click()
     page.get_by_label("Skip the refused row").check()
     press(page, "Add 39 tasks")
     page.get_by_role("heading", name="Import results").wait_for()  # the page follows by itself

@@ -75,7 +75,7 @@ def test_results_come_page_by_page(stage: Any, new_person: Any, new_project: Any
         answer([ada], stage.mine, [{"answer": f"No. {number}"}])
     stage.go("/project/MINE/results")
     assert stage.page.locator(".outcomes > li").count() == 20
-    stage.page.get_by_role("link", name="Earlier ones").click()
+    stage.page.get_by_role("link", name="Show older").click()
     stage.page.get_by_role("link", name="The newest").wait_for()
     told = stage.page.locator(".outcomes > li").all_inner_texts()
-    assert len(told) == 2 and "No. 0" in told[-1] and stage.page.get_by_role("link", name="Earlier ones").count() == 0
+    assert len(told) == 2 and "No. 0" in told[-1] and stage.page.get_by_role("link", name="Show older").count() == 0

@@ -38,7 +38,7 @@ def test_many_that_start_at_once_have_one_secret(tmp_path):
 @pytest.mark.parametrize("content", [b"", b"abc", b"zz" * 32, b"00" * 31, b"00" * 33, b"\xff" * 64])
 def test_a_file_that_is_not_ours_is_never_replaced(tmp_path, content):
     (tmp_path / "secret.key").write_bytes(content)
-    with pytest.raises(ConfigError, match="does not hold the secrets"):
+    with pytest.raises(ConfigError, match="is not a valid key file"):
         secrets.load(tmp_path)
     assert (tmp_path / "secret.key").read_bytes() == content
 
@@ -130,7 +130,7 @@ def test_a_new_key_is_put_before_the_others(tmp_path):
     assert path.stat().st_mode & 0o777 == 0o600 and len(path.read_text().splitlines()) == 2
     assert [p.name for p in tmp_path.iterdir()] == ["secret.key"]
     path.write_text(path.read_text() + "not a key\n")
-    with pytest.raises(ConfigError, match="does not hold the secrets"):
+    with pytest.raises(ConfigError, match="is not a valid key file"):
         secrets.add(tmp_path)
 
 

@@ -33,9 +33,9 @@ def test_nothing_is_said_of_a_server_that_is_well():
     ("changes", "said"),
     [
         ({"free_bytes": 999_000_000}, "Only 999 MB are free in the data folder."),
-        ({"key_mode": 0o640}, "Others may read secret.key in the data folder."),
+        ({"key_mode": 0o640}, "Other users can read secret.key in the data folder."),
         ({"complaints": None}, "No server answers at https://crowd.example."),
-        ({"complaints": ["It takes no changes."]}, "The server that runs is not ready: It takes no changes."),
+        ({"complaints": ["It takes no changes."]}, "The running server is not ready: It takes no changes."),
         ({"now": 999_900.0}, "The clocks of this machine and of the database differ by 101 seconds."),
     ],
 )
@@ -50,13 +50,13 @@ def test_one_thing_is_wrong(changes, said):
     [
         ("version", 140_010, "PostgreSQL is version 14."),
         ("connections", 96, "PostgreSQL has 4 connections left of 100."),
-        ("read_only", True, "The database can only be read: it is a standby or was set so."),
+        ("read_only", True, "The database is read-only: it is a standby, or is configured as read-only."),
         ("fsync", False, "PostgreSQL runs with fsync off: a power cut loses the database."),
-        ("oldest_transaction", 7200.0, "A transaction is open for 2 hours; tables cannot be cleaned meanwhile."),
-        ("admins", 0, "There is no administrator."),
-        ("queue_dead", 2, "2 pieces of long work are dead."),
-        ("queue_waits", 900.0, "Long work waits for 15 minutes and nobody does it."),
-        ("mail_dead", 3, "3 letters could not be delivered."),
+        ("oldest_transaction", 7200.0, "A transaction has been open for 2 hours, so tables cannot be vacuumed."),
+        ("admins", 0, "The site has no administrator."),
+        ("queue_dead", 2, "2 background tasks have failed."),
+        ("queue_waits", 900.0, "A background task has been due for 15 minutes, but no worker runs it."),
+        ("mail_dead", 3, "3 e-mails could not be delivered."),
     ],
 )
 def test_the_database_says_so(column, value, said):
@@ -93,7 +93,7 @@ def test_a_role_that_serves_and_owns_the_tables_is_advised_against():
 def test_a_database_elsewhere_has_to_be_reached_by_tls():
     elsewhere = {**WELL.database, "elsewhere": True}
     (finding,) = of_server(attrs.evolve(WELL, database=elsewhere))
-    assert finding.wrong and "without TLS" in finding.what and "verify-full" in finding.todo
+    assert finding.wrong and "is not encrypted" in finding.what and "verify-full" in finding.todo
     assert of_server(attrs.evolve(WELL, database={**elsewhere, "encrypted": True})) == []
 
 
@@ -116,8 +116,8 @@ HTTPS = {"CROWDD_HTTP_BASE_URL": "https://crowd.example", "CROWDD_HTTP_TRUSTED_P
         ({"CROWDD_HTTP_BASE_URL": "http://192.168.1.5:8000"}, "without encryption"),
         ({"CROWDD_HTTP_HOST": "192.168.1.5"}, "without encryption"),
         ({"CROWDD_HTTP_HOST": "0.0.0.0"}, "every address"),
-        ({"CROWDD_MAIL_SENDER": "nobody"}, "sender is no address"),
-        ({"CROWDD_MAIL_USER": "crowd", "CROWDD_MAIL_TLS": "off"}, "a password is sent"),
+        ({"CROWDD_MAIL_SENDER": "nobody"}, "sender is not a valid address"),
+        ({"CROWDD_MAIL_USER": "crowd", "CROWDD_MAIL_TLS": "off"}, "the password is sent"),
         ({"CROWDD_MAIL_HOST": "", "CROWDD_ACCOUNTS_CONFIRM_EMAIL": "on"}, "nobody can sign up"),
         ({"CROWDD_SIGNIN_ORCID_CLIENT_ID": "x"}, "[signin] orcid has a client id or a secret, not both."),
         ({"CROWDD_COMMENTING_PUBLIC_KEY": "x"}, "[commenting] has a public key"),

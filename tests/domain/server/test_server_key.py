@@ -133,12 +133,12 @@ async def test_a_used_database_without_a_record_takes_only_the_file_that_opens_i
     await served.person("ada")
     folder = served.services.settings.data.dir
     await pool.execute("DELETE FROM server_key")
-    with pytest.raises(ServerKeyError, match=r"There is no secret\.key in"):
+    with pytest.raises(ServerKeyError, match=r"contains no secret\.key"):
         await reconcile(pool, tmp_path / "empty", keys.load(tmp_path / "empty"))
     other = tmp_path / "other"
     other.mkdir()
     keys.keep(other, Secrets(os.urandom(32)))
-    with pytest.raises(ServerKeyError, match="it opens none of its secrets"):
+    with pytest.raises(ServerKeyError, match="it decrypts none of its secrets"):
         await reconcile(pool, other, keys.load(other))
     await reconcile(pool, folder, keys.load(folder))
 

@@ -42,7 +42,7 @@ def test_a_row_that_is_no_task_is_refused(row):
 @pytest.mark.parametrize(
     ("uses", "words"),
     [
-        ({"a": "key"}, "cannot become"), ({"a": "n_answers", "b": "n_answers"}, "Two columns"), ("info", "must be an object"),
+        ({"a": "key"}, "cannot be used as"), ({"a": "n_answers", "b": "n_answers"}, "Only one column"), ("info", "must be an object"),
         ({"a": "skip", "b": "priority_0"}, "be empty"), ({"a": "whole", "b": "info"}, "entire task data"), ({"a": []}, "cannot"),
     ],
 )  # fmt: skip

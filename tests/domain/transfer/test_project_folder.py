@@ -53,18 +53,18 @@ def test_values_are_replaced_where_they_name_a_file(birds):
         ("project.json", "[]", "project.json: this is not a JSON object"),
         ("project.json", '{"short_name": "x"}', "project.json: name is missing"),
         ("project.json", '{"name": "x", "short_name": " "}', "project.json: short_name is missing"),
-        ("project.json", about(info=1), "project.json: info is not an object"),
-        ("project.json", about(published="perhaps"), "project.json: published is neither true nor false"),
-        ("project.json", about(category=["thinking"]), "project.json: category is not a text"),
-        ("presenter.html", b"\xff", "presenter.html is not text in UTF-8"),
+        ("project.json", about(info=1), "project.json: info must be an object"),
+        ("project.json", about(published="perhaps"), "project.json: published must be true or false"),
+        ("project.json", about(category=["thinking"]), "project.json: category must be a text"),
+        ("presenter.html", b"\xff", "presenter.html is not UTF-8 text"),
         ("tasks.ndjson", '{"a": 1}\n\n{"a": ', "tasks.ndjson, line 3: this is not JSON"),
         ("tasks.ndjson", b'{"a": "\xff"}', "tasks.ndjson, line 1: this is not JSON"),
         ("tasks.ndjson", "7", "tasks.ndjson, line 1: this is not a JSON object"),
-        ("tasks.ndjson", '{"info": 1, "colour": 2}', "line 1: beside info there may only be"),
+        ("tasks.ndjson", '{"info": 1, "colour": 2}', "line 1: besides info, the only attributes allowed are"),
         ("tasks.ndjson", '{"info": 1, "n_answers": "many"}', "line 1: `n_answers` is not an integer"),
-        ("tasks.ndjson", '{"info": "\\u0000"}', "line 1: `info` holds a NUL"),
-        ("tasks.csv", "a,b\n1\n", "tasks.csv, line 2: there are not as many cells"),
-        ("tasks.csv", "a,b\n1,2,3\n", "tasks.csv, line 2: there are not as many cells"),
+        ("tasks.ndjson", '{"info": "\\u0000"}', "line 1: `info` contains a NUL"),
+        ("tasks.csv", "a,b\n1\n", "tasks.csv, line 2: the number of cells differs"),
+        ("tasks.csv", "a,b\n1,2,3\n", "tasks.csv, line 2: the number of cells differs"),
         ("tasks.csv", "a,a\n1,2\n", "tasks.csv: two columns have the same name"),
         ("tasks.csv", b"a\n\xff\n", "tasks.csv, after line 0: 'utf-8'"),
     ],
@@ -83,5 +83,5 @@ def test_two_files_of_tasks(birds):
 
 
 def test_no_project_folder(tmp_path):
-    with pytest.raises(NotFoundError, match=r"there is no project\.json in it"):
+    with pytest.raises(NotFoundError, match=r"it contains no project\.json"):
         project_folder.read(tmp_path)

@@ -186,7 +186,7 @@ def test_one_bad_byte_refuses_its_row_and_not_the_encoding(tmp_path):
     found = examined(tmp_path, "a,b\nä,1\nö,2\nü,3\n".encode().replace("ö".encode(), b"\xf6"))
     assert (found.dialect.encoding, found.rows, found.refused, found.doubts) == ("utf-8", 3, 1, ("encoding",))
     assert read(CSV, b"a\n\xed\xa0\x80\nok\n") == [
-        (2, "It holds bytes that are not text in the encoding of the file."), (3, {"a": "ok"}),
+        (2, "It contains bytes that are not valid in the encoding of the file."), (3, {"a": "ok"}),
     ]  # fmt: skip
     (row, _) = read_rows(CSV, io.BytesIO(b"a\nx\xf6y\nok\n"))
     assert row.text == "x\ufffdy"

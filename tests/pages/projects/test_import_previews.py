@@ -172,7 +172,7 @@ async def test_a_column_called_calibration_is_task_data(served):
     assert [task["info"] for task in await tasks_of(owner, project)] == [{"url": "x", "calibration": "yes"}]
     found = await looked_at(owner, b"url\nx\n")
     wrong = (await owner.post(f"{AT}/{found['id']}", json={"uses": {"url": "calibration"}})).json()
-    assert "cannot become calibration" in wrong["flash"]
+    assert "cannot be used as calibration" in wrong["flash"]
 
 
 @shows("page-publish")

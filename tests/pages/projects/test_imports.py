@@ -264,7 +264,7 @@ async def test_a_file_is_fetched_from_public_addresses_alone(serve):
     trusting = await serve(CROWDD_OUTGOING_ALLOWED_HOSTS="127.0.0.1:*", CROWDD_HTTP_MAX_IMPORT_BYTES="1000000")
     owner = trusting.client(owner.key)
     for path, words in (
-        ("/in", "takes no connections"),
+        ("/in", "refused the connection"),
         ("/none", "returned status 404"),
         ("/large", "more than 1,000,000 bytes"),
     ):
@@ -363,7 +363,7 @@ async def test_who_is_no_owner_any_more_imports_nothing_and_a_lost_file_is_told(
     for path in (served.services.settings.data.dir / "imports").iterdir():
         path.unlink()
     worker._size = 1
-    assert "The file is gone." in (await worked(served))[-1]["error"]
+    assert "The file no longer exists." in (await worked(served))[-1]["error"]
     await other.delete(f"/api/project/{project['id']}")
     assert await served.database.fetch("SELECT FROM task_import") == []
     assert begun["import"]

@@ -453,7 +453,7 @@ async def test_the_secret_key_is_shown_and_made_anew(served):
     asked = f"/api/{project['id']}/newtask?external_uid=x"
     assert (await served.client(Authorization=f"Bearer {token}").get(asked)).status == 401
     page = await ada.get("/project/birds/auditlog", headers=HTML)
-    assert old not in page.text and await key() not in page.text and "made a new secret key" in page.text
+    assert old not in page.text and await key() not in page.text and "created a new secret key" in page.text
 
 
 # The blog

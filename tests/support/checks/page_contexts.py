@@ -545,7 +545,7 @@ def _owner_cases(at: str) -> Iterator[Case]:
     yield page("pictures", "none", **beside | {"pictures": [], "next": None, "story": "", "form": refused})
     yield page("pictures", "co-owner", **beside | {"may_add": False, "next": None, "story": "", "form": FORM})
     yield page("update", "first", form=form, upload_form=upload, categories=subjects, language="pt-BR", **beside)
-    bad = form | {"errors": wrong | {"category_id": ["There is no category 9."], "password": ["Enter a password."]}}
+    bad = form | {"errors": wrong | {"category_id": ["Category 9 does not exist."], "password": ["Enter a password."]}}
     no_picture = upload | {"errors": {"avatar": ["This is no picture."]}}
     yield page(
         "update",
@@ -637,7 +637,11 @@ def _owner_cases(at: str) -> Iterator[Case]:
     yield Case("project/invitation.html", "visitor", frame(path=f"{at}invitation") | opened)
     hand = FORM | {"email_addr": None, "keep": True}
     yield page("transferownership", "first", form=hand)
-    yield page("transferownership", "wrong", form=hand | {"errors": {"email_addr": ["There is no account."]}})
+    yield page(
+        "transferownership",
+        "wrong",
+        form=hand | {"errors": {"email_addr": ["No account has this e-mail address or user name."]}},
+    )
     yield page("delete", "first", form=FORM | {"confirm": None})
     yield page("delete", "wrong", form=FORM | {"confirm": "x", "errors": {"confirm": ["Type it exactly."]}})
     acts = [ACT, ACT | {"before": None, "action": "publish"}, ACT | {"kind": "blogpost", "action": "delete"}]
@@ -779,7 +783,7 @@ def _change_cases(at: str, owner: Context) -> Iterator[Case]:
         "id": 5,
         "name": "change_tasks",
         "state": "dead",
-        "error": "The file is gone.",
+        "error": "The file no longer exists.",
         "total": None,
         "rate": None,
     }
@@ -881,7 +885,7 @@ def _webhook_cases(at: str) -> Iterator[Case]:
     }  # fmt: skip
     failed = delivered | {
         "id": 978, "sequence": None, "event": "ping", "state": "failed", "response_status_code": None,
-        "problem": "hooks.museum.example did not answer within 15 seconds.", "seconds": 15.0,
+        "problem": "hooks.museum.example did not respond within 15 seconds.", "seconds": 15.0,
     }  # fmt: skip
     waiting = delivered | {"id": 979, "state": "waiting", "attempts": 0, "seconds": None, "response_status_code": None}
     form: Context = {"webhook": state["url"], "csrf": "form-t0ken", "errors": {}}

@@ -180,7 +180,7 @@ class Passkeys:
         if not good_handle or not await passkeys.count_use(tx, row.id, row.sign_count, used.new_sign_count):
             raise _refused()
         if purpose == "signin" and not used.user_verified:
-            words = _("Your device did not check that it is you. Sign in with your password, then use the passkey.")
+            words = _("Your device did not verify your identity. Sign in with your password, then use the passkey.")
             raise FormError({"credential": [words]})
         return int(row.user_id)
 

@@ -39,7 +39,7 @@ def refused(number: int, error: str, text: str = "") -> FileRow:
 
 def undecodable() -> str:
     """The reason for a row in which bytes could not be decoded."""
-    return _("It holds bytes that are not text in the encoding of the file.")
+    return _("It contains bytes that are not valid in the encoding of the file.")
 
 
 def too_long() -> str:

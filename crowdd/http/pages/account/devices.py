@@ -48,7 +48,7 @@ class DevicePages:
         sessions = await self._sessions.listed(row["id"], incoming.who)
         shown = [{key: outward(value) for key, value in session.items()} for session in sessions]
         form = self._forms.blank(incoming, "session")
-        public = SessionsPublic(title=_("Signed in here"), sessions=shown, form=form)
+        public = SessionsPublic(title=_("Sessions"), sessions=shown, form=form)
         return Page("account/sessions.html", public, NamedPrivate(name=row["name"]))
 
     async def end(self, incoming: Incoming, name: str) -> Response:

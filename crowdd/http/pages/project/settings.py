@@ -67,7 +67,7 @@ class ProjectSettingsPages:
             words = _("Enter a whole number from %(minimum)s to %(maximum)s.", minimum=minimum, maximum=f"{maximum:,}")
             return await self._refused(incoming, row, {"max_answer_kb": [words]})
         await self._projects.tell(row, {"max_answer_bytes": size * 1000}, incoming.who)
-        return Redirect(f"/project/{quote(short_name)}/settings", _("The size of answers has been changed."))
+        return Redirect(f"/project/{quote(short_name)}/settings", _("The maximum size of answers has been changed."))
 
     async def _update_key(self, incoming: Incoming, row: ProjectPage) -> Response:
         key = incoming.field("answer_key").strip()
@@ -75,7 +75,7 @@ class ProjectSettingsPages:
             await self._projects.tell(row, {"answer_key": key or None}, incoming.who)
         except InvalidValueError as error:
             return await self._refused(incoming, row, {"answer_key": [error.args[0]]})
-        return Redirect(f"/project/{quote(row['short_name'])}/settings", _("The key of the answer is saved."))
+        return Redirect(f"/project/{quote(row['short_name'])}/settings", _("The answer key is saved."))
 
     async def _refused(self, incoming: Incoming, row: ProjectPage, wrong: dict[str, list[str]]) -> Response:
         """The page with the refused form as it was sent, and the other one as stored."""

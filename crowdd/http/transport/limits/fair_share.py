@@ -48,7 +48,7 @@ class FairShare:
         """
         queue = self._waiting.setdefault(network, deque())
         if len(queue) >= MAX_WAITING:
-            raise TooManyRequestsError("Too many requests of your network are waiting.", retry_after=1)
+            raise TooManyRequestsError("Too many requests from your network are waiting.", retry_after=1)
         turn: Deferred[None] = Deferred()
         queue.append(turn)
         if self._active[network] < self._at_once:

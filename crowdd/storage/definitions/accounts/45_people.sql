@@ -1,16 +1,17 @@
--- Answers that change hands: claimed by somebody who signed up, or left behind by somebody who goes. Invariants and lock
--- order stand at the head of 20_submission.sql. Figures go with the answers, as appended counters of both volunteers.
+-- Moving answers between volunteers: claimed at sign-up, or kept when an account is deleted. Invariants and lock order
+-- are described at the head of 20_submission.sql. Counters move with the answers, as appended rows for both volunteers.
 
--- Keeps two volunteers from asking meanwhile. In one order, so that two such changes cannot wait for each other.
+-- Keeps two volunteers from requesting tasks meanwhile. Locks in one order, so that two such changes cannot wait for
+-- each other.
 CREATE FUNCTION hold_volunteers(p_project bigint, p_one text, p_other text) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM pg_advisory_xact_lock(hashtextextended(least(p_one, p_other), p_project));
     PERFORM pg_advisory_xact_lock(hashtextextended(greatest(p_one, p_other), p_project));
 END $$;
 
--- Puts answers of p_from (account p_was) to these tasks under p_to (account p_user, address p_ip), but for tasks that p_to
--- has answered himself. What p_to holds of these tasks he gives back: he has answered them now. p_from begins anew in the
--- order, since he has not answered them any more. Returns how many answers moved.
+-- Moves the answers of p_from (account p_was) to these tasks to p_to (account p_user, address p_ip), except for tasks
+-- that p_to has answered. Leases of p_to for these tasks are released, because p_to has answered them now. Scan
+-- positions of p_from start again, because p_from has not answered them any more. Returns how many answers moved.
 CREATE FUNCTION move_runs(p_project bigint, p_from text, p_was bigint, p_to text, p_user bigint, p_ip text, p_tasks bigint[], p_now timestamptz)
 RETURNS int LANGUAGE plpgsql AS $$
 DECLARE ids bigint[]; t bigint;
@@ -42,8 +43,8 @@ BEGIN
     RETURN cardinality(ids);
 END $$;
 
--- Puts the leases of p_from, live and past, under p_to, but for tasks that p_to has answered or holds himself: a question
--- that was open while somebody signed up can still be answered. Returns how many.
+-- Moves the current and expired leases of p_from to p_to, except for tasks that p_to has answered or holds. A task that
+-- was open during sign-up can then still be answered. Returns how many.
 CREATE FUNCTION move_rights(p_project bigint, p_from text, p_to text, p_now timestamptz) RETURNS int LANGUAGE plpgsql AS $$
 DECLARE ids bigint[]; n int; k int;
 BEGIN
@@ -68,7 +69,7 @@ BEGIN
     RETURN n + k;
 END $$;
 
--- Gives back what a volunteer holds, and forgets where he was.
+-- Releases everything that a volunteer holds, and removes their scan positions.
 CREATE FUNCTION forget_volunteer(p_project bigint, p_actor text, p_now timestamptz) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE t bigint;
 BEGIN
@@ -80,7 +81,7 @@ BEGIN
     DELETE FROM position WHERE project_id = p_project AND actor = p_actor;
 END $$;
 
--- Removes the counters of somebody who has gone, as far as they are folded and empty.
+-- Removes the counters of a deleted account, as far as they are folded and empty.
 CREATE FUNCTION forget_person(p_user bigint) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM lock_stats();
@@ -92,8 +93,8 @@ BEGIN
        AND NOT EXISTS (SELECT FROM stat_delta d WHERE d.project_id = v.project_id AND d.actor = v.actor);
 END $$;
 
--- Takes an account out of what events say of who answered, in the next p_most events behind one. The last event that was looked
--- at; nulls at the end.
+-- Removes an account from the volunteers that events name, in the next p_most events after one. Returns the last event
+-- that was checked; nulls at the end.
 CREATE FUNCTION forget_in_events(p_user bigint, p_project bigint, p_event bigint, p_maximum int, OUT project bigint, OUT event bigint) LANGUAGE plpgsql AS $$
 BEGIN
     SELECT e.project_id, e.id INTO project, event FROM (

@@ -1,6 +1,6 @@
--- Counts one attempt at each subject, unless one of them has used up its share: then none is counted, and the result is
--- the number of seconds until that share is free again. 0: counted. The rows are locked first, in one order, so that of
--- attempts made at the same time no more are counted than allowed, and two callers cannot wait for each other.
+-- Counts one attempt for each subject, unless one of them has used up its limit. In that case none is counted, and the
+-- result is the number of seconds until the limit is free again. 0: counted. The rows are locked first, in one order,
+-- so that simultaneous attempts cannot exceed the limit and two callers cannot wait for each other.
 CREATE FUNCTION count_attempts(p_subjects text[], p_limits int[], p_minutes int[], p_now timestamptz) RETURNS int LANGUAGE plpgsql AS $$
 DECLARE wait interval;
 BEGIN
@@ -19,7 +19,7 @@ BEGIN
     RETURN 0;
 END $$;
 
--- Takes one attempt back from each subject; those of p_cleared begin anew.
+-- Takes back one attempt from each subject. Those of p_cleared start again.
 CREATE FUNCTION take_back_attempts(p_subjects text[], p_cleared text[]) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM FROM attempt_count WHERE subject = ANY (p_subjects || p_cleared) ORDER BY subject FOR UPDATE;

@@ -1,17 +1,18 @@
--- What an account may store, and whether a transaction goes beyond it. Counters as in 50_statistics.sql, nothing is scanned.
+-- What an account may store, and whether a transaction exceeds it. Uses counters as in 50_statistics.sql and scans
+-- nothing.
 
--- Bytes that a project holds: its texts, tasks, answers, results, posts, materials and files.
+-- The bytes of a project: its texts, tasks, answers, results, posts, materials and files.
 CREATE FUNCTION bytes_of(p_project bigint) RETURNS bigint STABLE LANGUAGE sql AS $$
 SELECT (coalesce((SELECT bytes FROM project_stat WHERE project_id = p_project), 0)
       + coalesce((SELECT sum(bytes) FROM stat_delta WHERE project_id = p_project AND (project_id, xact) >= (p_project, (SELECT unfolded_from()))), 0))::bigint $$;
 
--- What the projects of an account hold together.
+-- The totals of all projects of an account.
 CREATE FUNCTION usage_of(p_user bigint, OUT projects bigint, OUT tasks bigint, OUT bytes bigint) STABLE LANGUAGE sql AS $$
 SELECT count(*), coalesce(sum(tasks_of(id)), 0)::bigint, coalesce(sum(bytes_of(id)), 0)::bigint FROM project WHERE owner_id = p_user $$;
 
--- Which limit this transaction exceeds by what it has added: tasks or bytes, with how much there would be; no row: none.
--- A limit of 0 is none, and administrators have none. To be called last: the lock makes others who add something to the same
--- account wait for the end of this transaction, and whoever holds it asks for no other lock.
+-- The limit that this transaction exceeds with what it has added: tasks or bytes, and how much there would be. No row:
+-- none. A limit of 0 means no limit, and administrators have none. Call this last: the lock makes others who add to the
+-- same account wait for the end of this transaction, and no other lock may be taken after it.
 CREATE FUNCTION quota_exceeded(p_tasks bigint, p_bytes bigint) RETURNS TABLE (what text, used bigint) LANGUAGE plpgsql AS $$
 DECLARE o record; u record;
 BEGIN
@@ -26,14 +27,14 @@ BEGIN
     END LOOP;
 END $$;
 
--- How many projects an account has, when it has just got one more; null for administrators. The lock as above.
+-- The number of projects of an account that has just got one more; null for administrators. Takes the same lock.
 CREATE FUNCTION projects_with_new(p_user bigint) RETURNS bigint LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM pg_advisory_xact_lock(hashtextextended('quota', p_user));
     RETURN (SELECT count(*) FROM project p JOIN account a ON a.id = p.owner_id AND NOT a.admin WHERE p.owner_id = p_user);
 END $$;
 
--- As many of some texts, from the first on, as have so many bytes together; always the first.
+-- How many of some texts, from the first one, fit into a number of bytes. At least one.
 CREATE FUNCTION within_bytes(p_texts text[], p_bytes bigint) RETURNS text[] IMMUTABLE LANGUAGE plpgsql AS $$
 DECLARE n int := cardinality(p_texts); left_ bigint := p_bytes;
 BEGIN

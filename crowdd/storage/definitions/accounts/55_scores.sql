@@ -1,20 +1,21 @@
--- Scores and ranks of people: a score is a person's answers in published projects, those with equal scores share a rank,
--- blocked people have none. Ranks come from score_count, corrected by who has unfolded rows.
+-- Scores and ranks of people. A score is the number of a person's answers in published projects. Equal scores share a
+-- rank, and blocked people have none. Ranks come from score_count, corrected by the people with unfolded rows.
 
--- Scores, those of blocked people too.
+-- Scores, including those of blocked people.
 CREATE VIEW score AS
 SELECT user_id, sum(runs)::bigint AS runs
   FROM (SELECT user_id, runs FROM person_stat UNION ALL SELECT user_id, runs FROM stat_delta WHERE user_id IS NOT NULL AND xact >= (SELECT unfolded_from())) s GROUP BY 1;
 
--- People with unfolded rows: the score under which they are counted, and the one that they have; null while not shown.
+-- People with unfolded rows: the score under which they are counted, and their current score. Null while they are not
+-- visible.
 CREATE VIEW unfolded_person AS
 SELECT d.user_id, CASE WHEN s.shown THEN s.runs END AS folded, CASE WHEN NOT a."restrict" THEN coalesce(s.runs, 0) + d.runs END AS runs
   FROM (SELECT user_id, sum(runs)::bigint AS runs FROM stat_delta
          WHERE user_id IS NOT NULL AND xact >= (SELECT unfolded_from()) GROUP BY 1) d
   LEFT JOIN person_stat s USING (user_id) LEFT JOIN account a ON a.id = d.user_id;
 
--- How many people are counted above a score in the folded tables: in each level the buckets beside and above its own, up
--- to the end of the bucket one level up.
+-- How many people have a higher score according to the folded tables: in each level, the buckets beside and above its
+-- own, up to the end of the bucket one level up.
 CREATE FUNCTION folded_above(p_score bigint) RETURNS bigint STABLE LANGUAGE sql AS $$
 SELECT coalesce(sum(people), 0)::bigint FROM (
     SELECT people FROM score_count WHERE level = 0 AND bucket > p_score AND bucket <= (p_score | 63) UNION ALL
@@ -42,7 +43,7 @@ SELECT user_id, runs, rank() OVER (ORDER BY runs DESC) FROM (
     SELECT user_id, runs FROM best b WHERE NOT EXISTS (SELECT FROM u WHERE u.user_id = b.user_id) UNION ALL
     SELECT user_id, runs FROM u WHERE runs > 0) t ORDER BY runs DESC, user_id LIMIT p_maximum $$;
 
--- A person with up to p_window people before and after, in the order of the list of all people who have answered.
+-- A person with up to p_window people before and after, in the order of all people who have answered.
 CREATE FUNCTION people_around(p_user bigint, p_window int) RETURNS TABLE (user_id bigint, score bigint, rank bigint) STABLE LANGUAGE sql AS $$
 WITH u AS MATERIALIZED (SELECT * FROM unfolded_person),
 me AS MATERIALIZED (SELECT score FROM place_of(p_user)),

@@ -1,7 +1,7 @@
--- What each kind is read from: a column for every attribute of its declaration.
+-- The views from which each kind is read: a column for every attribute of its declaration.
 
--- overall_progress: answers that count, of those wanted, in per cent. All of it is what has every task finished: where fewer
--- answers are wanted than before, some tasks have more of them than they want, and others none.
+-- overall_progress: counted answers as a percentage of those needed. It is 100 exactly if every task is finished: after
+-- n_answers was lowered, some tasks have more answers than they need while others have none.
 CREATE VIEW project_record AS
 SELECT p.*, f.n_tasks, f.n_completed_tasks, f.runs_anonymous + f.runs_authenticated AS n_task_runs,
        f.people_anonymous + f.people_authenticated AS n_volunteers, f.n_results,
@@ -32,11 +32,11 @@ SELECT t.*, l.n_answers, l.priority_0, l.mode, l.answers,
        (SELECT array_agg(user_id ORDER BY created) FROM favourite f WHERE f.project_id = t.project_id AND f.task_id = t.id) AS fav_user_ids
   FROM task t JOIN task_ledger l ON l.project_id = t.project_id AND l.task_id = t.id;
 
--- An answer, with the word of its volunteer.
+-- An answer with the code of its volunteer.
 CREATE VIEW task_run_record AS
 SELECT r.*, (SELECT word FROM volunteer_word w WHERE w.project_id = r.project_id AND w.actor = r.actor) AS volunteer FROM task_run r;
 
--- A task as it is handed out: under incremental with the answer before, if there is one.
+-- A task as it is handed out; under incremental with the previous answer, if there is one.
 CREATE VIEW handed_out AS
 SELECT t.*, CASE WHEN t.mode = 'one_at_a_time' AND t.answers > 0 AND jsonb_typeof(t.info) = 'object' THEN t.info || jsonb_build_object('last_answer', (
            SELECT r.info FROM task_run r WHERE r.project_id = t.project_id AND r.task_id = t.id AND r.counted ORDER BY r.id DESC LIMIT 1))
@@ -49,13 +49,13 @@ SELECT id, created, name, fullname, email_addr, api_key_encrypted, NULL::text AS
        google_user_id, github_user_id, orcid_user_id, info
   FROM account;
 
--- What everybody may read of a person's info (USER.public_info), without values larger than a whole info may be today: rows
--- from before that limit would otherwise be read in full wherever people are listed.
+-- The public keys of a person's info (USER.public_info), without values larger than the current limit of info: older
+-- rows would otherwise be read completely wherever people are listed.
 CREATE FUNCTION public_person_info(p_info jsonb) RETURNS jsonb IMMUTABLE LANGUAGE sql AS $$
 SELECT coalesce(jsonb_object_agg(key, value), '{}') FROM jsonb_each(p_info)
  WHERE key IN ('avatar', 'avatar_url', 'container', 'extra') AND octet_length(value::text) <= 16000 $$;
 
--- A person in a list: as user_record, without what others may not read of info.
+-- A person in a list: like user_record, with the public keys of info only.
 CREATE VIEW person_record AS
 SELECT id, created, name, fullname, email_addr, api_key_encrypted, passwd_hash, admin, pro, "restrict", privacy_mode, subscribed,
        newsletter_prompted, valid_email, confirmation_email_sent, consent, locale, flags, category, catalog_api,

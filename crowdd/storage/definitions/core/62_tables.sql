@@ -1,7 +1,8 @@
--- Cells of tables (CSV) that a spreadsheet may open. The rules are those of crowdd/domain/core/csv_escape.py; a test compares the two.
+-- Cells of CSV tables that a spreadsheet may open. The rules are those of crowdd/domain/core/csv_escape.py; a test
+-- compares the two.
 
--- A text as a cell: with an apostrophe before what a spreadsheet takes for the beginning of a formula, and in quotation marks
--- where commas, quotation marks or line breaks demand it.
+-- A text as a cell: with an apostrophe if a spreadsheet would read it as a formula, and in quotation marks if it
+-- contains commas, quotation marks or line breaks.
 CREATE FUNCTION csv_text(p_text text) RETURNS text IMMUTABLE LANGUAGE sql AS $$
 SELECT CASE
     WHEN p_text ~ '^([ \t\n\v\f\r\u001c-\u001f\u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]*[=+@\uff1d\uff0b\uff0d\uff20-]|[\t\r\n|%])'
@@ -10,11 +11,11 @@ SELECT CASE
     WHEN p_text ~ '[",\r\n]' THEN '"' || replace(p_text, '"', '""') || '"'
     ELSE p_text END $$;
 
--- The same for a text that stays as it is.
+-- The same without the apostrophe.
 CREATE FUNCTION csv_raw(p_text text) RETURNS text IMMUTABLE LANGUAGE sql AS $$
 SELECT CASE WHEN p_text ~ '[",\r\n]' THEN '"' || replace(p_text, '"', '""') || '"' ELSE p_text END $$;
 
--- A JSON value as a cell: null is an empty one, objects and arrays are JSON.
+-- A JSON value as a cell: null is an empty cell, objects and arrays are JSON.
 CREATE FUNCTION csv_cell(p_value jsonb) RETURNS text IMMUTABLE LANGUAGE sql AS $$
 SELECT CASE jsonb_typeof(p_value) WHEN 'string' THEN csv_text(p_value #>> '{}') WHEN 'null' THEN NULL ELSE csv_raw(p_value::text) END $$;
 

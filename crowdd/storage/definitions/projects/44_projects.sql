@@ -1,8 +1,8 @@
--- Projects as a whole, while people work. What would be too long for one transaction goes in steps: clear_trials and
--- sweep_project take a bounded bite each, convert_tasks takes tasks by id.
+-- Whole projects, while people work. What would take too long for one transaction is done in steps: clear_trials and
+-- sweep_project process a limited number of rows, convert_tasks goes through tasks by id.
 
--- Takes the trials of some tasks of a draft away and lets these start anew; at most p_most answers, but all of a task. What came
--- with an import is no trial and stays. Returns how many answers there were.
+-- Deletes the trial answers of some tasks of a draft and lets these tasks start again: at most p_most answers, but all
+-- of each task. Imported answers are not trials and stay. Returns how many answers there were.
 CREATE FUNCTION clear_trials(p_project bigint, p_maximum int, p_now timestamptz) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE ids bigint[]; n bigint; r record;
 BEGIN
@@ -31,8 +31,8 @@ BEGIN
     RETURN n;
 END $$;
 
--- Opens a project: the first time the trial runs go and every task starts anew; later it ends a pause. Testers keep their
--- leases, so that an answer on its way counts. False: it is published already.
+-- Publishes a project. The first time, trial answers are deleted and every task starts again; later it ends a pause.
+-- Testers keep their leases, so that answers in progress count. False: it is already published.
 CREATE FUNCTION publish(p_project bigint, p_now timestamptz) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE p project_ledger;
 BEGIN
@@ -50,7 +50,8 @@ BEGIN
     RETURN true;
 END $$;
 
--- Pauses a published project: answers stay, live leases may still be answered, no new ones. False: nothing to pause.
+-- Pauses a published project: answers stay, current leases can still be answered, no new ones are granted. False: it is
+-- not published.
 CREATE FUNCTION pause(p_project bigint, p_now timestamptz) RETURNS boolean LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM FROM project WHERE id = p_project FOR NO KEY UPDATE;
@@ -60,7 +61,7 @@ BEGIN
     RETURN true;
 END $$;
 
--- Changes how tasks are chosen: every task after p_after gets the new mode (those before have it), positions start anew.
+-- Changes the scheduler: every task after p_after gets the new mode (those before have it), and positions start again.
 -- False: nothing changes.
 CREATE FUNCTION set_scheduler(p_project bigint, p_sched text, p_now timestamptz, p_after bigint DEFAULT 0) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE last bigint := p_after; was text;
@@ -75,17 +76,18 @@ BEGIN
     RETURN true;
 END $$;
 
--- The same for a project with many tasks, in steps: this one, then convert_tasks until it returns null, then set_scheduler for
--- what was added meanwhile. Until then tasks are handed out one after the other, which looks at tasks of any mode; one that is
--- brought back behind a volunteer may come to him only after the end.
+-- The same for a project with many tasks, in steps: this function, then convert_tasks until it returns null, then
+-- set_scheduler for tasks that were added in the meantime. Until then tasks are handed out one after the other, which
+-- works for tasks of any mode. A task that is returned behind a volunteer may reach them only after the end.
 CREATE FUNCTION begin_scheduler(p_project bigint) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     UPDATE project_ledger SET sched = 'changing', epoch = epoch + 1 WHERE project_id = p_project AND sched <> 'changing';
 END $$;
 
--- Gives the next p_most tasks after one the mode of a scheduler; the last of them, null at the end. Where everybody may answer,
--- leases hold no places, so that late answers may find one. Where a task is brought back otherwise, it is stamped; that tasks are
--- open to all volunteers who are past them is left to the positions, which start anew at the end.
+-- Gives the next p_most tasks after one the mode of a scheduler, and returns the last of them, null at the end. Where
+-- everybody may answer, leases hold no places, so late answers may find one. A task that returns for another reason is
+-- stamped. Tasks that are open to all volunteers who are past them need no stamp, because positions start again at the
+-- end.
 CREATE FUNCTION convert_tasks(p_project bigint, p_sched text, p_after bigint, p_maximum int, p_now timestamptz) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE m assignment_mode := mode_of(p_sched); ids bigint[]; t bigint;
 BEGIN
@@ -101,8 +103,8 @@ BEGIN
     RETURN (SELECT max(task_id) FROM (SELECT task_id FROM task_ledger WHERE project_id = p_project AND task_id > p_after ORDER BY task_id LIMIT p_maximum) l);
 END $$;
 
--- Deletes a project: nobody finds it, or anything of it, from now on. What hangs on it is left to sweep_project.
--- False: there is none.
+-- Deletes a project: it and everything in it disappear at once. sweep_project deletes the remaining rows. False: it
+-- does not exist.
 CREATE FUNCTION delete_project(p_project bigint) RETURNS boolean LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM FROM project WHERE id = p_project FOR UPDATE;
@@ -117,8 +119,8 @@ BEGIN
     RETURN true;
 END $$;
 
--- Takes away the next bite of what a deleted project left: 500 tasks with their rows, or 5,000 rows of another sort.
--- Returns how many rows of that sort there were; 0: nothing is left.
+-- Deletes the next rows that a deleted project left: 500 tasks with their rows, or 5,000 rows of another kind. Returns
+-- how many rows of that kind there were; 0: nothing is left.
 CREATE FUNCTION sweep_project(p_project bigint) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE ids bigint[]; n bigint;
 BEGIN

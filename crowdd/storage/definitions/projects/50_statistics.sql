@@ -1,14 +1,15 @@
--- Counters: appended to stat_delta by the transaction that changes something, folded here, and read as the sum of both.
+-- Counters. The transaction that changes something appends to stat_delta, the functions here fold these rows, and
+-- readers add both.
 --
--- Reading costs what is unfolded of the same project (of everybody for ranks), and nothing else. Folding takes chunks, so
--- that no transaction is long; what is folded is out of everybody's way at once, whoever may still see it (stat_floor).
--- Whoever changes a folded table holds lock_stats() first, and nobody asks for another lock after that. What readers add and
--- what is folded is seen in one snapshot, so no figure is ever half right.
+-- Reading costs the unfolded rows of the same project (of all projects for ranks), and nothing else. Folding works in
+-- chunks, so no transaction is long. Folded rows no longer cost readers time, even while old snapshots can still see
+-- them (stat_floor). Code that changes a folded table holds lock_stats() first and takes no other lock after it.
+-- Readers see appended and folded rows in one snapshot, so a counter is never partly updated.
 
--- The transaction whose rows readers begin with. One that is still to come is from a dump, whose transactions were others:
--- then nothing is known. To be used as (SELECT unfolded_from()), which asks once;
--- within a project as (project_id, xact) >= (…, …), for which only the index by project will do, whatever the planner takes
--- the project for.
+-- The first transaction whose rows readers have to read. A value in the future comes from a dump of another server,
+-- which counts transactions differently: then it is unknown. Use it as (SELECT unfolded_from()), which is evaluated
+-- once, and within a project as (project_id, xact) >= (…, …), for which only the index by project can be used, whatever
+-- the planner knows about the project.
 CREATE FUNCTION unfolded_from() RETURNS bigint STABLE LANGUAGE sql AS $$
 SELECT CASE WHEN xact <= pg_snapshot_xmin(pg_current_snapshot())::text::bigint THEN xact ELSE 0 END FROM stat_floor $$;
 
@@ -19,7 +20,7 @@ CREATE FUNCTION first_day(p_now timestamptz) RETURNS date IMMUTABLE LANGUAGE sql
 
 CREATE FUNCTION day_of(p_hour timestamptz) RETURNS date IMMUTABLE LANGUAGE sql AS $$ SELECT (p_hour AT TIME ZONE 'UTC')::date $$;
 
--- Moves at most p_most appended rows into the folded tables; one fold at a time. Returns how many rows were folded.
+-- Moves at most p_most appended rows into the folded tables, one fold at a time. Returns how many rows were folded.
 CREATE FUNCTION fold_stats(p_now timestamptz DEFAULT clock(), p_maximum int DEFAULT 5000) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE n bigint; since date := first_day(p_now);
 BEGIN
@@ -90,8 +91,9 @@ BEGIN
     RETURN n;
 END $$;
 
--- Lets readers begin later: with the first transaction that has left something, and not behind the oldest one still running,
--- from which something may still come. Under lock_stats(); where it is worth it, since that itself leaves dead rows.
+-- Lets readers start later: with the first transaction that has unfolded rows, but not after the oldest running one,
+-- which may still append some. Call under lock_stats(), and only if it pays off, because raising the mark leaves a dead
+-- row.
 CREATE FUNCTION raise_floor(p_folded bigint) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     UPDATE stat_floor f SET xact = n.xact
@@ -100,7 +102,7 @@ BEGIN
      WHERE n.xact < f.xact OR n.xact > f.xact + CASE WHEN p_folded < 1000 THEN 100 ELSE 0 END;
 END $$;
 
--- Takes days out of the last two weeks that no longer belong there, at most p_most rows; returns how many there were.
+-- Removes days that have left the two weeks, at most p_most rows, and returns how many there were.
 CREATE FUNCTION expire_days(p_now timestamptz, p_maximum int DEFAULT 5000) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE n bigint;
 BEGIN
@@ -125,7 +127,7 @@ END $$;
 
 -- Figures of projects ----------------------------------------------------------------------------------------------------
 
--- True at this moment: one row for each project. Cost for each project asked for: its unfolded rows.
+-- Exact counters, one row per project. Costs the unfolded rows of each requested project.
 CREATE VIEW project_figures AS
 SELECT p.project_id,
        coalesce(s.tasks, 0) + u.tasks AS n_tasks,
@@ -153,13 +155,13 @@ SELECT p.project_id,
                      WHERE project_id = p.project_id AND (project_id, xact) >= (p.project_id, (SELECT unfolded_from())) AND actor <> '' GROUP BY 1) d
               LEFT JOIN volunteer v ON v.project_id = p.project_id AND v.actor = d.actor) m) n;
 
--- How many tasks a project has, also while thousands of answers are not folded: these rows name nobody.
+-- How many tasks a project has, even while thousands of answers are not folded: rows about tasks name no volunteer.
 CREATE FUNCTION tasks_of(p_project bigint) RETURNS bigint STABLE LANGUAGE sql AS $$
 SELECT coalesce((SELECT tasks FROM project_stat WHERE project_id = p_project), 0)
      + coalesce((SELECT sum(tasks) FROM stat_delta WHERE project_id = p_project AND (project_id, xact) >= (p_project, (SELECT unfolded_from())) AND actor = ''), 0) $$;
 
--- When the last answer came that is there. The order is that of the key as a whole: by id alone the planner may well read
--- every project's answers backwards.
+-- When the last existing answer was stored. Ordered by the whole key: ordered by id alone, the planner may read the
+-- answers of all projects backwards.
 CREATE FUNCTION last_activity(p_project bigint) RETURNS timestamptz STABLE LANGUAGE sql AS $$
 SELECT CASE WHEN project_id = p_project THEN finish_time END
   FROM (SELECT project_id, finish_time FROM task_run WHERE (project_id, id) < (p_project + 1, 0) ORDER BY project_id DESC, id DESC LIMIT 1) r $$;
@@ -169,7 +171,7 @@ CREATE FUNCTION runs_of(p_project bigint, p_actor text) RETURNS bigint STABLE LA
 SELECT coalesce((SELECT runs FROM volunteer WHERE project_id = p_project AND actor = p_actor), 0)
      + coalesce((SELECT sum(runs) FROM stat_delta WHERE project_id = p_project AND (project_id, xact) >= (p_project, (SELECT unfolded_from())) AND actor = p_actor), 0)::bigint $$;
 
--- What happened in each hour of a project since a day; hours in which nothing happened are left out.
+-- What happened in each hour of a project since a day. Hours without events are left out.
 CREATE FUNCTION hours_of(p_project bigint, p_since date) RETURNS TABLE (
     hour timestamptz, runs_anonymous bigint, runs_authenticated bigint, counted bigint, completed bigint) STABLE LANGUAGE sql AS $$
 SELECT hour, sum(runs_anonymous)::bigint, sum(runs_authenticated)::bigint, sum(counted)::bigint, sum(completed)::bigint FROM (
@@ -178,7 +180,7 @@ SELECT hour, sum(runs_anonymous)::bigint, sum(runs_authenticated)::bigint, sum(c
     SELECT hour, CASE WHEN actor LIKE 'u:%' THEN 0 ELSE runs END, CASE WHEN actor LIKE 'u:%' THEN runs ELSE 0 END, counted, completed FROM stat_delta
      WHERE project_id = p_project AND (project_id, xact) >= (p_project, (SELECT unfolded_from())) AND hour >= p_since::timestamp AT TIME ZONE 'UTC') h GROUP BY 1 $$;
 
--- What readers add to the folded rows of volunteers: per actor, for their answers of all time or of the last two weeks.
+-- What readers add to the folded rows of volunteers: per actor, for answers of all time or of the last two weeks.
 CREATE FUNCTION unfolded_runs(p_project bigint, p_recent boolean, p_now timestamptz) RETURNS TABLE (actor text, runs bigint) STABLE LANGUAGE sql AS $$
 SELECT actor, sum(runs)::bigint FROM (
     SELECT actor, runs FROM stat_delta
@@ -193,8 +195,9 @@ SELECT coalesce(max(s.recent_anonymous), 0) + coalesce(sum(more) FILTER (WHERE a
   LEFT JOIN (SELECT d.actor, (d.runs + coalesce(v.recent, 0) > 0)::int - (coalesce(v.recent, 0) > 0)::int AS more
                FROM unfolded_runs(p_project, true, p_now) d LEFT JOIN volunteer v ON v.project_id = p_project AND v.actor = d.actor) m ON true $$;
 
--- The volunteers with the most answers in a project, with an account or without, of all time or of the last two weeks.
--- As many folded ones are read as are wanted, and one more for each that has unfolded rows; blocked people are passed over.
+-- The volunteers with the most answers in a project, with or without an account, of all time or of the last two weeks.
+-- Reads as many folded rows as requested, and one more for each volunteer with unfolded rows. Blocked people are
+-- skipped.
 CREATE FUNCTION top_volunteers(p_project bigint, p_known boolean, p_recent boolean, p_maximum int, p_now timestamptz)
 RETURNS TABLE (actor text, runs bigint) STABLE LANGUAGE plpgsql AS $$
 BEGIN
@@ -218,8 +221,8 @@ BEGIN
      ORDER BY 2 DESC, 1 LIMIT p_maximum;
 END $$;
 
--- Sums over all projects, or without those never published, whose answers are trials. People without account are counted in
--- each project that they answered in.
+-- Sums over all projects, or only those that were published (answers to others are trials). People without an account
+-- are counted once in each project.
 CREATE FUNCTION site_figures(p_drafts boolean DEFAULT true, OUT n_tasks bigint, OUT n_wanted bigint, OUT n_counted bigint, OUT n_task_runs bigint, OUT n_results bigint, OUT n_anonymous bigint)
 STABLE LANGUAGE sql AS $$
 WITH of_site AS (SELECT project_id FROM project_ledger WHERE p_drafts OR NOT trial),
@@ -234,15 +237,15 @@ SELECT coalesce(s.tasks, 0) + coalesce(d.tasks, 0), coalesce(s.wanted, 0) + coal
        coalesce(s.runs, 0) + coalesce(d.runs, 0), coalesce(s.results, 0) + coalesce(d.results, 0), coalesce(s.people, 0) + coalesce(newly.people, 0)
   FROM s, d, newly $$;
 
--- How many projects that everybody may see have a task that is not finished.
+-- How many public projects have an unfinished task.
 CREATE FUNCTION open_projects() RETURNS bigint STABLE LANGUAGE sql AS $$
 SELECT count(*) FROM project p LEFT JOIN project_stat s ON s.project_id = p.id
   LEFT JOIN (SELECT project_id, sum(tasks) AS tasks, sum(completed) AS completed FROM stat_delta
               WHERE project_id <> 0 AND xact >= (SELECT unfolded_from()) GROUP BY 1) d ON d.project_id = p.id
  WHERE p.published AND p.lock_id IS NULL AND coalesce(s.completed, 0) + coalesce(d.completed, 0) < coalesce(s.tasks, 0) + coalesce(d.tasks, 0) $$;
 
--- The answers of a project that has nothing left but its tasks: it was opened, its trials went. The caller has locked the
--- project's ledger and has deleted the answers.
+-- Resets the counters of a project that keeps only its tasks, because it was published and its trial answers were
+-- deleted. The caller has locked the project's ledger and deleted the answers.
 CREATE FUNCTION forget_answers(p_project bigint) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE f project_figures; held bigint;
 BEGIN
@@ -256,7 +259,7 @@ BEGIN
     SELECT p_project, date_trunc('hour', at), count(*) FROM retirement WHERE project_id = p_project GROUP BY 2;
 END $$;
 
--- Takes away every counter of a project; scores keep what is not folded yet.
+-- Removes every counter of a project. Unfolded rows of scores are kept.
 CREATE FUNCTION drop_stats(p_project bigint) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM lock_stats();
@@ -268,7 +271,7 @@ BEGIN
     DELETE FROM volunteer WHERE project_id = p_project;
 END $$;
 
--- Takes the answers of a project out of the scores of those who gave them; called before they are deleted.
+-- Subtracts the answers of a project from the scores of the people who gave them. Call before the answers are deleted.
 CREATE FUNCTION take_scores_back(p_project bigint) RETURNS void LANGUAGE sql AS $$
 INSERT INTO stat_delta (project_id, hour, user_id, runs)
 SELECT 0, 'epoch', user_id, -count(*) FROM task_run WHERE project_id = p_project AND user_id IS NOT NULL AND NOT trial GROUP BY 3 $$;

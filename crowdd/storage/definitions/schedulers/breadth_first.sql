@@ -1,8 +1,8 @@
--- breadth_first: every task has its first answer before any has its second.
+-- breadth_first: collects one answer to every task before a second to any.
 
 CREATE FUNCTION breadth_first_mode() RETURNS assignment_mode IMMUTABLE LANGUAGE sql AS $$ SELECT 'by_level'::assignment_mode $$;
 
--- From the lowest level that has open tasks upwards; on each first what the order puts first.
+-- From the lowest level with open tasks upwards; on each level first the tasks that come first in the order.
 CREATE FUNCTION breadth_first_scan(p project_ledger, p_order text, p_scan text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE at int := coalesce(split_part(p_scan, '/', 2)::int, -1);
 BEGIN

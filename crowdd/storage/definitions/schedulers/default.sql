@@ -1,4 +1,4 @@
--- default: the scheduler of a project that names none: depth_first.
+-- default: the scheduler of projects that name none. The same as depth_first.
 
 CREATE FUNCTION default_mode() RETURNS assignment_mode IMMUTABLE LANGUAGE sql AS $$ SELECT 'limited'::assignment_mode $$;
 

@@ -1,4 +1,4 @@
--- depth_first_all: everybody may answer everything; of a task's answers the first n_answers count.
+-- depth_first_all: everybody can answer every task. Of a task's answers, the first n_answers count.
 
 CREATE FUNCTION depth_first_all_mode() RETURNS assignment_mode IMMUTABLE LANGUAGE sql AS $$ SELECT 'unlimited'::assignment_mode $$;
 

@@ -1,4 +1,4 @@
--- incremental: one volunteer at a time has a task, and sees the answer of the one before him (the view handed_out).
+-- incremental: one volunteer at a time holds a task, and sees the previous answer (the view handed_out).
 
 CREATE FUNCTION incremental_mode() RETURNS assignment_mode IMMUTABLE LANGUAGE sql AS $$ SELECT 'one_at_a_time'::assignment_mode $$;
 

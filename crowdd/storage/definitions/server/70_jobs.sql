@@ -1,5 +1,5 @@
--- Work by the clock. Who runs a job holds its advisory lock on a session of its own from begin_job to end_job, so that
--- the lock goes with the process. Both are single statements, and no transaction is open between them.
+-- Periodic jobs. A process that runs a job holds its advisory lock on a separate session from begin_job to end_job, so
+-- the lock is released if the process dies. Both are single statements, and no transaction is open between them.
 
 CREATE FUNCTION job_lock(p_name text) RETURNS bigint IMMUTABLE LANGUAGE sql AS $$ SELECT hashtextextended('job ' || p_name, 0) $$;
 
@@ -7,10 +7,10 @@ CREATE FUNCTION begin_job(p_name text, p_period double precision, p_early boolea
     OUT state text, OUT wait double precision, OUT began timestamptz, OUT failures int) LANGUAGE plpgsql AS $$
 DECLARE j job; k_broken CONSTANT text := 'Its process ended while it ran.';
 BEGIN
-    -- A new job lets a server that has just been started for the first time alone for a minute.
+    -- On a newly created database, jobs wait for a minute.
     INSERT INTO job (name, due) VALUES (p_name, p_now + make_interval(secs => least(p_period, 60))) ON CONFLICT DO NOTHING;
     SELECT * INTO j FROM job WHERE name = p_name;
-    -- A look without locks is enough, mostly.
+    -- Usually a check without locks is enough.
     IF j.outcome = 'running' OR j.due <= p_now OR p_early THEN
         SELECT * INTO j FROM job WHERE name = p_name FOR UPDATE;
     END IF;
@@ -21,7 +21,8 @@ BEGIN
         state := 'busy';
         wait := least(p_period, 60);
     ELSIF j.outcome = 'running' THEN
-        -- The lock was free: the session of that run has gone. Not run at once, for it may have been the job's own doing.
+        -- The lock was free, so the session of that run has ended. Do not run the job at once: it may have
+        -- killed its process.
         INSERT INTO job_run (name, began, seconds, outcome, words)
         VALUES (p_name, j.began, extract(epoch FROM p_now - j.began), 'failed', k_broken);
         UPDATE job SET outcome = 'failed', words = k_broken, failures = j.failures + 1, seconds = NULL,
@@ -38,7 +39,7 @@ BEGIN
     END IF;
 END $$;
 
--- How many seconds the run took; null when another one has begun since.
+-- The seconds that the run took; null if another one has begun since.
 CREATE FUNCTION end_job(p_name text, p_began timestamptz, p_outcome text, p_words text, p_wait double precision, p_logged boolean, p_now timestamptz)
 RETURNS double precision LANGUAGE plpgsql AS $$
 DECLARE took double precision := extract(epoch FROM p_now - p_began); ours boolean;

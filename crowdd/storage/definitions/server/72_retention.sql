@@ -1,7 +1,9 @@
--- What is kept of people ends after some time: bounded bites, one transaction each (crowdd/domain/server/retention.py).
+-- Personal data is removed after some time, in limited steps of one transaction each
+-- (crowdd/domain/server/retention.py).
 
--- Removes the pseudonyms of addresses from answers that were stored before a time, among the next p_most answers. Returns how
--- many answers it looked at; 0 at the end. It goes on where it stopped: ids rise with the time of the answer.
+-- Removes the pseudonyms of addresses from answers that were stored before a time, among the next p_most answers.
+-- Returns how many answers it checked; 0 at the end. It continues where it stopped, because ids grow with the time of
+-- the answer.
 CREATE FUNCTION forget_addresses(p_before timestamptz, p_maximum int) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE first bigint; last bigint; n bigint;
 BEGIN
@@ -14,8 +16,8 @@ BEGIN
     RETURN CASE WHEN last > first THEN n ELSE 0 END;
 END $$;
 
--- Takes all accounts out of what events before a time say of who answered, among the next p_most events behind one. The last
--- event that was looked at; nulls at the end.
+-- Removes all accounts from the volunteers that events before a time name, among the next p_most events after one.
+-- Returns the last event that was checked; nulls at the end.
 CREATE FUNCTION forget_users_in_events(p_before timestamptz, p_project bigint, p_event bigint, p_maximum int, OUT project bigint, OUT event bigint) LANGUAGE plpgsql AS $$
 BEGIN
     SELECT e.project_id, e.id INTO project, event FROM (

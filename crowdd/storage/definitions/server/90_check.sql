@@ -1,11 +1,12 @@
--- Recounting counters from the rows, in a running system (crowdd/domain/server/recount.py lists the checks).
+-- Recounts counters from the rows, in a running system (crowdd/domain/server/recount.py lists the checks).
 --
--- No false alarm while answers come in: whoever changes rows changes their counters in the same transaction, so every
--- snapshot has both or neither, and a check is one statement, hence one snapshot, without a lock. What differs there
--- differs for good: by the same amount at any later moment. A repair takes lock_stats(), so that nobody folds meanwhile,
--- and adds this amount to the folded counter, found once more by a single statement; answers go on.
+-- There are no false alarms while answers come in: a transaction that changes rows also changes their counters, so
+-- every snapshot contains both or neither. A check is one statement, and therefore one snapshot, without a lock. A
+-- difference that it finds persists with the same amount. A repair takes lock_stats(), so that nothing is folded
+-- meanwhile, computes the amount again in a single statement, and adds it to the folded counter. Answers are not
+-- blocked.
 --
--- A check and its repair are functions of (project, moment); those about people ignore the project.
+-- A check and its repair are functions of (project, moment). Those about people ignore the project.
 
 CREATE TYPE difference AS (project_id bigint, what text, key text, stored numeric, counted numeric);
 
@@ -33,7 +34,7 @@ BEGIN
         ON CONFLICT (project_id, actor) DO UPDATE SET runs = v.runs + excluded.runs, seconds = v.seconds + excluded.seconds;
 END $$;
 
--- Answers of each volunteer on each day of the last two weeks, and what is summed up from them.
+-- Answers of each volunteer on each day of the last two weeks, and their sums.
 CREATE FUNCTION check_recent(p_project bigint, p_now timestamptz) RETURNS SETOF difference STABLE LANGUAGE sql AS $$
 WITH stored AS (
     SELECT day, actor, sum(runs) AS runs FROM (
@@ -72,7 +73,7 @@ BEGIN
         ON CONFLICT (project_id) DO UPDATE SET recent_anonymous = excluded.recent_anonymous, recent_authenticated = excluded.recent_authenticated;
 END $$;
 
--- Answers of each hour. When a task was completed is not in the rows of a re-opened one: of that only the sum must be right.
+-- Answers of each hour. For a reopened task the rows do not show when it was completed, so only the sum is checked.
 CREATE FUNCTION check_hours(p_project bigint, p_now timestamptz) RETURNS SETOF difference STABLE LANGUAGE sql AS $$
 WITH stored AS (SELECT * FROM hours_of(p_project, '-infinity')),
 counted AS (
@@ -103,7 +104,7 @@ BEGIN
            completed = h.completed + excluded.completed;
 END $$;
 
--- Figures of the project as a whole; people after check_volunteers.
+-- Counters of whole projects; people after check_volunteers.
 CREATE FUNCTION check_figures(p_project bigint, p_now timestamptz) RETURNS SETOF difference STABLE LANGUAGE sql AS $$
 SELECT p_project, v.what, '', v.stored, v.counted
   FROM project_figures f,
@@ -139,7 +140,7 @@ BEGIN
      WHERE s.project_id = p_project AND d.more IS NOT NULL;
 END $$;
 
--- Scores, who is shown, and how many people are shown with each score.
+-- Scores, visibility, and how many visible people have each score.
 CREATE FUNCTION check_people(p_project bigint, p_now timestamptz) RETURNS SETOF difference STABLE LANGUAGE sql AS $$
 WITH scores AS (
     SELECT 'person_stat.runs' AS what, user_id::text AS key, coalesce(s.runs, 0) AS stored, coalesce(c.runs, 0) AS counted
@@ -168,7 +169,7 @@ BEGIN
     SELECT level, runs >> (6 * level), count(*) FROM person_stat, generate_series(0, 3) level WHERE shown GROUP BY 1, 2;
 END $$;
 
--- Bytes that a project holds.
+-- Bytes of a project.
 CREATE FUNCTION check_bytes(p_project bigint, p_now timestamptz) RETURNS SETOF difference STABLE LANGUAGE sql AS $$
 SELECT p_project, 'project_stat.bytes', '', bytes_of(p_project), c.bytes FROM (
     SELECT coalesce(sum(bytes), 0) AS bytes FROM (

@@ -1,7 +1,8 @@
--- Recounting the ledger from the rows, in a running system: every invariant of 20_submission.sql holds in each snapshot, so
--- what a single statement finds broken is broken. A repair locks the tasks in question and lets reconcile_task put them right.
+-- Recounts the ledger from the rows, in a running system. Every invariant of 20_submission.sql holds in each snapshot,
+-- so an error that a single statement finds is real. A repair locks the affected tasks and lets reconcile_task correct
+-- them.
 
--- Counts of answers and leases, and rows that should not be there.
+-- Counts of answers and leases, and rows that should not exist.
 CREATE FUNCTION check_places(p_project bigint, p_now timestamptz) RETURNS SETOF difference STABLE LANGUAGE sql AS $$
 WITH runs AS (SELECT task_id, count(*) FILTER (WHERE counted) AS counted, count(*) FILTER (WHERE NOT counted) AS late
                 FROM task_run WHERE project_id = p_project GROUP BY 1),
@@ -41,7 +42,7 @@ BEGIN
     END LOOP;
 END $$;
 
--- Whether tasks are done and have their result, late answers that could count, and retirement. Stands on check_places.
+-- Whether tasks are done and have their result, late answers that could count, and retirement. Relies on check_places.
 CREATE FUNCTION check_states(p_project bigint, p_now timestamptz) RETURNS SETOF difference STABLE LANGUAGE sql AS $$
 WITH runs AS (SELECT task_id, array_agg(id ORDER BY id) AS ids FROM task_run WHERE project_id = p_project AND counted GROUP BY 1),
 last AS (SELECT task_id, count(*) AS n, min(task_run_ids) AS ids FROM result WHERE project_id = p_project AND last_version GROUP BY 1),
@@ -57,7 +58,7 @@ SELECT p_project, v.what, 'task ' || l.task_id, v.stored, v.counted
                        ('task_ledger.retired', l.retired::int, (o.task_id IS NOT NULL)::int)) v(what, stored, counted)
  WHERE l.project_id = p_project AND v.stored <> v.counted ORDER BY l.task_id, 2 $$;
 
--- A task's own column says whether it is retired; a reason that is missing is made up for.
+-- The column of the task decides whether it is retired; a missing reason is filled in.
 CREATE FUNCTION repair_states(p_project bigint, p_now timestamptz) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE r record; out boolean;
 BEGIN
@@ -70,8 +71,8 @@ BEGIN
     END LOOP;
 END $$;
 
--- Floors that have passed an open task which no stamp brings back, and stamps that no transaction has made yet, as after a dump
--- and restore. (Positions of single volunteers are too many to compare with every task.)
+-- Low-water marks that have passed an open task without a stamp, and stamps of transactions that do not exist yet, as
+-- after a dump and restore. (Positions of single volunteers are too many to compare with every task.)
 CREATE FUNCTION check_positions(p_project bigint, p_now timestamptz) RETURNS SETOF difference STABLE LANGUAGE sql AS $$
 WITH p AS (SELECT *, pg_snapshot_xmax(pg_current_snapshot())::text::bigint + xid_base AS next FROM project_ledger
             WHERE project_id = p_project AND sched <> 'changing'),
@@ -94,7 +95,7 @@ passed AS (
 SELECT p_project, 'open tasks passed by the low-water mark', scan, n::numeric, 0::numeric FROM passed UNION ALL
 SELECT p_project, 'stamps of the future', '', sum(n), 0 FROM early HAVING sum(n) > 0 $$;
 
--- Positions start anew, behind every stamp that there is.
+-- Positions start again, after every existing stamp.
 CREATE FUNCTION repair_positions(p_project bigint, p_now timestamptz) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM FROM project_ledger WHERE project_id = p_project FOR UPDATE;
@@ -104,8 +105,9 @@ BEGIN
     PERFORM forget_positions(p_project);
 END $$;
 
--- Looks whether this is the PostgreSQL that made the stamps. Another one, into which a dump was restored, counts transactions
--- anew: every project is set right before it hands out a task. Returns whether it was another.
+-- Checks whether this is the PostgreSQL server that made the stamps. Another one, into which a dump was restored,
+-- counts transactions differently: every project is corrected before it hands out a task. Returns whether it was
+-- another.
 CREATE FUNCTION know_cluster(p_now timestamptz) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE here bigint := (SELECT system_identifier FROM pg_control_system());
 BEGIN

@@ -1,5 +1,5 @@
--- The word of a volunteer in a project, made when it is first asked for. Random: nothing can be concluded from it. A word names one
--- volunteer. To be called when no lock on a task is still to be asked for, in one order of projects and volunteers.
+-- The code of a volunteer in a project. It is created on first use and random, so nothing can be derived from it. A
+-- code names one volunteer. Call this after all locks on tasks are taken, in one order of projects and volunteers.
 CREATE FUNCTION volunteer_word(p_project bigint, p_actor text) RETURNS text VOLATILE LANGUAGE plpgsql AS $$
 DECLARE w text;
 BEGIN
@@ -11,8 +11,8 @@ BEGIN
     RETURN w;
 END $$;
 
--- Answers of p_from were put under p_to. Their word goes along unless p_to has one already, and p_from gets another one for the
--- answers that it still has or gives later: a word never names two volunteers.
+-- Answers of p_from were moved to p_to. Their code moves too, unless p_to already has one. p_from gets a new code for
+-- answers that it keeps or gives later, so a code never names two volunteers.
 CREATE FUNCTION move_word(p_project bigint, p_from text, p_to text) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE w text;
 BEGIN
@@ -27,7 +27,8 @@ BEGIN
     PERFORM volunteer_word(p_project, p_to);
 END $$;
 
--- The words of those whose answers make a version of a result, in the order of the answers; answers that were deleted are not in it.
+-- The codes of the volunteers whose answers make up a version of a result, in the order of the answers. Deleted answers
+-- are left out.
 CREATE FUNCTION volunteers_of_result(p_project bigint, p_result bigint) RETURNS jsonb STABLE LANGUAGE sql AS $$
 SELECT coalesce(jsonb_agg(w.word ORDER BY r.id), '[]')
   FROM result s CROSS JOIN unnest(s.task_run_ids) u(id)
@@ -35,7 +36,7 @@ SELECT coalesce(jsonb_agg(w.word ORDER BY r.id), '[]')
   JOIN volunteer_word w ON w.project_id = r.project_id AND w.actor = r.actor
  WHERE s.project_id = p_project AND s.id = p_result $$;
 
--- What an event says to owners and their webhook: what was written down when it happened, and who answered.
+-- The content of an event for owners and their webhook: what was stored when it happened, and who answered.
 CREATE FUNCTION event_data(e event) RETURNS jsonb STABLE LANGUAGE sql AS $$
 SELECT CASE WHEN (e).kind IN ('task_completed', 'result_updated')
             THEN (e).data || jsonb_build_object('volunteers', volunteers_of_result((e).project_id, (e).result_id)) ELSE (e).data END $$;

@@ -1,15 +1,15 @@
--- What answers say, as far as they are compared with each other: agreement, and whatever else weighs them, asks here.
+-- The values by which answers are compared. Agreement, and everything else that compares answers, uses these functions.
 
--- Whether an answer has a key of its own.
+-- Whether an answer has this key.
 CREATE FUNCTION has_key(p_info jsonb, p_key text) RETURNS boolean IMMUTABLE LANGUAGE sql AS $$
 SELECT jsonb_typeof(p_info) = 'object' AND p_info ? p_key $$;
 
--- The value by which an answer is compared: all of it without a key, null (of JSON) where it lacks the key.
+-- The value by which an answer is compared: the whole answer if there is no key, JSON null if the answer lacks the key.
 CREATE FUNCTION answer_value(p_info jsonb, p_key text) RETURNS jsonb IMMUTABLE LANGUAGE sql AS $$
 SELECT CASE WHEN p_key IS NULL THEN p_info WHEN has_key(p_info, p_key) THEN p_info->p_key ELSE 'null' END $$;
 
--- The answers to a task that count, each with its value and the key that it stands under. That is the key that the project
--- names (info.answer_key), if an answer to the task has it; else "answer", if all have it; else null: the whole answer.
+-- The counted answers to a task, each with its value and the key it was compared by: the project's info.answer_key, if
+-- an answer to the task has it; otherwise "answer", if all have it; otherwise null, which means the whole answer.
 CREATE FUNCTION answer_values(p_project bigint, p_task bigint) RETURNS TABLE (run bigint, actor text, key text, value jsonb) STABLE LANGUAGE sql AS $$
 WITH r AS MATERIALIZED (SELECT id, actor, info FROM task_run WHERE project_id = p_project AND task_id = p_task AND counted),
 k AS (SELECT CASE WHEN bool_or(has_key(r.info, p.answer_key)) THEN max(p.answer_key)

@@ -1,15 +1,14 @@
--- Leases that people can live with: prolonged while somebody is at it, given back when he goes. Handing out is in 30, where
--- release_task stands, too.
+-- Renewing and releasing leases. Granting is in 30_assignment.sql, and so is release_task.
 
--- How long a volunteer may be at a task, as its owner says in info.lease_seconds; an hour otherwise.
+-- The lease time of a project: info.lease_seconds, or an hour.
 CREATE FUNCTION lease_of(p_info jsonb) RETURNS interval IMMUTABLE LANGUAGE sql AS $$
 SELECT CASE WHEN jsonb_typeof(p_info->'lease_seconds') = 'number'
             THEN make_interval(secs => least(greatest((p_info->>'lease_seconds')::float8, 60), 604800)) ELSE interval '1 hour' END $$;
 
--- Prolongs a lease by a full lease time, up to six of them after it was given, so that a page that was left open does not
--- hold a place for ever. Who lost his lease meanwhile gets another one where a place is free. ends: when it lapses. state:
--- leased; late (an answer is stored, and may not count); answered; none (he never had it, or skipped it); paused; no task;
--- and what access_refusal says.
+-- Extends a lease by one lease time, up to six lease times after it was granted, so that an abandoned page does not
+-- hold a task for ever. A volunteer who has lost the lease gets another one if a place is free. ends: when the lease
+-- ends. state: leased; late (an answer is stored, and may not count); answered; none (never leased, or skipped);
+-- paused; no task; and the results of access_refusal.
 CREATE FUNCTION renew_task(p_project bigint, p_actor text, p_user bigint, p_admin boolean, p_unlocked text[], p_task bigint, p_now timestamptz,
                            p_network text DEFAULT '', OUT state text, OUT ends timestamptz) LANGUAGE plpgsql AS $$
 DECLARE p project_ledger;
@@ -18,7 +17,7 @@ BEGIN
     state := access_refusal(p, p_actor, p_user, p_admin, p_unlocked, p_network);
     IF state IS NOT NULL THEN RETURN; END IF;
     PERFORM set_config('synchronous_commit', 'off', true);
-    -- Who takes lapsed leases back looks again whether this one has lapsed when he has its row.
+    -- Code that expires leases checks again, once it has locked the row, whether this one has expired.
     UPDATE lease SET expires = prolonged(granted, expires, p.lease, p_now)
      WHERE project_id = p_project AND actor = p_actor AND task_id = p_task RETURNING expires INTO ends;
     IF FOUND THEN
@@ -31,8 +30,8 @@ BEGIN
     END IF;
 END $$;
 
--- Gives tasks back, in one go, so that they come back in their own order. With p_skip they come to the volunteer last, also
--- those that he had lost already. Returns how many he had.
+-- Releases tasks in one transaction, so that they return in their own order. With p_skip the volunteer gets them last,
+-- including those whose lease they had already lost. Returns how many they held.
 CREATE FUNCTION give_back(p_project bigint, p_actor text, p_tasks bigint[], p_skip boolean, p_now timestamptz) RETURNS int LANGUAGE plpgsql AS $$
 DECLARE t bigint; k int := 0;
 BEGIN
@@ -45,7 +44,7 @@ BEGIN
     RETURN k;
 END $$;
 
--- How many unfinished tasks are in the hands of others that the volunteer could answer otherwise; it stops counting at 100.
+-- The number of unfinished tasks that others hold and that the volunteer could otherwise answer. Counts up to 100.
 CREATE FUNCTION held_by_others(p_project bigint, p_actor text) RETURNS int STABLE LANGUAGE sql AS $$
 SELECT least(100, count(DISTINCT l.task_id))::int
   FROM (SELECT task_id FROM lease WHERE -project_id = -p_project AND actor <> p_actor ORDER BY expires DESC LIMIT 1000) l

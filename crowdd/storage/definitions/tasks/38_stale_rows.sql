@@ -1,8 +1,9 @@
--- Rows that are of no more use. Rows that somebody is just writing are left for the next time, since nobody who holds a
--- task may have to wait for us, nor we for them.
+-- Removes rows that are no longer needed. Rows that another transaction is writing are left for the next run: a
+-- transaction that holds a task must never wait for this one, nor the other way round.
 
--- Takes rights to answer late away that ended before a moment, at most p_most; how many. Whoever skipped a task has passed it:
--- once that is forgotten, they start anew in the order, or they would never meet it again (I7).
+-- Removes at most p_most rights to answer late that ended before a moment, and returns how many. A volunteer has passed
+-- the tasks that they skipped. Once that record is removed, their scan positions start again, because they would
+-- otherwise never get the task again (I7).
 CREATE FUNCTION sweep_expired_leases(p_before timestamptz, p_maximum int) RETURNS int LANGUAGE plpgsql AS $$
 DECLARE r record; n int := 0;
 BEGIN
@@ -18,8 +19,8 @@ BEGIN
     RETURN n;
 END $$;
 
--- Forgets places in the order that nobody has used since a moment, and those of projects that are gone; at most p_most. Whoever
--- comes back starts anew, and passes by skips what they have answered.
+-- Removes at most p_most scan positions that were not used since a moment, or whose project is gone. A volunteer who
+-- returns starts again, and skips ahead over the tasks that they have answered.
 CREATE FUNCTION sweep_positions(p_before timestamptz, p_maximum int) RETURNS int LANGUAGE plpgsql AS $$
 DECLARE n int;
 BEGIN

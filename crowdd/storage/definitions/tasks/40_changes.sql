@@ -1,17 +1,20 @@
--- What owners change of tasks while people work. Each function is consistent in itself; mass changes call them in chunks of
--- tasks by id, each a transaction (crowdd/domain/tasks/changes.py). What they would do, previews say (46_previews.sql).
+-- Changes that owners make to tasks while people work. Each function leaves the data consistent. Mass changes call them
+-- for chunks of tasks in the order of ids, one transaction each (crowdd/domain/tasks/changes.py). Previews are in
+-- 46_previews.sql.
 
--- Removes positions that count no longer, but for those that somebody is just writing: he may wait for a task of ours.
+-- Removes positions that no longer apply, except those that another transaction is writing: it may be waiting for one
+-- of our tasks.
 CREATE FUNCTION forget_positions(p_project bigint) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     DELETE FROM position WHERE (project_id, actor, scan) IN (
         SELECT project_id, actor, scan FROM position WHERE project_id = p_project FOR UPDATE SKIP LOCKED);
 END $$;
 
--- Adds tasks at the end of the project's order; those that sort before its end are brought back, so that volunteers who
--- are past that point meet them. One import at a time per project: ids that commit late would lie behind a position.
--- Of two tasks of a project the one with the higher id was never created earlier: the order of ids is that of created.
--- p_tasks: an array of {info, n_answers, priority_0, quorum, calibration}. Returns the ids in the order given.
+-- Adds tasks at the end of the project's order. Tasks that sort before its end are stamped as returned, so that
+-- volunteers who are past that point find them. One import at a time per project: ids that commit late would be behind
+-- a position. Of two tasks of a project, the one with the higher id was never created earlier, so the order of ids is
+-- that of created. p_tasks: an array of {info, n_answers, priority_0, quorum, calibration}. Returns the ids in the
+-- given order.
 CREATE FUNCTION add_tasks(p_project bigint, p_tasks jsonb, p_now timestamptz) RETURNS bigint[] LANGUAGE plpgsql AS $$
 DECLARE p project_ledger; k int := jsonb_array_length(p_tasks); ids bigint[]; at timestamptz; m assignment_mode;
 BEGIN
@@ -35,13 +38,13 @@ BEGIN
     RETURN ids;
 END $$;
 
--- How many tasks a change concerns, and what becomes of them and of answers.
+-- How many tasks a change affects, and how many of them and of their answers change.
 CREATE TYPE effect AS (tasks bigint, completed bigint, reopened bigint, answers bigint);
 
--- What a retired task still wants: nothing. It counts as completed.
+-- The number of answers that a retired task needs: none. It counts as completed.
 CREATE FUNCTION wanted(t task_ledger) RETURNS int IMMUTABLE LANGUAGE sql AS $$ SELECT CASE WHEN t.retired THEN t.answers ELSE t.n_answers END $$;
 
--- Changes n_answers of some tasks, as far as it is another now.
+-- Changes n_answers of some tasks, where it differs.
 CREATE FUNCTION set_redundancy(p_project bigint, p_tasks bigint[], p_n int, p_now timestamptz) RETURNS effect LANGUAGE plpgsql AS $$
 DECLARE t task_ledger; is_done boolean; e effect := (0, 0, 0, 0); more bigint := 0;
 BEGIN
@@ -61,7 +64,7 @@ BEGIN
     RETURN e;
 END $$;
 
--- Looks at tasks again whose uncounted answers may count by now: the rule was raised.
+-- Checks tasks whose uncounted answers may count now, because the limit was raised.
 CREATE FUNCTION recount(p_project bigint, p_tasks bigint[], p_now timestamptz) RETURNS effect LANGUAGE plpgsql AS $$
 DECLARE t task_ledger; is_done boolean; e effect := (0, 0, 0, 0);
 BEGIN
@@ -74,8 +77,8 @@ BEGIN
     RETURN e;
 END $$;
 
--- Changes the priority of some tasks; they are brought back, since they may now sort before somebody's position. Who holds
--- one of these tasks holds project_ledger, too: the end of the order may move.
+-- Changes the priority of some tasks. They are stamped as returned, because they may now sort before somebody's
+-- position. The caller also holds project_ledger, because the end of the order may move.
 CREATE FUNCTION set_priority(p_project bigint, p_tasks bigint[], p_priority float8) RETURNS effect LANGUAGE plpgsql AS $$
 DECLARE e effect := (0, 0, 0, 0);
 BEGIN
@@ -87,8 +90,8 @@ BEGIN
     RETURN e;
 END $$;
 
--- Takes tasks out: nobody is handed them any more, answers on their way are kept as late ones. Those that are out already stay
--- as they are. p_reason: retired or cancelled.
+-- Retires tasks: they are no longer handed out, and answers that still arrive are stored as late ones. Tasks that are
+-- already retired stay unchanged. p_reason: retired or cancelled.
 CREATE FUNCTION retire(p_project bigint, p_tasks bigint[], p_reason text, p_note text, p_user bigint, p_now timestamptz) RETURNS effect LANGUAGE plpgsql AS $$
 DECLARE t task_ledger; e effect := (0, 0, 0, 0); less bigint := 0; closed int := 0;
 BEGIN
@@ -107,7 +110,8 @@ BEGIN
     RETURN e;
 END $$;
 
--- Puts retired tasks back. reopened: those that want answers again; others had them all, perhaps by late answers that now count.
+-- Puts retired tasks back. reopened: those that need answers again. Others are complete, perhaps because of late
+-- answers that count now.
 CREATE FUNCTION reopen(p_project bigint, p_tasks bigint[], p_now timestamptz) RETURNS effect LANGUAGE plpgsql AS $$
 DECLARE t task_ledger; is_done boolean; e effect := (0, 0, 0, 0);
 BEGIN
@@ -125,7 +129,7 @@ BEGIN
     RETURN e;
 END $$;
 
--- Takes back what a volunteer answered of some tasks, and what he holds of them: as if he had not come.
+-- Deletes a volunteer's answers to some tasks and releases their leases of them, as if the volunteer had never come.
 CREATE FUNCTION withdraw(p_project bigint, p_tasks bigint[], p_actor text, p_now timestamptz) RETURNS effect LANGUAGE plpgsql AS $$
 DECLARE r record; t task_ledger; is_done boolean; e effect := (0, 0, 0, 0);
 BEGIN
@@ -150,7 +154,7 @@ BEGIN
     RETURN e;
 END $$;
 
--- Deletes tasks with everything that hangs on them.
+-- Deletes tasks with everything that belongs to them.
 CREATE FUNCTION delete_tasks(p_project bigint, p_tasks bigint[], p_now timestamptz) RETURNS effect LANGUAGE plpgsql AS $$
 DECLARE ids bigint[]; e effect := (0, 0, 0, 0);
 BEGIN
@@ -169,7 +173,7 @@ BEGIN
     RETURN e;
 END $$;
 
--- Takes away the rows of tasks that are locked; returns how many answers there were.
+-- Deletes the rows of tasks that are locked, and returns how many answers there were.
 CREATE FUNCTION clear_tasks(p_project bigint, ids bigint[]) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE n bigint;
 BEGIN

@@ -1,20 +1,22 @@
--- Bars: volunteers and networks that an owner keeps out of a project, and their answers, which can be set aside and brought back.
--- An answer that is set aside (task_run.aside) is stored and not counted, like a late one, and does not count later either.
+-- Bars: volunteers and networks that an owner excludes from a project, and their answers, which can be set aside and
+-- brought back. An answer that is set aside (task_run.aside) is stored and not counted, like a late one, but does not
+-- count later either.
 
--- Whether a volunteer may not answer in a project: by himself, or by his network when he is anonymous.
+-- Whether a volunteer is barred from a project: as a volunteer, or by their network if they are anonymous.
 CREATE FUNCTION is_barred(p_project bigint, p_actor text, p_network text) RETURNS boolean STABLE LANGUAGE plpgsql AS $$
 BEGIN
     RETURN EXISTS (SELECT FROM barred_volunteer WHERE project_id = p_project
                       AND subject IN (p_actor, CASE WHEN p_actor ~ '^[ci]:' THEN 'n:' || p_network END));
 END $$;
 
--- Whether an answer or a lease is that of whoever a bar names. p_network: of an anonymous one, else null.
+-- Whether an answer or a lease belongs to the volunteer or network of a bar. p_network: the network of an anonymous
+-- volunteer, otherwise null.
 CREATE FUNCTION named_by(p_subject text, p_actor text, p_network text) RETURNS boolean IMMUTABLE LANGUAGE plpgsql AS $$
 BEGIN
     RETURN p_subject = p_actor OR p_subject = 'n:' || p_network AND p_actor ~ '^[ci]:';
 END $$;
 
--- Keeps a volunteer or a network out; the id of the bar. Whoever is barred already stays so, for the first reason.
+-- Bars a volunteer or a network and returns the id of the bar. An existing bar stays, with its reason.
 CREATE FUNCTION bar(p_project bigint, p_subject text, p_shown text, p_user bigint, p_reason text, p_now timestamptz) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE b bigint;
 BEGIN
@@ -25,7 +27,7 @@ BEGIN
     RETURN b;
 END $$;
 
--- Lets somebody in again. False: there is no such bar.
+-- Removes a bar. False: it does not exist.
 CREATE FUNCTION unbar(p_project bigint, p_bar bigint) RETURNS boolean LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM FROM project_ledger WHERE project_id = p_project FOR NO KEY UPDATE;
@@ -35,7 +37,7 @@ BEGIN
     RETURN true;
 END $$;
 
--- The next tasks that somebody has answered or holds, by id.
+-- The next tasks that a barred volunteer or network has answered or holds, by id.
 CREATE FUNCTION tasks_of_subject(p_project bigint, p_subject text, p_after bigint, p_maximum int) RETURNS bigint[] STABLE LANGUAGE plpgsql AS $$
 BEGIN
     IF p_subject LIKE 'n:%' THEN
@@ -53,7 +55,7 @@ BEGIN
         UNION SELECT task_id FROM lease WHERE project_id = p_project AND actor = p_subject AND task_id > p_after) t ORDER BY 1 LIMIT p_maximum);
 END $$;
 
--- Sets the answers aside that somebody gave to these tasks, and ends his leases of them. answers: how many were not yet.
+-- Sets aside the answers to these tasks, and ends the leases of them. answers: how many were not set aside before.
 CREATE FUNCTION set_aside(p_project bigint, p_tasks bigint[], p_bar bigint, p_now timestamptz) RETURNS effect LANGUAGE plpgsql AS $$
 DECLARE who text := (SELECT subject FROM barred_volunteer WHERE project_id = p_project AND id = p_bar); r record; t task_ledger; is_done boolean;
     e effect := (0, 0, 0, 0); n int; k int;
@@ -81,8 +83,9 @@ BEGIN
     RETURN e;
 END $$;
 
--- Brings answers back that a bar had set aside, of the next tasks: they are late answers, which count where a place is free.
--- Those that another bar names, too, stay aside by that one. last: the last of these tasks, null at the end.
+-- Brings back the answers that a bar has set aside, for the next tasks. They are late answers, which count if a place
+-- is free. Answers that another bar covers too stay set aside by that one. last: the last of these tasks, null at the
+-- end.
 CREATE FUNCTION bring_back(p_project bigint, p_bar bigint, p_after bigint, p_maximum int, p_now timestamptz, OUT last bigint, OUT answers bigint) LANGUAGE plpgsql AS $$
 DECLARE t bigint; n bigint;
 BEGIN

@@ -1,7 +1,7 @@
--- What changes of tasks would do (40_changes.sql), without doing it. p_tasks null: all tasks of the project.
+-- What changes of tasks (40_changes.sql) would do, without doing it. p_tasks null: all tasks of the project.
 
--- Whether a task would be complete when so many of its answers and leases go and it wants another number: of its uncounted
--- answers those step in that may count (p_but: whose answers and leases go).
+-- Whether a task would be complete if some of its answers and leases were removed and n_answers changed. Uncounted
+-- answers that may count take their place (p_but: the volunteer whose answers and leases are removed).
 CREATE FUNCTION would_be_complete(t task_ledger, p_n int, p_counted_gone int, p_but text, p_leases_gone int) RETURNS boolean STABLE LANGUAGE sql AS $$
 SELECT is_complete(t.answers - p_counted_gone + CASE WHEN t.retired OR t.uncounted = 0 THEN 0 ELSE least(countable(t.project_id, t.task_id, p_but), greatest(0,
            p_n - t.answers + p_counted_gone - CASE t.mode WHEN 'unlimited' THEN 0 ELSE t.leases - p_leases_gone END)) END, p_n) $$;

@@ -1,7 +1,9 @@
--- Calls of many volunteers in one transaction: one statement and one commit for all (crowdd/concurrency/batching.py).
+-- Calls for many volunteers in one transaction, with one statement and one commit
+-- (crowdd/concurrency/batching.py).
 
--- Asks, each with project, actor, me, is_admin, unlocked, most, skip, scan and network, as next_tasks has them; nth is its place in
--- the array. Without p_wait nobody is waited for, and state "again" means to ask alone.
+-- Requests for tasks. Each has project, actor, me, is_admin, unlocked, most, skip, scan and network, as next_tasks
+-- takes them; nth is its place in the array. Without p_wait no lock is waited for, and the state "again" means that the
+-- request must be repeated alone.
 CREATE FUNCTION ask_many(p_asks jsonb, p_wait boolean, p_now timestamptz)
 RETURNS TABLE (nth bigint, project bigint, state text, retry_in interval, tasks bigint[], lapsed int) LANGUAGE plpgsql AS $$
 DECLARE a record; n record;
@@ -14,9 +16,9 @@ BEGIN
     END LOOP;
 END $$;
 
--- Answers, each with project, actor, task, user_id, ip, external, info, calibration and media_url, as submit has them; nth
--- is its place in the array. In the order of tasks, as everybody takes their rows. With p_hurry a row that somebody holds
--- is not waited for long: one's bad luck must not be everybody's.
+-- Answers. Each has project, actor, task, user_id, ip, external, info, calibration and media_url, as submit takes them;
+-- nth is its place in the array. Processed in the order of tasks, in which all code locks their rows. With p_hurry the
+-- function waits only briefly for a locked row, so that one slow answer does not delay the others.
 CREATE FUNCTION submit_many(p_answers jsonb, p_hurry boolean, p_now timestamptz)
 RETURNS TABLE (nth bigint, project bigint, actor text, state text, run bigint, granted timestamptz, late_seconds double precision) LANGUAGE plpgsql AS $$
 DECLARE a record;

@@ -1,8 +1,8 @@
--- Rows of files become tasks and answers, some at a time. Each function is called under project_ledger (hold_imports), so
--- that of two imports one sees what the other has added.
+-- Turns rows of files into tasks and answers, some at a time. Each function is called while project_ledger is locked
+-- (hold_imports), so that of two imports one sees what the other has added.
 
--- Learns the values that tasks have of a key, for p_most tasks more; false when none is left. Of two tasks with one value the
--- older one has it.
+-- Stores the values of a key for p_most more tasks. False: none is left. If two tasks have one value, it belongs to the
+-- older one.
 CREATE FUNCTION learn_task_keys(p_project bigint, p_name text, p_maximum int) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE upto_ bigint; last bigint;
 BEGIN
@@ -20,22 +20,23 @@ BEGIN
     RETURN true;
 END $$;
 
--- Whether an import may still change a task: it is not taken out, nobody is at it, and no answer counts. In a draft trial
--- answers do not matter: they go when it is published.
+-- Whether an import may still change a task: it is not retired, nobody holds it, and no answer counts. In a draft,
+-- trial answers do not matter, because they are deleted when it is published.
 CREATE FUNCTION open_to_changes(l task_ledger, p_trial boolean, p_now timestamptz) RETURNS boolean STABLE LANGUAGE sql AS $$
 SELECT NOT l.retired
    AND (l.answers = 0 OR p_trial AND NOT EXISTS (SELECT FROM task_run r WHERE r.project_id = l.project_id AND r.task_id = l.task_id AND r.counted AND NOT r.trial))
    AND (l.leases = 0 OR NOT EXISTS (SELECT FROM lease x WHERE x.project_id = l.project_id AND x.task_id = l.task_id AND x.expires > p_now)) $$;
 
--- Whether a row says something else than its task. p_row: as below; only attributes that its file has count.
+-- Whether a row differs from its task. p_row: as below. Only attributes that the file has are compared.
 CREATE FUNCTION says_otherwise(p_row jsonb, t task, l task_ledger) RETURNS boolean IMMUTABLE LANGUAGE sql AS $$
 SELECT p_row->'info' <> t.info
     OR p_row->'given' ? 'n_answers' AND (p_row->>'n_answers')::int <> l.n_answers
     OR p_row->'given' ? 'priority_0' AND (p_row->>'priority_0')::float8 <> l.priority_0
     OR p_row->'given' ? 'quorum' AND (p_row->>'quorum')::bigint <> t.quorum $$;
 
--- What rows with a key are: one row for each, in order. p_rows: {key, info, n_answers, priority_0, quorum, calibration, given} each.
--- Each row is looked up by itself (LATERAL, LIMIT): whatever the planner knows of these tables, it must not read them whole.
+-- Matches rows with a key: one result per row, in order. p_rows: {key, info, n_answers, priority_0, quorum,
+-- calibration, given} each. Each row is looked up separately (LATERAL, LIMIT), so that the planner never reads whole
+-- tables.
 CREATE FUNCTION match_keyed_rows(p_project bigint, p_name text, p_rows jsonb, p_now timestamptz)
 RETURNS TABLE (nth bigint, task_id bigint, fate text, retired boolean) STABLE LANGUAGE sql AS $$
 SELECT o, f.task_id, CASE WHEN f.task_id IS NULL THEN 'added' WHEN NOT f.otherwise THEN 'same' WHEN f.may THEN 'updated' ELSE 'kept' END,
@@ -50,7 +51,8 @@ SELECT o, f.task_id, CASE WHEN f.task_id IS NULL THEN 'added' WHEN NOT f.otherwi
        LIMIT 1) f ON true
  ORDER BY o $$;
 
--- Adds, updates or leaves alone what these rows name. p_seen: keys of rows that were refused, whose tasks are not gone.
+-- Adds, updates or leaves alone the tasks of these rows. p_seen: keys of rows that were refused; their tasks are not
+-- missing.
 CREATE FUNCTION import_keyed_rows(p_project bigint, p_name text, p_rows jsonb, p_seen text[], p_import bigint, p_now timestamptz,
                                   OUT added bigint, OUT updated bigint, OUT same bigint, OUT kept bigint) LANGUAGE plpgsql AS $$
 DECLARE r record; e jsonb; missing jsonb; ids bigint[]; here text;
@@ -84,9 +86,9 @@ BEGIN
     END LOOP;
 END $$;
 
--- Which of the tasks of an export are there. p_rows: {source, original, info, nth, …} each; source is the project and original
--- the id that the task had, nth how many rows of the file with this info came before. A task is there when it came with an
--- earlier import, when it is the project's own, or when one of this info is there that is no other row's.
+-- Which tasks of an export exist. p_rows: {source, original, info, nth, …} each. source and original are the project
+-- and id that the task had, nth the number of earlier rows of the file with this info. A task exists if it came with an
+-- earlier import, if it is the project's own, or if there is one with this info that belongs to no other row.
 CREATE FUNCTION match_exported_tasks(p_project bigint, p_rows jsonb) RETURNS TABLE (nth bigint, task_id bigint, known boolean) STABLE LANGUAGE sql AS $$
 SELECT o, coalesce(x.task_id, own.id, t.id), x.task_id IS NOT NULL OR own.id IS NOT NULL
   FROM jsonb_array_elements(p_rows) WITH ORDINALITY u(e, o)
@@ -103,7 +105,7 @@ SELECT o, coalesce(x.task_id, own.id, t.id), x.task_id IS NOT NULL OR own.id IS 
        ORDER BY y.id OFFSET (e->>'nth')::bigint LIMIT 1) t ON true
  ORDER BY o $$;
 
--- Adds the tasks of an export that are not there (all of them with p_again), and remembers which task is which.
+-- Adds the tasks of an export that do not exist (all of them with p_again), and stores which task is which.
 CREATE FUNCTION import_exported_tasks(p_project bigint, p_rows jsonb, p_again boolean, p_now timestamptz, OUT added bigint, OUT present bigint) LANGUAGE plpgsql AS $$
 DECLARE numbered jsonb; missing jsonb := p_rows; ids bigint[];
 BEGIN
@@ -128,8 +130,8 @@ BEGIN
         ON CONFLICT (project_id, source, original) DO UPDATE SET task_id = excluded.task_id;
 END $$;
 
--- What the answers of an export are: added, present (they came before), no task (theirs did not come) or other (their volunteer
--- has another answer to the task). p_rows: {source, task, run, actor, …} each.
+-- What becomes of the answers of an export: added, present (imported before), no task (their task was not imported) or
+-- other (their volunteer has another answer to the task). p_rows: {source, task, run, actor, …} each.
 CREATE FUNCTION match_exported_answers(p_project bigint, p_rows jsonb) RETURNS TABLE (nth bigint, task_id bigint, fate text) STABLE LANGUAGE sql AS $$
 SELECT o, coalesce(own.id, x.task_id), CASE
        WHEN r.id IS NOT NULL OR mine.id IS NOT NULL THEN 'present'
@@ -148,10 +150,10 @@ SELECT o, coalesce(own.id, x.task_id), CASE
       SELECT y.id FROM task_run y WHERE own.id IS NOT NULL AND y.project_id = p_project AND y.id = (e->>'run')::bigint AND y.task_id = own.id LIMIT 1) mine ON true
  ORDER BY o $$;
 
--- Which result each one of an export fills, and what becomes of it: added, updated (other info stood there), present (it says
--- nothing else), no task (theirs did not come), open (it is not complete, or by trial answers only, which go) or earlier (a
--- version that was replaced). Of an export of the project itself a result is the one with its id. p_rows: {source, task, result,
--- last, info} each.
+-- Which result each result of an export fills in, and what becomes of it: added, updated (it had other info), present
+-- (the same info), no task (its task was not imported), open (the task is not complete, or only by trial answers, which
+-- are deleted) or earlier (a version that was replaced). In an export of the project itself, results are matched by id.
+-- p_rows: {source, task, result, last, info} each.
 CREATE FUNCTION match_exported_results(p_project bigint, p_rows jsonb) RETURNS TABLE (nth bigint, result_id bigint, fate text) STABLE LANGUAGE sql AS $$
 SELECT o, r.id, CASE
        WHEN t.task_id IS NULL THEN 'no task'
@@ -176,9 +178,9 @@ SELECT o, r.id, CASE
        ORDER BY own.id IS NOT NULL AND y.id = (e->>'result')::bigint DESC NULLS LAST LIMIT 1) r ON true
  ORDER BY o $$;
 
--- Stores answers of an export, as submit does, without leases: they are no trials, count as long as there are places, and tasks
--- that they complete have their result but no event. p_rows: {source, task, run, actor, uid, info, created, finished, late,
--- calibration, media_url} each. One row for each, with its fate as above.
+-- Stores answers of an export like submit, without leases. They are not trial answers, count as long as there are
+-- places, and the tasks that they complete get a result but no event. p_rows: {source, task, run, actor, uid, info,
+-- created, finished, late, calibration, media_url} each. Returns one row for each, with its outcome as above.
 CREATE FUNCTION import_exported_answers(p_project bigint, p_rows jsonb, p_now timestamptz) RETURNS TABLE (nth bigint, fate text) LANGUAGE plpgsql AS $$
 DECLARE m record; t task_ledger; e jsonb; c int; last int; granted_ timestamptz; finished_ timestamptz; info_ jsonb; actors text[] := '{}';
 BEGIN

@@ -1,25 +1,25 @@
--- Numbers of events. An event's id is drawn before its transaction commits, so ids are passed by readers that follow them;
--- seq is given afterwards, without gaps, and what a reader has seen up to a number is all there will ever be.
+-- Numbers of events. The id of an event is drawn before its transaction commits, so readers that follow ids miss
+-- events. seq is assigned afterwards without gaps: once a reader has seen a number, all events up to it are final.
 
--- Published projects of which every task is done, by the counters.
+-- Published projects in which every task is done, according to the counters.
 CREATE VIEW complete_project AS
 SELECT project_id FROM project_figures f JOIN project_ledger l USING (project_id)
  WHERE NOT l.trial AND f.n_tasks > 0 AND f.n_completed_tasks >= f.n_tasks;
 
--- Whether a project is one of them. STABLE: as the calling statement sees it.
+-- Whether a project is one of them. STABLE: uses the snapshot of the calling statement.
 CREATE FUNCTION project_complete(p_project bigint) RETURNS boolean STABLE LANGUAGE sql AS $$
 SELECT EXISTS (SELECT FROM complete_project WHERE project_id = p_project) $$;
 
--- Numbers what a project's committed transactions left, events of a task in the order in which they happened (their ids
--- are drawn under the ledger row lock), and adds project_completed when that was the last task. Returns how many there
--- were.
+-- Assigns numbers to the committed events of a project. Events of a task keep the order in which they happened, because
+-- their ids are drawn under the lock of the ledger row. Adds project_completed if one of them completed the last task.
+-- Returns how many there were.
 CREATE FUNCTION number_events(p_project bigint, p_now timestamptz) RETURNS int LANGUAGE plpgsql AS $$
 DECLARE s event_sequence; ids bigint[]; completing boolean; whole boolean; k int;
 BEGIN
     PERFORM pg_advisory_xact_lock(hashtextextended('events', p_project));
     INSERT INTO event_sequence (project_id) VALUES (p_project) ON CONFLICT DO NOTHING;
     SELECT * INTO s FROM event_sequence WHERE project_id = p_project;
-    -- One statement: whether the project is complete must be known as of the same moment as the events.
+    -- One statement, so that the events and whether the project is complete are read in one snapshot.
     SELECT array_agg(id ORDER BY id), coalesce(bool_or(result_id IS NOT NULL), false), project_complete(p_project)
       INTO ids, completing, whole FROM event WHERE project_id = p_project AND seq IS NULL;
     k := coalesce(cardinality(ids), 0);

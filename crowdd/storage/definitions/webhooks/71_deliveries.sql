@@ -1,8 +1,8 @@
--- Deliveries of events to the address that a project names. One process at a time delivers (sched.deliveries); what is on
--- its way is only in its memory, so that a delivery whose process died is simply still waiting.
+-- Deliveries of events to the webhook of a project. One process at a time delivers (sched.deliveries). Deliveries in
+-- progress are known only in its memory, so if the process dies they are simply still waiting.
 
--- Makes deliveries of a project's next events, as long as fewer than p_most are due, new events first, then those that its
--- owner wants once more. Returns how many were made.
+-- Creates deliveries of a project's next events while fewer than p_most are due: new events first, then those that its
+-- owner wants to send again. Returns how many were created.
 CREATE FUNCTION feed_deliveries(p_project bigint, p_maximum int, p_now timestamptz) RETURNS int LANGUAGE plpgsql AS $$
 DECLARE w webhook; room int; k int; upto bigint;
 BEGIN
@@ -27,7 +27,7 @@ BEGIN
     RETURN k + CASE WHEN w.replay_to IS NULL OR k >= room THEN 0 ELSE replay_deliveries(w, room - k, p_now) END;
 END $$;
 
--- The part of feed_deliveries that sends events once more. The caller holds the webhook's row.
+-- The part of feed_deliveries that sends events again. The caller has locked the webhook's row.
 CREATE FUNCTION replay_deliveries(w webhook, p_room int, p_now timestamptz) RETURNS int LANGUAGE plpgsql AS $$
 DECLARE k int; upto bigint;
 BEGIN
@@ -48,9 +48,9 @@ BEGIN
     RETURN k;
 END $$;
 
--- What may be sent now to a project's receiver, at most p_room beside p_busy, which are on their way: events of a task one
--- after the other, an event without a task after all before it, a test at any time. While the receiver fails it is asked
--- with one delivery at a time, and not before the hour that was set.
+-- What can be sent now to a project's receiver, at most p_room in addition to p_busy, which are in progress. Events of
+-- one task are sent one after the other, an event without a task after all before it, a test at any time. While the
+-- receiver fails, one delivery at a time is sent, and not before the scheduled time.
 CREATE FUNCTION due_deliveries(p_project bigint, p_room int, p_busy bigint[], p_now timestamptz) RETURNS SETOF delivery STABLE LANGUAGE sql AS $$
 SELECT d.* FROM webhook w, delivery d
  WHERE w.project_id = p_project AND d.project_id = p_project AND d.state = 'waiting' AND d.next_at <= p_now AND d.id <> ALL (p_busy)
@@ -61,7 +61,7 @@ SELECT d.* FROM webhook w, delivery d
  ORDER BY d.next_at, d.id
  LIMIT (SELECT CASE WHEN failures < 2 THEN p_room ELSE least(p_room, 1) END FROM webhook WHERE project_id = p_project) $$;
 
--- A receiver took a delivery. When it had failed before, whatever waits for a later hour goes now.
+-- A receiver accepted a delivery. If it had failed before, deliveries that are scheduled for later are due now.
 CREATE FUNCTION note_delivered(p_project bigint, p_delivery bigint, p_now timestamptz) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE failing boolean;
 BEGIN

@@ -1,13 +1,14 @@
--- Tables. Views and functions stand in ../definitions, which every upgrade lays anew where they changed.
+-- Tables. Views and functions are in ../definitions, and every upgrade recreates them if they changed.
 --
--- Everything hot (task, ledger, lease, run, result, event, counters) carries project_id in the row and in its unique
--- keys, ids come from sequences, and no hot statement joins two projects. A look-up by id alone has an index of its own.
--- Times are timestamptz; who a volunteer is, is one computed text: 'u:7' (account), 'x:42' (external user of the
--- project), 'c:9f3c…' (browser with a volunteer cookie), 'i:10.1.2.3' (pseudonym of an address).
+-- Frequently used tables (task, ledger, lease, run, result, event, counters) have project_id in the row and in their
+-- unique keys. Ids come from sequences, and no frequent statement joins two projects. Lookups by id alone have a
+-- separate index. Times are timestamptz. A volunteer is one computed text: 'u:7' (account), 'x:42' (external user of
+-- the project), 'c:9f3c…' (browser with a volunteer cookie), 'i:10.1.2.3' (pseudonym of an address).
 
 CREATE EXTENSION IF NOT EXISTS pg_trgm;
 
--- Time is one function (definitions/clock.sql) that adds this, so that tests can move it. One row.
+-- All code reads the time from one function (definitions/10_clock.sql), which adds this, so that tests can change it.
+-- One row.
 CREATE TABLE clock_shift (ahead interval NOT NULL DEFAULT '0', single boolean PRIMARY KEY DEFAULT true CHECK (single));
 INSERT INTO clock_shift DEFAULT VALUES;
 
@@ -55,7 +56,7 @@ CREATE TABLE session (
 CREATE INDEX session_of_user ON session (user_id);
 CREATE INDEX session_expires ON session (expires);
 
--- Links that work once: the first admin, later e-mail confirmation and password reset.
+-- Links that work once: the first administrator, e-mail confirmation and password reset.
 CREATE TABLE one_time_link (
     token_hash bytea PRIMARY KEY,
     purpose text NOT NULL,
@@ -65,7 +66,7 @@ CREATE TABLE one_time_link (
     expires timestamptz NOT NULL
 );
 
--- Failed attempts at passwords, per what was tried; old rows are swept.
+-- Failed attempts to enter passwords, per subject. Old rows are removed.
 CREATE TABLE attempt (
     subject text NOT NULL,
     at timestamptz NOT NULL
@@ -73,7 +74,7 @@ CREATE TABLE attempt (
 CREATE INDEX attempt_subject ON attempt (subject, at);
 CREATE INDEX attempt_at ON attempt (at);
 
--- Every administrative or owner's act; append-only.
+-- Every act of administrators and owners; append-only.
 CREATE TABLE audit (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     at timestamptz NOT NULL,

@@ -1,4 +1,4 @@
--- What a POST with an Idempotency-Key made, for a day: the twin of a request gets the same answer.
+-- What a POST with an Idempotency-Key created, for a day: a repeated request gets the same response.
 
 CREATE TABLE idempotency (
     caller text NOT NULL,

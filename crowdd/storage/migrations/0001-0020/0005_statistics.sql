@@ -1,15 +1,15 @@
--- Statistics of two weeks, ranks without counting people, and unfolded rows that are found by project.
+-- Statistics of two weeks, ranks without counting people, and an index of unfolded rows by project.
 
--- A row with project 0 is about a person alone: somebody came, was blocked, or lost the answers of a deleted project.
--- Seconds are numeric, so that sums are the same in any order.
+-- A row with project 0 is about a person only: they signed up, were blocked, or lost the answers of a deleted project.
+-- Seconds are numeric, so that sums do not depend on the order.
 ALTER TABLE stat_delta ADD results int NOT NULL DEFAULT 0,      -- last results that their owner has filled
     ALTER seconds TYPE numeric,
     ADD xact bigint NOT NULL DEFAULT pg_current_xact_id()::text::bigint;
 CREATE INDEX stat_delta_project ON stat_delta (project_id, xact, actor);
 CREATE INDEX stat_delta_xact ON stat_delta (xact);
 
--- Every row of an earlier transaction is folded: readers begin here. Rows that are folded but still in the sight of an old
--- snapshot (a dump, a long export) cannot be removed, and without this everybody would read them again and again.
+-- Every row of an earlier transaction is folded, so readers start here. Folded rows that are still visible to an old
+-- snapshot (a dump, a long export) cannot be removed, and without this every reader would read them again.
 CREATE TABLE stat_floor (xact bigint NOT NULL, single boolean PRIMARY KEY DEFAULT true CHECK (single));
 INSERT INTO stat_floor (xact) VALUES (0);
 
@@ -22,8 +22,8 @@ ALTER TABLE project_stat
 ALTER TABLE project_hour ADD counted bigint NOT NULL DEFAULT 0;
 CREATE INDEX project_hour_hour ON project_hour (hour);
 
--- Answers of the last two weeks. Rows of earlier days go, and are subtracted from volunteer.recent, by the folding job;
--- until then readers leave them out.
+-- Answers of the last two weeks. The folding job removes earlier days and subtracts them from volunteer.recent; until
+-- then readers leave them out.
 CREATE TABLE volunteer_day (
     project_id bigint NOT NULL,
     day date NOT NULL,
@@ -39,13 +39,13 @@ ALTER TABLE volunteer
 CREATE INDEX volunteer_top ON volunteer (project_id, (actor LIKE 'u:%'), runs DESC, actor) WHERE runs > 0;
 CREATE INDEX volunteer_recent ON volunteer (project_id, (actor LIKE 'u:%'), recent DESC, actor) WHERE recent > 0;
 
--- Everybody has a row once his first delta is folded; blocked people are not shown.
+-- Each person has a row after their first folded change. Blocked people are not shown.
 ALTER TABLE person_stat ADD shown boolean NOT NULL DEFAULT false;
 DROP INDEX person_stat_runs;
 CREATE INDEX person_stat_runs ON person_stat (runs DESC, user_id) WHERE shown AND runs > 0;
 
--- How many people are shown with a score, in levels: a bucket of level n holds 64 ^ n scores. Whoever is above a score
--- is counted from at most 63 rows of each level, however many people there are.
+-- How many people are shown with a score, in levels: a bucket of level n holds 64 ^ n scores. The number of people with
+-- a higher score is the sum of at most 63 rows of each level.
 CREATE TABLE score_count (
     level int NOT NULL,
     bucket bigint NOT NULL,
@@ -53,7 +53,7 @@ CREATE TABLE score_count (
     PRIMARY KEY (level, bucket)
 ) WITH (fillfactor = 50);
 
--- All counters anew, from the rows.
+-- Recomputes all counters from the rows.
 TRUNCATE stat_delta, project_stat, project_hour, volunteer, person_stat;
 
 INSERT INTO volunteer_day (project_id, day, actor, runs)

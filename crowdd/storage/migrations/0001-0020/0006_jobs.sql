@@ -1,7 +1,7 @@
--- Work by the clock, long work in the background, and mail.
+-- Periodic jobs, background tasks, and mail.
 
--- One row for each job of crowdd/sched/jobs: when it is due, and how its last run went. Who runs it holds an advisory
--- lock meanwhile: 'running' without a lock is a run whose process has gone.
+-- One row for each job of crowdd/sched/jobs: when it is due, and the result of its last run. A process that runs it
+-- holds an advisory lock. 'running' without a lock is a run whose process has died.
 CREATE TABLE job (
     name text PRIMARY KEY,
     due timestamptz NOT NULL,
@@ -13,7 +13,7 @@ CREATE TABLE job (
     runs bigint NOT NULL DEFAULT 0
 ) WITH (fillfactor = 50);
 
--- The log of jobs: runs that failed, and all of those that come seldom.
+-- The log of jobs: failed runs, and all runs of infrequent jobs.
 CREATE TABLE job_run (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     name text NOT NULL,
@@ -25,7 +25,7 @@ CREATE TABLE job_run (
 CREATE INDEX job_run_name ON job_run (name, id);
 CREATE INDEX job_run_began ON job_run (began);
 
--- Long work that must end, whatever happens to the process that does it (crowdd/sched/tasks).
+-- Background tasks, which must finish even if their process dies (crowdd/sched/tasks).
 CREATE TABLE queue_item (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     name text NOT NULL,
@@ -56,7 +56,7 @@ CREATE INDEX queue_item_user ON queue_item (user_id, id);
 CREATE INDEX queue_item_project ON queue_item (project_id, id) WHERE project_id IS NOT NULL;
 CREATE INDEX queue_item_ended ON queue_item (ended) WHERE ended IS NOT NULL;
 
--- Letters. The texts may hold links that are worth a password: they go when the letter is sent.
+-- E-mails. Their texts may contain links that are as sensitive as passwords, so they are removed after sending.
 CREATE TABLE mail (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     created timestamptz NOT NULL,

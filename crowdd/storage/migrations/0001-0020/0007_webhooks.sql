@@ -1,4 +1,4 @@
--- Numbers of events and what is sent to the address that a project names.
+-- Numbers of events, and deliveries to webhooks.
 
 -- How far a project's events are numbered. Only number_events writes it, under the advisory lock of the project's events.
 CREATE TABLE event_sequence (
@@ -27,8 +27,8 @@ CREATE TABLE webhook (
     next_at timestamptz                                 -- while it fails: nothing before
 ) WITH (fillfactor = 70);
 
--- One event on its way to a receiver, or a test (without event). At most some hundreds of a project wait at once: the
--- others are made of the events as these go.
+-- One event that is being delivered, or a test (without event). At most a few hundred of a project wait at once;
+-- further rows are created from events as deliveries succeed.
 CREATE TABLE delivery (
     project_id bigint NOT NULL,
     id bigint GENERATED ALWAYS AS IDENTITY,
@@ -50,7 +50,7 @@ CREATE INDEX delivery_order ON delivery (project_id, task_id, seq) WHERE state =
 CREATE INDEX delivery_failed ON delivery (project_id, id) WHERE state = 'failed';
 CREATE INDEX delivery_finished ON delivery (finished) WHERE finished IS NOT NULL;
 
--- What was sent and what came back, each time.
+-- Each request and its response.
 CREATE TABLE delivery_attempt (
     project_id bigint NOT NULL,
     delivery_id bigint NOT NULL,

@@ -3,10 +3,12 @@ CREATE INDEX ledger_priority_up ON task_ledger (project_id, priority_0, task_id)
 CREATE INDEX ledger_level_priority ON task_ledger (project_id, level, rank, task_id) WHERE open AND mode = 'b';
 CREATE INDEX ledger_level_id ON task_ledger (project_id, level, task_id) WHERE open AND mode = 'b';
 
--- Somebody asks in an order in which tasks that are added sort before others: they are brought back to him.
+-- A volunteer requests tasks in an order in which added tasks come before others: these are stamped as returned for
+-- them.
 ALTER TABLE project_ledger ADD COLUMN two_way boolean NOT NULL DEFAULT false;
 
--- Who took a task out, when and why; gone when it is reopened. A task that is complete needs no row: its result says when.
+-- Who retired a task, when and why. The row is deleted when the task is put back. A completed task needs no row: its
+-- result has the time.
 CREATE TABLE retirement (
     project_id bigint NOT NULL,
     task_id bigint NOT NULL,
@@ -17,7 +19,8 @@ CREATE TABLE retirement (
     PRIMARY KEY (project_id, task_id)
 );
 
--- Which PostgreSQL the stamps were made on (pg_control_system). One row. Another one counts transactions anew.
+-- The PostgreSQL server on which the stamps were made (pg_control_system). One row. Another server counts transactions
+-- differently.
 CREATE TABLE cluster (
     system_identifier bigint NOT NULL,
     single boolean PRIMARY KEY DEFAULT true CHECK (single)

@@ -1,4 +1,4 @@
--- What people with accounts need beside their row: sessions that can be named, avatars, tokens of providers, exports.
+-- Data of accounts beside their row: sessions, avatars, tokens of providers, exports.
 
 ALTER TABLE session ADD COLUMN id bigint GENERATED ALWAYS AS IDENTITY UNIQUE;
 
@@ -19,7 +19,7 @@ CREATE TABLE provider_token (
     PRIMARY KEY (user_id, provider)
 );
 
--- Everything about a person as a file, on request; one at a time, for a few days.
+-- An export of all data about a person, on request; one at a time, for a few days.
 CREATE TABLE personal_export (
     user_id bigint PRIMARY KEY REFERENCES account ON DELETE CASCADE,
     requested timestamptz NOT NULL,
@@ -29,10 +29,10 @@ CREATE TABLE personal_export (
 );
 CREATE INDEX personal_export_ready ON personal_export (ready) WHERE ready IS NOT NULL;
 
--- The answers of one browser, for the person who claims them. Answers of people with accounts do not pay for it.
+-- The answers of one browser, for people who claim them. Answers of accounts are not in the index.
 CREATE INDEX task_run_browser ON task_run (actor, project_id, task_id) WHERE actor LIKE 'c:%';
 
--- Whoever has gone, for some hours: an answer that was on its way then is still put under his pseudonym.
+-- Deleted accounts, for some hours: an answer that was in progress is still stored under their pseudonym.
 CREATE TABLE farewell (
     user_id bigint PRIMARY KEY,                         -- no foreign key: the account is no more
     pseudonym text NOT NULL,                            -- of an address; one for each person, the same in all projects

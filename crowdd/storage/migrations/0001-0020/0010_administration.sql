@@ -10,7 +10,7 @@ CREATE INDEX task_created ON task USING brin (created);
 
 CREATE INDEX audit_kind ON audit (kind, id);
 
--- The figures of the dashboard as they were found last: they cost more than a page may.
+-- The last computed statistics of the dashboard, which are too expensive to compute for each page.
 CREATE TABLE dashboard (
     made timestamptz NOT NULL,
     figures jsonb NOT NULL,

@@ -1,7 +1,7 @@
--- Which task of a project has this info already: an import asks for each of its rows.
+-- Which task of a project already has this info: an import looks up each of its rows.
 CREATE INDEX task_digest ON task (project_id, (md5(info::text)::uuid));
 
--- A file that an owner brought: looked at first, then turned into tasks by the queue. The file itself lies in the data folder.
+-- An uploaded file: previewed first, then imported by a background task. The file itself is in the data folder.
 CREATE TABLE task_import (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     project_id bigint NOT NULL REFERENCES project ON DELETE CASCADE,
@@ -24,7 +24,7 @@ CREATE TABLE task_import (
 );
 CREATE INDEX task_import_project ON task_import (project_id, id);
 
--- Rows that were refused, as many as are kept of each import.
+-- Refused rows, as many as are kept for each import.
 CREATE TABLE import_error (
     import_id bigint NOT NULL REFERENCES task_import ON DELETE CASCADE,
     line bigint NOT NULL,

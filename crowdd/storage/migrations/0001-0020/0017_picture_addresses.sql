@@ -1,5 +1,5 @@
--- Addresses of pictures are uploads or https addresses. What was stored before could be any address of this server, and a
--- browser that shows a picture asks for its address with its owner's cookie.
+-- Addresses of pictures are uploads or https addresses. Older values could be any address of this server, and browsers
+-- request pictures with the cookies of the visitor.
 CREATE FUNCTION pg_temp.is_picture(address text) RETURNS boolean LANGUAGE sql AS $$
 SELECT address ~ '^(https?://[^/?#]+)?/uploads/[A-Za-z0-9][A-Za-z0-9._-]{0,199}/[A-Za-z0-9][A-Za-z0-9._-]{0,199}$'
     OR address ~ '^https://[^/?#@\s\\]+' $$;

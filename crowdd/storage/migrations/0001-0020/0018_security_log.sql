@@ -1,5 +1,4 @@
--- Who signed in, who was refused, and what changed of accounts: written by domain.core.security_log, swept after [log]
--- security_days.
+-- Sign-ins, refusals and changes of accounts: written by domain.core.security_log, removed after [log] security_days.
 
 CREATE TABLE security_log (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -24,7 +23,7 @@ CREATE INDEX security_log_actor ON security_log (actor_id) WHERE actor_id IS NOT
 CREATE INDEX security_log_tried ON security_log (tried, id) WHERE tried <> '';
 CREATE INDEX security_log_kind ON security_log (kind, id);
 
--- Networks that an API key or token has been used from, at most some hundred for each key.
+-- Networks from which an API key or token was used, at most a hundred for each key.
 CREATE TABLE key_network (
     key_hash bytea NOT NULL,                            -- what the key is looked up by
     network text NOT NULL,                              -- pseudonym

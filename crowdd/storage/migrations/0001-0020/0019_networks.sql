@@ -1,5 +1,4 @@
--- A person is a network: how many answers of a task count from one place on the Internet, which leases others may take
--- over, and whom an owner keeps out.
+-- Limits per network: how many answers to a task count, which leases others can take over, and whom an owner bars.
 
 -- The rule of the site ([volunteers] counted_per_network), written when a server starts. One row.
 CREATE TABLE volunteer_rule (

@@ -1,6 +1,6 @@
--- What is said of volunteers: a word in place of an address, and figures that nobody can push.
+-- Codes of volunteers in place of addresses, and counters that nobody can inflate.
 
--- The word by which answers of one volunteer in one project are told to be theirs: random, made at the first answer.
+-- The code that identifies the answers of one volunteer in one project: random, created with the first answer.
 CREATE TABLE volunteer_word (
     project_id bigint NOT NULL,
     actor text NOT NULL,
@@ -11,7 +11,7 @@ INSERT INTO volunteer_word (project_id, actor, word)
 SELECT project_id, actor, right(replace(gen_random_uuid()::text, '-', ''), 15)
   FROM (SELECT DISTINCT project_id, actor FROM task_run) r;
 
--- Who has given a reason for skipping a task, so that nobody is counted twice; not which reason.
+-- Who has given a reason for skipping a task, so that nobody is counted twice. The reason itself is not stored here.
 CREATE TABLE task_skip_by (
     project_id bigint NOT NULL,
     task_id bigint NOT NULL,
@@ -23,12 +23,12 @@ CREATE TABLE task_skip_by (
 INSERT INTO stat_delta (project_id, hour, actor, seconds)
 SELECT project_id, date_trunc('hour', finish_time), actor, -sum(timeout::numeric) FROM task_run WHERE timeout IS NOT NULL GROUP BY 1, 2, 3;
 
--- Scores no longer count answers in projects of one's own.
+-- Scores no longer count answers in a person's own projects.
 INSERT INTO stat_delta (project_id, hour, user_id, runs)
 SELECT 0, 'epoch', r.user_id, -count(*) FROM task_run r JOIN project p ON p.id = r.project_id
  WHERE NOT r.trial AND r.user_id = ANY (p.owners_ids) GROUP BY 3;
 
--- How far a sweep that goes through a table by its ids has come.
+-- The position of a sweep that goes through a table by id.
 CREATE TABLE swept (
     name text PRIMARY KEY,
     upto bigint NOT NULL

@@ -1,6 +1,7 @@
--- What is counted against guessing, and what is known of an account whose address nobody has proved.
+-- Limits on attempts, and what is known of an account whose address was never confirmed.
 
--- Attempts at passwords, letters and sign-ups, per subject: one row each, so that one statement counts and decides.
+-- Attempts to enter passwords, send e-mails and sign up, per subject: one row each, so that one statement counts and
+-- decides.
 DROP TABLE attempt;
 CREATE TABLE attempt_count (
     subject text PRIMARY KEY,                           -- a keyed hash: what was tried is stored nowhere

@@ -92,7 +92,7 @@ class ImportPages:
         row = await self._projects.owned(short_name, incoming.who)
         type_ = incoming.query.get("type") or IMPORTERS[0]
         if type_ not in IMPORTERS:
-            raise InvalidValueError(_("There is no such importer."))
+            raise InvalidValueError(_("Unknown importer."))
         form = self._forms.filled(incoming, form_name=type_, csv_url=None, rows=None)
         return await self._first(incoming, row, form)
 
@@ -221,12 +221,10 @@ class ImportPages:
         count = f"{effect.tasks:,}"
         if effect.queue_item is not None:
             words = ngettext(
-                "%(count)s task is being taken out.", "%(count)s tasks are being taken out.", effect.tasks, count=count
+                "%(count)s task is being retired.", "%(count)s tasks are being retired.", effect.tasks, count=count
             )
         else:
-            words = ngettext(
-                "%(count)s task was taken out.", "%(count)s tasks were taken out.", effect.tasks, count=count
-            )
+            words = ngettext("%(count)s task was retired.", "%(count)s tasks were retired.", effect.tasks, count=count)
         return Redirect(at, words, more={"tasks": effect.tasks, "queue_item": effect.queue_item})
 
 
