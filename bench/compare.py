@@ -2,7 +2,7 @@
 
     python -m bench.compare --other ../before [--slices 40] [--seconds 1.2] [--pace 300] [--max 1.15]
 
-Each tree has a live server with its PostgreSQL (bench/slices.py), the same project and the same volunteers. Short
+Each tree has a live server with its PostgreSQL (support/slices.py), the same project and the same volunteers. Short
 slices alternate between the two servers, so that both meet the same machine; figures are CPU per pair, not time, and
 the median of the ratios of neighbouring slices. Gate: crowdd and PostgreSQL together at most ``--max`` times the other
 tree. That needs its virtual environment:
@@ -23,9 +23,9 @@ from pathlib import Path
 import attrs
 
 from bench import ROOT
-from bench.figures import table
+from bench.support.figures import table
 
-CHILD = Path(__file__).with_name("slices.py")
+CHILD = ROOT / "bench/support/slices.py"
 
 
 @attrs.frozen

@@ -54,14 +54,14 @@ DECLARE r record; n record; here text := p_order || '/' || p.epoch; back text :=
 BEGIN
     main := ('-infinity', 0, true, true); returned := main;
     SELECT m.k1 AS main_1, m.k2 AS main_2, b.k1 AS back_1, b.k2 AS back_2,
-           fm.k1 AS floor_1, fm.k2 AS floor_2, fb.k1 AS back_floor_1, fb.k2 AS back_floor_2 INTO r FROM (SELECT) x
+           fm.k1 AS mark_1, fm.k2 AS mark_2, fb.k1 AS back_mark_1, fb.k2 AS back_mark_2 INTO r FROM (SELECT) x
       LEFT JOIN position m ON m.project_id = p.project_id AND m.actor = v.actor AND m.scan = here || v.suffix
       LEFT JOIN position b ON b.project_id = p.project_id AND b.actor = v.actor AND b.scan = back || v.suffix
       LEFT JOIN position fm ON fm.project_id = p.project_id AND fm.actor = '' AND fm.scan = here
       LEFT JOIN position fb ON fb.project_id = p.project_id AND fb.actor = '' AND fb.scan = back;
     IF (r.main_1, r.main_2) > (main.k1, main.k2) THEN main := (r.main_1, r.main_2, false, false); END IF;
     IF (r.back_1, r.back_2) > (returned.k1, returned.k2) THEN returned := (r.back_1, r.back_2, false, false); END IF;
-    IF (r.back_floor_1, r.back_floor_2) > (returned.k1, returned.k2) THEN returned := (r.back_floor_1, r.back_floor_2, true, true); END IF;
+    IF (r.back_mark_1, r.back_mark_2) > (returned.k1, returned.k2) THEN returned := (r.back_mark_1, r.back_mark_2, true, true); END IF;
     IF v.shared IS NOT NULL THEN
         SELECT nm.k1 AS main_1, nm.k2 AS main_2, nb.k1 AS back_1, nb.k2 AS back_2 INTO n FROM (SELECT) x
           LEFT JOIN position nm ON nm.project_id = p.project_id AND nm.actor = 'n:' || v.shared AND nm.scan = here
@@ -69,7 +69,7 @@ BEGIN
         IF (n.back_1, n.back_2) > (returned.k1, returned.k2) THEN returned := (n.back_1, n.back_2, false, true); END IF;
     END IF;
     IF NOT returned.shared THEN RETURN; END IF;
-    IF (r.floor_1, r.floor_2) > (main.k1, main.k2) THEN main := (r.floor_1, r.floor_2, true, true); END IF;
+    IF (r.mark_1, r.mark_2) > (main.k1, main.k2) THEN main := (r.mark_1, r.mark_2, true, true); END IF;
     IF v.shared IS NULL THEN RETURN; END IF;
     IF (n.main_1, n.main_2) > (main.k1, main.k2) THEN main := (n.main_1, n.main_2, false, true); END IF;
 END $$;

@@ -1,6 +1,6 @@
 """The child of bench.compare: a live server of the tree in the working directory, and volunteers who work when told to.
 
-    cd TREE && .venv/bin/python .../bench/slices.py TASKS RUNS
+    cd TREE && .venv/bin/python .../bench/support/slices.py TASKS RUNS
 
 Writes "ready" when the server works. For each line on its input, seconds and pairs a second (0: as many as possible),
 it writes pairs a second and CPU milliseconds per pair of crowdd and of PostgreSQL. It only uses what old trees have.
@@ -18,10 +18,9 @@ from typing import Any
 def main() -> None:
     """Works until its input ends."""
     sys.path[0] = str(Path.cwd())  # in place of this folder: modules are those of the tree
-    hot, cpu, filled, pairs, volunteers = (
-        importlib.import_module(f"bench.{name}") for name in ("hot", "cpu", "filled", "pairs", "volunteers")
-    )
-    testbed = sys.modules.get("bench.testbed") or importlib.import_module("bench.stage")  # as it was called once
+    hot = importlib.import_module("bench.hot")
+    cpu, filled, pairs, volunteers = (used_by_hot(name) for name in ("cpu", "filled", "pairs", "volunteers"))
+    testbed = used_by_hot("testbed", "stage")
     with (
         testbed.folder() as place,
         testbed.postgres(place) as database,
@@ -41,6 +40,12 @@ def main() -> None:
             outcome = hot.over_http(rush, meter, seconds, pace)
             print(outcome.rate, outcome.crowdd, outcome.postgres, flush=True)
         rush.close()
+
+
+def used_by_hot(*names: str) -> Any:
+    """A module of the measurements, wherever the tree has it and whatever it is called there."""
+    places = [f"{package}.{name}" for package in ("bench.support", "bench") for name in names]
+    return next(sys.modules[place] for place in places if place in sys.modules)
 
 
 def apart(people: Iterator[Any], identity: Any, address: Any) -> Iterator[Any]:
