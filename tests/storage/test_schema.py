@@ -484,3 +484,21 @@ async def test_columns_that_got_another_name_hold_what_they_held(empty, earlier)
     assert rows(empty, "SELECT uncounted, requeued_xid FROM task_ledger") == [(5, 77)]
     assert rows(empty, "SELECT scan, k1, k2 FROM position WHERE actor = 'u:1'") == [("priority/0", 1.5, 9)]
     assert rows(empty, "SELECT actor, skipped FROM expired_lease") == [("u:1", True)]
+
+
+@pytest_twisted.ensureDeferred
+async def test_columns_that_a_trigger_sets_go_on_from_what_they_were(empty, earlier):
+    files = sorted(path.name for path in (schema.HERE / "migrations").rglob("*.sql"))
+    task = "INSERT INTO task_ledger (project_id, task_id, ordinal, n_answers, mode, priority_0)"
+    figures = "SELECT task_id, open, level, rank FROM task_ledger ORDER BY task_id"
+    async with pool_of(empty) as pool:
+        earlier(files.index("0036_ledger_columns.sql"))
+        await schema.upgrade(pool)
+        rows(empty, f"{task} VALUES (1, 1, 1, 2, 'by_level', 0.5), (1, 2, 2, 1, 'limited', 0)")
+        earlier(None)
+        await schema.upgrade(pool)
+    assert rows(empty, figures) == [(1, True, 0, -0.5), (2, True, None, 0)]
+    rows(empty, f"{task} VALUES (1, 3, 3, 1, 'unlimited', 0.25)")
+    rows(empty, "UPDATE task_ledger SET leases = 1, answers = 1 WHERE task_id = 1")
+    rows(empty, "UPDATE task_ledger SET retired = true, priority_0 = 0.75 WHERE task_id = 2")
+    assert rows(empty, figures) == [(1, False, 2, -0.5), (2, False, None, -0.75), (3, True, None, -0.25)]

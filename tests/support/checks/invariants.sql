@@ -24,6 +24,11 @@ EXCEPT ALL SELECT k.what, l.project_id, l.task_id FROM task_ledger l CROSS JOIN 
     SELECT 'result' FROM result x WHERE (x.project_id, x.task_id) = (l.project_id, l.task_id) UNION ALL
     SELECT 'task') k
 
+--- what a trigger sets follows from the other columns
+SELECT task_id, open, level, rank FROM task_ledger
+ WHERE rank <> -priority_0 OR level IS DISTINCT FROM CASE mode WHEN 'by_level' THEN answers + leases END
+    OR open <> (NOT retired AND CASE mode WHEN 'unlimited' THEN true WHEN 'one_at_a_time' THEN leases = 0 AND answers < n_answers ELSE answers + leases < n_answers END)
+
 --- I2 never more than wanted
 SELECT task_id, mode, answers, leases, n_answers FROM task_ledger
  WHERE answers + CASE mode WHEN 'unlimited' THEN 0 ELSE leases END > greatest(n_answers, %(highest)s)
