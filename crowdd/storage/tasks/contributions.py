@@ -27,7 +27,8 @@ ASK = Prepared(
 )
 # Words are made when all tasks are locked, in one order of volunteers: two such statements never wait for each other.
 SUBMIT = Prepared(
-    "SELECT r.*, CASE WHEN r.state IN ('counted', 'late', 'surplus') THEN volunteer_word(r.project, r.actor) END AS volunteer FROM ("
+    "SELECT r.*, CASE WHEN r.state IN ('counted', 'late', 'surplus') THEN coalesce("
+    "(SELECT word FROM volunteer_word WHERE project_id = r.project AND actor = r.actor), volunteer_word(r.project, r.actor)) END AS volunteer FROM ("
     "SELECT s.*, now_ AS finish_time FROM clock() now_, submit_many(%(answers)s, %(hurry)s, now_) s ORDER BY project, actor OFFSET 0) r",
     answers="jsonb",
     hurry="boolean",

@@ -29,7 +29,4 @@
 
 CREATE FUNCTION depth_first_mode() RETURNS assignment_mode IMMUTABLE LANGUAGE sql AS $$ SELECT 'limited'::assignment_mode $$;
 
-CREATE FUNCTION depth_first_scan(p project_ledger, p_order text, p_scan text) RETURNS text LANGUAGE plpgsql AS $$
-BEGIN
-    RETURN scans_of(p_order, p_scan);
-END $$;
+CREATE FUNCTION depth_first_scan(p project_ledger, p_order text, p_scan text) RETURNS text IMMUTABLE LANGUAGE sql AS $$ SELECT scans_of(p_order, p_scan) $$;

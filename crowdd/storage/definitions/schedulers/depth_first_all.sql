@@ -2,7 +2,4 @@
 
 CREATE FUNCTION depth_first_all_mode() RETURNS assignment_mode IMMUTABLE LANGUAGE sql AS $$ SELECT 'unlimited'::assignment_mode $$;
 
-CREATE FUNCTION depth_first_all_scan(p project_ledger, p_order text, p_scan text) RETURNS text LANGUAGE plpgsql AS $$
-BEGIN
-    RETURN scans_of(p_order, p_scan);
-END $$;
+CREATE FUNCTION depth_first_all_scan(p project_ledger, p_order text, p_scan text) RETURNS text IMMUTABLE LANGUAGE sql AS $$ SELECT scans_of(p_order, p_scan) $$;

@@ -79,15 +79,16 @@ END $$;
 CREATE FUNCTION submit(p_project bigint, p_actor text, p_task bigint, p_user bigint, p_ip text, p_external text, p_info jsonb,
                        p_calibration bigint, p_media_url text, p_now timestamptz,
                        OUT state text, OUT run bigint, OUT granted timestamptz, OUT late_seconds double precision) LANGUAGE plpgsql AS $$
-DECLARE t task_ledger; l record; held boolean; c int; last int; is_trial boolean; maximum int; bars boolean; surplus boolean := false; moved boolean := false; whose bigint; asked boolean;
+DECLARE t task_ledger; l record; held boolean; c int; last int; is_trial boolean; maximum int; bars boolean; surplus boolean := false; whose bigint; asked boolean; owns boolean; anonymous boolean := coalesce(p_ip, '') <> '' AND p_actor ~ '^[ci]:';
 BEGIN
     -- First the lock: every later statement then sees all that came before. Whoever tries a draft holds its project, too, or
     -- publishing would have to lock every task.
     -- Both kinds of leases in one statement: a lease becomes an expired one within one transaction.
     SELECT trial, counted_per_network, has_bars,
+           CASE WHEN p_user IS NOT NULL THEN (SELECT owners_ids @> ARRAY[p_user] FROM project WHERE id = p_project) END,
            EXISTS (SELECT FROM lease WHERE project_id = p_project AND actor = p_actor AND task_id = p_task)
            OR EXISTS (SELECT FROM expired_lease WHERE project_id = p_project AND actor = p_actor AND task_id = p_task)
-      INTO is_trial, maximum, bars, asked FROM project_ledger WHERE project_id = p_project;
+      INTO is_trial, maximum, bars, owns, asked FROM project_ledger WHERE project_id = p_project;
     IF is_trial THEN SELECT trial INTO is_trial FROM project_ledger WHERE project_id = p_project FOR SHARE; END IF;
     IF bars AND is_barred(p_project, p_actor, p_ip) THEN state := 'barred'; RETURN; END IF;
     IF asked IS NOT TRUE THEN                           -- volunteers who never asked for the task lock nothing
@@ -98,7 +99,7 @@ BEGIN
         RETURN;
     END IF;
     -- An owner's answer does not score: whoever deletes the project waits for it, for the sweep takes away what everybody scored.
-    IF p_user IS NOT NULL THEN whose := scorer(p_project, p_user, is_trial); END IF;
+    IF is_trial IS FALSE AND owns IS NOT TRUE THEN whose := p_user; END IF;
     IF NOT is_trial AND p_user IS NOT NULL AND whose IS NULL THEN
         PERFORM FROM project WHERE id = p_project FOR KEY SHARE;
         IF NOT FOUND THEN state := 'no task'; RETURN; END IF;
@@ -106,8 +107,17 @@ BEGIN
     END IF;
     SELECT * INTO t FROM task_ledger WHERE project_id = p_project AND task_id = p_task FOR UPDATE;
     IF NOT FOUND OR is_trial IS NULL THEN state := 'no task'; RETURN; END IF;
-    DELETE FROM lease WHERE project_id = p_project AND actor = p_actor AND task_id = p_task RETURNING lease.granted, expires, network INTO l;
-    held := FOUND;
+    IF anonymous AND maximum > 0 THEN
+        DELETE FROM lease WHERE project_id = p_project AND actor = p_actor AND task_id = p_task
+        RETURNING lease.granted, expires, network,
+                  (SELECT count(*) FROM task_run WHERE user_ip = p_ip AND project_id + 0 = p_project AND -task_id = -p_task AND counted)
+                + (SELECT count(*) FROM lease o WHERE network = p_ip AND project_id + 0 = p_project AND -task_id = -p_task AND actor ~ '^[ci]:')
+                - (network = p_ip)::int AS share INTO l;
+        held := FOUND; surplus := held AND l.share >= maximum;
+    ELSE
+        DELETE FROM lease WHERE project_id = p_project AND actor = p_actor AND task_id = p_task RETURNING lease.granted, expires, network INTO l;
+        held := FOUND;
+    END IF;
     IF NOT held THEN
         DELETE FROM expired_lease WHERE project_id = p_project AND actor = p_actor AND task_id = p_task RETURNING expired_lease.granted, expires, '' AS network INTO l;
         IF NOT FOUND THEN
@@ -115,12 +125,7 @@ BEGIN
             state := CASE WHEN FOUND THEN 'duplicate' ELSE 'no lease' END;
             RETURN;
         END IF;
-    END IF;
-    IF p_ip <> '' AND p_actor ~ '^[ci]:' THEN
-        surplus := maximum > 0 AND maximum
-                 <= (SELECT count(*) FROM task_run WHERE user_ip = p_ip AND project_id + 0 = p_project AND -task_id = -p_task AND counted)
-                  + (SELECT count(*) FROM lease WHERE network = p_ip AND project_id + 0 = p_project AND -task_id = -p_task AND actor ~ '^[ci]:');
-        moved := held AND l.network <> p_ip;            -- the network it was leased in has a place of its share back
+        surplus := anonymous AND maximum > 0 AND network_share(p_project, p_task, p_ip, false) >= maximum;
     END IF;
     c := (t.answers < t.n_answers AND NOT t.retired AND NOT surplus AND (held OR t.mode = 'unlimited' OR t.answers + t.leases < t.n_answers))::int;
     granted := l.granted;
@@ -136,7 +141,7 @@ BEGIN
     INSERT INTO stat_delta (project_id, hour, actor, user_id, runs, counted, completed, seconds, bytes)
     VALUES (p_project, date_trunc('hour', p_now), p_actor, whose, 1, c, last, time_spent(l.granted, p_now, late_seconds),
             coalesce(octet_length(p_info::text), 0));
-    IF held AND (surplus OR moved) THEN PERFORM reconcile_task(p_project, p_task, false, p_now); END IF;
+    IF held AND (surplus OR anonymous AND l.network <> p_ip) THEN PERFORM reconcile_task(p_project, p_task, false, p_now); END IF;
     state := CASE WHEN c = 1 THEN 'counted' WHEN surplus THEN 'surplus' ELSE 'late' END;
 END $$;
 

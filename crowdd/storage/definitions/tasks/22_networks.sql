@@ -7,17 +7,17 @@
 -- often, too: there uncounted answers that came after the counted ones make the share as well.
 
 -- Who asks for tasks. shared: their network where the rule applies, else null. Positions depend on the network then:
--- a volunteer's scans end in suffix, and low_water_marks names whose positions they start from. every: whether uncounted answers make
--- the share, too.
-CREATE TYPE asker AS (actor text, network text, shared text, low_water_marks text[], suffix text, every boolean);
+-- a volunteer's scans end in suffix, and also start from the positions of n:<network>. every: whether uncounted answers make the
+-- share, too.
+CREATE TYPE asker AS (actor text, network text, shared text, suffix text, every boolean);
 
 CREATE FUNCTION asker_of(p project_ledger, p_actor text, p_network text) RETURNS asker LANGUAGE plpgsql AS $$
 DECLARE v asker;
 BEGIN
     IF p.counted_per_network > 0 AND p_network <> '' AND p_actor ~ '^[ci]:' THEN
-        v := (p_actor, p_network, p_network, ARRAY['', 'n:' || p_network], '@' || p_network, mode_of(p.sched) = 'unlimited');
+        v := (p_actor, p_network, p_network, '@' || p_network, mode_of(p.sched) = 'unlimited');
     ELSE
-        v := (p_actor, coalesce(p_network, ''), NULL, ARRAY[''], '', false);
+        v := (p_actor, coalesce(p_network, ''), NULL, '', false);
     END IF;
     RETURN v;
 END $$;

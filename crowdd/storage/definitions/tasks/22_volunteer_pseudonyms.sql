@@ -5,8 +5,9 @@ DECLARE w text;
 BEGIN
     SELECT word INTO w FROM volunteer_word WHERE project_id = p_project AND actor = p_actor;
     IF FOUND THEN RETURN w; END IF;
-    INSERT INTO volunteer_word VALUES (p_project, p_actor, right(replace(gen_random_uuid()::text, '-', ''), 15)) ON CONFLICT DO NOTHING;
-    SELECT word INTO w FROM volunteer_word WHERE project_id = p_project AND actor = p_actor;
+    INSERT INTO volunteer_word VALUES (p_project, p_actor, right(replace(gen_random_uuid()::text, '-', ''), 15)) ON CONFLICT DO NOTHING
+    RETURNING word INTO w;
+    IF NOT FOUND THEN SELECT word INTO w FROM volunteer_word WHERE project_id = p_project AND actor = p_actor; END IF;
     RETURN w;
 END $$;
 

@@ -42,7 +42,7 @@ CREATE FUNCTION firm_of_network() RETURNS int IMMUTABLE LANGUAGE sql AS $$ SELEC
 -- caller has just answered it himself, or somebody of his network has; then its row stays locked.
 CREATE FUNCTION grant_lease(p project_ledger, v asker, p_task bigint, p_held int, p_wait boolean, p_level int, p_now timestamptz)
 RETURNS boolean LANGUAGE plpgsql AS $$
-DECLARE m assignment_mode;
+DECLARE m assignment_mode; used_up boolean;
 BEGIN
     IF p_wait THEN
         SELECT mode INTO m FROM task_ledger
@@ -52,23 +52,24 @@ BEGIN
          WHERE project_id = p.project_id AND task_id = p_task AND open AND (p_level IS NULL OR level = p_level) FOR UPDATE SKIP LOCKED;
     END IF;
     IF NOT FOUND THEN RETURN false; END IF;
-    WITH held AS (UPDATE task_ledger SET leases = leases + 1, requeued_xid = CASE m WHEN 'by_level' THEN stamp(p.project_id) ELSE requeued_xid END
-                   WHERE project_id = p.project_id AND task_id = p_task
-                     AND NOT EXISTS (SELECT FROM task_run WHERE project_id = p.project_id AND task_id = p_task AND actor = v.actor)
-                     AND (v.shared IS NULL OR p.counted_per_network
-                          > (SELECT count(*) FROM task_run WHERE user_ip = v.shared AND project_id + 0 = p.project_id AND -task_id = -p_task
-                                                         AND (counted OR v.every AND aside IS NULL))
-                          + (SELECT count(*) FROM lease WHERE network = v.shared AND project_id + 0 = p.project_id AND -task_id = -p_task AND actor ~ '^[ci]:'))
-                  RETURNING 1),
-         gone AS (DELETE FROM expired_lease WHERE project_id = p.project_id AND actor = v.actor AND task_id = p_task AND EXISTS (SELECT FROM held)
-                  RETURNING expires >= granted + 6 * p.lease AS over)
+    UPDATE task_ledger SET leases = leases + 1, requeued_xid = CASE m WHEN 'by_level' THEN stamp(p.project_id) ELSE requeued_xid END
+     WHERE project_id = p.project_id AND task_id = p_task
+       AND NOT EXISTS (SELECT FROM task_run WHERE project_id = p.project_id AND task_id = p_task AND actor = v.actor)
+       AND (v.shared IS NULL OR p.counted_per_network
+            > (SELECT count(*) FROM task_run WHERE user_ip = v.shared AND project_id + 0 = p.project_id AND -task_id = -p_task
+                                           AND (counted OR v.every AND aside IS NULL))
+            + (SELECT count(*) FROM lease WHERE network = v.shared AND project_id + 0 = p.project_id AND -task_id = -p_task AND actor ~ '^[ci]:'))
+    RETURNING (SELECT expires >= granted + 6 * p.lease FROM expired_lease WHERE project_id = p.project_id AND actor = v.actor AND task_id = p_task)
+      INTO used_up;
+    IF NOT FOUND THEN RETURN NULL; END IF;
+    IF used_up IS NOT NULL THEN DELETE FROM expired_lease WHERE project_id = p.project_id AND actor = v.actor AND task_id = p_task; END IF;
     INSERT INTO lease (project_id, actor, task_id, granted, expires, network, soft)
-    SELECT p.project_id, v.actor, p_task, p_now, p_now + CASE p_held WHEN 0 THEN p.lease ELSE p.preload END, v.network,
-           CASE WHEN EXISTS (SELECT FROM gone WHERE over) THEN 3 WHEN p_held >= firm_of_volunteer() THEN 2
-                WHEN v.network <> '' AND (SELECT count(*) FROM (SELECT FROM lease WHERE network = v.network AND project_id + 0 = p.project_id
-                                                                 LIMIT firm_of_network()) n) >= firm_of_network() THEN 1
-                ELSE 0 END FROM held;
-    RETURN CASE WHEN FOUND THEN true END;
+    VALUES (p.project_id, v.actor, p_task, p_now, p_now + CASE p_held WHEN 0 THEN p.lease ELSE p.preload END, v.network,
+            CASE WHEN used_up THEN 3 WHEN p_held >= firm_of_volunteer() THEN 2
+                 WHEN v.network <> '' AND (SELECT count(*) FROM (SELECT FROM lease WHERE network = v.network AND project_id + 0 = p.project_id
+                                                                  LIMIT firm_of_network()) n) >= firm_of_network() THEN 1
+                 ELSE 0 END);
+    RETURN true;
 END $$;
 
 -- How many leases a network has in a project, of those before a lease (null: of all); it stops counting at those that are firm.
@@ -115,7 +116,7 @@ END $$;
 CREATE FUNCTION next_tasks(p_project bigint, p_actor text, p_user bigint, p_admin boolean, p_unlocked text[],
                            p_limit int, p_offset int, p_order text, p_now timestamptz, p_wait boolean DEFAULT true,
                            p_network text DEFAULT '', OUT state text, OUT tasks bigint[], OUT retry_at timestamptz, OUT lapsed int) LANGUAGE plpgsql AS $$
-DECLARE p project_ledger; v asker; own bigint[]; late bigint[] := '{}'; need int; w record; active int; blocked bigint; cut boolean := false; t bigint;
+DECLARE p project_ledger; v asker; own bigint[]; late bigint[] := '{}'; need int; w record; active int; blocked bigint; cut boolean := false; t bigint; expired boolean;
 BEGIN
     lapsed := 0;
     SELECT * INTO p FROM project_ledger WHERE project_id = p_project;
@@ -132,7 +133,8 @@ BEGIN
     END IF;
     IF p_wait THEN PERFORM pg_advisory_xact_lock(hashtextextended(p_actor, p_project));     -- the same person asking twice at once
     ELSIF NOT pg_try_advisory_xact_lock(hashtextextended(p_actor, p_project)) THEN state := 'again'; RETURN; END IF;
-    own := ARRAY(SELECT task_id FROM lease WHERE project_id = p_project AND actor = p_actor ORDER BY id);
+    SELECT ARRAY(SELECT task_id FROM lease WHERE project_id = p_project AND actor = p_actor ORDER BY id),
+           EXISTS (SELECT FROM lease WHERE -project_id = -p_project AND expires <= p_now) INTO own, expired;
     IF own <> '{}' THEN
         late := ARRAY(SELECT task_id FROM lease WHERE project_id = p_project AND actor = p_actor AND expires <= p_now ORDER BY task_id);
     END IF;
@@ -147,9 +149,9 @@ BEGIN
     END IF;
     need := least(p_offset + p_limit, 200) - cardinality(own);
     IF p.paused THEN need := 0; END IF;
-    IF need > 0 THEN lapsed := lapsed + expire_leases(p_project, p_now); END IF;
+    IF need > 0 AND expired THEN lapsed := lapsed + expire_leases(p_project, p_now); END IF;
     IF p.counted_per_network > 0 AND p_actor ~ '^[ci]:' THEN v := asker_of(p, p_actor, p_network);
-    ELSE v := (p_actor, coalesce(p_network, ''), NULL, ARRAY[''], '', false); END IF;                   -- the same, sooner
+    ELSE v := (p_actor, coalesce(p_network, ''), NULL, '', false); END IF;                   -- the same, sooner
     IF need > 0 AND p_offset + p_limit > 1 THEN         -- a preload must not take the last places from those who are here
         SELECT count(DISTINCT l.actor) INTO active FROM (SELECT actor FROM lease WHERE -project_id = -p_project ORDER BY expires DESC LIMIT 60) l;
         IF (SELECT coalesce(sum(CASE mode WHEN 'unlimited' THEN active + 1 WHEN 'one_at_a_time' THEN 1 ELSE n_answers - answers - leases END), 0)

@@ -34,46 +34,44 @@ CREATE TYPE scan_position AS (k1 float8, k2 bigint, at_low_water_mark boolean, s
 CREATE FUNCTION start_at_level(p project_ledger, v asker, p_scan text) RETURNS scan_position LANGUAGE plpgsql AS $$
 DECLARE s scan_position := ('-infinity', 0, true, true); r record; here text := p_scan || '/' || p.epoch;
 BEGIN
-    FOR r IN SELECT actor, k1, k2 FROM position WHERE project_id = p.project_id AND actor = ANY (v.low_water_marks) AND scan = here UNION ALL
-             SELECT actor, k1, k2 FROM position WHERE project_id = p.project_id AND actor = v.actor AND scan = here || v.suffix
-              ORDER BY actor LOOP                           -- that of everybody first
-        IF (r.k1, r.k2) > (s.k1, s.k2) THEN s := (r.k1, r.k2, r.actor = '', r.actor <> v.actor); END IF;
-    END LOOP;
+    SELECT o.k1 AS own_1, o.k2 AS own_2, e.k1 AS of_all_1, e.k2 AS of_all_2, n.k1 AS of_network_1, n.k2 AS of_network_2 INTO r FROM (SELECT) x
+      LEFT JOIN position o ON o.project_id = p.project_id AND o.actor = v.actor AND o.scan = here || v.suffix
+      LEFT JOIN position e ON e.project_id = p.project_id AND e.actor = '' AND e.scan = here
+      LEFT JOIN position n ON n.project_id = p.project_id AND n.actor = 'n:' || v.shared AND n.scan = here;
+    IF (r.of_all_1, r.of_all_2) > (s.k1, s.k2) THEN s := (r.of_all_1, r.of_all_2, true, true); END IF;
+    IF (r.own_1, r.own_2) > (s.k1, s.k2) THEN s := (r.own_1, r.own_2, false, false); END IF;
+    IF (r.of_network_1, r.of_network_2) > (s.k1, s.k2) THEN s := (r.of_network_1, r.of_network_2, false, true); END IF;
     RETURN s;
 END $$;
 
 -- Where the caller starts in an order and among the tasks that returned to it. An open task behind the low-water mark of an order has
 -- a stamp beyond that of its returns. Who has come further among the returns than that may have passed it there, as one
 -- that was still ahead of him: he keeps to his own position in the order.
+-- Each place is a look-up by the whole key: where the table looks tiny to the planner, lists would be a filter on all rows of
+-- the project. A row of joins is one statement without a sort or a loop.
 CREATE FUNCTION start_in_order(p project_ledger, v asker, p_order text, OUT main scan_position, OUT returned scan_position) LANGUAGE plpgsql AS $$
-DECLARE r record; here text := p_order || '/' || p.epoch; back text := 'returns:' || here;
+DECLARE r record; n record; here text := p_order || '/' || p.epoch; back text := 'returns:' || here;
 BEGIN
     main := ('-infinity', 0, true, true); returned := main;
+    SELECT m.k1 AS main_1, m.k2 AS main_2, b.k1 AS back_1, b.k2 AS back_2,
+           fm.k1 AS mark_1, fm.k2 AS mark_2, fb.k1 AS back_mark_1, fb.k2 AS back_mark_2 INTO r FROM (SELECT) x
+      LEFT JOIN position m ON m.project_id = p.project_id AND m.actor = v.actor AND m.scan = here || v.suffix
+      LEFT JOIN position b ON b.project_id = p.project_id AND b.actor = v.actor AND b.scan = back || v.suffix
+      LEFT JOIN position fm ON fm.project_id = p.project_id AND fm.actor = '' AND fm.scan = here
+      LEFT JOIN position fb ON fb.project_id = p.project_id AND fb.actor = '' AND fb.scan = back;
+    IF (r.main_1, r.main_2) > (main.k1, main.k2) THEN main := (r.main_1, r.main_2, false, false); END IF;
+    IF (r.back_1, r.back_2) > (returned.k1, returned.k2) THEN returned := (r.back_1, r.back_2, false, false); END IF;
+    IF (r.back_mark_1, r.back_mark_2) > (returned.k1, returned.k2) THEN returned := (r.back_mark_1, r.back_mark_2, true, true); END IF;
     IF v.shared IS NOT NULL THEN
-        FOR r IN SELECT actor = v.actor AS own, actor, scan LIKE 'returns:%' AS of_returns, k1, k2 FROM position        -- his own first
-                  WHERE project_id = p.project_id AND actor = v.actor AND scan IN (here || v.suffix, back || v.suffix) UNION ALL
-                 SELECT false, actor, scan LIKE 'returns:%', k1, k2 FROM position
-                  WHERE project_id = p.project_id AND actor = ANY (v.low_water_marks) AND scan IN (here, back)
-                  ORDER BY own DESC, of_returns DESC, actor LOOP
-            IF r.of_returns THEN
-                IF (r.k1, r.k2) > (returned.k1, returned.k2) THEN returned := (r.k1, r.k2, r.actor = '', NOT r.own); END IF;
-            ELSIF (r.k1, r.k2) > (main.k1, main.k2) AND (r.own OR returned.shared) THEN main := (r.k1, r.k2, r.actor = '', NOT r.own);
-            END IF;
-        END LOOP;
-        RETURN;
+        SELECT nm.k1 AS main_1, nm.k2 AS main_2, nb.k1 AS back_1, nb.k2 AS back_2 INTO n FROM (SELECT) x
+          LEFT JOIN position nm ON nm.project_id = p.project_id AND nm.actor = 'n:' || v.shared AND nm.scan = here
+          LEFT JOIN position nb ON nb.project_id = p.project_id AND nb.actor = 'n:' || v.shared AND nb.scan = back;
+        IF (n.back_1, n.back_2) > (returned.k1, returned.k2) THEN returned := (n.back_1, n.back_2, false, true); END IF;
     END IF;
-    -- Four look-ups by the whole key: where the table looks tiny to the planner, lists would be a filter on all rows of the project.
-    FOR r IN SELECT * FROM (
-                 SELECT actor, true AS of_returns, k1, k2 FROM position WHERE project_id = p.project_id AND actor = v.actor AND scan = back UNION ALL
-                 SELECT actor, false, k1, k2 FROM position WHERE project_id = p.project_id AND actor = v.actor AND scan = here UNION ALL
-                 SELECT actor, true, k1, k2 FROM position WHERE project_id = p.project_id AND actor = '' AND scan = back UNION ALL
-                 SELECT actor, false, k1, k2 FROM position WHERE project_id = p.project_id AND actor = '' AND scan = here) x
-              ORDER BY actor = '', of_returns DESC LOOP
-        IF r.of_returns THEN
-            IF (r.k1, r.k2) > (returned.k1, returned.k2) THEN returned := (r.k1, r.k2, r.actor = '', r.actor = ''); END IF;
-        ELSIF (r.k1, r.k2) > (main.k1, main.k2) AND (r.actor <> '' OR returned.at_low_water_mark) THEN main := (r.k1, r.k2, r.actor = '', r.actor = '');
-        END IF;
-    END LOOP;
+    IF NOT returned.shared THEN RETURN; END IF;
+    IF (r.mark_1, r.mark_2) > (main.k1, main.k2) THEN main := (r.mark_1, r.mark_2, true, true); END IF;
+    IF v.shared IS NULL THEN RETURN; END IF;
+    IF (n.main_1, n.main_2) > (main.k1, main.k2) THEN main := (n.main_1, n.main_2, false, true); END IF;
 END $$;
 
 -- The open tasks of a scan beyond a place, as a cursor of (task_id, k1, k2). Of a returned task also (a1, a2): where it stands
@@ -344,11 +342,10 @@ BEGIN
     END LOOP;
 END $$;
 
--- The scans of an order, one after the other, for schedulers: what came back, then all others.
-CREATE FUNCTION scans_of(p_order text, p_scan text) RETURNS text LANGUAGE plpgsql AS $$
-BEGIN
-    RETURN CASE WHEN p_scan IS NULL AND p_order NOT LIKE 'sort/%' THEN 'returns:' || p_order WHEN p_scan IS DISTINCT FROM p_order THEN p_order END;
-END $$;
+-- The scans of an order, one after the other, for schedulers: what came back, then all others. In SQL, which becomes part of
+-- the expression that calls it.
+CREATE FUNCTION scans_of(p_order text, p_scan text) RETURNS text IMMUTABLE LANGUAGE sql AS $$
+SELECT CASE WHEN p_scan IS NULL AND p_order NOT LIKE 'sort/%' THEN 'returns:' || p_order WHEN p_scan IS DISTINCT FROM p_order THEN p_order END $$;
 
 -- Leases up to p_need new tasks: goes from scan to scan, as the project's scheduler says (next_scan). A task of a level that
 -- somebody has locked is waited for, at that level: else many who ask at once would push others to the top.
