@@ -1,13 +1,14 @@
 """Pictures of our pages, to be looked at: ``python -m browser.pictures`` (make pictures) draws those of docs/images.
 
-make pictures                       the chosen ones and what a volunteer sees while he works, into docs/images
-make pictures TO=/tmp/pictures      every page, 1280 and 360 wide, light and dark
+make pictures                       the pictures that the documentation shows, into docs/images
+make pictures TO=/tmp/pictures      every page, 1280 and 360 wide, light and dark, and volunteers at work
 make pictures TO=/tmp/p ONLY=admin  those whose template begins so
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import io
 import itertools
 import sys
@@ -18,6 +19,7 @@ from typing import Any, NamedTuple
 from PIL import Image
 from playwright.sync_api import sync_playwright
 from support.checks.page_contexts import Case, cases
+from support.person import Person
 from support.servers.chromium import binary
 
 sys.path.insert(0, str(Path(__file__).parent))  # as pytest has it
@@ -43,32 +45,17 @@ class Picture(NamedTuple):
 
 
 CHOSEN = (
-    ("public/home", "home/index.html", "in use", WIDE, "light"), ("public/home-dark", "home/index.html", "in use", WIDE, "dark"),
-    ("public/home-phone", "home/index.html", "in use", PHONE, "light"), ("public/project", "project/index.html", "visitor", WIDE, "light"),
-    ("public/project-phone-dark", "project/index.html", "visitor", PHONE, "dark"), ("owner/stats", "project/stats.html", "visitor", WIDE, "light"),
-    ("owner/stats-phone", "project/stats.html", "visitor", PHONE, "light"), ("public/profile", "account/profile.html", "in use", WIDE, "light"),
-    ("public/profile-phone", "account/profile.html", "in use", PHONE, "light"), ("owner/dashboard", "admin/dashboard.html", "a week", WIDE, "light"),
-    ("owner/dashboard-phone-dark", "admin/dashboard.html", "a week", PHONE, "dark"), ("owner/people", "admin/users.html", "some found", WIDE, "dark"),
-    ("owner/new", "project/new.html", "first", WIDE, "light"), ("owner/new-phone-dark", "project/new.html", "first", PHONE, "dark"),
-    ("owner/import", "project/import.html", "some", WIDE, "light"), ("owner/import-phone", "project/import.html", "first", PHONE, "light"),
-    ("owner/columns-dark", "project/import_one.html", "columns", WIDE, "dark"), ("owner/columns-phone", "project/import_one.html", "columns", PHONE, "light"),
-    ("owner/publishing", "project/publish.html", "missing", WIDE, "light"), ("owner/publishing-phone-dark", "project/publish.html", "missing", PHONE, "dark"),
-    ("public/browse", "project/browse.html", "owner", WIDE, "light"), ("public/browse-phone-dark", "project/browse.html", "owner", PHONE, "dark"),
-    ("owner/webhook-dark", "project/webhook.html", "in use", WIDE, "dark"), ("owner/webhook-phone", "project/webhook.html", "in use", PHONE, "light"),
-    ("public/leaderboard", "stats/leaderboard.html", "among the first", WIDE, "light"), ("owner/settings-phone", "account/update.html", "first", PHONE, "light"),
+    ("owner/new", "project/new.html", "first", WIDE, "light"), ("owner/columns", "project/import_one.html", "columns", WIDE, "light"),
+    ("owner/publishing", "project/publish.html", "missing", WIDE, "light"), ("owner/stats", "project/stats.html", "visitor", WIDE, "light"),
 )  # fmt: skip
 
 
 def chosen() -> Iterator[Picture]:
-    """The pictures of docs/images, and the page in a language that is written from right to left."""
+    """The pages that docs/images shows."""
     known = {(case.template, case.kind): case for case in cases()}
     for name, template, kind, size, theme in CHOSEN:
         case = known.get((template, kind)) or next(case for case in cases() if case.template == template)
         yield Picture(name, case, size, theme)
-    home = known["home/index.html", "in use"]
-    yield Picture(
-        "public/arabic", home._replace(context=home.context | {"locale": "ar", "direction": "rtl"}), WIDE, "light"
-    )
 
 
 def every(only: str) -> Iterator[Picture]:
@@ -104,12 +91,35 @@ def _save(page: Any, path: Path, whole: bool = False) -> Path:
     return path
 
 
+def shown_in_docs(browser: Any, folder: Path) -> Iterator[Path]:
+    """The pictures of docs/images that need a server: the task of the example, and the editor."""
+    with running() as server:
+        owner = Person(server.url).register("kittiwake")
+        example = owner.ask("POST", "/project/new/example", {}, X_CSRFToken=owner.csrf()).json["next"]
+        editor = f"/project/{scenes.project(owner, 'picture')}/tasks/taskpresentereditor"
+        context = browser.new_context(**_screen(WIDE))
+        context.add_cookies([{"name": c.name, "value": c.value, "url": server.url} for c in owner.jar])
+        for name, path in (("task/task", f"{example.rstrip('/')}/newtask"), ("owner/editor", editor)):
+            page = context.new_page()
+            page.goto(server.url + path)
+            scenes.frame_of(page)
+            yield _save(page, folder / f"{name}.png", whole=name == "owner/editor")
+        context.close()
+
+
 def play(browser: Any, folder: Path) -> Iterator[Path]:
-    """Pictures of a volunteer at work, on a server of their own."""
+    """Pictures of a volunteer at work."""
     screens = {"wide": _screen(WIDE), "phone": _screen(PHONE, SCALE) | {"has_touch": True, "is_mobile": True}}
-    with testbed.folder() as place, testbed.postgres(place) as postgres, testbed.crowdd(postgres.dsn, place) as server:
+    with running() as server:
         for scene, page in scenes.played(browser, server.url, scenes.projects(server.url), **screens):
             yield _save(page, folder / "task" / f"{scene.name}.png")
+
+
+@contextlib.contextmanager
+def running() -> Iterator[Any]:
+    """A server of its own."""
+    with testbed.folder() as place, testbed.postgres(place) as postgres, testbed.crowdd(postgres.dsn, place) as server:
+        yield server
 
 
 def main() -> None:
@@ -122,9 +132,9 @@ def main() -> None:
     found = binary()
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=found, args=["--no-sandbox", "--disable-gpu"])
-        pictures = every(arguments.only) if arguments.to else chosen()
+        pictures, more = (every(arguments.only), play) if arguments.to else (chosen(), shown_in_docs)
         drawn = (draw(browser, picture, folder) for picture in pictures)
-        for path in drawn if arguments.to else itertools.chain(drawn, play(browser, folder)):
+        for path in itertools.chain(drawn, () if arguments.only else more(browser, folder)):
             print(f"{path}  {path.stat().st_size:,} bytes")
         browser.close()
 

@@ -86,10 +86,11 @@ SCENES = (
 def projects(url: str) -> dict[str, str]:
     """The short names of a published project for each starter."""
     owner = Person(url).register("kittiwake")
-    return {name: _project(owner, name) for name in starters.NAMES}
+    return {name: project(owner, name) for name in starters.NAMES}
 
 
-def _project(owner: Person, starter: str) -> str:
+def project(owner: Person, starter: str) -> str:
+    """The short name of a new project that asks by a starter, with six tasks."""
     source = starters.source(starter) or ""
     words, title = {"picture": ("Gulls in the harbour", "Camera 2"), "text": ("What the log says", "Page 14")}[starter]
     info = {"task_presenter": source}
@@ -102,17 +103,22 @@ def _project(owner: Person, starter: str) -> str:
     return str(made["short_name"])
 
 
+def frame_of(page: Any) -> Any:
+    """The presenter's frame, when it shows a task."""
+    frame = page.wait_for_selector("iframe", timeout=_SECONDS).content_frame()
+    frame.wait_for_function(
+        "() => document.body?.innerText.trim() && [...document.images].every((i) => i.hidden || i.complete)",
+        timeout=_SECONDS,
+    )
+    return frame
+
+
 def played(browser: Any, url: str, of: dict[str, str], **screens: Any) -> Iterator[tuple[Scene, Any]]:
     """Each scene as somebody new plays it, with its page; ``screens`` are the options of a ``wide`` one and a ``phone``."""
     for scene in SCENES:
         context = browser.new_context(color_scheme=scene.theme, **screens["phone" if scene.phone else "wide"])
         page = context.new_page()
         page.goto(f"{url}/project/{of[scene.starter]}/newtask")
-        frame = page.wait_for_selector("#presenter iframe", timeout=_SECONDS).content_frame()
-        frame.wait_for_function(
-            "() => document.getElementById('place')?.textContent && [...document.images].every((i) => i.hidden || i.complete)",
-            timeout=_SECONDS,
-        )
-        scene.play(page, frame)
+        scene.play(page, frame_of(page))
         yield scene, page
         context.close()

@@ -76,6 +76,10 @@ class Person:
         answer = self.ask("POST", "/account/signin", form, **{"X-CSRFToken": token})
         assert answer.json["status"] == "success", answer.text
 
+    def csrf(self) -> str:
+        """A token for the forms of this session."""
+        return str(self.ask("GET", "/project/new").json["form"]["csrf"])
+
     def profile(self) -> Any:
         return self.ask("GET", "/account/profile").json
 
