@@ -118,7 +118,8 @@ def compiled() -> Iterator[None]:
         patch.setattr(api_docs, "document", once_per_document(api_docs.document))
         patch.setattr(api_docs, "tagged", once_per_object(api_docs.tagged))
         patch.setattr(api_docs, "sections", once_per_object(api_docs.sections))
-        patch.setattr(application.StaticFiles, "read", functools.cache(application.StaticFiles.read))
+        ours = application.StaticFiles.read()
+        patch.setattr(application, "StaticFiles", SimpleNamespace(read=lambda: ours))
         patch.setattr(static_files, "_gzip", functools.cache(static_files._gzip))
         patch.setattr(app, "gc", SimpleNamespace(**{**vars(gc), "collect": lambda: 0}))
         sys.setswitchinterval(app.SWITCH_SECONDS)  # as in a server
