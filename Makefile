@@ -117,7 +117,7 @@ wheel: .venv/installed-embedded,test
 
 # Writes etc/crowdd.conf and the tables of settings, errors and metrics in docs/ from the code.
 documents: .venv/installed-embedded,test
-	@$(venv)python -m bench.documents
+	@$(venv)python -m bench.release.documents
 
 docs: .venv/installed-embedded,docs documents
 	@$(venv)sphinx-build -q -W --keep-going -b html docs docs/_build
@@ -140,7 +140,7 @@ spine-workers: .venv/installed-embedded,test
 
 # Known holes in what crowdd is installed with: asks the network (docs/operations.md).
 audit: .venv/installed-embedded,test
-	@$(venv)python -m bench.audit
+	@$(venv)python -m bench.release.audit
 
 # Pins what crowdd needs, with hashes, in etc/constraints.txt: after a change of install_requires, and for new versions.
 constraints: .venv/installed-embedded,test

@@ -49,7 +49,7 @@ def path_of(words: Sequence[str]) -> tuple[str, ...] | None:
 
 def run_well() -> Iterator[tuple[str, ...]]:
     """The commands in ``crowdctl(…)`` and ``crowdctl.json(…)`` of these tests, whose words are written out."""
-    for file in HERE.glob("test_*.py"):
+    for file in HERE.rglob("test_*.py"):
         for node in ast.walk(ast.parse(file.read_text("utf-8"))):
             if isinstance(node, ast.Call) and re.fullmatch(r"(stage\.)?crowdctl(\.json)?", ast.unparse(node.func)):
                 words = [word.value for word in node.args if isinstance(word, ast.Constant)]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import attrs
 
-from bench.documents import written
+from bench.release.documents import written
 from crowdd import config
 
 ROOT = Path(__file__).parents[2]

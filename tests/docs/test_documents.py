@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from support.checks.shows import shows
 
-from bench.documents import stale, with_table
+from bench.release.documents import stale, with_table
 
 PAGE = "# Page\n\n| A | B |\n|---|---|\n| old | 1 |\n\nText.\n"
 

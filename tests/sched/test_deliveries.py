@@ -436,7 +436,7 @@ async def test_refused_addresses_reach_nobody_and_each_leaves_a_line(post, recei
         (due,) = await strict.due(project, 8, [])
         await strict.send(due)
         (seen, *_) = await post.services.webhooks.log(await post.owned(project), SYSTEM, only="waiting")
-        tried = (await post.services.webhooks.delivery(await post.owned(project), SYSTEM, due["id"]))["attempts_made"]
+        tried = (await post.services.webhooks.delivery(await post.owned(project), SYSTEM, due.id))["attempts_made"]
         assert len(tried) == 1 and words in tried[0]["problem"], url
         assert seen["response_status_code"] is None
     assert receiver.requests == []

@@ -32,6 +32,7 @@ from crowdd.errors import (
 from crowdd.sched.handler import Handler
 from crowdd.sched.queue_worker import Worker
 from crowdd.sched.task_handlers import handlers
+from crowdd.storage.core.rows import QueueItem
 from crowdd.values import SYSTEM, Requester
 
 TESTS = Path(__file__).parents[1]
@@ -491,10 +492,12 @@ START = datetime(2024, 5, 1, tzinfo=UTC)
     [(30, 100, 2.0, 35.0), (30, None, 2.0, None), (10, 100, None, None), (130, 100, 12.0, 0.0)],
 )
 def test_pace(done, total, rate, eta):
-    row = {"state": "running", "began": START, "progressed": START + timedelta(seconds=10), "done_before": 10}
-    said = pace({**row, "done": done, "total": total})
+    nothing = dict.fromkeys(attrs.fields_dict(QueueItem))
+    times = {"began": START, "progressed": START + timedelta(seconds=10)}
+    item = QueueItem(**nothing | times | {"state": "running", "done_before": 10, "done": done, "total": total})
+    said = pace(item)
     assert (said.rate, said.eta) == (rate, eta)
-    assert pace({**row, "done": done, "total": total, "state": "waiting"}).rate is None
+    assert pace(attrs.evolve(item, state="waiting")).rate is None
 
 
 def test_pauses_grow_up_to_an_hour():

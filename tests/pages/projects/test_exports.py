@@ -250,13 +250,14 @@ async def test_what_nobody_reads_any_more_is_no_longer_made(served, monkeypatch)
     who = Requester()
     row = await served.services.projects.page("birds", who)
     asked: list[int] = []
-    run = served.services.export_resources.pauses.run
+    turns = served.services.export_resources.turns
+    run = turns.run
 
-    async def counted(step: Any) -> Any:
+    async def counted(key: str, step: Any) -> Any:
         asked.append(1)
-        return await run(step)
+        return await run(key, step)
 
-    monkeypatch.setattr(type(served.services.export_resources.pauses), "run", lambda self, step: counted(step))
+    monkeypatch.setattr(type(turns), "run", lambda self, key, step: counted(key, step))
     parts = await Slow(served).begin(who, row, "192.0.2.1")
     await parts.aclose()
     seen = -1

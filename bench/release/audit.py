@@ -1,6 +1,6 @@
 """Is there a known hole in what crowdd is installed with? Asks pip-audit, which asks PyPI and OSV.
 
-    make audit                  (python -m bench.audit [--path site-packages])
+    make audit                  (python -m bench.release.audit [--path site-packages])
 
 pip-audit lives in a virtual environment of its own for as long as this takes. Ends with 0 when every package was
 looked up and none has a hole, with 1 when there is one, with 2 when a package could not be looked up: that nobody

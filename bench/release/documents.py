@@ -1,6 +1,6 @@
 """Write what documents say of the code: ``etc/crowdd.conf`` and the tables of settings, errors and metrics.
 
-    make documents            (python -m bench.documents)
+    make documents            (python -m bench.release.documents)
 
 A table is found by its header; the text around it is written by hand. ``tests/docs/test_documents.py`` fails while a
 file is not what this program writes.
@@ -20,7 +20,7 @@ from crowdd import config
 from crowdd.http.error_codes import CODES
 from crowdd.http.metrics import Metrics
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 SETTINGS, ERRORS, METRICS = (ROOT / "docs" / f"{name}.md" for name in ("configuration", "errors", "operations"))
 EXAMPLE = ROOT / "etc" / "crowdd.conf"
 WIDTH = 120
