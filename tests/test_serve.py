@@ -102,7 +102,7 @@ class TestOnItsOwnDatabase:
     @staticmethod
     def refused_in_the_same_folder(crowdctl_serve, data, first):
         said = sentence(crowdctl_serve())
-        assert re.search(rf"{data} is in use .*process {first.process.pid}.*CROWDD_DATA_DIR", said)
+        assert re.search(rf"{data} is used by another crowdd \(process {first.process.pid}\).*CROWDD_DATA_DIR", said)
         assert get(f"{first.url}/health") == 200
 
     def test_commands_find_its_database_beside_it_and_when_it_has_ended(self, crowdctl_serve, data):

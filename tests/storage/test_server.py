@@ -237,7 +237,7 @@ def programs(folder, version):
 class TestLock:
     def test_second_one_is_refused_at_once_and_told_who_has_it(self, data):
         descriptor = hold(data)
-        with pytest.raises(StartError, match=rf"in use.*process {os.getpid()}.*CROWDD_DATA_DIR"):
+        with pytest.raises(StartError, match=rf"used by another crowdd.*process {os.getpid()}.*CROWDD_DATA_DIR"):
             hold(data, seconds=0)
         os.close(descriptor)
         os.close(hold(data, seconds=0))
@@ -257,7 +257,7 @@ class TestLock:
             assert starter.stdout.readline() == "held\n"
             starter.kill()
             starter.wait()
-            with pytest.raises(StartError, match=r"in use"):
+            with pytest.raises(StartError, match=r"used by another crowdd"):
                 hold(data, seconds=0.1)
             # The heir ends at the end of its input; the next one waits for that, since the starter is dead.
             starter.stdin.close()
@@ -331,7 +331,7 @@ class TestAsRoot:
 
     def test_ordinary_user_is_told_whose_database_it_is(self, data):
         start(find_home(data, "nobody")).stop()
-        assert re.search(r"belongs to user nobody: Start crowdd as that user or as root", as_daemon(find_home, data))
+        assert re.search(r"belongs to user nobody. Start crowdd as that user or as root", as_daemon(find_home, data))
 
 
 def as_daemon(work, *arguments):

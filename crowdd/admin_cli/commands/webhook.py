@@ -80,7 +80,7 @@ def show(config: Path | None, project: str, delivery: int | None, state: str | N
 
 def _show_delivery(config: Path | None, project: str, delivery: int, as_json: bool) -> None:
     async def work(services: Services, row: ProjectPage) -> dict[str, Any]:
-        what = f"delivery {delivery} of {row['short_name']}"
+        what = f"Delivery {delivery} of {row['short_name']}"
         return await known(services.webhooks.delivery(row, SYSTEM, delivery), what)
 
     found = _of_project(config, project, work)

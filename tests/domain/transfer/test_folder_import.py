@@ -59,5 +59,5 @@ async def test_project_that_is_deleted_meanwhile(services, project_id):
     ours = Import(services.db, project_id)
     await ours.add(numbered(1))
     await services.records.delete(PROJECT, Requester(admin=True, user_id=0, via="cli"), project_id)
-    with pytest.raises(NotFoundError, match="deleted meanwhile"):
+    with pytest.raises(NotFoundError, match="The project has been deleted"):
         await ours.add(numbered(2))
