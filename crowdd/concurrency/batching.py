@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, Generic, TypeVar
 
 from twisted.internet.defer import Deferred, ensureDeferred, fail
+from twisted.internet.interfaces import IReactorTime
 
 from crowdd.errors import NoConnectionError, UnavailableError
 
@@ -29,7 +30,7 @@ class Batcher(Generic[M, R]):
 
     def __init__(
         self,
-        clock: Any,
+        clock: IReactorTime,
         run_batch: Callable[[list[M]], Awaitable[list[R]]],
         run_one: Callable[[M, bool], Coroutine[Any, Any, R]] | None = None,
         *,

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
+
+from twisted.internet.interfaces import IReactorTime
 
 from crowdd.concurrency.single_flight import SingleFlight
 
@@ -16,7 +18,7 @@ class CachedValue(Generic[T]):
     A failure is not kept. ``clock`` has ``seconds``.
     """
 
-    def __init__(self, clock: Any, seconds: float, load: Callable[[], Awaitable[T]]) -> None:
+    def __init__(self, clock: IReactorTime, seconds: float, load: Callable[[], Awaitable[T]]) -> None:
         self._clock, self._seconds, self._load = clock, seconds, load
         self._loading: SingleFlight[T] = SingleFlight()
         self._kept: tuple[float, T] | None = None

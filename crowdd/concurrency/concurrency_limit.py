@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Awaitable, Callable
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from twisted.internet.defer import CancelledError, Deferred, TimeoutError
+from twisted.internet.interfaces import IReactorTime
 
 from crowdd.errors import UnavailableError
 
@@ -24,7 +25,7 @@ class Turns:
 
     def __init__(
         self,
-        clock: Any,
+        clock: IReactorTime,
         max_running: int,
         seconds: float | None,
         *,

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import Any
+
+from twisted.internet.interfaces import IReactorTime
 
 
 class ExpiringCache:
@@ -12,7 +13,7 @@ class ExpiringCache:
     ``clock`` has ``seconds``.
     """
 
-    def __init__(self, clock: Any, seconds: float, max_size: int) -> None:
+    def __init__(self, clock: IReactorTime, seconds: float, max_size: int) -> None:
         self._clock, self._seconds, self._max_size = clock, seconds, max_size
         self._until: dict[Hashable, float] = {}
 

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from twisted.internet.defer import Deferred, ensureDeferred
+from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 from twisted.python.failure import Failure
 
@@ -22,7 +23,7 @@ class Throttled:
     """
 
     def __init__(
-        self, clock: Any, work: Callable[[], Awaitable[Any]], pause: float, every: float | None = None
+        self, clock: IReactorTime, work: Callable[[], Awaitable[Any]], pause: float, every: float | None = None
     ) -> None:
         self._clock, self._work, self._pause, self._every = clock, work, pause, every
         self._begun = -pause

@@ -12,6 +12,7 @@ from twisted.internet.threads import deferToThreadPool
 
 from crowdd.concurrency.concurrency_limit import Turns
 from crowdd.errors import UnavailableError
+from crowdd.reactor import IReactor
 
 T = TypeVar("T")
 MAX_WAITING = 50
@@ -25,7 +26,7 @@ class WorkerThread:
     At most ``max_waiting`` calls wait for their turn.
     """
 
-    def __init__(self, reactor: Any, max_waiting: int = MAX_WAITING) -> None:
+    def __init__(self, reactor: IReactor, max_waiting: int = MAX_WAITING) -> None:
         self._reactor, self._max_waiting = reactor, max_waiting
         self._one, self._soon = DeferredSemaphore(1), DeferredSemaphore(1)
         self._texts = Turns(reactor, 1, TEXT_WAIT_SECONDS, rest=TEXT_REST, max_waiting_of_one=100, refusal=_TEXTS_BUSY)

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import attrs
+from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
 from crowdd.concurrency.concurrency_limit import Turns
@@ -68,6 +69,7 @@ from crowdd.http.transport.path_table import PathTable
 from crowdd.http.transport.router import Gateway, Router, answers
 from crowdd.http.transport.site import RootResource, Site
 from crowdd.http.transport.streams import Streams
+from crowdd.reactor import IReactor
 from crowdd.storage.core import rate_counts
 
 log = Logger()
@@ -91,7 +93,7 @@ class ProcessState:
     costly: CostlyRequests
 
     @classmethod
-    def begin(cls, reactor: Any, services: Services) -> ProcessState:
+    def begin(cls, reactor: IReactor, services: Services) -> ProcessState:
         """Nothing is open or counted yet."""
         settings, limits = services.settings, services.settings.ratelimit
         share = sharing(services) if limits.shared or settings.daemon.workers > 1 else None
@@ -138,7 +140,7 @@ def sharing(services: Services) -> Share:
     return share
 
 
-def make_site(reactor: Any, settings: Settings, process_state: ProcessState) -> Site:
+def make_site(reactor: IReactor, settings: Settings, process_state: ProcessState) -> Site:
     """The site to listen with. It says that it is starting until ``resource`` is what ``make_root`` gives."""
 
     def answered(request: Any) -> None:
@@ -160,7 +162,7 @@ def make_site(reactor: Any, settings: Settings, process_state: ProcessState) -> 
     return site
 
 
-def make_root(clock: Any, services: Services, process_state: ProcessState) -> RootResource:
+def make_root(clock: IReactorTime, services: Services, process_state: ProcessState) -> RootResource:
     """The resource tree; ``clock`` has ``seconds()``."""
     settings = services.settings
     static = StaticFiles.read()
@@ -214,13 +216,13 @@ def make_root(clock: Any, services: Services, process_state: ProcessState) -> Ro
     return Gateway(klein.resource(), PathTable(served), router, static, negotiator, settings, senders.limit, refusals)
 
 
-def _monitoring(clock: Any, services: Services, metrics: Metrics) -> Monitoring:
+def _monitoring(clock: IReactorTime, services: Services, metrics: Metrics) -> Monitoring:
     data = services.settings.data
     readiness = Readiness(clock, services.db, services.secrets, data.dir, data.min_free_bytes)
     return Monitoring(readiness, services.settings.metrics.token, metrics.text)
 
 
-def _views(clock: Any, services: Services, templates: Templates, cookies: Cookies, csrf: Csrf) -> list[View]:
+def _views(clock: IReactorTime, services: Services, templates: Templates, cookies: Cookies, csrf: Csrf) -> list[View]:
     settings, forms = services.settings, Forms(csrf)
     left_out = LeftOut(services.prose, settings.base_url)
     return [
