@@ -64,12 +64,13 @@ PROGRAMS = {"live_server", "own_server", "restartable"}
 
 @pytest.hookimpl(tryfirst=True)  # before pytest chooses by markers
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Files of LONG come first, in its order; all others stay where they are. Tests of PROGRAMS are marked as slow."""
+    """Files of LONG come first, in its order, then those with slow tests. Tests of PROGRAMS are marked as slow."""
     for item in items:
         if not PROGRAMS.isdisjoint(getattr(item, "fixturenames", ())):
             item.add_marker("slow")
     ranks = {Path(__file__).parent / name: rank for rank, name in enumerate(LONG)}
-    items.sort(key=lambda item: ranks.get(item.path, len(LONG)))
+    slow = {item.path for item in items if item.get_closest_marker("slow") or item.get_closest_marker("browser")}
+    items.sort(key=lambda item: (ranks.get(item.path, len(LONG)), item.path not in slow))
 
 
 LEFT_OUT = pytest.StashKey[int]()

@@ -15,7 +15,7 @@ import yaml
 from packaging.requirements import Requirement
 from support.servers.building import PARTS, ROOT, built, copied
 
-from bench import audit
+from bench.release import audit
 
 
 @pytest.fixture(scope="module")

@@ -34,7 +34,7 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
 from support.servers.building import built, copied
 from support.servers.programs import Program
 
-from bench import audit
+from bench.release import audit
 
 READY = "Press Ctrl-C to stop"
 
