@@ -26,6 +26,7 @@ class Run:
         self.dsn, self.edits = dsn, edits
         self.errors: list[BaseException] = []
         self.done = 0
+        self.raising = threading.Lock()
 
     def crowd(self, projects: list[int]) -> None:
         """Lets 13 volunteers, two owners and a checker work side by side."""
@@ -91,8 +92,9 @@ class Run:
             case "add":
                 session.add(project, [chance.choice([0.0, 0.5, -1.0])], n=chance.randint(1, 3))
             case "raise":
-                (row,) = session.rows("SELECT max(n_answers) AS n FROM task_ledger WHERE task_id = ANY (%(t)s)", t=some)
-                session.set_n(project, some, min(4, (row["n"] or 1) + 1))
+                with self.raising:  # between the two statements another owner could raise it further: this would lower it
+                    n = session.value("SELECT max(n_answers) FROM task_ledger WHERE task_id = ANY (%(t)s)", t=some)
+                    session.set_n(project, some, min(4, (n or 1) + 1))
             case "set":
                 session.set_n(project, some, chance.randint(1, 4))
             case "priority":
