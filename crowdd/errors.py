@@ -5,9 +5,6 @@ error is written for the person who reads it; ``code`` is stable for programs, `
 is the index of the element of an array that caused it.
 """
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 
 class CrowddError(Exception):
     """Root of everything that crowdd refuses on purpose."""
@@ -233,15 +230,19 @@ class StatementTimeoutError(CrowddError):
     hint = "Narrow the request: filter by project_id, use a smaller limit, page with last_id."
 
 
-@contextmanager
-def at_item(index: int | None) -> Iterator[None]:
+class at_item:  # noqa: N801 - it is used as a function; every answer passes it twice, and a generator costs more
     """What is refused within is refused because of this element of an array; None: there is no array.
 
     A database that is away or too slow is nobody's fault.
     """
-    try:
-        yield
-    except CrowddError as error:
-        if error.item is None and not isinstance(error, UnavailableError | StatementTimeoutError):
-            error.item = index
-        raise
+
+    def __init__(self, index: int | None) -> None:
+        self._index = index
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, _type: object, error: BaseException | None, _traceback: object) -> None:
+        faultless = isinstance(error, UnavailableError | StatementTimeoutError)
+        if isinstance(error, CrowddError) and error.item is None and not faultless:
+            error.item = self._index

@@ -27,6 +27,7 @@ _LARGE = 262_144  # bytes of a form, or of one of its parts, that are kept in me
 _MAX_TEXT = 10_000_000  # bytes of one field of a multipart form, which is read whole; what is longer comes as a file
 _ON = frozenset({"true", "yes", "on", "y", "1"})
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
+_NOBODY = Requester()  # until it is known who asks
 
 
 class Incoming:
@@ -42,12 +43,17 @@ class Incoming:
         self.path: str = _text(request.path)
         self.is_api = self.path == "/api" or self.path.startswith("/api/")
         self.changes_state = self.method not in _SAFE  # the method may do so
-        self.who = Requester()
+        self.who = _NOBODY
+        self._headers = request.header_texts()
+        self.query = _query(request.uri)  # of a name that stands twice the last counts
+        self.content_type = self.header("content-type").partition(";")[0].strip().lower()  # without parameters
         self.request_id = ""
         self.by_cookie = False  # the requester is known by his session cookie
         self.key_name = ""  # of the API key or token that the requester is known by; no secret
         self.wrong_key = False  # there was one, and it is nobody's
         self.cookies_to_set: list[bytes] = []
+        # The cookies of the request by their full names.
+        self._cookies = dict(cookies(b"; ".join(request.requestHeaders.getRawHeaders(b"cookie", ()))))
         self.cookie_prefix: str = getattr(request, "cookie_prefix", "")
         self.nonce = ""
 
@@ -58,13 +64,7 @@ class Incoming:
 
     def header(self, name: str) -> str:
         """The value of a header, "" when absent; ``name`` is in lower case."""
-        value: str = self.request.header_texts().get(name, "")
-        return value
-
-    @cached_property
-    def _cookies(self) -> dict[str, str]:
-        """The cookies of the request by their full names."""
-        return dict(cookies(b"; ".join(self.request.requestHeaders.getRawHeaders(b"cookie", ()))))
+        return self._headers.get(name, "")
 
     def cookie(self, name: str) -> str:
         """The value of a cookie, "" when absent."""
@@ -78,24 +78,11 @@ class Incoming:
         """Reads the cookie as this from now on: it is set by the answer to this request."""
         self._cookies[self.cookie_prefix + name] = value
 
-    @cached_property
-    def query(self) -> dict[str, str]:
-        """The query string; of a name that stands twice the last counts."""
-        _, _, text = self.request.uri.partition(b"?")
-        if not text:
-            return {}
-        return dict(parse_qsl(text.decode("ascii", "replace"), keep_blank_values=True, errors="surrogateescape"))
-
     def all_of(self, name: str) -> list[str]:
         """Every value that a name of the query string has: those of boxes that were ticked."""
         _, _, text = self.request.uri.partition(b"?")
         pairs = parse_qsl(text.decode("ascii", "replace"), errors="surrogateescape")
         return [value for found, value in pairs if found == name]
-
-    @cached_property
-    def content_type(self) -> str:
-        """The media type of the body in lower case, without parameters."""
-        return self.header("content-type").partition(";")[0].strip().lower()
 
     @property
     def _content(self) -> IO[bytes]:
@@ -238,6 +225,13 @@ class Incoming:
         if self.content_type == "application/json" or self.query.get("response_format") == "json":
             return True
         return prefers_json(self.header("accept"))
+
+
+def _query(uri: bytes) -> dict[str, str]:
+    _, _, text = uri.partition(b"?")
+    if not text:
+        return {}
+    return dict(parse_qsl(text.decode("ascii", "replace"), keep_blank_values=True, errors="surrogateescape"))
 
 
 def _text(raw: bytes) -> str:

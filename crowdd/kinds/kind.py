@@ -170,10 +170,15 @@ class Kind:
     # Methods that the kind has at all; others are 405.
     methods: frozenset[str] = frozenset({"GET", "POST", "PUT", "DELETE"})
     by_name: dict[str, Field] = attrs.field(init=False, repr=False)
+    _given_at_creation: tuple[Field, ...] = attrs.field(init=False, repr=False)
 
     @by_name.default
     def _index(self) -> dict[str, Field]:
         return {field.name: field for field in self.fields}
+
+    @_given_at_creation.default
+    def _index_of_creation(self) -> tuple[Field, ...]:
+        return tuple(field for field in self.fields if field.write in (Write.FREE, Write.ONCE))
 
     @property
     def has_texts(self) -> bool:
@@ -210,12 +215,7 @@ class Kind:
         Raises UnknownFieldError, ReservedFieldError, InvalidValueError.
         """
         self._refuse_reserved(body)
-        values = {}
-        for field in self.fields:
-            if field.write in (Write.RESERVED, Write.STAMPED, Write.COMPUTED):
-                continue
-            values[field.name] = self._given_or_initial(field, body)
-        return values
+        return {field.name: self._given_or_initial(field, body) for field in self._given_at_creation}
 
     def require_writers(self, values: Mapping[str, object], roles: frozenset[Role]) -> None:
         """Raises ForbiddenError for a value of a new row that only others may give, unless it is the default."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable, Mapping
-from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
@@ -258,7 +258,7 @@ class Contributions:
 
     def network_in(self, who: Requester, project_id: int) -> str:
         """The requester's network as this project knows it this year: other projects know it by another pseudonym."""
-        year = datetime.fromtimestamp(self._seconds(), UTC).year
+        year = time.gmtime(self._seconds()).tm_year
         return self._secrets.address_in(project_id, year, who.network)
 
     async def correct(self, who: Requester, task_id: int, info: object, uid: str | None, bearer: str | None) -> Any:

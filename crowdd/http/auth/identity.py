@@ -5,7 +5,6 @@ from __future__ import annotations
 import ipaddress
 import re
 import secrets as random
-from collections.abc import Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, TypedDict
 
@@ -32,7 +31,7 @@ from crowdd.values import Requester, network
 if TYPE_CHECKING:
     from crowdd.http.transport.site import Request
 
-_MAX_AGENT = 200
+_MAX_AGENT, _MAX_KEY = 200, 199
 _LOCAL = "127.0.0.1"  # a client on a unix socket: a proxy of this machine
 # Where an API key speaks for its person. Elsewhere (settings, sessions, administration) only a session does.
 _KEYED = re.compile(r"/(?:api|project)(?:/.*)?|/account/[^/]+/export(?:/.*)?", re.DOTALL)
@@ -66,15 +65,17 @@ def client_address(request: Request, settings: Settings) -> str:
     """
     here = getattr(request.getClientAddress(), "host", None) or _LOCAL
     lines = request.requestHeaders.getRawHeaders(b"x-forwarded-for")
-    for hop in reversed(_hops(lines)) if lines else ():
-        if not is_trusted(here, settings.http.trusted_proxies) or not _parsed(hop):
+    return _first_foreign(here, b",".join(lines), settings.http.trusted_proxies) if lines else here
+
+
+@lru_cache(maxsize=2000)
+def _first_foreign(here: str, hops: bytes, proxies: tuple[Network, ...]) -> str:
+    for word in reversed(hops.decode("ascii", "replace").split(",")):
+        hop = _without_port(word.strip())
+        if not is_trusted(here, proxies) or not _parsed(hop):
             break
         here = hop
     return here
-
-
-def _hops(lines: Sequence[bytes]) -> list[str]:
-    return [_without_port(word.strip()) for line in lines for word in line.decode("ascii", "replace").split(",")]
 
 
 def _without_port(word: str) -> str:
@@ -140,12 +141,13 @@ class Identity:
             key = ""
         if key.startswith(PREFIX):
             return await self._by_token(incoming, key, known)
-        row = await self.accounts.by_key(key) if key else None
+        key_hash = self.accounts.key_hash(key) if 0 < len(key) <= _MAX_KEY else b""
+        row = await self.accounts.by_key(key_hash) if key_hash else None
         incoming.wrong_key = bool(key) and row is None
         if row is not None:
             incoming.key_name = f"account {row['id']}"
             who = Requester(**known, **_person(row), by_key=True)
-            self.security_log.key_used(self.accounts.key_hash(key), who)
+            self.security_log.key_used(key_hash, who)
             return who
         if incoming.cookie(SESSION) and not key:
             person, session = await self.sessions.find(incoming.cookie(SESSION), renew=renew)
@@ -228,7 +230,8 @@ def _key(incoming: Incoming, key_header: bool, *, in_query: bool) -> str:
 
 def _link(incoming: Incoming) -> tuple[str, ...]:
     """The key of a draft that a program sends as X-Draft-Key: the word of its "try it" link."""
-    key = draft_key(incoming.header("x-draft-key"))
+    word = incoming.header("x-draft-key")
+    key = draft_key(word) if word else ""
     return (key,) if key else ()
 
 

@@ -8,6 +8,7 @@ from twisted.internet.interfaces import IAddress, IConsumer, IDelayedCall, IPush
 from twisted.internet.protocol import connectionDone
 from twisted.python.failure import Failure
 from twisted.web.http import HTTPChannel
+from twisted.web.http_headers import Headers
 
 from crowdd.errors import CrowddError, InvalidRequestError, MisdirectedError, TooLargeError
 from crowdd.http.negotiation import bare_refusal
@@ -143,6 +144,12 @@ class Channel(HTTPChannel):
         if not self.site.hosts.allow(self._path, hosts[0] if hosts else None, here):
             return MisdirectedError("This server does not use this host name.")
         return None
+
+    def writeHeaders(self, version: bytes, code: bytes, reason: bytes, headers: Headers) -> None:
+        """Write the head as one text: Twisted writes, and checks, each name, value and separator."""
+        lines = [b"%s %s %s\r\n" % (version, code, reason)]
+        lines += [b"%s: %s\r\n" % (name, value) for name, values in headers.getAllRawHeaders() for value in values]
+        self.transport.write(b"".join((*lines, b"\r\n")))
 
     def lineLengthExceeded(self, line: bytes) -> None:
         """Refuse a long line. Twisted would close the connection without a response."""

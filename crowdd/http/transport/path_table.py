@@ -7,7 +7,7 @@ addresses and trailing slashes.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from crowdd.http.routing import Route
@@ -21,37 +21,41 @@ class PathTable:
     """Those of the routes of each address (``routing.by_path``) of which one is ``hot``."""
 
     def __init__(self, routes: Mapping[str, Methods]) -> None:
-        self._by_length: dict[int, list[tuple[list[_Segment], Methods]]] = {}
-        for path, methods in routes.items():
+        self._by_length: dict[int, list[_Path]] = {}
+        for address, methods in routes.items():
             if any(route.hot for route in methods.values()):
-                segments = [_Segment(word) for word in path.split("/")[1:]]
-                self._by_length.setdefault(len(segments), []).append((segments, methods))
+                path = _Path(address, methods)
+                self._by_length.setdefault(path.length, []).append(path)
 
     def find(self, words: list[bytes]) -> tuple[Methods, Names] | None:
         """The routes of an address and the names in it, as Klein would find them; None: ask Klein."""
-        for segments, methods in self._by_length.get(len(words), ()):
-            if all(segment.fits(word) for segment, word in zip(segments, words, strict=True)):
-                return methods, dict(_named(segments, words))
+        for path in self._by_length.get(len(words), ()):
+            names = path.names(words)
+            if names is not None:
+                return path.methods, names
         return None
 
 
-class _Segment:
-    """A segment of a path: a constant or a parameter."""
+class _Path:
+    """The path of a route: which of its segments are constants, and which are parameters."""
 
-    def __init__(self, word: str) -> None:
-        name = _NAME.fullmatch(word)
-        self._word = word.encode()
-        self.name = name[2] if name else ""
-        self.is_number = name is not None and name[1] == "int"
+    def __init__(self, address: str, methods: Methods) -> None:
+        self.methods = methods
+        segments = address.split("/")[1:]
+        self.length = len(segments)
+        self._constants = [(at, word.encode()) for at, word in enumerate(segments) if not _NAME.fullmatch(word)]
+        found = ((at, _NAME.fullmatch(word)) for at, word in enumerate(segments))
+        self._parameters = [(at, name[2], name[1] == "int") for at, name in found if name]
 
-    def fits(self, word: bytes) -> bool:
-        """Whether a segment of an address matches."""
-        if not self.name:
-            return word == self._word
-        return word.isdigit() if self.is_number else word != b""
-
-
-def _named(segments: list[_Segment], words: list[bytes]) -> Iterator[tuple[str, str | int]]:
-    for segment, word in zip(segments, words, strict=True):
-        if segment.name:
-            yield segment.name, int(word) if segment.is_number else word.decode()
+    def names(self, words: list[bytes]) -> Names | None:
+        """The parameters in an address of as many segments; None where it is another one."""
+        for at, word in self._constants:
+            if words[at] != word:
+                return None
+        names: Names = {}
+        for at, name, is_number in self._parameters:
+            word = words[at]
+            if not (word.isdigit() if is_number else word):
+                return None
+            names[name] = int(word) if is_number else word.decode()
+        return names

@@ -42,7 +42,7 @@ from crowdd.http.responses import BytesResponse, Download, FileResponse, JsonRes
 from crowdd.http.routing import Route
 from crowdd.http.transport.cors import Cors
 from crowdd.http.transport.downloads import LONG, Downloads, pieces_of, spilled
-from crowdd.http.transport.fixed_headers import set_headers
+from crowdd.http.transport.fixed_headers import encode, set_headers
 from crowdd.http.transport.limits.body_size import Limit
 from crowdd.http.transport.limits.expensive_requests import CostlyRequests
 from crowdd.http.transport.limits.fair_share import FairShare
@@ -69,6 +69,7 @@ log = Logger()
 _NOT_FOUND = "404 Not Found"
 _PLAIN = "!$&'()*+,;=:@"  # what stands unquoted in a path (RFC 3986, 3.3)
 _TIDY = re.compile(rb"(?:/[A-Za-z0-9_.~-]+)+")
+_VARY = encode({"Vary": "Origin, Accept-Encoding"})
 _MIN_PACKED, _GZIP_LEVEL = 1000, 4
 _MAX_PACKED_AT_ONCE = 64_000  # bytes; compressing more would hold the reactor up
 
@@ -197,7 +198,7 @@ class Router:
         if fresh and matches(incoming.header("if-none-match"), entity_tag):
             request.setResponseCode(304)
             return b""
-        _vary(headers, "Origin", "Accept-Encoding")
+        _vary_more(headers)
         if not worth_packing(headers, body, incoming.header("accept-encoding")):
             return body
         if entity_tag:
@@ -390,13 +391,15 @@ class Gateway(RootResource):
         if path.startswith("/static/"):
             request.route = "/static/"
             return self._static_file(request, path.removeprefix("/static/"))
-        dest, marked = _header(request, "sec-fetch-dest"), b"_presenter" in request.args
+        headers, marked = request.header_texts(), b"_presenter" in request.args
+        dest = headers.get("sec-fetch-dest", "").strip().lower()
         if presenter.wants_stub(path, marked, dest):
             request.route = "(frame)"
             return self._write(request, BytesResponse(presenter.STUB.encode(), headers=presenter.stub_headers()))
         if not presenter.is_public(path) and not presenter.wants_frame(path, marked, dest):
-            reason = presenter.refusal(_header(request, "origin"), _header(request, "sec-fetch-site"), dest)
-            reason = reason or presenter.scope_refusal(_header(request, "x-presenter"), path)
+            origin, site = headers.get("origin", "").strip().lower(), headers.get("sec-fetch-site", "").strip().lower()
+            reason = presenter.refusal(origin, site, dest)
+            reason = reason or presenter.scope_refusal(headers.get("x-presenter", "").strip(), path)
             if reason:
                 return self._refuse(request, reason)
         found = self._hot.find(request.postpath)
@@ -412,14 +415,15 @@ class Gateway(RootResource):
                 request, BytesResponse(b"Not found", "text/plain; charset=utf-8", 404, presenter.public_headers())
             )
         version = (request.args.get(b"v") or [b""])[0].decode("ascii", "replace")
-        packed = file.gzipped if accepts_gzip(_header(request, "accept-encoding")) else None
+        texts = request.header_texts()
+        packed = file.gzipped if accepts_gzip(texts.get("accept-encoding", "")) else None
         headers = {
             **presenter.public_headers(),
             "ETag": file.etag(packed=packed is not None),
             "Cache-Control": file.cache_control(version),
             "Vary": "Accept-Encoding",
         }
-        if matches(_header(request, "if-none-match"), file.etag()):
+        if matches(texts.get("if-none-match", ""), file.etag()):
             return self._write(request, BytesResponse(b"", file.content_type, 304, headers))
         if packed is not None:
             headers["Content-Encoding"] = "gzip"
@@ -480,12 +484,13 @@ def _packed(body: bytes) -> bytes:
     return gzip.compress(body, _GZIP_LEVEL, mtime=0)
 
 
-def _vary(headers: Any, *more: str) -> None:
+def _vary_more(headers: Any) -> None:
+    """Says that every answer depends on who asks for it from where, and on the codings that they accept."""
     if not headers.hasHeader(b"vary"):
-        set_headers(headers, ((b"Vary", ", ".join(more).encode()),))
+        set_headers(headers, _VARY)
         return
     named = [word.strip() for line in headers.getRawHeaders("vary") or [] for word in line.split(",")]
-    headers.setRawHeaders("vary", [", ".join(dict.fromkeys([*named, *more]))])
+    headers.setRawHeaders("vary", [", ".join(dict.fromkeys([*named, "Origin", "Accept-Encoding"]))])
 
 
 def _normalise_path(request: Request) -> str:
@@ -504,7 +509,3 @@ def _normalise_path(request: Request) -> str:
     path = "/" + "/".join(quote(segment, safe=_PLAIN) for segment in segments)
     request.path = path.encode()
     return path
-
-
-def _header(request: Request, name: str) -> str:
-    return (request.getHeader(name) or "").strip().lower()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import secrets as random
+import os
+import random
 from collections import Counter
 from collections.abc import Callable
 from typing import Any, AnyStr
@@ -31,6 +32,7 @@ from crowdd.values import network
 
 log = Logger()
 IDLE_SECONDS = 75
+_REQUEST_IDS = random.Random(os.urandom(16))  # noqa: S311 - they tell requests apart and are no secrets
 LOOK_SECONDS = 5.0  # between two checks for connections that take too long
 
 
@@ -137,7 +139,7 @@ class Request(TwistedRequest):
     def process(self) -> None:
         site = self.channel.site
         site.requests.add(self)
-        self.began, self.request_id = site.seconds(), random.token_hex(8)
+        self.began, self.request_id = site.seconds(), f"{_REQUEST_IDS.getrandbits(64):016x}"
         set_headers(self.responseHeaders, (*site.greeting(), (b"X-Request-Id", self.request_id.encode())))
         if site.draining:
             self.setHeader("Connection", "close")
@@ -315,6 +317,8 @@ class Site(TwistedSite):
 
     def look_again(self) -> None:
         """Check the conditions that ``drain`` waits for."""
+        if not self._waiting:
+            return
         for waiting in [each for each in self._waiting if each[0]()]:
             self._waiting.remove(waiting)
             waiting[1].callback(None)
