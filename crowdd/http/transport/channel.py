@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from twisted.internet.interfaces import IAddress, IConsumer, IDelayedCall, IPushProducer, ISystemHandle, ITCPTransport
 from twisted.internet.protocol import connectionDone
+from twisted.internet.tcp import Connection
 from twisted.python.failure import Failure
 from twisted.web.http import HTTPChannel
 from twisted.web.http_headers import Headers
@@ -41,6 +42,7 @@ class Channel(HTTPChannel):
     body_seconds = MAX_BODY_SECONDS
     _networkProducer: IPushProducer
     network = ""  # the network that it counts for; "" for a trusted proxy
+    _held: list[bytes] | None = None  # what is written of a response that is sent as one text
 
     def connectionMade(self) -> None:
         self.site.arrived(self)
@@ -145,11 +147,36 @@ class Channel(HTTPChannel):
             return MisdirectedError("This server does not use this host name.")
         return None
 
+    def hold_writes(self) -> None:
+        """Keep what is written until ``send_held``."""
+        self._held = []
+
+    def send_held(self) -> None:
+        """Send what was kept, at once where the socket takes it.
+
+        Twisted would wait for the reactor to say that the socket takes it: two system calls and an event for each
+        response.
+        """
+        data, self._held = b"".join(self._held or ()), None
+        transport = self.transport
+        if isinstance(transport, Connection) and _is_idle(transport):
+            sent = transport.writeSomeData(data)
+            # What cannot be sent because the connection is lost is written below, so that Twisted notices it.
+            data = data[sent:] if isinstance(sent, int) and sent > 0 else data
+        if data:
+            transport.write(data)
+
+    def write(self, data: bytes) -> None:
+        if self._held is None:
+            super().write(data)
+        else:
+            self._held.append(data)
+
     def writeHeaders(self, version: bytes, code: bytes, reason: bytes, headers: Headers) -> None:
         """Write the head as one text: Twisted writes, and checks, each name, value and separator."""
         lines = [b"%s %s %s\r\n" % (version, code, reason)]
         lines += [b"%s: %s\r\n" % (name, value) for name, values in headers.getAllRawHeaders() for value in values]
-        self.transport.write(b"".join((*lines, b"\r\n")))
+        self.write(b"".join((*lines, b"\r\n")))
 
     def lineLengthExceeded(self, line: bytes) -> None:
         """Refuse a long line. Twisted would close the connection without a response."""
@@ -186,3 +213,13 @@ class Channel(HTTPChannel):
             self.transport.loseConnection()
         else:
             self.transport.loseWriteConnection()
+
+
+def _is_idle(transport: Connection) -> bool:
+    """Whether a connection is open, and has nothing left to send."""
+    return bool(
+        transport.connected
+        and not transport.disconnecting
+        and not transport.dataBuffer
+        and not transport._tempDataBuffer
+    )

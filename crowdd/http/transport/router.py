@@ -126,6 +126,17 @@ class Router:
         request.route = next(iter(methods.values())).path if methods else "(unknown)"
         return ensureDeferred(self._serve(request, methods, names))
 
+    def begin(self, request: Request, methods: Methods, names: Names) -> None:
+        """Serves a request and sends its response."""
+        request.route = next(iter(methods.values())).path
+        ensureDeferred(self._served(request, methods, names))
+
+    async def _served(self, request: Request, methods: Methods, names: Names) -> None:
+        try:
+            request.deliver(await self._serve(request, methods, names))
+        except Exception:
+            request.processingFailed(Failure())
+
     async def _serve(self, request: Request, methods: Methods, names: Names) -> bytes:
         incoming = Incoming(request, client_address(request, self._settings))
         incoming.request_id = request.request_id
@@ -405,7 +416,7 @@ class Gateway(RootResource):
         found = self._hot.find(request.postpath)
         if found is None:
             return self._inner.render(request)
-        self._router.serve(request, *found).addCallback(request.deliver).addErrback(request.processingFailed)
+        self._router.begin(request, *found)
         return NOT_DONE_YET
 
     def _static_file(self, request: Request, path: str) -> bytes:

@@ -171,7 +171,11 @@ class Request(TwistedRequest):
     def deliver(self, body: bytes) -> None:
         """Write the whole response, unless the client has disconnected."""
         if self.channel is not None:
-            self.write(body)
+            self.channel.hold_writes()
+            try:
+                self.write(body)
+            finally:
+                self.channel.send_held()
             self.finish()
 
     def turn_away(self, error: Exception) -> None:
