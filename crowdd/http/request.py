@@ -17,7 +17,7 @@ from crowdd.http.transport import json_arrays
 from crowdd.http.transport.request_headers import cookies, prefers_json
 from crowdd.kinds.types import clean_text
 from crowdd.languages import _
-from crowdd.values import Requester
+from crowdd.requester import Requester
 
 if TYPE_CHECKING:
     from crowdd.http.transport.site import Request

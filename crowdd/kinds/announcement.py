@@ -1,6 +1,7 @@
 """Announcement: a message from the administrators to everybody (interface: announcement-fields)."""
 
-from crowdd.kinds.kind import ADMINS, EVERYONE, Field, Kind, Rights, Role, Write
+from crowdd.kinds.kind import Field, Kind, Rights, Write
+from crowdd.kinds.roles import ADMINS, EVERYONE, Role
 from crowdd.kinds.types import Boolean, Integer, JsonObject, PictureAddress, Text, Timestamp
 
 ANNOUNCEMENT = Kind(

@@ -1,6 +1,7 @@
 """Blog post: what owners tell about their project (interface: blogpost-fields)."""
 
-from crowdd.kinds.kind import ADMINS, EVERYONE, OWNERS, Field, Kind, Rights, Role, Write
+from crowdd.kinds.kind import Field, Kind, Rights, Write
+from crowdd.kinds.roles import ADMINS, EVERYONE, OWNERS, Role
 from crowdd.kinds.types import Boolean, Integer, JsonObject, PictureAddress, Text, Timestamp
 
 AUTHORS = ADMINS | {Role.AUTHOR}

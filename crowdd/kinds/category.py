@@ -1,6 +1,7 @@
 """Category: a group of projects (interface: category-fields)."""
 
-from crowdd.kinds.kind import ADMINS, EVERYONE, Field, Kind, Rights, Write
+from crowdd.kinds.kind import Field, Kind, Rights, Write
+from crowdd.kinds.roles import ADMINS, EVERYONE
 from crowdd.kinds.types import Integer, JsonObject, ShortName, Text, Timestamp
 
 CATEGORY = Kind(

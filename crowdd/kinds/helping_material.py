@@ -1,6 +1,7 @@
 """Helping material: pictures, sounds and notes that help volunteers to answer (interface: helpingmaterial-fields)."""
 
-from crowdd.kinds.kind import ADMINS, EVERYONE, OWNERS, Field, Kind, Rights, Role, Write
+from crowdd.kinds.kind import Field, Kind, Rights, Write
+from crowdd.kinds.roles import ADMINS, EVERYONE, OWNERS, Role
 from crowdd.kinds.types import Integer, JsonObject, Number, PictureAddress, Timestamp
 
 CREATORS = ADMINS | {Role.CREATOR}

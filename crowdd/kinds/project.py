@@ -2,7 +2,8 @@
 
 from functools import partial
 
-from crowdd.kinds.kind import ADMINS, EVERYONE, KEYHOLDERS, OWNERS, Field, Kind, Rights, Role, Write
+from crowdd.kinds.kind import Field, Kind, Rights, Write
+from crowdd.kinds.roles import ADMINS, EVERYONE, KEYHOLDERS, OWNERS, Role
 from crowdd.kinds.types import Boolean, Integer, Integers, JsonObject, Number, ShortName, Text, Timestamp
 
 figure = partial(Field, read=OWNERS, write=Write.COMPUTED, null=True, search=False)

@@ -2,7 +2,8 @@
 
 from functools import partial
 
-from crowdd.kinds.kind import EVERYONE, NOBODY, OWNERS, Field, Kind, Rights, Role, Write
+from crowdd.kinds.kind import Field, Kind, Rights, Write
+from crowdd.kinds.roles import EVERYONE, NOBODY, OWNERS, Role
 from crowdd.kinds.types import Integer, JsonObject, Number, Timestamp
 
 count = partial(Field, read=EVERYONE, write=Write.COMPUTED, search=False)

@@ -1,6 +1,7 @@
 """Result: the counted answers of a completed task (interface: result-fields)."""
 
-from crowdd.kinds.kind import EVERYONE, NOBODY, OWNERS, Field, Kind, Relation, Rights, Role, Write
+from crowdd.kinds.kind import Field, Kind, Relation, Rights, Write
+from crowdd.kinds.roles import EVERYONE, NOBODY, OWNERS, Role
 from crowdd.kinds.types import Boolean, Integer, Integers, Json, Timestamp
 
 RESULT = Kind(

@@ -1,6 +1,7 @@
 """Task: one question to answer (interface: task-fields)."""
 
-from crowdd.kinds.kind import EVERYONE, OWNERS, Field, Kind, Relation, Rights, Role, Write
+from crowdd.kinds.kind import Field, Kind, Relation, Rights, Write
+from crowdd.kinds.roles import EVERYONE, OWNERS, Role
 from crowdd.kinds.types import Integer, Integers, Json, Number, Text, Timestamp
 
 TASK = Kind(

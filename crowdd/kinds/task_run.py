@@ -1,6 +1,7 @@
 """Task run: one answer of one volunteer (interface: taskrun-fields)."""
 
-from crowdd.kinds.kind import EVERYONE, OWNERS, Field, Kind, Relation, Rights, Role, Write
+from crowdd.kinds.kind import Field, Kind, Relation, Rights, Write
+from crowdd.kinds.roles import EVERYONE, OWNERS, Role
 from crowdd.kinds.types import Integer, Json, Number, Text, Timestamp
 
 MAX_ANSWER_BYTES = 256_000

@@ -2,7 +2,8 @@
 
 from functools import partial
 
-from crowdd.kinds.kind import ADMINS, EVERYONE, KEYHOLDERS, NOBODY, Field, Kind, Rights, Role, Write
+from crowdd.kinds.kind import Field, Kind, Rights, Write
+from crowdd.kinds.roles import ADMINS, EVERYONE, KEYHOLDERS, NOBODY, Role
 from crowdd.kinds.types import Boolean, Integer, JsonObject, ShortName, Text, Timestamp
 
 PRIVATE = frozenset({Role.SELF, Role.ADMIN})

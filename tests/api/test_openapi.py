@@ -19,7 +19,7 @@ from crowdd.http.error_codes import CODES
 from crowdd.http.routing import get
 from crowdd.kinds import KINDS
 from crowdd.kinds.kind import LINKS, Kind, Write
-from crowdd.values import Requester
+from crowdd.requester import Requester
 
 SAMPLE = {"time-prefix": "2024-05", "integer": "1", "number": "1", "boolean": "true"}
 every_kind = pytest.mark.parametrize("kind", KINDS.values(), ids=lambda kind: kind.name)

@@ -20,8 +20,8 @@ from crowdd.domain.mail.message import Sender, compose, plain_address
 from crowdd.domain.mail.rendering import FOLDER, MailRenderer, RenderedMail, one_line
 from crowdd.errors import ConfigError, ConflictError, InvalidValueError, UnavailableError
 from crowdd.languages import Languages
+from crowdd.requester import Requester
 from crowdd.sched.handler import Handler
-from crowdd.values import Requester
 
 BASE = "https://crowdd.example"
 SENDER = Sender("Site & Söhne", "crowdd@example.org", "crowdd.example")

@@ -12,9 +12,9 @@ from crowdd.admin_cli.output import json_option, listing, say
 from crowdd.admin_cli.prompts import confirm, yes_option
 from crowdd.admin_cli.runtime import with_domain
 from crowdd.domain.server.services import Services
-from crowdd.kinds import ANNOUNCEMENT
+from crowdd.kinds.announcement import ANNOUNCEMENT
+from crowdd.requester import SYSTEM
 from crowdd.storage.core.listing import Query
-from crowdd.values import SYSTEM
 
 _COLUMNS = ("id", "created", "updated", "published", "title")
 

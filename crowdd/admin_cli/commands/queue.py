@@ -15,10 +15,10 @@ from crowdd.admin_cli.output import details, json_option, listing, say, watching
 from crowdd.admin_cli.runtime import reactor, with_domain
 from crowdd.domain.core.background_queue import STATES, QueuedTask
 from crowdd.domain.server.services import Services
+from crowdd.requester import SYSTEM
 from crowdd.sched.handler import Handler, Work
 from crowdd.sched.queue_worker import Worker
 from crowdd.sched.task_handlers import handlers
-from crowdd.values import SYSTEM
 
 _COLUMNS = ("id", "name", "state", "project_id", "user_name", "done", "total", "rate", "eta", "attempt", "due", "error")
 _ENDED = ("done", "dead", "cancelled")

@@ -22,16 +22,16 @@ from crowdd.domain.core.records import NOT_FOUND, Behaviour
 from crowdd.domain.core.secrets import Secrets, place, token
 from crowdd.domain.core.security_log import KEY_MADE, SecurityLog
 from crowdd.errors import ConflictError, ForbiddenError, FormError, NotFoundError
-from crowdd.kinds import USER
-from crowdd.kinds.kind import Role
+from crowdd.kinds.roles import Role
 from crowdd.kinds.types import clean_text
-from crowdd.kinds.user import is_guarded
+from crowdd.kinds.user import USER, is_guarded
 from crowdd.languages import _
+from crowdd.requester import SYSTEM, Requester
 from crowdd.storage.accounts import accounts, one_time_links, user_search
 from crowdd.storage.accounts.rows import Account, AccountPage, Administrator, Leader, PersonRow
 from crowdd.storage.core import audit
 from crowdd.storage.database import Database, Row, Transactions
-from crowdd.values import SYSTEM, Requester, Values
+from crowdd.values import Values
 
 LINK_HOURS = 48
 

@@ -20,11 +20,13 @@ from crowdd.domain.projects.answer_recount import recount
 from crowdd.domain.projects.schedulers import choose
 from crowdd.domain.webhooks.webhooks import Webhooks
 from crowdd.errors import AnonymousError, ForbiddenError, InvalidRequestError, InvalidValueError, NotFoundError
-from crowdd.kinds import PROJECT, Kind
-from crowdd.kinds.kind import OWNERS, Role
+from crowdd.kinds.kind import Kind
+from crowdd.kinds.project import PROJECT
+from crowdd.kinds.roles import OWNERS, Role
 from crowdd.kinds.task_run import MAX_ANSWER_BYTES, MAX_KEY_CHARACTERS, MAX_RAISED_BYTES
 from crowdd.languages import _
 from crowdd.languages.content_languages import is_tag
+from crowdd.requester import Requester
 from crowdd.storage import schedulers
 from crowdd.storage.core import audit, records
 from crowdd.storage.core.rows import AuditEntry
@@ -32,7 +34,7 @@ from crowdd.storage.database import Database, Row, Transactions
 from crowdd.storage.projects import project_lists, projects
 from crowdd.storage.projects.rows import CategoryRow, ListedProject, ProjectPage, ProjectSummary
 from crowdd.storage.tasks import changes, tasks
-from crowdd.values import Requester, Values
+from crowdd.values import Values
 
 # First segments of addresses below /project/ that are pages, not projects.
 RESERVED_SHORT_NAMES = frozenset({"new", "category", "search", "all", "page"})

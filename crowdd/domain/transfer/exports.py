@@ -18,13 +18,17 @@ from crowdd.domain.projects.answer_visibility import complete_only
 from crowdd.domain.transfer.download_limits import DownloadLimits
 from crowdd.domain.transfer.spool import Spool, Spools
 from crowdd.errors import InvalidValueError, NotFoundError
-from crowdd.kinds import RESULT, TASK, TASK_RUN, Kind
-from crowdd.kinds.kind import OWNERS, Field, Role
+from crowdd.kinds.kind import Field, Kind
+from crowdd.kinds.result import RESULT
+from crowdd.kinds.roles import OWNERS, Role
+from crowdd.kinds.task import TASK
+from crowdd.kinds.task_run import TASK_RUN
 from crowdd.languages import _
+from crowdd.requester import Requester
 from crowdd.storage.database import Database
 from crowdd.storage.projects.rows import ProjectPage
 from crowdd.storage.transfer import exports
-from crowdd.values import Requester, Values
+from crowdd.values import Values
 
 T = TypeVar("T")
 KINDS: Mapping[str, Kind] = {"task": TASK, "task_run": TASK_RUN, "result": RESULT}

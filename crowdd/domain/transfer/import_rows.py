@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from crowdd.errors import CrowddError, InvalidValueError
-from crowdd.kinds import TASK
+from crowdd.kinds.task import TASK
 from crowdd.languages import _
 from crowdd.values import Values
 

@@ -18,7 +18,7 @@ import orjson
 
 from crowdd.domain.transfer.missing_files import Missing
 from crowdd.errors import CrowddError, InvalidValueError, NotFoundError
-from crowdd.kinds import TASK
+from crowdd.kinds.task import TASK
 from crowdd.values import Values
 
 PROJECT_FILE = "project.json"

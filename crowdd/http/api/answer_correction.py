@@ -22,7 +22,7 @@ from crowdd.http.operation import JSON, Audience, Operation, Parameter, referenc
 from crowdd.http.request import Incoming
 from crowdd.http.responses import JsonResponse, Response
 from crowdd.http.routing import Route, post
-from crowdd.kinds import TASK_RUN
+from crowdd.kinds.task_run import TASK_RUN
 from crowdd.kinds.types import Integer
 
 _CORRECT = Operation(

@@ -30,10 +30,10 @@ from crowdd.http.request import Incoming
 from crowdd.http.responses import BytesResponse, JsonResponse, Response
 from crowdd.http.routing import Route, get
 from crowdd.http.transport.request_headers import prefers_json
-from crowdd.kinds import TASK
-from crowdd.kinds.kind import EVERYONE
+from crowdd.kinds.roles import EVERYONE
+from crowdd.kinds.task import TASK
 from crowdd.kinds.types import Boolean, Integer
-from crowdd.values import Requester
+from crowdd.requester import Requester
 
 _SECTION = "volunteers"
 _COUNT = Integer(minimum=0).schema()

@@ -14,7 +14,7 @@ from crowdd.http.operation import JSON, Audience, Operation, Parameter, array_of
 from crowdd.http.request import Incoming
 from crowdd.http.responses import JsonResponse, Response
 from crowdd.http.routing import Route, get, post
-from crowdd.kinds import TASK_RUN
+from crowdd.kinds.task_run import TASK_RUN
 from crowdd.kinds.types import Integer, Text
 
 _COUNT = Integer(minimum=0).schema()

@@ -16,7 +16,8 @@ from crowdd.http.operation import JSON, Audience, Operation, Parameter, Schema, 
 from crowdd.http.request import Incoming
 from crowdd.http.responses import JsonResponse, Response
 from crowdd.http.routing import Route, post
-from crowdd.kinds import TASK, TASK_RUN
+from crowdd.kinds.task import TASK
+from crowdd.kinds.task_run import TASK_RUN
 from crowdd.kinds.types import Boolean, Integer, Text
 
 _COUNT = Integer(minimum=0).schema()

@@ -15,7 +15,7 @@ from crowdd.http.operation import JSON, Audience, Operation, Parameter, closed_o
 from crowdd.http.request import Incoming
 from crowdd.http.responses import JsonResponse, Response
 from crowdd.http.routing import Route, get, post
-from crowdd.kinds import TASK
+from crowdd.kinds.task import TASK
 from crowdd.kinds.types import Integer
 
 _SECTION = "favourites"

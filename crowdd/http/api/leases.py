@@ -15,7 +15,7 @@ from crowdd.http.request import Incoming
 from crowdd.http.responses import JsonResponse, Response
 from crowdd.http.routing import Route, post
 from crowdd.kinds.types import Boolean, Integer
-from crowdd.values import Requester
+from crowdd.requester import Requester
 
 _COUNT = Integer(minimum=0).schema()
 _TASK = Parameter("object_id", _COUNT, "The number of the task.", where="path")

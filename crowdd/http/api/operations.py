@@ -6,8 +6,9 @@ from crowdd import errors
 from crowdd.http.api.schemas import answer_name, change, change_name, creation, creation_name, filtered, form, people
 from crowdd.http.operation import JSON, Audience, Link, Operation, Parameter, Schema, array_of, non_empty, reference
 from crowdd.http.queries import CONTROL, CONTROL_OF, DEFAULT_LIMIT, MAX_LIMIT, UNSPECIFIC
-from crowdd.kinds import TASK_RUN
-from crowdd.kinds.kind import EVERYONE, Kind, Role
+from crowdd.kinds.kind import Kind
+from crowdd.kinds.roles import EVERYONE, Role
+from crowdd.kinds.task_run import TASK_RUN
 from crowdd.kinds.types import Boolean, Integer, Text
 
 MULTIPART = "multipart/form-data"

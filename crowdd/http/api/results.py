@@ -15,7 +15,7 @@ from crowdd.http.operation import JSON, Audience, Operation, Schema, array_of, r
 from crowdd.http.request import Incoming
 from crowdd.http.responses import JsonResponse, Response
 from crowdd.http.routing import Route
-from crowdd.kinds import RESULT
+from crowdd.kinds.result import RESULT
 
 _ABOUT = (
     f"For owners of the project, administrators. At most {MAX_ROWS:,} results of any of your projects, each once; all"

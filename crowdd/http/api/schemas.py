@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from crowdd.http.operation import Schema, array_of, reference
-from crowdd.kinds.kind import EVERYONE, LINKS, Field, Kind, Role, Write
+from crowdd.kinds.kind import LINKS, Field, Kind, Write
+from crowdd.kinds.roles import EVERYONE, Role
 from crowdd.kinds.types import Integer, Json
 
 _INTEGERS = r"^\[?\s*[+-]?[0-9]{1,18}([\s,]+[+-]?[0-9]{1,18})*\s*\]?$"

@@ -13,7 +13,8 @@ from crowdd.http.pages.project.views import ProjectPrivate, ProjectPublic, Proje
 from crowdd.http.request import Incoming
 from crowdd.http.responses import Download, Page, Response
 from crowdd.http.routing import Route, get
-from crowdd.values import Values, network
+from crowdd.requester import network
+from crowdd.values import Values
 
 
 class ExportPublic(ProjectPublic):

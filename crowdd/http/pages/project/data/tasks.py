@@ -16,7 +16,7 @@ from crowdd.http.pages.project.views import ProjectPrivate, ProjectPublic, Proje
 from crowdd.http.request import Incoming
 from crowdd.http.responses import JsonResponse, Page, Redirect, Response
 from crowdd.http.routing import Route, get
-from crowdd.kinds.kind import OWNERS, Role
+from crowdd.kinds.roles import OWNERS, Role
 from crowdd.kinds.types import clean_text
 from crowdd.languages import _
 from crowdd.storage.projects.rows import ProjectPage

@@ -19,7 +19,8 @@ from crowdd.http.pages.project.views import ProjectPublic, ProjectViews, locked_
 from crowdd.http.request import Incoming
 from crowdd.http.responses import NO_MESSAGE, Message, Page, Redirect, Response
 from crowdd.http.routing import Route, get, post
-from crowdd.kinds import PROJECT, TASK_RUN
+from crowdd.kinds.project import PROJECT
+from crowdd.kinds.task_run import TASK_RUN
 from crowdd.kinds.types import Integer, clean_text
 from crowdd.languages import _
 from crowdd.storage.core.listing import Query, equal
