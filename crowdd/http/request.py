@@ -216,7 +216,7 @@ class Incoming:
         if isinstance(value, bool) or value is None:
             return "true" if value else ""
         if not isinstance(value, str | int | float):
-            raise InvalidValueError(_("%(name)s is not a text.", name=name))
+            raise InvalidValueError(_("%(name)s must be a string.", name=name))
         try:
             return clean_text(str(value))
         except InvalidValueError as error:

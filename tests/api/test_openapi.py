@@ -118,7 +118,7 @@ def test_a_route_below_api_that_does_not_describe_itself_is_refused():
     async def handler(incoming: Any) -> Any:
         raise NotImplementedError
 
-    with pytest.raises(ValueError, match="GET /api/secretly does not describe itself"):
+    with pytest.raises(ValueError, match="GET /api/secretly has no operation"):
         document([], [get("/api/secretly", handler)], "", "")
     assert document([], [get("/about", handler)], "", "")["paths"] == {}
 

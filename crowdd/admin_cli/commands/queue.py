@@ -37,8 +37,8 @@ def queue() -> None:
 @click.option("--state", type=click.Choice(STATES), help="Only background tasks in this state.")
 @click.option("--name", help="Only background tasks of this type.")
 @click.option("--project", "project_id", type=int, help="Only background tasks of the project with this id.")
-@click.option("--before", type=int, metavar="ID", help="Only items before this one (for the next page).")
-@click.option("--limit", default=50, show_default=True, help="Maximum number of items.")
+@click.option("--before", type=int, metavar="ID", help="Only background tasks before this one (for the next page).")
+@click.option("--limit", default=50, show_default=True, help="Maximum number of background tasks.")
 @json_option
 @click.pass_obj
 def list_queue(config: Path | None, /, as_json: bool, **chosen: Any) -> None:

@@ -247,7 +247,7 @@ class Accounts:
         row = await one_time_links.find(self._db, self._secrets.digest("link", link), "first_admin")
         if row is None or await self.admins():
             raise NotFoundError(
-                _("This link has been used or has expired."), hint="Start the server again for a new one."
+                _("This link has been used or has expired."), hint="Restart the server to get a new link."
             )
 
     async def make_first_admin(self, link: str, form: Registration, who: Requester) -> int:
@@ -309,4 +309,4 @@ def guarded(stored: Mapping[str, object], wanted: Mapping[str, object]) -> Value
 async def _leave_one(tx: Database, user_id: int) -> None:
     """Two who take each other's rights at once would leave nobody."""
     if await user_search.is_last_admin(tx, user_id):
-        raise ForbiddenError(_("You cannot remove the last administrator."), hint="Make another one first.")
+        raise ForbiddenError(_("You cannot remove the last administrator."), hint="Appoint another one first.")

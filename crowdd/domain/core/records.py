@@ -69,7 +69,7 @@ class Behaviour:
 
     async def attach(self, tx: Database, row: Row, upload: Upload, files: FileChanges) -> None:
         """Gives a row its file; only for kinds that have files."""
-        raise InvalidRequestError(f"A {self.kind.name} has no file.")
+        raise InvalidRequestError(f"A {self.kind.name} cannot have a file.")
 
     async def delete(self, tx: Database, who: Requester, row: Row, files: FileChanges) -> None:
         """Deletes a row; rights are checked before."""

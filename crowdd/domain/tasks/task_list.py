@@ -217,7 +217,7 @@ def place_of(asked: Asked, total: int, had: int) -> PageStart:
     if passed <= MAX_PASSED:
         return attrs.evolve(here, offset=passed)
     if asked.order != "id":
-        raise NotFoundError(NOT_FOUND, hint="Go on from the page before, or choose a state.")
+        raise NotFoundError(NOT_FOUND, hint="Continue from the previous page, or choose a state.")
     before = passed * had // total
     return attrs.evolve(here, ordinal=had - before if asked.descending else before + 1)
 

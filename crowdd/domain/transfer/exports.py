@@ -108,13 +108,13 @@ class Exports:
         format, ForbiddenError, AnonymousError.
         """
         if type_ not in KINDS:
-            raise NotFoundError("404 Not Found", hint=f"type is one of {', '.join(KINDS)}.")
+            raise NotFoundError("404 Not Found", hint=f"type must be one of {', '.join(KINDS)}.")
         if format_ not in FORMATS:
             raise InvalidValueError(
                 _("%(name)s must be one of %(choices)s.", name="format", choices=", ".join(FORMATS))
             )
         if volunteer and type_ != "task_run":
-            raise InvalidValueError("volunteer needs type=task_run.")
+            raise InvalidValueError("volunteer requires type=task_run.")
         self.require(who, row)
         chosen = exports.Chosen(row["id"], named, complete_only(row), volunteer, self._mask)
         name = f"{row['id']}_{row['short_name']}_{type_}.{format_}"

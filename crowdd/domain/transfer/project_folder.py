@@ -74,7 +74,7 @@ def read(path: Path) -> Folder:
     if not isinstance(published, bool | None):
         raise InvalidValueError(f"{path / PROJECT_FILE}: published must be true or false.")
     if not isinstance(category, str | None):
-        raise InvalidValueError(f"{path / PROJECT_FILE}: category must be a text.")
+        raise InvalidValueError(f"{path / PROJECT_FILE}: category must be a string.")
     files = dict(_files(path))
     missing, n_tasks = Missing(files), 0
     for place, values in _tasks(path, n_answers):

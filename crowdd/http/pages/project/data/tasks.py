@@ -164,7 +164,7 @@ def _asked(incoming: Incoming, page: int) -> Asked:
     query, chosen = incoming.query, _chosen(incoming)
     around = {name: queries.number(query[name], name, 0) for name in ("after", "before") if query.get(name)}
     if page < 1:
-        raise InvalidValueError(_("Pages are counted from 1."))
+        raise InvalidValueError(_("The page number must be 1 or more."))
     return Asked(
         page=page,
         state=chosen["state"],

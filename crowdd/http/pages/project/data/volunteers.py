@@ -158,7 +158,7 @@ class VolunteerPages:
     async def unbar(self, incoming: Incoming, short_name: str, bar_id: int) -> Response:
         row = await self._projects.owned(short_name, incoming.who)
         outcome = await self._barring.unbar(incoming.who, row["id"], bar_id)
-        return _done(short_name, outcome, _("The bar is removed."))
+        return _done(short_name, outcome, _("The volunteer is no longer barred."))
 
     async def _refused(self, incoming: Incoming, row: ProjectPage, wrong: dict[str, list[str]]) -> Response:
         form = self._forms.refused(incoming, wrong, "counted_per_network", *_BAR_FIELDS)
