@@ -34,10 +34,10 @@ from bench.support.figures import table
 from bench.support.filled import Filling, fill, set_scheduler
 from bench.support.pairs import Identity, Rush
 from bench.support.testbed import Postgres, Project, Sql
+from crowdd.requester import Requester
 from crowdd.storage.connections import connection_settings
 from crowdd.storage.database import Prepared
 from crowdd.storage.tasks import contributions
-from crowdd.values import Requester
 
 SIZES = [(1_000, 10_000), (100_000, 1_000_000), (1_000_000, 10_000_000)]
 VETERANS = (50_000, 500_000)

@@ -23,8 +23,8 @@ from bench.support.cpu import Cpu
 from bench.support.figures import table
 from crowdd import kinds
 from crowdd.http import queries
+from crowdd.requester import Requester
 from crowdd.storage.core import listing
-from crowdd.values import Requester
 
 KINDS = ("task", "taskrun", "result", "blogpost", "helpingmaterial")
 BUFFER_SLACK = 40

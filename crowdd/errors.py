@@ -194,7 +194,7 @@ class StoppedError(CrowddError):
     code = "stopped"
 
     def __init__(self, reason: str) -> None:
-        super().__init__(f"The work was stopped: {reason}.")
+        super().__init__(f"The background task was stopped: {reason}.")
         self.reason = reason
 
 

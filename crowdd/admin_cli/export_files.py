@@ -10,8 +10,8 @@ from crowdd.domain.transfer import folder_export
 from crowdd.domain.transfer.exports import ExportFile, Exports
 from crowdd.domain.transfer.project_folder import PROJECT_FILE
 from crowdd.errors import ConflictError
+from crowdd.requester import SYSTEM
 from crowdd.storage.projects.rows import ProjectPage
-from crowdd.values import SYSTEM
 
 ANSWERS = "answers"
 Unload = Callable[[ProjectPage, Path, Callable[[int], None]], Awaitable[list[Path]]]

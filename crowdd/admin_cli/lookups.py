@@ -10,10 +10,10 @@ from crowdd.domain.core.records import Records
 from crowdd.domain.projects.projects import Projects
 from crowdd.domain.server.administration import Administration
 from crowdd.errors import ConflictError, NotFoundError
-from crowdd.kinds import PROJECT
+from crowdd.kinds.project import PROJECT
+from crowdd.requester import SYSTEM
 from crowdd.storage.accounts.rows import AccountPage
 from crowdd.storage.projects.rows import CountedCategory, ProjectPage
-from crowdd.values import SYSTEM
 
 T = TypeVar("T")
 

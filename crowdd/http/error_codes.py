@@ -32,13 +32,15 @@ class ErrorCode:
 
 
 CODES: tuple[ErrorCode, ...] = (
-    ErrorCode("bad_request", errors.InvalidRequestError, "The request is invalid as a whole."),
+    ErrorCode("bad_request", errors.InvalidRequestError, "The request is invalid."),
     ErrorCode("no_webhook", errors.InvalidRequestError, "The project has no webhook address."),
     ErrorCode("csrf", errors.InvalidRequestError, "The form's token is missing or expired. Load the form again."),
-    ErrorCode("reserved_attribute", errors.ReservedFieldError, "The body sets what only the server sets."),
+    ErrorCode("reserved_attribute", errors.ReservedFieldError, "The body sets an attribute that only the server sets."),
     ErrorCode("sign_in_required", errors.AnonymousError, "Sign in, or send an API key. A wrong key counts as no key."),
     ErrorCode("signed_out", errors.AnonymousError, "The session of the account in X-Volunteer has ended."),
-    ErrorCode("members_only", errors.AnonymousError, "The project takes no answers from people without an account."),
+    ErrorCode(
+        "members_only", errors.AnonymousError, "The project does not accept answers from people without an account."
+    ),
     ErrorCode("invalid_header", errors.AnonymousError, "An external user must send Authorization: Bearer <token>."),
     ErrorCode("decode_error", errors.AnonymousError, "The external user's token is not valid for this project."),
     ErrorCode("wrong_project", errors.AnonymousError, "The external user's token was made for another project."),
@@ -53,8 +55,8 @@ CODES: tuple[ErrorCode, ...] = (
         "cross_origin", errors.ForbiddenError, "A page of another site needs an API key to request or answer tasks."
     ),
     ErrorCode("opaque_origin", errors.ForbiddenError, "The request comes from a page without an origin."),
-    ErrorCode("presenter", errors.ForbiddenError, "A presenter asked for another project than its own."),
-    ErrorCode("project_password", errors.ForbiddenError, "The project asks for a password: send X-Project-Password."),
+    ErrorCode("presenter", errors.ForbiddenError, "A presenter requested a project other than its own."),
+    ErrorCode("project_password", errors.ForbiddenError, "The project requires a password: send X-Project-Password."),
     ErrorCode(
         "metrics_closed", errors.ForbiddenError, "Metrics are only for local requests or requests with the token."
     ),
@@ -96,7 +98,11 @@ CODES: tuple[ErrorCode, ...] = (
     ErrorCode("refused_target", errors.RefusedTargetError, "Target address not allowed."),
     ErrorCode("bad_json", errors.InvalidValueError, "The body is not JSON."),
     ErrorCode("bad_multipart", errors.InvalidValueError, "The multipart body is broken."),
-    ErrorCode("conflict", errors.ConflictError, "The value must be unique and is taken, or others still need the row."),
+    ErrorCode(
+        "conflict",
+        errors.ConflictError,
+        "The value must be unique and is taken, or other rows still refer to this one.",
+    ),
     ErrorCode(
         "replay_under_way", errors.ConflictError, "Another range of events is being sent again. Wait until it is done."
     ),

@@ -10,8 +10,8 @@ import attrs
 from crowdd.errors import InvalidValueError
 from crowdd.kinds.kind import Field, Kind
 from crowdd.kinds.types import Boolean, Integer, Json, clean_text
+from crowdd.requester import Requester
 from crowdd.storage.core.listing import Filter, Query
-from crowdd.values import Requester
 
 DEFAULT_LIMIT = 20
 MAX_LIMIT = 100

@@ -17,7 +17,7 @@ from crowdd.http.transport import json_arrays
 from crowdd.http.transport.request_headers import cookies, prefers_json
 from crowdd.kinds.types import clean_text
 from crowdd.languages import _
-from crowdd.values import Requester
+from crowdd.requester import Requester
 
 if TYPE_CHECKING:
     from crowdd.http.transport.site import Request
@@ -203,7 +203,7 @@ class Incoming:
         if isinstance(value, bool) or value is None:
             return "true" if value else ""
         if not isinstance(value, str | int | float):
-            raise InvalidValueError(_("%(name)s is not a text.", name=name))
+            raise InvalidValueError(_("%(name)s must be a string.", name=name))
         try:
             return clean_text(str(value))
         except InvalidValueError as error:

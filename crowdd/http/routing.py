@@ -73,6 +73,6 @@ def by_path(routes: Iterable[Route]) -> dict[str, dict[str, Route]]:
     for route in routes:
         methods = table.setdefault(route.path, {})
         if route.method in methods:
-            raise ValueError(f"{route.method} {route.path} is answered twice.")
+            raise ValueError(f"{route.method} {route.path} has two handlers.")
         methods[route.method] = route
     return table

@@ -27,18 +27,3 @@ KINDS: dict[str, Kind] = {
         PROJECT_STATISTICS,
     )
 }
-
-__all__ = [
-    "ANNOUNCEMENT",
-    "BLOGPOST",
-    "CATEGORY",
-    "HELPING_MATERIAL",
-    "KINDS",
-    "PROJECT",
-    "PROJECT_STATISTICS",
-    "RESULT",
-    "TASK",
-    "TASK_RUN",
-    "USER",
-    "Kind",
-]

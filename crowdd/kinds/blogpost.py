@@ -1,6 +1,7 @@
 """Blog post: what owners tell about their project (interface: blogpost-fields)."""
 
-from crowdd.kinds.kind import ADMINS, EVERYONE, OWNERS, Field, Kind, Rights, Role, Write
+from crowdd.kinds.kind import Field, Kind, Rights, Write
+from crowdd.kinds.roles import ADMINS, EVERYONE, OWNERS, Role
 from crowdd.kinds.types import Boolean, Integer, JsonObject, PictureAddress, Text, Timestamp
 
 AUTHORS = ADMINS | {Role.AUTHOR}
@@ -22,15 +23,15 @@ BLOGPOST = Kind(
         delete=AUTHORS,
     ),
     fields=(
-        Field("id", Integer(), "Its number.", read=EVERYONE, write=Write.RESERVED),
+        Field("id", Integer(), "Unique id.", read=EVERYONE, write=Write.RESERVED),
         Field("created", Timestamp(), "When it was created.", read=EVERYONE, write=Write.RESERVED),
         Field("updated", Timestamp(), "When it was last changed.", read=EVERYONE, write=Write.RESERVED),
-        Field("project_id", Integer(), "Its project.", read=EVERYONE, write=Write.ONCE),
-        Field("user_id", Integer(), "Its author.", read=EVERYONE, write=Write.RESERVED, null=True),
-        Field("title", Text(maximum=255, minimum=1), "Its title.", read=EVERYONE),
-        Field("body", Text(maximum=50_000, minimum=1), "What it says, in Markdown.", read=EVERYONE, heading=2),
+        Field("project_id", Integer(), "Id of its project.", read=EVERYONE, write=Write.ONCE),
+        Field("user_id", Integer(), "Id of the author's account.", read=EVERYONE, write=Write.RESERVED, null=True),
+        Field("title", Text(maximum=255, minimum=1), "Title.", read=EVERYONE),
+        Field("body", Text(maximum=50_000, minimum=1), "Text, in Markdown.", read=EVERYONE, heading=2),
         Field("info", JsonObject(), "Free-form.", read=EVERYONE, default=dict, max_bytes=64_000),
-        Field("media_url", PictureAddress(), "Address of its picture.", read=EVERYONE, null=True),
-        Field("published", Boolean(), "Whether others than the owners see it.", read=EVERYONE, default=False),
+        Field("media_url", PictureAddress(), "Address of the picture.", read=EVERYONE, null=True),
+        Field("published", Boolean(), "Whether everybody can see it, or only owners.", read=EVERYONE, default=False),
     ),
 )

@@ -1,13 +1,14 @@
 """Helping material: pictures, sounds and notes that help volunteers to answer (interface: helpingmaterial-fields)."""
 
-from crowdd.kinds.kind import ADMINS, EVERYONE, OWNERS, Field, Kind, Rights, Role, Write
+from crowdd.kinds.kind import Field, Kind, Rights, Write
+from crowdd.kinds.roles import ADMINS, EVERYONE, OWNERS, Role
 from crowdd.kinds.types import Integer, JsonObject, Number, PictureAddress, Timestamp
 
 CREATORS = ADMINS | {Role.CREATOR}
 
 HELPING_MATERIAL = Kind(
     name="helpingmaterial",
-    doc="A helping material of a project.",
+    doc="A helping material: a file that belongs to a project.",
     table="helpingmaterial",
     source="helpingmaterial",
     context=True,
@@ -22,11 +23,11 @@ HELPING_MATERIAL = Kind(
         delete=CREATORS,
     ),
     fields=(
-        Field("id", Integer(), "Its number.", read=EVERYONE, write=Write.RESERVED),
+        Field("id", Integer(), "Unique id.", read=EVERYONE, write=Write.RESERVED),
         Field("created", Timestamp(), "When it was created.", read=EVERYONE, write=Write.RESERVED),
-        Field("project_id", Integer(), "Its project.", read=EVERYONE, write=Write.ONCE),
+        Field("project_id", Integer(), "Id of its project.", read=EVERYONE, write=Write.ONCE),
         Field("info", JsonObject(), "Free-form.", read=EVERYONE, default=dict, max_bytes=256_000),
-        Field("media_url", PictureAddress(), "Address of its file.", read=EVERYONE, null=True),
-        Field("priority", Number(), "Higher comes first.", read=EVERYONE, default=0.0),
+        Field("media_url", PictureAddress(), "Address of the file.", read=EVERYONE, null=True),
+        Field("priority", Number(), "Materials with a higher priority come first.", read=EVERYONE, default=0.0),
     ),
 )

@@ -2,7 +2,8 @@
 
 from functools import partial
 
-from crowdd.kinds.kind import ADMINS, EVERYONE, KEYHOLDERS, OWNERS, Field, Kind, Rights, Role, Write
+from crowdd.kinds.kind import Field, Kind, Rights, Write
+from crowdd.kinds.roles import ADMINS, EVERYONE, KEYHOLDERS, OWNERS, Role
 from crowdd.kinds.types import Boolean, Integer, Integers, JsonObject, Number, ShortName, Text, Timestamp
 
 figure = partial(Field, read=OWNERS, write=Write.COMPUTED, null=True, search=False)
@@ -28,16 +29,16 @@ PROJECT = Kind(
         delete=ADMINS | {Role.CREATOR},
     ),
     fields=(
-        Field("id", Integer(), "Its number.", read=EVERYONE, write=Write.RESERVED),
+        Field("id", Integer(), "Unique id.", read=EVERYONE, write=Write.RESERVED),
         Field("created", Timestamp(), "When it was created.", read=EVERYONE, write=Write.RESERVED),
         Field("updated", Timestamp(), "When it was last changed.", read=EVERYONE, write=Write.RESERVED),
-        Field("name", Text(maximum=255, minimum=1), "Its name, unique.", read=EVERYONE),
-        Field("short_name", ShortName(), "The name that stands in addresses, unique.", read=EVERYONE, default=""),
-        Field("description", Text(maximum=255), "One sentence about it.", read=EVERYONE, default=""),
+        Field("name", Text(maximum=255, minimum=1), "Unique name.", read=EVERYONE),
+        Field("short_name", ShortName(), "Unique name in addresses.", read=EVERYONE, default=""),
+        Field("description", Text(maximum=255), "Description in one sentence.", read=EVERYONE, default=""),
         Field(
             "long_description",
             Text(maximum=50_000),
-            "The whole story, in Markdown.",
+            "Long description, in Markdown.",
             read=EVERYONE,
             default="",
             heading=3,
@@ -52,15 +53,24 @@ PROJECT = Kind(
             max_bytes=1_000_000,
             max_key_bytes={"task_presenter": 1_000_000, "tutorial": 1_000_000, "results": 1_000_000},
         ),
-        Field("owner_id", Integer(), "The account that owns it.", read=EVERYONE, write=Write.RESERVED),
+        Field("owner_id", Integer(), "Id of the account that owns it.", read=EVERYONE, write=Write.RESERVED),
         Field(
-            "owners_ids", Integers(), "The owner and the co-owners.", read=EVERYONE, write=Write.RESERVED, search=False
+            "owners_ids",
+            Integers(),
+            "Ids of the owner and the co-owners.",
+            read=EVERYONE,
+            write=Write.RESERVED,
+            search=False,
         ),
-        Field("category_id", Integer(), "Its category; the first one unless given.", read=EVERYONE, null=True),
-        Field("published", Boolean(), "False: a draft, or paused.", read=EVERYONE, write=Write.RESERVED),
+        Field("category_id", Integer(), "Id of its category (default: the first one).", read=EVERYONE, null=True),
         Field(
-            "featured", Boolean(), "Shown first; set by administrators.", read=EVERYONE, default=False, writers=ADMINS
+            "published",
+            Boolean(),
+            "Whether volunteers can find and answer it; false for drafts and paused projects.",
+            read=EVERYONE,
+            write=Write.RESERVED,
         ),
+        Field("featured", Boolean(), "Whether it is shown first.", read=EVERYONE, default=False, writers=ADMINS),
         Field(
             "allow_anonymous_contributors",
             Boolean(),
@@ -69,35 +79,44 @@ PROJECT = Kind(
             default=True,
         ),
         Field("zip_download", Boolean(), "Whether everybody may download the answers.", read=OWNERS, default=True),
-        Field("contacted", Boolean(), "The owner was warned about inactivity.", read=OWNERS, write=Write.RESERVED),
+        Field(
+            "contacted", Boolean(), "Whether the owner was warned about inactivity.", read=OWNERS, write=Write.RESERVED
+        ),
         Field(
             "webhook",
             Text(maximum=2000),
-            "Address that is told of completed tasks.",
+            "Address that is notified of completed tasks.",
             read=OWNERS,
             null=True,
             search=False,
         ),
-        Field("secret_key", Text(), "Key for external users.", read=KEYHOLDERS, write=Write.RESERVED, encrypted=True),
+        Field(
+            "secret_key",
+            Text(),
+            "Key that signs in external users.",
+            read=KEYHOLDERS,
+            write=Write.RESERVED,
+            encrypted=True,
+        ),
         Field(
             "contrib_button",
             Text(),
-            "What the requester can do here.",
+            "What the requester may do in this project.",
             read=EVERYONE,
             write=Write.COMPUTED,
             search=False,
         ),
-        Field("n_blogposts", Integer(), "Blog posts so far.", read=EVERYONE, write=Write.COMPUTED, search=False),
+        Field("n_blogposts", Integer(), "Number of blog posts.", read=EVERYONE, write=Write.COMPUTED, search=False),
         Field(
-            "n_results", Integer(), "Results whose info is filled.", read=EVERYONE, write=Write.COMPUTED, search=False
+            "n_results", Integer(), "Number of results with info.", read=EVERYONE, write=Write.COMPUTED, search=False
         ),
-        figure("n_completed_tasks", Integer(), "Tasks with all their answers."),
-        figure("n_task_runs", Integer(), "Answers so far."),
+        figure("n_completed_tasks", Integer(), "Number of completed tasks."),
+        figure("n_task_runs", Integer(), "Number of answers."),
         figure("n_tasks", Integer(), "Tasks."),
-        figure("n_volunteers", Integer(), "People who answered."),
-        figure("overall_progress", Number(), "Counted answers of those wanted, in per cent."),
-        figure("last_activity", Text(), "The time of the last answer in words."),
-        figure("last_activity_raw", Timestamp(), "The time of the last answer."),
-        figure("owner", Text(), "Full name of the owner, or the user name while privacy_mode is on."),
+        figure("n_volunteers", Integer(), "Number of volunteers who answered."),
+        figure("overall_progress", Number(), "Counted answers as a percentage of those needed."),
+        figure("last_activity", Text(), "Time of the last answer, in words."),
+        figure("last_activity_raw", Timestamp(), "Time of the last answer."),
+        figure("owner", Text(), "Full name of the owner, or the user name if privacy_mode is on."),
     ),
 )

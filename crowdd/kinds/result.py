@@ -1,11 +1,12 @@
 """Result: the counted answers of a completed task (interface: result-fields)."""
 
-from crowdd.kinds.kind import EVERYONE, NOBODY, OWNERS, Field, Kind, Relation, Rights, Role, Write
+from crowdd.kinds.kind import Field, Kind, Relation, Rights, Write
+from crowdd.kinds.roles import EVERYONE, NOBODY, OWNERS, Role
 from crowdd.kinds.types import Boolean, Integer, Integers, Json, Timestamp
 
 RESULT = Kind(
     name="result",
-    doc="A result names the counted answers of a completed task; its owner fills info.",
+    doc="A result lists the counted answers of a completed task. The project's owners fill in info.",
     table="result",
     source="result",
     context=True,
@@ -22,14 +23,22 @@ RESULT = Kind(
         delete=NOBODY,
     ),
     fields=(
-        Field("id", Integer(), "Its number.", read=EVERYONE, write=Write.RESERVED),
+        Field("id", Integer(), "Unique id.", read=EVERYONE, write=Write.RESERVED),
         Field("created", Timestamp(), "When the task was completed.", read=EVERYONE, write=Write.RESERVED),
-        Field("project_id", Integer(), "Its project.", read=EVERYONE, write=Write.RESERVED),
-        Field("task_id", Integer(), "Its task.", read=EVERYONE, write=Write.RESERVED),
-        Field("task_run_ids", Integers(), "The counted answers.", read=EVERYONE, write=Write.RESERVED, search=False),
+        Field("project_id", Integer(), "Id of its project.", read=EVERYONE, write=Write.RESERVED),
+        Field("task_id", Integer(), "Id of its task.", read=EVERYONE, write=Write.RESERVED),
         Field(
-            "last_version", Boolean(), "False once a later completion replaced it.", read=EVERYONE, write=Write.RESERVED
+            "task_run_ids", Integers(), "Ids of the counted answers.", read=EVERYONE, write=Write.RESERVED, search=False
         ),
-        Field("info", Json(), "What the owner makes of the answers.", read=EVERYONE, null=True, max_bytes=256_000),
+        Field(
+            "last_version",
+            Boolean(),
+            "False if a later result of the task replaced it.",
+            read=EVERYONE,
+            write=Write.RESERVED,
+        ),
+        Field(
+            "info", Json(), "What the owners conclude from the answers.", read=EVERYONE, null=True, max_bytes=256_000
+        ),
     ),
 )

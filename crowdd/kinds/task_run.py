@@ -1,6 +1,7 @@
 """Task run: one answer of one volunteer (interface: taskrun-fields)."""
 
-from crowdd.kinds.kind import EVERYONE, OWNERS, Field, Kind, Relation, Rights, Role, Write
+from crowdd.kinds.kind import Field, Kind, Relation, Rights, Write
+from crowdd.kinds.roles import EVERYONE, OWNERS, Role
 from crowdd.kinds.types import Integer, Json, Number, Text, Timestamp
 
 MAX_ANSWER_BYTES = 256_000
@@ -28,13 +29,13 @@ TASK_RUN = Kind(
         delete=frozenset({Role.AUTHOR, Role.OWNER, Role.ADMIN}),
     ),
     fields=(
-        Field("id", Integer(), "Its number.", read=EVERYONE, write=Write.RESERVED),
-        Field("task_id", Integer(), "Its task.", read=EVERYONE, write=Write.ONCE),
-        Field("project_id", Integer(), "Its project.", read=EVERYONE, write=Write.ONCE),
+        Field("id", Integer(), "Unique id.", read=EVERYONE, write=Write.RESERVED),
+        Field("task_id", Integer(), "Id of its task.", read=EVERYONE, write=Write.ONCE),
+        Field("project_id", Integer(), "Id of its project.", read=EVERYONE, write=Write.ONCE),
         Field(
             "user_id",
             Integer(),
-            "The account that answered; null for others.",
+            "Id of the account that answered; null for other volunteers.",
             read=EVERYONE,
             write=Write.STAMPED,
             null=True,
@@ -42,7 +43,7 @@ TASK_RUN = Kind(
         Field(
             "user_ip",
             Text(),
-            "Pseudonym of an anonymous volunteer's network in this project and year; null for others than owners.",
+            "Pseudonym of an anonymous volunteer's network in this project and year. null for everybody but owners.",
             read=OWNERS,
             write=Write.STAMPED,
             null=True,
@@ -50,7 +51,7 @@ TASK_RUN = Kind(
         Field(
             "external_uid",
             Text(maximum=255, minimum=1),
-            "The id of an external user; for others than owners and the author a text that stands for it.",
+            "Id of an external user. Everybody but owners and the author sees a pseudonym.",
             read=OWNERS | {Role.AUTHOR},
             write=Write.ONCE,
             null=True,
@@ -59,19 +60,19 @@ TASK_RUN = Kind(
         Field(
             "volunteer",
             Text(),
-            "Who answered: a random code, the same for all answers of one volunteer in this project.",
+            "Volunteer code: random, and the same for all answers of one volunteer in this project.",
             read=EVERYONE,
             write=Write.COMPUTED,
             null=True,
         ),
         Field("info", Json(), "The answer.", read=EVERYONE, null=True, max_bytes=MAX_RAISED_BYTES),
-        Field("created", Timestamp(), "When the task was handed out.", read=EVERYONE, write=Write.RESERVED),
+        Field("created", Timestamp(), "When the task was assigned.", read=EVERYONE, write=Write.RESERVED),
         Field("finish_time", Timestamp(), "When the answer was stored.", read=EVERYONE, write=Write.RESERVED),
-        Field("calibration", Integer(), "Free for clients.", read=EVERYONE, null=True),
+        Field("calibration", Integer(), "For use by clients.", read=EVERYONE, null=True),
         Field(
             "timeout",
             Number(),
-            "Seconds after the lease had ended; null in time.",
+            "Seconds after the lease expired; null if the answer was in time.",
             read=EVERYONE,
             write=Write.STAMPED,
             null=True,
@@ -79,7 +80,7 @@ TASK_RUN = Kind(
         Field(
             "media_url",
             Text(maximum=2000),
-            "Address of a file that came with the answer.",
+            "Address of a file sent with the answer.",
             read=EVERYONE,
             write=Write.STAMPED,
             null=True,

@@ -159,7 +159,7 @@ class Text(Type):
 
     def parse(self, value: object) -> str:
         if not isinstance(value, str):
-            raise InvalidValueError("is not a text")
+            raise InvalidValueError("is not a string")
         if len(value) > self.maximum:
             raise InvalidValueError(f"may have at most {self.maximum:,} characters (got {len(value):,})")
         if len(value.strip()) < self.minimum:

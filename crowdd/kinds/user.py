@@ -2,7 +2,8 @@
 
 from functools import partial
 
-from crowdd.kinds.kind import ADMINS, EVERYONE, KEYHOLDERS, NOBODY, Field, Kind, Rights, Role, Write
+from crowdd.kinds.kind import Field, Kind, Rights, Write
+from crowdd.kinds.roles import ADMINS, EVERYONE, KEYHOLDERS, NOBODY, Role
 from crowdd.kinds.types import Boolean, Integer, JsonObject, ShortName, Text, Timestamp
 
 PRIVATE = frozenset({Role.SELF, Role.ADMIN})
@@ -29,36 +30,36 @@ USER = Kind(
     pictures=("info.avatar_url",),
     rights=Rights(see=LISTED, get=LISTED, create=NOBODY, update=PRIVATE, delete=NOBODY),
     fields=(
-        of_server("id", Integer(), "Its number."),
+        of_server("id", Integer(), "Unique id."),
         Field("created", Timestamp(), "When the account was created.", read=SHOWN, write=Write.RESERVED),
-        Field("name", ShortName(maximum=35, minimum=3), "The unique user name.", read=EVERYONE, write=Write.RESERVED),
-        Field("fullname", Text(maximum=500, minimum=1), "The full name.", read=SHOWN),
-        Field("locale", Text(maximum=10), "The language of pages and mail.", read=EVERYONE),
-        of_server("email_addr", Text(maximum=254), "The e-mail address.", search=False),
-        Field("api_key", Text(), "The key for the API.", read=KEYHOLDERS, write=Write.RESERVED, encrypted=True),
+        Field("name", ShortName(maximum=35, minimum=3), "Unique user name.", read=EVERYONE, write=Write.RESERVED),
+        Field("fullname", Text(maximum=500, minimum=1), "Full name.", read=SHOWN),
+        Field("locale", Text(maximum=10), "Language of pages and e-mails.", read=EVERYONE),
+        of_server("email_addr", Text(maximum=254), "E-mail address.", search=False),
+        Field("api_key", Text(), "API key.", read=KEYHOLDERS, write=Write.RESERVED, encrypted=True),
         Field("passwd_hash", Text(), "Always null.", read=ADMINS, write=Write.RESERVED, null=True, search=False),
-        Field("admin", Boolean(), "Whether the user administrates the site.", read=PRIVATE, writers=ADMINS),
-        Field("pro", Boolean(), "A mark that administrators set.", read=PRIVATE, writers=ADMINS),
+        Field("admin", Boolean(), "Whether the user is an administrator of the site.", read=PRIVATE, writers=ADMINS),
+        Field("pro", Boolean(), "Mark for use by administrators.", read=PRIVATE, writers=ADMINS),
         Field("restrict", Boolean(), "Blocked.", read=ADMINS, write=Write.RESERVED),
         Field("privacy_mode", Boolean(), "Whether fullname and created are hidden.", read=PRIVATE),
-        Field("subscribed", Boolean(), "Gets the newsletter.", read=PRIVATE),
-        of_server("newsletter_prompted", Boolean(), "Was asked about the newsletter."),
-        of_server("valid_email", Boolean(), "The address was confirmed."),
-        of_server("confirmation_email_sent", Boolean(), "A confirmation was sent."),
-        Field("consent", Boolean(), "Agreed to be written to.", read=PRIVATE),
-        Field("flags", Integer(), "Free for administrators.", read=PRIVATE, writers=ADMINS, null=True),
-        Field("category", Integer(), "Free for administrators.", read=PRIVATE, writers=ADMINS, null=True),
+        Field("subscribed", Boolean(), "Whether the user gets the newsletter.", read=PRIVATE),
+        of_server("newsletter_prompted", Boolean(), "Whether the user was asked about the newsletter."),
+        of_server("valid_email", Boolean(), "Whether the e-mail address is confirmed."),
+        of_server("confirmation_email_sent", Boolean(), "Whether a confirmation e-mail was sent."),
+        Field("consent", Boolean(), "Whether the user agreed to receive e-mails.", read=PRIVATE),
+        Field("flags", Integer(), "For use by administrators.", read=PRIVATE, writers=ADMINS, null=True),
+        Field("category", Integer(), "For use by administrators.", read=PRIVATE, writers=ADMINS, null=True),
         Field(
             "catalog_api",
             Text(maximum=500),
-            "Key for an external data catalogue.",
+            "Key of an external data catalogue.",
             read=PRIVATE,
             null=True,
             search=False,
         ),
-        of_server("google_user_id", Text(), "Id at this provider.", null=True, search=False),
-        of_server("github_user_id", Text(), "Id at this provider.", null=True, search=False),
-        of_server("orcid_user_id", Text(), "Id at this provider.", null=True, search=False),
+        of_server("google_user_id", Text(), "Id of the user at this provider.", null=True, search=False),
+        of_server("github_user_id", Text(), "Id of the user at this provider.", null=True, search=False),
+        of_server("orcid_user_id", Text(), "Id of the user at this provider.", null=True, search=False),
         Field("info", JsonObject(), "Free-form: avatar, container, extra …", read=PRIVATE, max_bytes=16_000),
     ),
 )

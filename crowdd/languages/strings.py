@@ -1,8 +1,8 @@
 """List every text that crowdd shows to people: ``make strings``.
 
 One line each, with tabs between: kind, file and line, text. The kinds are ``ui`` (pages, forms and mail, which are
-translated), ``help`` (of ``crowdctl``), ``output`` (what ``crowdctl`` prints), ``error`` and ``log``. A value in a text
-is its expression in braces.
+translated), ``help`` (of ``crowdctl``), ``output`` (what ``crowdctl`` prints), ``doc`` (of the API and of settings),
+``error`` and ``log``. A value in a text is its expression in braces.
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ _LOGGERS: Final = frozenset({"log", "_log"})
 _OUTPUT: Final = frozenset({"echo", "secho", "confirm", "prompt"})
 _COMMANDS: Final = frozenset({"command", "group"})
 _HELP: Final = frozenset({"help", "short_help", "epilog"})
+_DOCS: Final = frozenset({"doc", "about", "summary"})
+_DOCUMENTED: Final = frozenset({"Field", "Parameter"})  # their third argument says what they are
 _ERROR_WORDS: Final = frozenset({"hint", "message", "meaning"})
 _ERRORS: Final = ("Error", "Exception", "BadParameter", "ErrorCode")
 
@@ -71,6 +73,12 @@ def _in_tree(tree: ast.Module) -> Iterator[tuple[str, int, str]]:
             yield "help", node.lineno, ast.get_docstring(node) or ""
         elif isinstance(node, ast.ClassDef) and node.name.endswith("Error"):
             yield from _in_error_class(node)
+        elif isinstance(node, ast.Assign) and _name(node.targets[0]) in _ERROR_WORDS:
+            yield from _strings("error", [node.value])
+        elif isinstance(node, ast.Dict):
+            yield from _strings(
+                "doc", [value for key, value in zip(node.keys, node.values, strict=True) if _is_doc(key)]
+            )
 
 
 def _in_call(call: ast.Call) -> Iterator[tuple[str, int, str]]:
@@ -83,13 +91,13 @@ def _in_call(call: ast.Call) -> Iterator[tuple[str, int, str]]:
         yield from _strings("error", call.args)
         yield from _strings("error", [each.value for each in call.keywords if each.arg in _ERROR_WORDS])
     yield from _strings("help", [each.value for each in call.keywords if each.arg in _HELP])
+    yield from _strings("doc", [each.value for each in call.keywords if each.arg in _DOCS])
+    if name in _DOCUMENTED:
+        yield from _strings("doc", call.args[2:3])
 
 
 def _in_error_class(node: ast.ClassDef) -> Iterator[tuple[str, int, str]]:
-    """The hint of a class, and the message that it gives its base class."""
-    for each in node.body:
-        if isinstance(each, ast.Assign) and _name(each.targets[0]) == "hint":
-            yield from _strings("error", [each.value])
+    """The message that a class gives its base class."""
     for call in ast.walk(node):
         if isinstance(call, ast.Call) and _name(call.func) == "__init__":
             yield from _strings("error", call.args)
@@ -118,6 +126,11 @@ def _formatted(node: ast.expr) -> str:
 
 def _is_command(decorator: ast.expr) -> bool:
     return _name(decorator.func if isinstance(decorator, ast.Call) else decorator) in _COMMANDS
+
+
+def _is_doc(key: ast.expr | None) -> bool:
+    """Whether it is the key of a description in JSON Schema."""
+    return isinstance(key, ast.Constant) and key.value == "description"
 
 
 def _name(node: ast.expr) -> str:

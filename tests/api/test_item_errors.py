@@ -11,8 +11,8 @@ from support.checks.shows import shows
 
 from crowdd.domain.tasks.tasks import TaskBehaviour
 from crowdd.errors import NotFoundError
-from crowdd.kinds import TASK
-from crowdd.values import Requester
+from crowdd.kinds.task import TASK
+from crowdd.requester import Requester
 
 KEYS = {"status", "status_code", "action", "target", "exception_cls", "exception_msg", "error_code", "hint"}
 

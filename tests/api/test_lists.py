@@ -11,8 +11,8 @@ from support.checks.shows import shows
 
 from crowdd.errors import InvalidValueError
 from crowdd.http import queries
-from crowdd.kinds import TASK
-from crowdd.values import Requester
+from crowdd.kinds.task import TASK
+from crowdd.requester import Requester
 
 
 async def make_tasks(owner, project, rows):

@@ -19,7 +19,7 @@ from crowdd.http.error_codes import CODES
 from crowdd.http.routing import get
 from crowdd.kinds import KINDS
 from crowdd.kinds.kind import LINKS, Kind, Write
-from crowdd.values import Requester
+from crowdd.requester import Requester
 
 SAMPLE = {"time-prefix": "2024-05", "integer": "1", "number": "1", "boolean": "true"}
 every_kind = pytest.mark.parametrize("kind", KINDS.values(), ids=lambda kind: kind.name)
@@ -118,7 +118,7 @@ def test_a_route_below_api_that_does_not_describe_itself_is_refused():
     async def handler(incoming: Any) -> Any:
         raise NotImplementedError
 
-    with pytest.raises(ValueError, match="GET /api/secretly does not describe itself"):
+    with pytest.raises(ValueError, match="GET /api/secretly has no operation"):
         document([], [get("/api/secretly", handler)], "", "")
     assert document([], [get("/about", handler)], "", "")["paths"] == {}
 

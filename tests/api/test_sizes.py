@@ -9,8 +9,9 @@ import random
 import pytest_twisted
 from support.checks.shows import shows
 
-from crowdd.kinds import KINDS, USER
+from crowdd.kinds import KINDS
 from crowdd.kinds.types import Json
+from crowdd.kinds.user import USER
 from crowdd.storage.core import list_size
 
 NUMBERS = itertools.count()

@@ -15,8 +15,8 @@ from crowdd.concurrency.concurrency_limit import MAX_WAITING, MAX_WAITING_OF_ONE
 from crowdd.errors import UnavailableError
 from crowdd.http import queries
 from crowdd.kinds import KINDS
+from crowdd.requester import Requester
 from crowdd.storage.core import listing
-from crowdd.values import Requester
 
 
 class Work:

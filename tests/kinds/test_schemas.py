@@ -15,7 +15,7 @@ from crowdd.http.api import schemas
 from crowdd.kinds import KINDS
 from crowdd.kinds.kind import Field, Kind, Write
 from crowdd.kinds.types import TIME_PREFIX, Timestamp
-from crowdd.values import Requester
+from crowdd.requester import Requester
 
 texts = st.text(st.characters(exclude_categories=("Cs", "Cc")), max_size=300) | st.sampled_from(
     [

@@ -27,9 +27,10 @@ from twisted.internet.threads import blockingCallFromThread, deferToThread
 
 from crowdd.domain.tasks.contributions import candidate_scan
 from crowdd.errors import ForbiddenError
-from crowdd.kinds import PROJECT, TASK
+from crowdd.kinds.project import PROJECT
+from crowdd.kinds.task import TASK
+from crowdd.requester import Requester
 from crowdd.storage import schedulers
-from crowdd.values import Requester
 
 EXAMPLES = int(os.environ.get("CROWDD_EXAMPLES", "7"))
 STEPS = 30

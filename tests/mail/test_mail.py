@@ -20,8 +20,8 @@ from crowdd.domain.mail.message import Sender, compose, plain_address
 from crowdd.domain.mail.rendering import FOLDER, MailRenderer, RenderedMail, one_line
 from crowdd.errors import ConfigError, ConflictError, InvalidValueError, UnavailableError
 from crowdd.languages import Languages
+from crowdd.requester import Requester
 from crowdd.sched.handler import Handler
-from crowdd.values import Requester
 
 BASE = "https://crowdd.example"
 SENDER = Sender("Site & Söhne", "crowdd@example.org", "crowdd.example")
@@ -93,7 +93,7 @@ async def test_a_letter_arrives_as_it_was_written(bench):
     assert (recipient, message["To"], message["From"]) == (
         "ada@example.org", "ada@example.org", "Site & Söhne <crowdd@example.org>",
     )  # fmt: skip
-    assert message["Subject"] == "A test of mail from Site & Söhne" and message["Auto-Submitted"] == "auto-generated"
+    assert message["Subject"] == "Test e-mail from Site & Söhne" and message["Auto-Submitted"] == "auto-generated"
     assert message["Message-ID"].startswith(f"<{mail_id}.") and message["Date"]
     text, html = [part.get_content() for part in message.iter_parts()]
     assert "Mail delivery works." in text and f"{BASE}/" in text and "Site &amp; Söhne" in html
@@ -354,13 +354,13 @@ def test_a_letter_speaks_its_readers_language():
     letters = MailRenderer(Languages({"de": Shouting(), "ar": Shouting()}), "Site", BASE)
     german = letters.write("test", {}, "de")
     assert (
-        german.subject == "A TEST OF MAIL FROM Site"
+        german.subject == "TEST E-MAIL FROM Site"
         and "MAIL DELIVERY WORKS." in german.text
         and "MAIL DELIVERY WORKS." in german.html
     )
     assert '<html lang="de" dir="ltr">' in german.html
     assert 'dir="rtl"' in letters.write("test", {}, "ar").html
-    assert letters.write("test", {}, "xx").subject == "A test of mail from Site"
+    assert letters.write("test", {}, "xx").subject == "Test e-mail from Site"
 
 
 @pytest.mark.parametrize("name", sorted({path.stem for path in FOLDER.rglob("*.txt")}))

@@ -9,7 +9,7 @@ from support.browsers import lock
 from support.servers.served import Client, Served
 
 from crowdd.kinds import KINDS
-from crowdd.kinds.kind import Role
+from crowdd.kinds.roles import Role
 
 FIRST_ID = 7_000_000  # ids are numbers that stand nowhere else by chance
 REQUESTERS = ("anonymous", "external", "stranger", "volunteer", "coowner", "owner", "admin", "herself")

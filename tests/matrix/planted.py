@@ -12,7 +12,8 @@ from matrix.example_site import Stage, roles, sees_hidden
 from psycopg2.extras import Json as AsJson
 
 from crowdd.kinds import KINDS
-from crowdd.kinds.kind import WHOLE_INFO, Field, Kind, Role, Write
+from crowdd.kinds.kind import Field, Kind, Write
+from crowdd.kinds.roles import WHOLE_INFO, Role
 from crowdd.kinds.types import Boolean, Integer, Json, Number, ShortName, Text, Timestamp
 
 PUBLIC_KEY = "container"  # of info: read by everybody where a kind has public keys at all

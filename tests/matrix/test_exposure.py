@@ -16,9 +16,11 @@ from matrix.planted import PUBLIC_KEY, Value, plant, recognised, values_of
 from support.checks.shows import shows
 from twisted.internet.defer import ensureDeferred
 
-from crowdd.kinds import KINDS, USER
-from crowdd.kinds.kind import EVERYONE, Field, Kind
+from crowdd.kinds import KINDS
+from crowdd.kinds.kind import Field, Kind
+from crowdd.kinds.roles import EVERYONE
 from crowdd.kinds.types import Text
+from crowdd.kinds.user import USER
 
 everybody = pytest.mark.parametrize("requester", REQUESTERS)
 every_kind = pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)

@@ -25,9 +25,9 @@ from crowdd.domain.server import services as domain_module
 from crowdd.domain.webhooks.deliveries import Deliveries
 from crowdd.domain.webhooks.retry_policy import ATTEMPTS
 from crowdd.domain.webhooks.webhooks import decrypted
+from crowdd.requester import SYSTEM
 from crowdd.sched.deliveries import Deliverer
 from crowdd.storage.connections.leadership import Leadership
-from crowdd.values import SYSTEM
 
 PATIENCE = 60
 AT_ONCE = 8  # what docs/webhooks.md promises

@@ -29,11 +29,11 @@ from crowdd.errors import (
     TooManyRequestsError,
     UnavailableError,
 )
+from crowdd.requester import SYSTEM, Requester
 from crowdd.sched.handler import Handler
 from crowdd.sched.queue_worker import Worker
 from crowdd.sched.task_handlers import handlers
 from crowdd.storage.core.rows import QueueItem
-from crowdd.values import SYSTEM, Requester
 
 TESTS = Path(__file__).parents[1]
 

@@ -19,12 +19,13 @@ from bench.support.filled import Filling, fill
 from bench.support.testbed import Sql
 from crowdd import config
 from crowdd.domain.server import bootstrap
-from crowdd.kinds import TASK, TASK_RUN
+from crowdd.kinds.task import TASK
+from crowdd.kinds.task_run import TASK_RUN
+from crowdd.requester import Requester
 from crowdd.storage.accounts import accounts, sessions
 from crowdd.storage.core import records
 from crowdd.storage.projects import projects
 from crowdd.storage.tasks import contributions
-from crowdd.values import Requester
 
 SIZES = {
     "small": Filling(1_000, 10_000, veterans={"u:1": 900}),

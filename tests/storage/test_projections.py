@@ -7,8 +7,9 @@ import pytest
 import pytest_twisted
 from support.browsers import newcomer
 
-from crowdd.kinds import PROJECT, TASK
-from crowdd.kinds.kind import Role
+from crowdd.kinds.project import PROJECT
+from crowdd.kinds.roles import Role
+from crowdd.kinds.task import TASK
 from crowdd.storage.core.projections import json_of
 from crowdd.storage.tasks.contributions import VOLUNTEER
 

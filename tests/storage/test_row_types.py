@@ -8,7 +8,12 @@ import pytest
 from support.checks.row_types import columns, complaints
 from support.checks.row_types import converted as checked
 
-from crowdd.kinds import CATEGORY, PROJECT, RESULT, TASK_RUN, USER, Kind
+from crowdd.kinds.category import CATEGORY
+from crowdd.kinds.kind import Kind
+from crowdd.kinds.project import PROJECT
+from crowdd.kinds.result import RESULT
+from crowdd.kinds.task_run import TASK_RUN
+from crowdd.kinds.user import USER
 from crowdd.storage.accounts.rows import AccountPage, PersonRow, Session
 from crowdd.storage.projects.rows import CategoryRow, ProjectName, ProjectPage, ProjectRow
 from crowdd.storage.tasks.rows import ListedRun, ResultRow, TaskRunRow

@@ -4,8 +4,8 @@ import pytest_twisted
 from support.checks.explained import Explained
 from support.ledger import Ledger
 
+from crowdd.requester import Requester
 from crowdd.storage.tasks import contributions
-from crowdd.values import Requester
 
 TASKS = 1_000
 MAX_PAGES = 300

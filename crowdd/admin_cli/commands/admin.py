@@ -14,8 +14,8 @@ from crowdd.admin_cli.runtime import with_domain
 from crowdd.domain.accounts.registration import Registration
 from crowdd.domain.server.services import Services
 from crowdd.errors import ConflictError, FormError, NotFoundError
+from crowdd.requester import SYSTEM
 from crowdd.storage.accounts.rows import Account
-from crowdd.values import SYSTEM
 
 _COLUMNS = ("id", "name", "fullname", "email_addr", "created")
 

@@ -12,9 +12,9 @@ from crowdd.admin_cli.output import json_option, listing, say
 from crowdd.admin_cli.prompts import confirm, yes_option
 from crowdd.admin_cli.runtime import with_domain
 from crowdd.domain.server.services import Services
-from crowdd.kinds import ANNOUNCEMENT
+from crowdd.kinds.announcement import ANNOUNCEMENT
+from crowdd.requester import SYSTEM
 from crowdd.storage.core.listing import Query
-from crowdd.values import SYSTEM
 
 _COLUMNS = ("id", "created", "updated", "published", "title")
 
@@ -23,7 +23,7 @@ _COLUMNS = ("id", "created", "updated", "published", "title")
 def announcement() -> None:
     """Manage announcements of the site.
 
-    ID is the number that an announcement has in the list.
+    ID is the number of an announcement in the list.
     """
 
 
@@ -43,7 +43,7 @@ def list_announcements(config: Path | None, limit: int, as_json: bool) -> None:
 @click.option("--title", required=True, help="Title.")
 @click.option("--body", required=True, help="Text, in Markdown.")
 @click.option("--media-url", help="Address of a picture.")
-@click.option("--draft", is_flag=True, help="Publish it later.")
+@click.option("--draft", is_flag=True, help="Create a draft that only administrators see.")
 @json_option
 @click.pass_obj
 def add(config: Path | None, /, draft: bool, as_json: bool, **fields: str | None) -> None:

@@ -13,8 +13,8 @@ from crowdd.admin_cli.lookups import given
 from crowdd.admin_cli.output import json_option, listing
 from crowdd.admin_cli.runtime import with_domain
 from crowdd.domain.core.security_log import KINDS
+from crowdd.requester import SYSTEM
 from crowdd.storage.core.rows import AuditEntry, SecurityEntry
-from crowdd.values import SYSTEM
 
 _ACTS = (
     "id", "at", "user_name", "via", "action", "kind", "object_id", "project_id", "attribute", "before", "after",

@@ -15,8 +15,8 @@ from crowdd.admin_cli.runtime import with_domain
 from crowdd.domain.projects.projects import slug
 from crowdd.domain.server.services import Services
 from crowdd.errors import ConflictError
-from crowdd.kinds import CATEGORY
-from crowdd.values import SYSTEM
+from crowdd.kinds.category import CATEGORY
+from crowdd.requester import SYSTEM
 
 _COLUMNS = ("id", "short_name", "name", "description", "n_projects")
 

@@ -75,7 +75,7 @@ def _move(settings: Settings, old_bin: Path | None, new_bin: Path | None, as_jso
     if settings.db.dsn:
         raise ConfigError(
             "[db] dsn names a PostgreSQL that crowdd does not manage. Upgrade it as its documentation describes.",
-            hint="Or: crowdctl backup there, crowdctl restore into the new one.",
+            hint="Or move the data: crowdctl backup on the old one, crowdctl restore on the new one.",
         )
     folder = settings.data.dir
     if not (folder / "postgres").exists():

@@ -13,8 +13,8 @@ from crowdd.admin_cli.output import console, json_option, listing, print_json, s
 from crowdd.admin_cli.runtime import with_domain
 from crowdd.domain.server.services import Services
 from crowdd.errors import CrowddError
+from crowdd.requester import SYSTEM
 from crowdd.storage.mail import WholeMail
-from crowdd.values import SYSTEM
 
 _COLUMNS = ("id", "created", "state", "recipient", "template", "subject", "attempts", "due", "error")
 _STATES = ("waiting", "held", "sent", "dead")

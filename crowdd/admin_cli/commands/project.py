@@ -23,10 +23,11 @@ from crowdd.domain.transfer import folder_export, folder_import, project_folder
 from crowdd.domain.transfer.exports import FORMATS, KINDS
 from crowdd.domain.transfer.missing_files import Missing
 from crowdd.errors import ConflictError, NotFoundError
-from crowdd.kinds import PROJECT
+from crowdd.kinds.project import PROJECT
+from crowdd.requester import SYSTEM
 from crowdd.storage.core.listing import Query, equal
 from crowdd.storage.projects.rows import ProjectPage
-from crowdd.values import SYSTEM, Values
+from crowdd.values import Values
 
 _WORTH_WATCHING = 1000  # tasks
 _LIST = (

@@ -15,10 +15,10 @@ from crowdd.admin_cli.output import details, json_option, listing, say, watching
 from crowdd.admin_cli.runtime import reactor, with_domain
 from crowdd.domain.core.background_queue import STATES, QueuedTask
 from crowdd.domain.server.services import Services
+from crowdd.requester import SYSTEM
 from crowdd.sched.handler import Handler, Work
 from crowdd.sched.queue_worker import Worker
 from crowdd.sched.task_handlers import handlers
-from crowdd.values import SYSTEM
 
 _COLUMNS = ("id", "name", "state", "project_id", "user_name", "done", "total", "rate", "eta", "attempt", "due", "error")
 _ENDED = ("done", "dead", "cancelled")
@@ -37,8 +37,8 @@ def queue() -> None:
 @click.option("--state", type=click.Choice(STATES), help="Only background tasks in this state.")
 @click.option("--name", help="Only background tasks of this type.")
 @click.option("--project", "project_id", type=int, help="Only background tasks of the project with this id.")
-@click.option("--before", type=int, metavar="ID", help="Only items before this one (for the next page).")
-@click.option("--limit", default=50, show_default=True, help="Maximum number of items.")
+@click.option("--before", type=int, metavar="ID", help="Only background tasks before this one (for the next page).")
+@click.option("--limit", default=50, show_default=True, help="Maximum number of background tasks.")
 @json_option
 @click.pass_obj
 def list_queue(config: Path | None, /, as_json: bool, **chosen: Any) -> None:

@@ -281,7 +281,7 @@ class Running:
 def await_health(settings: Settings, daemon: subprocess.Popen[bytes]) -> bool:
     """True when the daemon answers, False when it has ended. Raises StartError when it does neither."""
     if not wait_until(lambda: daemon.poll() is not None or healthy(settings), HEALTH_SECONDS):
-        raise StartError(f"The server does not answer on {settings.base_url}/ready: what it printed says why.")
+        raise StartError(f"The server does not answer on {settings.base_url}/ready. Its output above says why.")
     return daemon.poll() is None
 
 

@@ -17,8 +17,8 @@ from crowdd.domain.accounts.registration import Registration
 from crowdd.domain.server.administration import MAX_FOUND
 from crowdd.domain.server.services import Services
 from crowdd.errors import ConflictError, CrowddError, FormError
+from crowdd.requester import SYSTEM
 from crowdd.storage.database import Row
-from crowdd.values import SYSTEM
 
 _LIST = ("id", "name", "fullname", "email_addr", "created", "admin", "restrict")
 _SHOW = (*_LIST, "locale", "valid_email", "has_password", "privacy_mode", "subscribed", "n_answers", "rank")

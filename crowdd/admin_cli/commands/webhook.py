@@ -15,8 +15,8 @@ from crowdd.admin_cli.output import json_option, listing, print_json, say
 from crowdd.admin_cli.runtime import with_domain
 from crowdd.domain.server.services import Services
 from crowdd.domain.webhooks.webhooks import MAX_LISTED, STATES
+from crowdd.requester import SYSTEM
 from crowdd.storage.projects.rows import ProjectPage
-from crowdd.values import SYSTEM
 
 _LIST = ("short_name", "state", "n_waiting", "n_failed", "n_missed", "last_delivered", "url")
 _SHORT = ("id", "sequence", "event", "task_id", "state", "attempts")

@@ -8,10 +8,10 @@ import attrs
 
 from crowdd.domain.accounts.accounts import Accounts
 from crowdd.domain.accounts.social.oauth import PROVIDERS, TITLES
+from crowdd.requester import Requester
 from crowdd.storage.accounts import accounts, api_tokens, one_time_links, provider_tokens, sessions
 from crowdd.storage.core import audit
 from crowdd.storage.database import Database
-from crowdd.values import Requester
 
 RESET, ADDRESS = "reset", "address"  # purposes of links in letters
 

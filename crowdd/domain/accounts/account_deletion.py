@@ -21,12 +21,12 @@ from crowdd.domain.core.secrets import Secrets
 from crowdd.domain.core.uploads import Uploads
 from crowdd.errors import ForbiddenError
 from crowdd.languages import _
+from crowdd.requester import Requester
 from crowdd.storage import mail
 from crowdd.storage.accounts import people, personal_data
 from crowdd.storage.accounts.rows import AccountPage, OwnedProject
 from crowdd.storage.core import audit
 from crowdd.storage.database import Database, Transactions
-from crowdd.values import Requester
 
 HANDLER = "delete_account"
 AT_ONCE = 500

@@ -6,7 +6,7 @@ import re
 
 from crowdd.domain.mail.message import plain_address
 from crowdd.errors import ConflictError, InvalidValueError
-from crowdd.kinds import USER
+from crowdd.kinds.user import USER
 from crowdd.languages import _
 
 Mistakes = dict[str, list[str]]

@@ -22,16 +22,16 @@ from crowdd.domain.core.records import NOT_FOUND, Behaviour
 from crowdd.domain.core.secrets import Secrets, place, token
 from crowdd.domain.core.security_log import KEY_MADE, SecurityLog
 from crowdd.errors import ConflictError, ForbiddenError, FormError, NotFoundError
-from crowdd.kinds import USER
-from crowdd.kinds.kind import Role
+from crowdd.kinds.roles import Role
 from crowdd.kinds.types import clean_text
-from crowdd.kinds.user import is_guarded
+from crowdd.kinds.user import USER, is_guarded
 from crowdd.languages import _
+from crowdd.requester import SYSTEM, Requester
 from crowdd.storage.accounts import accounts, one_time_links, user_search
 from crowdd.storage.accounts.rows import Account, AccountPage, Administrator, Leader, PersonRow
 from crowdd.storage.core import audit
 from crowdd.storage.database import Database, Row, Transactions
-from crowdd.values import SYSTEM, Requester, Values
+from crowdd.values import Values
 
 LINK_HOURS = 48
 
@@ -247,7 +247,7 @@ class Accounts:
         row = await one_time_links.find(self._db, self._secrets.digest("link", link), "first_admin")
         if row is None or await self.admins():
             raise NotFoundError(
-                _("This link has been used or has expired."), hint="Start the server again for a new one."
+                _("This link has been used or has expired."), hint="Restart the server to get a new link."
             )
 
     async def make_first_admin(self, link: str, form: Registration, who: Requester) -> int:
@@ -309,4 +309,4 @@ def guarded(stored: Mapping[str, object], wanted: Mapping[str, object]) -> Value
 async def _leave_one(tx: Database, user_id: int) -> None:
     """Two who take each other's rights at once would leave nobody."""
     if await user_search.is_last_admin(tx, user_id):
-        raise ForbiddenError(_("You cannot remove the last administrator."), hint="Make another one first.")
+        raise ForbiddenError(_("You cannot remove the last administrator."), hint="Appoint another one first.")

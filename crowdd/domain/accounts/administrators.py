@@ -6,9 +6,9 @@ import attrs
 
 from crowdd.domain.core.security_log import ADMIN_MADE, ADMIN_REMOVED, SecurityLog
 from crowdd.domain.mail.mail import Mail
+from crowdd.requester import Requester
 from crowdd.storage.accounts import accounts
 from crowdd.storage.database import Database
-from crowdd.values import Requester
 
 
 @attrs.frozen

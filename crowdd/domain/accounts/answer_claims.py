@@ -8,11 +8,11 @@ from itertools import groupby
 import attrs
 
 from crowdd.domain.core.background_queue import Queue
+from crowdd.requester import Requester
 from crowdd.storage.accounts import people
 from crowdd.storage.accounts.rows import Answered
 from crowdd.storage.core import audit
 from crowdd.storage.database import Transactions
-from crowdd.values import Requester
 
 HANDLER = "claim_answers"
 AT_ONCE = 500  # answers that change hands before somebody gets an answer

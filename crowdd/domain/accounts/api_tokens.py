@@ -9,11 +9,11 @@ from crowdd.domain.core.secrets import Secrets, token
 from crowdd.domain.core.security_log import TOKEN_MADE, TOKEN_REMOVED, SecurityLog
 from crowdd.errors import FormError, NotFoundError
 from crowdd.languages import _
+from crowdd.requester import Requester
 from crowdd.storage.accounts import api_tokens, second_factors
 from crowdd.storage.accounts.rows import ApiToken, TokenAccount
 from crowdd.storage.core import audit
 from crowdd.storage.database import Database, Transactions
-from crowdd.values import Requester
 
 PREFIX = "crowdd_"  # what tells a token from a key, a JWT and other sites' tokens; secret scanners look for it
 SCOPES = ("read", "answer", "project", "everything")

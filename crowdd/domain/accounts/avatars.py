@@ -13,10 +13,10 @@ from crowdd.domain.core.uploads import FileChanges, Upload, Uploads, with_files
 from crowdd.errors import FormError, InvalidValueError
 from crowdd.languages import _
 from crowdd.lazy import lazy
+from crowdd.requester import Requester
 from crowdd.storage.accounts import accounts
 from crowdd.storage.core import audit
 from crowdd.storage.database import Database, Transactions
-from crowdd.values import Requester
 
 if TYPE_CHECKING:
     from PIL import Image, ImageOps

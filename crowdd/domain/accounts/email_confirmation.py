@@ -19,11 +19,12 @@ from crowdd.domain.accounts.social.social_login import SocialLogin
 from crowdd.domain.core.attempt_limits import Attempts
 from crowdd.domain.core.security_log import ADDRESS_CHANGED, SecurityLog
 from crowdd.errors import AnonymousError, ConflictError, FormError
+from crowdd.requester import Requester
 from crowdd.storage.accounts import accounts, one_time_links, sessions
 from crowdd.storage.accounts.rows import Account, AccountPage, Address
 from crowdd.storage.core import audit
 from crowdd.storage.database import Database, Transactions
-from crowdd.values import Requester, Values
+from crowdd.values import Values
 
 REGISTER = "register"
 PATH = "/account/register/confirmation"

@@ -11,10 +11,11 @@ from crowdd.domain.core.secrets import Secrets, place, token
 from crowdd.domain.mail.mail import Mail
 from crowdd.errors import ForbiddenError
 from crowdd.languages import _
+from crowdd.requester import Requester
 from crowdd.storage.accounts import one_time_links
 from crowdd.storage.accounts.rows import Address
 from crowdd.storage.database import Database
-from crowdd.values import Requester, Values
+from crowdd.values import Values
 
 _MAX_MAILS_PER_HOUR = 20  # to one address, from all networks together
 _LINKS_KEPT = 2  # of one purpose and address, for each network that asks

@@ -85,7 +85,7 @@ def _require_user(claims: Mapping[str, Any], uid: str, *, named: bool) -> None:
     """Passes for the user whom a token names, and for everybody when it may name none."""
     if named and "external_uid" not in claims:
         hint = "Ask for a token with external_uid."
-        raise AnonymousError("The token names no external user.", code="token_names_nobody", hint=hint)
+        raise AnonymousError("The token does not name an external user.", code="token_names_nobody", hint=hint)
     if claims.get("external_uid", uid) != uid:
         raise AnonymousError("The token was made for another external user.", code="wrong_external_uid")
 

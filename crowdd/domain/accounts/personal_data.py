@@ -19,10 +19,11 @@ from crowdd.domain.core.background_queue import Queue
 from crowdd.domain.core.uploads import Uploads
 from crowdd.errors import ConflictError, NotFoundError
 from crowdd.languages import _
+from crowdd.requester import Requester
 from crowdd.storage.accounts import accounts, personal_data
 from crowdd.storage.core import audit
 from crowdd.storage.database import Database, Transactions
-from crowdd.values import Requester, Values
+from crowdd.values import Values
 
 HANDLER = "personal_export"
 KEPT_DAYS = 3

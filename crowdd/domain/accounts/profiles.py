@@ -16,13 +16,14 @@ from crowdd.domain.accounts.email_confirmation import EmailConfirmation
 from crowdd.domain.accounts.email_links import EmailLinks, greeted
 from crowdd.domain.core.security_log import ADDRESS_CHANGED, PASSWORD_CHANGED, SecurityLog
 from crowdd.errors import ConflictError, FormError
-from crowdd.kinds import USER
+from crowdd.kinds.user import USER
 from crowdd.languages import _
+from crowdd.requester import Requester
 from crowdd.storage.accounts import accounts
 from crowdd.storage.accounts.rows import AccountPage, Address
 from crowdd.storage.core import audit, records
 from crowdd.storage.database import Database, Transactions
-from crowdd.values import Requester, Values
+from crowdd.values import Values
 
 _MAX_KEY_LENGTH = 500
 

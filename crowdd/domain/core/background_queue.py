@@ -21,11 +21,12 @@ from crowdd.errors import (
     TooManyRequestsError,
     UnavailableError,
 )
-from crowdd.kinds.kind import Role
+from crowdd.kinds.roles import Role
+from crowdd.requester import Requester
 from crowdd.storage.core import queue
 from crowdd.storage.core.rows import ClaimedItem, QueueItem
 from crowdd.storage.database import Database
-from crowdd.values import Requester, Values
+from crowdd.values import Values
 
 MAX_UNFINISHED, MAX_OF_OPERATOR = 100, 10_000
 """Items that may wait or run at a time: of one person, and of nobody in particular."""

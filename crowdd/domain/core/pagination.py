@@ -6,7 +6,7 @@ from typing import TypedDict
 
 
 class Pagination(TypedDict):
-    """Pages are counted from 1. ``prev`` and ``next`` say whether there is a page on that side."""
+    """The page number must be 1 or more. ``prev`` and ``next`` say whether there is a page on that side."""
 
     page: int
     per_page: int

@@ -7,9 +7,10 @@ from typing import Final
 from crowdd.config import QuotaSettings
 from crowdd.errors import ForbiddenError
 from crowdd.languages import _
+from crowdd.requester import Requester
 from crowdd.storage.core import quota
 from crowdd.storage.database import Database
-from crowdd.values import Requester, Values
+from crowdd.values import Values
 
 LARGE_ANSWER: Final = 16_000
 """Bytes. Smaller answers are always taken: volunteers cannot help it that an owner's account is full."""

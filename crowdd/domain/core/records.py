@@ -21,14 +21,16 @@ from crowdd.domain.core.text.rendered_text import Prose
 from crowdd.domain.core.uploads import FileChanges, Upload, Uploads, with_files
 from crowdd.errors import InvalidRequestError, InvalidValueError, NotFoundError, TooLargeError, at_item
 from crowdd.kinds import KINDS
-from crowdd.kinds.kind import OWNERS, Kind, Relation, Role
+from crowdd.kinds.kind import Kind, Relation
+from crowdd.kinds.roles import OWNERS, Role
 from crowdd.languages import _
+from crowdd.requester import Requester
 from crowdd.storage.core import audit, listing, records
 from crowdd.storage.core.list_size import MAX_LIST_BYTES
 from crowdd.storage.core.listing import Query
 from crowdd.storage.database import Database, Row, Transactions
 from crowdd.storage.tasks import contributions
-from crowdd.values import Requester, Values
+from crowdd.values import Values
 
 T = TypeVar("T")
 Views = list[Values]
@@ -67,7 +69,7 @@ class Behaviour:
 
     async def attach(self, tx: Database, row: Row, upload: Upload, files: FileChanges) -> None:
         """Gives a row its file; only for kinds that have files."""
-        raise InvalidRequestError(f"A {self.kind.name} has no file.")
+        raise InvalidRequestError(f"A {self.kind.name} cannot have a file.")
 
     async def delete(self, tx: Database, who: Requester, row: Row, files: FileChanges) -> None:
         """Deletes a row; rights are checked before."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Set
 
 from crowdd.errors import AnonymousError, ForbiddenError
-from crowdd.kinds.kind import Role
-from crowdd.values import Requester
+from crowdd.kinds.roles import Role
+from crowdd.requester import Requester
 
 
 def require(who: Requester, have: Set[Role], wanted: Set[Role], message: str = "") -> None:

@@ -19,10 +19,10 @@ from crowdd.concurrency.throttling import Throttled
 from crowdd.domain.core.secrets import Secrets
 from crowdd.errors import UnavailableError
 from crowdd.logs import request_id
+from crowdd.requester import Requester
 from crowdd.storage.core import security_log
 from crowdd.storage.core.rows import SecurityEntry
 from crowdd.storage.database import Database, Transactions
-from crowdd.values import Requester
 
 PAUSE = 1.0  # seconds between two statements
 MAX_ROWS_OF_KIND, MAX_ROWS_OF_NETWORK = 1000, 20  # new rows of a kind in an hour; and of one network among them

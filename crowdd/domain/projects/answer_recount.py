@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from crowdd.domain.core.background_queue import Queue
+from crowdd.requester import Requester
 from crowdd.storage.database import Database
 from crowdd.storage.tasks import changes
-from crowdd.values import Requester, Values
+from crowdd.values import Values
 
 CHUNK = 1000  # tasks of one transaction
 HANDLER = "change_tasks"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crowdd.kinds.kind import OWNERS
+from crowdd.kinds.roles import OWNERS
 from crowdd.storage.projects.rows import ProjectPage
 
 

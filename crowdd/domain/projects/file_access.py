@@ -13,10 +13,10 @@ from crowdd.domain.core.records import NOT_FOUND
 from crowdd.domain.core.secrets import Secrets
 from crowdd.domain.core.uploads import container_of
 from crowdd.errors import NotFoundError
+from crowdd.requester import Requester
 from crowdd.storage.database import Database
 from crowdd.storage.projects import projects
 from crowdd.storage.projects.rows import ProjectLock, ProjectPage
-from crowdd.values import Requester
 
 GRANT_SECONDS: Final = 12 * 3600
 _PROJECT = re.compile(r"project-(\d{1,18})(?:~(\d{1,12})~([0-9a-f]{40}))?")

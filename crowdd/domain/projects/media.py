@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from crowdd.domain.core.records import Behaviour
 from crowdd.domain.core.uploads import FileChanges, Upload, container_of
-from crowdd.kinds import Kind
+from crowdd.kinds.kind import Kind
+from crowdd.requester import Requester
 from crowdd.storage.core import audit
 from crowdd.storage.database import Database, Row
 from crowdd.storage.projects import media
-from crowdd.values import Requester, Values
+from crowdd.values import Values
 
 
 class MediaBehaviour(Behaviour):

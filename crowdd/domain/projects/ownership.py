@@ -11,15 +11,16 @@ from crowdd.domain.core.records import NOT_FOUND
 from crowdd.domain.core.secrets import Secrets, token
 from crowdd.domain.projects.projects import new_secret_key
 from crowdd.errors import AnonymousError, ForbiddenError, FormError, NotFoundError
-from crowdd.kinds.kind import ADMINS, OWNERS, Role
+from crowdd.kinds.roles import ADMINS, OWNERS, Role
 from crowdd.languages import _
+from crowdd.requester import Requester
 from crowdd.storage.accounts import one_time_links
 from crowdd.storage.accounts.rows import Account, AccountPage, OneTimeLink
 from crowdd.storage.core import audit
 from crowdd.storage.database import Database, Transactions
 from crowdd.storage.projects import ownership, projects
 from crowdd.storage.projects.rows import Invitation, ProjectOwner, ProjectOwners, ProjectPage
-from crowdd.values import Requester, Values
+from crowdd.values import Values
 
 PURPOSE: Final = "coowner"
 INVITATION_HOURS: Final = 7 * 24

@@ -11,13 +11,13 @@ from crowdd.domain.core import rights
 from crowdd.domain.core.pagination import Pagination
 from crowdd.domain.core.records import NOT_FOUND
 from crowdd.errors import AnonymousError, NotFoundError, UnknownFieldError
-from crowdd.kinds.kind import ADMINS
+from crowdd.kinds.roles import ADMINS
 from crowdd.languages import _
+from crowdd.requester import Requester
 from crowdd.storage.database import Transactions
 from crowdd.storage.projects import project_lists, projects
 from crowdd.storage.projects.project_lists import ProjectFilter
 from crowdd.storage.projects.rows import CategoryRow, ListedProject
-from crowdd.values import Requester
 
 PER_PAGE: Final = 20
 MAX_WORDS, MAX_CHARACTERS = 8, 200

@@ -12,11 +12,12 @@ from crowdd.domain.core.records import NOT_FOUND, Records
 from crowdd.domain.core.text.picture_addresses import is_upload, upload_path
 from crowdd.domain.core.uploads import TYPES, Upload, suffix_of
 from crowdd.errors import FormError, NotFoundError, TooLargeError
-from crowdd.kinds import HELPING_MATERIAL
+from crowdd.kinds.helping_material import HELPING_MATERIAL
 from crowdd.languages import _
+from crowdd.requester import Requester
 from crowdd.storage.core.listing import Query, equal
 from crowdd.storage.projects.rows import ProjectPage
-from crowdd.values import Requester, Values
+from crowdd.values import Values
 
 PER_PAGE: Final = 24
 MAX_NAMED: Final = 10  # pictures that are left out of a text, as an editor names them

@@ -8,7 +8,7 @@ from typing import Final
 from crowdd.domain.accounts.account_validation import Mistakes, found
 from crowdd.domain.projects.projects import RESERVED_SHORT_NAMES, slug
 from crowdd.errors import ConflictError, InvalidValueError
-from crowdd.kinds import PROJECT
+from crowdd.kinds.project import PROJECT
 from crowdd.languages import _
 
 MAXIMUM: Final = 255

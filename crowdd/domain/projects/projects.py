@@ -20,11 +20,13 @@ from crowdd.domain.projects.answer_recount import recount
 from crowdd.domain.projects.schedulers import choose
 from crowdd.domain.webhooks.webhooks import Webhooks
 from crowdd.errors import AnonymousError, ForbiddenError, InvalidRequestError, InvalidValueError, NotFoundError
-from crowdd.kinds import PROJECT, Kind
-from crowdd.kinds.kind import OWNERS, Role
+from crowdd.kinds.kind import Kind
+from crowdd.kinds.project import PROJECT
+from crowdd.kinds.roles import OWNERS, Role
 from crowdd.kinds.task_run import MAX_ANSWER_BYTES, MAX_KEY_CHARACTERS, MAX_RAISED_BYTES
 from crowdd.languages import _
 from crowdd.languages.content_languages import is_tag
+from crowdd.requester import Requester
 from crowdd.storage import schedulers
 from crowdd.storage.core import audit, records
 from crowdd.storage.core.rows import AuditEntry
@@ -32,7 +34,7 @@ from crowdd.storage.database import Database, Row, Transactions
 from crowdd.storage.projects import project_lists, projects
 from crowdd.storage.projects.rows import CategoryRow, ListedProject, ProjectPage, ProjectSummary
 from crowdd.storage.tasks import changes, tasks
-from crowdd.values import Requester, Values
+from crowdd.values import Values
 
 # First segments of addresses below /project/ that are pages, not projects.
 RESERVED_SHORT_NAMES = frozenset({"new", "category", "search", "all", "page"})
@@ -384,7 +386,7 @@ def check_info(info: Values) -> None:
         raise InvalidValueError(f"info.sched must be one of {', '.join(schedulers.names())}.")
     for name in ("task_presenter", "results", "tutorial"):
         if not isinstance(info.get(name), str | None):
-            raise InvalidValueError(f"info.{name} must be a text.")
+            raise InvalidValueError(f"info.{name} must be a string.")
     for name in ("answers_when_complete", "token_per_volunteer"):
         if not isinstance(info.get(name), bool | None):
             raise InvalidValueError(f"info.{name} must be true or false.")
@@ -392,14 +394,16 @@ def check_info(info: Values) -> None:
         raise InvalidValueError("info.language must be a language tag such as en, pt-BR or zh-Hant.")
     key = info.get("answer_key")
     if key is not None and (not isinstance(key, str) or not 1 <= len(key) <= MAX_KEY_CHARACTERS or "\0" in key):
-        raise InvalidValueError(_("info.answer_key must be a text of 1 to %(max)s characters.", max=MAX_KEY_CHARACTERS))
+        raise InvalidValueError(
+            _("info.answer_key must be a string of 1 to %(max)s characters.", max=MAX_KEY_CHARACTERS)
+        )
     size = info.get("max_answer_bytes")
     if size is not None and (type(size) is not int or not MAX_ANSWER_BYTES <= size <= MAX_RAISED_BYTES):
         words = f"`info.max_answer_bytes` must be a whole number from {MAX_ANSWER_BYTES} to {MAX_RAISED_BYTES}"
         raise InvalidValueError(f"{words} (got {str(size)[:50]}).")
     seconds = info.get("lease_seconds")
     if seconds is not None and (type(seconds) is not int or not _MIN_LEASE <= seconds <= _MAX_LEASE):
-        raise InvalidValueError(f"info.lease_seconds is no whole number from {_MIN_LEASE} to {_MAX_LEASE}.")
+        raise InvalidValueError(f"info.lease_seconds must be a whole number from {_MIN_LEASE} to {_MAX_LEASE}.")
     maximum = info.get("counted_per_network")
     if maximum is not None and (type(maximum) is not int or not 0 <= maximum <= MAX_PER_NETWORK):
         raise InvalidValueError(

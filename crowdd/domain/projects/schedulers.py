@@ -5,10 +5,10 @@ from __future__ import annotations
 from functools import partial
 
 from crowdd.domain.core.background_queue import Queue, QueuedTask
+from crowdd.requester import Requester
 from crowdd.storage.database import Database, Transactions
 from crowdd.storage.projects import projects
 from crowdd.storage.tasks import changes
-from crowdd.values import Requester
 
 HANDLER = "change_scheduler"
 AT_ONCE = 5000  # tasks that one transaction may change

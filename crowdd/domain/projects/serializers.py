@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from crowdd.domain.core.text.relative_time import ago
-from crowdd.kinds import PROJECT, USER
 from crowdd.kinds.kind import outward
+from crowdd.kinds.project import PROJECT
+from crowdd.kinds.user import USER
 from crowdd.storage.accounts.rows import PersonRow
 from crowdd.storage.projects.rows import ProjectSummary
 from crowdd.values import Values

@@ -9,11 +9,12 @@ from crowdd.domain.core.records import Records, Views
 from crowdd.domain.projects.completion_estimate import Estimate, estimate
 from crowdd.domain.projects.pybossa_series import dates_stats, hours_stats, moment, per_day, users_stats
 from crowdd.domain.projects.serializers import public_info
-from crowdd.kinds import PROJECT_STATISTICS
+from crowdd.kinds.project_statistics import PROJECT_STATISTICS
+from crowdd.requester import Requester
 from crowdd.storage.database import Transactions
 from crowdd.storage.projects import feed, statistics
 from crowdd.storage.projects.rows import ProjectFigures, TopVolunteers, TwoWeeks
-from crowdd.values import Requester, Values
+from crowdd.values import Values
 
 _BUSIEST = 5
 _FEED = 100

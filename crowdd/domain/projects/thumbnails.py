@@ -10,12 +10,12 @@ from crowdd.domain.core import rights
 from crowdd.domain.core.quota import Quota
 from crowdd.domain.core.uploads import FileChanges, Upload, Uploads, container_of, with_files
 from crowdd.errors import FormError, InvalidValueError
-from crowdd.kinds.kind import OWNERS
+from crowdd.kinds.roles import OWNERS
+from crowdd.requester import Requester
 from crowdd.storage.core import audit
 from crowdd.storage.database import Database, Transactions
 from crowdd.storage.projects import projects
 from crowdd.storage.projects.rows import ProjectPage
-from crowdd.values import Requester
 
 SIZE: Final = (720, 480)
 """Pixels of a finished picture: the shape of every print on our pages, sharp on a dense screen."""

@@ -10,9 +10,11 @@ from crowdd.domain.core.records import NOT_FOUND, Behaviour
 from crowdd.domain.core.security_log import ACCOUNT_BLOCKED, ACCOUNT_UNBLOCKED, SecurityLog
 from crowdd.domain.core.uploads import FileChanges
 from crowdd.errors import ConflictError, ForbiddenError, NotFoundError
-from crowdd.kinds import CATEGORY
-from crowdd.kinds.kind import ADMINS, outward
+from crowdd.kinds.category import CATEGORY
+from crowdd.kinds.kind import outward
+from crowdd.kinds.roles import ADMINS
 from crowdd.languages import _
+from crowdd.requester import Requester
 from crowdd.storage.accounts import accounts, user_search
 from crowdd.storage.accounts.rows import RankedPerson
 from crowdd.storage.core import audit
@@ -22,7 +24,7 @@ from crowdd.storage.projects import categories, projects
 from crowdd.storage.projects.rows import CountedCategory, ProjectSummary
 from crowdd.storage.server import dashboard, jobs
 from crowdd.storage.server.rows import JobState
-from crowdd.values import Requester, Values
+from crowdd.values import Values
 
 MAX_FOUND = 50
 MAX_EXPORTED = 50_000

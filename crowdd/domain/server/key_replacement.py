@@ -14,12 +14,12 @@ from crowdd.domain.core.secrets import Secrets, place, token
 from crowdd.domain.projects.projects import new_secret_key
 from crowdd.domain.server import server_key
 from crowdd.domain.webhooks import signatures, webhooks
+from crowdd.requester import SYSTEM
 from crowdd.storage.core import audit, encrypted_columns
 from crowdd.storage.core.rows import EncryptedValue
 from crowdd.storage.database import Database, Transactions
 from crowdd.storage.server import server_keys
 from crowdd.storage.server.rows import EncryptedApiKey
-from crowdd.values import SYSTEM
 
 _CHUNK = 200
 Renew = Callable[[Database, EncryptedValue], Awaitable[None]]

@@ -73,7 +73,7 @@ def _move(home: Home, old: Binaries, new: Binaries, told: Told) -> Moved:
     if after != before:
         shutil.rmtree(made.cluster)
         raise StartError(
-            "The new database has other rows than the old one. The old one stays in use. Please report this."
+            "The new database does not have the same rows as the old one. The old one stays in use. Please report this."
         )
     exchange(home.cluster, made.cluster)
     made.cluster.rename(kept)

@@ -14,12 +14,13 @@ from crowdd.domain.tasks.changes import Changes
 from crowdd.errors import InvalidValueError, NotFoundError, UnknownFieldError
 from crowdd.kinds.types import Boolean, Integer, Text
 from crowdd.languages import _
+from crowdd.requester import Requester
 from crowdd.storage.accounts import accounts
 from crowdd.storage.core import audit
 from crowdd.storage.database import Database, Transactions
 from crowdd.storage.tasks import bars, volunteers
 from crowdd.storage.tasks.rows import Bar
-from crowdd.values import Requester, Values
+from crowdd.values import Values
 
 CHUNK = 500  # tasks of one transaction
 HANDLER = "set_aside"

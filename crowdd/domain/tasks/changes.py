@@ -15,16 +15,17 @@ from crowdd.domain.projects.answer_recount import CHUNK, HANDLER
 from crowdd.domain.projects.schedulers import choose
 from crowdd.domain.tasks.contributions import external_uid
 from crowdd.errors import InvalidValueError, NotFoundError
-from crowdd.kinds import TASK
-from crowdd.kinds.kind import OWNERS
+from crowdd.kinds.roles import OWNERS
+from crowdd.kinds.task import TASK
 from crowdd.kinds.types import Integer, Text
 from crowdd.languages import _
+from crowdd.requester import Requester
 from crowdd.storage import schedulers
 from crowdd.storage.core import audit, records
 from crowdd.storage.database import Database, Transactions
 from crowdd.storage.projects import projects
 from crowdd.storage.tasks import changes, rows, volunteers
-from crowdd.values import Requester, Values
+from crowdd.values import Values
 
 MAX_NAMED = 100_000  # tasks that one request may name
 REASONS = ("retired", "cancelled")

@@ -30,14 +30,16 @@ from crowdd.errors import (
     UnavailableError,
     at_item,
 )
-from crowdd.kinds import TASK, TASK_RUN
-from crowdd.kinds.kind import EVERYONE, Role
+from crowdd.kinds.roles import EVERYONE, Role
+from crowdd.kinds.task import TASK
+from crowdd.kinds.task_run import TASK_RUN
 from crowdd.languages import _
+from crowdd.requester import Requester
 from crowdd.storage.core import records
 from crowdd.storage.database import Database, Row, Transactions
 from crowdd.storage.tasks import contributions, tasks
 from crowdd.storage.tasks.rows import Answer, Ask, Handed, Submitted
-from crowdd.values import Requester, Values
+from crowdd.values import Values
 
 MAX_TASKS = 100
 MAX_LEASES = 200

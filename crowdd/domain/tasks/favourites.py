@@ -7,12 +7,13 @@ import attrs
 from crowdd.domain.core import rights
 from crowdd.domain.core.records import NOT_FOUND, Records, Views
 from crowdd.errors import AnonymousError, InvalidValueError, NotFoundError
-from crowdd.kinds import TASK
+from crowdd.kinds.task import TASK
+from crowdd.requester import Requester
 from crowdd.storage.core import listing
 from crowdd.storage.core.listing import Query
 from crowdd.storage.database import Database, Row, Transactions
 from crowdd.storage.tasks import favourites
-from crowdd.values import Requester, Values
+from crowdd.values import Values
 
 
 class Favourites:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import attrs
 
-from crowdd.kinds import RESULT
+from crowdd.kinds.result import RESULT
 from crowdd.storage.database import Database
 from crowdd.storage.projects.rows import ProjectPage
 from crowdd.storage.tasks import finished_tasks

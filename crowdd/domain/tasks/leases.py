@@ -8,9 +8,9 @@ import attrs
 
 from crowdd.domain.tasks.contributions import Contributions, refusal
 from crowdd.languages import _, ngettext
+from crowdd.requester import Requester
 from crowdd.storage.database import Database
 from crowdd.storage.tasks import leases
-from crowdd.values import Requester
 
 MAX_COUNTED = 100  # tasks in other hands
 REASONS = ("broken", "unsure", "disturbing")  # that somebody may give for skipping a task

@@ -14,13 +14,15 @@ from crowdd.domain.core.item_errors import each, refused_item
 from crowdd.domain.core.quota import Quota
 from crowdd.domain.core.records import MAX_ROWS, NOT_FOUND, bounded, may_know
 from crowdd.errors import InvalidValueError, NotFoundError, TooLargeError, at_item
-from crowdd.kinds import RESULT
-from crowdd.kinds.kind import LINKS, Role
+from crowdd.kinds.kind import LINKS
+from crowdd.kinds.result import RESULT
+from crowdd.kinds.roles import Role
+from crowdd.requester import Requester
 from crowdd.storage.database import Database, Transactions
 from crowdd.storage.tasks import results
 from crowdd.storage.tasks.results import SameRoles
 from crowdd.storage.transfer import imports
-from crowdd.values import Requester, Values
+from crowdd.values import Values
 
 MAX_ANSWERS = 1_000_000  # that the results of one request may name together: their ids are part of what is answered
 _CHUNK = 200  # rows that are compared at a time

@@ -12,15 +12,17 @@ from crowdd.domain.core.pagination import Pagination
 from crowdd.domain.core.records import NOT_FOUND, Records
 from crowdd.domain.projects.answer_visibility import complete_only
 from crowdd.errors import InvalidValueError, NotFoundError
-from crowdd.kinds import TASK, TASK_RUN
-from crowdd.kinds.kind import OWNERS
+from crowdd.kinds.roles import OWNERS
+from crowdd.kinds.task import TASK
+from crowdd.kinds.task_run import TASK_RUN
 from crowdd.languages import _
+from crowdd.requester import Requester
 from crowdd.storage.database import Database
 from crowdd.storage.projects.rows import ProjectPage
 from crowdd.storage.tasks import task_list
 from crowdd.storage.tasks.rows import ListedRun, ListedTask, Vote
 from crowdd.storage.tasks.task_list import ORDERS, STATES, PageStart
-from crowdd.values import Requester, Values
+from crowdd.values import Values
 
 PER_PAGE = 10
 MAX_PASSED = 20_000  # rows that a page by its number may pass over; further ones begin at an ordinal
@@ -215,7 +217,7 @@ def place_of(asked: Asked, total: int, had: int) -> PageStart:
     if passed <= MAX_PASSED:
         return attrs.evolve(here, offset=passed)
     if asked.order != "id":
-        raise NotFoundError(NOT_FOUND, hint="Go on from the page before, or choose a state.")
+        raise NotFoundError(NOT_FOUND, hint="Continue from the previous page, or choose a state.")
     before = passed * had // total
     return attrs.evolve(here, ordinal=had - before if asked.descending else before + 1)
 

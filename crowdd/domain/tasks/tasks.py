@@ -7,10 +7,11 @@ from itertools import groupby
 from crowdd.domain.core.records import Behaviour
 from crowdd.domain.core.uploads import FileChanges
 from crowdd.errors import NotFoundError, at_item
-from crowdd.kinds import TASK
+from crowdd.kinds.task import TASK
+from crowdd.requester import Requester
 from crowdd.storage.database import Database, Row
 from crowdd.storage.tasks import changes, tasks
-from crowdd.values import Requester, Values
+from crowdd.values import Values
 
 
 class TaskBehaviour(Behaviour):

@@ -7,10 +7,10 @@ import attrs
 from crowdd.domain.core.records import NOT_FOUND
 from crowdd.domain.tasks.changes import Changes
 from crowdd.errors import NotFoundError
+from crowdd.requester import Requester
 from crowdd.storage.database import Database
 from crowdd.storage.tasks import volunteers
 from crowdd.storage.tasks.rows import VolunteerRow
-from crowdd.values import Requester
 
 PER_PAGE = 50
 

@@ -15,8 +15,8 @@ from crowdd.domain.transfer.folder_import import load
 from crowdd.domain.transfer.project_folder import Folder
 from crowdd.errors import AnonymousError, ConflictError, NotFoundError
 from crowdd.languages import _
+from crowdd.requester import SYSTEM, Requester
 from crowdd.storage.projects.rows import ProjectPage
-from crowdd.values import SYSTEM, Requester
 
 EXAMPLE = shipped("examples/digits")
 _MAX_NAMES = 20

@@ -18,13 +18,17 @@ from crowdd.domain.projects.answer_visibility import complete_only
 from crowdd.domain.transfer.download_limits import DownloadLimits
 from crowdd.domain.transfer.spool import Spool, Spools
 from crowdd.errors import InvalidValueError, NotFoundError
-from crowdd.kinds import RESULT, TASK, TASK_RUN, Kind
-from crowdd.kinds.kind import OWNERS, Field, Role
+from crowdd.kinds.kind import Field, Kind
+from crowdd.kinds.result import RESULT
+from crowdd.kinds.roles import OWNERS, Role
+from crowdd.kinds.task import TASK
+from crowdd.kinds.task_run import TASK_RUN
 from crowdd.languages import _
+from crowdd.requester import Requester
 from crowdd.storage.database import Database
 from crowdd.storage.projects.rows import ProjectPage
 from crowdd.storage.transfer import exports
-from crowdd.values import Requester, Values
+from crowdd.values import Values
 
 T = TypeVar("T")
 KINDS: Mapping[str, Kind] = {"task": TASK, "task_run": TASK_RUN, "result": RESULT}
@@ -104,13 +108,13 @@ class Exports:
         format, ForbiddenError, AnonymousError.
         """
         if type_ not in KINDS:
-            raise NotFoundError("404 Not Found", hint=f"type is one of {', '.join(KINDS)}.")
+            raise NotFoundError("404 Not Found", hint=f"type must be one of {', '.join(KINDS)}.")
         if format_ not in FORMATS:
             raise InvalidValueError(
                 _("%(name)s must be one of %(choices)s.", name="format", choices=", ".join(FORMATS))
             )
         if volunteer and type_ != "task_run":
-            raise InvalidValueError("volunteer needs type=task_run.")
+            raise InvalidValueError("volunteer requires type=task_run.")
         self.require(who, row)
         chosen = exports.Chosen(row["id"], named, complete_only(row), volunteer, self._mask)
         name = f"{row['id']}_{row['short_name']}_{type_}.{format_}"

@@ -17,10 +17,12 @@ from crowdd.domain.core.uploads import Uploads, container_of
 from crowdd.domain.server.services import Services
 from crowdd.domain.transfer.exports import PART
 from crowdd.domain.transfer.project_folder import INFO_FILES, LONG_DESCRIPTION, PROJECT_FILE, TASK_FILES, texts_changed
-from crowdd.kinds import PROJECT, TASK
+from crowdd.kinds.project import PROJECT
+from crowdd.kinds.task import TASK
+from crowdd.requester import SYSTEM
 from crowdd.storage.projects.rows import ProjectPage
 from crowdd.storage.transfer import exports
-from crowdd.values import SYSTEM, Values
+from crowdd.values import Values
 
 FILES = "files"
 TASKS_FILE = TASK_FILES[0]

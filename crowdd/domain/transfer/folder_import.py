@@ -13,12 +13,13 @@ from crowdd.domain.core.quota import Quota
 from crowdd.domain.server.services import Services
 from crowdd.domain.transfer.project_folder import Folder
 from crowdd.errors import ConflictError, InvalidValueError, NotFoundError
-from crowdd.kinds import PROJECT
+from crowdd.kinds.project import PROJECT
+from crowdd.requester import SYSTEM, Requester
 from crowdd.storage.core import audit, quota
 from crowdd.storage.database import Database, Transactions
 from crowdd.storage.projects.rows import ProjectPage
 from crowdd.storage.tasks import tasks
-from crowdd.values import SYSTEM, Requester, Values
+from crowdd.values import Values
 
 CHUNK = 1000  # tasks in a transaction
 Aside = Callable[..., Awaitable[Any]]  # calls a function with arguments, and has what it gives

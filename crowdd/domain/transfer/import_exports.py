@@ -11,8 +11,10 @@ import orjson
 from crowdd.domain.core.csv_escape import harmless
 from crowdd.domain.transfer.import_rows import new_task
 from crowdd.errors import CrowddError, InvalidValueError
-from crowdd.kinds import RESULT, TASK_RUN, Kind
-from crowdd.kinds.kind import OWNERS, Role
+from crowdd.kinds.kind import Kind
+from crowdd.kinds.result import RESULT
+from crowdd.kinds.roles import OWNERS, Role
+from crowdd.kinds.task_run import TASK_RUN
 from crowdd.kinds.types import Timestamp, iso
 from crowdd.languages import _
 

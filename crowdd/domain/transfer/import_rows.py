@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from crowdd.errors import CrowddError, InvalidValueError
-from crowdd.kinds import TASK
+from crowdd.kinds.task import TASK
 from crowdd.languages import _
 from crowdd.values import Values
 
@@ -65,7 +65,7 @@ def key_of(info: Any, name: str) -> str:
     if value in ("", None):
         raise InvalidValueError(_("The key column %(name)s is empty in this row.", name=name[:100]))
     if isinstance(value, bool) or not isinstance(value, str | int):
-        raise InvalidValueError(_("The key column %(name)s must be a text or a whole number.", name=name[:100]))
+        raise InvalidValueError(_("The key column %(name)s must contain text or a whole number.", name=name[:100]))
     text = value if isinstance(value, str) else str(value)
     if len(text) > MAX_KEY_CHARACTERS:
         words = _("The key is longer than %(max)s characters.", max=MAX_KEY_CHARACTERS)

@@ -24,12 +24,13 @@ from crowdd.domain.transfer.import_reader import MAX_ROWS, Chunk, Plan, RowReade
 from crowdd.domain.transfer.task_files import Dialect, FileRow, Inspected
 from crowdd.errors import InvalidValueError, NotFoundError, StoppedError
 from crowdd.languages import _
+from crowdd.requester import Requester
 from crowdd.storage.core import audit, queue, records
 from crowdd.storage.database import Database, Transactions
 from crowdd.storage.tasks import tasks
 from crowdd.storage.transfer import imports
 from crowdd.storage.transfer.rows import ImportChoices, ImportRow, PendingImport
-from crowdd.values import Requester, Values
+from crowdd.values import Values
 
 SHOWN_ROWS = 5
 _KEYS_AT_ONCE = 5000  # tasks whose keys are learnt in one transaction

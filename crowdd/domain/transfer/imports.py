@@ -26,14 +26,15 @@ from crowdd.domain.transfer.import_reader import printable
 from crowdd.domain.transfer.import_runner import ImportRunner, note_import
 from crowdd.domain.transfer.task_files import Dialect
 from crowdd.errors import ConflictError, InvalidValueError, NotFoundError, TooLargeError, TooManyRequestsError
-from crowdd.kinds import TASK
-from crowdd.kinds.kind import OWNERS
+from crowdd.kinds.roles import OWNERS
+from crowdd.kinds.task import TASK
 from crowdd.languages import _
+from crowdd.requester import Requester
 from crowdd.storage.database import Database, Transactions
 from crowdd.storage.projects.rows import ProjectPage
 from crowdd.storage.transfer import imports
 from crowdd.storage.transfer.rows import GoneTask, ImportRow, ListedImport, PendingImport, RefusedRow
-from crowdd.values import Requester, Values
+from crowdd.values import Values
 
 HANDLER, CHECK = "import_tasks", "check_import"
 ON_ERROR = ("skip", "stop")

@@ -18,7 +18,7 @@ import orjson
 
 from crowdd.domain.transfer.missing_files import Missing
 from crowdd.errors import CrowddError, InvalidValueError, NotFoundError
-from crowdd.kinds import TASK
+from crowdd.kinds.task import TASK
 from crowdd.values import Values
 
 PROJECT_FILE = "project.json"
@@ -74,7 +74,7 @@ def read(path: Path) -> Folder:
     if not isinstance(published, bool | None):
         raise InvalidValueError(f"{path / PROJECT_FILE}: published must be true or false.")
     if not isinstance(category, str | None):
-        raise InvalidValueError(f"{path / PROJECT_FILE}: category must be a text.")
+        raise InvalidValueError(f"{path / PROJECT_FILE}: category must be a string.")
     files = dict(_files(path))
     missing, n_tasks = Missing(files), 0
     for place, values in _tasks(path, n_answers):

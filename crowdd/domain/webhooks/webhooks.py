@@ -14,13 +14,15 @@ from crowdd.domain.core.secrets import Secrets, place
 from crowdd.domain.outbound.client import Outgoing
 from crowdd.domain.webhooks import retry_policy, signatures, webhook_message
 from crowdd.errors import ConflictError, InvalidRequestError, NotFoundError
-from crowdd.kinds.kind import OWNERS, outward
+from crowdd.kinds.kind import outward
+from crowdd.kinds.roles import OWNERS
+from crowdd.requester import Requester
 from crowdd.storage.core import audit
 from crowdd.storage.database import Database, Transactions
 from crowdd.storage.projects.rows import ProjectPage
 from crowdd.storage.webhooks import deliveries, events, webhooks
 from crowdd.storage.webhooks.rows import Delivery, WebhookState
-from crowdd.values import Requester, Values
+from crowdd.values import Values
 
 OLD_SECRET_HOURS = 24
 MAX_LISTED = 100

@@ -22,18 +22,18 @@ from crowdd.http.operation import JSON, Audience, Operation, Parameter, referenc
 from crowdd.http.request import Incoming
 from crowdd.http.responses import JsonResponse, Response
 from crowdd.http.routing import Route, post
-from crowdd.kinds import TASK_RUN
+from crowdd.kinds.task_run import TASK_RUN
 from crowdd.kinds.types import Integer
 
 _CORRECT = Operation(
     name="correct_task",
     section="volunteers",
-    summary="Change one's own answer",
-    about="With or without an account, as often as one likes until the task has its result, and for five minutes after"
-    " the answer was stored even then: the result then gets a new version (event result_updated). Nothing is counted"
-    " twice; created and finish_time stay.",
+    summary="Correct your answer",
+    about="Works with or without an account, any number of times until the task has its result, and in any case for"
+    " five minutes after the answer was stored. A result that contains the answer gets a new version (event"
+    " result_updated). Nothing is counted twice. created and finish_time do not change.",
     parameters=(
-        Parameter("object_id", Integer(minimum=0).schema(), "The number of the task.", where="path"),
+        Parameter("object_id", Integer(minimum=0).schema(), "Id of the task.", where="path"),
         EXTERNAL_UID,
         PASSWORD,
     ),

@@ -30,26 +30,29 @@ from crowdd.http.request import Incoming
 from crowdd.http.responses import BytesResponse, JsonResponse, Response
 from crowdd.http.routing import Route, get
 from crowdd.http.transport.request_headers import prefers_json
-from crowdd.kinds import TASK
-from crowdd.kinds.kind import EVERYONE
+from crowdd.kinds.roles import EVERYONE
+from crowdd.kinds.task import TASK
 from crowdd.kinds.types import Boolean, Integer
-from crowdd.values import Requester
+from crowdd.requester import Requester
 
 _SECTION = "volunteers"
 _COUNT = Integer(minimum=0).schema()
 _ORDERS = {"type": "string", "enum": [field.name for field in TASK.fields if field.search and field.read == EVERYONE]}
 _ORDERBY = (
-    "priority_0 with desc unless given. id, created and priority_0 cost the same in any project; another order"
-    f" sorts what is open: 503 (error_code timeout) when that takes longer than {SORT_SECONDS} seconds."
+    "Default: priority_0 with desc. id, created and priority_0 are fast in any project. Any other order sorts all"
+    f" open tasks, and gets 503 (error_code timeout) if that takes longer than {SORT_SECONDS} seconds."
 )
-_NONE = {"type": "object", "description": "Empty: there is none.", "maxProperties": 0}
+_NONE = {"type": "object", "description": "An empty object: no task is available.", "maxProperties": 0}
 _WHY = {
     "type": "object",
     "properties": {
         "reason": {"type": "string", "enum": ["none", "wait"]},
         "message": {"type": "string"},
-        "held_tasks": {**_COUNT, "description": "Unfinished tasks in the hands of others; 100 stands for more, too."},
-        "retry_after": {"anyOf": [_COUNT, {"type": "null"}], "description": "Seconds until one may come back."},
+        "held_tasks": {**_COUNT, "description": "Unfinished tasks that others are working on; 100 means 100 or more."},
+        "retry_after": {
+            "anyOf": [_COUNT, {"type": "null"}],
+            "description": "Seconds until a task may become available.",
+        },
     },
     "required": ["reason", "message"],
     "additionalProperties": False,
@@ -57,18 +60,24 @@ _WHY = {
 _NEWTASK = Operation(
     name="newtask",
     section=_SECTION,
-    summary="Ask for a task",
-    about="One task, leased to the caller; {} when there is none, and the header X-No-Task says why: none, or wait"
-    " while others are at the last tasks, as many as X-Held-Tasks says; then Retry-After has the seconds until one may"
-    " come back. An array when limit gives several. Asked again, the same tasks come until they are answered.",
+    summary="Request a task",
+    about="Returns one task, leased to the caller, or an array if limit leads to several. Until they are answered, the"
+    " same tasks are returned again. If no task is available, returns {}, and the header X-No-Task gives the reason:"
+    " none, or wait if others are working on the last tasks. X-Held-Tasks is then the number of these tasks, and"
+    " Retry-After the seconds until one may become available.",
     parameters=(
-        Parameter("project_id", _COUNT, "The number of the project.", where="path"),
-        Parameter("limit", _COUNT, f"How many: 1 unless given, at most {MAX_TASKS}; more is reduced.", empty=True),
+        Parameter("project_id", _COUNT, "Id of the project.", where="path"),
+        Parameter(
+            "limit", _COUNT, f"Number of tasks (default: 1). Values above {MAX_TASKS} are reduced to it.", empty=True
+        ),
         OFFSET,
         Parameter("orderby", _ORDERS, _ORDERBY, empty=True),
         DESC,
         Parameter(
-            "explain", Boolean().text_schema(), "With 1 an answer without a task says why, in words too.", empty=True
+            "explain",
+            Boolean().text_schema(),
+            "With 1, a response without a task gives the reason in its body, too.",
+            empty=True,
         ),
         EXTERNAL_UID,
         PASSWORD,
@@ -80,9 +89,9 @@ _NEWTASK = Operation(
 _PROGRESS = Operation(
     name="userprogress",
     section=_SECTION,
-    summary="How many tasks the caller has answered",
+    summary="Count the tasks that the caller has answered",
     parameters=(
-        Parameter("reference", {"type": "string"}, "The number or the short name of the project.", where="path"),
+        Parameter("reference", {"type": "string"}, "Id or short name of the project.", where="path"),
         EXTERNAL_UID,
         PASSWORD,
     ),
@@ -92,13 +101,13 @@ _PROGRESS = Operation(
 _TOKEN = Operation(
     name="token_for_external_users",
     section=_SECTION,
-    summary="A token for an external user",
-    about="The token itself, or a JSON string when Accept asks for JSON. An external user then sends it as"
-    " Authorization: Bearer <token>, beside external_uid in the query. Asked for with external_uid, it is good for this"
-    " external user only; a project whose info.token_per_volunteer is true gives no other.",
+    summary="Create a token for an external user",
+    about="Returns the token as plain text, or as a JSON string if Accept asks for JSON. The external user sends it as"
+    " Authorization: Bearer <token>, with external_uid in the query. A token that is requested with external_uid is"
+    " valid for this external user only. If info.token_per_volunteer of the project is true, external_uid is required.",
     parameters=(
-        Parameter("short_name", {"type": "string"}, "The short name of the project.", where="path"),
-        Parameter("external_uid", EXTERNAL_UID.schema, "The external user whom the token is for, and no other."),
+        Parameter("short_name", {"type": "string"}, "Short name of the project.", where="path"),
+        Parameter("external_uid", EXTERNAL_UID.schema, "The only external user that the token is valid for."),
     ),
     answer={"type": "string"},
     refusals=(NotFoundError,),

@@ -14,29 +14,32 @@ from crowdd.http.operation import JSON, Audience, Operation, Parameter, array_of
 from crowdd.http.request import Incoming
 from crowdd.http.responses import JsonResponse, Response
 from crowdd.http.routing import Route, get, post
-from crowdd.kinds import TASK_RUN
+from crowdd.kinds.task_run import TASK_RUN
 from crowdd.kinds.types import Integer, Text
 
 _COUNT = Integer(minimum=0).schema()
 _NUMBER = Integer(minimum=1).schema()
 _TEXT = {"type": "string"}
-_PROJECT = Parameter("object_id", _COUNT, "The number of the project.", where="path")
+_PROJECT = Parameter("object_id", _COUNT, "Id of the project.", where="path")
 _BAR = closed_object(
     id=_COUNT,
     sort={"type": "string", "enum": ["account", "external", "anonymous", "network"]},
-    shown={**_TEXT, "description": "User name, external_uid, the code of a volunteer, or user_ip of a network."},
-    volunteer={"anyOf": [_TEXT, {"type": "null"}], "description": "The code of their answers; null for a network."},
+    shown={**_TEXT, "description": "User name, external_uid, volunteer code, or the user_ip of a network."},
+    volunteer={
+        "anyOf": [_TEXT, {"type": "null"}],
+        "description": "Volunteer code in their answers; null for a network.",
+    },
     user_name={"anyOf": [_TEXT, {"type": "null"}]},
-    at={**_TEXT, "description": "Since when."},
-    by={"anyOf": [_TEXT, {"type": "null"}], "description": "User name of who did it."},
+    at={**_TEXT, "description": "When the bar was set."},
+    by={"anyOf": [_TEXT, {"type": "null"}], "description": "User name of the person who set it."},
     reason=_TEXT,
 )
 _OUTCOME = closed_object(
-    id={**_COUNT, "description": "The number of the bar."},
-    answers={**_COUNT, "description": "Answers that were set aside or brought back so far."},
+    id={**_COUNT, "description": "Id of the bar."},
+    answers={**_COUNT, "description": "Number of answers set aside or restored so far."},
     queue_item={
         "anyOf": [_COUNT, {"type": "null"}],
-        "description": "The background task that does the rest, when the answers are many; null when it is done.",
+        "description": "Background task that processes the remaining answers; null if all are done.",
     },
 )
 _NAMED = {
@@ -44,7 +47,7 @@ _NAMED = {
     "user_id": _NUMBER,
     "user_name": _TEXT,
     "external_uid": TASK_RUN.field("external_uid").type.schema(),
-    "taskrun_id": {**_NUMBER, "description": "An answer of the volunteer."},
+    "taskrun_id": {**_NUMBER, "description": "Id of an answer that the volunteer gave."},
 }
 _BAR_BODY = {
     "type": "object",
@@ -53,21 +56,21 @@ _BAR_BODY = {
         "network": {
             "type": "boolean",
             "default": False,
-            "description": "With taskrun_id: all anonymous volunteers of the network the answer came from.",
+            "description": "With taskrun_id: bar all anonymous volunteers of the network that the answer came from.",
         },
-        "set_aside": {"type": "boolean", "default": True, "description": "Their answers do not count any more."},
+        "set_aside": {"type": "boolean", "default": True, "description": "Whether to stop counting their answers."},
         "reason": {**Text(maximum=1000).schema(), "default": ""},
     },
     "oneOf": [{"required": [name]} for name in _NAMED],
     "additionalProperties": False,
 }
 _UNBAR_BODY = {"type": "object", "properties": {"id": _NUMBER}, "required": ["id"], "additionalProperties": False}
-_OWNERS = "For owners of the project, administrators. "
+_OWNERS = "For owners of the project and administrators. "
 _LIST = Operation(
     name="barred_volunteers",
     section="project",
-    summary="Who is barred from a project",
-    about=_OWNERS + "The newest first, at most 500.",
+    summary="List the bars of a project",
+    about=_OWNERS + "Returns the newest first, at most 500.",
     parameters=(_PROJECT, PASSWORD),
     answer=array_of(_BAR),
     refusals=(AnonymousError, NotFoundError),
@@ -77,8 +80,8 @@ _ADD = Operation(
     name="bar_volunteer",
     section="project",
     summary="Bar a volunteer or a network",
-    about=_OWNERS + "They get no tasks of the project and cannot answer (403, error_code barred). Their answers are"
-    " kept and do not count, and their tasks are open again, until the bar is removed.",
+    about=_OWNERS + "A barred volunteer gets no tasks of the project and cannot answer (403, error_code barred). Until"
+    " the bar is removed, their answers are kept but not counted, and the tasks are open again.",
     parameters=(_PROJECT, PASSWORD),
     bodies={JSON: _BAR_BODY},
     answer=_OUTCOME,
@@ -89,7 +92,7 @@ _REMOVE = Operation(
     name="unbar_volunteer",
     section="project",
     summary="Remove a bar",
-    about=_OWNERS + "Answers that were set aside are like late ones: they count where a place is free.",
+    about=_OWNERS + "Answers that were set aside count again if their task still needs answers, as late answers do.",
     parameters=(_PROJECT, PASSWORD),
     bodies={JSON: _UNBAR_BODY},
     answer=_OUTCOME,
@@ -123,7 +126,7 @@ class BarsApi:
     async def unbar(self, incoming: Incoming, object_id: int) -> Response:
         body = incoming.json_body()
         if not isinstance(body, dict) or set(body) != {"id"}:
-            raise InvalidValueError("The body must be an object with the one key id.")
+            raise InvalidValueError("The body must be an object whose only key is id.")
         try:
             bar_id = Integer(minimum=1).parse(body["id"])
         except InvalidValueError as error:

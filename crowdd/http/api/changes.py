@@ -16,31 +16,32 @@ from crowdd.http.operation import JSON, Audience, Operation, Parameter, Schema, 
 from crowdd.http.request import Incoming
 from crowdd.http.responses import JsonResponse, Response
 from crowdd.http.routing import Route, post
-from crowdd.kinds import TASK, TASK_RUN
+from crowdd.kinds.task import TASK
+from crowdd.kinds.task_run import TASK_RUN
 from crowdd.kinds.types import Boolean, Integer, Text
 
 _COUNT = Integer(minimum=0).schema()
 _NUMBER = Integer(minimum=1).schema()
 _EFFECT = closed_object(
-    tasks={**_COUNT, "description": "Tasks that it concerns."},
-    completed={**_COUNT, "description": "Of these, those that it completes."},
-    reopened={**_COUNT, "description": "Those that want answers again."},
-    answers={**_COUNT, "description": "Answers that go."},
-    dry_run={"type": "boolean", "description": "Whether it was only asked about."},
+    tasks={**_COUNT, "description": "Number of tasks that are changed."},
+    completed={**_COUNT, "description": "Number of these tasks that become completed."},
+    reopened={**_COUNT, "description": "Number of these tasks that become open again."},
+    answers={**_COUNT, "description": "Number of answers that are deleted."},
+    dry_run={"type": "boolean", "description": "Whether this was a dry run."},
     queue_item={
         "anyOf": [_COUNT, {"type": "null"}],
-        "description": "The piece of work that does it, when the tasks are many; null when it is done.",
+        "description": "Background task that changes the tasks if there are many; null if the change is done.",
     },
 )
 _DRY_RUN = Parameter(
-    "dry_run", Boolean().text_schema(), "With 1 nothing changes, and the answer says what would.", empty=True
+    "dry_run", Boolean().text_schema(), "With 1, nothing changes, and the response describes the effect.", empty=True
 )
 _TASK_IDS = {
     **array_of(_NUMBER),
     "maxItems": MAX_NAMED,
-    "description": "The tasks; all of the project unless given.",
+    "description": "Ids of the tasks (default: all tasks of the project).",
 }
-_LARGE = " More than 1,000 tasks are changed in the background, a thousand at a time, while people work."
+_LARGE = " More than 1,000 tasks are changed in the background, in steps of 1,000, while volunteers continue."
 
 
 def _body(required: tuple[str, ...] = (), **properties: Schema) -> Schema:
@@ -52,12 +53,12 @@ def _one_of(*names: str) -> Schema:
 
 
 def _doc(name: str, section: str, summary: str, about: str, body: Schema, *, dry: bool = False) -> Operation:
-    where = Parameter("object_id", _COUNT, f"The number of the {section}.", where="path")
+    where = Parameter("object_id", _COUNT, f"Id of the {section}.", where="path")
     return Operation(
         name=name,
         section=section,
         summary=summary,
-        about=f"For owners of the project, administrators. {about}",
+        about=f"For owners of the project and administrators. {about}",
         parameters=(where, *((_DRY_RUN,) if dry else ()), PASSWORD),
         bodies={JSON: body},
         answer=_EFFECT,
@@ -70,14 +71,14 @@ _REDUNDANCY = _doc(
     "set_redundancy",
     "project",
     "Change how many answers tasks need",
-    "Raised, completed tasks are open again; lowered, tasks that have enough are complete." + _LARGE,
+    "A higher number opens completed tasks again; a lower one completes tasks that have enough answers." + _LARGE,
     _body(("n_answers",), n_answers=TASK.field("n_answers").type.schema(), task_ids=_TASK_IDS),
     dry=True,
 )
 _PRIORITY = _doc(
     "set_priority",
     "project",
-    "Change which tasks come first",
+    "Change the priority of tasks",
     _LARGE.strip(),
     _body(("priority_0",), priority_0=TASK.field("priority_0").type.schema(), task_ids=_TASK_IDS),
     dry=True,
@@ -85,9 +86,9 @@ _PRIORITY = _doc(
 _WITHDRAW = _doc(
     "withdraw_answers",
     "project",
-    "Delete what a volunteer has answered",
-    "They are named by one of volunteer, user_id, external_uid and taskrun_id (who gave that answer). Tasks that then"
-    " lack an answer are open again, and their results are not the last ones any more." + _LARGE,
+    "Delete the answers of a volunteer",
+    "Identify the volunteer by volunteer, user_id, external_uid or taskrun_id (an answer that they gave). Tasks that"
+    " then lack answers are open again, and last_version of their results becomes false." + _LARGE,
     _body(
         volunteer=VOLUNTEER,
         user_id=_NUMBER,
@@ -101,8 +102,8 @@ _WITHDRAW = _doc(
 _RETIRE = _doc(
     "retire_task",
     "task",
-    "Take a task out",
-    "Nobody is handed it any more; answers on their way are kept and do not count. A task that is out stays as it is.",
+    "Retire a task",
+    "The task is no longer assigned. Late answers are kept but not counted. Retiring it again changes nothing.",
     _body(
         reason={"type": "string", "enum": list(REASONS), "default": REASONS[0]},
         note={**Text(maximum=1000).schema(), "default": ""},
@@ -111,8 +112,8 @@ _RETIRE = _doc(
 _REOPEN = _doc(
     "reopen_task",
     "task",
-    "Put a task back that was taken out",
-    "Answers that came meanwhile count as far as there are places.",
+    "Reopen a retired task",
+    "Answers that arrived in the meantime count if the task still needs them.",
     _body(),
 )
 

@@ -21,8 +21,8 @@ from crowdd.values import Values
 _SSO = Operation(
     name="commenting_sign_on",
     section="commenting",
-    summary="A signed word about the caller for a commenting provider",
-    about="404 unless the operator has configured the provider's keys.",
+    summary="Sign the caller in at a commenting provider",
+    about="Returns a signed message about the caller. 404 if the operator has not configured the provider's keys.",
     answer=closed_object(api_key={"type": "string"}, remote_auth_s3={"type": "string"}),
     refusals=(NotFoundError,),
 )

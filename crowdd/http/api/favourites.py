@@ -15,7 +15,7 @@ from crowdd.http.operation import JSON, Audience, Operation, Parameter, closed_o
 from crowdd.http.request import Incoming
 from crowdd.http.responses import JsonResponse, Response
 from crowdd.http.routing import Route, get, post
-from crowdd.kinds import TASK
+from crowdd.kinds.task import TASK
 from crowdd.kinds.types import Integer
 
 _SECTION = "favourites"
@@ -23,15 +23,15 @@ _LIST = attrs.evolve(
     operations.listing(TASK),
     name="list_favourites",
     section=_SECTION,
-    summary="List the tasks that you marked",
-    about="Takes what a list of tasks takes.",
+    summary="List your favourite tasks",
+    about="Takes the same parameters as a list of tasks.",
     refusals=(AnonymousError,),
     audience=Audience.SIGNED_IN,
 )
 _ADD = Operation(
     name="add_favourite",
     section=_SECTION,
-    summary="Mark a task",
+    summary="Add a task to your favourites",
     bodies={JSON: closed_object(task_id=TASK.field("id").type.schema())},
     answer=reference("Task"),
     refusals=(AnonymousError, NotFoundError, TooLargeError),
@@ -40,8 +40,8 @@ _ADD = Operation(
 _REMOVE = Operation(
     name="remove_favourite",
     section=_SECTION,
-    summary="Take the mark off a task",
-    parameters=(Parameter("task_id", Integer(minimum=0).schema(), "The number of the task.", where="path"),),
+    summary="Remove a task from your favourites",
+    parameters=(Parameter("task_id", Integer(minimum=0).schema(), "Id of the task.", where="path"),),
     answer=reference("Task"),
     refusals=(AnonymousError, NotFoundError),
     audience=Audience.SIGNED_IN,

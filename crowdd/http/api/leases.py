@@ -15,26 +15,30 @@ from crowdd.http.request import Incoming
 from crowdd.http.responses import JsonResponse, Response
 from crowdd.http.routing import Route, post
 from crowdd.kinds.types import Boolean, Integer
-from crowdd.values import Requester
+from crowdd.requester import Requester
 
 _COUNT = Integer(minimum=0).schema()
-_TASK = Parameter("object_id", _COUNT, "The number of the task.", where="path")
+_TASK = Parameter("object_id", _COUNT, "Id of the task.", where="path")
 _SKIP = {
     "type": "object",
     "properties": {
-        "skip": {"type": "boolean", "default": False, "description": "The caller does not want it: it comes last."},
+        "skip": {
+            "type": "boolean",
+            "default": False,
+            "description": "Whether the caller skips the task. It is then assigned to them last.",
+        },
         "reason": {
             "type": "string",
             "enum": ["", *REASONS],
             "default": "",
-            "description": "Why; owners see how often.",
+            "description": "Reason for skipping. Owners see how often each was given.",
         },
         "also": {
             "type": "array",
             "items": _COUNT,
             "maxItems": MAX_LEASES,
             "default": [],
-            "description": "Other tasks of the project that are given back with it.",
+            "description": "Ids of other tasks of the project to release as well.",
         },
     },
     "additionalProperties": False,
@@ -42,29 +46,29 @@ _SKIP = {
 _RELEASE = Operation(
     name="release_task",
     section="volunteers",
-    summary="Give a task back",
-    about="Others may have it at once. What a page sends while it is closed (navigator.sendBeacon) is taken as well:"
-    " JSON as text/plain, or nothing. An answer that was on its way is still stored.",
+    summary="Release a task",
+    about="Others can get the task at once. The body may also be JSON sent as text/plain, or empty, as a page sends it"
+    " while it is being closed (navigator.sendBeacon). An answer that arrives later is still stored.",
     parameters=(_TASK, EXTERNAL_UID, PASSWORD),
     bodies={JSON: _SKIP},
-    answer=closed_object(released={"type": "boolean", "description": "False: the caller had none of them."}),
+    answer=closed_object(released={"type": "boolean", "description": "false if the caller had leased none of them."}),
     refusals=(AnonymousError, NotFoundError),
     audience=Audience.VOLUNTEER,
 )
 _RENEW = Operation(
     name="renew_task",
     section="volunteers",
-    summary="Keep a task",
-    about="For somebody who is still at it. The time for a task is the project's info.lease_seconds, an hour otherwise,"
-    " and can be prolonged to six times as much. Who lost the task gets it again where a place is free.",
+    summary="Renew a lease",
+    about="For a volunteer who is still working on the task. A lease lasts info.lease_seconds of the project (default:"
+    " one hour) and can be extended to six times that. An expired lease is restored if the task still needs answers.",
     parameters=(_TASK, EXTERNAL_UID, PASSWORD),
     answer=closed_object(
         state={
             "type": "string",
             "enum": ["leased", "late", "answered", "none"],
-            "description": "late: an answer is stored, and counts only if a place is free. none: never handed out.",
+            "description": "late: an answer is stored but may not count. none: the caller never had the task.",
         },
-        seconds_left={"anyOf": [_COUNT, {"type": "null"}], "description": "Until it goes to others."},
+        seconds_left={"anyOf": [_COUNT, {"type": "null"}], "description": "Seconds until the lease expires."},
     ),
     refusals=(AnonymousError, NotFoundError),
     audience=Audience.VOLUNTEER,
@@ -72,14 +76,14 @@ _RENEW = Operation(
 _LEASE = Operation(
     name="lease_task",
     section="volunteers",
-    summary="Reserve a named task",
-    about="The page of a task sends this when it opens. It is not needed after newtask, which leases its tasks.",
+    summary="Lease a particular task",
+    about="The page of a task sends this when it opens. Not needed after newtask, which leases the tasks it returns.",
     parameters=(_TASK, EXTERNAL_UID, PASSWORD),
     answer=closed_object(
         state={
             "type": "string",
             "enum": ["leased", "late", "answered"],
-            "description": "late: the task is full; an answer is stored and may not count.",
+            "description": "late: the task has enough answers or leases; an answer is stored but may not count.",
         },
     ),
     refusals=(AnonymousError, NotFoundError),
@@ -139,4 +143,4 @@ def _also(value: object) -> tuple[int, ...]:
     try:
         return tuple(Integer(minimum=0).parse(one) for one in value)
     except InvalidValueError as error:
-        raise InvalidValueError(f"also: one of them {error}.") from None
+        raise InvalidValueError(f"also: an element {error}.") from None

@@ -21,8 +21,10 @@ from crowdd.http.request import Incoming
 from crowdd.http.responses import JsonResponse, Response
 from crowdd.http.routing import Route, get, post
 from crowdd.http.transport.etags import etag, etag_of, require_match
-from crowdd.kinds import KINDS, PROJECT, PROJECT_STATISTICS
+from crowdd.kinds import KINDS
 from crowdd.kinds.kind import Kind
+from crowdd.kinds.project import PROJECT
+from crowdd.kinds.project_statistics import PROJECT_STATISTICS
 from crowdd.kinds.types import Json
 
 _MAX_ID = 2**63 - 1

@@ -21,13 +21,14 @@ OpenApi = dict[str, Any]
 VERSION = "3.1.1"
 ABOUT = """Projects, their tasks and the answers of volunteers.
 
-Send an API key as `api_key` in the query or as `Authorization: <key>`; a wrong key counts as none, and many things may
-be asked without. Bodies are JSON in UTF-8. A value that its type can hold is taken: `"5"` for an integer. Every GET
-answers HEAD too, and an ETag comes with it. Times are UTC in ISO 8601, without a zone and with microseconds.
+Send an API key as `api_key` in the query or as `Authorization: <key>`. A wrong key is treated as no key, and many
+requests need none. Bodies are JSON in UTF-8. Values are converted if their type allows it, such as `"5"` for an
+integer. Every GET also answers HEAD and returns an ETag. Times are in UTC and ISO 8601, with microseconds and without
+a time zone.
 
-A list has 20 rows unless `limit` says otherwise, 100 at most. To read on, pass the last id as `last_id`. A name in the
-query that is no attribute is refused; `_` is ignored. A refusal is a JSON object whose `error_code` programs may rely
-on; its `item` is the index of the refused element of an array."""
+A list has 20 rows by default and 100 at most (`limit`). To get the next page, pass the last id as `last_id`. Unknown
+names in the query are refused, except `_`, which is ignored. An error is a JSON object. Programs can rely on its
+`error_code`. If one element of an array caused it, `item` is the index of that element."""
 # What every operation may answer beside its own.
 _ALWAYS = (
     errors.ForbiddenError,
@@ -50,7 +51,7 @@ _SCHEMES: OpenApi = {
         "type": "apiKey",
         "in": "cookie",
         "name": SESSION,
-        "description": "A browser that signed in. Under https the name begins with __Host-.",
+        "description": "Session cookie of a browser. With https, the name begins with __Host-.",
     },
     "external_user": {"type": "http", "scheme": "bearer", "description": "A token for an external user."},
     "secret_key": {
@@ -62,16 +63,23 @@ _SCHEMES: OpenApi = {
 }
 _WAITS = (429, 503)
 _RETRY_AFTER = {
-    "Retry-After": {"schema": {"type": "integer"}, "required": True, "description": "Seconds to wait before the next."}
+    "Retry-After": {
+        "schema": {"type": "integer"},
+        "required": True,
+        "description": "Seconds to wait before the next request.",
+    }
 }
 _HEADERS: OpenApi = {
-    "X-Request-Id": {"schema": {"type": "string"}, "description": "Names this request in the server's log."},
+    "X-Request-Id": {"schema": {"type": "string"}, "description": "Id of this request in the log of the server."},
     "X-RateLimit-Limit": {"schema": {"type": "integer"}, "description": "Requests allowed in the window."},
     "X-RateLimit-Remaining": {"schema": {"type": "integer"}, "description": "Requests left in the window."},
-    "X-RateLimit-Reset": {"schema": {"type": "integer"}, "description": "Epoch second of the window's end."},
+    "X-RateLimit-Reset": {
+        "schema": {"type": "integer"},
+        "description": "End of the window, as a Unix time in seconds.",
+    },
     "X-RateLimit-Scope": {
         "schema": {"type": "string", "enum": ["key", "browser", "network"]},
-        "description": "Whose window the other three speak of: the API key's, the browser's or the network's.",
+        "description": "What the other three headers count: requests of the API key, the browser or the network.",
     },
 }
 
@@ -112,17 +120,21 @@ def error_schema() -> Schema:
     properties = {
         "status": {"const": "failed"},
         "status_code": {"type": "integer"},
-        "action": {**text, "description": "The method."},
-        "target": {**text, "description": "The kind of object."},
+        "action": {**text, "description": "HTTP method of the request."},
+        "target": {**text, "description": "Kind of object."},
         "exception_cls": {**text, "enum": names},
-        "exception_msg": {**text, "description": "What went wrong, for people."},
-        "error_code": {**text, "enum": sorted({code.code for code in CODES}), "description": "The same for programs."},
-        "hint": {**text, "description": "What to do next; may be empty."},
+        "exception_msg": {**text, "description": "What went wrong, in words for people."},
+        "error_code": {
+            **text,
+            "enum": sorted({code.code for code in CODES}),
+            "description": "What went wrong, as a code for programs.",
+        },
+        "hint": {**text, "description": "What to do about it. May be empty."},
     }
     item = {
         "type": "integer",
         "minimum": 0,
-        "description": "Only where one element of an array is the cause: its index, from 0.",
+        "description": "Index of the element that caused the error, from 0. Only for arrays.",
     }
     return {
         "type": "object",
@@ -148,7 +160,7 @@ def _operation(route: Route) -> OpenApi:
 
 def _doc(route: Route) -> Operation:
     if route.operation is None:
-        raise ValueError(f"{route.method} {route.path} does not describe itself.")
+        raise ValueError(f"{route.method} {route.path} has no operation.")
     return route.operation
 
 
@@ -173,14 +185,14 @@ def _answers(method: str, doc: Operation) -> OpenApi:
     found: OpenApi = {}
     headers = {name: {"$ref": f"#/components/headers/{name}"} for name in _HEADERS}
     if doc.answer is None:
-        found["204"] = {"description": "Done.", "headers": headers}
+        found["204"] = {"description": "Success, without a body.", "headers": headers}
     else:
         content = {media: {"schema": doc.answer} for media in doc.media}
-        found["200"] = {"description": "What was asked for.", "headers": headers, "content": content}
+        found["200"] = {"description": "Success.", "headers": headers, "content": content}
         if doc.links:
             found["200"]["links"] = {link.operation: _link(link) for link in doc.links}
     if method == "GET":
-        found["304"] = {"description": "The same as If-None-Match names."}
+        found["304"] = {"description": "Not changed since the ETag in If-None-Match."}
     statuses = {status_of_class(sort)[0] for sort in (*_ALWAYS, *doc.refusals)} | {UNKNOWN[0]}
     return found | {str(status): {"$ref": f"#/components/responses/Error{status}"} for status in sorted(statuses)}
 

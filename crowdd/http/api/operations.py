@@ -6,8 +6,9 @@ from crowdd import errors
 from crowdd.http.api.schemas import answer_name, change, change_name, creation, creation_name, filtered, form, people
 from crowdd.http.operation import JSON, Audience, Link, Operation, Parameter, Schema, array_of, non_empty, reference
 from crowdd.http.queries import CONTROL, CONTROL_OF, DEFAULT_LIMIT, MAX_LIMIT, UNSPECIFIC
-from crowdd.kinds import TASK_RUN
-from crowdd.kinds.kind import EVERYONE, Kind, Role
+from crowdd.kinds.kind import Kind
+from crowdd.kinds.roles import EVERYONE, Role
+from crowdd.kinds.task_run import TASK_RUN
 from crowdd.kinds.types import Boolean, Integer, Text
 
 MULTIPART = "multipart/form-data"
@@ -15,40 +16,47 @@ _COUNT = Integer(minimum=0).schema()
 _TEXT = Text().text_schema()
 
 LIMIT = Parameter(
-    "limit", _COUNT, f"How many rows: {DEFAULT_LIMIT} unless given, at most {MAX_LIMIT}; more is reduced.", empty=True
+    "limit",
+    _COUNT,
+    f"Number of rows (default: {DEFAULT_LIMIT}). Values above {MAX_LIMIT} are reduced to it.",
+    empty=True,
 )
-OFFSET = Parameter("offset", _COUNT, "How many rows to skip. Costs what they cost; prefer last_id.", empty=True)
-DESC = Parameter("desc", Boolean().text_schema(), "With true the largest comes first.", empty=True)
+OFFSET = Parameter("offset", _COUNT, "Number of rows to skip. Skipped rows cost time: prefer last_id.", empty=True)
+DESC = Parameter("desc", Boolean().text_schema(), "With true, the order is descending.", empty=True)
 EXTERNAL_UID = Parameter(
-    "external_uid", TASK_RUN.field("external_uid").type.schema(), "The external user in whose name this is asked."
+    "external_uid", TASK_RUN.field("external_uid").type.schema(), "External user on whose behalf the request is sent."
 )
 PASSWORD = Parameter(
     "X-Project-Password",
     _TEXT,
-    "Opens a project that asks for a password, for this request, when its address or its query names the project.",
+    "Password of the project, if it requires one. The address or the query must name the project.",
     where="header",
 )
-VOLUNTEER: Schema = {**Text(maximum=100, minimum=1).schema(), "description": "The code that their answers carry."}
-_IF_NONE_MATCH = Parameter("If-None-Match", _TEXT, "An ETag: 304 while it names the answer.", where="header")
-_IF_MATCH = Parameter("If-Match", _TEXT, "An ETag: 412 unless it names the object as it is.", where="header")
+VOLUNTEER: Schema = {**Text(maximum=100, minimum=1).schema(), "description": "Volunteer code, as in their answers."}
+_IF_NONE_MATCH = Parameter(
+    "If-None-Match", _TEXT, "An ETag. The response is 304 if nothing has changed since.", where="header"
+)
+_IF_MATCH = Parameter(
+    "If-Match", _TEXT, "An ETag. The response is 412 if the object has changed since.", where="header"
+)
 _ONCE = Parameter(
     "Idempotency-Key",
     {"type": "string", "maxLength": 255, "pattern": r"^[^\x00-\x1f\x7f]*$"},
-    "Sent again within 24 hours, the same request makes nothing new and gets what it made; another body is 422.",
+    "Repeating the request within 24 hours returns the stored result and creates nothing. Another body gets 422.",
     where="header",
 )
-_ID = Parameter("object_id", _COUNT, "Its number.", where="path")
+_ID = Parameter("object_id", _COUNT, "Id of the object.", where="path")
 
 
 def listing(kind: Kind) -> Operation:
     """GET of a list."""
-    rows = "rows that you may see, in the order of their ids unless you say otherwise"
-    context = " With a key or a session: those of your own projects, unless all=1." if kind.context else ""
+    rows = "rows that you may see, by id unless orderby is given"
+    context = " With a key or a session, only rows of your own projects, unless all=1." if kind.context else ""
     return Operation(
         name=f"list_{kind.name}",
         section=kind.name,
         summary=f"List {kind.name}s",
-        about=f"An array of {rows}.{context} Every attribute in the query is a filter.",
+        about=f"Returns an array of {rows}.{context} Attributes in the query are filters.",
         parameters=(*_steering(kind), *_filters(kind), PASSWORD, _IF_NONE_MATCH),
         answer=array_of(reference(answer_name(kind))),
     )
@@ -114,9 +122,11 @@ def deleting(kind: Kind) -> Operation:
     )
 
 
-_ARRAY = " For an array all are made, or none when one is refused; the answer is an array."
-_PARTLY = " What the body leaves out stays as it is."
-_FILE = " A file takes the place of the one before."
+_ARRAY = (
+    " The body may be an array: all rows are created, or none if one is refused. The response is then an array, too."
+)
+_PARTLY = " Attributes that the body does not contain stay unchanged."
+_FILE = " A new file replaces the previous one."
 _OF_ONE = {"GET": "read", "PUT": "change", "DELETE": "delete"}
 _WRITING = (errors.AnonymousError, errors.NotFoundError, errors.InvalidRequestError)
 
@@ -135,18 +145,24 @@ def _steering(kind: Kind) -> tuple[Parameter, ...]:
     known = {
         "limit": LIMIT,
         "offset": OFFSET,
-        "last_id": Parameter("last_id", _COUNT, "Only rows after the one of this id.", empty=True),
-        "orderby": Parameter("orderby", {"type": "string", "enum": names}, "What to sort by; else id.", empty=True),
-        "desc": DESC,
-        "all": Parameter("all", _TEXT, "With 1 also what belongs to others."),
-        "participated": Parameter("participated", _TEXT, "Only tasks that the caller has not answered."),
-        "external_uid": Parameter("external_uid", _TEXT, "With participated: the external user instead of the caller."),
-        "related": Parameter("related", _TEXT, f"Brings along {', '.join(kind.related)}."),
-        "stats": Parameter("stats", _TEXT, "Brings along stats: the project's statistics record, in full."),
-        "full": Parameter(
-            "full", _TEXT, "Fills info with figures by hour, by day and by person of the last two weeks."
+        "last_id": Parameter("last_id", _COUNT, "Only rows with an id above this one.", empty=True),
+        "orderby": Parameter(
+            "orderby", {"type": "string", "enum": names}, "Attribute to sort by (default: id).", empty=True
         ),
-        "fulltextsearch": Parameter("fulltextsearch", _TEXT, "With 1, info=key::words searches for the words."),
+        "desc": DESC,
+        "all": Parameter("all", _TEXT, "With 1, also rows of projects of other people."),
+        "participated": Parameter("participated", _TEXT, "Only tasks that the caller has not answered."),
+        "external_uid": Parameter(
+            "external_uid", _TEXT, "With participated: the external user who has not answered, instead of the caller."
+        ),
+        "related": Parameter("related", _TEXT, f"With 1, each row contains {', '.join(kind.related)}."),
+        "stats": Parameter("stats", _TEXT, "With 1, each project contains stats, its complete statistics."),
+        "full": Parameter(
+            "full", _TEXT, "With 1, info contains figures by hour, day and person for the last two weeks."
+        ),
+        "fulltextsearch": Parameter(
+            "fulltextsearch", _TEXT, "With 1, info=key::words is a full-text search for the words."
+        ),
     }
     return tuple(known[name] for name in _words(kind))
 

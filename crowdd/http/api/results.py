@@ -15,21 +15,21 @@ from crowdd.http.operation import JSON, Audience, Operation, Schema, array_of, r
 from crowdd.http.request import Incoming
 from crowdd.http.responses import JsonResponse, Response
 from crowdd.http.routing import Route
-from crowdd.kinds import RESULT
+from crowdd.kinds.result import RESULT
 
 _ABOUT = (
-    f"For owners of the project, administrators. At most {MAX_ROWS:,} results of any of your projects, each once; all"
-    " are changed, or none when one is refused, and the error then has its index as item. The answer is an array in the"
-    " same order. A read-only attribute may stand beside info with its own value; last_version: true refuses a result"
-    " that has a later version. Sent again, the same array changes nothing, so an Idempotency-Key is not needed. Two"
-    " arrays at once take effect one after the other, each as a whole."
+    f"For owners of the project and administrators. The array has at most {MAX_ROWS:,} results of any of your projects,"
+    " each once. All are changed, or none if one is refused; item in the error is then its index. The response is an"
+    " array in the same order. Besides info, an element may contain read-only attributes with their stored values;"
+    " last_version: true refuses a result that has a later version. Repeating the request changes nothing, so no"
+    " Idempotency-Key is needed. Two requests at the same time take effect one after the other, each as a whole."
 )
 
 
 def _element() -> Schema:
     """An element of the array: a body of PUT of one result that names it."""
     one = schemas.change(RESULT)
-    number = {**RESULT.field("id").type.schema(), "minimum": 1, "description": "The result."}
+    number = {**RESULT.field("id").type.schema(), "minimum": 1, "description": "Id of the result."}
     return {**one, "properties": {**one["properties"], "id": number}, "required": ["id", "info"]}
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from crowdd.http.operation import Schema, array_of, reference
-from crowdd.kinds.kind import EVERYONE, LINKS, Field, Kind, Role, Write
+from crowdd.kinds.kind import LINKS, Field, Kind, Write
+from crowdd.kinds.roles import EVERYONE, Role
 from crowdd.kinds.types import Integer, Json
 
 _INTEGERS = r"^\[?\s*[+-]?[0-9]{1,18}([\s,]+[+-]?[0-9]{1,18})*\s*\]?$"
 _WHO = {
     Role.ANYBODY: "everybody",
-    Role.SIGNED_IN: "people who signed in",
+    Role.SIGNED_IN: "signed-in people",
     Role.OWNER: "owners of the project",
     Role.CREATOR: "the owner of the project",
     Role.AUTHOR: "the author",
@@ -18,8 +19,8 @@ _WHO = {
     Role.ADMIN: "administrators",
 }
 _LINKS: dict[str, Schema] = {
-    "link": {"type": "string", "description": "A link element that names the object itself."},
-    "links": {**array_of({"type": "string"}), "description": "Link elements that name its parents."},
+    "link": {"type": "string", "description": "Link element of the object itself."},
+    "links": {**array_of({"type": "string"}), "description": "Link elements of its parents."},
 }
 
 
@@ -45,7 +46,7 @@ def answer(kind: Kind) -> Schema:
     links = sorted(LINKS if kind.parents else LINKS - {"links"})
     more = {name: _LINKS[name] for name in links} | {name: _related(kind, name) for name in kind.related}
     more |= {
-        word: {**reference(other.capitalize()), "description": f"Only in lists with {word}."}
+        word: {**reference(other.capitalize()), "description": f"Only in lists with {word}=1."}
         for word, other in kind.beside.items()
     }
     if any(isinstance(field.type, Json) and field.search for field in kind.fields):
@@ -64,7 +65,7 @@ def creation(kind: Kind) -> Schema:
 def change(kind: Kind) -> Schema:
     """A body of PUT: what is left out stays as it is. A read-only attribute may stand there with its own value."""
     properties = {field.name: _sent(field, writable=field.write is Write.FREE, initial=False) for field in kind.fields}
-    return _object(f"What changes of a {kind.name}.", properties | _read_only_links(kind), [])
+    return _object(f"Changes of a {kind.name}.", properties | _read_only_links(kind), [])
 
 
 def form(kind: Kind, body: Schema) -> Schema:
@@ -72,7 +73,7 @@ def form(kind: Kind, body: Schema) -> Schema:
     file = {"type": "string", "format": "binary", "description": "The file."}
     sent = [field for field in kind.fields if not body["properties"][field.name].get("readOnly")]
     properties = {"file": file, **{field.name: _described(field, field.type.schema(), "") for field in sent}}
-    return _object("The file, and attributes beside it.", properties, ["file", *body["required"]])
+    return _object("A file with the attributes of its row.", properties, ["file", *body["required"]])
 
 
 def filtered(field: Field) -> Schema:
@@ -85,13 +86,16 @@ def filtered(field: Field) -> Schema:
 
 
 def people(roles: frozenset[Role]) -> str:
-    """Standings in words."""
+    """Roles in words."""
     return ", ".join(words for role, words in _WHO.items() if role in roles) or "nobody"
 
 
 _FOUND: dict[str, Schema] = {
-    "headline": {"type": "string", "description": "Only with fulltextsearch: where the words were found, as HTML."},
-    "rank": {"type": "number", "description": "Only with fulltextsearch: how well the words fit."},
+    "headline": {
+        "type": "string",
+        "description": "Excerpt with the words that were found, as HTML. Only with fulltextsearch.",
+    },
+    "rank": {"type": "number", "description": "Relevance of the match. Only with fulltextsearch."},
 }
 
 
@@ -144,7 +148,7 @@ def _related(kind: Kind, name: str) -> Schema:
     relation = kind.related[name]
     one = reference(relation.kind.capitalize())
     schema: Schema = array_of(one) if relation.maximum > 1 else {"anyOf": [one, {"type": "null"}]}
-    return {**schema, "description": "Only in lists with related."}
+    return {**schema, "description": "Only in lists with related=1."}
 
 
 def _read_only_links(kind: Kind) -> dict[str, Schema]:

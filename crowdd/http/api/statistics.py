@@ -17,9 +17,9 @@ _CATEGORY = {"type": "object", "additionalProperties": _COUNT, "minProperties": 
 _SITE = Operation(
     name="globalstats",
     section="statistics",
-    summary="Figures of the whole site",
-    about="n_tasks is how many answers all tasks want together, n_pending_tasks how many of them are still to come."
-    " categories has published projects by category, featured ones and drafts, each as an object of one key.",
+    summary="Read the statistics of the site",
+    about="n_tasks is the number of answers that all tasks need together, n_pending_tasks the number still missing."
+    " categories counts published projects by category, featured projects and drafts, each in an object with one key.",
     answer=closed_object(
         n_projects=_COUNT,
         n_users=_COUNT,

@@ -21,22 +21,22 @@ _COUNT = Integer(minimum=0).schema()
 _TEXT = {"type": "string"}
 _NONE = {"type": "null"}
 _VOLUNTEER = closed_object(
-    volunteer={**_TEXT, "description": "The code that their answers carry in this project."},
+    volunteer={**_TEXT, "description": "Volunteer code, as in their answers in this project."},
     sort={"type": "string", "enum": ["account", "external", "anonymous"]},
-    user_id={"anyOf": [_COUNT, _NONE], "description": "The account; null for others."},
+    user_id={"anyOf": [_COUNT, _NONE], "description": "Id of the account; null for volunteers without one."},
     user_name={"anyOf": [_TEXT, _NONE]},
-    external_uid={"anyOf": [_TEXT, _NONE], "description": "The id of an external user; null for others."},
-    answers={**_COUNT, "description": "How many answers they have given."},
+    external_uid={"anyOf": [_TEXT, _NONE], "description": "Id of the external user; null for other volunteers."},
+    answers={**_COUNT, "description": "Number of their answers."},
     barred={"type": "boolean"},
 )
 _LIST = Operation(
     name="list_volunteers",
     section="project",
-    summary="List who has answered in a project",
-    about="For owners of the project, administrators. Those with the most answers first.",
+    summary="List the volunteers of a project",
+    about="For owners of the project and administrators. Returns those with the most answers first.",
     parameters=(
-        Parameter("object_id", _COUNT, "The number of the project.", where="path"),
-        Parameter("limit", _COUNT, f"How many, {queries.MAX_LIMIT} at most.", empty=True),
+        Parameter("object_id", _COUNT, "Id of the project.", where="path"),
+        Parameter("limit", _COUNT, f"Maximum number, up to {queries.MAX_LIMIT}.", empty=True),
         OFFSET,
         PASSWORD,
     ),

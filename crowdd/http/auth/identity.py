@@ -25,8 +25,8 @@ from crowdd.http.html.locales import preferred
 from crowdd.http.request import Incoming
 from crowdd.http.transport.limits.rate_limits import WindowGroup
 from crowdd.languages import SOURCE
+from crowdd.requester import Requester, network
 from crowdd.storage.database import Row
-from crowdd.values import Requester, network
 
 if TYPE_CHECKING:
     from crowdd.http.transport.site import Request

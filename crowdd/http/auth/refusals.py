@@ -8,7 +8,7 @@ from crowdd.domain.core.secrets import Secrets
 from crowdd.domain.core.security_log import ADMIN_REFUSED, CSRF_REFUSED, ORIGIN_REFUSED, EntryKind, SecurityLog
 from crowdd.errors import AnonymousError, CrowddError, ForbiddenError
 from crowdd.http.request import Incoming
-from crowdd.values import Requester, network
+from crowdd.requester import Requester, network
 
 _ORIGIN_CODES = frozenset({"cross_site", "opaque_origin"})
 

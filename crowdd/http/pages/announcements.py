@@ -10,9 +10,10 @@ from crowdd.domain.core.text.rendered_text import Laid, Prose
 from crowdd.http.request import Incoming
 from crowdd.http.responses import Page, Response
 from crowdd.http.routing import Route, get
-from crowdd.kinds import ANNOUNCEMENT
+from crowdd.kinds.announcement import ANNOUNCEMENT
+from crowdd.requester import Requester
 from crowdd.storage.core.listing import Query
-from crowdd.values import Requester, Values
+from crowdd.values import Values
 
 NEWEST: Final = Query(ANNOUNCEMENT, order="created", descending=True, limit=100)
 

@@ -21,20 +21,20 @@ _TEXT = {"type": "string"}
 _INDEX = Operation(
     name="index",
     section=_SECTION,
-    summary="What there is below /api",
+    summary="List the resources of the API",
     answer=closed_object(name=_TEXT, objects=array_of(_TEXT)),
 )
 _DOCUMENT = Operation(
     name="openapi",
     section=_SECTION,
-    summary="This document",
+    summary="Read this document",
     about="OpenAPI 3.1.",
     answer={"type": "object"},
 )
 _PAGE = Operation(
     name="docs",
     section=_SECTION,
-    summary="This document as a page",
+    summary="Read this document as a page",
     answer=_TEXT,
     media=("text/html",),
 )

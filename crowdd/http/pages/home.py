@@ -13,7 +13,7 @@ from crowdd.domain.projects.statistics import Statistics
 from crowdd.http.request import Incoming
 from crowdd.http.responses import Page, Redirect, Response
 from crowdd.http.routing import Route, get
-from crowdd.kinds import CATEGORY
+from crowdd.kinds.category import CATEGORY
 from crowdd.kinds.kind import outward
 from crowdd.values import Values
 

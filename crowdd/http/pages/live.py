@@ -15,8 +15,8 @@ from crowdd.http.request import Incoming
 from crowdd.http.responses import JsonResponse, Response, Stream
 from crowdd.http.routing import Route, get
 from crowdd.http.transport.streams import SseConnection, event
+from crowdd.requester import Requester
 from crowdd.storage.projects.rows import ProjectPage
-from crowdd.values import Requester
 
 _MAX_DIGITS = 18
 

@@ -11,9 +11,9 @@ from crowdd.http.html.locales import COOKIE
 from crowdd.http.request import Incoming
 from crowdd.http.responses import Redirect, Response
 from crowdd.http.routing import Route, post
-from crowdd.kinds import USER
+from crowdd.kinds.user import USER
 from crowdd.languages import Languages
-from crowdd.values import Requester
+from crowdd.requester import Requester
 
 
 class Preferences:

@@ -63,7 +63,7 @@ from crowdd.http.transport.streams import Streams
 from crowdd.kinds import KINDS
 from crowdd.languages import _
 from crowdd.logs import request_id
-from crowdd.values import network
+from crowdd.requester import network
 
 log = Logger()
 _NOT_FOUND = "404 Not Found"

@@ -28,7 +28,7 @@ from crowdd.http.transport.hosts import Hosts
 from crowdd.http.transport.limits.body_size import BodyLimits, Limit, imports_into, too_large
 from crowdd.http.transport.memory import Trimmer
 from crowdd.http.transport.streams import Streams
-from crowdd.values import network
+from crowdd.requester import network
 
 log = Logger()
 IDLE_SECONDS = 75

@@ -7,9 +7,9 @@ from datetime import datetime
 from typing import Any
 
 from crowdd.logs import request_id
+from crowdd.requester import Requester
 from crowdd.storage.core.rows import AuditEntry
 from crowdd.storage.database import Database, Row, as_json, fetch_rows
-from crowdd.values import Requester
 
 _SHOWN = 10_000  # characters of a value that are kept
 

@@ -12,12 +12,13 @@ from typing import Any
 
 import attrs
 
-from crowdd.kinds.kind import EVERYONE, Field, Kind, Role
+from crowdd.kinds.kind import Field, Kind
+from crowdd.kinds.roles import EVERYONE, Role
 from crowdd.kinds.types import Integer, Json, Timestamp
+from crowdd.requester import Requester
 from crowdd.storage.core import list_size, roles
 from crowdd.storage.core.records import columns, named
 from crowdd.storage.database import Database, Row, as_json
-from crowdd.values import Requester
 
 
 @attrs.frozen

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from crowdd.kinds.kind import LINK, Field, Kind, Role
+from crowdd.kinds.kind import LINK, Field, Kind
+from crowdd.kinds.roles import Role
 from crowdd.kinds.types import Timestamp
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from crowdd.requester import Requester
 from crowdd.storage.core import batch_delete
 from crowdd.storage.core.rows import ClaimedItem, ItemProgress, QueueItem
 from crowdd.storage.database import Database, as_json, fetch_row_or_none, fetch_rows, one, one_or_none
-from crowdd.values import Requester
 
 LOST_SECONDS = 60
 """An item whose worker gave no sign of life for so long goes to another one."""

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
-from crowdd.kinds.kind import Field, Kind, Role
+from crowdd.kinds.kind import Field, Kind
+from crowdd.kinds.roles import Role
 from crowdd.kinds.types import Json
+from crowdd.requester import Requester
 from crowdd.storage.core import list_size, roles
 from crowdd.storage.database import Database, Prepared, Row, as_json, one, one_or_none
-from crowdd.values import Requester
 
 # What depends on the requester and is not a right. runs_of saves the walk over open tasks for all but the last of them; tasks all
 # of whose places are leased are not open, and found by their leases.

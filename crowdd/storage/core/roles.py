@@ -2,7 +2,7 @@
 
 ``%(me)s``, ``%(is_admin)s``, ``%(unlocked)s``, ``%(only_project)s`` (the one project that an API token may write) and the
 ``sees_…`` are the requester, ``%(visitor)s`` and ``%(visits_all)s`` the account that stands behind a presenter's request
-(``Requester.standing_values``), ``t`` is the row and ``p`` the project it belongs to. A list asks for rows where any of the wanted roles holds, so that a page is
+(``Requester.role_values``), ``t`` is the row and ``p`` the project it belongs to. A list asks for rows where any of the wanted roles holds, so that a page is
 full unless it is the last; a row asked for by its id brings every role along, and ``domain.core.rights`` decides.
 """
 
@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from crowdd.kinds.kind import Kind, Role
+from crowdd.kinds.kind import Kind
+from crowdd.kinds.roles import Role
 
 _ALLOWED = "(%(only_project)s::bigint IS NULL OR p.id = %(only_project)s)"
 _UNBOUND = "%(only_project)s::bigint IS NULL"

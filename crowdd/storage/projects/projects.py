@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from crowdd.kinds import PROJECT
+from crowdd.kinds.project import PROJECT
+from crowdd.requester import Requester
 from crowdd.storage.core import records, roles
 from crowdd.storage.core.records import stored
 from crowdd.storage.database import (
@@ -26,7 +27,6 @@ from crowdd.storage.projects.rows import (
     ProjectPage,
     ProjectSummary,
 )
-from crowdd.values import Requester
 
 SUMMARY = (
     "t.id, t.name, t.short_name, t.description, t.summary_info AS info, t.created, t.owner_id, t.category_id, t.featured, t.published, t.first_published,"

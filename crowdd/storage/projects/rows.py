@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date, datetime
 from typing import TypedDict
 
-from crowdd.kinds.kind import Role
+from crowdd.kinds.roles import Role
 from crowdd.storage.accounts.rows import RankedPerson
 from crowdd.storage.database import Bytea
 from crowdd.values import JsonObject

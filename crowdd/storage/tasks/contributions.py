@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from operator import itemgetter
 
-from crowdd.kinds import TASK
-from crowdd.kinds.kind import Role
+from crowdd.kinds.roles import Role
+from crowdd.kinds.task import TASK
+from crowdd.requester import Requester
 from crowdd.storage.core.list_size import MAX_LIST_BYTES
 from crowdd.storage.core.projections import json_of
 from crowdd.storage.database import Database, Prepared, as_json, fetch_row, fetch_row_or_none, fetch_rows, one
 from crowdd.storage.tasks.rows import Amended, Answer, Ask, Handed, Progress, Submitted
-from crowdd.values import Requester, Values
+from crowdd.values import Values
 
 # What a volunteer who was handed a task may see of it.
 VOLUNTEER = frozenset({Role.ANYBODY, Role.UNLOCKED})

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from crowdd.requester import Requester
 from crowdd.storage.database import Database, fetch_row, one
 from crowdd.storage.tasks.rows import Renewal
-from crowdd.values import Requester
 
 
 async def renew(db: Database, who: Requester, network: str, project_id: int, task_id: int) -> Renewal:

@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 
 import attrs
 
-from crowdd.kinds import RESULT
-from crowdd.kinds.kind import EVERYONE, Role
+from crowdd.kinds.result import RESULT
+from crowdd.kinds.roles import EVERYONE, Role
+from crowdd.requester import Requester
 from crowdd.storage.core import records, roles
 from crowdd.storage.core.projections import json_of
 from crowdd.storage.database import Database, fetch_rows, one
 from crowdd.storage.tasks.rows import ResultRow
-from crowdd.values import Requester
 
 _SMALL = ", ".join(f't."{field.name}"' for field in RESULT.fields if field.name != "info")
 

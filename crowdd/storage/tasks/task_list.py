@@ -12,8 +12,7 @@ from collections.abc import Sequence
 
 import attrs
 
-from crowdd.kinds import TASK_RUN
-from crowdd.kinds.task_run import MAX_KEY_CHARACTERS
+from crowdd.kinds.task_run import MAX_KEY_CHARACTERS, TASK_RUN
 from crowdd.storage.core.list_size import MAX_LIST_BYTES, within
 from crowdd.storage.database import Database, fetch_rows, one_or_none
 from crowdd.storage.tasks.rows import ListedRun, ListedTask, Vote

@@ -10,8 +10,11 @@ from collections.abc import Collection, Sequence
 
 import attrs
 
-from crowdd.kinds import RESULT, TASK, TASK_RUN, Kind
-from crowdd.kinds.kind import Field, Role
+from crowdd.kinds.kind import Field, Kind
+from crowdd.kinds.result import RESULT
+from crowdd.kinds.roles import Role
+from crowdd.kinds.task import TASK
+from crowdd.kinds.task_run import TASK_RUN
 from crowdd.kinds.types import Integers, Json, Text, Timestamp
 from crowdd.storage.core import projections
 from crowdd.storage.core.roles import COMPLETE

@@ -6,7 +6,7 @@ import pytest_twisted
 from support.browsers import newcomer
 from support.checks.shows import shows
 
-from crowdd.values import Requester
+from crowdd.requester import Requester
 
 LONG = str(365 * 86400)
 

@@ -13,8 +13,8 @@ from twisted.internet.defer import ensureDeferred, gatherResults
 from twisted.internet.task import deferLater
 
 from crowdd.http.transport.etags import etag
-from crowdd.kinds import RESULT
-from crowdd.values import Requester
+from crowdd.kinds.result import RESULT
+from crowdd.requester import Requester
 
 
 @attrs.frozen

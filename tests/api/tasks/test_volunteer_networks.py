@@ -14,7 +14,7 @@ from twisted.internet.defer import ensureDeferred, gatherResults
 
 from crowdd.domain.tasks import barring
 from crowdd.http.auth.cookies import VOLUNTEER, YEAR
-from crowdd.values import Requester, network
+from crowdd.requester import Requester, network
 
 RULE = {"CROWDD_VOLUNTEERS_COUNTED_PER_NETWORK": "1", "CROWDD_HTTP_TRUSTED_PROXIES": "127.0.0.1"}
 

@@ -7,9 +7,9 @@ import pytest_twisted
 from support.checks.shows import shows
 from twisted.internet.defer import DeferredList, ensureDeferred
 
+from crowdd.requester import Requester
 from crowdd.storage.accounts import personal_data
 from crowdd.storage.webhooks import events
-from crowdd.values import Requester
 
 
 async def setting(served, names=("birds",), **task):

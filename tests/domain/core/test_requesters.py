@@ -5,8 +5,8 @@ from support.checks.shows import shows
 
 from crowdd.domain.core import rights
 from crowdd.errors import AnonymousError, ForbiddenError
-from crowdd.kinds.kind import ADMINS, EVERYONE, NOBODY, OWNERS, Role
-from crowdd.values import Requester, network
+from crowdd.kinds.roles import ADMINS, EVERYONE, NOBODY, OWNERS, Role
+from crowdd.requester import Requester, network
 
 NONE = frozenset()
 PERSON, STRANGER = Requester(user_id=1), Requester()

@@ -16,9 +16,9 @@ from crowdd.domain.accounts.social.oauth import ProviderIdentity
 from crowdd.domain.core.secrets import Secrets
 from crowdd.domain.server import services as domain_module
 from crowdd.domain.server.key_rotation import KeyRotation
-from crowdd.kinds import PROJECT
+from crowdd.kinds.project import PROJECT
+from crowdd.requester import Requester
 from crowdd.storage.core import encrypted_columns
-from crowdd.values import Requester
 
 OLD = Secrets(b"\x07" * 32)
 NEW = Secrets(b"\x08" * 32, (OLD.root,))

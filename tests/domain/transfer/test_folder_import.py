@@ -5,9 +5,9 @@ import pytest_twisted
 
 from crowdd.domain.transfer.folder_import import Import
 from crowdd.errors import NotFoundError
-from crowdd.kinds import PROJECT
+from crowdd.kinds.project import PROJECT
+from crowdd.requester import Requester
 from crowdd.storage.tasks import tasks
-from crowdd.values import Requester
 
 PLAIN = {"n_answers": 1, "priority_0": 0.0, "quorum": 0, "calibration": 0}
 

@@ -55,7 +55,7 @@ def test_values_are_replaced_where_they_name_a_file(birds):
         ("project.json", '{"name": "x", "short_name": " "}', "project.json: short_name is missing"),
         ("project.json", about(info=1), "project.json: info must be an object"),
         ("project.json", about(published="perhaps"), "project.json: published must be true or false"),
-        ("project.json", about(category=["thinking"]), "project.json: category must be a text"),
+        ("project.json", about(category=["thinking"]), "project.json: category must be a string"),
         ("presenter.html", b"\xff", "presenter.html is not UTF-8 text"),
         ("tasks.ndjson", '{"a": 1}\n\n{"a": ', "tasks.ndjson, line 3: this is not JSON"),
         ("tasks.ndjson", b'{"a": "\xff"}', "tasks.ndjson, line 1: this is not JSON"),

@@ -9,7 +9,7 @@ from support.servers.queue_runner import worked
 from twisted.internet.defer import ensureDeferred, gatherResults
 
 from crowdd.domain.accounts.social import oauth
-from crowdd.values import SYSTEM
+from crowdd.requester import SYSTEM
 
 CONFIRM = {"CROWDD_ACCOUNTS_CONFIRM_EMAIL": "on"}
 NEW = {"new_password": "another good one", "confirm": "another good one"}

@@ -241,7 +241,7 @@ async def test_overview_says_what_protects_the_account(served):
 
 @pytest_twisted.ensureDeferred
 async def test_operator_removes_factors_of_somebody_who_lost_them(served):
-    from crowdd.values import SYSTEM
+    from crowdd.requester import SYSTEM
 
     await with_app(served)
     assert await served.services.people.second_factors.remove_all(1, SYSTEM) == 1

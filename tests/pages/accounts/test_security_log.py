@@ -18,10 +18,10 @@ from crowdd.domain.core import security_log
 from crowdd.domain.core.secrets import Secrets
 from crowdd.domain.core.security_log import KINDS, EntryBudget, SecurityLog, Subject
 from crowdd.logs import EventWriter
+from crowdd.requester import Requester, network
 from crowdd.sched.jobs.sweep_security_log import JOB
 from crowdd.storage.accounts import personal_data
 from crowdd.storage.core import security_log as stored
-from crowdd.values import Requester, network
 
 pytestmark = pytest.mark.inside
 HTML = {"Accept": "text/html"}

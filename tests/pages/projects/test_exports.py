@@ -26,10 +26,10 @@ from crowdd.domain.transfer.download_limits import WINDOW, DownloadLimits
 from crowdd.domain.transfer.exports import in_order
 from crowdd.domain.transfer.spool import AbandonedError, Spools
 from crowdd.errors import TooManyRequestsError, UnavailableError
+from crowdd.requester import SYSTEM, Requester
 from crowdd.storage.connections.connection_budget import ConnectionBudget
 from crowdd.storage.connections.dedicated_connections import Apart
 from crowdd.storage.transfer.exports import Lines
-from crowdd.values import SYSTEM, Requester
 
 AT = "/project/birds/tasks/export?type={}&format={}"
 

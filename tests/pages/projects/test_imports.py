@@ -443,7 +443,7 @@ async def test_pasted_rows_that_are_no_good_are_told_and_stay_in_the_field(serve
     await served.project(owner, tasks=1, published=True)
     for rows, words in (
         ("", "Paste some rows."), (" \n\t", "Paste some rows."), ("<html>", "web page"), ("[1,2]", "can be used"),
-        (7, "no rows"), (["a"], "is not a text"), ("a", "no rows"),
+        (7, "no rows"), (["a"], "must be a string"), ("a", "no rows"),
     ):  # fmt: skip
         refused = (await owner.post(AT, json={"rows": rows, "map": True})).json()
         assert refused["status"] == "error", rows

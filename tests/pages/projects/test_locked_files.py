@@ -9,7 +9,7 @@ from support.browsers import lock, newcomer
 from support.checks.shows import shows
 
 from crowdd.errors import NotFoundError
-from crowdd.values import Requester
+from crowdd.requester import Requester
 
 PNG = b"\x89PNG\r\n\x1a\n" + b"0" * 64
 

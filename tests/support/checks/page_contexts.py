@@ -14,7 +14,7 @@ from crowdd.http.pages.account.security import qr_code
 from crowdd.http.pages.api_docs import error_codes
 from crowdd.http.responses import JsonResponse
 from crowdd.http.routing import Route
-from crowdd.kinds import TASK
+from crowdd.kinds.task import TASK
 
 Context = dict[str, Any]
 EVIL = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)> ${7*7}{{7*7}}"

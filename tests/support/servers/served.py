@@ -197,7 +197,7 @@ class Served:
     async def person(self, name: str, *, admin: bool = False) -> Client:
         """A program of a new person, with an API key; ``client.user_id`` is whose."""
         from crowdd.domain.accounts.registration import Registration
-        from crowdd.values import SYSTEM
+        from crowdd.requester import SYSTEM
 
         form = Registration(name, name.title(), f"{name}@example.org", PASSWORD, PASSWORD)
         user_id = await self.services.accounts.register(form, SYSTEM, admin=admin)
@@ -208,7 +208,7 @@ class Served:
         return client
 
     async def _open_session(self, user_id: int) -> Session:
-        from crowdd.values import SYSTEM
+        from crowdd.requester import SYSTEM
 
         token, salt = await self.services.people.sessions.open(user_id, "program", SYSTEM), secrets.token_urlsafe(9)
         mac = self.services.secrets.digest("csrf", f"{salt}|session:{token}").hex()[:40]

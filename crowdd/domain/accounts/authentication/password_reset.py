@@ -19,10 +19,10 @@ from crowdd.domain.core.attempt_limits import NETWORK_FACTOR, Attempts, Limit
 from crowdd.domain.core.background_queue import Queue
 from crowdd.domain.core.security_log import RESET_ASKED, RESET_DONE, SecurityLog
 from crowdd.errors import FormError
+from crowdd.requester import Requester
 from crowdd.storage.accounts import accounts
 from crowdd.storage.core import audit
 from crowdd.storage.database import Database, Transactions
-from crowdd.values import Requester
 
 HANDLER = "password_reset_mail"
 _JOB = Requester(via="job")

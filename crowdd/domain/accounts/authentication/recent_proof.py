@@ -9,8 +9,8 @@ import attrs
 from crowdd.config import AccountSettings
 from crowdd.errors import AnonymousError, ForbiddenError, ProofNeededError, SecondFactorNeededError
 from crowdd.languages import _
+from crowdd.requester import Requester
 from crowdd.storage.accounts.rows import SessionAccount
-from crowdd.values import Requester
 
 _OPERATORS = frozenset({"cli", "job"})  # those who may run these have the machine
 _MINUTE, _HOUR = 60, 3600

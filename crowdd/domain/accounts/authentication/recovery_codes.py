@@ -8,10 +8,10 @@ from urllib.parse import quote
 from crowdd.domain.accounts.email_links import EmailLinks
 from crowdd.domain.core.secrets import Secrets
 from crowdd.domain.core.security_log import RECOVERY_CODE_USED, SecurityLog
+from crowdd.requester import Requester
 from crowdd.storage.accounts import second_factors
 from crowdd.storage.core import audit
 from crowdd.storage.database import Database, Transactions
-from crowdd.values import Requester
 
 COUNT = 10
 _LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"  # none that look alike on paper

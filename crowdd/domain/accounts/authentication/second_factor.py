@@ -14,10 +14,10 @@ from crowdd.domain.core.attempt_limits import Attempts, Limit
 from crowdd.domain.core.security_log import FACTOR_ADDED, FACTOR_REMOVED, SecurityLog
 from crowdd.errors import FormError, NotFoundError
 from crowdd.languages import _
+from crowdd.requester import Requester
 from crowdd.storage.accounts import passkeys, second_factors
 from crowdd.storage.core import audit
 from crowdd.storage.database import Database, Transactions
-from crowdd.values import Requester
 
 _WRONG = _("This code is wrong, has been used or has expired.")
 

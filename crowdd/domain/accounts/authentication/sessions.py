@@ -7,10 +7,11 @@ from functools import partial
 
 from crowdd.concurrency.batching import Batcher, BatcherFactory
 from crowdd.domain.core.secrets import Secrets, token
+from crowdd.requester import Requester
 from crowdd.storage.accounts import sessions
 from crowdd.storage.accounts.rows import SessionAccount
 from crowdd.storage.database import Transactions
-from crowdd.values import Requester, Values
+from crowdd.values import Values
 
 _AGENT = 300  # characters that are kept of what a browser calls itself
 _BROWSERS = (

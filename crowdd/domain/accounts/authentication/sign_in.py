@@ -15,10 +15,10 @@ from crowdd.domain.core.secrets import token
 from crowdd.domain.core.security_log import PASSWORD_WRONG, SIGN_IN_FAILED, SIGN_IN_THROTTLED, SecurityLog
 from crowdd.errors import BusyError, FormError, TooManyRequestsError
 from crowdd.languages import _
+from crowdd.requester import Requester
 from crowdd.storage.accounts import accounts
 from crowdd.storage.accounts.rows import AccountWithPassword
 from crowdd.storage.database import Transactions
-from crowdd.values import Requester
 
 WRONG = _("Incorrect e-mail or password.")
 

@@ -14,11 +14,11 @@ from crowdd.domain.accounts.social.oauth import PROVIDERS, TITLES, ProviderIdent
 from crowdd.domain.core.secrets import Secrets, place
 from crowdd.errors import ConflictError, NotFoundError, ProviderError
 from crowdd.languages import _
+from crowdd.requester import Requester
 from crowdd.storage.accounts import accounts, provider_tokens
 from crowdd.storage.accounts.rows import AccountPage
 from crowdd.storage.core import audit
 from crowdd.storage.database import Database, Transactions
-from crowdd.values import Requester
 
 _NAMES_TRIED = 50
 

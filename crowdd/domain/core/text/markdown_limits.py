@@ -42,7 +42,7 @@ class TimeBudget:
         if self._steps % _STEPS_BETWEEN_LOOKS == 0 and time.thread_time() > self._end:
             maximum = round(MAX_SECONDS * 1000)
             raise InvalidValueError(
-                _("The text takes more than %(maximum)s ms to lay out. Shorten or simplify it.", maximum=maximum)
+                _("The text takes more than %(maximum)s ms to render. Shorten or simplify it.", maximum=maximum)
             )
 
 

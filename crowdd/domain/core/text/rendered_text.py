@@ -13,7 +13,7 @@ from twisted.internet.defer import DeferredLock
 from crowdd.concurrency.worker_thread import WorkerThread
 from crowdd.domain.core.text import markdown_limits
 from crowdd.errors import CostlyTextError, InvalidValueError
-from crowdd.kinds import Kind
+from crowdd.kinds.kind import Kind
 from crowdd.lazy import lazy
 from crowdd.storage.core import rendered_texts
 from crowdd.storage.database import Transactions

@@ -150,7 +150,7 @@ class JsonRows:
         if not self._find_element():
             self._over = True
             self._pass_rest()
-            words = _("%(reason)s No further element was found behind it.", reason=words)
+            words = _("%(reason)s No further element was found after it.", reason=words)
         return self._refuse(words, text)
 
     def _find_element(self) -> bool:

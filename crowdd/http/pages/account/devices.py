@@ -62,7 +62,7 @@ class DevicePages:
         try:
             ended = await self._sessions.end(row["id"], Integer().parse(wanted))
         except InvalidValueError:
-            raise InvalidValueError('session is the number of a session, or "all".') from None
+            raise InvalidValueError('session must be the number of a session, or "all".') from None
         if not ended:
             raise NotFoundError(_("This session has already ended."))
         return Redirect(f"/account/{quote(row['name'])}/sessions", _("The session was signed out."))

@@ -53,7 +53,7 @@ class NewsletterPages:
     async def _subscribe(self, person: int, said: str) -> Response:
         wanted = _WORDS.get(said.strip().lower())
         if wanted is None:
-            raise InvalidValueError("subscribe is true or false.")
+            raise InvalidValueError("subscribe must be true or false.")
         await self._profiles.subscribe(person, wanted)
         return Redirect(
             "/",

@@ -66,7 +66,7 @@ class PasskeyPages:
         try:
             number = Integer().parse(incoming.field("remove"))
         except InvalidValueError:
-            raise InvalidValueError("remove is the number of a passkey.") from None
+            raise InvalidValueError("remove must be the number of a passkey.") from None
         await self._factors.remove_passkey(row["id"], number, incoming.who)
         return Redirect(f"/account/{quote(row['name'])}/passkeys", _("The passkey has been removed."))
 

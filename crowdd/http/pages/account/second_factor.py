@@ -92,7 +92,7 @@ class SecondStepPages:
         if not self._passkeys.available:
             raise NotFoundError("404 Not Found", code="not_configured")
         if purpose not in _PURPOSES:
-            raise InvalidValueError(f"purpose is one of {', '.join(_PURPOSES)}.")
+            raise InvalidValueError(f"purpose must be one of {', '.join(_PURPOSES)}.")
         challenge = await self._passkeys.challenge(purpose, await self._whose(incoming, purpose))
         if purpose == "register":
             options = await self._passkeys.creation_options(challenge, me(incoming), incoming.who.user_name)

@@ -73,7 +73,7 @@ class SettingsForms:
         """The form whose button ``btn`` names, and what carries it out (raises FormError)."""
         button = incoming.field("btn")
         if button not in self._buttons:
-            raise InvalidValueError(f"btn is one of {', '.join(self._buttons)}.")
+            raise InvalidValueError(f"btn must be one of {', '.join(self._buttons)}.")
         return self._buttons[button]
 
     async def _profile(self, incoming: Incoming, row: AccountPage) -> Response:

@@ -66,7 +66,7 @@ class TokenPages:
         try:
             number = Integer().parse(incoming.field("revoke"))
         except InvalidValueError:
-            raise InvalidValueError("revoke is the number of a token.") from None
+            raise InvalidValueError("revoke must be the number of a token.") from None
         await self._tokens.revoke(row["id"], number, incoming.who)
         return Redirect(f"/account/{quote(row['name'])}/tokens", _("The token has been revoked."))
 

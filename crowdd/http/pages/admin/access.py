@@ -11,7 +11,7 @@ from crowdd.http.errors import message_of
 from crowdd.http.request import Incoming
 from crowdd.http.responses import Response
 from crowdd.http.routing import Handler
-from crowdd.kinds.kind import ADMINS
+from crowdd.kinds.roles import ADMINS
 from crowdd.languages import _
 
 MAX_CHARACTERS = 255

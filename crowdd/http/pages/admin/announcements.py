@@ -14,7 +14,7 @@ from crowdd.http.pages.omitted_pictures import LeftOut, OmittedPicture
 from crowdd.http.request import Incoming
 from crowdd.http.responses import NO_MESSAGE, Message, Page, Redirect, Response, Titled
 from crowdd.http.routing import Route, get, post
-from crowdd.kinds import ANNOUNCEMENT
+from crowdd.kinds.announcement import ANNOUNCEMENT
 from crowdd.languages import _
 from crowdd.values import Values
 

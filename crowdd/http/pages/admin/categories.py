@@ -14,7 +14,7 @@ from crowdd.http.pages.admin.access import MAX_CHARACTERS, admins_only, field_er
 from crowdd.http.request import Incoming
 from crowdd.http.responses import NO_MESSAGE, Message, Page, Redirect, Response, Titled
 from crowdd.http.routing import Route, get, post
-from crowdd.kinds import CATEGORY
+from crowdd.kinds.category import CATEGORY
 from crowdd.kinds.kind import outward
 from crowdd.languages import _
 from crowdd.values import Values

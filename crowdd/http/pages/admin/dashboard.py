@@ -86,7 +86,7 @@ class AdminDashboard:
         """The newest entries, or those before one (``before``). ``user`` and ``kind`` are filters."""
         before, user, kind = (incoming.query.get(name) or None for name in ("before", "user", "kind"))
         if before is not None and not (before.isascii() and before.isdigit() and len(before) < 19):
-            raise InvalidValueError(_("before is the number of an entry."))
+            raise InvalidValueError(_("before must be the number of an entry."))
         earliest = int(before) if before else None
         rows = await self._administration.acts(incoming.who, before=earliest, user=user, kind=kind)
         public = AuditPublic(

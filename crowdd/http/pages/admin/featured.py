@@ -13,7 +13,7 @@ from crowdd.http.pages.admin.access import admins_only
 from crowdd.http.request import Incoming
 from crowdd.http.responses import Page, Redirect, Response, Titled
 from crowdd.http.routing import Route, get, post
-from crowdd.kinds import PROJECT
+from crowdd.kinds.project import PROJECT
 from crowdd.languages import _
 from crowdd.values import Values
 

@@ -134,7 +134,7 @@ class AdminQueue:
         if state is not None and state not in _STATES:
             raise InvalidValueError(_("Unknown state."))
         if before is not None and not (before.isascii() and before.isdigit() and len(before) < 19):
-            raise InvalidValueError(_("before is the number of an entry."))
+            raise InvalidValueError(_("before must be the number of an entry."))
         earliest = int(before) if before else None
         rows = await self._queue.list(incoming.who, everybodys=True, state=state, before=earliest, limit=_SHOWN)
         public = QueuePublic(

@@ -36,7 +36,7 @@ class AdminSecurity:
         """The newest entries, or those before one. ``account`` and ``kind`` are filters."""
         before, account, kind = (incoming.query.get(name, "") for name in ("before", "account", "kind"))
         if before and not (before.isascii() and before.isdigit() and len(before) < 19):
-            raise InvalidValueError(_("before is the number of an entry."))
+            raise InvalidValueError(_("before must be the number of an entry."))
         kinds = [kind] if kind else []
         rows = await self._administration.security(
             incoming.who, account.strip(), kinds=kinds, before=int(before) if before else None

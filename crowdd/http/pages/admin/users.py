@@ -108,7 +108,7 @@ class AdminUsers:
         """All accounts as a file, in parts. ``last_id`` is the last account of the part before."""
         kind, after = incoming.query.get("format", "json"), incoming.query.get("last_id", "0")
         if kind not in ("json", "csv") or not (after.isascii() and after.isdigit() and len(after) < 19):
-            raise InvalidValueError(_("The format is json or csv, last_id a number."))
+            raise InvalidValueError(_("format must be json or csv, and last_id must be a number."))
         rows = await self._administration.exported(int(after), incoming.who)
         body = orjson.dumps(rows) if kind == "json" else _csv(rows)
         type_ = "application/json" if kind == "json" else "text/csv; charset=utf-8"

@@ -17,8 +17,9 @@ from crowdd.http.responses import Page, Redirect, Response
 from crowdd.http.routing import Route, get, post
 from crowdd.kinds.kind import outward
 from crowdd.languages import _
+from crowdd.requester import Requester
 from crowdd.storage.projects.rows import ProjectPage
-from crowdd.values import Requester, Values
+from crowdd.values import Values
 
 _AT = "/project/<short_name>/queue"
 _SHOWN = 20
@@ -73,13 +74,13 @@ class WorkPages:
 
     async def cancel(self, incoming: Incoming, short_name: str, item_id: int) -> Response:
         """Stops the task at its next step. What it has done until then stays."""
-        words = _("The task will stop at its next step. Changes made so far are kept.")
+        words = _("The background task will stop at its next step. Changes made so far are kept.")
         return await self._act(incoming, short_name, item_id, self._queue.cancel, words)
 
     async def retry(self, incoming: Incoming, short_name: str, item_id: int) -> Response:
         """Continues the task where it stopped."""
         return await self._act(
-            incoming, short_name, item_id, self._queue.retry, _("The task will continue where it stopped.")
+            incoming, short_name, item_id, self._queue.retry, _("The background task will continue where it stopped.")
         )
 
     async def _act(

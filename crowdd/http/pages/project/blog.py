@@ -15,10 +15,11 @@ from crowdd.http.pages.project.views import EditorPictures, ProjectPrivate, Proj
 from crowdd.http.request import Incoming
 from crowdd.http.responses import NO_MESSAGE, Message, Page, Redirect, Response
 from crowdd.http.routing import Route, get, post
-from crowdd.kinds import BLOGPOST
+from crowdd.kinds.blogpost import BLOGPOST
 from crowdd.languages import _
+from crowdd.requester import Requester
 from crowdd.storage.projects.rows import ProjectPage
-from crowdd.values import Requester, Values
+from crowdd.values import Values
 
 _AT = "/project/<short_name>"
 _FIELDS = ("title", "body", "published")

@@ -14,9 +14,9 @@ from crowdd.http.html.forms import MISTAKES, Form, Forms, WithForm
 from crowdd.http.request import Incoming
 from crowdd.http.responses import NO_MESSAGE, Message, Page, Redirect, Response, Titled
 from crowdd.http.routing import Route, get, post
-from crowdd.kinds import PROJECT
+from crowdd.kinds.project import PROJECT
 from crowdd.languages import _
-from crowdd.values import Requester
+from crowdd.requester import Requester
 
 _FIELDS = ("name", "short_name", "description", "long_description")
 

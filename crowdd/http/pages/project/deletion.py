@@ -13,7 +13,7 @@ from crowdd.http.pages.project.views import ProjectPublic, ProjectViews, locked_
 from crowdd.http.request import Incoming
 from crowdd.http.responses import NO_MESSAGE, Message, Page, Redirect, Response
 from crowdd.http.routing import Route, get, post
-from crowdd.kinds import PROJECT
+from crowdd.kinds.project import PROJECT
 from crowdd.languages import _
 from crowdd.storage.projects.rows import ProjectPage
 

@@ -26,7 +26,7 @@ from crowdd.http.pages.project.views import EditorPictures, ProjectPrivate, Proj
 from crowdd.http.request import Incoming
 from crowdd.http.responses import NO_MESSAGE, Message, Page, Redirect, Response
 from crowdd.http.routing import Route, get, post
-from crowdd.kinds import PROJECT
+from crowdd.kinds.project import PROJECT
 from crowdd.languages import _
 from crowdd.languages.content_languages import language_of
 from crowdd.storage.projects.rows import ProjectPage

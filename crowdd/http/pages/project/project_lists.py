@@ -12,7 +12,7 @@ from crowdd.http.queries import flag
 from crowdd.http.request import Incoming
 from crowdd.http.responses import Page, Response, Titled
 from crowdd.http.routing import Route, get
-from crowdd.kinds import CATEGORY
+from crowdd.kinds.category import CATEGORY
 from crowdd.kinds.kind import outward
 from crowdd.kinds.types import Integer, clean_text
 from crowdd.languages import _

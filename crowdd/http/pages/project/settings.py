@@ -15,7 +15,7 @@ from crowdd.http.pages.project.views import ProjectPrivate, ProjectPublic, Proje
 from crowdd.http.request import Incoming
 from crowdd.http.responses import NO_MESSAGE, Message, Page, Redirect, Response
 from crowdd.http.routing import Route, get, post
-from crowdd.kinds import PROJECT
+from crowdd.kinds.project import PROJECT
 from crowdd.kinds.task_run import MAX_ANSWER_BYTES, MAX_RAISED_BYTES
 from crowdd.kinds.types import Integer
 from crowdd.languages import _

@@ -23,8 +23,9 @@ from crowdd.http.pages.omitted_pictures import LeftOut, OmittedPicture
 from crowdd.http.request import Incoming
 from crowdd.http.responses import Redirect, Response, Titled
 from crowdd.http.routing import Handler
-from crowdd.kinds import BLOGPOST, PROJECT
-from crowdd.kinds.kind import OWNERS
+from crowdd.kinds.blogpost import BLOGPOST
+from crowdd.kinds.project import PROJECT
+from crowdd.kinds.roles import OWNERS
 from crowdd.languages import _
 from crowdd.storage.core.listing import Query, equal
 from crowdd.storage.projects.rows import ProjectPage

@@ -13,7 +13,8 @@ from crowdd.http.pages.project.views import ProjectPrivate, ProjectPublic, Proje
 from crowdd.http.request import Incoming
 from crowdd.http.responses import Download, Page, Response
 from crowdd.http.routing import Route, get
-from crowdd.values import Values, network
+from crowdd.requester import network
+from crowdd.values import Values
 
 
 class ExportPublic(ProjectPublic):
@@ -52,7 +53,7 @@ class ExportPages:
             public = ExportPublic(**context.public, exports=sizes, formats=list(FORMATS))
             return Page("project/export.html", public, ExportPrivate(**context.private, task_ids=",".join(named)))
         if type_ is None or format_ is None:
-            raise NotFoundError("404 Not Found", hint="Both type and format are needed.")
+            raise NotFoundError("404 Not Found", hint="Both type and format are required.")
         raw = queries.flag(incoming.query.get("raw", ""), "raw")
         chosen, word = task_ids({"task_ids": named or None}), incoming.query.get("volunteer", "")
         file = self._exports.file(incoming.who, row, type_, format_, raw=raw, named=chosen, volunteer=word)

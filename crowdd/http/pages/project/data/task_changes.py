@@ -25,9 +25,10 @@ from crowdd.http.responses import NO_MESSAGE, Message, Page, Redirect, Response
 from crowdd.http.routing import Handler, Route, get, post
 from crowdd.kinds.types import clean_text
 from crowdd.languages import _, ngettext
+from crowdd.requester import Requester
 from crowdd.storage import schedulers
 from crowdd.storage.projects.rows import ProjectPage
-from crowdd.values import Requester, Values
+from crowdd.values import Values
 
 _AT = "/project/<short_name>/tasks"
 Change = Callable[[Requester, int, Values, bool], Awaitable[Effect]]

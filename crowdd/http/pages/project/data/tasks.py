@@ -16,7 +16,7 @@ from crowdd.http.pages.project.views import ProjectPrivate, ProjectPublic, Proje
 from crowdd.http.request import Incoming
 from crowdd.http.responses import JsonResponse, Page, Redirect, Response
 from crowdd.http.routing import Route, get
-from crowdd.kinds.kind import OWNERS, Role
+from crowdd.kinds.roles import OWNERS, Role
 from crowdd.kinds.types import clean_text
 from crowdd.languages import _
 from crowdd.storage.projects.rows import ProjectPage
@@ -164,7 +164,7 @@ def _asked(incoming: Incoming, page: int) -> Asked:
     query, chosen = incoming.query, _chosen(incoming)
     around = {name: queries.number(query[name], name, 0) for name in ("after", "before") if query.get(name)}
     if page < 1:
-        raise InvalidValueError(_("Pages are counted from 1."))
+        raise InvalidValueError(_("The page number must be 1 or more."))
     return Asked(
         page=page,
         state=chosen["state"],

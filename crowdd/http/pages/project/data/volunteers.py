@@ -19,7 +19,8 @@ from crowdd.http.pages.project.views import ProjectPublic, ProjectViews, locked_
 from crowdd.http.request import Incoming
 from crowdd.http.responses import NO_MESSAGE, Message, Page, Redirect, Response
 from crowdd.http.routing import Route, get, post
-from crowdd.kinds import PROJECT, TASK_RUN
+from crowdd.kinds.project import PROJECT
+from crowdd.kinds.task_run import TASK_RUN
 from crowdd.kinds.types import Integer, clean_text
 from crowdd.languages import _
 from crowdd.storage.core.listing import Query, equal
@@ -157,7 +158,7 @@ class VolunteerPages:
     async def unbar(self, incoming: Incoming, short_name: str, bar_id: int) -> Response:
         row = await self._projects.owned(short_name, incoming.who)
         outcome = await self._barring.unbar(incoming.who, row["id"], bar_id)
-        return _done(short_name, outcome, _("The bar is removed."))
+        return _done(short_name, outcome, _("The volunteer is no longer barred."))
 
     async def _refused(self, incoming: Incoming, row: ProjectPage, wrong: dict[str, list[str]]) -> Response:
         form = self._forms.refused(incoming, wrong, "counted_per_network", *_BAR_FIELDS)

@@ -7,9 +7,10 @@ from crowdd.domain.core.records import Records
 from crowdd.domain.projects.file_access import FileAccess
 from crowdd.domain.tasks.contributions import Contributions
 from crowdd.http.html import presenter
-from crowdd.kinds import PROJECT
+from crowdd.kinds.project import PROJECT
+from crowdd.requester import Requester
 from crowdd.storage.projects.rows import ProjectPage
-from crowdd.values import Requester, Values
+from crowdd.values import Values
 
 
 class PresenterContexts:

@@ -22,7 +22,8 @@ from crowdd.http.pages.project.views import ProjectPrivate, ProjectPublic, Proje
 from crowdd.http.request import Incoming
 from crowdd.http.responses import NO_MESSAGE, Message, Page, Redirect, Response
 from crowdd.http.routing import Route, get, post
-from crowdd.kinds import PROJECT, TASK
+from crowdd.kinds.project import PROJECT
+from crowdd.kinds.task import TASK
 from crowdd.languages import _
 from crowdd.storage.core.listing import Query, equal
 from crowdd.storage.projects.rows import ProjectPage

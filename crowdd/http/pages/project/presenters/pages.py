@@ -20,7 +20,7 @@ from crowdd.http.pages.project.views import ProjectPrivate, ProjectPublic, Proje
 from crowdd.http.request import Incoming
 from crowdd.http.responses import Page, Response
 from crowdd.http.routing import Route, get
-from crowdd.kinds.kind import OWNERS
+from crowdd.kinds.roles import OWNERS
 from crowdd.languages import _
 from crowdd.storage.projects.rows import ProjectPage
 from crowdd.values import Values
