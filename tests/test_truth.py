@@ -12,7 +12,7 @@ from bench.support import testbed
 @shows("format-fresh", "project-exact")
 def test_every_figure_is_true_at_once_without_a_job_having_run(dsn, tmp_path):
     random.seed(11)
-    plan = truth.Plan(clients=12, operations=250, tasks=40, n_answers=3)
+    plan = truth.Plan(clients=12, operations=250, tasks=80, n_answers=3)
     sql = testbed.Sql(dsn)
     with testbed.crowdd(dsn, tmp_path, CROWDD_RATELIMIT_LIMIT="0") as server:
         lines, violations = testbed.run(truth.play(plan, server, sql, tmp_path))

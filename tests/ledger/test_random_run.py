@@ -92,9 +92,8 @@ class Run:
             case "add":
                 session.add(project, [chance.choice([0.0, 0.5, -1.0])], n=chance.randint(1, 3))
             case "raise":
-                with (
-                    self.raising
-                ):  # between the two statements another owner could raise it further: this would lower it
+                # Between the two statements another owner could raise it further: this would lower it.
+                with self.raising:
                     n = session.value("SELECT max(n_answers) FROM task_ledger WHERE task_id = ANY (%(t)s)", t=some)
                     session.set_n(project, some, min(4, (n or 1) + 1))
             case "set":

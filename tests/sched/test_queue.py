@@ -14,6 +14,7 @@ import pytest_twisted
 from support.checks.shows import shows
 from support.servers.counting import COUNTED, counting, worker_on
 from support.servers.programs import Program
+from support.until import until
 from twisted.internet import reactor
 from twisted.internet.defer import Deferred, DeferredList, gatherResults
 from twisted.internet.task import Clock
@@ -339,11 +340,12 @@ async def test_silent_work_is_kept_alive_by_its_process_and_then_broken_off(benc
     worker = bench.worker(Handler("count", silent, stall_seconds=300), clock=clock)
     (settled,) = await worker.take()
     await reached
+    beaten = f"SELECT FROM queue_item WHERE id = {item_id} AND due > clock() + interval '55 seconds'"
     for _ in range(3):
         await bench.pass_time(seconds=50)
         clock.pump([15] * 4)
         # The beats are statements on the way; this one is answered after them or not at all.
-        await until(bench, item_id, "due > clock() + interval '55 seconds'")
+        await until(lambda: bench.pool.fetch(beaten))
         assert await bench.services.queue.claim(["count"]) is None
     clock.advance(300)
     await settled
@@ -351,17 +353,12 @@ async def test_silent_work_is_kept_alive_by_its_process_and_then_broken_off(benc
     assert (item["state"], item["error"]) == ("waiting", "No progress for 300 seconds.")
 
 
-async def until(bench: Any, item_id: int, condition: str) -> None:
-    while not await bench.pool.fetch(f"SELECT FROM queue_item WHERE id = {item_id} AND {condition}"):
-        pass
-
-
 @pytest_twisted.ensureDeferred
 async def test_a_server_that_ends_gives_its_work_back(bench):
     item_id, reached, gate = await bench.add(), Deferred(), Deferred()
 
     def slow() -> Deferred[None]:
-        reached.callback(None)
+        reactor.callLater(0, reached.callback, None)  # by itself, as a signal comes: statements may be answered at once
         return gate
 
     worker = bench.worker(counting(1, slow))
@@ -381,7 +378,7 @@ async def test_a_server_that_ends_does_not_wait_for_ever(bench):
     item_id, reached = await bench.add(), Deferred()
 
     async def stuck(services: Any, item: Any) -> None:
-        reached.callback(None)
+        reactor.callLater(0, reached.callback, None)
         await Deferred()
 
     worker = bench.worker(Handler("count", stuck), patience=0.01)
