@@ -30,12 +30,12 @@ test: .venv/installed-embedded,test browser
 check: .venv/installed-embedded,test
 	@$(MAKE) --no-print-directory -j2 lint tests CHOSEN='-m "not browser and not slow"'
 
-# Where nobody looks on, a test that failed runs once more: a machine that is too busy must not refuse a change. Such
-# tests are listed at the end (RERUN) and have to be repaired.
+# Where nobody looks on, a test that failed runs up to twice more, a second later: a machine that is too busy must not
+# refuse a change. Such tests are listed at the end (RERUN) and have to be repaired.
 tests:
 	@# The first time once alone, so that asserts are compiled by one process instead of by each.
 	@ls tests/__pycache__/conftest.*-pytest-*.pyc > /dev/null 2>&1 || $(venv)pytest --collect-only -qq > /dev/null || true
-	@$(venv)pytest -n $(workers) --dist worksteal $(if $(CI),--reruns 1) $(CHOSEN)
+	@$(venv)pytest -n $(workers) --dist worksteal $(if $(CI),--reruns 2 --reruns-delay 1) $(CHOSEN)
 
 lint: .venv/installed-embedded,test
 	@$(venv)ruff check .
