@@ -184,7 +184,9 @@ async def _migrate(dsn: str) -> None:
 @pytest.fixture
 def dsn(postgres: Postgres, request: pytest.FixtureRequest) -> Iterator[str]:
     """A fresh, migrated database."""
-    taken = postgres.take(keep=not {"served", "serve"}.isdisjoint(request.fixturenames))
+    served = not {"served", "serve"}.isdisjoint(request.fixturenames)
+    ledger = "ledger" in request.fixturenames and "planned_anew" not in request.fixturenames
+    taken = postgres.take("server" if served else "ledger" if ledger else "")
     yield taken
     postgres.give_back(taken)
 

@@ -6,14 +6,21 @@ from collections.abc import Callable, Iterator
 
 import pytest
 from support.ledger import Ledger
+from support.servers.postgres import Postgres
 
 
 @pytest.fixture
-def ledger(dsn: str) -> Iterator[Ledger]:
-    """A session in which every call is checked."""
-    made = Ledger(dsn, check=True)
+def ledger(postgres: Postgres, dsn: str) -> Iterator[Ledger]:
+    """A session in which every call is checked. It outlives the test: to plan the checks takes longer than most tests."""
+    made = postgres.resting.pop(dsn, None)
+    made = made if made and made.wake() else Ledger(dsn, check=True)
     yield made
-    made.close()
+    postgres.rest(dsn, made)
+
+
+@pytest.fixture
+def planned_anew() -> None:
+    """The ledger's session is new and plans for the rows that it finds: for tests with many of them."""
 
 
 @pytest.fixture

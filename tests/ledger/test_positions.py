@@ -105,7 +105,7 @@ def answered(ledger, project, actor, tasks):
 
 
 @pytest.fixture
-def long_project(ledger):
+def long_project(planned_anew, ledger):
     """21,000 tasks of which u:1, who has no position any more, has answered all but the last."""
     ledger.check = False
     project = ledger.project(n=2)

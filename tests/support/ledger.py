@@ -59,6 +59,18 @@ class Ledger:
         self.check = check
         self._watch = Watch(self.connection)
 
+    def wake(self) -> bool:
+        """Makes it as new for another test, with what PostgreSQL has planned; False when the session has ended."""
+        self.highest, self.check = 0, True
+        self._watch.begin()
+        try:
+            self.connection.autocommit = True
+            self.run("RESET ALL; SELECT pg_advisory_unlock_all(); DISCARD TEMP; DISCARD SEQUENCES")
+        except psycopg2.Error:
+            self.close()
+            return False
+        return True
+
     def broken(self, highest: int = 0, share: int = 0) -> list[str]:
         """The rules that are broken now; see ``support.checks.invariants``."""
         return self._watch.broken(highest, share)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
+from typing import Any
 
 import psycopg2
 from psycopg2.extensions import connection, make_dsn, parse_dsn
@@ -11,6 +13,7 @@ from support.servers.kept_connections import KeptConnections
 
 TEMPLATE = "crowdd_template"
 LARGE = 4_000_000  # bytes; emptying more takes longer than a new database, and its statistics may mislead the planner
+BETWEEN_VACUUMS = 10  # times that a database is emptied: each VACUUM makes every session plan all statements anew
 
 # Rows that migrations made are kept aside; a change of the shape of tables or functions is noticed.
 _PREPARE = """
@@ -73,6 +76,9 @@ class Postgres:
         self.dsn = dsn
         self._made = 0
         self._clean: list[str] = []
+        self._purposes: dict[str, str] = {}
+        self._emptyings: Counter[str] = Counter()
+        self.resting: dict[str, Any] = {}  # by database: the checked session of the ledger's tests
         self._usual = 0
         self._superusers: dict[str, connection] = {}  # by database: those that empty it
         self.kept = KeptConnections()
@@ -113,28 +119,33 @@ class Postgres:
         self._disconnect(dsn)
         self.run(f"DROP DATABASE {_name(dsn)} WITH (FORCE)")
 
-    def take(self, *, keep: bool = False) -> str:
+    def take(self, purpose: str = "") -> str:
         """The DSN of a database as after the migrations.
 
-        With ``keep`` a server's sessions with it outlive the server and serve the next one; without it nobody is
-        connected to it, so that a test may count sessions or end them all.
+        For the purpose "server" a server's sessions with it outlive the server and serve the next one; for "ledger" the
+        checked session does. Otherwise nobody is connected to it, so that a test may count sessions or end them all.
         """
-        fitting = [dsn for dsn in self._clean if self.kept.knows(dsn) == keep]
-        dsn = fitting[-1] if fitting else self._clean[-1] if self._clean else self.make()
+        fitting = [dsn for dsn in self._clean if self._purposes[dsn] == purpose]
+        dsn = fitting[-1] if fitting else self.make()
         if dsn in self._clean:
             self._clean.remove(dsn)
-        if keep:
+        self._purposes[dsn] = purpose
+        if purpose == "server":
             self.kept.allow(dsn)
-        elif self.kept.knows(dsn):
-            self.fetch("SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = %s", _name(dsn))
-            self._disconnect(dsn)
         return dsn
+
+    def rest(self, dsn: str, session: Any) -> None:
+        """Keeps a checked session for the next test on its database, or closes it."""
+        if self._purposes[dsn] == "ledger":
+            self.resting[dsn] = session
+        else:
+            session.close()
 
     def give_back(self, dsn: str) -> None:
         """Empties a database for the next test; removes it when it cannot be as it was."""
         if self._emptied(dsn):
             self._clean.append(dsn)
-            if not self.kept.knows(dsn):
+            if not self._purposes[dsn]:
                 self._disconnect(dsn)
         else:
             self.drop(dsn)
@@ -142,7 +153,8 @@ class Postgres:
     def _emptied(self, dsn: str) -> bool:
         try:
             with self._superuser(_name(dsn)).cursor() as cursor:
-                cursor.execute(_ALONE, [self.kept.pids(dsn)])
+                resting = [self.resting[dsn].pid] if dsn in self.resting else []
+                cursor.execute(_ALONE, [self.kept.pids(dsn) + resting])
                 cursor.execute("SELECT changed, pg_database_size(current_database()) FROM between_tests.shape")
                 changed, size = cursor.fetchone()
                 if changed or size > self._usual + LARGE:
@@ -150,7 +162,9 @@ class Postgres:
                 cursor.execute("SELECT string_agg(name, ', ') FROM between_tests.used()")
                 (used,) = cursor.fetchone()
                 cursor.execute("SELECT between_tests.clean()")
-                cursor.execute(f"VACUUM {used}")
+                self._emptyings[dsn] += 1
+                if self._emptyings[dsn] % BETWEEN_VACUUMS == 0:
+                    cursor.execute(f"VACUUM {used}")
                 return True
         except (psycopg2.OperationalError, psycopg2.InterfaceError):  # somebody holds on to it, or ended our session
             return False
@@ -165,6 +179,8 @@ class Postgres:
 
     def _disconnect(self, dsn: str) -> None:
         self.kept.forget(dsn)
+        if dsn in self.resting:
+            self.resting.pop(dsn).close()
         if _name(dsn) in self._superusers:
             self._superusers.pop(_name(dsn)).close()
 
