@@ -35,6 +35,8 @@ _SAMPLES = 5
 
 
 class EditorPublic(ProjectPublic, WithForm, Message):
+    """``presenters`` are the names of the templates."""
+
     presenters: list[str]
 
 
@@ -53,6 +55,8 @@ class Preview(TypedDict):
 
 
 class EditorPrivate(OptionsPrivate, editor_texts.TextFields):
+    """``unsaved`` says whether the form differs from what is stored; ``columns`` are those of the tasks."""
+
     unsaved: bool
     preview: Preview
     columns: list[str]
