@@ -30,7 +30,7 @@ async def export(
     row: ProjectPage,
     folder: Path,
     files: Sequence[tuple[str, str]],
-    told: Callable[[int], None],
+    report: Callable[[int], None],
     *,
     raw: bool,
     resume: bool,
@@ -39,36 +39,36 @@ async def export(
 
     They are in the folder ``answers`` below ``folder``. ``unload`` writes the project itself beside them; None leaves
     it out. A file gets its name only when it is complete. ``resume`` keeps complete files. Without it they are refused
-    before anything is written. ``told`` is called with the number of rows that are done. Raises ConflictError.
+    before anything is written. ``report`` is called with the number of rows that are done. Raises ConflictError.
     """
     answers = folder / ANSWERS
     wanted = [exports.file(SYSTEM, row, type_, format_, raw=raw) for type_, format_ in files]
-    there = [file.name for file in wanted if (answers / file.name).exists()]
+    existing = [file.name for file in wanted if (answers / file.name).exists()]
     parts = [name for name in folder_export.PARTS if unload and (folder / name).exists()]
-    if (there or parts) and not resume:
+    if (existing or parts) and not resume:
         raise ConflictError(
-            f"{folder} has {', '.join(parts + there)} already.", hint="To keep complete files: --resume"
+            f"{folder} has {', '.join(parts + existing)} already.", hint="To keep complete files: --resume"
         )
     written = []
     if unload is not None and PROJECT_FILE not in parts:  # it comes last
-        written = await unload(row, folder, told)
+        written = await unload(row, folder, report)
     answers.mkdir(parents=True, exist_ok=True)
     done = 0
     for file in wanted:
-        if file.name not in there:
-            done = await _write(exports, answers, file, done, told)
+        if file.name not in existing:
+            done = await _write(exports, answers, file, done, report)
     written += [answers / file.name for file in wanted]
     return [WrittenFile(file=str(path), bytes=path.stat().st_size) for path in written]
 
 
-async def _write(exports: Exports, folder: Path, file: ExportFile, rows: int, told: Callable[[int], None]) -> int:
+async def _write(exports: Exports, folder: Path, file: ExportFile, rows: int, report: Callable[[int], None]) -> int:
     draft = folder / f"{file.name}.part"
     with draft.open("wb") as out:
 
         def take(part: bytes, more: int) -> None:
             nonlocal rows
             out.write(part)
-            told(rows := rows + more)
+            report(rows := rows + more)
 
         await exports.write(file, take)
     draft.replace(folder / file.name)

@@ -28,10 +28,10 @@ def confirm(yes: bool, sentence: str) -> None:
     click.confirm(f"{sentence} This cannot be undone. Continue?", abort=True)
 
 
-def secret(said: str | None) -> str:
+def secret(value: str | None) -> str:
     """The given password, else one typed twice at a terminal, else the first line of standard input."""
-    if said is not None:
-        return said
+    if value is not None:
+        return value
     if sys.stdin.isatty():
         return str(click.prompt("Password", hide_input=True, confirmation_prompt=True))
     line = sys.stdin.readline().rstrip("\r\n")

@@ -166,8 +166,8 @@ def _reason(home: Home) -> str:
     logs = sorted((home.cluster / "log").glob("*.log"), key=lambda path: path.stat().st_mtime)
     texts = [path.read_text(errors="replace") for path in (*logs[-1:], _start_log(home))]
     fatal = [line for text in texts for line in text.splitlines() if "FATAL:" in line or "PANIC:" in line]
-    said = fatal[-1].partition(":  ")[2] if fatal else _last(texts[-1])
-    return f"{said} (its log: {logs[-1] if logs else _start_log(home)})"
+    message = fatal[-1].partition(":  ")[2] if fatal else _last(texts[-1])
+    return f"{message} (its log: {logs[-1] if logs else _start_log(home)})"
 
 
 def _last(text: str) -> str:

@@ -46,9 +46,9 @@ def choose(major: int, found: Iterable[Tools], named: Path | None = None) -> Too
     usable = sorted((tools for tools in found if tools.major >= major), key=lambda tools: tools.major)
     if usable:
         return usable[0]
-    there = ", ".join(f"{tools.version} in {tools.folder}" for tools in found) or "none"
+    available = ", ".join(f"{tools.version} in {tools.folder}" for tools in found) or "none"
     raise StartError(
-        f"pg_dump and pg_restore of PostgreSQL {major} or newer are required (found: {there}"
+        f"pg_dump and pg_restore of PostgreSQL {major} or newer are required (found: {available}"
         f"{f'; looked in {named} only' if named else ''}). "
         f"Install them (apt-get install postgresql-client-{major}), or set --pg-bin to their folder."
     )

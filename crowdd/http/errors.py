@@ -78,15 +78,15 @@ def message_of(error: Exception) -> str:
 
 def _message(error: Exception) -> str:
     if isinstance(error, errors.ConflictError):
-        return _UNIQUE.get(error.constraint) or _said(error) or _("This value must be unique and is taken.")
+        return _UNIQUE.get(error.constraint) or _own_message(error) or _("This value must be unique and is taken.")
     if isinstance(error, errors.MethodError):
-        return _said(error) or _("This address does not support the method.")
+        return _own_message(error) or _("This address does not support the method.")
     if isinstance(error, errors.CrowddError):
-        return _said(error) or _("The request cannot be carried out.")
+        return _own_message(error) or _("The request cannot be carried out.")
     return _("Something went wrong on our side. The error has been logged.")
 
 
-def _said(error: Exception) -> str:
+def _own_message(error: Exception) -> str:
     """The words of an error as they were given: ``str()`` would forget that they are a Sentence."""
     return error.args[0] if error.args and isinstance(error.args[0], str) else str(error)
 

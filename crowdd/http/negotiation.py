@@ -144,17 +144,17 @@ class Negotiator:
 
     def _translated(self, context: Mapping[str, Any], locale: str) -> dict[str, Any]:
         """The context with our own sentences in a language."""
-        return {name: self._said(name, value, locale) for name, value in context.items()}
+        return {name: self._in_language(name, value, locale) for name, value in context.items()}
 
-    def _said(self, name: str, value: Any, locale: str) -> Any:
+    def _in_language(self, name: str, value: Any, locale: str) -> Any:
         """Sentences, what is wrong with a form, and the reason of a refusal; programs get all that in English."""
         if isinstance(value, Sentence) or (name in _OURS and isinstance(value, str)):
             return self.languages.say(value, locale)
         if name in _OURS and isinstance(value, list):
             return [self.languages.say(words, locale) for words in value]
         if isinstance(value, dict) and isinstance(value.get("errors"), dict):
-            said = {field: self._said("flash", words, locale) for field, words in value["errors"].items()}
-            return {**value, "errors": said}
+            errors = {field: self._in_language("flash", words, locale) for field, words in value["errors"].items()}
+            return {**value, "errors": errors}
         return value
 
     def _redirect(self, incoming: Incoming, answer: Redirect) -> bytes:
@@ -162,8 +162,8 @@ class Negotiator:
             self._head(incoming, 200, {"Vary": "Accept, Content-Type, Cookie", "Cache-Control": "no-store"})
             self._headers(incoming, presenter.api_headers())
             incoming.request.setHeader("Content-Type", _JSON)
-            said = {"flash": answer.flash, "status": answer.status} if answer.flash else {}
-            return orjson.dumps({"next": answer.location, **said, **answer.more})
+            flash = {"flash": answer.flash, "status": answer.status} if answer.flash else {}
+            return orjson.dumps({"next": answer.location, **flash, **answer.more})
         if answer.flash:
             words = self.languages.say(answer.flash, locale_of(incoming))
             self.cookies.flash(incoming, words, answer.status)

@@ -114,6 +114,6 @@ class Languages:
         found = self.of(locale)
         if not isinstance(words, Sentence):
             return found.gettext(words) if words else words
-        said = found.gettext(words.one) if words.many is None else found.ngettext(words.one, words.many, words.number)
+        text = found.gettext(words.one) if words.many is None else found.ngettext(words.one, words.many, words.number)
         values = {name: self.say(v, locale) if isinstance(v, Sentence) else v for name, v in words.values.items()}
-        return said % values
+        return text % values

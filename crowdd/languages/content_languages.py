@@ -19,8 +19,8 @@ def is_tag(value: Any) -> bool:
 
 def language_of(info: Any) -> str:
     """The language that a project's ``info`` names; "" when it names none."""
-    said = info.get("language") if isinstance(info, dict) else None
-    return str(said) if is_tag(said) else ""
+    tag = info.get("language") if isinstance(info, dict) else None
+    return str(tag) if is_tag(tag) else ""
 
 
 def direction_of(tag: str) -> str:

@@ -55,7 +55,7 @@ _EPOCH: Final = datetime(2026, 1, 1, tzinfo=UTC)  # a date that changed at every
 Words = str | tuple[str, ...]
 
 
-def said(package: Path = PACKAGE) -> list[Words]:
+def marked(package: Path = PACKAGE) -> list[Words]:
     """All words that are marked in the code, sorted; those with a number are pairs of one and many."""
     found = {_key(message) for _, _, message, _, _ in extract_from_dir(str(package), METHODS, JINJA, KEYWORDS)}
     counted = {words[0] for words in found if isinstance(words, tuple)}
@@ -118,7 +118,7 @@ def _is_regional(locale: Locale) -> bool:
 def main() -> int:
     """Write the names of languages and every catalogue; print how many translations each lacks."""
     CLDR_FILE.write_text(cldr(), encoding="utf-8")
-    words = said()
+    words = marked()
     for code in NAMES:
         if code == SOURCE:
             continue

@@ -85,13 +85,13 @@ class NotifyBridge(Service):
         self._sending.ask()
 
     async def _send(self) -> None:
-        told = list(self._waiting)[:MAX_PROJECTS]
-        for project_id in told:  # before sending: a change in the meantime must be sent again
+        projects = list(self._waiting)[:MAX_PROJECTS]
+        for project_id in projects:  # before sending: a change in the meantime must be sent again
             del self._waiting[project_id]
         try:
-            await self._connection.notify(CHANNEL, f"{self._name} {','.join(map(str, told))}")
+            await self._connection.notify(CHANNEL, f"{self._name} {','.join(map(str, projects))}")
         except Exception:
-            self._waiting.update(dict.fromkeys(told))
+            self._waiting.update(dict.fromkeys(projects))
             raise
         if self._waiting:
             self._sending.ask()

@@ -13,7 +13,7 @@ from babel.messages.pofile import read_po
 from crowdd.domain.outbound.url_policy import require_public
 from crowdd.errors import RefusedTargetError
 from crowdd.languages import FOLDER, NAMES, Languages, Sentence, _, ngettext
-from crowdd.languages.update import missing, renewed, said
+from crowdd.languages.update import marked, missing, renewed
 
 TRANSLATED = sorted({*NAMES} - {"en"})
 # How many sentences of the code a catalogue lacks. After a change of words: make i18n, translate, or count here.
@@ -23,7 +23,7 @@ every_language = pytest.mark.parametrize("code", TRANSLATED)
 
 @cache
 def in_code() -> list[str | tuple[str, ...]]:
-    return said()
+    return marked()
 
 
 @cache

@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import TypedDict, Unpack
 
 import click
 
-from crowdd.admin_cli.lookups import given
 from crowdd.admin_cli.output import json_option, listing
 from crowdd.admin_cli.runtime import with_domain
 from crowdd.domain.core.security_log import KINDS
@@ -41,6 +40,16 @@ def _time(_ctx: click.Context, _option: click.Parameter, text: str | None) -> da
     return found if found.tzinfo else found.replace(tzinfo=UTC)
 
 
+class _Wanted(TypedDict):
+    """The options that choose entries."""
+
+    account: str | None
+    kinds: tuple[str, ...]
+    since: datetime | None
+    before: int | None
+    limit: int
+
+
 @click.command()
 @click.option("--security", is_flag=True, help="Show the security log: sign-ins, refusals, changes of accounts.")
 @click.option("--account", help="Only this account; with --security also an address that was tried.")
@@ -52,32 +61,47 @@ def _time(_ctx: click.Context, _option: click.Parameter, text: str | None) -> da
 )
 @json_option
 @click.pass_obj
-def audit(
-    config: Path | None, /, security: bool, kinds: tuple[str, ...], limit: int, as_json: bool, **chosen: Any
-) -> None:
+def audit(config: Path | None, /, security: bool, as_json: bool, **wanted: Unpack[_Wanted]) -> None:
     """Show the audit log, or with --security the security log, the newest entries first."""
     if security:
-        listing(as_json, _security(config, kinds, limit, **chosen), _SECURITY)
+        listing(as_json, _security(config, **wanted), _SECURITY)
     else:
-        listing(as_json, _acts(config, kinds, limit, **chosen), _ACTS)
+        listing(as_json, _acts(config, **wanted), _ACTS)
 
 
 def _security(
-    config: Path | None, kinds: tuple[str, ...], limit: int, account: str | None, **chosen: Any
+    config: Path | None,
+    kinds: tuple[str, ...],
+    limit: int,
+    account: str | None,
+    since: datetime | None,
+    before: int | None,
 ) -> list[SecurityEntry]:
     unknown = [kind for kind in kinds if kind not in KINDS]
     if unknown:
         raise click.BadParameter(f"{unknown[0]!r} is not one of {', '.join(sorted(KINDS))}.", param_hint="--kind")
     return with_domain(
         config,
-        lambda services: services.administration.security(SYSTEM, account or "", limit, kinds=kinds, **given(**chosen)),
+        lambda services: services.administration.security(
+            SYSTEM, account or "", limit, before=before, kinds=kinds, since=since
+        ),
     )
 
 
 def _acts(
-    config: Path | None, kinds: tuple[str, ...], limit: int, account: str | None, **chosen: Any
+    config: Path | None,
+    kinds: tuple[str, ...],
+    limit: int,
+    account: str | None,
+    since: datetime | None,
+    before: int | None,
 ) -> list[AuditEntry]:
     if len(kinds) > 1:
         raise click.UsageError("Without --security, --kind may be given once.")
-    wanted = given(user=account, kind=kinds[0] if kinds else None, **chosen)
-    return with_domain(config, lambda services: services.administration.acts(SYSTEM, maximum=limit, **wanted))
+    kind = kinds[0] if kinds else None
+    return with_domain(
+        config,
+        lambda services: services.administration.acts(
+            SYSTEM, maximum=limit, before=before, user=account, kind=kind, since=since
+        ),
+    )

@@ -60,8 +60,8 @@ def run(config: Path | None, name: str, as_json: bool) -> None:
     job = _find(name)
     turn = with_domain(config, lambda services: _turn(services, job))
     done: dict[str, object] = {"name": name, "outcome": turn.state, "seconds": turn.seconds, "words": turn.words}
-    said = _WORDS.get(turn.state, "{name} {outcome}: {words}").format(**done)
-    say(as_json, done, said)
+    message = _WORDS.get(turn.state, "{name} {outcome}: {words}").format(**done)
+    say(as_json, done, message)
     if turn.state != "done":
         sys.exit(1)
 

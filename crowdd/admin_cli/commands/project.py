@@ -214,10 +214,10 @@ def export(
     only these are written. A file gets its name when it is complete, so an interrupted export can be resumed.
     """
     files = [(type_, format_) for type_ in types or KINDS]
-    with watching("Writing rows", quiet=as_json) as told:
+    with watching("Writing rows", quiet=as_json) as report:
         done = with_domain(
             config,
-            lambda d: _export(d, which, target, files, told, whole=not types, raw=raw, resume=resume),
+            lambda d: _export(d, which, target, files, report, whole=not types, raw=raw, resume=resume),
         )
     say(as_json, done, *_written(target / folder_export.FILES, done))
 
@@ -234,7 +234,7 @@ async def _export(
     which: str,
     target: Path,
     files: list[tuple[str, str]],
-    told: Callable[[int], None],
+    report: Callable[[int], None],
     *,
     whole: bool,
     raw: bool,
@@ -242,7 +242,7 @@ async def _export(
 ) -> list[export_files.WrittenFile]:
     row, unload = await found(services.projects, services.records, which), partial(folder_export.unload, services)
     return await export_files.export(
-        services.exports, unload if whole else None, row, target, files, told, raw=raw, resume=resume
+        services.exports, unload if whole else None, row, target, files, report, raw=raw, resume=resume
     )
 
 
@@ -270,8 +270,8 @@ def _watching(
     """The folder, and what is to be told of progress: a bar where there is time to see it."""
     source = project_folder.read(directory)
     _require_files(source.missing, strict, as_json)
-    with watching("Loading tasks", source.n_tasks, quiet=as_json or source.n_tasks <= _WORTH_WATCHING) as told:
-        yield source, told
+    with watching("Loading tasks", source.n_tasks, quiet=as_json or source.n_tasks <= _WORTH_WATCHING) as report:
+        yield source, report
 
 
 def _require_files(missing: Missing, strict: bool, quiet: bool) -> None:

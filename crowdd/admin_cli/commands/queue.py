@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Unpack
 
 import click
 from twisted.internet.task import deferLater
@@ -13,7 +13,7 @@ from crowdd.admin_cli.groups import Group
 from crowdd.admin_cli.lookups import known
 from crowdd.admin_cli.output import details, json_option, listing, say, watching
 from crowdd.admin_cli.runtime import reactor, with_domain
-from crowdd.domain.core.background_queue import STATES, QueuedTask
+from crowdd.domain.core.background_queue import STATES, QueuedTask, QueueFilter
 from crowdd.domain.server.services import Services
 from crowdd.requester import SYSTEM
 from crowdd.sched.handler import Handler, Work
@@ -41,9 +41,9 @@ def queue() -> None:
 @click.option("--limit", default=50, show_default=True, help="Maximum number of background tasks.")
 @json_option
 @click.pass_obj
-def list_queue(config: Path | None, /, as_json: bool, **chosen: Any) -> None:
+def list_queue(config: Path | None, /, as_json: bool, **wanted: Unpack[QueueFilter]) -> None:
     """List background tasks, newest first."""
-    rows = with_domain(config, lambda services: services.queue.list_whole(SYSTEM, everybodys=True, **chosen))
+    rows = with_domain(config, lambda services: services.queue.list_whole(SYSTEM, **wanted | {"everybodys": True}))
     listing(as_json, rows, _COLUMNS)
 
 

@@ -103,8 +103,8 @@ def run(settings: Settings, config: str, stop: Stop) -> int:
             database.start()
             at_the_end.callback(database.stop)
             words = {"config": config, "example": str(EXAMPLE_FOLDER)}
-            told = {"CROWDD_CONFIG": config, "CROWDD_DB_DSN": database.dsn}
-            commands = Commands(words, {**os.environ, **told})
+            variables = {"CROWDD_CONFIG": config, "CROWDD_DB_DSN": database.dsn}
+            commands = Commands(words, {**os.environ, **variables})
             commands.run(UPGRADE)
             return Running(settings, commands, database, stop, lock).attend()
     except KeyboardInterrupt:
@@ -124,8 +124,8 @@ class Commands:
             stdin=subprocess.DEVNULL, start_new_session=True, preexec_fn=ended_with_parent(signal.SIGTERM),
         )  # fmt: skip
         if done.returncode:
-            said = (done.stderr or done.stdout).strip() or f"it ended with status {done.returncode}"
-            raise StartError(f"{' '.join(command[:3])} failed: {said.removeprefix('Error: ')}")
+            output = (done.stderr or done.stdout).strip() or f"it ended with status {done.returncode}"
+            raise StartError(f"{' '.join(command[:3])} failed: {output.removeprefix('Error: ')}")
         return done.stdout
 
     def spawn(self, command: tuple[str, ...], lock: int) -> subprocess.Popen[bytes]:

@@ -108,8 +108,8 @@ def _words(found: dict[str, Any]) -> str:
 def test(config: Path | None, project: str, as_json: bool) -> None:
     """Send a test event to the webhook of PROJECT."""
     delivery = _of_project(config, project, lambda services, row: services.webhooks.ping(row, SYSTEM))
-    said = f"The server sends it now. What comes of it: crowdctl webhook show {project} {delivery}"
-    say(as_json, {"delivery": delivery}, said)
+    message = f"The server sends it now. To see the outcome: crowdctl webhook show {project} {delivery}"
+    say(as_json, {"delivery": delivery}, message)
 
 
 @webhook.command()

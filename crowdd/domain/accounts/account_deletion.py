@@ -68,10 +68,10 @@ class AccountDeletion:
 
         await self._db.transaction(work)
 
-    async def carry_out(self, user_id: int, told: Progress) -> int:
+    async def carry_out(self, user_id: int, report: Progress) -> int:
         """Moves the answers and removes the account; can be repeated. How many answers there were."""
         seed = await personal_data.deletion_seed(self._db, user_id) or random.token_hex(16)
-        moved = await self._move_all(user_id, seed, told)
+        moved = await self._move_all(user_id, seed, report)
         for project_id in await people.projects_with_rights(self._db, f"u:{user_id}"):
             await people.forget_volunteer(self._db, project_id, f"u:{user_id}")
         address = await personal_data.address(self._db, user_id)
@@ -81,19 +81,19 @@ class AccountDeletion:
             files = await self._db.transaction(lambda tx: personal_data.remove(tx, user_id, subject))
             self._exports.forget(files)
         self._uploads.drop_container(f"user-{user_id}")
-        moved += await self._move_all(user_id, seed, told)
-        await self._forget_in_events(user_id, moved, told)
+        moved += await self._move_all(user_id, seed, report)
+        await self._forget_in_events(user_id, moved, report)
         await personal_data.forget_words(self._db, user_id)
         return moved
 
-    async def _forget_in_events(self, user_id: int, moved: int, told: Progress) -> None:
+    async def _forget_in_events(self, user_id: int, moved: int, report: Progress) -> None:
         """Takes the account out of all events; they said whose answers counted."""
         last: tuple[int, int] | None = (0, 0)
         while last is not None:
             last = await personal_data.forget_in_events(self._db, user_id, last)
-            await told(moved)
+            await report(moved)
 
-    async def _move_all(self, user_id: int, seed: str, told: Progress) -> int:
+    async def _move_all(self, user_id: int, seed: str, report: Progress) -> int:
         moved = 0
         while rows := await personal_data.runs_of(self._db, user_id, AT_ONCE):
             for project_id, tasks in by_project(rows):
@@ -101,7 +101,7 @@ class AccountDeletion:
                 whose, to = (f"u:{user_id}", user_id), (f"i:{pseudonym}", None, pseudonym)
                 moved += await people.move_runs(self._db, project_id, tasks, whose, to)
                 self._notify(project_id)
-            await told(moved)
+            await report(moved)
         return moved
 
     async def finish(self) -> int:

@@ -299,11 +299,11 @@ def guarded(stored: Mapping[str, object], wanted: Mapping[str, object]) -> Value
 
     Raises ForbiddenError for a guarded key with another value than the stored one.
     """
-    kept = {key: value for key, value in stored.items() if is_guarded(key)}
+    protected = {key: value for key, value in stored.items() if is_guarded(key)}
     for key, value in wanted.items():
-        if is_guarded(key) and (key not in kept or kept[key] != value):
+        if is_guarded(key) and (key not in protected or protected[key] != value):
             raise ForbiddenError(f"You may not change info.{key[:100]}.")
-    return {**wanted, **kept}
+    return {**wanted, **protected}
 
 
 async def _leave_one(tx: Database, user_id: int) -> None:

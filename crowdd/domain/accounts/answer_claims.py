@@ -47,12 +47,12 @@ class AnswerClaims:
             await audit.write(self._db, by, "claim", "user", user_id)
         return moved
 
-    async def claim_all(self, user_id: int, volunteer: str, told: Callable[[int], Awaitable[None]]) -> int:
-        """Moves what is left; ``told`` hears how many answers so far."""
+    async def claim_all(self, user_id: int, volunteer: str, report: Callable[[int], Awaitable[None]]) -> int:
+        """Moves what is left; ``report`` gets the number of answers so far."""
         moved = 0
         while n := await self._claim_some(user_id, volunteer):
             moved += n
-            await told(moved)
+            await report(moved)
         return moved
 
     async def _claim_some(self, user_id: int, volunteer: str) -> int:

@@ -117,8 +117,8 @@ class Avatars:
         async def work(tx: Database, files: FileChanges) -> None:
             path = files.store(f"user-{user_id}", Upload("avatar.png", picture))
             container, name = path.split("/")
-            told = {"container": container, "avatar": name, "avatar_url": f"{self._base_url}/uploads/{path}"}
-            files.drop(await accounts.set_avatar(tx, user_id, path, told))
+            info = {"container": container, "avatar": name, "avatar_url": f"{self._base_url}/uploads/{path}"}
+            files.drop(await accounts.set_avatar(tx, user_id, path, info))
             await audit.write(tx, who, "update", "user", user_id, attribute="avatar")
 
         await with_files(self._db, self._uploads, work, _unchecked)

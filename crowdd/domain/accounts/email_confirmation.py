@@ -90,7 +90,7 @@ class EmailConfirmation:
             who.locale,
             origin=who.network,
             data=data,
-            said="Thanks for signing up.",
+            flash="Thanks for signing up.",
         )
 
     async def _tell_owner(self, tx: Database, known: Account, who: Requester) -> None:
@@ -104,7 +104,7 @@ class EmailConfirmation:
             known["locale"],
             origin=who.network,
             user_id=known["id"],
-            said="Choose a new password.",
+            flash="Choose a new password.",
             name=greeted(known),
         )
 
@@ -134,7 +134,7 @@ class EmailConfirmation:
                 origin=who.network,
                 user_id=row["id"],
                 data={"email_addr": email.strip()},
-                said="Your address is confirmed.",
+                flash="Your address is confirmed.",
             )
 
         await self._db.transaction(work)

@@ -51,13 +51,13 @@ class EmailLinks:
         origin: str,
         user_id: int | None = None,
         data: Values | None = None,
-        said: str = "",
+        flash: str = "",
         **context: object,
     ) -> None:
         """A letter with a link. ``origin`` is the network that asked for it: of the links of a purpose that it had sent
         to this address the newest two work, so that nobody ends a link that somebody else asked for.
 
-        ``data`` is encrypted until the link is used; ``said`` is what a front end elsewhere shows when it is opened.
+        ``data`` is encrypted until the link is used; ``flash`` is what a front end elsewhere shows when it is opened.
         """
         key, subject = token(), self.subject(to)
         asked_from, hashed = self._secrets.digest("origin", origin), self._hash(key)
@@ -66,7 +66,7 @@ class EmailLinks:
         await one_time_links.add(
             tx, hashed, purpose, self.hours, user_id, {"encrypted": encrypted}, subject, asked_from
         )
-        url = f"{self._front}{path}?key={key}{flash_query(said)}"
+        url = f"{self._front}{path}?key={key}{flash_query(flash)}"
         await self.send(tx, to, template, locale, url=url, hours=self.hours, **{"name": "", **context})
 
     async def look(self, db: Database, key: str, *purposes: str) -> str:
@@ -88,8 +88,8 @@ class EmailLinks:
         row = await one_time_links.use(tx, self._hash(key), purpose)
         if row is None:
             raise ForbiddenError(_SPENT, hint=_AGAIN)
-        kept = self._secrets.decrypt(base64.b64decode(str(row.data["encrypted"])), _place(self._hash(key)))
-        return row.user_id, orjson.loads(kept)
+        data = self._secrets.decrypt(base64.b64decode(str(row.data["encrypted"])), _place(self._hash(key)))
+        return row.user_id, orjson.loads(data)
 
     def subject(self, address: str) -> bytes:
         """A keyed hash of an address: what links that went to it are found by."""
@@ -121,9 +121,9 @@ def mail_limits(sort: str, email: str, who: Requester, allowed: int) -> tuple[Li
     )
 
 
-def flash_query(said: str, status: str = "info") -> str:
+def flash_query(flash: str, status: str = "info") -> str:
     """The message in the form that front ends elsewhere read from an address; "" without one."""
-    if not said:
+    if not flash:
         return ""
-    packed = base64.urlsafe_b64encode(orjson.dumps({"flash": said, "status": status})).decode()
+    packed = base64.urlsafe_b64encode(orjson.dumps({"flash": flash, "status": status})).decode()
     return f"&flash={packed.replace('=', '%3D')}"

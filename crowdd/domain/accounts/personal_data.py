@@ -103,27 +103,27 @@ class PersonalData:
         """The content of a file, read in a thread."""
         return await self._worker_thread.do(path.read_bytes)
 
-    async def make(self, user_id: int, told: Progress) -> Values:
-        """Makes the file; ``told`` hears how many rows are in it so far."""
+    async def make(self, user_id: int, report: Progress) -> Values:
+        """Makes the file; ``report`` gets the number of rows so far."""
         name = f"{random.token_hex(16)}.zip"
-        done = await self._pack(user_id, self.folder / name, told)
+        done = await self._pack(user_id, self.folder / name, report)
         if not await self._db.transaction(lambda tx: self._ready(tx, user_id, name, done["bytes"])):
             self.forget([name])
         return done
 
-    async def write_to(self, user_id: int, target: Path, who: Requester, told: Progress) -> Values:
+    async def write_to(self, user_id: int, target: Path, who: Requester, report: Progress) -> Values:
         """The same at once, to a new file of the operator's choice; nobody is written to. Raises ConflictError."""
         if target.exists():
             raise ConflictError(f"{target} already exists.")
-        done = await self._pack(user_id, target, told)
+        done = await self._pack(user_id, target, report)
         await audit.write(self._db, who, "export", "user", user_id)
         return done
 
-    async def _pack(self, user_id: int, target: Path, told: Progress) -> Values:
+    async def _pack(self, user_id: int, target: Path, report: Progress) -> Values:
         data_folder.make(self.folder, self.folder.parent, 0o700)
         folder = Path(tempfile.mkdtemp(prefix="making-", dir=self.folder))
         try:
-            done = await self._gather(user_id, folder, told)
+            done = await self._gather(user_id, folder, report)
             return {"rows": done, "bytes": await self._worker_thread.do(packed, folder, target)}
         finally:
             shutil.rmtree(folder, ignore_errors=True)
@@ -137,7 +137,7 @@ class PersonalData:
         await self._email_links.send_page(tx, "/account/profile", row, "export_ready", days=KEPT_DAYS)
         return True
 
-    async def _gather(self, user_id: int, folder: Path, told: Progress) -> int:
+    async def _gather(self, user_id: int, folder: Path, report: Progress) -> int:
         (folder / "README.txt").write_text(_READ_ME, "utf-8")
         done = 0
         for part in personal_data.PARTS:
@@ -145,7 +145,7 @@ class PersonalData:
             while rows := await personal_data.rows(self._db, part, user_id, after):
                 await self._worker_thread.do(table.add, rows)
                 done, after = done + len(rows), rows[-1]["id"]
-                await told(done)
+                await report(done)
             table.end()
         picture = await personal_data.avatar(self._db, user_id)
         if picture and (self._uploads.folder / picture).is_file():
@@ -161,8 +161,10 @@ class PersonalData:
         """Removes exports that have had their days, and what a broken-off attempt left; ``now`` in epoch seconds."""
         old = await personal_data.drop_old_exports(self._db, KEPT_DAYS)
         self.forget(old)
-        kept = await personal_data.exports_kept(self._db)
-        left = [path for path in self.folder.glob("*") if path.name not in kept and now - path.stat().st_mtime > _A_DAY]
+        names = await personal_data.exports_kept(self._db)
+        left = [
+            path for path in self.folder.glob("*") if path.name not in names and now - path.stat().st_mtime > _A_DAY
+        ]
         for path in left:
             shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
         return len(old) + len(left)

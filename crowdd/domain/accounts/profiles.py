@@ -53,8 +53,8 @@ class Profile:
     def changes(self, row: AccountPage) -> Values:
         """What differs from the stored row."""
         stored: Mapping[str, object] = row
-        said = {**attrs.asdict(self), "fullname": self.fullname.strip(), "email_addr": self.email_addr.strip()}
-        return {name: value for name, value in said.items() if value != stored[name]}
+        values = {**attrs.asdict(self), "fullname": self.fullname.strip(), "email_addr": self.email_addr.strip()}
+        return {name: value for name, value in values.items() if value != stored[name]}
 
 
 class Profiles:
@@ -75,15 +75,15 @@ class Profiles:
         self._db, self._passwords, self._policy, self._signing_in = db, passwords, policy, signing_in
         self._email_confirmation, self._email_links, self._revoking = email_confirmation, email_links, revoking
 
-    async def update(self, row: AccountPage, said: Profile, locales: Collection[str], who: Requester) -> bool:
+    async def update(self, row: AccountPage, profile: Profile, locales: Collection[str], who: Requester) -> bool:
         """Stores a profile; True when a new address is to be confirmed first.
 
         Raises FormError, also for a name or address that is taken, and ProofNeededError where the address changes.
         """
-        if mistakes := said.mistakes({*locales, row["locale"]}):
+        if mistakes := profile.mistakes({*locales, row["locale"]}):
             raise FormError(mistakes)
-        changes = said.changes(row)
-        moves = said.email_addr.strip().lower() != row["email_addr"].lower()
+        changes = profile.changes(row)
+        moves = profile.email_addr.strip().lower() != row["email_addr"].lower()
         if moves:
             recent_proof.require(who)
         waits = moves and self._email_confirmation.required
@@ -137,8 +137,8 @@ class Profiles:
         revoked = await end(tx, user_id, who)
         await audit.write(tx, who, "change_password", "user", user_id)
         await self._security_log.note(tx, PASSWORD_CHANGED, who, user_id=user_id)
-        said = {"new_key": revoked.new_key, "providers": revoked.providers, "name": greeted(row)}
-        await self._email_links.send(tx, row["email_addr"], "password_changed", row["locale"], **said)
+        context = {"new_key": revoked.new_key, "providers": revoked.providers, "name": greeted(row)}
+        await self._email_links.send(tx, row["email_addr"], "password_changed", row["locale"], **context)
         return revoked
 
     async def _write(

@@ -4,9 +4,9 @@ here.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection, Mapping
+from collections.abc import Awaitable, Callable, Collection
 from datetime import datetime
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 import attrs
 
@@ -92,9 +92,9 @@ class QueuedTask:
         """Shows that its process is alive; False when another worker has the item."""
         return await queue.heartbeat(self._db, self.id, self.attempt)
 
-    def on_progress(self, told: Callable[[], object]) -> None:
-        """Has ``told`` called at each progress."""
-        self._told = told
+    def on_progress(self, callback: Callable[[], object]) -> None:
+        """Has ``callback`` called at each progress."""
+        self._told = callback
 
 
 @attrs.frozen
@@ -152,6 +152,17 @@ def pace(row: QueueItem) -> Pace:
     return Pace(rate, None if row.total is None else max(0, row.total - row.done) / rate)
 
 
+class QueueFilter(TypedDict, total=False):
+    """Which background tasks to list. None means any, ``before`` is an id, ``everybodys`` is for administrators."""
+
+    everybodys: bool
+    state: str | None
+    name: str | None
+    project_id: int | None
+    before: int | None
+    limit: int
+
+
 class Queue:
     """Putting work in, and looking after it."""
 
@@ -198,21 +209,20 @@ class Queue:
 
     # For those who wait
 
-    async def _rows(self, who: Requester, chosen: Mapping[str, Any]) -> list[QueueItem]:
+    async def _rows(self, who: Requester, wanted: QueueFilter) -> list[QueueItem]:
         rights.require(who, rights.of_requester(who), frozenset({Role.SIGNED_IN, Role.ADMIN}))
-        return await queue.list_queue(self._db, who, **chosen)
+        return await queue.list_queue(self._db, who, **wanted)
 
-    async def list_whole(self, who: Requester, **chosen: Any) -> list[Values]:
+    async def list_whole(self, who: Requester, **wanted: Unpack[QueueFilter]) -> list[Values]:
         """The same with WHOLE in each."""
-        return [view(row, whole=True) for row in await self._rows(who, chosen)]
+        return [view(row, whole=True) for row in await self._rows(who, wanted)]
 
-    async def list(self, who: Requester, **chosen: Any) -> list[Values]:
+    async def list(self, who: Requester, **wanted: Unpack[QueueFilter]) -> list[Values]:
         """One's own items and those of one's projects, the newest first, as ``view`` shows them.
 
-        ``state``, ``name``, ``project_id``, ``before`` (an id) and ``limit`` choose; ``everybodys`` is for
-        administrators. Raises AnonymousError.
+        Raises AnonymousError.
         """
-        return [view(row) for row in await self._rows(who, chosen)]
+        return [view(row) for row in await self._rows(who, wanted)]
 
     async def get(self, who: Requester, item_id: int, *, whole: bool = False) -> Values:
         """One item as ``view`` shows it. Raises NotFoundError, also for other people's."""
@@ -223,11 +233,13 @@ class Queue:
 
         Raises ConflictError when it has ended already.
         """
-        return await self._change(who, item_id, queue.cancel, "This work has ended already.")
+        return await self._change(who, item_id, queue.cancel, "This background task has already ended.")
 
     async def retry(self, who: Requester, item_id: int) -> Values:
         """Lets a dead or cancelled item begin again, at its checkpoint. Raises ConflictError for others."""
-        return await self._change(who, item_id, queue.retry, "Only work that is dead or was cancelled can be retried.")
+        return await self._change(
+            who, item_id, queue.retry, "Only failed or cancelled background tasks can be retried."
+        )
 
     async def _change(
         self, who: Requester, item_id: int, change: Callable[[Database, int], Awaitable[bool]], refusal: str

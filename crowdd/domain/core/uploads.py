@@ -89,8 +89,8 @@ class Uploads:
         """Longer than the names that ``store`` gives: these files are named by tasks, so no sweep may take them."""
         text = f"{project_id}/{name}".encode("utf-8", "surrogateescape")
         suffix = PurePosixPath(name).suffix
-        kept = suffix if re.fullmatch(r"\.[A-Za-z0-9]{1,10}", suffix) else ""
-        return hmac.digest(self.key, text, "sha256").hex()[:40] + kept
+        ending = suffix if re.fullmatch(r"\.[A-Za-z0-9]{1,10}", suffix) else ""
+        return hmac.digest(self.key, text, "sha256").hex()[:40] + ending
 
     def store(self, container: str, upload: Upload) -> str:
         """Writes a file under a new name and returns its path below ``/uploads/``. Raises TooLargeError."""

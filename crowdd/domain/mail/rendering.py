@@ -50,12 +50,12 @@ class MailRenderer:
         Raises TemplateNotFound for an unknown name, UndefinedError for a word that the context lacks.
         """
         locale = locale if locale in NAMES else SOURCE
-        told = {**self._site, "locale": locale, "direction": direction_of(locale), **context}
+        values = {**self._site, "locale": locale, "direction": direction_of(locale), **context}
         speaking = self._speaking(locale)
         plain = speaking.get_template(f"{name}.txt")
-        subject, text = ("".join(plain.blocks[block](plain.new_context(told))) for block in ("subject", "text"))
+        subject, text = ("".join(plain.blocks[block](plain.new_context(values))) for block in ("subject", "text"))
         subject = one_line(subject)
-        html = speaking.get_template(f"{name}.html").render({**told, "subject": subject})
+        html = speaking.get_template(f"{name}.html").render({**values, "subject": subject})
         return RenderedMail(subject, text.strip() + "\n", html)
 
     def _environment(self, locale: str) -> jinja2.Environment:

@@ -63,8 +63,8 @@ def meaning(error: smtp.SMTPClientError) -> PostError:
 
     Its text is the server's last words alone: the dialogue that Twisted adds has the password in it.
     """
-    code, said = int(error.code), error.resp
-    words = said.decode("utf-8", "replace") if isinstance(said, bytes) else str(said)
-    told = f"{code} {words}" if code > 0 else words
+    code, response = int(error.code), error.resp
+    words = response.decode("utf-8", "replace") if isinstance(response, bytes) else str(response)
+    reason = f"{code} {words}" if code > 0 else words
     about_letter = isinstance(error, smtp.SMTPDeliveryError) and code not in _NOT_SIGNED_IN
-    return PostError(told[:500], final=about_letter and 500 <= code < 600, general=not about_letter)
+    return PostError(reason[:500], final=about_letter and 500 <= code < 600, general=not about_letter)

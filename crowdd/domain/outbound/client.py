@@ -72,9 +72,9 @@ class Outgoing:
         Raises RefusedTargetError before anything was sent, UnreachableError when there is no answer within
         ``seconds``; both say in a sentence why.
         """
-        there = self.target(url)
-        asking = self._ask(method, there, headers or {}, body, max_bytes, sink)
-        return await self._in_time(asking, there, seconds)
+        target = self.target(url)
+        asking = self._ask(method, target, headers or {}, body, max_bytes, sink)
+        return await self._in_time(asking, target, seconds)
 
     async def fetch(self, url: str, *, seconds: float, max_bytes: int, sink: Callable[[bytes], object]) -> Response:
         """GET without credentials, over at most MAX_REDIRECTS redirects; ``sink`` gets the body of the last answer.
@@ -82,32 +82,32 @@ class Outgoing:
         Each address is checked like the first, and https leads to https only. ``seconds`` are for all together.
         Raises as ``request``.
         """
-        there, end = self.target(url), self._reactor.seconds() + seconds
+        target, end = self.target(url), self._reactor.seconds() + seconds
         for _hop in range(MAX_REDIRECTS + 1):
-            asking = self._ask("GET", there, {}, None, max_bytes, sink, _REDIRECTS)
-            reply = await self._in_time(asking, there, max(0.0, end - self._reactor.seconds()))
+            asking = self._ask("GET", target, {}, None, max_bytes, sink, _REDIRECTS)
+            reply = await self._in_time(asking, target, max(0.0, end - self._reactor.seconds()))
             if reply.status not in _REDIRECTS:
                 return reply
-            there = self._next_target(there, reply.headers.get("location", ""))
+            target = self._next_target(target, reply.headers.get("location", ""))
         raise UnreachableError(_("The address redirects more than %(max)s times.", max=MAX_REDIRECTS))
 
-    def _next_target(self, there: Target, location: str) -> Target:
+    def _next_target(self, target: Target, location: str) -> Target:
         if not location:
-            raise UnreachableError(_("%(host)s redirects without naming a target.", host=there.host))
+            raise UnreachableError(_("%(host)s redirects without naming a target.", host=target.host))
         try:
-            following = self.target(urljoin(there.url, location))
+            following = self.target(urljoin(target.url, location))
         except (RefusedTargetError, ValueError) as refused:
             words = _("The address is not valid.")
             reason = refused.args[0] if isinstance(refused, RefusedTargetError) else words
             address = location[:300]
-            words = _("%(host)s redirects to %(address)s. %(reason)s", host=there.host, address=address, reason=reason)
+            words = _("%(host)s redirects to %(address)s. %(reason)s", host=target.host, address=address, reason=reason)
             raise RefusedTargetError(words) from None
-        if there.scheme == "https" and following.scheme != "https":
-            words = _("%(host)s redirects from https to http, which is not secure.", host=there.host)
+        if target.scheme == "https" and following.scheme != "https":
+            words = _("%(host)s redirects from https to http, which is not secure.", host=target.host)
             raise RefusedTargetError(words)
         return following
 
-    async def _in_time(self, work: Coroutine[Any, Any, Response], there: Target, seconds: float) -> Response:
+    async def _in_time(self, work: Coroutine[Any, Any, Response], target: Target, seconds: float) -> Response:
         asking = ensureDeferred(work)
         with deadline(self._reactor, seconds, asking.cancel) as timer:
             try:
@@ -117,35 +117,35 @@ class Outgoing:
             except Exception as problem:
                 if timer.active() and isinstance(self._http.innermost(problem), CancelledError):
                     raise CancelledError from problem  # not the time: nobody wants the answer any more
-                raise UnreachableError(self._http.describe_failure(problem, there, seconds)) from problem
+                raise UnreachableError(self._http.describe_failure(problem, target, seconds)) from problem
 
     async def _ask(
         self,
         method: str,
-        there: Target,
+        target: Target,
         headers: Mapping[str, str],
         body: bytes | None,
         max_bytes: int,
         sink: Callable[[bytes], object] | None,
         bodiless: Set[int] = frozenset(),
     ) -> Response:
-        addresses = await self._addresses(there)
+        addresses = await self._addresses(target)
         asked = (method, headers, body, max_bytes, sink, bodiless)
-        return await self._http.run(self._reactor, there, addresses, self._trust_root, *asked)
+        return await self._http.run(self._reactor, target, addresses, self._trust_root, *asked)
 
     @property
     def _http(self) -> Any:
         # By name: importing it takes a good part of the start of a command, and most commands ask nobody.
         return import_module("crowdd.domain.outbound.outbound_http")
 
-    async def _addresses(self, there: Target) -> Sequence[str]:
+    async def _addresses(self, target: Target) -> Sequence[str]:
         """The addresses to connect to, each of them checked."""
-        found = await self._lookups.run((there.host, there.port), lambda: self._resolve(there.host, there.port))
+        found = await self._lookups.run((target.host, target.port), lambda: self._resolve(target.host, target.port))
         if not found:
-            raise network.DNSLookupError(there.host)
-        if not there.trusted:
+            raise network.DNSLookupError(target.host)
+        if not target.trusted:
             for address in found:
-                _require_public(there.host, address)
+                _require_public(target.host, address)
         return found
 
 

@@ -28,7 +28,8 @@ class Live:
     async def events(self, project: ProjectPage, after: int) -> list[Values]:
         """The next events of a project (its record) with a number above ``after``, at most MAX_EVENTS."""
         return [
-            told(row, project["short_name"]) for row in await events.after(self.db, project["id"], after, MAX_EVENTS)
+            event_view(row, project["short_name"])
+            for row in await events.after(self.db, project["id"], after, MAX_EVENTS)
         ]
 
     async def last_event(self, project_id: int) -> int:
@@ -57,7 +58,7 @@ def access(row: ProjectState | ProjectPage) -> object:
     return row["short_name"], any(keys) and (*keys, tuple(row["owners_ids"]))
 
 
-def told(row: Event, short_name: str) -> Values:
+def event_view(row: Event, short_name: str) -> Values:
     """An event as owners are told, with the keys that webhooks have."""
     return {
         "event": row["kind"],

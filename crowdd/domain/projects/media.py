@@ -27,8 +27,8 @@ class MediaBehaviour(Behaviour):
         made = await super().create(tx, who, rows)
         for row_id, values in zip(made, rows, strict=True):
             if self._is_read:
-                of, told = values.get("project_id"), {"title": values["title"]}
-                await audit.write(tx, who, "create", self.kind.name, row_id, project_id=of, after=told)
+                of, after = values.get("project_id"), {"title": values["title"]}
+                await audit.write(tx, who, "create", self.kind.name, row_id, project_id=of, after=after)
         return made
 
     async def change(self, tx: Database, who: Requester, row: Row, changes: Values) -> None:
@@ -40,8 +40,8 @@ class MediaBehaviour(Behaviour):
         """Gives a row its file, and says so in ``media_url``, ``info.container`` and ``info.file_name``."""
         container = container_of(row.get("project_id"))
         path = files.store(container, upload)
-        told = {**(row["info"] or {}), "container": container, "file_name": path.rpartition("/")[2]}
-        columns = {"media_url": f"{self._base_url}/uploads/{path}", "media_file": path, "info": told}
+        info = {**(row["info"] or {}), "container": container, "file_name": path.rpartition("/")[2]}
+        columns = {"media_url": f"{self._base_url}/uploads/{path}", "media_file": path, "info": info}
         files.drop(await media.set_file(tx, self.kind, row["id"], columns))
 
     async def delete(self, tx: Database, who: Requester, row: Row, files: FileChanges) -> None:

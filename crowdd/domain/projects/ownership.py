@@ -95,8 +95,8 @@ class Ownership:
 
         async def work(tx: Database) -> None:
             await one_time_links.drop_of_subject(tx, subject, PURPOSE)
-            kept = {"project_id": row["id"], "by": who.fullname or who.user_name}
-            await one_time_links.add(tx, self._hash(key), PURPOSE, INVITATION_HOURS, who.user_id, kept, subject)
+            data = {"project_id": row["id"], "by": who.fullname or who.user_name}
+            await one_time_links.add(tx, self._hash(key), PURPOSE, INVITATION_HOURS, who.user_id, data, subject)
             await _note(tx, who, "invite_coowner", row["id"])
 
         await self._db.transaction(work)

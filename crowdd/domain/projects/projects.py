@@ -292,16 +292,16 @@ class Projects:
         rights.require(who, row["roles"], OWNERS)
         return await audit.latest(self._db, MAX_ACTS, before, project=row["id"])
 
-    async def tell(self, row: ProjectPage, told: Mapping[str, object], who: Requester) -> None:
+    async def tell(self, row: ProjectPage, info: Mapping[str, object], who: Requester) -> None:
         """Changes some keys of ``info`` and leaves the others as they are."""
         rights.require(who, row["roles"], OWNERS)
-        changed = {**row["info"], **told}
+        changed = {**row["info"], **info}
         check_info(changed)
         PROJECT.field("info").require_size(changed, row["info"])
 
         async def work(tx: Database) -> None:
-            await projects.tell(tx, row["id"], told)
-            for name, value in told.items():
+            await projects.tell(tx, row["id"], info)
+            for name, value in info.items():
                 before, after = audit.shortened(row["info"].get(name)), audit.shortened(value)
                 seen = {"project_id": row["id"], "attribute": f"info.{name}", "before": before, "after": after}
                 await audit.write(tx, who, "update", "project", row["id"], **seen)

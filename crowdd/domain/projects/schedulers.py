@@ -36,8 +36,8 @@ async def carry_on(db: Transactions, item: QueuedTask) -> None:
     project_id = item.project_id
     total = 0 if project_id is None else await changes.size(db, project_id)
     while project_id is not None and (wanted := await projects.scheduler_wanted(db, project_id)) is not None:
-        kept = item.checkpoint or {}
-        after = kept["last"] if kept.get("sched") == wanted else 0
+        checkpoint = item.checkpoint or {}
+        after = checkpoint["last"] if checkpoint.get("sched") == wanted else 0
         if not await db.transaction(
             partial(_step, item=item, project_id=project_id, wanted=wanted, after=after, total=total)
         ):

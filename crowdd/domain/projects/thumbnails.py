@@ -41,8 +41,8 @@ class Thumbnails:
         async def work(tx: Database, files: FileChanges) -> None:
             path = files.store(container_of(row["id"]), Upload("thumbnail.webp", picture))
             container, name = path.split("/")
-            told = {"container": container, "thumbnail": name, "thumbnail_url": f"{self._base_url}/uploads/{path}"}
-            await projects.tell(tx, row["id"], told)
+            info = {"container": container, "thumbnail": name, "thumbnail_url": f"{self._base_url}/uploads/{path}"}
+            await projects.tell(tx, row["id"], info)
             await audit.write(tx, who, "update", "project", row["id"], project_id=row["id"], attribute="info.thumbnail")
 
         await with_files(self._db, self._uploads, work, lambda tx: self._quota.require(tx, who))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 from crowdd.domain.core import rights
@@ -125,22 +126,39 @@ class Administration:
         _require(who)
         await audit.write(self._db, who, action, kind, object_id)
 
-    async def acts(self, who: Requester, *, maximum: int = ACTS, **chosen: Any) -> list[AuditEntry]:
-        """Entries of the audit log, the newest first; ``before``, ``user``, ``kind`` and ``since`` choose."""
+    async def acts(
+        self,
+        who: Requester,
+        *,
+        maximum: int = ACTS,
+        before: int | None = None,
+        user: str | None = None,
+        kind: str | None = None,
+        since: datetime | None = None,
+    ) -> list[AuditEntry]:
+        """Entries of the audit log, the newest first. ``before`` is an id, ``user`` a user name."""
         _require(who)
-        return await audit.latest(self._db, maximum, origins=True, **chosen)
+        return await audit.latest(self._db, maximum, before, user, kind, since=since, origins=True)
 
     async def security(
-        self, who: Requester, account: str = "", maximum: int = ACTS, **chosen: Any
+        self,
+        who: Requester,
+        account: str = "",
+        maximum: int = ACTS,
+        *,
+        before: int | None = None,
+        kinds: Sequence[str] = (),
+        since: datetime | None = None,
     ) -> list[SecurityEntry]:
-        """Entries of the security log, the newest first; ``before``, ``kinds`` and ``since`` choose.
+        """Entries of the security log, the newest first. ``before`` is an id.
 
         ``account`` is a nickname, an e-mail address or an id: also what was typed for an account that does not exist.
         """
         _require(who)
-        if not account:
-            return await self._security_log.latest(maximum, **chosen)
-        return await self._security_log.latest(maximum, account=await self._named(account), tried=account, **chosen)
+        user_id = await self._named(account) if account else None
+        return await self._security_log.latest(
+            maximum, before=before, account=user_id, tried=account, kinds=kinds, since=since
+        )
 
     async def _named(self, account: str) -> int | None:
         row = await accounts.by_login(self._db, account)

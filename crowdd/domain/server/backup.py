@@ -17,7 +17,7 @@ from crowdd import config
 from crowdd.config import Settings
 from crowdd.domain.core import secrets as keys
 from crowdd.domain.server import server_key
-from crowdd.domain.server.backup_archive import Told, Writer
+from crowdd.domain.server.backup_archive import Report, Writer
 from crowdd.embedded.tools import find_tools
 from crowdd.errors import ConflictError
 from crowdd.storage import schema
@@ -37,7 +37,7 @@ class Made:
     missing: int
 
 
-def back_up(settings: Settings, dsn: str, target: Path, passphrase: str, pg_bin: Path | None, told: Told) -> Made:
+def back_up(settings: Settings, dsn: str, target: Path, passphrase: str, pg_bin: Path | None, report: Report) -> Made:
     """Write an archive of what the database held when this began, and of the files that it names.
 
     The target has its name only when it is whole. Raises ConflictError when it is there already, StartError without a
@@ -53,7 +53,7 @@ def back_up(settings: Settings, dsn: str, target: Path, passphrase: str, pg_bin:
         tools = find_tools(seen.server_version // 10_000, pg_bin)
         missing = sum(not (settings.data.dir / "uploads" / path).is_file() for path in seen.named_files())
         with _draft(target) as out:
-            writer = Writer(out, told)
+            writer = Writer(out, report)
             writer.header(_header(seen, shape, tools.version))
             missing += writer.files(settings.data.dir)
             writer.dump(dump.dumped(tools, dsn, seen))

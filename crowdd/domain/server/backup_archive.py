@@ -31,7 +31,7 @@ _PIECE = 1 << 20
 _MAX_JSON = 4 << 20
 _FILE = re.compile(rf"(?:{'|'.join(FOLDERS)})(?:/[^/\0]+){{1,3}}")
 _DUMP = re.compile(r"dump/[0-9]{8}")
-Told = Callable[[str, int], None]
+Report = Callable[[str, int], None]
 
 
 class ArchiveError(CrowddError):
@@ -43,11 +43,11 @@ class ArchiveError(CrowddError):
 class Writer:
     """Writes an archive to a file; each method once, in the order in which they stand here."""
 
-    def __init__(self, out: IO[bytes], told: Told) -> None:
+    def __init__(self, out: IO[bytes], report: Report) -> None:
         self._out = _Hashed(out)
         out_: Any = self._out  # tarfile writes to it and asks for its place, no more
         self._tar = tarfile.open(fileobj=out_, mode="w:", format=tarfile.PAX_FORMAT)  # noqa: SIM115
-        self._told = told
+        self._report = report
         self.counts = {"files": 0, "file_bytes": 0, "dump_bytes": 0}
 
     def header(self, header: Mapping[str, Any]) -> None:
@@ -77,14 +77,14 @@ class Writer:
             raise
         self.counts["files"] += 1
         self.counts["file_bytes"] += info.size
-        self._told("files", self.counts["files"])
+        self._report("files", self.counts["files"])
 
     def dump(self, pieces: Iterable[bytes]) -> None:
         """The database."""
         for number, part in enumerate(_parts(pieces), 1):
             _add(self._tar, f"dump/{number:08}", part)
             self.counts["dump_bytes"] += len(part)
-            self._told("bytes of the database", self.counts["dump_bytes"])
+            self._report("bytes of the database", self.counts["dump_bytes"])
 
     def end(self, passphrase: str, secret: Mapping[str, Any]) -> None:
         """The manifest, and what is encrypted."""
@@ -109,7 +109,7 @@ class Contents:
         return str(self.manifest["sha256"])
 
 
-def verify(archive: IO[bytes], passphrase: str, told: Told = lambda what, number: None) -> Contents:
+def verify(archive: IO[bytes], passphrase: str, report: Report = lambda what, number: None) -> Contents:
     """Check every byte of an archive. Raises ArchiveError, PassphraseError."""
     with _readable():
         texts = _texts(archive)
@@ -119,7 +119,7 @@ def verify(archive: IO[bytes], passphrase: str, told: Told = lambda what, number
     if not header or not manifest or not keys:
         raise ArchiveError("The archive is incomplete: its end is missing. Use another backup.")
     secret = _json(encryption.decrypt(passphrase, _json(keys), _bound(manifest)))
-    _require_bytes(archive, _json(manifest), _tail(manifest, keys), told)
+    _require_bytes(archive, _json(manifest), _tail(manifest, keys), report)
     return Contents(_json(header), _json(manifest), tuple(secret["keys"]), secret["settings"])
 
 
@@ -136,14 +136,14 @@ def _texts(archive: IO[bytes]) -> dict[str, bytes]:
     return texts
 
 
-def _require_bytes(archive: IO[bytes], manifest: Mapping[str, Any], tail: bytes, told: Told) -> None:
+def _require_bytes(archive: IO[bytes], manifest: Mapping[str, Any], tail: bytes, report: Report) -> None:
     """The manifest is to be believed by now: each byte before it, and after it, has to be as it was written."""
     archive.seek(0)
     digest, left = hashlib.sha256(), int(manifest["bytes"])
     while left and (piece := archive.read(min(_PIECE, left))):
         digest.update(piece)
         left -= len(piece)
-        told("bytes checked", manifest["bytes"] - left)
+        report("bytes checked", manifest["bytes"] - left)
     if left or digest.hexdigest() != manifest["sha256"] or archive.read(len(tail) + 1) != tail:
         raise ArchiveError("The archive is damaged: its checksum does not match. Use another backup.")
 

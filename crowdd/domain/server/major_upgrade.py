@@ -20,7 +20,7 @@ from crowdd.embedded.process import exchange
 from crowdd.embedded.tools import find_tools
 from crowdd.storage.server import dump
 
-Told = Callable[[str], None]
+Report = Callable[[str], None]
 
 
 @attrs.frozen
@@ -33,7 +33,7 @@ class Moved:
     old_folder: str
 
 
-def move(home: Home, old_bin: Path | None, new_bin: Path | None, told: Told) -> Moved | None:
+def move(home: Home, old_bin: Path | None, new_bin: Path | None, report: Report) -> Moved | None:
     """The database of this home under the newest PostgreSQL that is here; None when it is already.
 
     The caller holds the lock of the data folder. ``old_bin`` and ``new_bin`` are folders of programs that the operator
@@ -49,21 +49,21 @@ def move(home: Home, old_bin: Path | None, new_bin: Path | None, told: Told) -> 
         raise StartError(f"{old.folder} contains PostgreSQL {old.major}, but the database needs PostgreSQL {major}.")
     try:
         old, new = (within_reach(one, home.account, home.folder) for one in (old, new))
-        return _move(home, old, new, told)
+        return _move(home, old, new, report)
     except (OSError, SubprocessError) as error:
         raise StartError(f"The database in {home.cluster} could not be upgraded: {error}") from error
 
 
-def _move(home: Home, old: Binaries, new: Binaries, told: Told) -> Moved:
+def _move(home: Home, old: Binaries, new: Binaries, report: Report) -> Moved:
     made, copy = attrs.evolve(home, cluster=home.folder / "postgres.new"), home.folder / "postgres.dump"
-    kept = home.folder / f"postgres-{old.major}"
-    if kept.exists():
-        raise StartError(f"{kept} already exists from an earlier upgrade. Remove it, or move it away.")
+    previous = home.folder / f"postgres-{old.major}"
+    if previous.exists():
+        raise StartError(f"{previous} already exists from an earlier upgrade. Remove it, or move it away.")
     shutil.rmtree(made.cluster, ignore_errors=True)
     try:
-        told(f"Reading the database with PostgreSQL {old.version}.")
+        report(f"Reading the database with PostgreSQL {old.version}.")
         before = _dumped(home, old, new, copy)
-        told(f"Writing it with PostgreSQL {new.version}.")
+        report(f"Writing it with PostgreSQL {new.version}.")
         after = _restored(made, new, copy)
     except BaseException:
         shutil.rmtree(made.cluster, ignore_errors=True)
@@ -76,8 +76,8 @@ def _move(home: Home, old: Binaries, new: Binaries, told: Told) -> Moved:
             "The new database does not have the same rows as the old one. The old one stays in use. Please report this."
         )
     exchange(home.cluster, made.cluster)
-    made.cluster.rename(kept)
-    return Moved(old.version, new.version, sum(before.rows.values()), str(kept))
+    made.cluster.rename(previous)
+    return Moved(old.version, new.version, sum(before.rows.values()), str(previous))
 
 
 def _dumped(home: Home, old: Binaries, new: Binaries, copy: Path) -> dump.Shape:

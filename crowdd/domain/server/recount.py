@@ -60,9 +60,9 @@ class Difference:
     def sentence(self) -> str:
         """The difference for people."""
         where = " ".join(filter(None, ("" if self.project_id is None else f"project {self.project_id}", self.key)))
-        said = f"{self.what} of {where or 'the site'}: {self.stored:g} instead of {self.counted:g}"
-        said = f"{said}, repaired" if self.repaired else said
-        return f"{said} (and {self.more:,} more of this check)" if self.more else said
+        text = f"{self.what} of {where or 'the site'}: {self.stored:g} instead of {self.counted:g}"
+        text = f"{text}, repaired" if self.repaired else text
+        return f"{text} (and {self.more:,} more of this check)" if self.more else text
 
 
 class Checking:

@@ -18,7 +18,7 @@ import attrs
 from crowdd.config import Settings
 from crowdd.domain.core import secrets as keys
 from crowdd.domain.server import backup_archive
-from crowdd.domain.server.backup_archive import FOLDERS, Contents, Told
+from crowdd.domain.server.backup_archive import FOLDERS, Contents, Report
 from crowdd.embedded import StartError
 from crowdd.embedded.tools import Tools, find_tools
 from crowdd.errors import ConflictError
@@ -43,28 +43,28 @@ class Restored:
     settings: str
 
 
-def examine(archive: IO[bytes], passphrase: str, told: Told) -> Contents:
+def examine(archive: IO[bytes], passphrase: str, report: Report) -> Contents:
     """Check an archive and that this crowdd can use it; nothing is changed.
 
     Raises ArchiveError, PassphraseError, SchemaError.
     """
-    contents = backup_archive.verify(archive, passphrase, told)
+    contents = backup_archive.verify(archive, passphrase, report)
     schema.Status(tuple(contents.header["migrations"]), tuple(schema.migrations()), True).require_known()
     return contents
 
 
 def require_empty_folder(folder: Path) -> None:
     """Raises ConflictError where a data folder has something that a restore would have to replace."""
-    there = [name for name in (keys.FILE, *FOLDERS) if _is_used(folder / name)]
-    if there:
+    used = [name for name in (keys.FILE, *FOLDERS) if _is_used(folder / name)]
+    if used:
         raise ConflictError(
-            f"The data folder {folder.absolute()} is not empty. It contains {', '.join(there)}.",
+            f"The data folder {folder.absolute()} is not empty. It contains {', '.join(used)}.",
             hint="Set [data] dir to an empty folder, or move these files away.",
         )
 
 
 def restore(
-    settings: Settings, archive: IO[bytes], contents: Contents, reached: Reached, pg_bin: Path | None, told: Told
+    settings: Settings, archive: IO[bytes], contents: Contents, reached: Reached, pg_bin: Path | None, report: Report
 ) -> Restored:
     """Fill the database and the data folder from an archive that was examined.
 
@@ -79,7 +79,7 @@ def restore(
     with reached(needed) as dsn:
         if not (finishing and _is_filled(dsn, contents)):
             tools = _fitting(dsn, needed, pg_bin)
-            _fill(folder, archive, contents, tools, dsn, told)
+            _fill(folder, archive, contents, tools, dsn, report)
         _require_rows(dsn, contents)
         _move(folder)
     return Restored(
@@ -103,19 +103,19 @@ def _fitting(dsn: str, needed: int, pg_bin: Path | None) -> Tools:
     return find_tools(major, pg_bin)
 
 
-def _fill(folder: Path, archive: IO[bytes], contents: Contents, tools: Tools, dsn: str, told: Told) -> None:
+def _fill(folder: Path, archive: IO[bytes], contents: Contents, tools: Tools, dsn: str, report: Report) -> None:
     stage = folder / STAGE
     shutil.rmtree(stage, ignore_errors=True)
     try:
-        _stage(stage, archive, contents, told)
-        dump.restore(tools, dsn, _told_of(backup_archive.dump(archive), told))
+        _stage(stage, archive, contents, report)
+        dump.restore(tools, dsn, _reported(backup_archive.dump(archive), report))
     except BaseException:
         if not _is_filled(dsn, contents):
             shutil.rmtree(stage, ignore_errors=True)
         raise
 
 
-def _stage(stage: Path, archive: IO[bytes], contents: Contents, told: Told) -> None:
+def _stage(stage: Path, archive: IO[bytes], contents: Contents, report: Report) -> None:
     """Everything but the database, on the disk; a mark comes last that says whose it is."""
     stage.mkdir(mode=0o700, parents=True)
     owner = stage.parent.stat()
@@ -124,7 +124,7 @@ def _stage(stage: Path, archive: IO[bytes], contents: Contents, told: Told) -> N
         target.parent.mkdir(parents=True, exist_ok=True)
         with target.open("xb") as out:
             shutil.copyfileobj(content, out, _PIECE)
-        told("files", number)
+        report("files", number)
     if contents.keys:
         roots = [bytes.fromhex(line) for line in contents.keys]
         keys.keep(stage, keys.Secrets(roots[0], tuple(roots[1:])))
@@ -183,9 +183,9 @@ def _is_used(path: Path) -> bool:
     return any(path.iterdir()) if path.is_dir() else path.exists()
 
 
-def _told_of(pieces: Any, told: Told) -> Any:
+def _reported(pieces: Any, report: Report) -> Any:
     done = 0
     for piece in pieces:
         done += len(piece)
-        told("bytes of the database", done)
+        report("bytes of the database", done)
         yield piece

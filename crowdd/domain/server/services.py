@@ -124,7 +124,7 @@ class Services:
 
     def with_database(self, db: Transactions) -> Services:
         """The same rules on other connections; what is kept in memory is shared."""
-        kept = (
+        shared = (
             self.security_log,
             self.seconds,
             self.change_notifier,
@@ -139,7 +139,7 @@ class Services:
             self.languages,
             self.mail.post,
         )
-        return _assemble(db, self.settings, self.secrets, *kept)
+        return _assemble(db, self.settings, self.secrets, *shared)
 
     def with_settings(self, reactor: IReactor, settings: Settings) -> Services:
         """The same rules by other settings; what is kept in memory is shared, but for the ways to other servers."""
@@ -180,7 +180,7 @@ def build(
         Turns(reactor, 1, None, rest=EXPORT_PAUSE),
         DownloadLimits(reactor, settings.exports),
     )
-    kept = (
+    shared = (
         security_log,
         reactor.seconds,
         ChangeNotifier(reactor),
@@ -193,7 +193,7 @@ def build(
         WorkerThread(reactor),
     )
     away = post(reactor, settings.mail, host_of(settings))
-    return _assemble(db, settings, secrets, *kept, configured(settings.signin, outgoing), Languages.read(), away)
+    return _assemble(db, settings, secrets, *shared, configured(settings.signin, outgoing), Languages.read(), away)
 
 
 def _assemble(

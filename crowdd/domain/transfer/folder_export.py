@@ -56,15 +56,15 @@ class UploadCopies:
         return f"{FILES}/{name}"
 
 
-async def unload(services: Services, row: ProjectPage, folder: Path, told: Callable[[int], object]) -> list[Path]:
+async def unload(services: Services, row: ProjectPage, folder: Path, report: Callable[[int], object]) -> list[Path]:
     """The files that make up a project (a row of ``Projects.page``), all written; those that are there are replaced.
 
-    ``told`` hears how many tasks are done. ``project.json`` comes last: a folder without it is not whole and cannot be
-    loaded. A text that has the address of a file somewhere inside keeps it.
+    ``report`` gets the number of tasks that are done. ``project.json`` comes last: a folder without it is not whole and
+    cannot be loaded. A text that has the address of a file somewhere inside keeps it.
     """
     folder.mkdir(parents=True, exist_ok=True)
     files = UploadCopies(services.uploads, row["id"], services.settings.base_url, folder)
-    written = [await _write_tasks(services, row, folder, files, told)]
+    written = [await _write_tasks(services, row, folder, files, report)]
     about, texts = await _about(services, row, files)
     written += [_put(folder / name, text.encode()) for name, text in texts.items()]
     written += files.copied.values()
@@ -95,7 +95,7 @@ def _fits_a_file(text: object) -> bool:
 
 
 async def _write_tasks(
-    services: Services, row: ProjectPage, folder: Path, files: UploadCopies, told: Callable[[int], object]
+    services: Services, row: ProjectPage, folder: Path, files: UploadCopies, report: Callable[[int], object]
 ) -> Path:
     draft = folder / f"{TASKS_FILE}.part"
     done = 0
@@ -103,7 +103,7 @@ async def _write_tasks(
         async for tasks in _tasks(services, row):
             for task in tasks:
                 out.write(orjson.dumps({name: files.named_in(task[name]) for name in OF_TASKS}) + b"\n")
-            told(done := done + len(tasks))
+            report(done := done + len(tasks))
     return draft.replace(folder / TASKS_FILE)
 
 

@@ -96,17 +96,17 @@ def _project(path: Path) -> Values:
     source = path / PROJECT_FILE
     if not source.is_file():
         raise NotFoundError(f"{path} is not a project folder: it contains no {PROJECT_FILE}.")
-    said = _object(_text(source), str(source))
+    attributes = _object(_text(source), str(source))
     for name in ("name", "short_name"):
-        if not isinstance(said.get(name), str) or not said[name].strip():
+        if not isinstance(attributes.get(name), str) or not attributes[name].strip():
             raise InvalidValueError(f"{source}: {name} is missing.")
-    info = said.get("info", {})
+    info = attributes.get("info", {})
     if not isinstance(info, dict):
         raise InvalidValueError(f"{source}: info must be an object.")
     texts = {key: _text(path / name) for name, key in INFO_FILES.items() if (path / name).is_file()}
     if (path / LONG_DESCRIPTION).is_file():
-        said["long_description"] = _text(path / LONG_DESCRIPTION)
-    return {**said, "short_name": said["short_name"].strip(), "info": {**info, **texts}}
+        attributes["long_description"] = _text(path / LONG_DESCRIPTION)
+    return {**attributes, "short_name": attributes["short_name"].strip(), "info": {**info, **texts}}
 
 
 def _tasks(path: Path, n_answers: int | None) -> Iterator[tuple[str, Values]]:

@@ -134,21 +134,25 @@ class ChangesApi:
         yield post(f"{task}/reopen", self.reopen, endpoint="reopen", operation=_REOPEN)
 
     async def redundancy(self, incoming: Incoming, object_id: int) -> Response:
-        return _said(
+        return _response(
             await self._changes.redundancy(incoming.who, checked_id(object_id), _json(incoming), _dry(incoming))
         )
 
     async def priority(self, incoming: Incoming, object_id: int) -> Response:
-        return _said(await self._changes.priority(incoming.who, checked_id(object_id), _json(incoming), _dry(incoming)))
+        return _response(
+            await self._changes.priority(incoming.who, checked_id(object_id), _json(incoming), _dry(incoming))
+        )
 
     async def withdraw(self, incoming: Incoming, object_id: int) -> Response:
-        return _said(await self._changes.withdraw(incoming.who, checked_id(object_id), _json(incoming), _dry(incoming)))
+        return _response(
+            await self._changes.withdraw(incoming.who, checked_id(object_id), _json(incoming), _dry(incoming))
+        )
 
     async def retire(self, incoming: Incoming, object_id: int) -> Response:
-        return _said(await self._changes.retire(incoming.who, checked_id(object_id), _json(incoming)))
+        return _response(await self._changes.retire(incoming.who, checked_id(object_id), _json(incoming)))
 
     async def reopen(self, incoming: Incoming, object_id: int) -> Response:
-        return _said(await self._changes.reopen(incoming.who, checked_id(object_id), _json(incoming)))
+        return _response(await self._changes.reopen(incoming.who, checked_id(object_id), _json(incoming)))
 
 
 def _dry(incoming: Incoming) -> bool:
@@ -159,5 +163,5 @@ def _json(incoming: Incoming) -> Any:
     return incoming.json_body() if incoming.raw_body else {}
 
 
-def _said(effect: Effect) -> Response:
+def _response(effect: Effect) -> Response:
     return JsonResponse(attrs.asdict(effect))

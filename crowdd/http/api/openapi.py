@@ -227,6 +227,6 @@ def _schemas(kinds: Iterable[Kind]) -> Iterator[tuple[str, Schema]]:
 
 def _tags(kinds: Iterable[Kind], routes: Iterable[Route]) -> Iterator[dict[str, str]]:
     """The sections in the order of the routes; those of kinds with what the kind is."""
-    said = {kind.name: kind.doc for kind in kinds}
+    descriptions = {kind.name: kind.doc for kind in kinds}
     for section in dict.fromkeys(_doc(route).section for route in routes):
-        yield {"name": section, "description": said[section]} if section in said else {"name": section}
+        yield {"name": section, "description": descriptions[section]} if section in descriptions else {"name": section}

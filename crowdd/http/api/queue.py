@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TypedDict
 
-from crowdd.domain.core.background_queue import STATES, Queue
+from crowdd.domain.core.background_queue import STATES, Queue, QueueFilter
 from crowdd.errors import AnonymousError, ConflictError, InvalidValueError, NotFoundError, UnknownFieldError
 from crowdd.http import queries
 from crowdd.http.api.objects import checked_id
@@ -97,7 +96,7 @@ class QueueApi:
         yield post("/api/queue/<int:item_id>/cancel", self.cancel, endpoint="queue", operation=_CANCEL)
 
     async def list(self, incoming: Incoming) -> Response:
-        found = await self._queue.list(incoming.who, **chosen(incoming.query))
+        found = await self._queue.list(incoming.who, **wanted(incoming.query))
         return JsonResponse([shown(item) for item in found])
 
     async def read(self, incoming: Incoming, item_id: int) -> Response:
@@ -107,27 +106,15 @@ class QueueApi:
         return JsonResponse(shown(await self._queue.cancel(incoming.who, checked_id(item_id))))
 
 
-class _Around(TypedDict, total=False):
-    project_id: int
-    before: int
-
-
-class Filters(_Around):
-    """The arguments of ``Queue.list``."""
-
-    state: str | None
-    limit: int
-
-
-def chosen(query: dict[str, str]) -> Filters:
-    """The filters of a query. Raises UnknownFieldError and InvalidValueError."""
+def wanted(query: dict[str, str]) -> QueueFilter:
+    """The filter of a query. Raises UnknownFieldError and InvalidValueError."""
     for name in query.keys() - _NAMES - queries.UNSPECIFIC:
         raise UnknownFieldError(f"Background tasks cannot be filtered by {name}.")
     state = query.get("state") or None
     if state is not None and state not in STATES:
         raise InvalidValueError(f"state must be one of {', '.join(STATES)}.")
     limit = queries.number(query.get("limit", ""), "limit", queries.DEFAULT_LIMIT)
-    filters = Filters(state=state, limit=min(limit, queries.MAX_LIMIT))
+    filters = QueueFilter(state=state, limit=min(limit, queries.MAX_LIMIT))
     if query.get("project_id"):
         filters["project_id"] = queries.number(query["project_id"], "project_id", 0)
     if query.get("last_id"):

@@ -78,7 +78,7 @@ def words(schema: Json) -> str:
     """A schema in a few words: "integer or null", "text, at most 255 characters", "list of Task"."""
     if "$ref" in schema:
         name = str(schema["$ref"]).rpartition("/")[2]
-        return next((said for end, said in _BODIES.items() if name.endswith(end)), name)
+        return next((text for end, text in _BODIES.items() if name.endswith(end)), name)
     if "anyOf" in schema and "type" not in schema:
         return " or ".join(dict.fromkeys(words(one) for one in schema["anyOf"]))
     if "enum" in schema:
@@ -88,16 +88,16 @@ def words(schema: Json) -> str:
     return _with_bounds(" or ".join(_TYPES.get(one, one) for one in named), schema)
 
 
-def _with_bounds(said: str, schema: Json) -> str:
+def _with_bounds(text: str, schema: Json) -> str:
     if "items" in schema:
-        said = said.replace("list", f"list of {words(schema['items'])}")
+        text = text.replace("list", f"list of {words(schema['items'])}")
     if schema.get("format") == "binary":
         return "file"
     if schema.get("pattern", "").startswith(r"^\d{4}-"):
-        said = said.replace("text", "time")
+        text = text.replace("text", "time")
     if "maxLength" in schema:
-        said += f", at most {schema['maxLength']:,} characters"
-    return said
+        text += f", at most {schema['maxLength']:,} characters"
+    return text
 
 
 def _attributes(document: Json, section: str) -> Iterator[Attribute]:

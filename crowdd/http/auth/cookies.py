@@ -101,8 +101,8 @@ class Cookies:
         A cookie that says nothing of its time was given before cookies did.
         """
         name, _, rest = self.signed(incoming, VOLUNTEER).partition("~")
-        given = rest.partition("~")[0]
-        return "" if given.isdigit() and int(given) + YEAR < self.now() else name
+        issued = rest.partition("~")[0]
+        return "" if issued.isdigit() and int(issued) + YEAR < self.now() else name
 
     def encrypted(self, incoming: Incoming, name: str) -> str:
         """The text of a cookie that nobody but us can read, or ""."""
@@ -157,9 +157,9 @@ class Cookies:
         """Remembers an opened lock, or the key of a draft, for so long; the last 20 are kept."""
         now = int(self.now())
         others = [(other, int(until)) for other, until in self._opened(incoming) if other != lock_id][-19:]
-        kept = [*others, (lock_id, now + seconds)]
-        longest = max(until for _, until in kept) - now
-        self.set_signed(incoming, UNLOCKED, "~".join(f"{name}@{until}" for name, until in kept), seconds=longest)
+        opened = [*others, (lock_id, now + seconds)]
+        longest = max(until for _, until in opened) - now
+        self.set_signed(incoming, UNLOCKED, "~".join(f"{name}@{until}" for name, until in opened), seconds=longest)
 
     def _opened(self, incoming: Incoming) -> Iterator[tuple[str, str]]:
         for word in self.signed(incoming, UNLOCKED).split("~"):

@@ -187,8 +187,8 @@ class Identity:
             return
         if await self.new_volunteers.take(who.network):
             name = random.token_urlsafe(12)
-            given = f"{name}~{int(self.cookies.now())}~{who.network}"
-            self.cookies.set_signed(incoming, VOLUNTEER, given, seconds=YEAR)
+            value = f"{name}~{int(self.cookies.now())}~{who.network}"
+            self.cookies.set_signed(incoming, VOLUNTEER, value, seconds=YEAR)
             incoming.who = attrs.evolve(who, volunteer=name)
 
     def _volunteer(self, incoming: Incoming) -> str:
@@ -204,8 +204,8 @@ class Identity:
         if not (incoming.is_api and incoming.changes_state):
             return
         hint = "Send Content-Type: application/json, or use an API key."
-        told = incoming.header("origin") in self.csrf.origins or incoming.header("sec-fetch-site") == "same-origin"
-        plain = incoming.content_type != "application/json" and not told
+        trusted = incoming.header("origin") in self.csrf.origins or incoming.header("sec-fetch-site") == "same-origin"
+        plain = incoming.content_type != "application/json" and not trusted
         if plain or not self.csrf.same_site(incoming):
             raise ForbiddenError("A cookie may not be used for this request.", code="cross_site", hint=hint)
         if self.settings.http.cross_site_cookies:

@@ -174,8 +174,8 @@ def record(project: Mapping[str, Any], uploads: str | None = None) -> dict[str, 
     """
     public = {name: value for name, value in project.items() if name not in ("secret_key", "webhook", "info")}
     info = project.get("info") or {}
-    told = {**public, "info": {name: value for name, value in info.items() if name not in _SOURCES.values()}}
-    return told if uploads is None else told | {"uploads": uploads}
+    view = {**public, "info": {name: value for name, value in info.items() if name not in _SOURCES.values()}}
+    return view if uploads is None else view | {"uploads": uploads}
 
 
 def page_context(

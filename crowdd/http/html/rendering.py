@@ -159,9 +159,9 @@ class _Words:
     @pass_context
     def _by_number(self, context: Context, one: str, many: str) -> dict[str, str]:
         """What ``ngettext`` says, for each plural category of the language (CLDR); its names stand in it as {name}."""
-        category, said = _locale(context).plural_form, self._ngettext
+        category, translate = _locale(context).plural_form, self._ngettext
         named = re.compile(r"%\((\w+)\)s")
-        return {category(n): named.sub(r"{\1}", said(context, one, many, n)) for n in _NUMBERS}
+        return {category(n): named.sub(r"{\1}", translate(context, one, many, n)) for n in _NUMBERS}
 
     @pass_context
     def _ago(self, context: Context, value: object) -> str:

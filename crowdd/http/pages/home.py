@@ -21,6 +21,8 @@ _TOP = 10
 
 
 class HomePublic(TypedDict):
+    """``categories_projects`` has the projects by the short name of their category, and the featured ones."""
+
     top_projects: list[Values]
     featured: list[Values]
     categories_projects: dict[str, list[Values]]

@@ -27,6 +27,8 @@ class LeaderboardPublic(Titled):
 
 
 class LeaderboardPrivate(TypedDict):
+    """``window`` is the number of people above and below the requester that are shown."""
+
     window: int
 
 

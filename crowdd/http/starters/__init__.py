@@ -53,52 +53,52 @@ def asked(document: str) -> Asked | None:
     """What a document asks; None when it is not made of a starter."""
     found = _BLOCK.search(document)
     try:
-        said = orjson.loads(found[2]) if found else None
+        texts = orjson.loads(found[2]) if found else None
     except orjson.JSONDecodeError:
         return None
-    return said if _understood(said) else None
+    return texts if _understood(texts) else None
 
 
-def _understood(said: object) -> bool:
-    if not isinstance(said, dict) or not isinstance(said.get("question"), str):
+def _understood(value: object) -> bool:
+    if not isinstance(value, dict) or not isinstance(value.get("question"), str):
         return False
-    answers = said.get("answers", [])
+    answers = value.get("answers", [])
     texts = isinstance(answers, list) and all(isinstance(answer, str) for answer in answers)
-    return texts and all(isinstance(said.get(name, ""), str) for name in ("unsure", *COLUMNS))
+    return texts and all(isinstance(value.get(name, ""), str) for name in ("unsure", *COLUMNS))
 
 
 def current(document: str) -> str:
     """The document, or where it is a starter of before with words of its owner, what that starter is now."""
-    said = asked(document)
-    rest = _BLOCK.sub(r"\1\3", document).replace("\r\n", "\n").strip() if said is not None else ""
+    texts = asked(document)
+    rest = _BLOCK.sub(r"\1\3", document).replace("\r\n", "\n").strip() if texts is not None else ""
     name = _BEFORE.get(hashlib.sha256(rest.encode("utf-8", "surrogatepass")).hexdigest())
-    return begun(name, said or {}) or document if name else document
+    return begun(name, texts or {}) or document if name else document
 
 
-def asking(document: str, said: Asked) -> str:
-    """The document with other words; whatever they hold stays words."""
-    block = orjson.dumps(said).decode().replace("<", "\\u003c")
+def asking(document: str, texts: Asked) -> str:
+    """The document with other texts; whatever they hold stays text."""
+    block = orjson.dumps(texts).decode().replace("<", "\\u003c")
     return _BLOCK.sub(lambda found: found[1] + block + found[3], document, count=1)
 
 
 def begun(name: str, words: Asked) -> str | None:
     """A starter that asks these words, as far as it has a place for them; None when there is none of that name."""
     document = source(name)
-    said = asked(document) if document else None
-    if document is None or said is None or not words:
+    texts = asked(document) if document else None
+    if document is None or texts is None or not words:
         return document
-    return asking(document, said | {word: value for word, value in words.items() if word in said})
+    return asking(document, texts | {word: value for word, value in words.items() if word in texts})
 
 
-def merged(said: Asked, shown: Asked, typed: Asked) -> Asked:
-    """What a document that says ``said`` shall ask: ``typed`` where it differs from what the fields had (``shown``).
+def merged(texts: Asked, shown: Asked, typed: Asked) -> Asked:
+    """What a document with these ``texts`` shall ask: ``typed`` where it differs from what the fields had (``shown``).
 
     The same words stand in the fields and in the document, and people may change either.
     """
-    return said | {word: value for word, value in typed.items() if value != shown.get(word)}
+    return texts | {word: value for word, value in typed.items() if value != shown.get(word)}
 
 
 def samples(document: str) -> list[dict[str, str]]:
     """What a task may look like for a document, while the project has none."""
-    said = asked(document)
-    return _SAMPLES["picture" if said is not None and "answers" in said else "text"]
+    texts = asked(document)
+    return _SAMPLES["picture" if texts is not None and "answers" in texts else "text"]

@@ -121,12 +121,12 @@ async def renew_hash(db: Database, user_id: int, before: str, hashed: str) -> No
     )
 
 
-async def set_avatar(db: Database, user_id: int, path: str, told: dict[str, str]) -> str | None:
+async def set_avatar(db: Database, user_id: int, path: str, info: dict[str, str]) -> str | None:
     """Replaces the picture and says so in ``info``; the path of the one before, or None."""
     before = await one(db, "SELECT avatar_file FROM account WHERE id = %(id)s FOR UPDATE", {"id": user_id})
     await db.execute(
-        "UPDATE account SET avatar_file = %(path)s, info = info || %(told)s WHERE id = %(id)s",
-        {"id": user_id, "path": path, "told": as_json(told)},
+        "UPDATE account SET avatar_file = %(path)s, info = info || %(info)s WHERE id = %(id)s",
+        {"id": user_id, "path": path, "info": as_json(info)},
     )
     return before["avatar_file"]
 

@@ -53,8 +53,8 @@ async def write_changes(db: Database, who: Requester, kind: str, row: Row, chang
     of = {"project_id": row.get("project_id")}
     for name, value in changes.items():
         if row[name] != value:
-            told = {"attribute": name, "before": shortened(row[name]), "after": shortened(value)}
-            await write(db, who, "update", kind, row["id"], **of, **told)
+            change = {"attribute": name, "before": shortened(row[name]), "after": shortened(value)}
+            await write(db, who, "update", kind, row["id"], **of, **change)
 
 
 def shortened(value: object) -> Any:

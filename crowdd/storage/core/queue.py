@@ -137,8 +137,8 @@ async def end(db: Database, item_id: int, attempt: int, state: str, error: str, 
         "UPDATE queue_item SET state = %(state)s, ended = clock(), error = %(error)s, result = %(result)s,"
         f" done = CASE WHEN %(state)s = 'done' THEN coalesce(total, done) ELSE done END WHERE {_OURS}"
     )
-    told = None if result is None else as_json(result)
-    values = {"id": item_id, "attempt": attempt, "state": state, "error": error, "result": told}
+    stored = None if result is None else as_json(result)
+    values = {"id": item_id, "attempt": attempt, "state": state, "error": error, "result": stored}
     return await db.execute(sql, values) > 0
 
 

@@ -231,11 +231,11 @@ async def set_secret_key(db: Database, project_id: int, encrypted: bytes) -> Non
     )
 
 
-async def tell(db: Database, project_id: int, told: Mapping[str, object]) -> None:
+async def tell(db: Database, project_id: int, info: Mapping[str, object]) -> None:
     """Writes some keys of ``info``; the others stay, even when another transaction changes them meanwhile."""
     await db.execute(
-        "UPDATE project SET info = info || %(told)s, updated = clock() WHERE id = %(id)s",
-        {"id": project_id, "told": as_json(told)},
+        "UPDATE project SET info = info || %(info)s, updated = clock() WHERE id = %(id)s",
+        {"id": project_id, "info": as_json(info)},
     )
 
 

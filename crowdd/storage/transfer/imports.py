@@ -132,10 +132,10 @@ async def read_by(db: Database, import_id: int, item: int, begins: bool) -> None
 
 async def save_inspected(db: Database, import_id: int, values: Mapping[str, object]) -> None:
     """What the file holds: dialect, kind, format, columns, sample, rows, empty, doubts; its refused rows are forgotten."""
-    kept = {name: as_json(values[name]) for name in ("dialect", "columns", "sample", "doubts", "uses")}
+    encoded = {name: as_json(values[name]) for name in ("dialect", "columns", "sample", "doubts", "uses")}
     names = ("dialect", "kind", "format", "columns", "sample", "rows", "blank", "doubts", "uses", "key_name")
     sets = ", ".join(f"{name} = %({name})s" for name in names)
-    stored = {**values, **kept, "blank": values["empty"], "id": import_id}
+    stored = {**values, **encoded, "blank": values["empty"], "id": import_id}
     await db.execute(f"UPDATE task_import SET {sets} WHERE id = %(id)s", stored)
     await db.execute("DELETE FROM import_error WHERE import_id = %(id)s", {"id": import_id})
 

@@ -85,7 +85,7 @@ class Recovery:
                 row["locale"],
                 origin=network,
                 user_id=row["id"],
-                said="Choose a new password.",
+                flash="Choose a new password.",
                 name=greeted(row),
             )
 
@@ -125,6 +125,6 @@ class Recovery:
         await accounts.note_valid(tx, user_id)
         await audit.write(tx, who, "reset_password", "user", user_id)
         await self._security_log.note(tx, RESET_DONE, who, user_id=user_id)
-        said = {"new_key": revoked.new_key, "providers": revoked.providers, "name": greeted(row)}
-        await self._email_links.send(tx, row["email_addr"], "password_changed", row["locale"], **said)
+        context = {"new_key": revoked.new_key, "providers": revoked.providers, "name": greeted(row)}
+        await self._email_links.send(tx, row["email_addr"], "password_changed", row["locale"], **context)
         return Recovered(user_id, revoked)

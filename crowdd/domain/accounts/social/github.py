@@ -25,8 +25,8 @@ class GitHub:
     async def identity(self, code: str, oauth_state: OAuthState, redirect_uri: str, now: float) -> ProviderIdentity:
         """Who came back with this code. Raises ProviderError."""
         endpoint = f"{self._site}/login/oauth/access_token"
-        told = await exchange(self._outgoing, self.client, endpoint, code, oauth_state, redirect_uri)
-        token = told.get("access_token")
+        tokens = await exchange(self._outgoing, self.client, endpoint, code, oauth_state, redirect_uri)
+        token = tokens.get("access_token")
         if not isinstance(token, str) or not token:
             raise ProviderError(_("GitHub rejected this sign-in. Try again."))
         person = await ask(self._outgoing, self.client.title, f"{self._api}/user", token)

@@ -51,12 +51,14 @@ class OpenIdProvider:
     async def identity(self, code: str, oauth_state: OAuthState, redirect_uri: str, now: float) -> ProviderIdentity:
         """Who came back with this code. Raises ProviderError."""
         document = await self._discover(now)
-        told = await exchange(self._outgoing, self.client, document["token_endpoint"], code, oauth_state, redirect_uri)
-        token = told.get("id_token")
+        tokens = await exchange(
+            self._outgoing, self.client, document["token_endpoint"], code, oauth_state, redirect_uri
+        )
+        token = tokens.get("id_token")
         if not isinstance(token, str):
             raise self._doubt(_("no ID token"))
         claims = await self._claims(token, oauth_state, now)
-        return self._person(claims, str(told.get("access_token") or ""))
+        return self._person(claims, str(tokens.get("access_token") or ""))
 
     def _person(self, claims: Mapping[str, Any], access_token: str) -> ProviderIdentity:
         verified = claims.get("email_verified") in (True, "true")
@@ -114,8 +116,8 @@ class OpenIdProvider:
     async def _discover(self, now: float) -> dict[str, Any]:
         if now - self._document_at < _KEPT_SECONDS:
             return self._document
-        there = f"{self._issuer}/.well-known/openid-configuration"
-        document = await ask(self._outgoing, self.client.name, there)
+        address = f"{self._issuer}/.well-known/openid-configuration"
+        document = await ask(self._outgoing, self.client.name, address)
         if document.get("issuer") != self._issuer:
             raise self._doubt(_("issuer does not match"))
         for name in ("authorization_endpoint", "token_endpoint", "jwks_uri"):

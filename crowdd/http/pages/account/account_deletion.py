@@ -42,6 +42,8 @@ class ExportPublic(Titled, WithForm):
 
 
 class DeletePublic(Titled, WithForm, Message):
+    """``projects`` are those that the account still owns, which prevent its deletion."""
+
     projects: list[Values]
 
 

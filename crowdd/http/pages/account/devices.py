@@ -25,6 +25,8 @@ class SessionsPublic(Titled, WithForm):
 
 
 class ClaimPublic(Titled, WithForm):
+    """``answers`` is the number of anonymous answers that the account can take over."""
+
     answers: int
 
 

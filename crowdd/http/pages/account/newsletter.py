@@ -19,6 +19,8 @@ _WORDS = {"true": True, "false": False}
 
 
 class NewsletterPublic(Titled):
+    """``next`` is where a front end goes after the choice."""
+
     next: str
 
 

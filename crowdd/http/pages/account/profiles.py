@@ -38,6 +38,8 @@ class OwnProfilePublic(ProfilePublic):
 
 
 class OwnProfilePrivate(ProfilePrivate):
+    """``can_confirm`` says whether a confirmation e-mail can be sent; ``paused`` names the paused projects."""
+
     can_confirm: bool
     paused: frozenset[str]
 
@@ -48,6 +50,8 @@ class ProjectsPublic(Titled):
 
 
 class ProjectsPrivate(NamedPrivate):
+    """``paused`` has the short names of the paused projects."""
+
     paused: frozenset[str]
 
 

@@ -30,6 +30,8 @@ _NEWCOMER_SECONDS = 1800
 
 
 class LeavingPublic(Titled):
+    """``next`` is the address of the provider."""
+
     next: str
 
 

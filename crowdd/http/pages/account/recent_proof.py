@@ -33,11 +33,15 @@ class ProofMethods(TypedDict):
 
 
 class ProvePublic(Titled, WithForm, Message):
+    """``next`` is the address to return to; ``methods`` are those that the account has."""
+
     next: str
     methods: ProofMethods
 
 
 class ProvePrivate(TypedDict):
+    """``providers`` can confirm the person instead."""
+
     providers: list[dict[str, str]]
 
 

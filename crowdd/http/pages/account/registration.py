@@ -38,6 +38,8 @@ class RegisterPrivate(TypedDict):
 
 
 class SentPublic(Titled):
+    """``status`` is always ``sent``: the e-mail with the link is on its way."""
+
     status: str
 
 

@@ -41,6 +41,8 @@ class SecurityPublic(Titled):
 
 
 class SecurityPrivate(NamedPrivate):
+    """``offers_passkeys`` says whether passkeys work at the address of the site."""
+
     offers_passkeys: bool
 
 
@@ -68,6 +70,8 @@ class AuthenticatorPrivate(NamedPrivate):
 
 
 class CodesPublic(Titled, WithForm, Message):
+    """``left`` is the number of unused codes; ``codes`` are shown only once, after their creation."""
+
     left: int
     codes: list[str]
     next: NotRequired[str]

@@ -77,7 +77,7 @@ class SettingsForms:
         return self._buttons[button]
 
     async def _profile(self, incoming: Incoming, row: AccountPage) -> Response:
-        said = Profile(
+        profile = Profile(
             name=incoming.text("name", row["name"]),
             fullname=incoming.text("fullname", row["fullname"]),
             email_addr=incoming.text("email_addr", row["email_addr"]),
@@ -85,10 +85,10 @@ class SettingsForms:
             privacy_mode=incoming.flag("privacy_mode", row["privacy_mode"]),
             subscribed=incoming.flag("subscribed", row["subscribed"]),
         )
-        waits = await self._profiles.update(row, said, self._languages.names, incoming.who)
+        waits = await self._profiles.update(row, profile, self._languages.names, incoming.who)
         updated = _("Your profile has been updated.")
         sent = _("Your profile has been updated. To start using your new address, open the link that we sent there.")
-        return _done(said.name, sent if waits else updated)
+        return _done(profile.name, sent if waits else updated)
 
     async def _upload(self, incoming: Incoming, row: AccountPage) -> Response:
         file = incoming.upload("avatar") if incoming.content_type == "multipart/form-data" else None

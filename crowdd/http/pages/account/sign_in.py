@@ -28,6 +28,8 @@ class SignInPublic(Titled, WithForm, Message):
 
 
 class SignInPrivate(TypedDict):
+    """``passkeys`` says whether they work at the address of the site."""
+
     passkeys: bool
 
 

@@ -27,6 +27,8 @@ class Series(TypedDict):
 
 
 class DashboardPublic(Titled):
+    """The keys of PyBossa; ``wait`` says whether new figures are being calculated."""
+
     update_feed: list[Values]
     active_users_last_week: Series
     active_anon_last_week: Series
@@ -41,6 +43,8 @@ class DashboardPublic(Titled):
 
 
 class AuditPublic(Titled):
+    """``chosen`` has the current filters; ``next`` is the entry that the next page begins before."""
+
     entries: list[Values]
     kinds: list[str]
     chosen: dict[str, str | None]

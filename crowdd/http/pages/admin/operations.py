@@ -50,6 +50,8 @@ class MailPublic(Titled, WithForm):
 
 
 class QueuePublic(Titled, WithForm):
+    """``next`` is the background task that the next page begins before."""
+
     items: list[Values]
     states: list[str]
     chosen: ChosenState

@@ -107,12 +107,12 @@ class BlogPages:
         row = await self._writer(incoming, short_name)
         if wrong := _mistakes(incoming):
             return await self._again(incoming, row, wrong)
-        said = _said(incoming, published=False) | {"project_id": row["id"]}
+        values = _values(incoming, published=False) | {"project_id": row["id"]}
         try:
-            made = await self._records.create(BLOGPOST, incoming.who, said)
+            made = await self._records.create(BLOGPOST, incoming.who, values)
         except CostlyTextError as error:
             return await self._again(incoming, row, {error.attribute: [error.sentence]})
-        return await self._saved(_at(short_name, made["id"]), said["body"])
+        return await self._saved(_at(short_name, made["id"]), values["body"])
 
     async def _writer(self, incoming: Incoming, short_name: str) -> ProjectPage:
         row = await self._projects.page(short_name, incoming.who)
@@ -130,12 +130,12 @@ class BlogPages:
         found = await self._own_post(incoming, row, post_id)
         if wrong := _mistakes(incoming):
             return await self._again(incoming, row, wrong, id=post_id)
-        said = _said(incoming, published=found["published"])
+        values = _values(incoming, published=found["published"])
         try:
-            await self._records.change(BLOGPOST, incoming.who, post_id, said)
+            await self._records.change(BLOGPOST, incoming.who, post_id, values)
         except CostlyTextError as error:
             return await self._again(incoming, row, {error.attribute: [error.sentence]}, id=post_id)
-        return await self._saved(_at(short_name, post_id), said["body"])
+        return await self._saved(_at(short_name, post_id), values["body"])
 
     async def _saved(self, at: str, body: str) -> Response:
         return Redirect(at, *await self._views.left_out.after(body, _("The post is saved.")))
@@ -169,7 +169,7 @@ def _mistakes(incoming: Incoming) -> dict[str, list[str]]:
     return found
 
 
-def _said(incoming: Incoming, *, published: bool) -> Values:
+def _values(incoming: Incoming, *, published: bool) -> Values:
     texts = {name: incoming.field(name).strip() for name in ("title", "body")}
     return {**texts, "published": incoming.flag("published", published)}
 

@@ -45,16 +45,16 @@ class NewProjectPages:
     async def create(self, incoming: Incoming) -> Response:
         """Creates a draft. Missing fields are derived: the short name from the name, the description from the story."""
         _require_account(incoming)
-        said = {name: incoming.field(name).strip() for name in _FIELDS}
-        said["short_name"] = said["short_name"] or (slug(said["name"]) if said["name"] else "")
-        said["description"] = said["description"] or project_validation.first_sentence(said["long_description"])
-        wrong = project_validation.mistakes(said["name"], said["short_name"] or "x", said["description"])
-        wrong = wrong or await self._created(incoming, said)
+        values = {name: incoming.field(name).strip() for name in _FIELDS}
+        values["short_name"] = values["short_name"] or (slug(values["name"]) if values["name"] else "")
+        values["description"] = values["description"] or project_validation.first_sentence(values["long_description"])
+        wrong = project_validation.mistakes(values["name"], values["short_name"] or "x", values["description"])
+        wrong = wrong or await self._created(incoming, values)
         if wrong:
             form = self._forms.refused(incoming, wrong, *_FIELDS)
             return self._page(form, MISTAKES)
         return Redirect(
-            f"/project/{quote(said['short_name'])}/tasks/taskpresentereditor",
+            f"/project/{quote(values['short_name'])}/tasks/taskpresentereditor",
             _("Project created. Others cannot find it until you publish it."),
         )
 
@@ -64,9 +64,9 @@ class NewProjectPages:
         words = _("This is your own copy of the example. Nobody else sees it: try it, and change what you like.")
         return Redirect(f"/project/{quote(short_name)}/", words)
 
-    async def _created(self, incoming: Incoming, said: dict[str, str]) -> Mistakes:
+    async def _created(self, incoming: Incoming, values: dict[str, str]) -> Mistakes:
         try:
-            await self._records.create(PROJECT, incoming.who, said)
+            await self._records.create(PROJECT, incoming.who, values)
         except ConflictError as error:
             return project_validation.taken(error)
         except CostlyTextError as error:

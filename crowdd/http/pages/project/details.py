@@ -90,12 +90,12 @@ class UpdatePages:
 
     async def _details(self, incoming: Incoming, row: ProjectPage) -> Response:
         before: Mapping[str, Any] = row
-        said: Values = {name: incoming.text(name, before[name]).strip() for name in _TEXTS}
-        if wrong := project_validation.mistakes(said["name"], said["short_name"], said["description"]):
+        texts: Values = {name: incoming.text(name, before[name]).strip() for name in _TEXTS}
+        if wrong := project_validation.mistakes(texts["name"], texts["short_name"], texts["description"]):
             raise FormError(wrong)
         self._require_password(incoming, row)
         pictured = await self._pictured(incoming, row)
-        changes = said | {name: incoming.flag(name, before[name]) for name in _BOXES}
+        changes = texts | {name: incoming.flag(name, before[name]) for name in _BOXES}
         if category := incoming.field("category_id"):
             changes["category_id"] = category
         if (info := _info(incoming, row["info"])) != row["info"]:
@@ -107,8 +107,8 @@ class UpdatePages:
         except FormError as error:
             raise (_PicturedError(error.errors) if pictured else error) from None
         await self._lock(incoming, row)
-        words, status = await self._views.left_out.after(said["long_description"], _("Project updated!"))
-        return Redirect(f"/project/{quote(said['short_name'])}/", words, status)
+        words, status = await self._views.left_out.after(texts["long_description"], _("Project updated!"))
+        return Redirect(f"/project/{quote(texts['short_name'])}/", words, status)
 
     async def _pictured(self, incoming: Incoming, row: ProjectPage) -> bool:
         """Stores the picture that came with the texts, and returns whether there was one. Raises FormError."""

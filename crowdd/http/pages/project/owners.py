@@ -40,6 +40,8 @@ class CoownersPublic(ProjectPublic, WithForm, Message, NewInvitation):
 
 
 class CoownersPrivate(ProjectPrivate):
+    """``link`` is that of a new invitation, shown only once."""
+
     link: str | None
 
 

@@ -60,6 +60,8 @@ class ChangePublic(ProjectPublic, WithForm, Message):
 
 
 class ChangePrivate(ProjectPrivate):
+    """``schedulers`` are the names of those that can be chosen."""
+
     schedulers: list[str]
 
 

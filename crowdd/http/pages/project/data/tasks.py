@@ -35,6 +35,8 @@ class Chosen(TypedDict):
 
 
 class TasksPublic(ProjectPublic):
+    """``autoimporter_enabled`` is always false: crowdd has no automatic imports."""
+
     autoimporter_enabled: bool
 
 
@@ -61,6 +63,8 @@ class BrowsePrivate(ProjectPrivate):
 
 
 class TaskPublic(ProjectPublic):
+    """``next`` is the answer that the next page begins after; ``agreement`` is None without counted answers."""
+
     task: Values
     task_runs: list[Values]
     agreement: Values | None

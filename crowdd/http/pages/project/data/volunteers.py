@@ -83,8 +83,8 @@ class VolunteerPages:
         maximum = row["info"].get("counted_per_network")
         named = incoming.query.get("taskrun_id", "")
         word = clean_text(incoming.query.get("volunteer", ""))[:100] or None
-        given = {"volunteer": word, "taskrun_id": named if named.isdigit() else None}
-        return {"counted_per_network": maximum, **given} | dict.fromkeys(("user_name", "reason"))
+        prefilled = {"volunteer": word, "taskrun_id": named if named.isdigit() else None}
+        return {"counted_per_network": maximum, **prefilled} | dict.fromkeys(("user_name", "reason"))
 
     async def volunteer(self, incoming: Incoming, short_name: str, volunteer: str) -> Response:
         """One volunteer and their answers, the newest first, or those before ``last_id``."""
@@ -131,11 +131,11 @@ class VolunteerPages:
     async def set_limit(self, incoming: Incoming, short_name: str) -> Response:
         """Sets how many answers of a network count per task. An empty field means the default of the site."""
         row = await self._projects.owned(short_name, incoming.who)
-        given = incoming.field("counted_per_network").strip()
+        text = incoming.field("counted_per_network").strip()
         info = {name: value for name, value in row["info"].items() if name != "counted_per_network"}
         try:
-            told = {"counted_per_network": Integer(minimum=0).parse(given)} if given else {}
-            await self._records.change(PROJECT, incoming.who, row["id"], {"info": info | told})
+            limit = {"counted_per_network": Integer(minimum=0).parse(text)} if text else {}
+            await self._records.change(PROJECT, incoming.who, row["id"], {"info": info | limit})
         except InvalidValueError:
             wrong = {"counted_per_network": [_("Enter a whole number from 0 to 1,000, or nothing.")]}
             return await self._refused(incoming, row, wrong)

@@ -35,6 +35,8 @@ _SAMPLES = 5
 
 
 class EditorPublic(ProjectPublic, WithForm, Message):
+    """``presenters`` are the names of the templates."""
+
     presenters: list[str]
 
 
@@ -53,6 +55,8 @@ class Preview(TypedDict):
 
 
 class EditorPrivate(OptionsPrivate, editor_texts.TextFields):
+    """``unsaved`` says whether the form differs from what is stored; ``columns`` are those of the tasks."""
+
     unsaved: bool
     preview: Preview
     columns: list[str]
@@ -134,11 +138,11 @@ class EditorPages:
     async def _start(self, incoming: Incoming, row: ProjectPage) -> Response:
         """Stores a starter. If the project's description is a question, the starter asks it."""
         document = _begun(incoming.field("template"), {})
-        said = starters.asked(document) or {}
+        texts = starters.asked(document) or {}
         if row["description"].strip().endswith("?"):
-            document = starters.asking(document, said | {"question": row["description"].strip()})
-        told = {"task_presenter": document, **_declared(row, "task_presenter", document)}
-        await self._projects.tell(row, told, incoming.who)
+            document = starters.asking(document, texts | {"question": row["description"].strip()})
+        info = {"task_presenter": document, **_declared(row, "task_presenter", document)}
+        await self._projects.tell(row, info, incoming.who)
         if not row["n_tasks"]:
             return Redirect(f"/project/{quote(row['short_name'])}/tasks/import", _("Saved. Next, add your tasks."))
         return Redirect(_path(row["short_name"], "task_presenter"), _("This is what volunteers will see."))

@@ -51,22 +51,22 @@ def shown(incoming: Incoming) -> Asked:
 
 def wanted(incoming: Incoming, document: str) -> Asked:
     """The texts of a document merged with the fields, also those that the document has no place for."""
-    said, words = starters.asked(document) or {}, typed(incoming)
-    return {**words, **starters.merged(said, shown(incoming), words)}
+    texts, words = starters.asked(document) or {}, typed(incoming)
+    return {**words, **starters.merged(texts, shown(incoming), words)}
 
 
 def worded(incoming: Incoming, document: str) -> str:
     """The document with the fields merged in. Raises FormError by field, and InvalidValueError without texts."""
-    said = starters.asked(document)
-    if said is None:
+    texts = starters.asked(document)
+    if texts is None:
         return _wordless(incoming, document)
-    changed = {name: value for name, value in wanted(incoming, document).items() if name in said or name != "answers"}
+    changed = {name: value for name, value in wanted(incoming, document).items() if name in texts or name != "answers"}
     wrong: dict[str, list[str]] = {} if changed["question"] else {"question": [_("Please fill this in.")]}
-    if "answers" in said and not 1 <= len(changed["answers"]) <= MAX_ANSWERS:
+    if "answers" in texts and not 1 <= len(changed["answers"]) <= MAX_ANSWERS:
         wrong["answers"] = [_("Write 1 to %(maximum)s answers, each on a line of its own.", maximum=MAX_ANSWERS)]
     if wrong:
         raise FormError(wrong)
-    return document if changed == said else starters.asking(document, changed)
+    return document if changed == texts else starters.asking(document, changed)
 
 
 def _wordless(incoming: Incoming, document: str) -> str:

@@ -45,6 +45,8 @@ class PresenterPublic(ProjectPublic, ResultCount):
 
 
 class PresenterPrivate(ProjectPrivate):
+    """``presenter`` is what the frame and its bridge get; ``prose`` the long description."""
+
     presenter: Values
     prose: Laid
 
