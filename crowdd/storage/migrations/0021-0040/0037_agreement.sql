@@ -7,7 +7,7 @@ ALTER TABLE result
     ADD n_compared int,                                         -- answers that were compared
     ADD agreement real;                                         -- share of the most frequent value; null: not compared yet
 
-CREATE INDEX result_agreement ON result (project_id, agreement, id) WHERE last_version;
+CREATE INDEX result_agreement ON result (project_id, agreement, id) INCLUDE (n_compared) WHERE last_version;
 CREATE INDEX result_consensus ON result (project_id, consensus_hash, id) WHERE last_version;
 
 -- Projects whose last results have to be compared again, up to after_task already done. Transactions before xact may still
