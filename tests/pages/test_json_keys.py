@@ -20,6 +20,7 @@ PRIVATE = {
     "confirmation_email_sent", "flags", "category", "catalog_api", "google_user_id", "github_user_id",
     "orcid_user_id", "api_key", "passwd_hash",
 }  # fmt: skip
+RESULTS = {"n_results", "summary", "rows", "next"}
 PROJECT_PAGE = {
     "last_activity", "n_completed_tasks", "n_task_runs", "n_tasks", "n_volunteers", "overall_progress", "owner",
     "pro_features", "project", "template", "title",
@@ -213,7 +214,7 @@ async def test_the_task_pages(served):
     for path in ("newtask", f"task/{project['tasks'][0]}", "results", "tutorial"):
         page = await view(served.client(), f"/project/birds/{path}")
         assert page.keys() >= {"owner", "project", "template", "title"} and "secret_key" not in page["project"]
-        assert page.keys() == PROJECT_PAGE | ({"n_results"} if path == "results" else set()), path
+        assert page.keys() == PROJECT_PAGE | (RESULTS if path == "results" else set()), path
 
 
 @shows("result-info")
@@ -229,5 +230,5 @@ async def test_the_results_page_counts_results_that_are_filled(served):
     page = await view(served.client(), "/project/birds/results")
     assert page["n_results"] == 1 and "secret_key" not in page["project"]
     own = await view(owner, "/project/birds/results")
-    assert own.keys() == PROJECT_PAGE | {"n_results"} and own["project"]["owner_id"] == owner.user_id
+    assert own.keys() == PROJECT_PAGE | RESULTS and own["project"]["owner_id"] == owner.user_id
     assert own["owner"]["id"] == owner.user_id and own["pro_features"]["webhooks_enabled"]

@@ -83,7 +83,7 @@ STATEMENTS: dict[str, tuple[int | None, int | None, int | None]] = {
     "/project/<short_name>/pictures": (None, 4, 4),
     "/project/<short_name>/publish": (None, 4, 4),
     "/project/<short_name>/queue": (None, 4, 4),
-    "/project/<short_name>/results": (3, 5, 5),
+    "/project/<short_name>/results": (4, 6, 6),
     "/project/<short_name>/settings": (None, 5, 5),
     "/project/<short_name>/stats": (5, 6, 6),
     "/project/<short_name>/task/<int:task_id>": (4, 6, 6),

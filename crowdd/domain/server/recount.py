@@ -31,6 +31,7 @@ class Check:
 CHECKS = (
     Check("places of tasks", "check_places", "repair_places"),
     Check("states and results", "check_states", "repair_states"),
+    Check("agreement of results", "check_agreement", "repair_agreement"),
     Check("positions", "check_positions", "repair_positions"),
     Check("answers of volunteers", "check_volunteers", "repair_volunteers"),
     Check("the last two weeks", "check_recent", "repair_recent"),

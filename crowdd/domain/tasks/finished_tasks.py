@@ -1,23 +1,31 @@
-"""What came out of a project, for people: finished tasks with the shares of their answers, page by page."""
+"""What came out of a project, for people: finished tasks with the shares of their answers, and all of them together."""
 
 from __future__ import annotations
 
 import attrs
+import orjson
 
+from crowdd.errors import InvalidValueError
 from crowdd.kinds.result import RESULT
+from crowdd.languages import _
 from crowdd.storage.database import Database
 from crowdd.storage.projects.rows import ProjectPage
 from crowdd.storage.tasks import finished_tasks
-from crowdd.storage.tasks.rows import FinishedTask
+from crowdd.storage.tasks.finished_tasks import ORDERS, Chosen
+from crowdd.storage.tasks.rows import FinishedTask, ResultSummary
 from crowdd.values import Values
 
 PER_PAGE = 20
+OUTCOMES = 10  # most frequent answers that are shown with their number
+NO_WINNER = "none"
+"""The filter for results in which several answers are the most frequent."""
 _VOTES = 5
+_MAX_ANSWER = 4000  # characters of the filter
 
 
 @attrs.frozen
 class Finished:
-    """A page of finished tasks, the newest first; ``next``: before which result the next page begins."""
+    """A page of finished tasks; ``next``: behind which result the next page begins."""
 
     tasks: list[Values]
     next: int | None
@@ -33,11 +41,48 @@ class FinishedTasks:
         """Whether who has this row of ``Projects.page`` may see answers: as in lists of results."""
         return bool(row["roles"] & RESULT.rights.see)
 
-    async def page(self, row: ProjectPage, before: int | None) -> Finished:
-        """Those before a result, or the last ones; to be asked for those who may see them."""
-        found = await finished_tasks.page(self._db, row["id"], before, PER_PAGE + 1, _VOTES)
+    async def page(self, row: ProjectPage, chosen: Chosen) -> Finished:
+        """Those that are chosen; to be asked for those who may see them."""
+        found = await finished_tasks.page(self._db, row["id"], chosen, PER_PAGE + 1, _VOTES)
         more = len(found) > PER_PAGE
         return Finished([_task(one) for one in found[:PER_PAGE]], found[PER_PAGE - 1]["id"] if more else None)
+
+    async def summary(self, row: ProjectPage) -> ResultSummary:
+        """All of them together; to be asked for those who may see them."""
+        return await finished_tasks.summary(self._db, row["id"], OUTCOMES)
+
+
+def chosen(
+    *,
+    answer: str = "",
+    min_agreement: int | None = None,
+    max_agreement: int | None = None,
+    order: str = "",
+    before: int | None = None,
+) -> Chosen:
+    """What words of an address choose. Agreements are percentages, cut at the point: 66 chooses 2 of 3, too.
+
+    ``answer`` is JSON, a text without quotes, or NO_WINNER. Raises InvalidValueError.
+    """
+    order = order or "newest"
+    if order not in ORDERS:
+        raise InvalidValueError(_("%(name)s must be one of %(choices)s.", name="orderby", choices=", ".join(ORDERS)))
+    minimum = None if min_agreement is None else min_agreement / 100
+    below = None if max_agreement is None or max_agreement >= 100 else (max_agreement + 1) / 100
+    return Chosen(_json(answer), minimum, below, order, before)
+
+
+def _json(answer: str) -> str | None:
+    """The answer as JSON text; None for every answer, "" for none of them."""
+    if not answer or answer == NO_WINNER:
+        return "" if answer else None
+    if len(answer) > _MAX_ANSWER:
+        raise InvalidValueError(_("The answer may have at most %(maximum)s characters.", maximum=_MAX_ANSWER))
+    try:
+        value = orjson.loads(answer)
+    except orjson.JSONDecodeError:
+        value = answer
+    return orjson.dumps(value).decode()
 
 
 def _task(row: FinishedTask) -> Values:
@@ -47,6 +92,9 @@ def _task(row: FinishedTask) -> Values:
         "task_id": row["task_id"],
         "info": row["info"],
         "task_info": row["task_info"],
+        "consensus": row["consensus"],
+        "won": row["won"],
+        "agreement": row["agreement"],
         "total": row["total"],
         "votes": votes,
         "others": row["kinds"] - len(votes),

@@ -1,29 +1,63 @@
-"""Finished tasks with what was answered, as people read them."""
+"""Finished tasks with what was answered, and what came out of a project together, as people read them."""
 
 from __future__ import annotations
 
-from crowdd.storage.database import Database, fetch_rows
-from crowdd.storage.tasks.rows import FinishedTask
+import attrs
 
+from crowdd.storage.database import Database, fetch_row, fetch_rows
+from crowdd.storage.tasks.rows import FinishedTask, ResultSummary
+
+ORDERS = {
+    "newest": ("r.id", "DESC"),
+    "most_agreed": ("r.agreement", "DESC"),
+    "least_agreed": ("r.agreement", "ASC"),
+    "most_answers": ("r.n_compared", "DESC"),
+}
 _MAX_INFO_BYTES = 4000  # of a task or of a result; of a larger one nothing is shown
 _MAX_ANSWER = 300  # characters of an answer
 
 
-async def page(db: Database, project_id: int, before: int | None, maximum: int, votes: int) -> list[FinishedTask]:
-    """The last results of a project, or those before one, the newest first: ``id``, ``task_id``, ``info``, ``task_info``.
+@attrs.frozen
+class Chosen:
+    """Which results and in which order: those behind the result ``before``.
+
+    ``answer`` is the most frequent value, as JSON; "" chooses those without one, None all. Agreements are 0 to 1.
+    """
+
+    answer: str | None = None
+    min_agreement: float | None = None
+    below_agreement: float | None = None
+    order: str = "newest"
+    before: int | None = None
+
+
+async def page(db: Database, project_id: int, chosen: Chosen, maximum: int, votes: int) -> list[FinishedTask]:
+    """Last results of a project: ``id``, ``task_id``, ``info``, ``task_info``.
 
     ``votes`` has the most frequent answers among those that count: ``answer`` (JSON; of a long one the beginning, as a
     text), how many there are (``n``). ``total`` are all that count, ``kinds`` how many different ones there are.
     """
+    key, way = ORDERS[chosen.order]
+    order = f"{key} {way}, r.id {way}" if key != "r.id" else f"r.id {way}"
+    values = {
+        "project": project_id,
+        "answer": chosen.answer,
+        "minimum": chosen.min_agreement,
+        "below": chosen.below_agreement,
+        "before": chosen.before,
+        "maximum": maximum,
+        "votes": votes,
+    }
     return await fetch_rows(
         db,
         FinishedTask,
         f"""
         SELECT r.id, r.task_id, CASE WHEN octet_length(r.info::text) <= {_MAX_INFO_BYTES} THEN r.info END AS info,
                CASE WHEN octet_length(t.info::text) <= {_MAX_INFO_BYTES} THEN t.info END AS task_info,
+               r.consensus, r.consensus_hash IS NOT NULL AS won, r.agreement::float8 AS agreement,
                coalesce(v.votes, '[]') AS votes, coalesce(v.total, 0) AS total, coalesce(v.kinds, 0) AS kinds
-          FROM (SELECT * FROM result WHERE project_id = %(project)s AND last_version AND id < %(before)s
-                 ORDER BY id DESC LIMIT %(maximum)s) r
+          FROM (SELECT * FROM result r WHERE project_id = %(project)s AND last_version{_where(chosen, key, way)}
+                 ORDER BY {order} LIMIT %(maximum)s) r
           JOIN task t ON t.project_id = r.project_id AND t.id = r.task_id
          CROSS JOIN LATERAL (
             SELECT json_agg(json_build_object('answer', CASE WHEN length(g.answer::text) <= {_MAX_ANSWER} THEN g.answer
@@ -32,6 +66,53 @@ async def page(db: Database, project_id: int, before: int | None, maximum: int, 
               FROM (SELECT value AS answer, count(*)::int AS n, min(run) AS first,
                            row_number() OVER (ORDER BY count(*) DESC, min(run)) AS nth
                       FROM answer_values(r.project_id, r.task_id) GROUP BY value) g) v
-         ORDER BY r.id DESC""",
-        {"project": project_id, "before": 2**63 - 1 if before is None else before, "maximum": maximum, "votes": votes},
+         ORDER BY {order}""",
+        values,
+    )
+
+
+def _where(chosen: Chosen, key: str, way: str) -> str:
+    """Conditions on results; those without an agreement are left out where it matters."""
+    sql = ""
+    if chosen.answer == "":
+        sql += " AND consensus_hash IS NULL AND agreement IS NOT NULL"
+    elif chosen.answer is not None:
+        sql += " AND consensus_hash = jsonb_hash_extended(%(answer)s::jsonb, 0)"
+    if chosen.min_agreement is not None:
+        sql += " AND agreement >= %(minimum)s::real"
+    if chosen.below_agreement is not None:
+        sql += " AND agreement < %(below)s::real"
+    if key != "r.id":
+        sql += " AND agreement IS NOT NULL"
+    if chosen.before is None:
+        return sql
+    sign = "<" if way == "DESC" else ">"
+    if key == "r.id":
+        return f"{sql} AND id {sign} %(before)s"
+    here = f"SELECT {key} FROM result r WHERE project_id = %(project)s AND id = %(before)s"
+    return f"{sql} AND ({key}, id) {sign} (({here}), %(before)s::bigint)"
+
+
+async def summary(db: Database, project_id: int, maximum: int) -> ResultSummary:
+    """What the last results of a project say together, with so many outcomes. Reads two narrow indexes of them once."""
+    return await fetch_row(
+        db,
+        ResultSummary,
+        """
+        WITH g AS MATERIALIZED (
+            SELECT consensus_hash AS hash, count(*)::int AS n FROM result WHERE project_id = %(project)s AND last_version GROUP BY 1),
+        top AS (SELECT hash, n FROM g WHERE hash IS NOT NULL ORDER BY n DESC, hash LIMIT %(maximum)s)
+        SELECT a.tasks, a.answers, a.several, a.agreement, a.unanimous, ARRAY[a.several - a.half, a.half - a.most, a.most - a.unanimous, a.unanimous] AS bands,
+               (SELECT coalesce(sum(n), 0)::int FROM g WHERE hash IS NULL) - a.pending AS tied,
+               (SELECT count(hash)::int FROM g) AS kinds, coalesce(o.outcomes, '[]') AS outcomes,
+               EXISTS (SELECT FROM agreement_due WHERE project_id = %(project)s) AS due
+          FROM (SELECT count(*)::int AS tasks, coalesce(sum(n_compared), 0)::int AS answers, count(*) FILTER (WHERE n_compared > 1)::int AS several,
+                       avg(agreement) FILTER (WHERE n_compared > 1) AS agreement, count(*) FILTER (WHERE n_compared > 1 AND agreement = 1)::int AS unanimous,
+                       count(*) FILTER (WHERE n_compared > 1 AND agreement >= 0.5)::int AS half,
+                       count(*) FILTER (WHERE n_compared > 1 AND agreement >= 0.75)::int AS most, count(*) FILTER (WHERE agreement IS NULL)::int AS pending
+                  FROM result WHERE project_id = %(project)s AND last_version) a
+         CROSS JOIN LATERAL (
+            SELECT json_agg(json_build_object('answer', r.consensus, 'short', r.consensus IS NOT NULL, 'n', top.n) ORDER BY top.n DESC, top.hash) AS outcomes
+              FROM top CROSS JOIN LATERAL (SELECT consensus FROM result WHERE project_id = %(project)s AND last_version AND consensus_hash = top.hash LIMIT 1) r) o""",
+        {"project": project_id, "maximum": maximum},
     )

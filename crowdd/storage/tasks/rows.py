@@ -160,15 +160,49 @@ class FinishedVote(TypedDict):
 
 
 class FinishedTask(TypedDict):
-    """A result with its task and the most frequent answers; ``info`` is None where it is large."""
+    """A result with its task and the most frequent answers; ``info`` is None where it is large.
+
+    ``won`` says whether one value is the most frequent. ``agreement`` is None for results that were not compared yet.
+    """
 
     id: int
     task_id: int
     info: Json
     task_info: Json
+    consensus: Json
+    won: bool
+    agreement: float | None
     votes: list[FinishedVote]
     total: int
     kinds: int
+
+
+class Outcome(TypedDict):
+    """A value that is the most frequent among the answers to ``n`` tasks; ``short`` is false for one that is not kept."""
+
+    answer: Json
+    short: bool
+    n: int
+
+
+class ResultSummary(TypedDict):
+    """What the last results of a project say together.
+
+    ``several`` are those of two answers or more: their mean ``agreement`` and how many are ``unanimous``. ``bands`` are
+    those of them with an agreement of 0, 0.5, 0.75 and 1 at least. ``tied`` have no most frequent value. ``kinds`` is how
+    many different values won, ``outcomes`` the most frequent of them. ``due``: some are still to be compared.
+    """
+
+    tasks: int
+    answers: int
+    several: int
+    agreement: float | None
+    unanimous: int
+    bands: list[int]
+    tied: int
+    kinds: int
+    outcomes: list[Outcome]
+    due: bool
 
 
 class ResultRow(TypedDict):

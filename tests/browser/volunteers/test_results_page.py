@@ -38,7 +38,7 @@ def test_finished_tasks_are_drawn_with_the_shares_of_their_answers(
     stage.go("/project/MINE/results")
     rows = page.locator(".outcomes > li")
     told = rows.all_inner_texts()
-    assert len(told) == 2 and "2 tasks are finished." in page.inner_text("main")
+    assert len(told) == 2 and "2 tasks have a result." in page.inner_text("main")
     assert f"Task {second}" in told[0] and "Can’t tell" in told[0] and "by hand" in told[0] and '{"boxes":' in told[0]
     lines = rows.nth(1).locator("tbody tr").all_inner_texts()
     assert [line.split() for line in lines] == [
@@ -49,7 +49,15 @@ def test_finished_tasks_are_drawn_with_the_shares_of_their_answers(
     assert page.get_by_role("link", name="Export").get_attribute("href").endswith("/tasks/export")
     background = page.evaluate("getComputedStyle(document.documentElement).backgroundColor")
     assert background not in ("rgb(255, 255, 255)", "rgba(0, 0, 0, 0)") and stage.console == []
-    rows.nth(1).get_by_role("link").click()
+    bars = page.get_by_role("table", name="Tasks by their most frequent answer").locator("tbody tr")
+    assert [line.split() for line in bars.all_inner_texts()] == [
+        ["Cinnabar", "1", "50", "%"],
+        ["No", "single", "winner", "1", "50", "%"],
+    ]
+    bars.first.get_by_role("link").click()
+    page.get_by_role("link", name="Show all").wait_for()
+    assert rows.count() == 1 and "Cinnabar" in rows.inner_text()
+    rows.get_by_role("link").click()
     page.wait_for_url(f"**/tasks/{first}")
 
     owner.api("PUT", f"project/{stage.mine.id}", {"zip_download": False})
@@ -75,7 +83,7 @@ def test_results_come_page_by_page(stage: Any, new_person: Any, new_project: Any
         answer([ada], stage.mine, [{"answer": f"No. {number}"}])
     stage.go("/project/MINE/results")
     assert stage.page.locator(".outcomes > li").count() == 20
-    stage.page.get_by_role("link", name="Show older").click()
-    stage.page.get_by_role("link", name="The newest").wait_for()
+    stage.page.get_by_role("link", name="Show more").click()
+    stage.page.get_by_role("link", name="First page").wait_for()
     told = stage.page.locator(".outcomes > li").all_inner_texts()
-    assert len(told) == 2 and "No. 0" in told[-1] and stage.page.get_by_role("link", name="Show older").count() == 0
+    assert len(told) == 2 and "No. 0" in told[-1] and stage.page.get_by_role("link", name="Show more").count() == 0

@@ -50,6 +50,8 @@ BREAKING = {
     "UPDATE task_ledger SET done = false WHERE done": {"task_ledger.done", "project_stat.completed", "project_hour.completed"},
     "UPDATE result SET last_version = false": {"last results", "results of exactly the counted answers"},
     "UPDATE result SET task_run_ids = task_run_ids[1:1] WHERE last_version": {"results of exactly the counted answers"},
+    "UPDATE result SET agreement = 0.1, consensus = '7' WHERE last_version": {"result.agreement", "results with the consensus"},
+    "UPDATE result SET n_compared = NULL WHERE last_version": {"result.n_compared"},
     "INSERT INTO retirement SELECT 1, 2, 'retired', '', 1, now()": {"task_ledger.retired"},
     "UPDATE task_ledger SET requeued_xid = NULL; UPDATE position SET k1 = 5 WHERE actor = '' AND scan LIKE 'priority/%'": {
         "open tasks passed by the low-water mark",
@@ -117,7 +119,7 @@ async def test_of_very_many_differences_the_first_come_and_the_others_are_counte
 
 def test_every_check_is_broken_above():
     assert {check.name for check in CHECKS} == {
-        "places of tasks", "states and results", "positions", "answers of volunteers", "the last two weeks", "hours", "figures of projects", "bytes of projects",
+        "places of tasks", "states and results", "agreement of results", "positions", "answers of volunteers", "the last two weeks", "hours", "figures of projects", "bytes of projects",
         "scores and ranks",
     }  # fmt: skip
 

@@ -451,16 +451,70 @@ def _result_cases(at: str) -> Iterator[Case]:
         "votes": votes,
         "others": 0,
     }
-    one |= {"pictures": ["no picture", "/uploads/project-8/0123.png"]}
-    rows = [one, one | {"task_id": 11, "title": "", "pictures": [], "info": "A fox", "others": 2, "votes": votes[:1]}]
+    one |= {
+        "pictures": ["no picture", "/uploads/project-8/0123.png"],
+        "consensus": votes[0]["answer"],
+        "won": True,
+        "agreement": 0.7,
+    }
+    second: Context = {
+        "task_id": 11,
+        "title": "",
+        "pictures": [],
+        "info": "A fox",
+        "others": 2,
+        "votes": votes[:1],
+        "agreement": None,
+    }
+    third: Context = {
+        "task_id": 10,
+        "title": "",
+        "consensus": None,
+        "won": False,
+        "agreement": 0.5,
+        "votes": votes[1:3],
+    }
+    summary: Context = {
+        "tasks": 4120,
+        "answers": 41_200,
+        "several": 4119,
+        "agreement": 0.83,
+        "unanimous": 2000,
+        "bands": [19, 800, 1300, 2000],
+        "tied": 7,
+        "kinds": 14,
+        "due": False,
+    }
+    outcomes: list[Context] = [
+        {"answer": "A fox, on its way down to the brook", "filter": '"A fox, on its way down to the brook"', "n": 3000},
+        {"answer": None, "filter": "null", "n": 900},
+        {"answer": {"boxes": [[1, 2, 3, 4]]}, "filter": "", "n": 200},
+        {"answer": True, "filter": "true", "n": 4},
+        {"answer": 4, "filter": "4", "n": 2},
+    ]
+    chosen: Context = {"answer": "", "min_agreement": "", "max_agreement": "", "orderby": "", "query": ""}
+    rows = [one, one | second, one | third]
     page: Context = {"rows": rows, "next": 4, "first": True, "sees": True, "owns": False, "paused": False}
-    page |= {"title": Word("Results"), "project": PUBLIC}
+    page |= {"title": Word("Results"), "project": PUBLIC, "summary": summary, "outcomes": outcomes, "chosen": chosen}
+    filtered = chosen | {
+        "answer": '"Heron"',
+        "max_agreement": "50",
+        "orderby": "least_agreed",
+        "query": "answer=%22Heron%22",
+    }
+    alone = {
+        "summary": summary | {"several": 0, "agreement": None, "unanimous": 0, "bands": [0, 0, 0, 0]},
+        "outcomes": [],
+    }
     for name, more in {
         "visitor": {},
         "further": {"first": False, "next": None},
+        "filtered": {"chosen": filtered, "summary": summary | {"due": True}},
+        "none fits": {"chosen": filtered, "rows": [], "next": None},
+        "one answer each": alone,
         "private": {"sees": False, "rows": []},
-        "nothing yet": {"rows": [], "next": None},
-        "no tasks": {"rows": [], "next": None, **UNUSED},
+        "nothing yet": {"rows": [], "next": None, "summary": alone["summary"] | {"tasks": 0}},
+        "no tasks": {"rows": [], "next": None, **UNUSED, "summary": alone["summary"] | {"tasks": 0}},
     }.items():
         yield Case("project/results.html", name, frame(path=f"{at}results") | PAGE_KEYS | page | more)
     mine = {"owns": True, "project": OWNED}

@@ -71,6 +71,25 @@ BEGIN
     END LOOP;
 END $$;
 
+-- What the last results of done tasks say of their answers, unless the project is due to be compared again. Relies on check_states.
+CREATE FUNCTION check_agreement(p_project bigint, p_now timestamptz) RETURNS SETOF difference STABLE LANGUAGE sql AS $$
+SELECT p_project, v.what, 'task ' || l.task_id, v.stored, v.counted
+  FROM task_ledger l JOIN result x ON x.project_id = l.project_id AND x.task_id = l.task_id AND x.last_version
+ CROSS JOIN LATERAL consensus_of(l.project_id, l.task_id) c
+ CROSS JOIN LATERAL (VALUES ('result.n_compared', coalesce(x.n_compared, 0)::numeric, c.n_compared::numeric),
+                            ('result.agreement', coalesce(x.agreement, 0)::numeric, c.agreement::numeric),
+                            ('results with the consensus', ((x.consensus, x.consensus_hash) IS NOT DISTINCT FROM (c.consensus, c.consensus_hash))::int, 1)) v(what, stored, counted)
+ WHERE l.project_id = p_project AND l.done AND v.stored <> v.counted
+   AND NOT EXISTS (SELECT FROM agreement_due d WHERE d.project_id = p_project) ORDER BY l.task_id, 2 $$;
+
+CREATE FUNCTION repair_agreement(p_project bigint, p_now timestamptz) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE t bigint;
+BEGIN
+    FOR t IN SELECT DISTINCT substring(key FROM 'task (\d+)')::bigint FROM check_agreement(p_project, p_now) ORDER BY 1 LOOP
+        PERFORM compare_result(p_project, t);
+    END LOOP;
+END $$;
+
 -- Low-water marks that have passed an open task without a stamp, and stamps of transactions that do not exist yet, as
 -- after a dump and restore. (Positions of single volunteers are too many to compare with every task.)
 CREATE FUNCTION check_positions(p_project bigint, p_now timestamptz) RETURNS SETOF difference STABLE LANGUAGE sql AS $$

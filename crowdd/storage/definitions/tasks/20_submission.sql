@@ -5,6 +5,7 @@
 --   I2 counted runs + leases <= n_answers (or what it was before it was lowered; mode unlimited: counted runs only)
 --   I3 one run per person and task; nobody holds a lease on a task that he has answered
 --   I4 done <=> is_complete (answers >= n_answers); a done task has one last result, whose task_run_ids are its counted runs
+--      and whose agreement is that of their values (27_agreement.sql), unless the project is due to be compared again
 --   I5 one event per result version of a published project; the first is task_completed, later ones result_updated
 --   I6 no uncounted run while a place is free, but of a retired task, set aside by an owner, or of a network that has its
 --      share of the task (22_networks.sql)
@@ -28,22 +29,21 @@ END $$;
 -- know of the answers as further columns of the ledger.
 CREATE FUNCTION is_complete(p_counted int, p_wanted int) RETURNS boolean IMMUTABLE LANGUAGE sql AS $$ SELECT p_counted >= p_wanted $$;
 
--- Marks the task done: a result of exactly the counted runs, and its event. The caller holds the ledger row. Reads
--- n_answers runs once per completion, which is why the ledger needs no list of run ids. Trials emit no event.
+-- Marks the task done: a result of exactly the counted runs with what they say together, and its event. The caller holds the
+-- ledger row. Reads n_answers runs once per completion, which is why the ledger needs no list of run ids. Trials emit no event.
 CREATE FUNCTION complete(t task_ledger, p_trial boolean, p_now timestamptz) RETURNS void LANGUAGE plpgsql AS $$
-DECLARE v int; res bigint; who jsonb;
+DECLARE v int; res bigint; ids bigint[]; users jsonb; answers jsonb[];
 BEGIN
-    UPDATE result SET last_version = false WHERE project_id = t.project_id AND task_id = t.task_id AND last_version;
     SELECT coalesce(max(version), 0) + 1 INTO v FROM result WHERE project_id = t.project_id AND task_id = t.task_id;
-    INSERT INTO result (project_id, task_id, version, last_version, task_run_ids, created)
-    SELECT t.project_id, t.task_id, v, true, array_agg(id ORDER BY id), p_now
-      FROM task_run WHERE project_id = t.project_id AND task_id = t.task_id AND counted RETURNING id INTO res;
+    IF v > 1 THEN UPDATE result SET last_version = false WHERE project_id = t.project_id AND task_id = t.task_id AND last_version; END IF;
+    SELECT array_agg(run ORDER BY run), coalesce(jsonb_agg(user_id ORDER BY run) FILTER (WHERE user_id IS NOT NULL), '[]'), array_agg(value ORDER BY value)
+      INTO ids, users, answers FROM answer_values(t.project_id, t.task_id);
+    INSERT INTO result (project_id, task_id, version, last_version, task_run_ids, created, consensus, consensus_hash, n_compared, agreement)
+    SELECT t.project_id, t.task_id, v, true, ids, p_now, c.* FROM most_frequent(answers) c RETURNING id INTO res;
     UPDATE task_ledger SET done = true WHERE project_id = t.project_id AND task_id = t.task_id;
     IF p_trial THEN RETURN; END IF;
-    SELECT jsonb_build_object('user_ids', coalesce(jsonb_agg(user_id ORDER BY id) FILTER (WHERE user_id IS NOT NULL), '[]')) INTO who
-      FROM task_run WHERE project_id = t.project_id AND task_id = t.task_id AND counted;
     INSERT INTO event (project_id, kind, task_id, result_id, at, data)
-    VALUES (t.project_id, CASE v WHEN 1 THEN 'task_completed' ELSE 'result_updated' END, t.task_id, res, p_now, who);
+    VALUES (t.project_id, CASE v WHEN 1 THEN 'task_completed' ELSE 'result_updated' END, t.task_id, res, p_now, jsonb_build_object('user_ids', users));
 END $$;
 
 -- Puts a task right after places became free, n_answers changed or a counted run went (p_gone): counts the oldest late

@@ -8,14 +8,14 @@ from typing import TypedDict
 from crowdd.domain.core.text.rendered_text import Laid
 from crowdd.domain.projects.projects import Projects
 from crowdd.domain.tasks.contributions import Contributions
-from crowdd.domain.tasks.finished_tasks import Finished, FinishedTasks
+from crowdd.domain.tasks.finished_tasks import FinishedTasks
 from crowdd.errors import AnonymousError, NotFoundError
-from crowdd.http import queries
 from crowdd.http.auth.confirmation import Confirm
 from crowdd.http.html import presenter
 from crowdd.http.pages.project.presenters import result_rows
 from crowdd.http.pages.project.presenters.contexts import PresenterContexts
 from crowdd.http.pages.project.presenters.frames import PresenterFrames
+from crowdd.http.pages.project.presenters.result_rows import Filters, ShownOutcome
 from crowdd.http.pages.project.views import ProjectPrivate, ProjectPublic, ProjectViews, locked_out
 from crowdd.http.request import Incoming
 from crowdd.http.responses import Page, Response
@@ -23,6 +23,7 @@ from crowdd.http.routing import Route, get
 from crowdd.kinds.roles import OWNERS
 from crowdd.languages import _
 from crowdd.storage.projects.rows import ProjectPage
+from crowdd.storage.tasks.rows import ResultSummary
 from crowdd.values import Values
 
 _TITLES: dict[presenter.Kind, str] = {
@@ -57,11 +58,20 @@ class MissingPrivate(ProjectPrivate):
     missing: str
 
 
+class ResultsPublic(PresenterPublic):
+    """For those who may see results: all results together, a page of them, and the place of the next page."""
+
+    summary: ResultSummary
+    rows: list[Values]
+    next: int | None
+
+
 class ResultsPrivate(ProjectPrivate):
     """``first`` says whether this is the first page, ``sees`` whether the requester may see results."""
 
     rows: list[Values]
-    next: int | None
+    outcomes: list[ShownOutcome]
+    chosen: Filters
     first: bool
     sees: bool
     owns: bool
@@ -107,20 +117,27 @@ class PresentingPages:
         self, incoming: Incoming, row: ProjectPage, public: PresenterPublic, shared: ProjectPrivate
     ) -> Response:
         """The page of finished tasks. It lists them for people who may see answers."""
-        before = incoming.query.get("before", "")
         sees = self._finished_tasks.may_see(row)
-        earlier = queries.number(before, "before", 0) if before else None
-        found = await self._finished_tasks.page(row, earlier) if sees else Finished([], None)
-        asked = result_rows.asked_by(row["info"])
+        wanted = result_rows.wanted(incoming.query)
         private = ResultsPrivate(
             **shared,
-            rows=[result_rows.shown(task, asked) for task in found.tasks],
-            next=found.next,
-            first=not before,
+            rows=[],
+            outcomes=[],
+            chosen=result_rows.filters(incoming.query),
+            first=wanted.before is None,
             sees=sees,
             owns=bool(row["roles"] & OWNERS),
         )
-        return Page("project/presenter.html", public, private, drawn_as="project/results.html")
+        if not sees:
+            return Page("project/presenter.html", public, private, drawn_as="project/results.html")
+        found = await self._finished_tasks.page(row, wanted)
+        asked = result_rows.asked_by(row["info"])
+        private["rows"] = [result_rows.shown(task, asked) for task in found.tasks]
+        summary = await self._finished_tasks.summary(row)
+        private["outcomes"] = [result_rows.outcome(one) for one in summary["outcomes"]]
+        rows = [result_rows.public(task) for task in private["rows"]]
+        shown = ResultsPublic(**public, summary=summary, rows=rows, next=found.next)
+        return Page("project/presenter.html", shown, private, drawn_as="project/results.html")
 
     async def _page(
         self, incoming: Incoming, short_name: str, kind: presenter.Kind, task_id: int | None = None

@@ -1,10 +1,70 @@
-"""Finished tasks for the page of results."""
+"""Finished tasks for the page of results: what an address chooses, and what is shown of each."""
 
 from __future__ import annotations
 
-from crowdd.http import starters
+from collections.abc import Mapping
+from typing import TypedDict
+from urllib.parse import urlencode
+
+import orjson
+
+from crowdd.domain.tasks.finished_tasks import chosen
+from crowdd.http import queries, starters
 from crowdd.http.starters import Asked
+from crowdd.storage.tasks.finished_tasks import Chosen
+from crowdd.storage.tasks.rows import Outcome
 from crowdd.values import Values
+
+FILTERS = ("answer", "min_agreement", "max_agreement", "orderby")
+
+
+class Filters(TypedDict):
+    """What the address says, as it says it; ``query`` is the same for links, without a place."""
+
+    answer: str
+    min_agreement: str
+    max_agreement: str
+    orderby: str
+    query: str
+
+
+class ShownOutcome(TypedDict):
+    """An answer that won ``n`` tasks. ``filter`` chooses them in an address; "" for a long one."""
+
+    answer: object
+    filter: str
+    n: int
+
+
+def wanted(query: Mapping[str, str]) -> Chosen:
+    """The results that an address chooses. Raises InvalidValueError."""
+    before = query.get("before", "")
+    return chosen(
+        answer=query.get("answer", ""),
+        min_agreement=_percent(query, "min_agreement"),
+        max_agreement=_percent(query, "max_agreement"),
+        order=query.get("orderby", ""),
+        before=queries.number(before, "before", 0) if before else None,
+    )
+
+
+def filters(query: Mapping[str, str]) -> Filters:
+    """What the address says of filters and order."""
+    said = {name: query.get(name, "").strip() for name in FILTERS}
+    return Filters(
+        answer=said["answer"],
+        min_agreement=said["min_agreement"],
+        max_agreement=said["max_agreement"],
+        orderby=said["orderby"],
+        query=urlencode({name: value for name, value in said.items() if value}),
+    )
+
+
+def outcome(row: Outcome) -> ShownOutcome:
+    """An answer with what chooses it."""
+    return ShownOutcome(
+        answer=row["answer"], filter=orjson.dumps(row["answer"]).decode() if row["short"] else "", n=row["n"]
+    )
 
 
 def shown(task: Values, asked: Asked) -> Values:
@@ -20,6 +80,11 @@ def shown(task: Values, asked: Asked) -> Values:
     return {**rest, "title": title, "pictures": pictures}
 
 
+def public(task: Values) -> Values:
+    """A shown task for programs: without the values among which its picture is looked for."""
+    return {name: value for name, value in task.items() if name != "pictures"}
+
+
 def asked_by(info: Values) -> Asked:
     """What the presenter in a project's ``info`` asks and shows; empty if the document does not declare it."""
     document = info.get("task_presenter")
@@ -29,3 +94,8 @@ def asked_by(info: Values) -> Asked:
 def _text(info: Values, name: str) -> str:
     value = info.get(name) if name else None
     return str(value) if isinstance(value, str | int | float) and not isinstance(value, bool) else ""
+
+
+def _percent(query: Mapping[str, str], name: str) -> int | None:
+    text = query.get(name, "").strip()
+    return queries.number(text, name, 0, 100) if text else None
