@@ -1,7 +1,7 @@
 # make run: from nothing to a running server. make check: what to run while you work. make test: all that must pass
 # before a change goes in.
 
-.PHONY: backup run check test tests lint i18n strings pictures browser clean crowd crowd-kills exact storm live hot cost truth webhooks wheel documents docs hostile soak spine-workers imports damaged exports paint audit constraints sbom class-room museum
+.PHONY: backup run check test tests lint i18n strings pictures browser clean crowd crowd-kills exact storm live hot cost truth webhooks wheel documents docs hostile soak spine-workers imports damaged exports paint audit constraints sbom vendor class-room museum
 .DELETE_ON_ERROR:
 
 # Also where somebody wants no compiled modules: a test starts hundreds of programs, which would all compile the same.
@@ -149,6 +149,10 @@ constraints: .venv/installed-embedded,test
 # The software bill of materials of these pins, as CycloneDX: crowdd.cdx.json.
 sbom: .venv/installed-embedded,test
 	@$(venv)python -m bench.release.sbom
+
+# Takes libraries of others for browsers out of pinned npm packages: crowdd/http/static/vendor. Needs npm.
+vendor: .venv/installed-embedded,test
+	@$(venv)python -m bench.release.vendor
 
 clean:
 	rm -rf .venv build docs/_build docs/reference *.egg-info .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

@@ -11,6 +11,7 @@ import pytest
 
 from bench.release import constraints, sbom
 from bench.release.constraints import FILE, Pin, merged, pins, read, unpinned, wanted, written
+from bench.release.vendor import PACKAGES
 
 PINS = read(FILE.read_text("utf-8"))
 
@@ -98,9 +99,10 @@ def test_the_bill_of_materials_has_every_pin(tmp_path):
     bill = json.loads(path.read_text("utf-8"))
     assert (bill["bomFormat"], bill["specVersion"]) == ("CycloneDX", "1.6")
     assert bill["metadata"]["component"]["name"] == "crowdd"
-    assert {(part["name"], part["version"]) for part in bill["components"]} == {
-        (pin.name, pin.version) for pin in PINS.values()
+    assert {part["purl"] for part in bill["components"]} == {
+        *(f"pkg:pypi/{pin.name}@{pin.version}" for pin in PINS.values()),
+        *(f"pkg:npm/{package.name}@{package.version}" for package in PACKAGES),
     }
-    assert all(part["hashes"] and part["purl"].startswith("pkg:pypi/") for part in bill["components"])
+    assert all(part["hashes"] for part in bill["components"])
     (root,) = [each for each in bill["dependencies"] if each["ref"].startswith("crowdd@")]
-    assert len(root["dependsOn"]) == len(PINS)
+    assert len(root["dependsOn"]) == len(PINS) + len(PACKAGES)

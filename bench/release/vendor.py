@@ -1,0 +1,178 @@
+"""Libraries of others for browsers: takes them out of npm packages and writes crowdd/http/static/vendor.
+
+    make vendor                 (python -m bench.release.vendor)
+
+npm downloads each package by its name and version (``npm pack``), from wherever it is configured to. A package whose
+SHA-512 is not the one that PACKAGES names is refused. To add a library or take a newer version: change PACKAGES, run
+this, and look at the difference. It writes the named files, their licences, and the table of README.md with a SHA-256
+for each file; tests/test_vendor.py compares that table with the files. Folders that PACKAGES does not name are removed.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import shutil
+import subprocess
+import tarfile
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+import attrs
+import click
+
+ROOT = Path(__file__).parents[2]
+FOLDER = ROOT / "crowdd" / "http" / "static" / "vendor"
+README = FOLDER / "README.md"
+LICENCE = "LICENSE.txt"
+SECONDS = 300
+
+
+@attrs.frozen
+class Package:
+    """One npm package in one version.
+
+    ``integrity`` is what npm calls so: ``sha512-`` and the digest of the archive in Base64. ``files`` maps a path in
+    the package to one in our folder of it; ``licence_file`` is the path of its licence. ``licence`` is an SPDX id.
+    """
+
+    name: str
+    version: str
+    integrity: str
+    licence: str
+    licence_file: str
+    files: Mapping[str, str]
+    why: str
+
+    @property
+    def folder(self) -> str:
+        """The name of our folder of it."""
+        return f"{self.name}-{self.version}"
+
+    @property
+    def sources(self) -> dict[str, str]:
+        """Every path in our folder, with the path in the package."""
+        return {LICENCE: self.licence_file, **{target: source for source, target in self.files.items()}}
+
+
+PACKAGES = (
+    Package(
+        name="bootstrap",
+        version="3.4.1",
+        integrity="sha512-yN5oZVmRCwe5aKwzRj6736nSmKDX7pLYwsXiCj/EYmo16hODaBiT4En5btW/jhBF/seV+XMx3aYwukYC3A49DA==",
+        licence="MIT",
+        licence_file="LICENSE",
+        files={
+            f"dist/{path}": path
+            for path in (
+                "css/bootstrap.min.css",
+                "fonts/glyphicons-halflings-regular.woff",
+                "fonts/glyphicons-halflings-regular.woff2",
+                "js/bootstrap.min.js",
+            )
+        },
+        why="presenters call `.modal()` and `.tooltip()` and use its classes",
+    ),
+    Package(
+        name="jquery",
+        version="2.2.4",
+        integrity="sha512-lBHj60ezci2u1v2FqnZIraShGgEXq35qCzMv4lITyHGppTnA13rwR0MgwyNJh9TnDs3aXUvd1xjAotfraMHX/Q==",
+        licence="MIT",
+        licence_file="LICENSE.txt",
+        files={"dist/jquery.min.js": "jquery.min.js"},
+        why="presenters call `img.load(fn)`, which jQuery 3 removed",
+    ),
+    Package(
+        name="openseadragon",
+        version="6.1.1",
+        integrity="sha512-g4iKe2q8B642SaBT3+x4ZF3/8b1TxPPydyjmtrOLgDrlYWMKd9ZXM+1Cb/xa9DVySkvs/7l6HR1nHKfD5F3Tsw==",
+        licence="BSD-3-Clause",
+        licence_file="LICENSE.txt",
+        files={"build/openseadragon/openseadragon.min.js": "openseadragon.min.js"},
+        why="zooms pictures; loaded when a volunteer first asks for it (`presenter/zoom.js`)",
+    ),
+)
+
+HEAD = """\
+# Libraries of others
+
+Made by `make vendor` (`bench/release/vendor.py`): do not change these files by hand. They are loaded in the presenter
+frame only, never on crowdd's own pages.
+
+| Library | Version | Licence | Why |
+|---|---|---|---|
+"""
+OLD = """
+jQuery and Bootstrap are out of maintenance. In the frame they run beside scripts that nobody has checked anyway: its
+origin is opaque, so a hole in them gives no more than a presenter has by itself.
+"""
+FILES = """
+## Files
+
+| File | From the npm package | SHA-256 |
+|---|---|---|
+"""
+
+
+def table(contents: Mapping[str, bytes]) -> str:
+    """The text of README.md for files by their path below FOLDER."""
+    packages = "".join(f"| {each.name} | {each.version} | {each.licence} | {each.why} |\n" for each in PACKAGES)
+    rows = []
+    for package in PACKAGES:
+        for target, source in sorted(package.sources.items()):
+            path = f"{package.folder}/{target}"
+            digest = hashlib.sha256(contents[path]).hexdigest()
+            rows.append(f"| `{path}` | `{package.name}@{package.version}`, `{source}` | `{digest}` |\n")
+    return HEAD + packages + OLD + FILES + "".join(rows)
+
+
+def present(folder: Path = FOLDER) -> dict[str, bytes]:
+    """The files of others that are in a folder, by their path."""
+    paths = (path for path in folder.rglob("*") if path.is_file() and path != folder / README.name)
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
+
+
+def unpacked(package: Package, archive: bytes, folder: Path) -> dict[str, bytes]:
+    """The named files of a package's archive, which is refused when it is not the recorded one."""
+    integrity = "sha512-" + base64.b64encode(hashlib.sha512(archive).digest()).decode()
+    if integrity != package.integrity:
+        raise click.ClickException(f"{package.name}@{package.version} must have {package.integrity} (got {integrity}).")
+    path = folder / f"{package.folder}.tgz"
+    path.write_bytes(archive)
+    found = {}
+    with tarfile.open(path) as opened:
+        for target, source in package.sources.items():
+            member = opened.extractfile(f"package/{source}")
+            if member is None:
+                raise click.ClickException(f"{package.name}@{package.version} must have the file {source}.")
+            found[f"{package.folder}/{target}"] = member.read()
+    return found
+
+
+def _download(package: Package, folder: Path) -> bytes:
+    command = ["npm", "pack", "--silent", "--pack-destination", str(folder), f"{package.name}@{package.version}"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=SECONDS, check=False)
+    if done.returncode:
+        raise click.ClickException(f"{' '.join(command)} failed: {done.stderr.strip()}")
+    return (folder / done.stdout.split()[-1]).read_bytes()
+
+
+@click.command()
+def main() -> None:
+    """Write crowdd/http/static/vendor."""
+    contents: dict[str, bytes] = {}
+    with tempfile.TemporaryDirectory(prefix="crowdd-vendor-") as name:
+        for package in PACKAGES:
+            contents |= unpacked(package, _download(package, Path(name)), Path(name))
+    for path in FOLDER.iterdir():
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
+    for name, content in contents.items():
+        (FOLDER / name).parent.mkdir(parents=True, exist_ok=True)
+        (FOLDER / name).write_bytes(content)
+    README.write_text(table(contents), "utf-8")
+    click.echo(f"{len(contents)} files of {len(PACKAGES)} packages in {FOLDER}")
+
+
+if __name__ == "__main__":
+    main()
