@@ -17,7 +17,7 @@ from crowdd.reactor import IReactor
 T = TypeVar("T")
 MAX_WAITING = 50
 TEXT_WAIT_SECONDS, TEXT_REST = 30.0, 2.0  # the rest is in times of what the text took
-_TEXTS_BUSY = "Too many long texts are being laid out. Try again in a moment."
+_TEXTS_BUSY = "Too many long texts are being rendered. Try again in a moment."
 
 
 class WorkerThread:

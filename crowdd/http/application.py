@@ -75,7 +75,7 @@ from crowdd.storage.core import rate_counts
 log = Logger()
 _HOUR, _DAY, _QUARTER = 3600, 86400, 900
 _FORM_WAIT_SECONDS = 10.0
-_FORMS_BUSY = "Too many people sign in or register at the moment. Try again in a few seconds."
+_FORMS_BUSY = "Too many people are signing in or registering. Try again in a few seconds."
 
 
 @attrs.frozen

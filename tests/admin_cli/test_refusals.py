@@ -85,7 +85,7 @@ REFUSALS = [
     (("queue", "cancel", GONE), REFUSED, "Background task 999 does not exist."),
     (("queue", "retry", GONE), REFUSED, "Background task 999 does not exist."),
     (("queue", "work", "1"), USAGE, "unexpected extra argument"),
-    (("restore", "birds/project.json", "--passphrase-file", "birds/project.json"), REFUSED, "no archive"),
+    (("restore", "birds/project.json", "--passphrase-file", "birds/project.json"), REFUSED, "not an archive"),
     (("secrets", "add"), USAGE, "Confirm with --yes"),
     (("secrets", "adopt", "--new-key"), USAGE, "Confirm with --yes"),
     (("-c", "gone.conf", "secrets", "list"), REFUSED, "gone.conf"),

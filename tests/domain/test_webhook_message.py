@@ -72,8 +72,8 @@ def test_a_receiver_verifies_it_with_either_secret_while_they_change():
 @pytest.mark.parametrize(
     ("status", "words", "gone"),
     [
-        (200, "", None), (204, "", None), (301, "a redirect; crowdd follows none", False), (400, "400", False),
-        (410, "wants no more", True), (500, "500", False), (100, "100", False),
+        (200, "", None), (204, "", None), (301, "a redirect, which crowdd does not follow", False), (400, "400", False),
+        (410, "refuses further events", True), (500, "500", False), (100, "100", False),
     ],
 )  # fmt: skip
 def test_an_answer_means(status, words, gone):

@@ -394,7 +394,7 @@ async def test_one_event_that_the_receiver_never_takes_ends_alone(post, receiver
 @pytest.mark.parametrize(
     ("behave", "words"),
     [
-        ((302, {"Location": "http://127.0.0.1:1/"}), "a redirect; crowdd follows none"),
+        ((302, {"Location": "http://127.0.0.1:1/"}), "a redirect, which crowdd does not follow"),
         (404, "answered 404"),
         (CLOSE, "closed the connection before it responded"),
         (HANG, "did not respond within 0.3 seconds"),
@@ -627,5 +627,5 @@ async def test_a_secret_that_cannot_be_read_is_said_in_the_log(post, receiver):
     (due,) = await post.deliveries.due(project, 8, [])
     await post.deliveries.send(due)
     (seen,) = await post.services.webhooks.log(await post.owned(project), SYSTEM)
-    assert "Make a new one" in seen["problem"] and receiver.requests == []
+    assert "Create a new one" in seen["problem"] and receiver.requests == []
     assert await post.services.webhooks.secret(await post.owned(project), SYSTEM) is None

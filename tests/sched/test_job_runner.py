@@ -145,7 +145,7 @@ async def test_a_failure_is_written_down_and_retried_and_never_the_end(bench):
     waits = [(await job_runner.run(job, force=True)).wait]
     row = await bench.row()
     assert (row["outcome"], row["failures"]) == ("failed", 1)
-    assert row["words"] == "RuntimeError. The server's log says more."
+    assert row["words"] == "RuntimeError. See the server's log."
     await bench.pass_time(121)
     waits.append((await job_runner.run(job)).wait)
     assert (await bench.row())["words"] == "Not here."

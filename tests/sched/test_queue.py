@@ -153,7 +153,7 @@ async def test_work_that_gets_nowhere_ends_dead_with_its_error_and_can_be_retrie
         await bench.pass_time(hours=1)
     item = await bench.item(item_id)
     assert (item["state"], item["attempt"], item["done"]) == ("dead", 3, 1)
-    assert item["error"] == "RuntimeError. The server's log says more."
+    assert item["error"] == "RuntimeError. See the server's log."
     await bench.work_off(work)
     assert (await bench.item(item_id))["state"] == "dead"
     await bench.services.queue.retry(SYSTEM, item_id)

@@ -86,14 +86,14 @@ def _move(settings: Settings, old_bin: Path | None, new_bin: Path | None, as_jso
     finally:
         os.close(lock)
     if moved is None:
-        say(as_json, {"moved": False}, "The database has the newest PostgreSQL that is here.")
+        say(as_json, {"moved": False}, "The database already uses the newest installed PostgreSQL.")
         return
     say(
         as_json,
         {"moved": True, **attrs.asdict(moved)},
         f"Moved from PostgreSQL {moved.before} to {moved.after}: {moved.rows:,} rows compared.",
-        f"The old folder is {moved.old_folder}: remove it once the server has run well. What you changed in its "
-        "postgresql.conf is not in the new one.",
+        f"The old folder is {moved.old_folder}: remove it once the server has run well. Changes that you made in its "
+        "postgresql.conf are not in the new folder.",
     )
 
 

@@ -54,7 +54,7 @@ def examine(config: Path | None, thorough: bool) -> list[Finding]:
     try:
         settings = load(config)
     except CrowddError as error:
-        return [Finding(message_of(error), "Correct it; crowdctl config show lists the settings.")]
+        return [Finding(message_of(error), "Correct it. To list the settings: crowdctl config show")]
     found = of_settings(settings)
     try:
         return found + with_database(config, lambda pool: _of_database(settings, pool, thorough))
@@ -93,4 +93,4 @@ def _folder(settings: Settings) -> tuple[int, int | None]:
 
 async def _recounted(pool: Pool) -> list[Finding]:
     found = [difference.sentence() async for difference in Checking(pool).run(repair=False)]
-    return [Finding(f"{sentence}.", "crowdctl check --repair sets it right.") for sentence in found]
+    return [Finding(f"{sentence}.", "To correct it: crowdctl check --repair") for sentence in found]

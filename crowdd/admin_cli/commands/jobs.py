@@ -20,7 +20,7 @@ from crowdd.storage.server import jobs as stored
 _LOG = ("began", "seconds", "outcome", "words")
 _WORDS = {
     "busy": "{name} runs in another process just now.",
-    "broken": "The last run of {name} ended with its process. That has been written down; run it again.",
+    "broken": "The process of the last run of {name} ended before the job did. This is now recorded. Run it again.",
 }
 
 

@@ -52,7 +52,7 @@ def show(config: Path | None, mail_id: int, as_json: bool) -> None:
     if as_json:
         print_json(attrs.asdict(row))
         return
-    text = row.text or "(sent, and its text is gone)"
+    text = row.text or "(sent, and its text was deleted)"
     head = f"To: {row.recipient}\nSubject: {row.subject}\nState: {row.state} {row.error}"
     console().print(plain(f"{head}\n\n{text}"))
 

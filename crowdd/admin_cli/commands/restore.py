@@ -99,6 +99,6 @@ def _tell(done: Restored, found: list[Difference], as_json: bool) -> None:
         as_json,
         value,
         f"Restored what was committed at {done.snapshot_at}: {rows:,} rows, {done.files:,} files, and the keys.",
-        f"The settings of the backed up server are in {done.settings}; nothing uses them there.",
+        f"The settings of the backed up server are in {done.settings}. They are not in use.",
         *(difference.sentence() for difference in found),
     )

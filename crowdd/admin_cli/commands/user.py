@@ -137,7 +137,7 @@ def reset_password(config: Path | None, who: str, email: bool, password: str | N
     """Give the account WHO a new password and end its sessions. The person is notified by e-mail."""
     word = None if email else secret(password)
     done = with_domain(config, lambda services: _reset_password(services, who, word))
-    outcome = "has a new password" if word is not None else "is sent a link for a new password"
+    outcome = "has a new password" if word is not None else "has been sent a link to choose a new password"
     say(as_json, done, f"{done['name']} {outcome}.")
 
 

@@ -143,7 +143,7 @@ def redeliver(
         return 1
 
     count = _of_project(config, project, work)
-    say(as_json, {"deliveries": count}, f"{count} sent once more.")
+    say(as_json, {"deliveries": count}, f"{count} deliveries will be sent again.")
 
 
 @webhook.command()

@@ -19,7 +19,7 @@ from crowdd.values import Values
 
 _MAX_MAILS_PER_HOUR = 20  # to one address, from all networks together
 _LINKS_KEPT = 2  # of one purpose and address, for each network that asks
-_AGAIN = "Ask for a new one."
+_AGAIN = "Request a new one."
 _SPENT = _("This link has been used or has expired. Request a new one.")
 
 

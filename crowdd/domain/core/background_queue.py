@@ -128,7 +128,7 @@ def words_for(error: BaseException) -> str:
     """What the owner of an item may read of an error: the text of our own errors, only the name of others."""
     if isinstance(error, CrowddError):
         return (str(error) or "The file was refused.")[:1000]
-    return f"{type(error).__name__}. The server's log says more."
+    return f"{type(error).__name__}. See the server's log."
 
 
 @attrs.frozen
@@ -180,7 +180,7 @@ class Queue:
         maximum = MAX_OF_OPERATOR if who.acting_user is None else MAX_UNFINISHED
         item_id = await queue.add(db, name, arguments, who, project_id, maximum)
         if item_id is None:
-            words = f"{maximum} pieces of work wait for you already."
+            words = f"You already have {maximum} background tasks waiting."
             raise TooManyRequestsError(words, retry_after=60, code="queue_full", hint="Wait until some are done.")
         return item_id
 

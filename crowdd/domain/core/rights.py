@@ -18,7 +18,7 @@ def require(who: Requester, have: Set[Role], wanted: Set[Role], message: str = "
         return
     if who.signed_in and who.presenter is None:
         raise ForbiddenError(message or "You are not allowed to do this.")
-    raise AnonymousError(message or "Only people who signed in may do this.")
+    raise AnonymousError(message or "Only signed-in people may do this.")
 
 
 _ACTIONS: Mapping[str, frozenset[str]] = {

@@ -135,6 +135,6 @@ class Mail:
         """Lets a letter that is held or dead be delivered after all. Raises ConflictError for others."""
         if not await mail.again(self._db, mail_id):
             row = await self.get(mail_id)
-            words = {"waiting": "is on its way", "sent": "was sent, and its text is gone"}
+            words = {"waiting": "is waiting to be sent", "sent": "was sent, and its text was deleted"}
             raise ConflictError(f"E-mail {mail_id} {words.get(row.state, 'cannot be sent')}.")
         return await self.get(mail_id)

@@ -27,7 +27,7 @@ def _special(name: str, short_name: str, description: str) -> dict[str, object]:
     return {"id": None, "name": name, "short_name": short_name, "description": description, "created": None}
 
 
-FEATURED: Final = _special("Featured", "featured", "Projects that the people of this site recommend")
+FEATURED: Final = _special("Featured", "featured", "Projects recommended by this site")
 EVERYTHING: Final = _special("All projects", "all", "")
 DRAFTS: Final = _special("Drafts", "draft", "Not published, or paused")
 CONTRIBUTED: Final = _special("Yours", "historical_contributions", "Projects in which you answered")

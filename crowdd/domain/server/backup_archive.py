@@ -180,7 +180,7 @@ def _readable() -> Iterator[None]:
         yield
     except (tarfile.TarError, EOFError, UnicodeDecodeError) as error:
         cut = "unexpected end" in str(error)
-        words = "The archive is cut off" if cut else "The file is no archive of crowdctl backup, or it is damaged"
+        words = "The archive is cut off" if cut else "The file is not an archive of crowdctl backup, or it is damaged"
         raise ArchiveError(f"{words} ({error}). Use another backup.") from None
 
 

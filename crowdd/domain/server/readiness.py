@@ -53,7 +53,7 @@ class Readiness:
         try:
             return await asking
         except TimeoutError:
-            return {"database": "It does not answer in time.", "migrations": "unknown"}
+            return {"database": "It did not answer in time.", "migrations": "unknown"}
         except CrowddError as error:
             return {"database": str(error), "migrations": "unknown"}
 

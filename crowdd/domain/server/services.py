@@ -175,7 +175,7 @@ def build(
     security_log = SecurityLog(reactor, db, secrets)
     maximum = max(1, min(MAX_SEARCHES, settings.db.pool_size // 4, (os.cpu_count() or 1) // 2))
     searches = Turns(reactor, maximum, SEARCH_WAIT_SECONDS)
-    refusal = "Too many clients ask for many tasks at once. Ask with a smaller limit."
+    refusal = "Too many clients request many tasks at once. Use a smaller limit."
     preloads = Turns(reactor, 1, PRELOAD_WAIT_SECONDS, rest=1.0, refusal=refusal)
     resources = Resources(
         db if reading is None else reading,

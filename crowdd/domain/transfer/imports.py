@@ -341,7 +341,7 @@ class Imports:
         ids = [each["task_id"] for each in await self.gone(who, row, import_id)]
         if not ids:
             raise InvalidValueError(_("No tasks are missing from this file."))
-        note = f"Gone from {found['name'] or 'the pasted rows'}"
+        note = f"Missing from {found['name'] or 'the pasted rows'}"
         return await self._changes.retire_many(who, row["id"], ids, note)
 
     async def carry_on(self, item: QueuedTask) -> dict[str, object]:

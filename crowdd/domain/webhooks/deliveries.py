@@ -23,7 +23,7 @@ from crowdd.values import Values
 
 MAX_DUE = 256  # deliveries of a project that are made ahead
 _KEPT_BODY_BYTES = 8192
-_UNREADABLE = "The webhook's secret cannot be read any more. Make a new one."
+_UNREADABLE = "The webhook's secret cannot be read any more. Create a new one."
 
 log = Logger()
 SendMail = Callable[[Database, str, str, Values, str], Awaitable[Any]]

@@ -48,7 +48,7 @@ def message_id(delivery: DueDelivery | Delivery) -> str:
 
 def message(delivery: DueDelivery, secrets: Sequence[str], timestamp: int) -> Message:
     """The request of a delivery (``storage.webhooks.deliveries.due``), signed with each of the secrets."""
-    kind = KINDS.get(delivery.kind) or EventKind(delivery.kind, "A kind of an earlier version.")
+    kind = KINDS.get(delivery.kind) or EventKind(delivery.kind, "An event of an earlier version.")
     body = orjson.dumps(kind.body(delivery, delivery.short_name))
     headers = {
         "Content-Type": "application/json",
@@ -73,9 +73,9 @@ def outcome(reply: Response) -> AttemptOutcome:
     if 200 <= status < 300:
         return AttemptOutcome(status, answer_head(reply), "", None)
     if 300 <= status < 400:
-        problem = f"The receiver answered {status}, a redirect; crowdd follows none."
+        problem = f"The receiver answered {status}, a redirect, which crowdd does not follow."
     elif status == _GONE:
-        problem = "The receiver answered 410: it wants no more."
+        problem = "The receiver answered 410: it refuses further events."
     else:
         problem = f"The receiver answered {status}."
     failure = Failure(gone=status == _GONE, wait=_seconds(reply.headers.get("retry-after", "")))

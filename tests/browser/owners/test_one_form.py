@@ -143,7 +143,7 @@ def test_a_long_text_is_kept_until_it_is_saved_and_goes_with_the_session(owner_p
     page, person, project = owner_page
     at, field = f"{person.url}/project/{project['short_name']}/update", "#long_description"
     offer, drafts = (
-        page.locator("form .flash", has_text="is not saved"),
+        page.locator("form .flash", has_text="was not saved"),
         "Object.keys(localStorage).filter(k => k.startsWith('draft '))",
     )
 
@@ -185,7 +185,7 @@ def test_a_draft_of_another_account_is_not_shown_and_removed(owner_page: Any) ->
     page.evaluate(put)
     page.goto(at)
     page.wait_for_function("() => !Object.keys(localStorage).some(k => k.startsWith('draft '))")
-    assert not page.locator("form .flash", has_text="is not saved").count()
+    assert not page.locator("form .flash", has_text="was not saved").count()
 
 
 def drawn() -> bytes:

@@ -2,4 +2,4 @@
 
 from crowdd.domain.webhooks.event_kind import EventKind
 
-EVENT = EventKind("ping", "Somebody who runs the project tries the webhook. `sequence` is null; sent once.")
+EVENT = EventKind("ping", "An owner tests the webhook. `sequence` is null; sent once.")
