@@ -7,6 +7,7 @@ that he may read does. Exports are another way out as soon as there are any.
 from __future__ import annotations
 
 import re
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
@@ -24,16 +25,27 @@ from crowdd.kinds.user import USER
 
 everybody = pytest.mark.parametrize("requester", REQUESTERS)
 every_kind = pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
-# She is a stranger to all but her own record.
-kind_and_requester = pytest.mark.parametrize(
-    "kind, requester",
-    [
-        pytest.param(kind, who, id=f"{name}-{who}")
-        for name, kind in KINDS.items()
-        for who in REQUESTERS
-        if name == "user" or who != "herself"
-    ],
-)
+Check = Callable[[Kind, str, Stage, "list[Value]"], Awaitable[None]]
+
+
+def for_each_requester(check: Check) -> Any:
+    """A test of each kind, which makes the check for each requester and names those for whom it fails."""
+
+    async def test(kind: Kind, stage: Stage, values: list[Value]) -> None:
+        wrong = {}
+        for requester in REQUESTERS:
+            if kind is not USER and requester == "herself":
+                continue  # she is a stranger to all but her own record
+            try:
+                await check(kind, requester, stage, values)
+            except AssertionError as error:
+                wrong[requester] = str(error)
+        assert wrong == {}
+
+    test.__name__, test.__qualname__, test.__doc__ = check.__name__, check.__qualname__, check.__doc__
+    return every_kind(pytest_twisted.ensureDeferred(test))
+
+
 PAGES = (
     "/", "/project/open/", "/project/second/", "/project/locked/", "/project/open/publish", "/project/open/newtask",
     "/project/open/results", "/project/open/tutorial", "/account/anna/", "/account/berta/", "/account/dora/",
@@ -119,8 +131,7 @@ def test_the_planted_values_tell_one_attribute_from_another(kind, values):
 
 
 @shows("record-rights")
-@kind_and_requester
-@pytest_twisted.ensureDeferred
+@for_each_requester
 async def test_a_list_and_a_row_show_what_the_requester_may_read_and_nothing_else(kind, requester, stage, values):
     secret = forbidden(values, requester)
     listed = await stage[requester].get(f"/api/{kind.name}?all=1&limit=100")
@@ -136,8 +147,7 @@ async def test_a_list_and_a_row_show_what_the_requester_may_read_and_nothing_els
 
 
 @shows("list-filter", "record-exposure")
-@kind_and_requester
-@pytest_twisted.ensureDeferred
+@for_each_requester
 async def test_a_filter_finds_by_what_the_requester_may_read_and_by_nothing_else(kind, requester, stage, values):
     secret = forbidden(values, requester)
     for value in of(values, kind) + [value for value in of(values, kind, hidden=True) if value.number == 0]:
@@ -159,8 +169,7 @@ def searched(field: Field) -> bool:
 
 
 @shows("list-orderby", "record-exposure")
-@kind_and_requester
-@pytest_twisted.ensureDeferred
+@for_each_requester
 async def test_an_order_follows_what_the_requester_may_read_and_nothing_else(kind, requester, stage, values):
     secret = forbidden(values, requester)
     for field in kind.fields:
@@ -186,8 +195,7 @@ def ordered(pair: list[Value], requester: str, descending: bool) -> list[int]:
 
 
 @shows("list-related")
-@kind_and_requester
-@pytest_twisted.ensureDeferred
+@for_each_requester
 async def test_related_rows_show_no_more_than_when_asked_for_themselves(kind, requester, stage, values):
     secret = forbidden(values, requester)
     answer = await stage[requester].get(f"/api/{kind.name}?all=1&limit=100&related=1")
@@ -203,8 +211,7 @@ async def test_related_rows_show_no_more_than_when_asked_for_themselves(kind, re
             assert_shown(own, of(values, other), requester, row["id"])
 
 
-@kind_and_requester
-@pytest_twisted.ensureDeferred
+@for_each_requester
 async def test_an_error_tells_nothing_of_the_row_it_is_about(kind, requester, stage, values):
     secret = forbidden(values, requester)
     targets = [*stage.rows[kind.name], *stage.hidden.get(kind.name, ())]
@@ -219,13 +226,13 @@ async def test_an_error_tells_nothing_of_the_row_it_is_about(kind, requester, st
 
 
 @everybody
-@pytest.mark.parametrize("path", PAGES)
 @pytest_twisted.ensureDeferred
-async def test_a_page_as_json_tells_nothing_that_the_api_hides(path, requester, stage, values):
+async def test_a_page_as_json_tells_nothing_that_the_api_hides(requester, stage, values):
     shown = {text for v in values if v.field.name in ON_PAGES for text in recognised(v.truth)}
     shown |= {v.truth[PUBLIC_KEY] for v in values if v.kind is USER and v.field.name == "info" and not v.hidden}
-    answer = await stage[requester].page(path)
-    assert_silent(answer, forbidden(values, requester) - shown, path)
+    secret = forbidden(values, requester) - shown
+    for path in PAGES:
+        assert_silent(await stage[requester].page(path), secret, path)
 
 
 @everybody
