@@ -78,10 +78,9 @@ def test_nothing_that_people_wrote_runs_even_without_the_policy(opened: Any) -> 
     gallery = opened(guarded=False)
     fired: list[str] = []
     gallery.page.on("dialog", lambda dialog: (fired.append(gallery.page.url), dialog.dismiss()))
+    gallery.show(PLAIN[0])
     for case in {case.template: case for case in HOSTILE}.values():
-        if case.template == "account/leaving.html":
-            continue  # it leads on to another page by itself
-        page = gallery.show(case)
+        page = gallery.swap(case)  # handlers run; scripts do not, but are counted
         made = page.evaluate(
             "document.querySelectorAll('script:not([src]), [onerror], [onload], iframe:not(#presenter *, #tutorial *, #preview *)').length"
         )

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from email.message import Message
+from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -138,6 +140,15 @@ def forms(text: str, path: str) -> Iterator[Form]:
             yield Form(form.get("action") or path, fields, "multipart" in form.get("enctype"))
 
 
+@attrs.frozen
+class Answer:
+    """A page as it came."""
+
+    status: int
+    headers: Message
+    text: str
+
+
 class Visitor:
     """A browser of one of them, which ignores our policy, and what ran in it."""
 
@@ -151,6 +162,11 @@ class Visitor:
         self.page = self.context.new_page()
         self.page.on("console", self._heard)
         self._html = ""
+        self._connection = HTTPConnection(site.url.removeprefix("http://"), timeout=45)
+        self._cookies = self._now()
+
+    def _now(self) -> str:
+        return "; ".join(f"{each['name']}={each['value']}" for each in self.context.cookies())
 
     def _heard(self, message: Any) -> None:
         if message.text.startswith("canary") and message.text != "canary null":  # null: a presenter, in its frame
@@ -159,15 +175,19 @@ class Visitor:
     def _fulfil(self, route: Any) -> None:
         route.fulfill(body=self._html, content_type="text/html; charset=utf-8")
 
-    def ask(self, path: str, **more: Any) -> Any:
-        """An answer without a browser's window: quick."""
-        return self.context.request.get(self.site.url + path, headers=HTML, max_redirects=0, **more)
+    def ask(self, path: str) -> Answer:
+        """An answer without a browser: Playwright's own requests take four times as long."""
+        self._connection.request("GET", path, headers=HTML | {"Cookie": self._cookies})
+        response = self._connection.getresponse()
+        return Answer(response.status, response.headers, response.read().decode("utf-8", "replace"))
 
     def send(self, form: Form) -> Any:
         """What comes after a form whose texts are all canaries."""
         body = {("multipart" if form.with_files else "form"): form.fields}
         headers = HTML | {"Origin": self.site.url}
-        return self.context.request.post(self.site.url + form.action, headers=headers, max_redirects=0, **body)
+        back = self.context.request.post(self.site.url + form.action, headers=headers, max_redirects=0, **body)
+        self._cookies = self._now()
+        return back
 
     def read(self, html: str) -> list[str]:
         """What would be alive on a page of this text; it is not loaded, which is much quicker."""
@@ -188,6 +208,10 @@ class Visitor:
         self.page.unroute(f"**/{REDISPLAYED}")
         return found
 
+    def close(self) -> None:
+        self.context.close()
+        self._connection.close()
+
     def _alive(self, html: str | None = None) -> list[str]:
         found: list[str] = self.page.evaluate(_ALIVE, [MARK, html])
         found += self.fired
@@ -205,7 +229,7 @@ def visitor(browser: Any, planted: Site) -> Iterator[Any]:
 
     yield make
     for each in made:
-        each.context.close()
+        each.close()
 
 
 def strict(policy: str) -> bool:
@@ -255,7 +279,7 @@ def test_what_people_wrote_runs_on_no_page(planted: Site, visitor: Any, who: str
         if not answer.headers.get("content-type", "").startswith("text/html"):
             continue
         assert strict(answer.headers["content-security-policy"]), path
-        text = answer.text()
+        text = answer.text
         if MARK not in text or not planted.is_new(in_main(text)):
             continue
         pages_with_canaries += 1
@@ -284,7 +308,7 @@ def test_what_people_wrote_runs_on_no_form_that_comes_back(planted: Site, visito
         answer = browser.ask(path)
         if answer.status != 200 or not answer.headers["content-type"].startswith("text/html"):
             continue
-        for form in forms(answer.text(), path):
+        for form in forms(answer.text, path):
             if (form.action, tuple(form.fields)) in sent:
                 continue
             sent.add((form.action, tuple(form.fields)))

@@ -29,7 +29,7 @@ Check = Callable[[Kind, str, Stage, "list[Value]"], Awaitable[None]]
 
 
 def for_each_requester(check: Check) -> Any:
-    """A test of each kind, which makes the check for each requester: to begin a test takes as long as many checks."""
+    """A test of each kind, which makes the check for each requester and names those for whom it fails."""
 
     async def test(kind: Kind, stage: Stage, values: list[Value]) -> None:
         wrong = {}

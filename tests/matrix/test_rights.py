@@ -275,7 +275,7 @@ def test_the_table_has_every_kind_and_verb():
 @pytest.mark.parametrize("kind, verb, state, expected", CASES, ids=[" ".join(case[:3]) for case in CASES])
 @pytest_twisted.ensureDeferred
 async def test_rights(kind, verb, state, expected, site):
-    """Everybody in one test: to begin a test takes as long as a request."""
+    """Everybody in one test: beginning a test costs about as much as a request."""
     got = {who: await attempt(site, site.stage[who], kind, verb, state) for who in expected}
     assert got == expected
 

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from types import SimpleNamespace
 
 import attrs
 import psycopg2
@@ -21,6 +22,31 @@ pytestmark = pytest.mark.slow
 
 AS_ROOT = os.geteuid() == 0
 needs_root = pytest.mark.skipif(not AS_ROOT, reason="only root runs PostgreSQL as another user")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def initialised_once(tmp_path_factory):
+    """initdb makes the same for each test: it runs once for each PostgreSQL, and what it made is copied."""
+    folder, run = tmp_path_factory.mktemp("initdb"), subprocess.run
+
+    def copied(command, **options):
+        if Path(command[0]).name != "initdb":
+            return run(command, **options)
+        kept, made = folder / str(command[0]).replace("/", "-"), Path(command[2])
+        if not kept.exists():
+            done = run(command, **options)
+            if done.returncode == 0:
+                run(["cp", "-a", made, kept], check=True)
+            return done
+        owner = made.stat()
+        made.rmdir()
+        run(["cp", "-a", kept, made], check=True)
+        run(["chown", "-R", f"{owner.st_uid}:{owner.st_gid}", made], check=True)
+        return subprocess.CompletedProcess(command, 0, "", "")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cluster, "subprocess", SimpleNamespace(**{**vars(subprocess), "run": copied}))
+        yield
 
 
 @pytest.fixture
