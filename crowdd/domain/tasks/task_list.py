@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TypedDict
 
 import attrs
@@ -12,6 +13,7 @@ from crowdd.domain.core.pagination import Pagination
 from crowdd.domain.core.records import NOT_FOUND, Records
 from crowdd.domain.projects.answer_visibility import complete_only
 from crowdd.errors import InvalidValueError, NotFoundError
+from crowdd.kinds.result import RESULT
 from crowdd.kinds.roles import OWNERS
 from crowdd.kinds.task import TASK
 from crowdd.kinds.task_run import TASK_RUN
@@ -19,12 +21,17 @@ from crowdd.languages import _
 from crowdd.requester import Requester
 from crowdd.storage.database import Database
 from crowdd.storage.projects.rows import ProjectPage
-from crowdd.storage.tasks import task_list
-from crowdd.storage.tasks.rows import ListedRun, ListedTask, Vote
+from crowdd.storage.tasks import task_list, task_table
+from crowdd.storage.tasks.rows import ListedRun, ListedTask, TaskContent, Vote
 from crowdd.storage.tasks.task_list import ORDERS, STATES, PageStart
 from crowdd.values import Values
 
 PER_PAGE = 10
+PAGE_SIZES = (25, 50, 100)
+AGREEMENT = "agreement"
+"""The order of the last results of tasks; tasks without one are left out."""
+MAX_COLUMNS = 12
+_FIRST_COLUMNS = 4
 MAX_PASSED = 20_000  # rows that a page by its number may pass over; further ones begin at an ordinal
 MAX_SORTED = 200_000  # tasks of a project that are sorted by their answers, which no index can do
 MAX_WALKED = 20_000  # tasks that one page looks through for words, which no index can do
@@ -36,7 +43,10 @@ _MAX_ID = 2**63 - 1
 
 @attrs.frozen
 class Asked:
-    """What somebody wants to see: a page by its number, or the one behind ``after`` or before ``before``."""
+    """What somebody wants to see: a page by its number, or the one behind ``after`` or before ``before``.
+
+    Agreements are percentages, cut at the point. They need the order AGREEMENT.
+    """
 
     page: int = 1
     state: str | None = None
@@ -45,6 +55,9 @@ class Asked:
     after: int | None = None
     before: int | None = None
     words: str = ""
+    per_page: int = PER_PAGE
+    min_agreement: int | None = None
+    max_agreement: int | None = None
 
     def __attrs_post_init__(self) -> None:
         if self.words and (self.order != "id" or len(self.words) > MAX_WORDS):
@@ -53,10 +66,18 @@ class Asked:
             )
         if self.state is not None and self.state not in STATES:
             raise InvalidValueError(_("%(name)s must be one of %(choices)s.", name="state", choices=", ".join(STATES)))
-        if self.order not in ORDERS:
-            raise InvalidValueError(
-                _("%(name)s must be one of %(choices)s.", name="orderby", choices=", ".join(ORDERS))
-            )
+        if self.order not in (*ORDERS, AGREEMENT):
+            orders = ", ".join((*ORDERS, AGREEMENT))
+            raise InvalidValueError(_("%(name)s must be one of %(choices)s.", name="orderby", choices=orders))
+        if self.per_page not in (PER_PAGE, *PAGE_SIZES):
+            sizes = ", ".join(map(str, (PER_PAGE, *PAGE_SIZES)))
+            raise InvalidValueError(_("%(name)s must be one of %(choices)s.", name="per_page", choices=sizes))
+
+    @property
+    def agreements(self) -> tuple[float | None, float | None]:
+        """The least agreement, and the one below which all are; 0 to 1."""
+        below = None if self.max_agreement is None or self.max_agreement >= 100 else (self.max_agreement + 1) / 100
+        return None if self.min_agreement is None else self.min_agreement / 100, below
 
 
 class TaskPagination(Pagination):
@@ -137,6 +158,8 @@ class Browsing:
         Raises NotFoundError for a page beyond the last, ForbiddenError, AnonymousError.
         """
         self.require(who, row)
+        if asked.order == AGREEMENT:
+            return await self._agreed(who, row, asked)
         if asked.order != "id":
             rights.require(who, row["roles"], OWNERS)
         if asked.order == "n_task_runs" and int(row["n_tasks"]) > MAX_SORTED:
@@ -145,21 +168,50 @@ class Browsing:
         total = total_of(row, asked.state)
         if asked.words:
             return await self._holding(row, asked, total)
-        if asked.page > max(1, -(-total // PER_PAGE)):
+        if asked.page > max(1, -(-total // asked.per_page)):
             raise NotFoundError(NOT_FOUND)
-        far = (asked.page - 1) * PER_PAGE > MAX_PASSED
+        far = (asked.page - 1) * asked.per_page > MAX_PASSED
         had = await task_list.ordinals(self._db, row["id"]) if far else 0
-        found = await task_list.tasks(self._db, row["id"], place_of(asked, total, had), PER_PAGE)
-        return TaskListPage([_listed(task) for task in found], asked.page, total)
+        found = await task_list.tasks(self._db, row["id"], place_of(asked, total, had), asked.per_page)
+        return TaskListPage([_listed(task) for task in found], asked.page, total, asked.per_page)
+
+    async def _agreed(self, who: Requester, row: ProjectPage, asked: Asked) -> TaskListPage:
+        """In the order of agreement, for those who see answers. ``total`` is counted as far as pages by number go."""
+        rights.require(who, row["roles"], RESULT.rights.see)
+        if asked.state == "ongoing":
+            return TaskListPage([], 1, 0, asked.per_page)
+        minimum, below = asked.agreements
+        total = await task_table.count_agreed(self._db, row["id"], minimum, below, MAX_PASSED + 1)
+        place = place_of(asked, total, 0)
+        found = await task_table.by_agreement(self._db, row["id"], place, minimum, below, asked.per_page)
+        return TaskListPage([_listed(task) for task in found], asked.page, total, asked.per_page)
+
+    async def columns(self, row: ProjectPage, wanted: Sequence[str] | None) -> tuple[list[str], list[str]]:
+        """The keys of ``info`` that a table of tasks may have as columns, and those that it shows."""
+        known = await task_table.keys(self._db, row["id"])
+        shown = known[:_FIRST_COLUMNS] if wanted is None else [key for key in known if key in wanted][:MAX_COLUMNS]
+        return known, shown
+
+    async def contents(self, row: ProjectPage, ids: Sequence[int], columns: Sequence[str]) -> dict[int, TaskContent]:
+        """What a table shows of tasks, by id. Those who may not see answers get nothing of results."""
+        found = await task_table.contents(self._db, row["id"], ids, columns) if ids else []
+        if not self.sees_answers(row):
+            found = [{**one, "consensus": None, "won": False, "agreement": None} for one in found]
+        return {one["id"]: one for one in found}
+
+    def sees_answers(self, row: ProjectPage) -> bool:
+        """Whether who has this row of ``Projects.page`` may see answers: as in lists of results."""
+        return bool(row["roles"] & RESULT.rights.see)
 
     async def _holding(self, row: ProjectPage, asked: Asked, total: int) -> TaskListPage:
         """As far as a page may cost: what is found in so many tasks, and where to go on."""
         place = PageStart(asked.state, descending=asked.descending, after=asked.after)
         words = [orjson.dumps(word).decode()[1:-1] for word in asked.words.split()]
-        found = await task_list.holding(self._db, row["id"], place, words, PER_PAGE, MAX_WALKED)
-        full = len(found) == PER_PAGE
+        found = await task_list.holding(self._db, row["id"], place, words, asked.per_page, MAX_WALKED)
+        full = len(found) == asked.per_page
         to = found[-1]["id"] if full else await task_list.last_of(self._db, row["id"], place, MAX_WALKED)
-        return TaskListPage([_listed(task) for task in found], asked.page, total, by_words=True, searched_to=to)
+        tasks = [_listed(task) for task in found]
+        return TaskListPage(tasks, asked.page, total, asked.per_page, by_words=True, searched_to=to)
 
     async def has(self, row: ProjectPage, task_id: int) -> bool:
         """Whether a task is one of the project."""
@@ -213,7 +265,7 @@ def place_of(asked: Asked, total: int, had: int) -> PageStart:
     here = PageStart(asked.state, asked.order, asked.descending)
     if asked.before is not None or asked.after is not None:
         return attrs.evolve(here, after=None if asked.before is not None else asked.after, before=asked.before)
-    passed = (asked.page - 1) * PER_PAGE
+    passed = (asked.page - 1) * asked.per_page
     if passed <= MAX_PASSED:
         return attrs.evolve(here, offset=passed)
     if asked.order != "id":

@@ -142,6 +142,16 @@ class ListedTask(TypedDict):
     info_text: str | None
 
 
+class TaskContent(TypedDict):
+    """What a table shows of a task: values of its ``info`` as texts, and what its last result says of the answers."""
+
+    id: int
+    cells: list[str | None]
+    consensus: Json
+    won: bool
+    agreement: float | None
+
+
 class Vote(TypedDict):
     """A value among the answers to a task and how many gave it (``n``), of ``total``, with ``kinds`` different ones."""
 

@@ -22,7 +22,7 @@ ORDERS = {"id": "l.task_id", "priority_0": "l.priority_0", "n_task_runs": "(l.an
 _LIKE, _ESCAPED = re.compile(r"([\\%_])"), r"\\\1"
 _MAX_VOTE_BYTES = 4000
 _LEDGER = "SELECT * FROM task_ledger l WHERE l.project_id = %(project)s"
-_COLUMNS = (
+COLUMNS = (
     "l.task_id AS id, l.ordinal, l.n_answers, l.answers + l.uncounted AS n_task_runs, l.answers, l.priority_0, l.retired, l.done,"
     " l.leases, CASE WHEN l.done OR l.retired THEN 'completed' ELSE 'ongoing' END AS state"
 )
@@ -50,7 +50,7 @@ async def tasks(db: Database, project_id: int, place: PageStart, limit: int) -> 
     way = "DESC" if down else "ASC"
     chosen = {"id": _by_id, "priority_0": _by_priority, "n_task_runs": _by_answers}[place.order](place, down)
     sql = (
-        f"SELECT s.*, left(t.info::text, 300) AS info_text FROM (SELECT {_COLUMNS}, row_number() OVER () AS nth"
+        f"SELECT s.*, left(t.info::text, 300) AS info_text FROM (SELECT {COLUMNS}, row_number() OVER () AS nth"
         f" FROM (SELECT * FROM ({chosen}) l ORDER BY {_order(place.order, way)} LIMIT %(limit)s OFFSET %(offset)s) l) s"
         " LEFT JOIN LATERAL (SELECT info FROM task WHERE project_id = %(project)s AND id = s.id OFFSET 0) t ON true"
         f" ORDER BY s.nth {'DESC' if backwards else 'ASC'}"
@@ -69,7 +69,7 @@ async def holding(
     return await fetch_rows(
         db,
         ListedTask,
-        f"SELECT {_COLUMNS}, left(w.words, 300) AS info_text FROM ("
+        f"SELECT {COLUMNS}, left(w.words, 300) AS info_text FROM ("
         f"SELECT id, info::text AS words FROM task WHERE project_id = %(project)s{sign} ORDER BY id {way} LIMIT %(maximum)s) w"
         " JOIN LATERAL (SELECT * FROM task_ledger WHERE project_id = %(project)s AND task_id = w.id OFFSET 0) l ON true"
         f" WHERE w.words ILIKE ALL(%(patterns)s::text[]){state} ORDER BY w.id {way} LIMIT %(limit)s",

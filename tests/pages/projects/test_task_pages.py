@@ -498,3 +498,74 @@ async def test_tasks_are_found_by_words_piece_by_piece(served, monkeypatch):
     assert "<script>fox" not in shown and "Search more tasks" in shown
     for wrong in ("words=a%00b", "words=" + "x" * 201, "words=fox&orderby=priority_0"):
         assert (await owner.page(f"{at}?{wrong}")).status == 415, wrong
+
+
+async def finished(place: Place, answers: list[list[str]]) -> None:
+    """Answers to the first tasks, two each; the third volunteer is the owner."""
+    people = [place.other, place.owner]
+    for words in answers:
+        for client, word in zip(people, words, strict=True):
+            await place.answer(client, {"answer": word})
+
+
+@shows("page-tasks-agreement")
+@pytest_twisted.ensureDeferred
+async def test_tasks_are_sorted_and_chosen_by_agreement(served):
+    place = await Place(served).build(6)
+    await finished(place, [["fox", "owl"], ["fox", "fox"], ["owl", "cat"], ["cat", "cat"]])
+    a, b, c, d, *_ = place.tasks
+
+    async def ids(query: str) -> list[int]:
+        page = await place.anonymous.page(f"/project/birds/tasks/browse?{query}")
+        assert page.status == 200, page.text
+        return [task["id"] for task in page.json()["tasks"]]
+
+    cases = {
+        "orderby=agreement": [a, c, b, d], "orderby=agreement&desc=1": [d, b, c, a], "min_agreement=51": [b, d],
+        "max_agreement=50&desc=1": [c, a], "min_agreement=50&max_agreement=99": [a, c], "orderby=agreement&state=ongoing": [],
+        f"orderby=agreement&after={c}": [b, d], f"orderby=agreement&before={b}": [a, c], f"orderby=agreement&desc=1&after={b}": [c, a],
+    }  # fmt: skip
+    for query, expected in cases.items():
+        assert await ids(query) == expected, query
+    page = (await place.anonymous.page("/project/birds/tasks/browse?min_agreement=51")).json()
+    assert page["pagination"]["total"] == 2 and page["chosen"]["orderby"] == "agreement"
+    for query in ("min_agreement=101", "max_agreement=x", "per_page=30"):
+        assert (await place.owner.page(f"/project/birds/tasks/browse?{query}")).status == 415, query
+
+
+@shows("page-tasks-table")
+@pytest_twisted.ensureDeferred
+async def test_the_list_is_a_table_whose_columns_are_in_the_address(served):
+    place = await Place(served).build(27)
+    await place.owner.put(
+        f"/api/task/{place.tasks[0]}", json={"info": {"gate": "north", "=cmd()": 7, "deep": {"a": 1}}}
+    )
+    await place.owner.put(f"/api/task/{place.tasks[1]}", json={"info": {"gate": "<b>south</b>", "late": True}})
+    await finished(place, [["fox", "fox"]])
+    at, html = "/project/birds/tasks/browse", {"Accept": "text/html"}
+    told = (await place.anonymous.get(at, headers=html)).text
+    assert told.count('name="task_ids"') == 0 and told.count("</tr>") == 26 and "&lt;b&gt;south" in told
+    for words in ("north", "fox", "100\u00a0%", 'value="late"'):
+        assert words in told, words
+    one = (await place.anonymous.get(f"{at}?columns=late&per_page=50", headers=html)).text
+    assert one.count("</tr>") == 28 and "north" not in one and 'data-label="late">true' not in one
+    nothing = (await place.anonymous.get(f"{at}?columns=", headers=html)).text
+    assert "<code" in nothing and 'data-label="gate"' not in nothing
+    file = await place.anonymous.get(f"{at}?columns=gate&columns=%3Dcmd()&csv=1", headers=html)
+    assert file.header("content-type") == "text/csv; charset=utf-8"
+    rows = list(csv.DictReader(io.StringIO(file.text.removeprefix("\ufeff"))))
+    assert len(rows) == 25 and rows[0] == {
+        "id": str(place.tasks[0]), "gate": "north", "'=cmd()": "7", "n_task_runs": "2", "n_answers": "2", "priority_0": "0.0",
+        "state": "completed", "consensus": "fox", "agreement": "1.0",
+    }  # fmt: skip
+    assert len((await place.anonymous.page(f"{at}?columns=gate&per_page=100")).json()["tasks"]) == 27
+
+
+@pytest_twisted.ensureDeferred
+async def test_closed_answers_are_in_no_table_of_others(served):
+    place = await Place(served).build(2)
+    await finished(place, [["fox", "fox"]])
+    await place.change(zip_download=False)
+    for query in ("orderby=agreement", "min_agreement=50", "csv=1"):
+        assert (await place.other.page(f"/project/birds/tasks/browse?{query}")).status == 403, query
+    assert (await place.owner.page("/project/birds/tasks/browse?orderby=agreement")).json()["tasks"] != []

@@ -775,10 +775,34 @@ def _task_cases(at: str) -> Iterator[Case]:
         "missing": "",
         "owns": True,
         "sorts": True,
+        "sees": True,
     }
+    cells = ["/uploads/project-8/0123.png", "2026-11-01 02:41", None]
+    content: Context = {"id": 28114, "cells": cells, "consensus": None, "won": False, "agreement": None}
+    keys["contents"] = {
+        28114: content,
+        7733: content | {"id": 7733, "consensus": "Pine marten", "won": True, "agreement": 0.91},
+        8: content | {"id": 8, "cells": ["g4/IMG_2114.jpg", "", "true"], "agreement": 0.5},
+    }
+    by_id = {"query": "orderby=id&desc=1&columns=url", "now": "ascending"}
+    keys["table"] = {
+        "columns": ["url", "taken", "sure", "gate"], "shown": ["url", "taken", "sure"], "per_page": 25, "sizes": [25, 50, 100],
+        "query": "orderby=id&columns=url&columns=taken", "sorts": {"id": by_id, "agreement": by_id | {"now": ""}},
+        "kept_by_columns": [("orderby", "id"), ("per_page", "25")], "kept_by_size": [("columns", "url"), ("columns", "taken")],
+    }  # fmt: skip
+    keys["agreements"] = ("", "75")
     page, here = "project/browse.html", f"{at}tasks/browse"
     yield Case(page, "owner", frame(ILSE, here) | owner | keys)
-    yield Case(page, "visitor, no such task", frame(path=here) | public | keys | {"owns": False, "missing": "99"})
+    yield Case(
+        page,
+        "visitor, no such task",
+        frame(path=here) | public | keys | {"owns": False, "missing": "99", "sees": False},
+    )
+    plain_table = {"table": keys["table"] | {"columns": [], "shown": []}, "contents": {}}
+    by_agreement = chosen | {"orderby": "agreement", "desc": True}
+    yield Case(
+        page, "by agreement", frame(path=here) | public | keys | plain_table | {"owns": False, "chosen": by_agreement}
+    )
     none = keys | {"rows": [], "tasks": [], "pagination": told | {"total": 0, "page": 1, "prev": False, "next": False}}
     sorted_ = {"words": "", "state": "completed", "orderby": "priority_0", "desc": True}
     yield Case(page, "sorted", frame(ILSE, here) | owner | keys | {"chosen": sorted_})
@@ -808,6 +832,8 @@ def _task_cases(at: str) -> Iterator[Case]:
     page, here = "project/task.html", f"{at}tasks/28114"
     yield Case(page, "owner", frame(ILSE, here) | owner | whole | {"skips": {"broken": 2, "unsure": 1}})
     yield Case(page, "visitor", frame(path=here) | public | whole | {"owns": False, "volunteers": {}, "next": None})
+    columns = {"task_runs": [run | {"id": n, "info": {"answer": None, "sure": n > 1, "x": [n]}} for n in (1, 2, 3, 4)]}
+    yield Case(page, "answers with keys", frame(ILSE, here) | owner | whole | columns | {"skips": {}})
     gone = whole["task"] | {"info": "text", "closed": "retired", "retired_note": "Blurred."}
     nothing = {"task": gone, "task_runs": [], "agreement": None, "next": None}
     yield Case(page, "taken out", frame(ILSE, here) | owner | whole | nothing)

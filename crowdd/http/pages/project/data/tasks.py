@@ -8,18 +8,21 @@ from urllib.parse import quote
 
 from crowdd.domain.projects.projects import Projects
 from crowdd.domain.tasks.leases import Leases
-from crowdd.domain.tasks.task_list import MAX_SORTED, Asked, Browsing, TaskPagination
+from crowdd.domain.tasks.task_list import AGREEMENT, MAX_SORTED, PAGE_SIZES, PER_PAGE, Asked, Browsing, TaskPagination
 from crowdd.errors import InvalidValueError
 from crowdd.http import queries
+from crowdd.http.html import table
 from crowdd.http.html.forms import Forms
+from crowdd.http.html.table import Table
 from crowdd.http.pages.project.views import ProjectPrivate, ProjectPublic, ProjectViews, locked_out
 from crowdd.http.request import Incoming
-from crowdd.http.responses import JsonResponse, Page, Redirect, Response
+from crowdd.http.responses import BytesResponse, JsonResponse, Page, Redirect, Response
 from crowdd.http.routing import Route, get
 from crowdd.kinds.roles import OWNERS, Role
 from crowdd.kinds.types import clean_text
 from crowdd.languages import _
 from crowdd.storage.projects.rows import ProjectPage
+from crowdd.storage.tasks.rows import TaskContent
 from crowdd.values import Values
 
 _AT = "/project/<short_name>/tasks"
@@ -54,10 +57,17 @@ class BrowsePublic(ProjectPublic):
 
 
 class BrowsePrivate(ProjectPrivate):
-    """``rows`` are the tasks with ``info_text``; ``missing`` is the number of a task that was not found."""
+    """``rows`` are the tasks with ``info_text``, ``contents`` what the table shows of them, by id.
+
+    ``missing`` is the number of a task that was not found. ``sees``: the requester may see what was answered.
+    """
 
     rows: list[Values]
+    contents: dict[int, TaskContent]
+    table: Table
+    agreements: tuple[str, str]
     owns: bool
+    sees: bool
     sorts: bool
     missing: str
 
@@ -119,8 +129,23 @@ class TaskPages:
             pagination=listed.pagination,
             chosen=_chosen(incoming),
         )
-        sorts = int(row["n_tasks"]) <= MAX_SORTED
-        private = BrowsePrivate(**context.private, rows=listed.tasks, owns=owns(row), sorts=sorts, missing=wanted)
+        if incoming.wants_json:
+            return Page("project/browse.html", public)
+        columns, shown = await self._browsing.columns(row, _columns(incoming))
+        contents = await self._browsing.contents(row, [task["id"] for task in listed.tasks], shown)
+        if incoming.query.get("csv"):
+            return _csv(row, shown, listed.tasks, contents)
+        private = BrowsePrivate(
+            **context.private,
+            rows=listed.tasks,
+            contents=contents,
+            table=_table(incoming, row, columns, shown, listed.per_page, self._browsing.sees_answers(row)),
+            agreements=(incoming.query.get("min_agreement", ""), incoming.query.get("max_agreement", "")),
+            owns=owns(row),
+            sees=self._browsing.sees_answers(row),
+            sorts=int(row["n_tasks"]) <= MAX_SORTED,
+            missing=wanted,
+        )
         return Page("project/browse.html", public, private)
 
     async def _one(self, row: ProjectPage, wanted: str) -> int | None:
@@ -164,6 +189,47 @@ def owns(row: ProjectPage) -> bool:
     return bool(roles & OWNERS)
 
 
+def _table(
+    incoming: Incoming, row: ProjectPage, columns: list[str], shown: list[str], per_page: int, sees: bool
+) -> Table:
+    """The table of the list: who may sort by what, and what the address says."""
+    sorts = ["id"]
+    if owns(row):
+        sorts += ["priority_0", *(["n_task_runs"] if int(row["n_tasks"]) <= MAX_SORTED else [])]
+    if sees:
+        sorts.append(AGREEMENT)
+    chosen = _chosen(incoming)
+    filters = {
+        "words": chosen["words"],
+        "state": chosen["state"] or "",
+        "min_agreement": incoming.query.get("min_agreement", ""),
+        "max_agreement": incoming.query.get("max_agreement", ""),
+        "orderby": chosen["orderby"],
+        "desc": "1" if chosen["desc"] else "",
+        "per_page": incoming.query.get("per_page", ""),
+        "columns": [""] if _columns(incoming) == [] else incoming.all_of("columns"),
+    }
+    return table.table(filters, columns=columns, shown=shown, per_page=per_page, sizes=PAGE_SIZES, orders=sorts)
+
+
+def _columns(incoming: Incoming) -> list[str] | None:
+    """The columns that the address names; None if it leaves them to us."""
+    return incoming.all_of("columns") if "columns" in incoming.query else None
+
+
+def _csv(row: ProjectPage, shown: list[str], tasks: list[Values], contents: dict[int, TaskContent]) -> BytesResponse:
+    """The table as CSV, with the columns that it shows."""
+    headings = ["id", *shown, "n_task_runs", "n_answers", "priority_0", "state", "consensus", "agreement"]
+    rows = []
+    for task in tasks:
+        content = contents.get(task["id"])
+        cells = content["cells"] if content else [None] * len(shown)
+        answers = [content["consensus"], content["agreement"]] if content else [None, None]
+        told = [task["n_task_runs"], task["n_answers"], task["priority_0"], task["state"]]
+        rows.append([task["id"], *cells, *told, *answers])
+    return table.as_csv(f"{row['short_name']}_tasks", headings, rows)
+
+
 def _asked(incoming: Incoming, page: int) -> Asked:
     query, chosen = incoming.query, _chosen(incoming)
     around = {name: queries.number(query[name], name, 0) for name in ("after", "before") if query.get(name)}
@@ -175,15 +241,27 @@ def _asked(incoming: Incoming, page: int) -> Asked:
         order=chosen["orderby"],
         descending=chosen["desc"],
         words=chosen["words"],
+        per_page=queries.number(
+            query.get("per_page", ""), "per_page", PER_PAGE if incoming.wants_json else PAGE_SIZES[0]
+        ),
+        min_agreement=_percent(incoming, "min_agreement"),
+        max_agreement=_percent(incoming, "max_agreement"),
         **around,
     )
 
 
+def _percent(incoming: Incoming, name: str) -> int | None:
+    text = incoming.query.get(name, "").strip()
+    return queries.number(text, name, 0, 100) if text else None
+
+
 def _chosen(incoming: Incoming) -> Chosen:
     query = incoming.query
+    words = clean_text(query.get("words", "")).strip()
+    agreed = not words and (query.get("min_agreement") or query.get("max_agreement"))
     return Chosen(
-        words=clean_text(query.get("words", "")).strip(),
+        words=words,
         state=query.get("state") or None,
-        orderby=query.get("orderby") or "id",
+        orderby=AGREEMENT if agreed else query.get("orderby") or "id",
         desc=queries.flag(query.get("desc", ""), "desc"),
     )
