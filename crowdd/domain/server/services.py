@@ -41,6 +41,7 @@ from crowdd.domain.projects.media import MediaBehaviour
 from crowdd.domain.projects.ownership import Ownership
 from crowdd.domain.projects.project_lists import ProjectLists
 from crowdd.domain.projects.project_pictures import ProjectPictures
+from crowdd.domain.projects.project_settings import SettingsOverview
 from crowdd.domain.projects.projects import ProjectBehaviour, Projects
 from crowdd.domain.projects.statistics import Statistics
 from crowdd.domain.projects.thumbnails import Thumbnails
@@ -115,6 +116,7 @@ class Services:
     browsing: Browsing
     finished_tasks: FinishedTasks
     project_pictures: ProjectPictures
+    settings_overview: SettingsOverview
     exports: Exports
     imports: Imports
     statistics: Statistics
@@ -297,6 +299,7 @@ def _assemble(
         browsing=Browsing(db, records),
         finished_tasks=FinishedTasks(db),
         project_pictures=ProjectPictures(records, settings.base_url),
+        settings_overview=SettingsOverview(db),
         exports=Exports(db, export_resources, spools, settings.base_url, secrets.key("mask")),
         imports=Imports(
             db,

@@ -61,6 +61,17 @@ for (const list of all("[role=tablist]")) {
   });
 }
 
+// A secret is shown, and hidden again, by its button.
+for (const button of all("[data-reveal]")) {
+  const field = document.getElementById(button.dataset.reveal), words = [button.textContent, button.dataset.done];
+  button.hidden = false;
+  button.addEventListener("click", () => {
+    const shown = field.type === "password";
+    field.type = shown ? "text" : "password";
+    button.textContent = words[Number(shown)];
+  });
+}
+
 // Copy buttons say that they did it; where copying is not allowed they select, so that the keyboard can.
 for (const button of all("[data-copy]")) {
   const words = button.textContent;

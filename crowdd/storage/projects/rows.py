@@ -108,6 +108,41 @@ class ProjectOwner(RankedPerson):
     is_creator: bool
 
 
+class ProjectAttention(TypedDict):
+    """What the owners of a project should look at. The names of webhook states are those of its page.
+
+    ``import_state`` is the state of the newest import, ``broken_task`` the first of the ``n_broken`` tasks that
+    volunteers skipped as broken.
+    """
+
+    import_id: int | None
+    import_state: str | None
+    webhook_off: bool
+    webhook_failing: bool
+    n_failed_deliveries: int
+    n_failed_work: int
+    n_broken: int
+    broken_task: int | None
+
+
+class ProjectSettings(TypedDict):
+    """What the settings of a project are, beside what its own row says.
+
+    ``n_wanted``: answers that its tasks ask for. ``n_anonymous``: answers from people without an account.
+    ``counted_per_network``: the project's own limit, or that of the site. ``prioritised``: an open task has a priority
+    above 0.
+    """
+
+    n_wanted: int
+    n_anonymous: int
+    counted_per_network: int
+    prioritised: bool
+    n_barred: int
+    category: str
+    webhook_off: bool
+    webhook_failing: bool
+
+
 class ProjectLock(TypedDict):
     """What a password of a project is checked with."""
 

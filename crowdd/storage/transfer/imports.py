@@ -30,13 +30,6 @@ _FIGURES = (
     "id, project_id, user_id, created, name, format, file, bytes, rows, columns, sample, dialect, kind, doubts, uses, key_name, n_answers,"
     " again, on_error, auto, queue_item, check_item, check_error, checked, preview, added, present, twice, kept, updated, refused, blank AS empty, ended"
 )
-_RUNNING = "EXISTS (SELECT FROM queue_item q WHERE q.id = i.check_item AND q.state IN ('waiting', 'running'))"
-_STATE = (
-    "CASE WHEN i.queue_item IS NOT NULL THEN CASE WHEN i.ended IS NOT NULL THEN 'done'"
-    " ELSE coalesce((SELECT q.state FROM queue_item q WHERE q.id = i.queue_item), 'dead') END"
-    " WHEN i.check_error <> '' THEN 'unreadable' WHEN i.preview IS NOT NULL THEN 'pending'"
-    f" WHEN {_RUNNING} THEN 'reading' ELSE 'unread' END AS state"
-)
 
 
 def choices_of(row: ImportChoices) -> ImportChoices:
@@ -82,7 +75,7 @@ async def get(db: Database, project_id: int, import_id: int) -> ImportRow | None
     return await fetch_row_or_none(
         db,
         ImportRow,
-        f"SELECT {_FIGURES}, {_STATE}, (SELECT row_to_json(w) FROM (SELECT q.id, q.state, q.done, q.total, q.error, q.cancel FROM queue_item q"
+        f"SELECT {_FIGURES}, import_state(i.id) AS state, (SELECT row_to_json(w) FROM (SELECT q.id, q.state, q.done, q.total, q.error, q.cancel FROM queue_item q"
         " WHERE q.id = coalesce(i.queue_item, i.check_item)) w) AS work"
         " FROM task_import i WHERE project_id = %(project)s AND id = %(id)s",
         {"project": project_id, "id": import_id},
@@ -95,7 +88,7 @@ async def newest(db: Database, project_id: int, maximum: int) -> list[ListedImpo
         db,
         ListedImport,
         "SELECT id, created, name, format, bytes, rows, kind, queue_item, added, updated, present, refused, ended,"
-        f" {_STATE} FROM task_import i WHERE project_id = %(project)s ORDER BY id DESC LIMIT %(maximum)s",
+        " import_state(i.id) AS state FROM task_import i WHERE project_id = %(project)s ORDER BY id DESC LIMIT %(maximum)s",
         {"project": project_id, "maximum": maximum},
     )
 

@@ -129,10 +129,21 @@ PUBLIC = NIGHT | {
     "published": True, "long_description": STORY, "n_blogposts": 9, "contrib_button": "can_contribute",
     "allow_anonymous_contributors": True, "n_tasks": None, "n_volunteers": None, "overall_progress": None,
 }  # fmt: skip
-OWNED = PUBLIC | {"secret_key": "5f0c9f3c-71aa-4c1e-9d0a-0b1f2e60a51c"}
+OWNED = PUBLIC | {"secret_key": "5f0c9f3c-71aa-4c1e-9d0a-0b1f2e60a51c", "zip_download": True, "webhook": None}
 TRY = {"try_link": "https://crowd.example.org/project/owls/?try=0f1e2d3c4b5a69788796a5b4c3d2e1f0"}
 DRAFT = OWNED | {"published": False, "contrib_button": "draft", "long_description": "", "info": {}, "n_blogposts": 0}
 READY = OWNED | {"published": False, "contrib_button": "publish", "info": {"task_presenter": "<div></div>"}}
+WELL: Context = {
+    "import_id": None, "import_state": None, "webhook_off": False, "webhook_failing": False, "n_failed_deliveries": 0,
+    "n_failed_work": 0, "n_broken": 0, "broken_task": None,
+}  # fmt: skip
+UNWELL = WELL | {
+    "import_id": 4, "import_state": Word("dead"), "webhook_off": True, "n_failed_work": 2, "n_broken": 1041, "broken_task": 28114,
+}  # fmt: skip
+NOW: Context = {
+    "n_wanted": 127950, "n_anonymous": 1204, "counted_per_network": 1, "prioritised": False, "n_barred": 0,
+    "category": "Nature", "webhook_off": False, "webhook_failing": False,
+}  # fmt: skip
 PERSON: Context = {
     "name": "ilse", "fullname": "Ilse Verbruggen", "created": "2023-03-04T10:00:00.000000", "locale": "en",
     "n_answers": 4318, "rank": 214, "score": 4318,
@@ -526,10 +537,12 @@ def _project_cases() -> Iterator[Case]:
     yield from _presenting_cases(at)
     page = "project/index.html"
     yield Case(page, "visitor", frame(path=at) | PAGE_KEYS | {"project": PUBLIC})
-    yield Case(page, "owner", frame(ILSE, at) | PAGE_KEYS | {"project": OWNED})
+    yield Case(page, "owner", frame(ILSE, at) | PAGE_KEYS | {"project": OWNED, "attention": UNWELL})
     yield Case(page, "finished", frame(path=at) | PAGE_KEYS | {"project": PUBLIC, "overall_progress": 100})
-    yield Case(page, "draft", frame(ILSE, at) | PAGE_KEYS | UNUSED | TRY | {"project": DRAFT})
-    yield Case(page, "ready", frame(ILSE, at) | PAGE_KEYS | {"project": READY})
+    waits = WELL | {"import_id": 4, "import_state": Word("pending"), "n_failed_deliveries": 3}
+    yield Case(page, "draft", frame(ILSE, at) | PAGE_KEYS | UNUSED | TRY | {"project": DRAFT, "attention": waits})
+    failing = WELL | {"webhook_failing": True}
+    yield Case(page, "ready", frame(ILSE, at) | PAGE_KEYS | {"project": READY, "attention": failing})
     yield Case(page, "paused, owner", frame(ILSE, at) | PAGE_KEYS | {"project": READY, "paused": True})
     closed = PUBLIC | {"published": False}
     yield Case(page, "paused", frame(path=at) | PAGE_KEYS | {"project": closed, "paused": True})
@@ -576,6 +589,9 @@ def _owner_cases(at: str) -> Iterator[Case]:
     people = [PERSON | {"id": 5, "is_creator": True, "is_coowner": True}]
     people.append(PERSON | {"id": 6, "name": "jonas", "fullname": None, "is_creator": False, "is_coowner": True})
     sized = {
+        "paused": False,
+        "now": NOW,
+        "asked": {"question": "What walks here?", "answers": ["A fox", "A marten"]},
         "keys": ["answer", "sure"],
         "form": FORM | {"max_answer_kb": 256, "answer_key": "answer"},
         "max_answer_bytes": 256_000,
@@ -586,6 +602,28 @@ def _owner_cases(at: str) -> Iterator[Case]:
     }
     drafted = {"project": DRAFT, "coowners": people[:1], "locked": True}
     yield page("settings", "draft", **UNUSED | TRY | drafted | sized | too_much)
+    changed = NOW | {
+        "n_anonymous": 0,
+        "counted_per_network": 0,
+        "prioritised": True,
+        "n_barred": 3,
+        "webhook_off": True,
+    }
+    info = {"task_presenter": "<p>?</p>", "tutorial": "<p>!</p>", "results": "<p>.</p>", "answer_key": "kind"}
+    own = OWNED | {
+        "info": info | {"token_per_volunteer": True, "sched": "random"},
+        "webhook": "https://hooks.example.org/x",
+    }
+    other = {"project": own, "now": changed, "asked": None, "paused": True}
+    yield page("settings", "changed", coowners=people, locked=False, **sized | other)
+    text = {
+        "project": own | {"webhook": None, "published": False},
+        "asked": {"question": "What does it say?"},
+        "paused": True,
+    }
+    failing = {"project": own, "now": NOW | {"webhook_failing": True}, "asked": None}
+    yield page("settings", "text", coowners=people, locked=False, **sized | text)
+    yield page("settings", "failing", coowners=people, locked=False, **sized | failing)
     texts = {name: OWNED[name] for name in ("id", "name", "short_name", "description", "long_description")}
     boxes = {"allow_anonymous_contributors": True, "zip_download": False, "category_id": 2, "protect": False}
     boxes |= {"answers_when_complete": True, "token_per_volunteer": False}

@@ -49,7 +49,7 @@ def pages(services: Services, forms: Forms, cookies: Cookies, templates: Templat
     contexts = PresenterContexts(services.records, services.contributions, services.file_access, services.accounts)
     confirm = Confirm(forms.csrf)
     return [
-        OverviewPages(services.projects, views, cookies),
+        OverviewPages(services.projects, services.settings_overview, views, cookies),
         PublishingPages(services.projects, forms, views),
         PasswordPages(services.projects, forms, cookies),
         WebhookPages(services.projects, services.webhooks, services.records, forms, views),
@@ -64,7 +64,9 @@ def pages(services: Services, forms: Forms, cookies: Cookies, templates: Templat
         WorkPages(services.projects, services.queue, forms, views),
         ProjectListPages(services.project_lists),
         NewProjectPages(services.records, forms, partial(own_example, services)),
-        ProjectSettingsPages(services.projects, services.ownership, services.browsing, forms, views),
+        ProjectSettingsPages(
+            services.projects, services.ownership, services.browsing, services.settings_overview, forms, views
+        ),
         VolunteerPages(services.projects, services.volunteers, services.records, services.barring, forms, views),
         UpdatePages(services.projects, services.thumbnails, services.webhooks, services.records, forms, views),
         PicturePages(services.projects, services.project_pictures, forms, views),

@@ -36,6 +36,7 @@ _AT = "/project/<short_name>/update"
 _TEXTS = ("name", "short_name", "description", "long_description")
 _BOXES = ("allow_anonymous_contributors", "zip_download")
 _INFO_BOXES = ("answers_when_complete", "token_per_volunteer")
+_PART = "Part"  # the button of a form with some of the fields: a box that it lacks stays as it is
 _UPLOAD = ("id", "avatar", "x1", "y1", "x2", "y2")
 
 
@@ -55,7 +56,9 @@ class UpdatePrivate(ProjectPrivate, EditorPictures, RefusedPrivate):
 
 
 class UpdatePages:
-    """``/project/<short_name>/update``. ``btn`` is ``Upload`` (the picture), ``Password`` or anything else (all)."""
+    """``/project/<short_name>/update``. ``btn`` is ``Upload`` (the picture), ``Password``, ``Part`` (the fields that
+    the body names) or anything else (all).
+    """
 
     def __init__(
         self,
@@ -95,10 +98,14 @@ class UpdatePages:
             raise FormError(wrong)
         self._require_password(incoming, row)
         pictured = await self._pictured(incoming, row)
-        changes = texts | {name: incoming.flag(name, before[name]) for name in _BOXES}
+        changes = texts | {name: _box(incoming, name, before[name]) for name in _BOXES}
         if category := incoming.field("category_id"):
             changes["category_id"] = category
-        if (info := _info(incoming, row["info"])) != row["info"]:
+        part = incoming.field("btn") == _PART
+        info = _info(incoming, row["info"])
+        if part:
+            changes = {name: value for name, value in changes.items() if name in incoming.form}
+        elif info != row["info"]:
             changes["info"] = info
         if "webhook" in incoming.form:
             changes["webhook"] = self._webhook(incoming)
@@ -106,7 +113,11 @@ class UpdatePages:
             await self._changed(incoming, row, changes)
         except FormError as error:
             raise (_PicturedError(error.errors) if pictured else error) from None
+        if part and (told := _differences(row["info"], info)):
+            await self._projects.tell(row, told, incoming.who)
         await self._lock(incoming, row)
+        if part and "name" not in incoming.form:
+            return Redirect(f"/project/{quote(row['short_name'])}/settings", _("The setting is saved."))
         words, status = await self._views.left_out.after(texts["long_description"], _("Project updated!"))
         return Redirect(f"/project/{quote(texts['short_name'])}/", words, status)
 
@@ -128,6 +139,8 @@ class UpdatePages:
         return address or None
 
     async def _changed(self, incoming: Incoming, row: ProjectPage, changes: Values) -> None:
+        if not changes:
+            return
         try:
             await self._records.change(PROJECT, incoming.who, row["id"], changes)
         except ConflictError as error:
@@ -177,7 +190,7 @@ class UpdatePages:
         upload_form = self._forms.blank(incoming, *_UPLOAD) | {"id": row["id"]}
         if error is not None:
             sent = {name: incoming.field(name) for name in (*_TEXTS, "category_id", "webhook") if name in incoming.form}
-            boxes = {name: incoming.flag(name, form[name]) for name in (*_BOXES, *_INFO_BOXES, "protect")}
+            boxes = {name: _box(incoming, name, form[name]) for name in (*_BOXES, *_INFO_BOXES, "protect")}
             form |= sent | boxes
             row = await self._projects.owned(row["short_name"], incoming.who)  # the picture may be a new one
             form["errors"] = {name: error.errors[name] for name in error.errors if name != "avatar"}
@@ -206,9 +219,20 @@ def _picture(incoming: Incoming) -> Upload | None:
     return file if file is not None and file.content else None
 
 
+def _differences(before: Values, after: Values) -> Values:
+    """The keys whose values differ, with the new ones; None for a key that is gone."""
+    return {name: after.get(name) for name in before.keys() | after.keys() if before.get(name) != after.get(name)}
+
+
+def _box(incoming: Incoming, name: str, stored: bool) -> bool:
+    """A box of the form. In a form with some of the fields, one that is missing stays as it is."""
+    missing = name not in incoming.form and incoming.field("btn") == _PART
+    return stored if missing else incoming.flag(name, stored)
+
+
 def _info(incoming: Incoming, info: Values) -> Values:
     """The project's ``info`` with the language and the boxes of the form, without those that are not set."""
-    wanted: Values = {name: incoming.flag(name, info.get(name) is True) for name in _INFO_BOXES}
+    wanted: Values = {name: _box(incoming, name, info.get(name) is True) for name in _INFO_BOXES}
     if "language" in incoming.form and incoming.field("language") != language_of(info):
         wanted["language"] = incoming.field("language")
     wanted = {name: value for name, value in wanted.items() if value or name in info}

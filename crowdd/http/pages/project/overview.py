@@ -6,12 +6,15 @@ from collections.abc import Iterator
 from urllib.parse import quote
 
 from crowdd.domain.core.text.rendered_text import Laid
+from crowdd.domain.projects.project_settings import SettingsOverview
 from crowdd.domain.projects.projects import Projects, draft_key
 from crowdd.http.auth.cookies import Cookies
 from crowdd.http.pages.project.views import ProjectPrivate, ProjectViews, locked_out
 from crowdd.http.request import Incoming
 from crowdd.http.responses import Page, Redirect, Response
 from crowdd.http.routing import Route, get
+from crowdd.kinds.kind import OWNERS
+from crowdd.storage.projects.rows import ProjectAttention
 from crowdd.values import Values
 
 _POSTS = 2
@@ -19,15 +22,18 @@ TRY_SECONDS = 30 * 86400
 
 
 class OverviewPrivate(ProjectPrivate):
+    """``attention`` is for owners."""
+
     posts: list[Values]
     prose: Laid
+    attention: ProjectAttention | None
 
 
 class OverviewPages:
     """``/project/<short_name>/``: what the project is, its progress, and links to contribute."""
 
-    def __init__(self, projects: Projects, views: ProjectViews, cookies: Cookies) -> None:
-        self._projects, self._views, self._cookies = projects, views, cookies
+    def __init__(self, projects: Projects, overview: SettingsOverview, views: ProjectViews, cookies: Cookies) -> None:
+        self._projects, self._overview, self._views, self._cookies = projects, overview, views, cookies
 
     def routes(self) -> Iterator[Route]:
         yield get("/project/<short_name>/", locked_out(self.page))
@@ -45,4 +51,7 @@ class OverviewPages:
         context = await self._views.context(incoming, row)
         posts = (await self._views.posts(incoming, row, _POSTS))[0] if row["n_blogposts"] else []
         prose = await self._views.prose([row["long_description"]], posts)
-        return Page("project/index.html", context.public, OverviewPrivate(**context.private, posts=posts, prose=prose))
+        owns = bool(row["roles"] & OWNERS) and not incoming.wants_json
+        attention = await self._overview.attention(row, incoming.who) if owns else None
+        private = OverviewPrivate(**context.private, posts=posts, prose=prose, attention=attention)
+        return Page("project/index.html", context.public, private)

@@ -6,10 +6,12 @@ from collections.abc import Iterator
 from urllib.parse import quote
 
 from crowdd.domain.projects.ownership import Ownership
+from crowdd.domain.projects.project_settings import SettingsOverview
 from crowdd.domain.projects.projects import Projects
 from crowdd.domain.projects.serializers import person
 from crowdd.domain.tasks.task_list import Browsing
 from crowdd.errors import InvalidValueError
+from crowdd.http import starters
 from crowdd.http.html.forms import MISTAKES, Form, Forms, WithForm
 from crowdd.http.pages.project.views import ProjectPrivate, ProjectPublic, ProjectViews, locked_out
 from crowdd.http.request import Incoming
@@ -19,7 +21,7 @@ from crowdd.kinds.project import PROJECT
 from crowdd.kinds.task_run import MAX_ANSWER_BYTES, MAX_RAISED_BYTES
 from crowdd.kinds.types import Integer
 from crowdd.languages import _
-from crowdd.storage.projects.rows import ProjectPage
+from crowdd.storage.projects.rows import ProjectPage, ProjectSettings
 from crowdd.values import Values
 
 
@@ -28,22 +30,33 @@ class SettingsPublic(ProjectPublic, WithForm, Message):
 
 
 class SettingsPrivate(ProjectPrivate):
-    """``keys`` are the keys of the newest answers; ``deletes`` says whether the requester may delete the project."""
+    """``keys`` are the keys of the newest answers; ``deletes`` says whether the requester may delete the project.
+
+    ``asked`` is what a presenter made of a template asks.
+    """
 
     coowners: list[Values]
     keys: list[str]
     locked: bool
     deletes: bool
+    now: ProjectSettings
+    asked: starters.Asked | None
 
 
 class ProjectSettingsPages:
     """``/project/<short_name>/settings`` and ``…/resetsecretkey``."""
 
     def __init__(
-        self, projects: Projects, ownership: Ownership, browsing: Browsing, forms: Forms, views: ProjectViews
+        self,
+        projects: Projects,
+        ownership: Ownership,
+        browsing: Browsing,
+        overview: SettingsOverview,
+        forms: Forms,
+        views: ProjectViews,
     ) -> None:
-        self._projects, self._ownership, self._browsing, self._forms = projects, ownership, browsing, forms
-        self._views = views
+        self._projects, self._ownership, self._browsing, self._overview = projects, ownership, browsing, overview
+        self._forms, self._views = forms, views
 
     def routes(self) -> Iterator[Route]:
         yield get("/project/<short_name>/settings", locked_out(self.settings))
@@ -94,6 +107,8 @@ class ProjectSettingsPages:
             keys=await self._browsing.answer_keys(row["id"]),
             locked=row["lock_id"] is not None,
             deletes=bool(row["roles"] & PROJECT.rights.delete),
+            now=await self._overview.current(row, incoming.who),
+            asked=starters.asked(str(row["info"].get("task_presenter") or "")),
         )
         return Page("project/settings.html", public, private)
 

@@ -1,6 +1,14 @@
 -- Turns rows of files into tasks and answers, some at a time. Each function is called while project_ledger is locked
 -- (hold_imports), so that of two imports one sees what the other has added.
 
+-- The state of an import: reading, unread, unreadable, pending, that of its background task, or done.
+CREATE FUNCTION import_state(p_import bigint) RETURNS text STABLE LANGUAGE sql AS $$
+SELECT CASE WHEN i.queue_item IS NOT NULL THEN CASE WHEN i.ended IS NOT NULL THEN 'done'
+            ELSE coalesce((SELECT q.state FROM queue_item q WHERE q.id = i.queue_item), 'dead') END
+            WHEN i.check_error <> '' THEN 'unreadable' WHEN i.preview IS NOT NULL THEN 'pending'
+            WHEN EXISTS (SELECT FROM queue_item q WHERE q.id = i.check_item AND q.state IN ('waiting', 'running')) THEN 'reading' ELSE 'unread' END
+  FROM task_import i WHERE i.id = p_import $$;
+
 -- Stores the values of a key for p_most more tasks. False: none is left. If two tasks have one value, it belongs to the
 -- older one.
 CREATE FUNCTION learn_task_keys(p_project bigint, p_name text, p_maximum int) RETURNS boolean LANGUAGE plpgsql AS $$

@@ -45,9 +45,9 @@ class ChangeForm:
     task_ids: str = "no"  # no, may, must: whether it names tasks
 
 
-REDUNDANCY = ChangeForm("redundancy", _("Answers for each task"), ("n_answers",), lambda c: c.redundancy, "may")
-PRIORITY = ChangeForm("priority", _("Priority"), ("priority_0",), lambda c: c.priority, "must")
-SCHEDULER = ChangeForm("scheduler", _("Order"), ("sched",), lambda c: c.scheduler)
+REDUNDANCY = ChangeForm("redundancy", _("Answers per task"), ("n_answers",), lambda c: c.redundancy, "may")
+PRIORITY = ChangeForm("priority", _("Task priority"), ("priority_0",), lambda c: c.priority, "must")
+SCHEDULER = ChangeForm("scheduler", _("Task order"), ("sched",), lambda c: c.scheduler)
 WITHDRAWAL = ChangeForm("withdraw", _("Delete answers of a volunteer"), ("volunteer",), lambda c: c.withdraw)
 DELETION = ChangeForm("delete", _("Delete tasks"), (), lambda c: c.delete, "may")
 
