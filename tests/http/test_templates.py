@@ -15,6 +15,7 @@ from support.checks.page_contexts import EVIL, GALAXIES, ILSE, NIGHT, OTHERS, Ca
 from support.checks.page_reader import Page, faults
 from support.checks.shows import shows
 
+from crowdd.domain.core.text.markdown import to_html
 from crowdd.http.html.rendering import Templates, parse_time
 from crowdd.http.html.static_files import StaticFiles
 from crowdd.languages import Languages
@@ -405,3 +406,11 @@ def test_words_for_scripts_have_every_form_of_the_language() -> None:
     assert (json.loads(forms), one) == ({"one": "{n} answer", "other": "{n} answers"}, "1 answer")
     arabic = environment.from_string(source).render(frame(locale="ar")).partition("|")[0]
     assert sorted(json.loads(arabic)) == ["few", "many", "one", "other", "two", "zero"]
+
+
+@pytest.mark.parametrize(
+    ("text", "tags"),
+    [("## A\n\n# B\n\n### C\n\n# D", "3343"), ("# A\n\n## B\n\n### C", "345"), ("### A\n\n###### B\n\n## C", "343")],
+)
+def test_the_headings_of_a_text_skip_no_level(text: str, tags: str) -> None:
+    assert "".join(re.findall(r"<h(\d)>", to_html(text))) == tags

@@ -59,6 +59,11 @@ function show() {
   port = null;
   at = 0;
   said.textContent = "";
+  if (!text.value.trim()) { // a white box would say less
+    frame = null;
+    box.textContent = box.dataset.empty;
+    return;
+  }
   frame = document.createElement("iframe");
   frame.title = box.dataset.label;
   frame.setAttribute("sandbox", "allow-scripts allow-forms");

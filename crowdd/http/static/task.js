@@ -24,10 +24,11 @@ function bundle(strokes, fresh) {
 function draw(fresh) {
   if (!$("count")) return;
   const first = Math.max(0, Math.ceil(count / 5) - 4); // the last twenty are drawn, the figure tells the rest
-  let drawn = "";
+  let drawn = first ? "…" : "";
   for (let at = first; at * 5 < count; at++) drawn += bundle(Math.min(5, count - at * 5), fresh && (at + 1) * 5 >= count);
   $("marks").innerHTML = drawn;
   $("count").textContent = number.format(count);
+  $("count").hidden = !count;
 }
 function say(what, good) {
   if (!$("said")) return;
@@ -124,13 +125,17 @@ $("sign-up-no")?.addEventListener("click", () => {
 });
 
 // The end, and what comes near to it
-on("presenter:task", () => { $("finished").hidden = $("others").hidden = true; });
+on("presenter:task", () => {
+  $("finished").hidden = $("others").hidden = true;
+  $("frame").classList.remove("over");
+});
 on("presenter:done", ({ wait, held, retryAfter }) => {
   const why = $("finished-why").dataset;
   $("finished-why").textContent = wait ? others(held) : whole() ? why.whole : why.none;
   $("finished-when").textContent = wait && retryAfter ? soon(retryAfter) : "";
   $("look-again").hidden = !wait;
   $("finished").hidden = false;
+  $("frame").classList.add("over"); // thanks need little room: what comes next stands right below
   showOthers();
 });
 const whole = () => $("progress") && $("progress").value >= $("progress").max;

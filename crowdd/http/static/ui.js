@@ -85,20 +85,6 @@ for (const button of all("[data-copy]")) {
   });
 }
 
-// A button sends its own form. Where another form of the page holds what was typed, the browser asks before that is gone.
-const differs = field => {
-  if (field.type === "checkbox" || field.type === "radio") return field.checked !== field.defaultChecked;
-  if (field.options) return ![...field.options].some(option => option.defaultSelected && option.selected) && field.selectedIndex > 0;
-  return !["hidden", "password", "submit"].includes(field.type) && "defaultValue" in field && field.value !== field.defaultValue;
-};
-const keep = event => event.preventDefault();
-addEventListener("submit", event => {
-  const others = [...document.forms].filter(form => form !== event.target && form.method === "post");
-  removeEventListener("beforeunload", keep);
-  if (event.defaultPrevented) return;   // the page stays
-  if (others.some(form => one("[aria-invalid]", form) || [...form.elements].some(differs))) addEventListener("beforeunload", keep);
-});
-
 // Deleting asks for the name; the button wakes when it is typed.
 for (const field of all("[data-must]")) field.addEventListener("input", () => {
   document.getElementById(field.dataset.arms).disabled = field.value !== field.dataset.must;
@@ -116,14 +102,14 @@ for (const clock of all("[data-wait]")) {
 }
 
 // Other tabs of this browser may wait for a new session (session.js), or show a presenter to a person who signs out
-// (presenter/bridge.js); what presenters stored for them goes with the session.
+// (presenter/bridge.js); what presenters stored for them, and drafts (unsaved.js), go with the session.
 const tellPages = words => {
   const pages = new BroadcastChannel("pages");
   pages.postMessage(words);
   pages.close();
 };
 const forget = area => {
-  for (const key of Object.keys(area)) if (/^presenter-\d+(-\d+)?$/.test(key)) area.removeItem(key);
+  for (const key of Object.keys(area)) if (/^(presenter-\d+(-\d+)?$|draft )/.test(key)) area.removeItem(key);
 };
 addEventListener("submit", event => {
   if (event.target.getAttribute("action") !== "/account/signout") return;

@@ -120,6 +120,74 @@ def test_a_button_asks_before_another_form_loses_what_was_typed(owner_page: Any)
     assert asked == ["beforeunload"]
 
 
+def test_leaving_a_page_asks_before_what_was_typed_is_gone(owner_page: Any) -> None:
+    page, person, project = owner_page
+    asked: list[str] = []
+    page.on("dialog", lambda dialog: (asked.append(dialog.type), dialog.dismiss()))
+    page.goto(f"{person.url}/project/{project['short_name']}/update")
+    page.locator(".crumbs a").first.click()  # nothing is typed: nothing is asked
+    page.wait_for_url(f"{person.url}/")
+    page.go_back()
+    before = page.input_value("#name")
+    page.fill("#name", before + "!")
+    page.locator(".crumbs a").first.click()
+    page.wait_for_function("() => document.getElementById('name').value.endsWith('!')")
+    assert asked == ["beforeunload"] and page.url.endswith("/update")
+    page.fill("#name", before)
+    page.locator(".crumbs a").first.click()
+    page.wait_for_url(f"{person.url}/")
+    assert asked == ["beforeunload"]
+
+
+def test_a_long_text_is_kept_until_it_is_saved_and_goes_with_the_session(owner_page: Any) -> None:
+    page, person, project = owner_page
+    at, field = f"{person.url}/project/{project['short_name']}/update", "#long_description"
+    offer, drafts = (
+        page.locator("form .flash", has_text="is not saved"),
+        "Object.keys(localStorage).filter(k => k.startsWith('draft '))",
+    )
+
+    def typed(text: str) -> None:
+        page.goto(at)
+        page.fill(field, text)
+        page.wait_for_function(f"() => {drafts}.length === 1")
+
+    page.on("dialog", lambda dialog: dialog.accept())
+    typed("Nobody has counted them.")
+    page.goto(at)
+    assert page.input_value(field) == ""
+    offer.get_by_role("button", name="Restore it").click()
+    assert page.input_value(field) == "Nobody has counted them." and not offer.count()
+    page.fill("#name", "")  # refused: the draft stays
+    page.get_by_role("button", name="Save", exact=True).click()
+    page.locator("#name-error").wait_for()
+    assert page.evaluate(f"{drafts}.length") == 1
+    page.fill("#name", project["short_name"])
+    page.get_by_role("button", name="Save", exact=True).click()
+    page.wait_for_url(f"**/project/{project['short_name']}/")
+    page.wait_for_function(f"() => {drafts}.length === 0")
+    typed("Somebody has.")
+    page.goto(at)
+    offer.get_by_role("button", name="Discard it").click()
+    assert page.evaluate(f"{drafts}.length") == 0
+    typed("Somebody will.")
+    page.locator("details.menu summary").last.click()
+    page.get_by_role("button", name="Sign out").click()
+    page.wait_for_url(f"{person.url}/**")
+    page.wait_for_function(f"() => {drafts}.length === 0")
+
+
+def test_a_draft_of_another_account_is_not_shown_and_removed(owner_page: Any) -> None:
+    page, person, project = owner_page
+    at = f"{person.url}/project/{project['short_name']}/update"
+    put = "localStorage.setItem('draft somebody ' + location.pathname + ' long_description', JSON.stringify({text: 'Mine', at: Date.now()}))"
+    page.goto(at)
+    page.evaluate(put)
+    page.goto(at)
+    page.wait_for_function("() => !Object.keys(localStorage).some(k => k.startsWith('draft '))")
+    assert not page.locator("form .flash", has_text="is not saved").count()
+
+
 def drawn() -> bytes:
     out = BytesIO()
     Image.new("RGB", (90, 60), (0, 0, 255)).save(out, "PNG")

@@ -22,7 +22,7 @@ def test_an_answer_is_confirmed_and_counted(stage: Any) -> None:
     assert stage.page.inner_text("#count") == "0"
     frame.click("text=Yes")
     stage.until(lambda: "Saved" in stage.page.inner_text("#said"))
-    assert stage.page.get_attribute(".said", "role") == "status"
+    assert stage.page.get_attribute("#said", "role") == "status"
     assert stage.page.inner_text("#count") == "1"
     assert stage.page.locator("#marks path").count() == 1
     assert len(stage.runs()) == 1

@@ -19,7 +19,7 @@ from crowdd.domain.core.text.markdown_limits import TimeBudget
 from crowdd.domain.core.text.picture_addresses import is_upload
 from crowdd.domain.core.text.raw_html import RawHtml
 
-VERSION: Final = 2
+VERSION: Final = 3
 """To be raised with every change of what a text becomes, the rule for pictures included: HTML is then made anew."""
 EXCERPT: Final = 300
 _TAGS: Final = {
@@ -46,10 +46,14 @@ _ATTRIBUTES: Final[Mapping[str, set[str]]] = {
 
 
 def _lower_headings(state: StateCore) -> None:
-    """A text has its place below the page's own first and second headings."""
+    """A text has its place below the page's own first and second headings, and skips no level."""
+    open_levels: list[int] = []
     for token in state.tokens:
+        if token.type == "heading_open":
+            level = int(token.tag[1])
+            open_levels = [each for each in open_levels if each < level] + [level]
         if token.type in ("heading_open", "heading_close"):
-            token.tag = f"h{min(6, int(token.tag[1]) + state.env['top'] - 1)}"
+            token.tag = f"h{min(6, len(open_levels) + state.env['top'] - 1)}"
 
 
 def _only_own_pictures(tag: str, attribute: str, value: str) -> str | None:

@@ -344,6 +344,10 @@
 
   /* Height: the page makes the frame as high as its content, so that there is one scroll bar. */
   let told = 0;
+  // After a click the next task is under a pointer that rests: frame.css shows no hover until it moves.
+  addEventListener("click", () => { root.dataset.still = ""; }, true);
+  addEventListener("pointermove", ({ movementX, movementY }) => { if (movementX || movementY) delete root.dataset.still; });
+
   let due = 0;
   function measure() {
     due = 0;

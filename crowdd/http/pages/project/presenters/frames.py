@@ -28,8 +28,8 @@ class PresenterFrames:
             "title": row["name"],
             "source": readdressed(presenter.source(row["info"], kind), row, self._file_access.address(row)),
             "locale": locale,
-            "language": own or locale,
-            "direction": direction_of(own or locale),
+            "language": own or "und",
+            "direction": direction_of(own) if own else "auto",
         }
         return self._document("project/frame.html", context)
 
