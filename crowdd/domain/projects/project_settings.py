@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from crowdd.domain.core import rights
 from crowdd.domain.webhooks import retry_policy
-from crowdd.kinds.kind import OWNERS
+from crowdd.kinds.roles import OWNERS
+from crowdd.requester import Requester
 from crowdd.storage.database import Database
 from crowdd.storage.projects import project_settings
 from crowdd.storage.projects.rows import ProjectAttention, ProjectPage, ProjectSettings
-from crowdd.values import Requester
 
 FAILED_WORK_DAYS = 7  # so long a failed background task needs attention; afterwards it is history
 

@@ -13,7 +13,7 @@ from crowdd.http.pages.project.views import ProjectPrivate, ProjectViews, locked
 from crowdd.http.request import Incoming
 from crowdd.http.responses import Page, Redirect, Response
 from crowdd.http.routing import Route, get
-from crowdd.kinds.kind import OWNERS
+from crowdd.kinds.roles import OWNERS
 from crowdd.storage.projects.rows import ProjectAttention
 from crowdd.values import Values
 
