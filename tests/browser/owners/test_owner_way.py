@@ -56,7 +56,7 @@ def test_from_signing_in_to_the_first_own_answer(live_server: Any, browser: Any,
         if person.api("GET", "project", short_name=short)[0]["n_tasks"] == 3:
             break
         page.wait_for_timeout(100)
-    click(page.get_by_role("link", name="Try it"))
+    click(page.locator("main section").get_by_role("link", name="Try it"))
     frame = page.frame_locator("#presenter iframe")
     frame.get_by_role("heading", name="Which animal came through?").wait_for()
     click(frame.get_by_role("button", name="Yes"))

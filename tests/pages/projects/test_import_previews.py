@@ -187,7 +187,37 @@ async def test_the_publishing_list_says_how_many_answers_are_wanted(served):
     text = (await owner.get("/project/birds/publish", headers=HTML)).text
     assert "3 tasks with 4 to 30 answers each = 64 answers" in text
     for page in ("/project/new", AT):
-        assert "30 answers" in (await owner.get(page, headers=HTML)).text, page
+        assert "5 answers from different people" in (await owner.get(page, headers=HTML)).text, page
+
+
+@pytest_twisted.ensureDeferred
+async def test_tasks_that_come_by_the_page_get_five_answers_and_others_thirty(served):
+    owner = await served.person("owner")
+    project = await served.project(owner)
+    assert '<input type="hidden" name="n_answers" value="5">' in (await owner.get(AT, headers=HTML)).text
+    sent = await owner.post(AT, json={"rows": "url\nx1\n", "map": "y", "n_answers": "5"})
+    begun = await owner.post(sent.json()["next"], json={})
+    assert begun.status == 200, begun.body
+    await brought(served, owner, b"url\nx2\n")
+    tasks = (await owner.get(f"/api/task?project_id={project['id']}")).json()
+    assert sorted(task["n_answers"] for task in tasks) == [5, 30]
+
+
+@pytest_twisted.ensureDeferred
+async def test_a_published_project_is_shared_by_link_code_and_html(served):
+    owner = await served.person("owner")
+    await served.project(owner, tasks=1)
+    draft = (await owner.get("/project/birds/publish", headers=HTML)).text
+    assert 'class="qr"' not in draft and 'aria-current="step"' in draft
+    await owner.post("/project/birds/publish", json={})
+    page = (await owner.get("/project/birds/publish", headers=HTML)).text
+    link = f"{served.services.settings.base_url.rstrip('/')}/project/birds/"
+    assert (
+        'class="qr"' in page and f'value="{link}"' in page and f"&lt;a href=&#34;{link}&#34;&gt;Birds&lt;/a&gt;" in page
+    )
+    assert 'aria-current="step"' not in page and "qr" not in (await owner.page("/project/birds/publish")).json()
+    assert "publish#share" in (await owner.get("/project/birds/", headers=HTML)).text
+    assert "publish#share" not in (await served.client().get("/project/birds/", headers=HTML)).text
 
 
 @pytest.mark.parametrize("values", [range(5000), [n << 40 for n in range(3000)], [0, 1, 2**64 - 1]])

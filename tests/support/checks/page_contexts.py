@@ -10,7 +10,7 @@ from crowdd.domain.core.text.markdown import Rendered, render
 from crowdd.http.api import operations
 from crowdd.http.api.openapi import document
 from crowdd.http.api.reference import sections
-from crowdd.http.pages.account.security import qr_code
+from crowdd.http.html.qr_codes import qr_code
 from crowdd.http.pages.api_docs import error_codes
 from crowdd.http.responses import JsonResponse
 from crowdd.http.routing import Route
@@ -552,7 +552,8 @@ def _project_cases() -> Iterator[Case]:
     yield Case(publish, "missing", frame(ILSE, at) | PAGE_KEYS | UNUSED | TRY | {"project": DRAFT})
     yield Case(publish, "ready", frame(ILSE, at) | PAGE_KEYS | {"project": READY})
     yield Case(publish, "paused", frame(ILSE, at) | PAGE_KEYS | {"project": READY, "paused": True})
-    yield Case(publish, "published", frame(ILSE, at) | PAGE_KEYS | {"project": OWNED})
+    shared = {"project": OWNED, "qr": qr_code("https://pages.crowdd.test/project/night-gate/")}
+    yield Case(publish, "published", frame(ILSE, at) | PAGE_KEYS | shared)
     form = {"password": "", "csrf": "form-t0ken", "errors": {}}
     yield from _webhook_cases(at)
     yield from _task_cases(at)
@@ -919,7 +920,10 @@ def _change_cases(at: str, owner: Context) -> Iterator[Case]:
 
 def _import_cases(at: str, owner: Context) -> Iterator[Case]:
     """Bringing tasks: the file, what its columns are, what came of it."""
-    page, keys = "project/import.html", frame(ILSE, f"{at}tasks/import") | owner | {"max_bytes": 100_000_000}
+    page, keys = (
+        "project/import.html",
+        frame(ILSE, f"{at}tasks/import") | owner | {"max_bytes": 100_000_000, "n_answers": 5},
+    )
     form: Context = {"form_name": "csv", "csv_url": None, "rows": None, "csrf": "t", "errors": {}}
     one: Context = {
         "id": 4, "name": "gate-4-november.csv", "state": "pending", "rows": 4212, "added": 0, "present": 0, "refused": 0,

@@ -6,14 +6,13 @@ from collections.abc import Iterator
 from typing import NotRequired, TypedDict
 from urllib.parse import quote
 
-import segno
-
 from crowdd.domain.accounts.accounts import Accounts
 from crowdd.domain.accounts.api_tokens import ApiTokens
 from crowdd.domain.accounts.authentication.second_factor import SecondFactors
 from crowdd.domain.accounts.authentication.sessions import Sessions
 from crowdd.errors import FormError
 from crowdd.http.html.forms import MISTAKES, Form, Forms, WithForm
+from crowdd.http.html.qr_codes import QrCode, qr_code
 from crowdd.http.pages.account.access import NamedPrivate, own_account
 from crowdd.http.request import Incoming
 from crowdd.http.responses import NO_MESSAGE, Message, Page, Redirect, Response, Titled
@@ -52,13 +51,6 @@ class Authenticator(TypedDict):
     since: str | None
     secret: str | None
     uri: str | None
-
-
-class QrCode(TypedDict):
-    """A QR code as an SVG path; ``size`` is the side of its square."""
-
-    size: int
-    path: str
 
 
 class AuthenticatorPublic(Titled, WithForm, Message):
@@ -175,14 +167,6 @@ def shown_once(row: AccountPage, codes: list[str], flash: str, form: Form) -> Re
         next=_security(row),
     )
     return Page("account/recovery_codes.html", public, CodesPrivate(name=row["name"], any=True))
-
-
-def qr_code(text: str) -> QrCode:
-    """The QR code of a text, with the quiet zone around it."""
-    matrix = segno.make(text, error="m", micro=False).matrix_iter(border=4)
-    rows = [list(row) for row in matrix]
-    dark = (f"M{x} {y}h1v1h-1z" for y, row in enumerate(rows) for x, module in enumerate(row) if module)
-    return QrCode(size=len(rows), path="".join(dark))
 
 
 def _security(row: AccountPage) -> str:

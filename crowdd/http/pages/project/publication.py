@@ -7,7 +7,8 @@ from urllib.parse import quote
 
 from crowdd.domain.projects.projects import Projects
 from crowdd.http.html.forms import Forms
-from crowdd.http.pages.project.views import ProjectPublic, ProjectViews, locked_out
+from crowdd.http.html.qr_codes import QrCode, qr_code
+from crowdd.http.pages.project.views import ProjectPrivate, ProjectPublic, ProjectViews, locked_out
 from crowdd.http.request import Incoming
 from crowdd.http.responses import Page, Redirect, Response
 from crowdd.http.routing import Route, get, post
@@ -21,6 +22,12 @@ class PublishPublic(ProjectPublic):
     try_link: str | None
     answers_wanted: dict[str, int]
     trial_answers: int
+
+
+class PublishPrivate(ProjectPrivate):
+    """``qr`` is the code of a published project's address."""
+
+    qr: QrCode | None
 
 
 class PublishingPages:
@@ -43,7 +50,8 @@ class PublishingPages:
         trials = max(0, row["n_task_runs"] - wanted.pop("imported")) if row["first_published"] is None else 0
         csrf = self._forms.csrf.token(incoming)
         public = PublishPublic(**context.public, csrf=csrf, try_link=link, answers_wanted=wanted, trial_answers=trials)
-        return Page("project/publish.html", public, context.private)
+        qr = qr_code(self._views.address(row)) if row["published"] else None
+        return Page("project/publish.html", public, PublishPrivate(**context.private, qr=qr))
 
     async def renew_link(self, incoming: Incoming, short_name: str) -> Response:
         """Replaces the link by which others can try the draft."""

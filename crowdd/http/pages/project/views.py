@@ -118,8 +118,11 @@ class ProjectViews:
     def try_link(self, row: ProjectPage) -> str | None:
         """The address by which others can try a draft; None for a project that was published."""
         word = link_word(row)
-        base = self.base_url.rstrip("/")
-        return None if word is None else f"{base}/project/{quote(row['short_name'])}/?try={word}"
+        return None if word is None else f"{self.address(row)}?try={word}"
+
+    def address(self, row: ProjectPage) -> str:
+        """The whole address of a project's page."""
+        return f"{self.base_url.rstrip('/')}/project/{quote(row['short_name'])}/"
 
     async def posts(
         self, incoming: Incoming, row: ProjectPage, maximum: int, before: str = ""

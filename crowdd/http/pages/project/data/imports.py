@@ -40,6 +40,8 @@ _TAB = "\t"
 SHOWN_REFUSED = 5  # rows
 _REFUSALS = (InvalidValueError, UnreachableError, TooLargeError, TooManyRequestsError)
 
+PAGE_ANSWERS = 5  # of tasks that come by the page, unless people choose; the API keeps the default of PyBossa
+
 
 class FirstPublic(ProjectPublic, WithForm, Message):
     """The keys beside the common ones are those of PyBossa's front ends; ``imports`` are the newest."""
@@ -53,6 +55,7 @@ class FirstPublic(ProjectPublic, WithForm, Message):
 
 class FirstPrivate(ProjectPrivate):
     max_bytes: int
+    n_answers: int
 
 
 _Import = TypedDict("_Import", {"import": Values})
@@ -109,7 +112,7 @@ class ImportPages:
             imports=[_outward(each) for each in newest],
             **message,
         )
-        private = FirstPrivate(**context.private, max_bytes=self._imports.max_bytes)
+        private = FirstPrivate(**context.private, max_bytes=self._imports.max_bytes, n_answers=PAGE_ANSWERS)
         return Page("project/import.html", public, private)
 
     async def bring(self, incoming: Incoming, short_name: str) -> Response:
