@@ -39,6 +39,7 @@ from crowdd.domain.projects.file_access import FileAccess
 from crowdd.domain.projects.live_state import Live
 from crowdd.domain.projects.media import MediaBehaviour
 from crowdd.domain.projects.ownership import Ownership
+from crowdd.domain.projects.palette import Palette
 from crowdd.domain.projects.project_lists import ProjectLists
 from crowdd.domain.projects.project_pictures import ProjectPictures
 from crowdd.domain.projects.project_settings import SettingsOverview
@@ -94,6 +95,7 @@ class Services:
     administration: Administration
     projects: Projects
     ownership: Ownership
+    palette: Palette
     project_lists: ProjectLists
     thumbnails: Thumbnails
     live: Live
@@ -278,6 +280,7 @@ def _assemble(
         projects=Projects(db, change_notifier.notify, passwords, attempts, quota),
         ownership=Ownership(db, secrets, accounts, attempts),
         project_lists=ProjectLists(db),
+        palette=Palette(db),
         thumbnails=Thumbnails(db, worker_thread, uploads, settings.base_url, quota),
         live=Live(db),
         external=external,
