@@ -33,6 +33,7 @@ from crowdd.http.auth.identity import Identity
 from crowdd.http.auth.refusals import Refusals
 from crowdd.http.html.forms import Forms
 from crowdd.http.html.rendering import Templates
+from crowdd.http.html.setting_names import setting_names
 from crowdd.http.html.static_files import StaticFiles
 from crowdd.http.live_updates import Broadcast
 from crowdd.http.metrics import Metrics
@@ -45,6 +46,7 @@ from crowdd.http.pages.home import HomePages
 from crowdd.http.pages.live import LivePages
 from crowdd.http.pages.monitoring import Monitoring
 from crowdd.http.pages.omitted_pictures import LeftOut
+from crowdd.http.pages.palette import PalettePages
 from crowdd.http.pages.participation import ParticipationPages
 from crowdd.http.pages.preferences import Preferences
 from crowdd.http.pages.security_txt import SecurityTxt
@@ -243,6 +245,7 @@ def _views(clock: IReactorTime, services: Services, templates: Templates, cookie
         TokensApi(services.people.social_login),
         HomePages(services.projects, services.accounts, services.statistics, services.site),
         Preferences(services.records, services.languages, cookies),
+        PalettePages(services.palette, services.languages, setting_names(templates.environment)),
         *account.pages(services, forms, cookies),
         ParticipationPages(services.accounts, services.participation, services.favourites, forms),
         *project.pages(services, forms, cookies, templates, left_out),

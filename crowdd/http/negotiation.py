@@ -12,7 +12,7 @@ import attrs
 import orjson
 
 from crowdd.errors import AnonymousError, CrowddError, ForbiddenError, ProofNeededError, SecondFactorNeededError
-from crowdd.http.auth.cookies import Cookies
+from crowdd.http.auth.cookies import FLASH, Cookies
 from crowdd.http.auth.csrf import Csrf
 from crowdd.http.errors import error_object, headers_of, message_of, status_of
 from crowdd.http.html import presenter
@@ -103,6 +103,8 @@ class Negotiator:
         return self._page(incoming, Page(f"{status}.html", public, private, status, drawn_as="error.html"))
 
     def _page(self, incoming: Incoming, page: Page) -> bytes:
+        if incoming.is_prefetch and incoming.cookie(FLASH):  # the message is for the page that is opened (record 134)
+            return self._raw(incoming, BytesResponse(b"", status=503, headers={"Cache-Control": "no-store"}))
         self._head(incoming, page.http_status, {"Vary": "Accept, Content-Type, Cookie", "Cache-Control": "no-store"})
         if incoming.wants_json:
             self._headers(incoming, presenter.api_headers())

@@ -220,6 +220,11 @@ class Incoming:
         return stored if self.content_type == "application/json" else False
 
     @property
+    def is_prefetch(self) -> bool:
+        """Whether a browser asks ahead of its person, who may never open the page."""
+        return "prefetch" in (self.header("sec-purpose") or self.header("purpose"))
+
+    @property
     def wants_json(self) -> bool:
         """Whether the answer is to be JSON: by Content-Type, by Accept, or by response_format=json."""
         if self.content_type == "application/json" or self.query.get("response_format") == "json":

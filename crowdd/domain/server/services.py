@@ -41,6 +41,7 @@ from crowdd.domain.projects.file_access import FileAccess
 from crowdd.domain.projects.live_state import Live
 from crowdd.domain.projects.media import MediaBehaviour
 from crowdd.domain.projects.ownership import Ownership
+from crowdd.domain.projects.palette import Palette
 from crowdd.domain.projects.project_lists import ProjectLists
 from crowdd.domain.projects.project_pictures import ProjectPictures
 from crowdd.domain.projects.project_settings import SettingsOverview
@@ -101,6 +102,7 @@ class Services:
     invitations: Invitations
     projects: Projects
     ownership: Ownership
+    palette: Palette
     project_lists: ProjectLists
     thumbnails: Thumbnails
     live: Live
@@ -309,6 +311,7 @@ def _assemble(
         projects=projects,
         ownership=Ownership(db, secrets, accounts, attempts),
         project_lists=ProjectLists(db),
+        palette=Palette(db),
         thumbnails=Thumbnails(db, worker_thread, uploads, settings.base_url, quota),
         live=Live(db),
         external=external,

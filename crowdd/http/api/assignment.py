@@ -179,8 +179,7 @@ class Assignment:
 
 def _refuse_navigation(incoming: Incoming) -> None:
     """Raises ForbiddenError for links and prefetches of browsers, which must not reserve tasks."""
-    ahead = "prefetch" in (incoming.header("sec-purpose") or incoming.header("purpose"))
-    if ahead or incoming.header("sec-fetch-dest") == "document":
+    if incoming.is_prefetch or incoming.header("sec-fetch-dest") == "document":
         hint = "Open /project/<short_name>/newtask in the browser."
         raise ForbiddenError("Tasks cannot be reserved by opening a link.", code="cross_site", hint=hint)
 

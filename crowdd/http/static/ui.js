@@ -72,6 +72,40 @@ for (const button of all("[data-reveal]")) {
   });
 }
 
+// The command palette, loaded when it is first opened. Ctrl+K (⌘K on a Mac) stays the browser's or the editor's where somebody
+// writes, and never comes out of a presenter's frame.
+const [opener] = all("[data-palette]");
+const openPalette = async () => (await import(opener.dataset.palette)).open(opener);
+if (opener) {
+  const mac = /^Mac|^iP/.test(navigator.platform);
+  if (mac) opener.title = opener.title.replace("Ctrl ", "⌘");
+  opener.addEventListener("click", openPalette);
+  addEventListener("keydown", event => {
+    if (event.key.toLowerCase() !== "k" || !(mac ? event.metaKey && !event.ctrlKey : event.ctrlKey && !event.metaKey)) return;
+    if (event.altKey || event.shiftKey || event.defaultPrevented || one("dialog[open]")) return;
+    if (event.target.closest?.("input:not([type=checkbox], [type=radio]), textarea, select, [contenteditable]")) return;
+    event.preventDefault();
+    openPalette();
+  });
+  const [, here] = location.pathname.match(/^\/project\/([^/]+)\//) || [];
+  if (here) try {
+    const recent = JSON.parse(localStorage["recent-projects"] || "[]").filter(name => name !== here);
+    localStorage["recent-projects"] = JSON.stringify([here, ...recent].slice(0, 8));
+  } catch { /* switched off, or not ours */ }
+}
+
+// The browser asks for a page of an owner when its link is pressed, before it is let go (record 134): no address with an effect,
+// no file, no stream, no page that shows a presenter.
+const AHEAD = ["", "settings", "stats", "update", "pictures", "blog", "webhook", "auditlog", "volunteers", "queue", "publish", "coowners",
+  ...["", "browse", "import", "export", "redundancy", "priority", "scheduler"].map(page => `tasks/${page}`)];
+if (opener && HTMLScriptElement.supports?.("speculationrules")) {
+  const pages = AHEAD.map(page => ({ pathname: `/project/:name/${page}`, search: "" }));
+  const where = { and: [{ selector_matches: "main a" }, { href_matches: pages }] };
+  const rules = Object.assign(document.createElement("script"), { type: "speculationrules", nonce: one("script[nonce]").nonce });
+  rules.textContent = JSON.stringify({ prefetch: [{ where, eagerness: "conservative" }] });
+  document.head.append(rules);
+}
+
 // Copy buttons say that they did it; where copying is not allowed they select, so that the keyboard can.
 for (const button of all("[data-copy]")) {
   const words = button.textContent;
@@ -109,7 +143,7 @@ const tellPages = words => {
   pages.close();
 };
 const forget = area => {
-  for (const key of Object.keys(area)) if (/^(presenter-\d+(-\d+)?$|draft )/.test(key)) area.removeItem(key);
+  for (const key of Object.keys(area)) if (/^(presenter-\d+(-\d+)?$|recent-projects$|draft )/.test(key)) area.removeItem(key);
 };
 addEventListener("submit", event => {
   if (event.target.getAttribute("action") !== "/account/signout") return;

@@ -95,6 +95,16 @@ class ProjectName(TypedDict):
     short_name: str
 
 
+class OwnProject(ProjectName):
+    """A project that somebody owns, in the command palette."""
+
+    published: bool
+
+
+class NumberedTask(ProjectName):
+    """A task by its id, and what its project is called."""
+
+
 class ProjectOwners(TypedDict):
     """Who owns a project: the owner, and all owners."""
 
