@@ -68,16 +68,21 @@ async def play(plan: Plan, server: LiveServer, project: Project) -> tuple[list[t
     pid = server.process.pid
     attackers = await _prepared(plan, server, project)
     await _served(plan, server, project)  # the first requests of a process are slow
-    calm, violations = await _served(plan, server, project)
+    violations: list[str] = []
     before = vital.signs(pid)
-    lines: list[tuple[str, object]] = [("calm: p50, p99, CPU for a turn, slowest /health", _words(calm))]
+    lines: list[tuple[str, object]] = [("", "p50, p99, CPU for a turn, slowest /health: calm -> attacked")]
     for name, attack in attackers.items():
+        # Right before each attack, since what else the machine does changes in the course of a run.
+        calm, wrong = await _served(plan, server, project)
+        violations += [f"calm before {name}: {words}" for words in wrong]
         with attacks.going_on(attack):
             await _begun(pid, before.sockets + attack.number // 2)
             load, wrong = await _served(plan, server, project)
             now = vital.signs(pid)
         grown = now.memory - before.memory
-        lines.append((name, f"{_words(load)}, {grown / 1e6:+.0f} MB, {now.sockets} sockets at its end"))
+        lines.append(
+            (name, f"{_words(calm)} -> {_words(load)}, {grown / 1e6:+.0f} MB, {now.sockets} sockets at its end")
+        )
         violations += [f"{name}: {words}" for words in [*wrong, *_broken(plan, name, calm, load, grown)]]
     rests = await testbed.until(lambda: vital.signs(pid).descriptors <= before.descriptors + 20, 60)
     given_back = await testbed.until(lambda: vital.signs(pid).memory <= before.memory + plan.max_memory_later, 60)
@@ -172,7 +177,7 @@ async def _slowest_health(port: int, seconds: float) -> float:
 
 
 def _words(load: Served) -> str:
-    return f"{load.p50:.0f} and {load.p99:.0f} ms, {load.cpu:.1f} ms, {load.health:.0f} ms"
+    return f"{load.p50:.0f}, {load.p99:.0f}, {load.cpu:.1f}, {load.health:.0f} ms"
 
 
 def on_a_stage(
