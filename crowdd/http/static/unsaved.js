@@ -15,6 +15,7 @@ const unsaved = form => "unsaved" in form.dataset || form.querySelector("[aria-i
 let sent = null; // the form that is on its way: what it holds is being saved
 
 const ask = event => {
+  if (navigator.userActivation?.hasBeenActive === false) return; // nobody has touched the page: the browser would refuse to ask
   event.preventDefault();
   setTimeout(() => { sent = null; }); // the page stays
 };
