@@ -112,6 +112,7 @@ class Server(Service):
         self._deliverer = Deliverer(
             reactor, self._deliveries(self._services), self._services.change_notifier, leadership
         )
+        self._site_loading = self._services.site.follow(reactor, self._services.change_notifier)
         self._figures = self._start_gauges()
         self._root = make_root(reactor, self._services, self._process_state)
         self._port: IListeningPort | None = None
@@ -213,6 +214,7 @@ class Server(Service):
         await self._notices.listening
         (await schema.status(self._pool)).require()
         await server_key.reconcile(self._pool, self._settings.data.dir, self._services.secrets)
+        await self._services.site.load()
         await projects.set_volunteer_rule(self._pool, self._settings.volunteers.counted_per_network)
         if await recount.know_cluster(self._pool):
             log.info("database moved to another PostgreSQL: volunteers' scan positions start again")
@@ -244,6 +246,7 @@ class Server(Service):
         if self._port is not None:
             await maybeDeferred(self._port.stopListening)
             await self._site.drain(self._settings.http.drain_seconds)
+        self._site_loading.stop()
         if self._figures.running:
             self._figures.stop()
         if self._job_runner.running:

@@ -38,6 +38,7 @@ COMMANDS = {
     "restore": "Restore a backup.",
     "secrets": "Manage encryption keys.",
     "serve": "Start everything and serve until Ctrl-C.",
+    "site": "Manage settings of the site.",
     "user": "Manage accounts.",
     "webhook": "Manage webhooks and their deliveries.",
 }

@@ -38,6 +38,7 @@ def with_domain(config: Path | None, work: Callable[[Services], Awaitable[T]], *
         (await schema.status(pool)).require()
         services = make_services(reactor, settings, pool)
         await server_key.reconcile(pool, settings.data.dir, services.secrets)
+        await services.site.load()
         notices = NotifyBridge(reactor, pool, services.change_notifier)
         services.passwords.start()
         notices.startService()

@@ -47,6 +47,7 @@ from crowdd.http.pages.monitoring import Monitoring
 from crowdd.http.pages.omitted_pictures import LeftOut
 from crowdd.http.pages.preferences import Preferences
 from crowdd.http.pages.security_txt import SecurityTxt
+from crowdd.http.pages.site_style import SiteStyle
 from crowdd.http.pages.statistics import StatisticsPages
 from crowdd.http.pages.uploads import UploadPages
 from crowdd.http.routing import View, by_path
@@ -169,7 +170,7 @@ def make_root(clock: IReactorTime, services: Services, process_state: ProcessSta
     templates = Templates(
         static,
         now=lambda: datetime.fromtimestamp(clock.seconds(), UTC),
-        name=settings.site.name,
+        appearance=services.site.appearance,
         base_url=settings.base_url,
         languages=services.languages,
     )
@@ -209,7 +210,7 @@ def make_root(clock: IReactorTime, services: Services, process_state: ProcessSta
         _monitoring(clock, services, process_state.metrics),
     ]
     routes = [route for view in views for route in view.routes()]
-    served = by_path([*routes, *ApiDocs(routes, settings.site.name).routes()])
+    served = by_path([*routes, *ApiDocs(routes, services.site.name()).routes()])
     klein = router.klein(served)
     templates.know(answers(klein))
     senders = Senders(settings, identity, services.projects)
@@ -239,12 +240,13 @@ def _views(clock: IReactorTime, services: Services, templates: Templates, cookie
         QueueApi(services.queue),
         CommentingSso(settings.commenting, services.accounts, clock.seconds),
         TokensApi(services.people.social_login),
-        HomePages(services.projects, services.accounts, services.statistics),
+        HomePages(services.projects, services.accounts, services.statistics, services.site),
         Preferences(services.records, services.languages, cookies),
         *account.pages(services, forms, cookies),
         *project.pages(services, forms, cookies, templates, left_out),
         StatisticsPages(services.statistics, services.accounts),
-        AboutPages(settings.site),
+        AboutPages(settings.site, services.site, services.prose),
+        SiteStyle(services.site),
         SecurityTxt(settings.site.security_contact, settings.base_url, clock.seconds),
         Announcements(services.records, services.prose),
         *admin.pages(services, forms, left_out),

@@ -23,7 +23,7 @@ CREDENTIAL = orjson.dumps({"id": "AAAA", "rawId": "AAAA", "type": "public-key", 
     ],
 )
 def test_relying_party_is_the_host_of_the_public_address(base_url, domain, origins):
-    party = RelyingParty.of(base_url, "crowdd")
+    party = RelyingParty.of(base_url, lambda: "crowdd")
     assert (party.id, party.origins) == (domain, origins)
 
 

@@ -24,8 +24,8 @@ from crowdd.requester import Requester
 from crowdd.sched.handler import Handler
 
 BASE = "https://crowdd.example"
-SENDER = Sender("Site & Söhne", "crowdd@example.org", "crowdd.example")
-LETTERS = MailRenderer(Languages(), "Site & Söhne", BASE)
+SENDER = Sender(lambda: "Site & Söhne", "crowdd@example.org", "crowdd.example")
+LETTERS = MailRenderer(Languages(), lambda: "Site & Söhne", BASE)
 EVIL = "Eve\r\nBcc: victim@example.org\r\n\r\n<script>alert(1)</script>{{ 7*7 }}"
 # What each letter is told, by its name.
 CONTEXTS: dict[str, dict[str, Any]] = {
@@ -351,7 +351,7 @@ class Shouting(gettext.NullTranslations):
 
 
 def test_a_letter_speaks_its_readers_language():
-    letters = MailRenderer(Languages({"de": Shouting(), "ar": Shouting()}), "Site", BASE)
+    letters = MailRenderer(Languages({"de": Shouting(), "ar": Shouting()}), lambda: "Site", BASE)
     german = letters.write("test", {}, "de")
     assert (
         german.subject == "TEST E-MAIL FROM Site"

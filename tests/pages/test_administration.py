@@ -38,13 +38,16 @@ READ = (
     "/admin/", "/admin/users", "/admin/users/export", "/admin/categories", "/admin/categories/update/1",
     "/admin/categories/del/1", "/admin/featured", "/admin/announcement", "/admin/announcement/new",
     "/admin/announcement/1/update", "/admin/dashboard/", "/admin/audit", "/admin/security", "/admin/queue",
-    "/admin/jobs", "/admin/webhooks", "/admin/mail",
+    "/admin/jobs", "/admin/webhooks", "/admin/mail", "/admin/site", "/admin/site/look", "/admin/site/texts/en",
+    "/admin/site/rules", "/admin/site/invitations",
 )  # fmt: skip
 WRITE = (
     "/admin/users", "/admin/users/add/{person}", "/admin/users/del/{boss}", "/admin/users/block/{person}",
     "/admin/users/unblock/{person}", "/admin/categories", "/admin/categories/update/1", "/admin/categories/del/1",
     "/admin/featured/{project}", "/admin/featured/{project}/remove", "/admin/announcement/new",
     "/admin/announcement/1/update", "/admin/announcement/1/delete", "/admin/queue/1/cancel", "/admin/queue/1/retry", "/admin/mail/1/again",
+    "/admin/site/look", "/admin/site/texts/en", "/admin/site/rules", "/admin/site/test-mail", "/admin/site/hide-steps",
+    "/admin/site/invitations", "/admin/site/invitations/1/withdraw",
 )  # fmt: skip
 
 
@@ -142,7 +145,8 @@ async def test_these_are_all_addresses(served):
     by_pattern = {
         path.replace("<int:user_id>", "{person}" if "del/" not in path else "{boss}")
         .replace("<int:category_id>", "1").replace("<int:project_id>", "{project}")
-        .replace("<int:announcement_id>", "1").replace("<int:item_id>", "1").replace("<int:mail_id>", "1").rstrip("/")
+        .replace("<int:announcement_id>", "1").replace("<int:item_id>", "1").replace("<int:mail_id>", "1")
+        .replace("<language>", "en").replace("<invitation>", "1").rstrip("/")
         for path in found
     }  # fmt: skip
     assert by_pattern == known

@@ -32,6 +32,7 @@ NAMES = {
     "category": "SELECT short_name FROM category WHERE id IN (SELECT category_id FROM project) ORDER BY id LIMIT 1",
     "import_id": "SELECT min(id) FROM task_import GROUP BY project_id ORDER BY project_id LIMIT 2",
     "item_id": "SELECT min(id) FROM queue_item",
+    "language": "SELECT 'en'",
     "mail_id": "SELECT min(id) FROM mail",
     "delivery_id": "SELECT min(id) FROM delivery GROUP BY project_id ORDER BY project_id LIMIT 2",
 }

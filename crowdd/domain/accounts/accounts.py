@@ -8,19 +8,20 @@ from functools import partial
 import attrs
 
 from crowdd.concurrency.batching import Batcher, BatcherFactory
-from crowdd.config import AccountSettings
 from crowdd.domain.accounts import account_validation
 from crowdd.domain.accounts.account_validation import EXAMPLES
 from crowdd.domain.accounts.administrators import Administrators
 from crowdd.domain.accounts.authentication import recent_proof
 from crowdd.domain.accounts.authentication.password_policy import PasswordPolicy
 from crowdd.domain.accounts.authentication.passwords import Passwords
+from crowdd.domain.accounts.invitations import Invitations
 from crowdd.domain.accounts.registration import Registration
 from crowdd.domain.core import rights
 from crowdd.domain.core.attempt_limits import HOUR_MINUTES, Attempts, Limit
 from crowdd.domain.core.records import NOT_FOUND, Behaviour
 from crowdd.domain.core.secrets import Secrets, place, token
 from crowdd.domain.core.security_log import KEY_MADE, SecurityLog
+from crowdd.domain.core.site import Site
 from crowdd.errors import ConflictError, ForbiddenError, FormError, NotFoundError
 from crowdd.kinds.roles import Role
 from crowdd.kinds.types import clean_text
@@ -47,12 +48,13 @@ class Accounts:
         policy: PasswordPolicy,
         attempts: Attempts,
         secrets: Secrets,
-        settings: AccountSettings,
         security_log: SecurityLog,
         administrators: Administrators,
+        site: Site,
+        invitations: Invitations,
     ) -> None:
         self._db, self._passwords, self._policy, self._attempts = db, passwords, policy, attempts
-        self._secrets, self._settings = secrets, settings
+        self._secrets, self._site, self._invitations = secrets, site, invitations
         self._security_log, self._administrators = security_log, administrators
         # Looked up at each request: a key or an account that ends has ended at once, in every process.
         self._keys: Batcher[bytes, Account | None] = new_batcher(partial(accounts.by_key, db))
@@ -103,7 +105,9 @@ class Accounts:
             raise FormError(mistakes)
         if await accounts.by_name(self._db, form.name) is not None:
             raise FormError({"name": [_("This name is taken.")]})
-        allowed = self._settings.signups_per_hour
+        if who.via != "cli":
+            await self._invitations.require(self._invitations.digest(form.invitation))
+        allowed = self._site.signups_per_hour
         if allowed and who.via != "cli":
             await self._attempts.count(Limit(f"signup:{who.network}", allowed, HOUR_MINUTES))
 
@@ -116,8 +120,12 @@ class Accounts:
         *,
         admin: bool = False,
         proved: bool = False,
+        invitation: bytes | None = None,
     ) -> int:
-        """The id of a new account of somebody whose words were checked. Raises FormError for what is taken."""
+        """The id of a new account of somebody whose words were checked. Raises FormError for what is taken.
+
+        ``invitation``: the digest of one, if not that of the form. Where one is needed it is used up.
+        """
         key = token()
         hashed_key = self.key_hash(key)
         values = {
@@ -136,6 +144,9 @@ class Accounts:
         except ConflictError as error:
             raise FormError(account_validation.taken(error)) from None
         await accounts.set_key(tx, user_id, hashed_key, self._encrypted(user_id, key))
+        if who.via != "cli" and not admin:
+            link = invitation or self._invitations.digest(form.invitation)
+            await self._invitations.accept(tx, link, user_id, who)
         maker = who if who.user_id or who.via == "cli" else attrs.evolve(who, user_id=user_id, user_name=form.name)
         await audit.write(tx, maker, "create", "user", user_id, after={"admin": admin})
         if admin:

@@ -54,14 +54,20 @@ def middle(width: int, height: int) -> tuple[int, int, int, int]:
     return left, top, left + edge, top + edge
 
 
-def redrawn(content: bytes, box: Box | None, size: tuple[int, int] = (EDGE, EDGE), form: str = "PNG") -> bytes:
-    """A picture of that size and format without anything but pixels. Raises InvalidValueError."""
+def redrawn(
+    content: bytes, box: Box | None, size: tuple[int, int] = (EDGE, EDGE), form: str = "PNG", *, whole: bool = False
+) -> bytes:
+    """A picture of that size and format without anything but pixels. Raises InvalidValueError.
+
+    ``whole``: nothing is cut off, and no side is longer than that of the size.
+    """
     _require_small_webp(content)
     try:
         with Image.open(BytesIO(content), formats=_FORMATS) as picture:
             if picture.width * picture.height > MAX_PIXELS:
                 raise InvalidValueError(_TOO_MANY)
-            return _drawn(ImageOps.exif_transpose(picture), box, size, form)
+            upright = ImageOps.exif_transpose(picture)
+            return _shrunk(upright, size, form) if whole else _drawn(upright, box, size, form)
     except Image.DecompressionBombError:
         raise InvalidValueError(_TOO_MANY) from None
     except (OSError, SyntaxError, ValueError, ArithmeticError, LookupError, EOFError):
@@ -86,7 +92,16 @@ def _require_small_webp(content: bytes) -> None:
 
 def _drawn(picture: Image.Image, box: Box | None, size: tuple[int, int], form: str) -> bytes:
     cut = picture.crop(box.within(*picture.size)) if box else picture
-    small = ImageOps.fit(cut.convert("RGBA"), size, Image.Resampling.LANCZOS)
+    return _saved(ImageOps.fit(cut.convert("RGBA"), size, Image.Resampling.LANCZOS), form)
+
+
+def _shrunk(picture: Image.Image, size: tuple[int, int], form: str) -> bytes:
+    small = picture.convert("RGBA")
+    small.thumbnail(size, Image.Resampling.LANCZOS)
+    return _saved(small, form)
+
+
+def _saved(small: Image.Image, form: str) -> bytes:
     small.info = {}
     out = BytesIO()
     small.save(out, form, **_SAVING[form])

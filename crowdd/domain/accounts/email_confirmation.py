@@ -13,6 +13,7 @@ from crowdd.domain.accounts.access_revocation import ADDRESS, RESET
 from crowdd.domain.accounts.accounts import Accounts
 from crowdd.domain.accounts.authentication.passwords import Passwords
 from crowdd.domain.accounts.email_links import EmailLinks, greeted, mail_limits
+from crowdd.domain.accounts.invitations import Invitations
 from crowdd.domain.accounts.registration import Registration
 from crowdd.domain.accounts.social.oauth import ProviderIdentity
 from crowdd.domain.accounts.social.social_login import SocialLogin
@@ -52,8 +53,9 @@ class EmailConfirmation:
         attempts: Attempts,
         settings: Settings,
         security_log: SecurityLog,
+        invitations: Invitations,
     ) -> None:
-        self._security_log = security_log
+        self._security_log, self._invitations = security_log, invitations
         self._db, self._accounts, self._social_login, self._passwords = db, accounts_, social_login, passwords
         self._email_links, self._attempts = email_links, attempts
         self.required, self.possible = settings.confirms_email, settings.confirms_email or bool(settings.mail.host)
@@ -73,6 +75,7 @@ class EmailConfirmation:
             "passwd_hash": hashed,
             "locale": who.locale,
             "identity": identity.packed() if identity else None,
+            "invitation": link.hex() if (link := self._invitations.digest(form.invitation)) else "",
         }
         known = await accounts.by_email(self._db, form.email_addr.strip())
         await self._db.transaction(lambda tx: self._write(tx, known, data, who))
@@ -155,7 +158,10 @@ class EmailConfirmation:
             identity = ProviderIdentity.unpacked(data["identity"]) if data["identity"] else None
             form = Registration(data["name"], data["fullname"], data["email_addr"], "", "")
             as_said = attrs.evolve(who, locale=data["locale"])
-            user_id = await self._accounts.add(tx, form, data["passwd_hash"], as_said, proved=True)
+            invitation = bytes.fromhex(data.get("invitation", "")) or None
+            user_id = await self._accounts.add(
+                tx, form, data["passwd_hash"], as_said, proved=True, invitation=invitation
+            )
             if identity is not None:
                 await self._social_login.connect_in(tx, user_id, identity)
             return user_id

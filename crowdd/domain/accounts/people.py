@@ -28,6 +28,7 @@ from crowdd.domain.accounts.authentication.totp import Totp
 from crowdd.domain.accounts.avatars import Avatars
 from crowdd.domain.accounts.email_confirmation import EmailConfirmation
 from crowdd.domain.accounts.email_links import EmailLinks
+from crowdd.domain.accounts.invitations import Invitations
 from crowdd.domain.accounts.personal_data import PersonalData
 from crowdd.domain.accounts.profiles import Profiles
 from crowdd.domain.accounts.social.providers import Provider, Providers
@@ -37,6 +38,7 @@ from crowdd.domain.core.attempt_limits import Attempts
 from crowdd.domain.core.background_queue import Queue
 from crowdd.domain.core.secrets import Secrets
 from crowdd.domain.core.security_log import SecurityLog
+from crowdd.domain.core.site import Site
 from crowdd.domain.core.uploads import Uploads
 from crowdd.domain.mail.mail import Mail
 from crowdd.storage.accounts import accounts as storage_accounts
@@ -83,21 +85,23 @@ def build_people(
     queue: Queue,
     mail: Mail,
     security_log: SecurityLog,
+    site: Site,
+    invitations: Invitations,
 ) -> People:
     """The people on a database."""
     signing_in = SigningIn(db, passwords, attempts, settings.accounts, security_log)
-    social_login = SocialLogin(db, accounts, secrets)
+    social_login = SocialLogin(db, accounts, secrets, invitations)
     front = settings.http.spa_base_url or settings.base_url
     email_links = EmailLinks(mail, secrets, front, settings.accounts.link_hours)
     exports = PersonalData(db, queue, uploads, worker_thread.another(), email_links, settings.data.dir / "exports")
     email_confirmation = EmailConfirmation(
-        db, accounts, social_login, passwords, email_links, attempts, settings, security_log
+        db, accounts, social_login, passwords, email_links, attempts, settings, security_log, invitations
     )
     revoking = Revoking(accounts)
-    party = RelyingParty.of(settings.base_url, settings.site.name, settings.http.allowed_origins)
+    party = RelyingParty.of(settings.base_url, site.name, settings.http.allowed_origins)
     factors = SecondFactors(
         db,
-        Totp(db, secrets, settings.site.name),
+        Totp(db, secrets, site.name),
         Passkeys(db, secrets, party),
         RecoveryCodes(db, secrets, email_links, security_log),
         attempts,

@@ -9,13 +9,14 @@ from crowdd.domain.accounts import account_validation
 
 @attrs.frozen
 class Registration:
-    """What somebody who signs up says."""
+    """What somebody who signs up says; ``invitation`` is the key of one."""
 
     name: str
     fullname: str
     email_addr: str
     password: str = attrs.field(repr=False)
     confirm: str = attrs.field(repr=False)
+    invitation: str = attrs.field(default="", repr=False)
 
     def mistakes(self, min_password_length: int | None) -> account_validation.Mistakes:
         """What is wrong with it, per field; None: who comes from a provider has no password."""

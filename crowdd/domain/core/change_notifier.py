@@ -16,6 +16,8 @@ log = Logger()
 Callback = Callable[[int], None]
 ANY = 0
 """What listeners hear in place of a project when any may have changed: notifications of other processes were lost."""
+SITE = 2**63 - 1
+"""What listeners hear when the settings of the site have changed: no project has this id."""
 
 
 class ChangeNotifier:

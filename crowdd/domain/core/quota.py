@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from crowdd.config import QuotaSettings
+from crowdd.domain.core.site import Site
 from crowdd.errors import ForbiddenError
 from crowdd.languages import _
 from crowdd.requester import Requester
@@ -19,8 +20,8 @@ LARGE_ANSWER: Final = 16_000
 class Quota:
     """Refuses what goes beyond the limits. Administrators, and programs at the command line, are not refused."""
 
-    def __init__(self, limits: QuotaSettings) -> None:
-        self._limits = limits
+    def __init__(self, limits: QuotaSettings, site: Site) -> None:
+        self._limits, self._site = limits, site
 
     async def usage(self, db: Database, user_id: int) -> dict[str, dict[str, int]]:
         """``used`` and ``max`` (0: no limit) of projects, tasks and bytes."""
@@ -39,10 +40,11 @@ class Quota:
 
     async def require_project(self, tx: Database, who: Requester, owner_id: int) -> None:
         """The same for the number of projects, once a new one is there."""
-        if _exempt(who) or not self._limits.max_projects:
+        maximum = self._site.max_projects
+        if _exempt(who) or not maximum:
             return
         count = await quota.projects_with_new(tx, owner_id)
-        if count > self._limits.max_projects:
+        if count > maximum:
             raise self._refusal("projects", count)
 
     async def require_room(self, db: Database, project_id: int) -> None:
@@ -52,7 +54,7 @@ class Quota:
             raise self._refusal("bytes", used)
 
     def _max(self, what: str) -> int:
-        limit: int = getattr(self._limits, f"max_{what}")
+        limit: int = self._site.max_projects if what == "projects" else getattr(self._limits, f"max_{what}")
         return limit
 
     def _refusal(self, what: str, used: int) -> ForbiddenError:

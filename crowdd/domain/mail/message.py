@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -27,9 +28,9 @@ _DOMAIN = re.compile(rf"(?=.{{1,253}}\Z){_LABEL}(\.{_LABEL})*")
 
 @attrs.frozen
 class Sender:
-    """From whom letters come; ``host`` is the name of this server."""
+    """From whom letters come: ``name`` returns the name of the site, ``host`` is the name of this server."""
 
-    name: str
+    name: Callable[[], str]
     address: str
     host: str
 
@@ -56,7 +57,7 @@ def compose(letter: RenderedMail, mail_id: int, recipient: str, sender: Sender, 
     of a line only within the same 16 KiB.
     """
     made = email_message.EmailMessage(policy=policy.SMTP.clone(linesep="\n"))
-    made["From"] = headerregistry.Address(sender.name, addr_spec=sender.address)
+    made["From"] = headerregistry.Address(sender.name(), addr_spec=sender.address)
     made["To"] = headerregistry.Address(addr_spec=recipient)
     made["Subject"] = letter.subject
     made["Date"] = utils.format_datetime(at)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -33,11 +33,13 @@ class RenderedMail:
 
 
 class MailRenderer:
-    """Writes letters. A template sees what it is given, and ``site``, ``base_url``, ``locale`` and ``direction``."""
+    """Writes letters. A template sees what it is given, and ``site``, ``base_url``, ``locale`` and ``direction``.
 
-    def __init__(self, languages: Languages, site: str, base_url: str) -> None:
-        self._languages = languages
-        self._site = {"site": site, "base_url": base_url}
+    ``site`` returns the name of the site.
+    """
+
+    def __init__(self, languages: Languages, site: Callable[[], str], base_url: str) -> None:
+        self._languages, self._site, self._base_url = languages, site, base_url
         self._speaking = lru_cache(maxsize=len(NAMES))(self._environment)
 
     def names(self) -> list[str]:
@@ -50,7 +52,8 @@ class MailRenderer:
         Raises TemplateNotFound for an unknown name, UndefinedError for a word that the context lacks.
         """
         locale = locale if locale in NAMES else SOURCE
-        values = {**self._site, "locale": locale, "direction": direction_of(locale), **context}
+        ours = {"site": self._site(), "base_url": self._base_url, "locale": locale, "direction": direction_of(locale)}
+        values = {**ours, **context}
         speaking = self._speaking(locale)
         plain = speaking.get_template(f"{name}.txt")
         subject, text = ("".join(plain.blocks[block](plain.new_context(values))) for block in ("subject", "text"))

@@ -18,6 +18,7 @@ from crowdd.domain.accounts.administrators import Administrators
 from crowdd.domain.accounts.authentication.password_policy import PasswordPolicy
 from crowdd.domain.accounts.authentication.passwords import Passwords
 from crowdd.domain.accounts.external_users import ExternalUsers
+from crowdd.domain.accounts.invitations import Invitations
 from crowdd.domain.accounts.people import People, build_people
 from crowdd.domain.accounts.social.providers import Provider, configured
 from crowdd.domain.core.attempt_limits import Attempts
@@ -27,6 +28,7 @@ from crowdd.domain.core.quota import Quota
 from crowdd.domain.core.records import Behaviour, Records
 from crowdd.domain.core.secrets import Secrets
 from crowdd.domain.core.security_log import SecurityLog
+from crowdd.domain.core.site import Site, SiteState
 from crowdd.domain.core.text.rendered_text import Prose
 from crowdd.domain.core.uploads import Uploads
 from crowdd.domain.mail.backend import post
@@ -48,6 +50,7 @@ from crowdd.domain.projects.thumbnails import Thumbnails
 from crowdd.domain.server.administration import Administration, CategoryBehaviour
 from crowdd.domain.server.recount import Checking
 from crowdd.domain.server.retention import Retention
+from crowdd.domain.server.site_administration import SiteAdministration
 from crowdd.domain.tasks.barring import Barring
 from crowdd.domain.tasks.changes import Changes
 from crowdd.domain.tasks.contributions import Contributions, TaskRunBehaviour
@@ -92,6 +95,9 @@ class Services:
     accounts: Accounts
     people: People
     administration: Administration
+    site: Site
+    site_administration: SiteAdministration
+    invitations: Invitations
     projects: Projects
     ownership: Ownership
     project_lists: ProjectLists
@@ -140,6 +146,7 @@ class Services:
             self.people.providers.found,
             self.languages,
             self.mail.post,
+            self.site.state,
         )
         return _assemble(db, self.settings, self.secrets, *shared)
 
@@ -163,6 +170,7 @@ class Services:
             configured(settings.signin, outgoing),
             self.languages,
             post(reactor, settings.mail, host_of(settings)),
+            self.site.state,
         )
 
 
@@ -195,7 +203,8 @@ def build(
         WorkerThread(reactor),
     )
     away = post(reactor, settings.mail, host_of(settings))
-    return _assemble(db, settings, secrets, *shared, configured(settings.signin, outgoing), Languages.read(), away)
+    found, languages = configured(settings.signin, outgoing), Languages.read()
+    return _assemble(db, settings, secrets, *shared, found, languages, away, SiteState())
 
 
 def _assemble(
@@ -215,11 +224,14 @@ def _assemble(
     providers: Mapping[str, Provider],
     languages: Languages,
     away: Post | None,
+    site_state: SiteState,
 ) -> Services:
     uploads, queue = Uploads(settings.data.dir / "uploads", secrets.key("names of files")), Queue(db)
-    webhooks, quota = Webhooks(db, change_notifier.notify, secrets, outgoing), Quota(settings.quota)
-    letters = MailRenderer(languages, settings.site.name, settings.base_url)
-    sender = Sender(settings.site.name, settings.mail.sender, host_of(settings))
+    prose = Prose(db, worker_thread)
+    site = Site(db, site_state, settings, prose)
+    webhooks, quota = Webhooks(db, change_notifier.notify, secrets, outgoing), Quota(settings.quota, site)
+    letters = MailRenderer(languages, site.name, settings.base_url)
+    sender = Sender(site.name, settings.mail.sender, host_of(settings))
     mail = Mail(db, letters, sender, away, settings.mail.keep_days)
     administrators = Administrators(security_log, mail)
     special = [
@@ -231,18 +243,28 @@ def _assemble(
         *(MediaBehaviour(kind, settings.base_url) for kind in KINDS.values() if kind.files),
     ]
     behaviours = {name: Behaviour(kind) for name, kind in KINDS.items()} | {each.kind.name: each for each in special}
-    prose = Prose(db, worker_thread)
     base, pause = settings.base_url, worker_thread.pause
     records = Records(db, change_notifier.notify, secrets, uploads, base, behaviours, searches, prose, quota, pause)
-    attempts, policy = Attempts(db, secrets), PasswordPolicy(passwords, settings)
+    attempts, policy = Attempts(db, secrets), PasswordPolicy(passwords, settings, site.name)
+    invitations = Invitations(db, secrets)
     accounts = Accounts(
-        db, new_batcher, passwords, policy, attempts, secrets, settings.accounts, security_log, administrators
+        db,
+        new_batcher,
+        passwords,
+        policy,
+        attempts,
+        secrets,
+        security_log,
+        administrators,
+        site,
+        invitations,
     )
     external = ExternalUsers(db, new_batcher, secrets, settings.external.token_hours)
     contributions = Contributions(
         db, new_batcher, change_notifier.notify, external, records, secrets, seconds, quota, preloads
     )
     changes = Changes(db, change_notifier.notify, queue)
+    projects = Projects(db, change_notifier.notify, passwords, attempts, quota)
     spools = Spools(settings.data.dir / "spool", settings.data.min_free_bytes)
     return Services(
         db=db,
@@ -273,9 +295,16 @@ def _assemble(
             queue,
             mail,
             security_log,
+            site,
+            invitations,
         ),
         administration=Administration(db, security_log),
-        projects=Projects(db, change_notifier.notify, passwords, attempts, quota),
+        site=site,
+        site_administration=SiteAdministration(
+            db, site, change_notifier.notify, uploads, worker_thread, prose, mail, accounts
+        ),
+        invitations=invitations,
+        projects=projects,
         ownership=Ownership(db, secrets, accounts, attempts),
         project_lists=ProjectLists(db),
         thumbnails=Thumbnails(db, worker_thread, uploads, settings.base_url, quota),
@@ -312,6 +341,7 @@ def _assemble(
             quota,
             secrets,
             changes,
+            site,
         ),
         statistics=Statistics(db, records),
         checking=Checking(db),

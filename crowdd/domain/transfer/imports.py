@@ -18,6 +18,7 @@ from crowdd.domain.core.background_queue import Queue, QueuedTask
 from crowdd.domain.core.quota import Quota
 from crowdd.domain.core.records import NOT_FOUND
 from crowdd.domain.core.secrets import Secrets
+from crowdd.domain.core.site import Site
 from crowdd.domain.outbound.client import Outgoing
 from crowdd.domain.tasks.changes import Changes, Effect
 from crowdd.domain.transfer import import_archives, import_exports, import_rows, task_files
@@ -105,11 +106,17 @@ class Imports:
         quota: Quota,
         secrets: Secrets,
         changes: Changes,
+        site: Site,
     ) -> None:
+        self._site = site
         self._db, self._queue, self._outgoing, self._worker_thread = db, queue, outgoing, worker_thread
         self._folder, self.max_bytes, self._changes = folder, max_bytes, changes
         self._runner = ImportRunner(db, notify, worker_thread, folder, quota, secrets)
         self._bringing: Counter[int | None] = Counter()  # files on their way, by person
+
+    async def proposed_redundancy(self, row: ProjectPage) -> int:
+        """The answers per task that a page proposes: those of the project's tasks, or the default of the site."""
+        return await self._changes.usual_answers(row["id"]) or self._site.default_redundancy
 
     async def bring(self, who: Requester, row: ProjectPage, name: str, source: BinaryIO, choices: Choices) -> int:
         """The id of a new import from an open file. A small one has been read; a large one is in the background.

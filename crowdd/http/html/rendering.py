@@ -22,6 +22,7 @@ from jinja2 import Environment, StrictUndefined, pass_context
 from jinja2.runtime import Context
 from markupsafe import Markup
 
+from crowdd.domain.core.site import Appearance
 from crowdd.domain.core.text.markdown import to_html
 from crowdd.domain.core.text.picture_addresses import upload_path
 from crowdd.http.html.placeholder_images import drawing
@@ -48,10 +49,25 @@ class SiteContext:
     """What every page knows of the server."""
 
     static_files: StaticFiles = attrs.field(repr=False)
-    name: str = "crowdd"
+    appearance: Callable[[], Appearance] = Appearance
     base_url: str = ""
     has: Callable[[str], bool] = attrs.field(default=lambda path: True, repr=False)
     """Whether a path of this site is answered: a page links to nothing that is not there."""
+
+    @property
+    def name(self) -> str:
+        """The name of the site."""
+        return self.appearance().name
+
+    @property
+    def logo(self) -> str:
+        """The path of its logo, or nothing."""
+        return self.appearance().logo
+
+    @property
+    def style(self) -> str:
+        """The path of the style sheet with its colours, or nothing."""
+        return self.appearance().style
 
     def static(self, path: str) -> str:
         """The versioned address of a static file."""
@@ -59,14 +75,14 @@ class SiteContext:
 
 
 class Templates:
-    """Renders our templates. Built once; ``now`` is asked at each use of ``ago``."""
+    """Renders our templates. Built once; ``now`` is asked at each use of ``ago``, ``appearance`` for each page."""
 
     def __init__(
         self,
         static: StaticFiles,
         *,
         now: Callable[[], datetime],
-        name: str = "crowdd",
+        appearance: Callable[[], Appearance] = Appearance,
         base_url: str = "",
         languages: Languages | None = None,
         folder: Path | None = None,
@@ -84,7 +100,7 @@ class Templates:
         languages = languages or Languages()
         words = _Words(languages, now)
         words.install(self.environment)
-        self._site = SiteContext(static, name, base_url.rstrip("/"))
+        self._site = SiteContext(static, appearance, base_url.rstrip("/"))
         self.environment.globals["site"] = self._site
         self.environment.globals |= {"languages": languages.names, "zip": zip, "content_languages": CONTENT_LANGUAGES}
         self.environment.filters |= {

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Final, TypedDict
 
 import attrs
 
 from crowdd.config import SiteSettings
+from crowdd.domain.core.site import HEADING, TEXTS, Site
+from crowdd.domain.core.text.rendered_text import Laid, Prose
 from crowdd.http.html.locales import locale_of
 from crowdd.http.request import Incoming
 from crowdd.http.responses import Page, Redirect, Response, Titled
@@ -37,7 +39,12 @@ class SiteText:
     @classmethod
     def read(cls, path: Path) -> SiteText:
         """The text of a file whose first line is its heading."""
-        heading, _, content = path.read_text("utf-8").lstrip().partition("\n")
+        return cls.parse(path.read_text("utf-8"))
+
+    @classmethod
+    def parse(cls, whole: str) -> SiteText:
+        """A text whose first line is its heading."""
+        heading, _, content = whole.lstrip().partition("\n")
         return cls(heading.lstrip("#").strip(), content.strip())
 
 
@@ -45,10 +52,18 @@ class TextPublic(Titled):
     content: str
 
 
-class AboutPages:
-    """``/about`` and ``/help/…``. The texts are read once, when the server starts."""
+class TextPrivate(TypedDict, total=False):
+    """For a text that administrators wrote on the pages: its language, and ``prose``."""
 
-    def __init__(self, settings: SiteSettings) -> None:
+    language: str
+    prose: Laid
+
+
+class AboutPages:
+    """``/about`` and ``/help/…``. Texts that administrators wrote come first; files are read when the server starts."""
+
+    def __init__(self, settings: SiteSettings, site: Site, prose: Prose) -> None:
+        self._site, self._prose = site, prose
         self._debug = settings.debug
         folders = [Path(settings.texts)] if settings.texts else []
         self._texts = {name: read(name, [*folders, OURS / name]) for name in ADDRESSES}
@@ -62,9 +77,14 @@ class AboutPages:
 
     async def text(self, name: str, incoming: Incoming) -> Response:
         """A text in the reader's language, where there is one, else in English."""
-        versions = self._texts[name]
-        text = versions.get(locale_of(incoming)) or versions[SOURCE]
-        return Page("about/text.html", TextPublic(title=text.title, content=text.content))
+        versions, locale = self._texts[name], locale_of(incoming)
+        text = versions.get(locale) or versions[SOURCE]
+        written = self._site.text(name, locale) if name in TEXTS else None
+        if written is None:
+            return Page("about/text.html", TextPublic(title=text.title, content=text.content), TextPrivate())
+        own = SiteText.parse(written.text) if written.text.startswith("# ") else SiteText(text.title, written.text)
+        private = TextPrivate(language=written.language, prose=await self._prose.of([own.content], HEADING))
+        return Page("about/text.html", TextPublic(title=own.title, content=own.content), private)
 
     async def api(self, incoming: Incoming) -> Response:
         return Redirect("/api/docs")

@@ -6,15 +6,19 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NotRequired, TypedDict
 
 from crowdd.domain.accounts.accounts import Accounts
+from crowdd.domain.core.site import Site, WrittenText
+from crowdd.domain.core.text.rendered_text import Laid
 from crowdd.domain.projects.project_lists import FEATURED
 from crowdd.domain.projects.projects import Projects
 from crowdd.domain.projects.serializers import person, project_summary
 from crowdd.domain.projects.statistics import Statistics
+from crowdd.http.html.locales import locale_of
 from crowdd.http.request import Incoming
 from crowdd.http.responses import Page, Redirect, Response
 from crowdd.http.routing import Route, get
 from crowdd.kinds.category import CATEGORY
 from crowdd.kinds.kind import outward
+from crowdd.storage.core.rows import FirstSteps
 from crowdd.values import Values
 
 _TOP = 10
@@ -31,8 +35,16 @@ class HomePublic(TypedDict):
 
 
 class HomePrivate(TypedDict):
-    """``figures`` and ``pulse`` (answers per hour of the last day) are there once the site has answers."""
+    """``figures`` and ``pulse`` (answers per hour of the last day) are there once the site has answers.
 
+    ``headline`` and ``intro`` are those that administrators wrote, ``prose`` has the latter as HTML. ``steps`` are the
+    first steps of an administrator, for those who see them.
+    """
+
+    headline: WrittenText | None
+    intro: WrittenText | None
+    prose: Laid
+    steps: FirstSteps | None
     n_projects_per_category: dict[str, int]
     figures: NotRequired[dict[str, int]]
     pulse: NotRequired[list[int]]
@@ -41,8 +53,8 @@ class HomePrivate(TypedDict):
 class HomePages:
     """``/``."""
 
-    def __init__(self, projects: Projects, accounts: Accounts, statistics: Statistics) -> None:
-        self._projects, self._accounts, self._statistics = projects, accounts, statistics
+    def __init__(self, projects: Projects, accounts: Accounts, statistics: Statistics, site: Site) -> None:
+        self._projects, self._accounts, self._statistics, self._site = projects, accounts, statistics, site
 
     def routes(self) -> Iterator[Route]:
         yield get("/", self.home)
@@ -65,12 +77,19 @@ class HomePages:
             categories=[FEATURED, *map(_category, categories)],
             top_users=[person(row) for row in await self._accounts.top(_TOP)],
         )
-        return Page("home/index.html", public, await self._private())
+        return Page("home/index.html", public, await self._private(incoming))
 
-    async def _private(self) -> HomePrivate:
+    async def _private(self, incoming: Incoming) -> HomePrivate:
         """The figures that only the HTML page shows."""
         stats = await self._statistics.for_home()
-        private = HomePrivate(n_projects_per_category=stats["of_category"])
+        site, locale = self._site, locale_of(incoming)
+        private = HomePrivate(
+            n_projects_per_category=stats["of_category"],
+            headline=site.text("headline", locale),
+            intro=site.text("intro", locale),
+            prose=site.state.prose,
+            steps=await site.first_steps(incoming.who),
+        )
         if stats["n_answers"]:
             figures = {"answers": stats["n_answers"], "people": stats["n_people"], "projects": stats["n_open"]}
             private["figures"] = figures

@@ -151,3 +151,40 @@ class EncryptedValue(TypedDict):
     user_id: NotRequired[int]
     provider: NotRequired[str]
     encrypted: Bytea
+
+
+@attrs.frozen
+class SiteRow:
+    """What administrators set of the site; None: nothing. ``texts`` are Markdown by name and language."""
+
+    version: int
+    updated: datetime | None
+    name: str | None
+    logo: str | None
+    accent_light: str | None
+    accent_dark: str | None
+    default_redundancy: int | None
+    signup: str
+    signups_per_hour: int | None
+    max_projects: int | None
+    texts: JsonObject
+    steps_hidden: bool
+
+
+@attrs.frozen
+class FirstSteps:
+    """Which of the first steps of an administrator are done."""
+
+    mail: bool
+    project: bool
+    people: bool
+
+
+class OpenInvitation(TypedDict):
+    """An invitation to sign up that can still be used; ``id`` is not its key."""
+
+    id: str
+    created: datetime
+    expires: datetime
+    by: str
+    note: str

@@ -49,7 +49,7 @@ class Stage:
         return self
 
     def totp(self, services):
-        return Totp(self.pool, services.secrets, "crowdd")
+        return Totp(self.pool, services.secrets, services.site.name)
 
     async def secrets(self, services):
         """Everything that is encrypted, as a domain reads it."""

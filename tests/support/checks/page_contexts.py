@@ -223,6 +223,7 @@ def home(**more: Any) -> Context:
     return {
         "featured": [GALAXIES, NIGHT], "top_projects": [NIGHT, *OTHERS], "categories": SUBJECTS, "top_users": PEOPLE,
         "categories_projects": {"featured": [GALAXIES, NIGHT], "nature": [NIGHT, OTHERS[1], OTHERS[2]]},
+        "headline": None, "intro": None, "steps": None,
     } | more  # fmt: skip
 
 
@@ -232,6 +233,9 @@ EMPTY_HOME: Context = {
     "categories": SUBJECTS[:2],
     "top_users": [],
     "categories_projects": {},
+    "headline": None,
+    "intro": None,
+    "steps": None,
 }
 
 
@@ -259,6 +263,8 @@ def _plain() -> Iterator[Case]:
         yield Case("error.html", f"{code}, signed in", frame(ILSE) | said | {"retry_after": 160})
     yield Case("about/design.html", "all parts", frame(ILSE, "/about/design"))
     yield Case("about/text.html", "a text", frame(path="/about") | {"title": "About", "content": STORY})
+    own = {"title": "About", "content": STORY, "language": "de"}
+    yield Case("about/text.html", "a text of administrators", frame(path="/about") | own)
     yield Case("about/api.html", "whole", frame(path="/api/docs") | api_docs())
 
 
@@ -400,9 +406,59 @@ def _administration_cases() -> Iterator[Case]:
     off = {"state": "off", "why_off": "The receiver answered 410."}
     yield page("webhooks", "some", webhooks=[hook | off, hook | bad, hook, hook | {"state": "none", "url": None}])
     yield page("webhooks", "none", webhooks=[])
+    yield from _site_cases(page)
     news = [NEWS, NEWS | {"id": 5, "media_url": "https://spy.example/a.png"}]
     yield Case("announcements/index.html", "some", frame(ILSE, "/announcements/") | {"announcements": news})
     yield Case("announcements/index.html", "none", frame(path="/announcements/") | {"announcements": []})
+
+
+def _site_cases(page: Callable[..., Case]) -> Iterator[Case]:
+    """Settings of the site."""
+    unset: Context = {
+        "name": None, "logo": None, "accent_light": None, "accent_dark": None, "default_redundancy": None, "signup": "open",
+        "signups_per_hour": None, "max_projects": None, "version": 0, "updated": None,
+    }  # fmt: skip
+    usual = {"name": "crowdd", "default_redundancy": 5, "signups_per_hour": 10, "max_projects": 0}
+    languages = {"en": "English", "de": "Deutsch", "ar": "العربية"}
+    every: Context = {"usual": usual, "names": languages, "form": FORM, "mail_is_on": False}
+    made = unset | {
+        "name": "Lake Watch", "logo": "site/0a.webp", "accent_light": "#7a1f5c", "signup": "invitation", "max_projects": 3,
+    }  # fmt: skip
+    steps = {"mail": False, "project": False, "people": True}
+    yield page("site", "unset", settings=unset, texts={}, steps=steps, **every)
+    yield page("site", "set", settings=made, texts={"about": {"en": STORY}, "intro": {"en": "x"}}, steps=None, **every)
+    look: Context = {"version": 3, "usual": usual}
+    blank: Context = {"name": None, "accent_light": None, "accent_dark": None}
+    yield page("site_look", "first", form=FORM | blank, logo=None, **look)
+    wrong = {"accent_light": ["This colour has a contrast of 2:1."], "logo": ["This picture cannot be read."]}
+    yield page("site_look", "wrong", form=FORM | made | {"errors": wrong}, logo="site/0a.webp", **look)
+    texts: Context = {
+        "language": "ar",
+        "names": languages,
+        "version": 3,
+        "max_characters": dict.fromkeys(TEXT_NAMES, 2000),
+    }
+    yield page("site_texts", "first", form=FORM | dict.fromkeys(TEXT_NAMES, ""), **texts)
+    yield page(
+        "site_texts", "wrong", form=FORM | dict.fromkeys(TEXT_NAMES, STORY) | {"errors": {"intro": ["Long."]}}, **texts
+    )
+    rules: Context = {"version": 3, "usual": usual}
+    yield page("site_rules", "first", form=FORM | unset, **rules)
+    yield page("site_rules", "wrong", form=FORM | made | {"errors": {"max_projects": ["Enter a number."]}}, **rules)
+    open_ = {
+        "id": "0a",
+        "created": NEWS["created"],
+        "expires": "2025-12-01T21:44:00.000000",
+        "by": "Ilse",
+        "note": "Ada",
+    }
+    asked: Context = {"max_days": 90, "form": FORM | {"note": None, "days": 14}}
+    yield page("invitations", "some", invitations=[open_, open_ | {"note": ""}], link=None, needed=True, **asked)
+    link = "https://crowd.example.org/account/register?invitation=k3y"
+    yield page("invitations", "made", invitations=[], link=link, needed=False, **asked)
+
+
+TEXT_NAMES = ("headline", "intro", "about", "terms", "privacy")
 
 
 def _home_cases() -> Iterator[Case]:
@@ -414,6 +470,9 @@ def _home_cases() -> Iterator[Case]:
     yield Case("home/index.html", "one project", frame() | EMPTY_HOME | {"featured": [GALAXIES]})
     yield Case("home/index.html", "no projects", frame(ILSE) | EMPTY_HOME)
     yield Case("home/index.html", "all null", frame() | dict.fromkeys(EMPTY_HOME))
+    words = {"headline": {"text": "Count the birds.", "language": "en"}, "intro": {"text": STORY, "language": "de"}}
+    steps = {"mail": True, "project": False, "people": False}
+    yield Case("home/index.html", "own words, first steps", frame(ILSE) | home() | words | {"steps": steps})
 
 
 def _presenting_cases(at: str) -> Iterator[Case]:
@@ -1041,15 +1100,25 @@ def _webhook_cases(at: str) -> Iterator[Case]:
     yield Case("project/delivery.html", "not sent", keys | {"delivery": waiting | {"attempts_made": []}})
 
 
+OPEN: Context = {"closed": False, "invitation": ""}
+
+
 def _account_cases() -> Iterator[Case]:
     for template in ("account/register.html", "account/first_admin.html"):
         for kind, form in (("first", ACCOUNT_FORM), ("wrong", WRONG_ACCOUNT)):
-            more = {"form": form, "title": "Register", "claimable": 0, "next": "", "provider": None}
+            more = {"form": form, "title": "Register", "claimable": 0, "next": "", "provider": None} | OPEN
             yield Case(template, kind, frame(path="/account/register") | more)
     offered = {
         "form": ACCOUNT_FORM, "title": "Register", "claimable": 17, "next": "/project/night-gate/", "provider": "ORCID",
     }  # fmt: skip
-    yield Case("account/register.html", "with answers", frame(path="/account/register") | offered)
+    yield Case("account/register.html", "with answers", frame(path="/account/register") | offered | OPEN)
+    for kind, more in {"closed": {}, "spent": {"invitation": "k3y"}, "from a provider": {"provider": "ORCID"}}.items():
+        shut = offered | {"provider": None, "claimable": 0, "closed": True, "invitation": ""} | more
+        yield Case("account/register.html", kind, frame(path="/account/register") | shut)
+    refused = {"form": ACCOUNT_FORM | {"errors": {"invitation": ["By invitation only."]}}, "invitation": "k3y"}
+    yield Case(
+        "account/register.html", "refused", frame(path="/account/register") | offered | refused | {"closed": True}
+    )
     yield Case("account/signin.html", "first", frame(path="/account/signin") | SIGN_IN)
     form = SIGN_IN["form"] | {"email": "ruth@example.org", "errors": {"password": ["E-mail or password is wrong."]}}
     wrong = {"form": form, "auth": {}, "next": "/project/night-gate/settings"}

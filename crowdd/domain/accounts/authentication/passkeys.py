@@ -6,7 +6,7 @@ import binascii
 import hmac
 import ipaddress
 import secrets as random
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -40,11 +40,11 @@ class RelyingParty:
     """We, as authenticators know us: a domain (``id``, "" where passkeys cannot work) and the origins of our pages."""
 
     id: str
-    name: str
+    name: Callable[[], str]
     origins: tuple[str, ...]
 
     @classmethod
-    def of(cls, base_url: str, name: str, more_origins: Iterable[str] = ()) -> RelyingParty:
+    def of(cls, base_url: str, name: Callable[[], str], more_origins: Iterable[str] = ()) -> RelyingParty:
         """The one of a site: browsers offer passkeys for domains over https, and for localhost."""
         parts = urlsplit(base_url)
         host, origin = parts.hostname or "", f"{parts.scheme}://{parts.netloc}"
@@ -106,7 +106,7 @@ class Passkeys:
         known = await self.of_user(user_id)
         options = webauthn.generate_registration_options(
             rp_id=self._party.id,
-            rp_name=self._party.name,
+            rp_name=self._party.name(),
             user_id=self._handle(user_id),
             user_name=name,
             challenge=challenge.bytes,

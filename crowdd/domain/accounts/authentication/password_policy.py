@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from urllib.parse import urlsplit
 
 from crowdd.config import Settings
@@ -13,16 +13,17 @@ from crowdd.domain.accounts.registration import Registration
 
 
 class PasswordPolicy:
+    """``site`` returns the name of the site."""
+
     """Length, common passwords, words of the site and of the person, and how many guesses it takes."""
 
-    def __init__(self, passwords: Passwords, settings: Settings) -> None:
+    def __init__(self, passwords: Passwords, settings: Settings, site: Callable[[], str]) -> None:
         self._passwords, self.min_length = passwords, settings.accounts.min_password_length
-        host = urlsplit(settings.base_url).hostname or ""
-        self._site_words = words_of(settings.site.name, host)
+        self._site, self._host = site, urlsplit(settings.base_url).hostname or ""
 
     async def assess(self, password: str, about: Iterable[str] = ()) -> Strength:
         """How good a password is for a person of whom ``about`` tells: names, e-mail address. Raises BusyError."""
-        words = [*self._site_words, *words_of(*about)]
+        words = words_of(self._site(), self._host, *about)
         return await self._passwords.in_thread(assess, password[: account_validation.MAX_PASSWORD_LENGTH], words)
 
     async def mistakes(self, password: str, again: str, about: Iterable[str]) -> tuple[list[str], list[str]]:

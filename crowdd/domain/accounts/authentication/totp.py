@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hmac
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -33,9 +33,9 @@ class Enrolment:
 
 
 class Totp:
-    """One authenticator app per account. ``site`` is the name that the app shows."""
+    """One authenticator app per account. ``site`` returns the name that the app shows."""
 
-    def __init__(self, db: Transactions, secrets: Secrets, site: str) -> None:
+    def __init__(self, db: Transactions, secrets: Secrets, site: Callable[[], str]) -> None:
         self._db, self._secrets, self._site = db, secrets, site
 
     async def since(self, user_id: int) -> datetime | None:
@@ -56,7 +56,7 @@ class Totp:
         if row is None or row.confirmed is not None:
             raise ConflictError(_("An authenticator app is set up already. Remove it first."))
         secret = self._secrets.decrypt(row.encrypted, _place(user_id))
-        return Enrolment(secret, pyotp.TOTP(secret).provisioning_uri(name=name, issuer_name=self._site))
+        return Enrolment(secret, pyotp.TOTP(secret).provisioning_uri(name=name, issuer_name=self._site()))
 
     async def confirm(self, tx: Database, user_id: int, code: str) -> bool:
         """Sets the app up when the code is one of the secret that waits; False otherwise."""

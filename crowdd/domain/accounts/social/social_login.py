@@ -9,6 +9,7 @@ from typing import Any
 
 from crowdd.domain.accounts import account_validation
 from crowdd.domain.accounts.accounts import Accounts
+from crowdd.domain.accounts.invitations import Invitations
 from crowdd.domain.accounts.registration import Registration
 from crowdd.domain.accounts.social.oauth import PROVIDERS, TITLES, ProviderIdentity
 from crowdd.domain.core.secrets import Secrets, place
@@ -27,20 +28,31 @@ class NoAddressError(ProviderError):
     """The provider gave no address that it has verified: the person has to name one."""
 
 
+class InvitationNeededError(ProviderError):
+    """Nobody gets an account here without an invitation: the person has to open the link of one."""
+
+
 class SocialLogin:
     """Finds or makes the account of a provider's person; never joins two by an address alone."""
 
-    def __init__(self, db: Transactions, accounts_: Accounts, secrets: Secrets) -> None:
-        self._db, self._accounts, self._secrets = db, accounts_, secrets
+    def __init__(self, db: Transactions, accounts_: Accounts, secrets: Secrets, invitations: Invitations) -> None:
+        self._db, self._accounts, self._secrets, self._invitations = db, accounts_, secrets, invitations
 
     async def sign_in(self, identity: ProviderIdentity, who: Requester) -> tuple[int, bool]:
-        """The account, and whether it is new. Raises ProviderError; NoAddressError when there is no address."""
+        """The account, and whether it is new.
+
+        Raises ProviderError; NoAddressError when there is no address, InvitationNeededError when the site is not open.
+        """
         row = await accounts.by_provider(self._db, identity.provider, identity.id)
         if row is not None:
             if row["restrict"]:
                 raise ProviderError(_("This account is blocked."))
             await self._keep(self._db, row["id"], identity)
             return int(row["id"]), False
+        if await self._invitations.needed():
+            raise InvitationNeededError(
+                _("This site accepts new accounts by invitation only. Open the link of your invitation.")
+            )
         if not identity.email or account_validation.email(identity.email):
             raise NoAddressError(_("%(provider)s did not send an e-mail address.", provider=TITLES[identity.provider]))
         if await accounts.by_email(self._db, identity.email) is not None:

@@ -42,11 +42,15 @@ class Prose:
             text = values.get(field.name)
             if not field.heading or not isinstance(text, str) or not text:
                 continue
-            try:
-                made = await self._worker_thread.lay_out(markdown.render, text, field.heading)
-            except InvalidValueError as error:
-                raise CostlyTextError(field.name, error.args[0]) from None
-            await rendered_texts.keep(self._db, key_of(text, field.heading), made.html, made.excerpt)
+            await self.admit_text(field.name, text, field.heading)
+
+    async def admit_text(self, name: str, text: str, top: int) -> None:
+        """Lays out and stores one text, named ``name``. Raises CostlyTextError."""
+        try:
+            made = await self._worker_thread.lay_out(markdown.render, text, top)
+        except InvalidValueError as error:
+            raise CostlyTextError(name, error.args[0]) from None
+        await rendered_texts.keep(self._db, key_of(text, top), made.html, made.excerpt)
 
     async def of(self, texts: Iterable[str], top: int) -> Laid:
         """Each text as HTML whose highest headings have this level."""

@@ -50,7 +50,15 @@ def pages(services: Services, forms: Forms, cookies: Cookies) -> list[View]:
     settings_forms = SettingsForms(people.profiles, people.avatars, services.languages, entry)
     usage = partial(services.quota.usage, services.db)
     return [
-        RegisterPages(accounts, people.social_login, people.email_confirmation, forms, entry, earlier_answers),
+        RegisterPages(
+            accounts,
+            people.social_login,
+            people.email_confirmation,
+            forms,
+            entry,
+            earlier_answers,
+            services.invitations,
+        ),
         SignInPages(people.signing_in, people.providers, people.second_factors, forms, entry),
         SecondStepPages(people.second_factors, second_steps, forms, entry),
         ProvePages(accounts, people.second_factors, people.signing_in, people.providers, forms, entry),

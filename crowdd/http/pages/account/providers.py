@@ -14,7 +14,7 @@ from crowdd.domain.accounts.authentication import recent_proof
 from crowdd.domain.accounts.authentication.second_factor import SecondFactors
 from crowdd.domain.accounts.social.oauth import PROVIDERS, TITLES, OAuthState, ProviderIdentity
 from crowdd.domain.accounts.social.providers import FLOW_SECONDS, Providers
-from crowdd.domain.accounts.social.social_login import NoAddressError, SocialLogin
+from crowdd.domain.accounts.social.social_login import InvitationNeededError, NoAddressError, SocialLogin
 from crowdd.errors import ForbiddenError, ProviderError
 from crowdd.http.auth.confirmation import Confirm, Question
 from crowdd.http.auth.cookies import FLOW, NEWCOMER
@@ -125,6 +125,10 @@ class ProviderPages:
             return self._on(address, _("You can sign in with %(provider)s from now on.", provider=title))
         try:
             user_id, new = await self._social_login.sign_in(identity, incoming.who)
+        except InvitationNeededError as error:
+            self._entry.cookies.set_encrypted(incoming, NEWCOMER, identity.packed(), seconds=_NEWCOMER_SECONDS)
+            invited = oauth_state.next.startswith("/account/register?invitation=")
+            return self._on(oauth_state.next if invited else "/account/register", message_of(error), "info")
         except NoAddressError:
             self._entry.cookies.set_encrypted(incoming, NEWCOMER, identity.packed(), seconds=_NEWCOMER_SECONDS)
             return self._on(

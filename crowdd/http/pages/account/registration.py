@@ -9,6 +9,7 @@ import attrs
 
 from crowdd.domain.accounts.accounts import Accounts
 from crowdd.domain.accounts.email_confirmation import EmailConfirmation
+from crowdd.domain.accounts.invitations import Invitations
 from crowdd.domain.accounts.registration import Registration
 from crowdd.domain.accounts.social.oauth import TITLES
 from crowdd.domain.accounts.social.social_login import SocialLogin, nickname
@@ -30,8 +31,13 @@ class RegisterPublic(Titled, WithForm, Message):
 
 
 class RegisterPrivate(TypedDict):
-    """``claimable`` is the number of answers that the account can take over; ``provider`` the title of one, or None."""
+    """``claimable`` is the number of answers that the account can take over; ``provider`` the title of one, or None.
 
+    ``invitation`` is the key of one that works; ``closed``: somebody without one cannot sign up.
+    """
+
+    invitation: str
+    closed: bool
     claimable: int
     next: str
     provider: str | None
@@ -54,7 +60,9 @@ class RegisterPages:
         forms: Forms,
         entry: Entry,
         earlier_answers: EarlierAnswers,
+        invitations: Invitations,
     ) -> None:
+        self._invitations = invitations
         self._accounts, self._social_login, self._email_confirmation = accounts, social_login, email_confirmation
         self._forms, self._entry, self._earlier_answers = forms, entry, earlier_answers
 
@@ -107,7 +115,14 @@ class RegisterPages:
         claimable = await self._earlier_answers.count(incoming)
         known = self._entry.newcomer(incoming)
         provider = None if known is None else TITLES[known.provider]
-        private = RegisterPrivate(claimable=claimable, next=next_address(incoming, ""), provider=provider)
+        key = _invitation(incoming)
+        private = RegisterPrivate(
+            invitation=key,
+            closed=not await self._invitations.admits(key),
+            claimable=claimable,
+            next=next_address(incoming, ""),
+            provider=provider,
+        )
         return Page("account/register.html", RegisterPublic(title=_("Register"), form=form, **message), private)
 
     async def first_admin_form(self, incoming: Incoming) -> Response:
@@ -126,4 +141,11 @@ class RegisterPages:
 
 
 def _registration(incoming: Incoming) -> Registration:
-    return Registration(**{a.name: incoming.field(a.name) for a in attrs.fields(Registration)})
+    said = {a.name: incoming.field(a.name) for a in attrs.fields(Registration)}
+    return Registration(**said | {"invitation": _invitation(incoming)})
+
+
+def _invitation(incoming: Incoming) -> str:
+    """The key of an invitation, from the form or from the address that its link has."""
+    key = incoming.field("invitation") if incoming.changes_state else ""
+    return key or incoming.query.get("invitation", "")

@@ -8,8 +8,10 @@ from crowdd.http.pages.admin.announcements import AdminAnnouncements
 from crowdd.http.pages.admin.categories import AdminCategories
 from crowdd.http.pages.admin.dashboard import AdminDashboard
 from crowdd.http.pages.admin.featured import AdminFeatured
+from crowdd.http.pages.admin.invitations import AdminInvitations
 from crowdd.http.pages.admin.operations import AdminMail, AdminOperation, AdminQueue
 from crowdd.http.pages.admin.security import AdminSecurity
+from crowdd.http.pages.admin.site import AdminSite
 from crowdd.http.pages.admin.users import AdminUsers
 from crowdd.http.pages.omitted_pictures import LeftOut
 from crowdd.http.routing import View
@@ -24,6 +26,8 @@ def pages(services: Services, forms: Forms, left_out: LeftOut) -> list[View]:
         AdminAnnouncements(services.records, forms, left_out),
         AdminDashboard(services.administration, services.statistics),
         AdminSecurity(services.administration),
+        AdminSite(services.site_administration, services.site, forms),
+        AdminInvitations(services.invitations, services.settings.base_url, forms),
         AdminQueue(services.administration, services.queue, forms),
         AdminMail(services.administration, services.mail, forms),
         AdminOperation(services.administration, services.webhooks),

@@ -8,6 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, BinaryIO, TypedDict
 from urllib.parse import quote
 
+import attrs
+
 from crowdd.domain.core.csv_escape import harmless
 from crowdd.domain.projects.projects import Projects
 from crowdd.domain.transfer.import_rows import USES
@@ -120,6 +122,8 @@ class ImportPages:
         row = await self._projects.owned(short_name, incoming.who)
         try:
             choices = _choices(incoming, begin=not incoming.flag("map", False))
+            if choices.n_answers is None and not incoming.wants_json:
+                choices = attrs.evolve(choices, n_answers=await self._imports.proposed_redundancy(row))
             import_id = await self._brought(incoming, row, choices)
             if not choices.begin:
                 return Redirect(f"{_at(short_name)}/{import_id}", more={"import": import_id})

@@ -1,0 +1,108 @@
+"""Invitations: links with which people sign up, one account each, on sites that are not open to everybody."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import attrs
+
+from crowdd.domain.core import rights
+from crowdd.domain.core.records import NOT_FOUND
+from crowdd.domain.core.secrets import Secrets, token
+from crowdd.errors import ConflictError, FormError, InvalidValueError, NotFoundError
+from crowdd.kinds.roles import ADMINS
+from crowdd.kinds.types import clean_text
+from crowdd.languages import _
+from crowdd.requester import Requester
+from crowdd.storage.accounts import one_time_links
+from crowdd.storage.core import audit, site
+from crowdd.storage.core.rows import OpenInvitation
+from crowdd.storage.database import Database, Transactions
+
+MAX_OPEN: Final = 500
+MAX_DAYS: Final = 90
+MAX_NOTE: Final = 100
+_NEEDED: Final = _("This site accepts new accounts by invitation only. Open the link of your invitation.")
+_SPENT: Final = _("This invitation has been used or has expired. Ask an administrator for a new one.")
+
+
+@attrs.frozen
+class Invitations:
+    """Administrators make and withdraw them; ``accept`` uses one up in the transaction that makes the account."""
+
+    db: Transactions
+    secrets: Secrets
+
+    def digest(self, key: str) -> bytes | None:
+        """What an invitation is stored under; None for no key."""
+        return self.secrets.digest("link", key) if 0 < len(key) < 200 else None
+
+    async def make(self, who: Requester, note: str, days: int) -> str:
+        """The key of a new invitation. ``note`` says whom it is for. Raises InvalidValueError, ConflictError."""
+        rights.require(who, rights.of_requester(who), ADMINS)
+        if not 1 <= days <= MAX_DAYS:
+            raise InvalidValueError(_("Enter a number from %(minimum)s to %(maximum)s.", minimum=1, maximum=MAX_DAYS))
+        if len(note) > MAX_NOTE or not note.isprintable():
+            raise InvalidValueError(_("Use at most %(maximum)s characters.", maximum=MAX_NOTE))
+        key, told = token(), {"note": clean_text(note), "by": who.fullname or who.user_name}
+
+        async def work(tx: Database) -> None:
+            await site.lock(tx)  # so that two at once are counted one after the other
+            if len(await site.invitations(tx)) >= MAX_OPEN:
+                raise ConflictError(_("There are %(maximum)s open invitations. Withdraw some first.", maximum=MAX_OPEN))
+            link = self.secrets.digest("link", key)
+            await one_time_links.add(tx, link, site.INVITATION, days * 24, who.user_id, told)
+            await audit.write(tx, who, "create", "invitation", None, after={"note": note, "days": days})
+
+        await self.db.transaction(work)
+        return key
+
+    async def list(self, who: Requester) -> list[OpenInvitation]:
+        """Those that can still be used, the newest first."""
+        rights.require(who, rights.of_requester(who), ADMINS)
+        return await site.invitations(self.db)
+
+    async def withdraw(self, who: Requester, invitation: str) -> None:
+        """Ends an invitation, named by its id in the list. Raises NotFoundError."""
+        rights.require(who, rights.of_requester(who), ADMINS)
+
+        async def work(tx: Database) -> None:
+            note = await site.withdraw(tx, clean_text(invitation))
+            if note is None:
+                raise NotFoundError(NOT_FOUND)
+            await audit.write(tx, who, "delete", "invitation", None, before={"note": note})
+
+        await self.db.transaction(work)
+
+    async def needed(self) -> bool:
+        """Whether nobody signs up without one."""
+        return await site.by_invitation(self.db)
+
+    async def admits(self, key: str) -> bool:
+        """Whether somebody with this key, or with none, may sign up."""
+        try:
+            await self.require(self.digest(key))
+        except FormError:
+            return False
+        return True
+
+    async def require(self, link: bytes | None) -> None:
+        """Passes when the site is open to everybody, or the invitation works. Raises FormError."""
+        if not await site.by_invitation(self.db):
+            return
+        if link is None or await one_time_links.find(self.db, link, site.INVITATION) is None:
+            raise _refusal(link)
+
+    async def accept(self, tx: Database, link: bytes | None, user_id: int, who: Requester) -> None:
+        """Uses up the invitation of a new account. Raises FormError where one is needed and this one does not work."""
+        used = await one_time_links.use(tx, link, site.INVITATION) if link else None
+        if used is None:
+            if await site.by_invitation(tx):
+                raise _refusal(link)
+            return
+        note = used.data.get("note", "")
+        await audit.write(tx, who, "accept", "invitation", None, after={"note": note, "user_id": user_id})
+
+
+def _refusal(link: bytes | None) -> FormError:
+    return FormError({"invitation": [_NEEDED if link is None else _SPENT]})
