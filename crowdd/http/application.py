@@ -45,6 +45,7 @@ from crowdd.http.pages.home import HomePages
 from crowdd.http.pages.live import LivePages
 from crowdd.http.pages.monitoring import Monitoring
 from crowdd.http.pages.omitted_pictures import LeftOut
+from crowdd.http.pages.participation import ParticipationPages
 from crowdd.http.pages.preferences import Preferences
 from crowdd.http.pages.security_txt import SecurityTxt
 from crowdd.http.pages.site_style import SiteStyle
@@ -243,6 +244,7 @@ def _views(clock: IReactorTime, services: Services, templates: Templates, cookie
         HomePages(services.projects, services.accounts, services.statistics, services.site),
         Preferences(services.records, services.languages, cookies),
         *account.pages(services, forms, cookies),
+        ParticipationPages(services.accounts, services.participation, services.favourites, forms),
         *project.pages(services, forms, cookies, templates, left_out),
         StatisticsPages(services.statistics, services.accounts),
         AboutPages(settings.site, services.site, services.prose),

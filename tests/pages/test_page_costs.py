@@ -33,6 +33,8 @@ STATEMENTS: dict[str, tuple[int | None, int | None, int | None]] = {
     "/about": (0, 1, 1),
     "/account/": (4, 6, 6),
     "/account/<name>/": (4, 5, 5),
+    "/account/<name>/answers": (None, 7, None),
+    "/account/<name>/favourites": (None, 6, None),
     "/account/<name>/claim": (None, 3, None),
     "/account/<name>/delete": (None, 4, 4),
     "/account/<name>/export": (None, 4, None),

@@ -57,6 +57,7 @@ from crowdd.domain.tasks.contributions import Contributions, TaskRunBehaviour
 from crowdd.domain.tasks.favourites import Favourites
 from crowdd.domain.tasks.finished_tasks import FinishedTasks
 from crowdd.domain.tasks.leases import Leases
+from crowdd.domain.tasks.participation import Participation
 from crowdd.domain.tasks.results import Results
 from crowdd.domain.tasks.task_list import Browsing
 from crowdd.domain.tasks.tasks import TaskBehaviour
@@ -108,6 +109,7 @@ class Services:
     results: Results
     leases: Leases
     favourites: Favourites
+    participation: Participation
     uploads: Uploads
     file_access: FileAccess
     prose: Prose
@@ -314,6 +316,7 @@ def _assemble(
         results=Results(db, change_notifier.notify, quota, worker_thread, settings.base_url),
         leases=Leases(db, change_notifier.notify, contributions),
         favourites=Favourites(db, records),
+        participation=Participation(db, projects),
         uploads=uploads,
         file_access=FileAccess(db, secrets, seconds),
         prose=prose,

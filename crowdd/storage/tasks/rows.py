@@ -274,3 +274,15 @@ class Author:
 
     actor: str
     user_ip: str | None
+
+
+class OwnAnswer(TypedDict):
+    """An answer for the person who gave it; ``info`` is None for a large one."""
+
+    id: int
+    project_id: int
+    task_id: int
+    finish_time: datetime
+    counted: bool
+    trial: bool
+    info: Json

@@ -255,6 +255,7 @@ def _plain() -> Iterator[Case]:
     yield from _home_cases()
     yield from _project_cases()
     yield from _account_cases()
+    yield from _participation_cases()
     yield from _administration_cases()
     yield from _statistics_cases()
     for code, description in ERRORS.items():
@@ -1098,6 +1099,33 @@ def _webhook_cases(at: str) -> Iterator[Case]:
     later = waiting | {"attempts": 1, "next_attempt": "2025-11-20T22:44:00.000000", "attempts_made": [tried]}
     yield Case("project/delivery.html", "waiting", keys | {"delivery": later})
     yield Case("project/delivery.html", "not sent", keys | {"delivery": waiting | {"attempts_made": []}})
+
+
+def _participation_cases() -> Iterator[Case]:
+    project = {"id": 1, "name": "Night gate", "short_name": "night-gate"}
+    task = {"id": 7, "info": {"title": "Camera 3", "image": "/uploads/project-1/0123456789abcdef0123456789abcdef.png"}}
+    given: Context = {
+        "id": 9, "task_id": 7, "finish_time": "2025-11-20T21:44:00.000000", "counted": True, "trial": False,
+        "info": {"answer": "Fox"}, "task": task, "project": project,
+    }  # fmt: skip
+    kinds = [
+        given, given | {"info": {"x": [1, 2]}, "counted": False}, given | {"info": None, "trial": True},
+        given | {"task": None, "project": None, "info": 3}, given | {"task": {"id": 7, "info": "text"}, "info": {"a": "b"}},
+    ]  # fmt: skip
+    at, named = frame(ILSE, "/account/ilse/answers"), {"title": "Your answers", "name": "ilse"}
+    yield Case(
+        "account/answers.html", "some", at | named | {"answers": kinds, "next": 4, "projects": [NIGHT], "first": True}
+    )
+    yield Case(
+        "account/answers.html", "older", at | named | {"answers": kinds, "next": None, "projects": [], "first": False}
+    )
+    yield Case(
+        "account/answers.html", "none", at | named | {"answers": [], "next": None, "projects": [], "first": True}
+    )
+    at, named = frame(ILSE, "/account/ilse/favourites"), {"title": "Your favourites", "name": "ilse", "form": FORM}
+    marked = [{"task": task, "project": project}, {"task": {"id": 8, "info": None}, "project": None}]
+    yield Case("account/favourites.html", "some", at | named | {"favourites": marked, "next": 8})
+    yield Case("account/favourites.html", "none", at | named | {"favourites": [], "next": None})
 
 
 OPEN: Context = {"closed": False, "invitation": ""}
