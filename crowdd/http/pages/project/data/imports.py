@@ -42,7 +42,6 @@ _TAB = "\t"
 SHOWN_REFUSED = 5  # rows
 _REFUSALS = (InvalidValueError, UnreachableError, TooLargeError, TooManyRequestsError)
 
-PAGE_ANSWERS = 5  # of tasks that come by the page, unless people choose; the API keeps the default of PyBossa
 
 
 class FirstPublic(ProjectPublic, WithForm, Message):
@@ -114,7 +113,8 @@ class ImportPages:
             imports=[_outward(each) for each in newest],
             **message,
         )
-        private = FirstPrivate(**context.private, max_bytes=self._imports.max_bytes, n_answers=PAGE_ANSWERS)
+        proposed = await self._imports.proposed_redundancy(row)
+        private = FirstPrivate(**context.private, max_bytes=self._imports.max_bytes, n_answers=proposed)
         return Page("project/import.html", public, private)
 
     async def bring(self, incoming: Incoming, short_name: str) -> Response:
@@ -122,8 +122,6 @@ class ImportPages:
         row = await self._projects.owned(short_name, incoming.who)
         try:
             choices = _choices(incoming, begin=not incoming.flag("map", False))
-            if choices.n_answers is None and not incoming.wants_json:
-                choices = attrs.evolve(choices, n_answers=await self._imports.proposed_redundancy(row))
             import_id = await self._brought(incoming, row, choices)
             if not choices.begin:
                 return Redirect(f"{_at(short_name)}/{import_id}", more={"import": import_id})
