@@ -1,7 +1,7 @@
 # make run: from nothing to a running server. make check: what to run while you work. make test: all that must pass
 # before a change goes in.
 
-.PHONY: backup run check test tests lint i18n strings pictures browser clean crowd crowd-kills exact storm live hot cost truth webhooks wheel documents docs hostile soak spine-workers imports damaged exports paint audit constraints sbom vendor class-room museum
+.PHONY: backup run check test tests proofs lint i18n strings pictures browser clean crowd crowd-kills exact storm live hot cost truth webhooks wheel documents docs hostile soak spine-workers imports damaged exports paint audit constraints sbom vendor class-room museum budgets
 .DELETE_ON_ERROR:
 
 # Also where somebody wants no compiled modules: a test starts hundreds of programs, which would all compile the same.
@@ -10,6 +10,8 @@ test: export PYTHONDONTWRITEBYTECODE =
 venv = .venv/bin/
 
 # Tests wait a good deal, for processes to start and for browsers: more of them than cores.
+CHOSEN := not proof
+
 workers := $(shell echo $$(( $$(nproc 2>/dev/null || echo 2) * 2 )))
 
 # The virtual environment works only where it was made, and only as long as its Python is there.
@@ -28,14 +30,18 @@ test: .venv/installed-embedded,test browser
 
 # Without a browser, an installation or programs that run long: what is left out is counted at the end.
 check: .venv/installed-embedded,test
-	@$(MAKE) --no-print-directory -j2 lint tests CHOSEN='-m "not browser and not slow"'
+	@$(MAKE) --no-print-directory -j2 lint tests CHOSEN='not browser and not slow and not proof'
+
+# The proofs of bench/ in small: crowds, storms, attacks, large files.
+proofs: .venv/installed-embedded,test
+	@$(MAKE) --no-print-directory tests CHOSEN='proof'
 
 # Where nobody looks on, a test that failed runs up to twice more, a second later: a machine that is too busy must not
 # refuse a change. Such tests are listed at the end (RERUN) and have to be repaired.
 tests:
 	@# The first time once alone, so that asserts are compiled by one process instead of by each.
 	@ls tests/__pycache__/conftest.*-pytest-*.pyc > /dev/null 2>&1 || $(venv)pytest --collect-only -qq > /dev/null || true
-	@$(venv)pytest -n $(workers) --dist worksteal $(if $(CI),--reruns 2 --reruns-delay 1) $(CHOSEN)
+	@$(venv)pytest -n $(workers) --dist worksteal $(if $(CI),--reruns 2 --reruns-delay 1) -m '$(CHOSEN)'
 
 lint: .venv/installed-embedded,test
 	@$(venv)ruff check .
@@ -101,6 +107,9 @@ cost: .venv/installed-embedded,test
 
 live: .venv/installed-embedded,test
 	@$(venv)python -m bench.live
+
+budgets: .venv/installed-embedded,test
+	@$(venv)python -m bench.budgets.pages
 
 truth: .venv/installed-embedded,test
 	@$(venv)python -m bench.truth

@@ -97,7 +97,9 @@ def pytest_testnodedown(node: Any) -> None:
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
     """Says how many tests did not run: a small run must not pass for the whole."""
     if config.stash.get(LEFT_OUT, 0):
-        terminalreporter.write_line(f"{config.stash[LEFT_OUT]} tests were left out; make test runs all of them.")
+        terminalreporter.write_line(
+            f"{config.stash[LEFT_OUT]} tests were left out; make test and make proofs run them."
+        )
 
 
 # Chance is the same in each run, and a busy machine is no failure.

@@ -1,11 +1,9 @@
-"""What a page costs: statements, bytes over the wire at the first visit, and CPU to make it."""
+"""What a page costs: statements, and bytes over the wire at the first visit. Its CPU: bench/budgets/pages.py."""
 
 from __future__ import annotations
 
 import gzip
 import re
-import time
-from datetime import UTC, datetime
 from typing import Any
 
 import attrs
@@ -13,18 +11,13 @@ import pytest_twisted
 from matrix import example_site as matrix
 from support.addresses import BESIDE, filled, pages, statements
 from support.browsers import signed_in
-from support.checks.page_contexts import cases
 from support.checks.page_reader import Page
 from support.first_encryption import encrypted_at_first
 
-from crowdd.http.html.rendering import Templates
-from crowdd.http.html.static_files import StaticFiles
-from crowdd.languages import Languages
 from crowdd.storage.connections.connection import Connection
 
 HTML = {"Accept": "text/html"}
 FIRST_LOAD = 100_000  # bytes, compressed, with style and scripts and what these import
-CPU_MS = 10
 # Statements of each page, at most, for a visitor, the owner of the project or account, and an administrator; one of those who sign
 # in finds the session. None: he does not get it. A page that does not stand here may take MOST of them.
 MAXIMUM = 9
@@ -217,29 +210,3 @@ async def test_a_first_visit_loads_little(served):
         loads[path, who] = whole + sum([await size(file) for file in files | scripts | pictures])
     assert {where: bytes_ for where, bytes_ in loads.items() if bytes_ > FIRST_LOAD} == {}
     assert len(loads) > 60 and min(loads.values()) > 5000, "nothing was counted"
-
-
-def test_html_is_made_in_a_few_milliseconds():
-    templates = Templates(
-        StaticFiles.read(),
-        now=lambda: datetime(2025, 11, 20, tzinfo=UTC),
-        base_url="https://x.example",
-        languages=Languages.read(),
-    )
-
-    def milliseconds(case: Any) -> float:
-        spent = []
-        for _ in range(5):
-            begun = time.thread_time()
-            templates.render(case.template, case.context)
-            spent.append(1000 * (time.thread_time() - begun))
-        return min(spent)
-
-    plain = [case for case in cases() if not case.kind.endswith(("hostile", "long words"))]
-    # The page of all parts is for those who make pages.
-    slow = {
-        (c.template, c.kind): ms
-        for c in plain
-        if (ms := milliseconds(c)) > CPU_MS and c.template != "about/design.html"
-    }
-    assert slow == {}
