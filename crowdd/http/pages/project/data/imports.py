@@ -8,8 +8,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, BinaryIO, TypedDict
 from urllib.parse import quote
 
-import attrs
-
 from crowdd.domain.core.csv_escape import harmless
 from crowdd.domain.projects.projects import Projects
 from crowdd.domain.transfer.import_rows import USES
