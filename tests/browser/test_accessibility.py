@@ -15,7 +15,7 @@ EVERY = cases()
 STRANGE = ("hostile", "long words", "right to left")
 PLAIN = [case for case in EVERY if not case.kind.endswith(STRANGE)]
 HOSTILE = [case for case in EVERY if case.kind.endswith("hostile")]
-_RUN = """async options => (await axe.run(document, {resultTypes: ['violations'], ...options})).violations
+RUN_AXE = """async options => (await axe.run(document, {resultTypes: ['violations'], ...options})).violations
     .map(v => v.id + ': ' + v.nodes.slice(0, 3).map(n => n.html.slice(0, 160)).join(' | '))"""
 COLOURS = {"runOnly": ["color-contrast"]}
 
@@ -37,7 +37,7 @@ def inspected(opened: Any) -> Any:
 
 def found(page: Any, options: dict[str, Any]) -> list[str]:
     """What axe says against the page that is shown."""
-    wrong: list[str] = page.evaluate(_RUN, options)
+    wrong: list[str] = page.evaluate(RUN_AXE, options)
     return wrong
 
 

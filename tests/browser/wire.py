@@ -18,6 +18,10 @@ PLAYER: Final = """<script>var r = {origin: self.origin};
   parent.postMessage(r, "*")</script>"""
 
 
+PICTURE: Final = b"""<svg xmlns="http://www.w3.org/2000/svg" width="600" height="400">
+  <rect width="300" height="400" fill="#fff"/><rect x="300" width="300" height="400" fill="#159"/></svg>"""
+
+
 @attrs.frozen
 class Asked:
     """One request as it came over the wire; header names in lower case."""
@@ -92,7 +96,10 @@ class Witness:
 
 
 class Elsewhere:
-    """Another site: a collector (``seen`` has every address asked for) and, at /player, an embedded player."""
+    """Another site: a collector (``seen`` has every address asked for), at /player an embedded player.
+
+    At /picture.svg it has a picture whose pixels no other site may read.
+    """
 
     def __init__(self) -> None:
         self.seen: list[str] = []
@@ -102,6 +109,11 @@ class Elsewhere:
             def do_GET(self) -> None:
                 seen.append(self.path)
                 self.send_response(200)
+                if self.path == "/picture.svg":
+                    self.send_header("Content-Type", "image/svg+xml")
+                    self.end_headers()
+                    self.wfile.write(PICTURE)
+                    return
                 self.send_header("Access-Control-Allow-Origin", "*")
                 self.send_header("Content-Type", "text/html")
                 self.end_headers()

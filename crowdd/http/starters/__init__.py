@@ -24,15 +24,18 @@ _BLOCK = re.compile(r'(<script type="application/json" id="asked">)(.*?)(</scrip
 _SOURCES: Final = {name: (Path(__file__).parent / f"{name}.html").read_text(encoding="utf-8") for name in NAMES}
 COLUMNS: Final = ("picture", "text", "caption")
 """Words that name a column of the tasks; "" leaves it to the presenter, or shows none."""
-# What starters were before they named their columns, without the words: they showed whatever text of a task came first.
+# What starters were before, without the words. The first ones did not name their columns: they showed whatever text of
+# a task came first. The last ones did not enlarge their pictures.
 _BEFORE: Final[Mapping[str, str]] = {
     "6949b61fb47d23e1c11265cf93e5e4c5ebde0d9156d145ea5dd2f242fd469f73": "picture",
     "b99f6522fc45035670bf308b8ec992b6d94e2210d6d228a97f1bf19a9d456af0": "picture",
     "de4a58483e04507260bd67094529e5877e9b9a9a1107b8ba975e79c761364a9e": "picture",
+    "338fa72c1dd320a4c2ea4a68d51e08129f98e1530a76928c22eef6e5fbf8ed56": "picture",
     "3f87636e73bac5100c1ab21d4029d3d4fd33aeacbe60838984ecb5a77c8cc893": "text",
     "d41c418977a212ed64bc490f070eb31222d0fe5bb607a5c872e01ba28273cdca": "text",
     "d641095601de4a7835355c64f13a3b51dc96f9beff70a3f48118c5cad1fb3146": "text",
     "ff4e367066b31bb89fb0d824a2787b7d696f2d0d2b2a38c70d5dedf79f02dd99": "text",
+    "5878813c795d27c19ba6f4c0d74fc95426f8135a1ef8e26adfc3c9f8d6547813": "text",
 }
 _SAMPLES: Final[Mapping[str, list[dict[str, str]]]] = {
     "picture": [{"picture": f"/static/img/sample-{number}.svg"} for number in (1, 2, 3)],

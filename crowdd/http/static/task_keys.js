@@ -1,4 +1,4 @@
-// Keys, help, skipping and favourites of the volunteer's page. Keys of the page are taken here, all others go to the presenter,
+// Keys, help, skipping, favourites and full screen of the volunteer's page. Keys of the page are taken here, all others go to the presenter,
 // wherever the focus is.
 import { ask, project } from "./presenter/caller.js";
 const $ = (id) => document.getElementById(id);
@@ -74,6 +74,16 @@ function at(shown) {
   task = shown;
   showMark();
 }
+
+// Full screen: of the whole page, with the line that says whose content it shows, and by this button only. A presenter can
+// neither ask for it nor hide anything of the page. Esc leaves.
+const fullScreen = $("full-screen");
+fullScreen.hidden = !document.fullscreenEnabled;
+fullScreen.addEventListener("click", (event) => {
+  if (!event.isTrusted) return;
+  (document.fullscreenElement ? document.exitFullscreen() : document.documentElement.requestFullscreen()).catch(() => null);
+});
+document.addEventListener("fullscreenchange", () => { fullScreen.ariaPressed = String(Boolean(document.fullscreenElement)); });
 
 // Keys
 const useKeys = $("use-keys");

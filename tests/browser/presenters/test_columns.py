@@ -62,6 +62,14 @@ def test_a_presenter_of_an_owners_own_making_stays_as_it_is() -> None:
     assert starters.current(starters.source("text")) == starters.source("text")
 
 
+@pytest.mark.parametrize("name", starters.NAMES)
+def test_a_starter_of_before_its_pictures_could_be_enlarged_is_served_as_it_is_now(name: str) -> None:
+    now = starters.source(name)
+    before = now.replace(" data-zoom>", ">")
+    asked = {**starters.asked(before), "question": "Which moth?"}
+    assert before != now and starters.current(starters.asking(before, asked)) == starters.asking(now, asked)
+
+
 def test_the_text_is_the_column_that_its_owner_chooses(stage: Any) -> None:
     for task in stage.mine.tasks:
         stage.mine.owner.api("PUT", f"task/{task}", {"info": {"id": "XII-3", "line": "Heavy swell"}})

@@ -7,7 +7,8 @@
      api(method, url, body)      a promise of {status, body}; status 0 without a network
      path()                      where the volunteer is, as far as the address bar says
      offer({key: label, …})      what its keys do, for the page's list of shortcuts; "s" also gives the page a Skip button
-   and the event `crowdd:key` on `document` with detail {key}: a shortcut key, pressed in the frame or outside it, never while
+   An <img> with the attribute `data-zoom` gets a toolbar to zoom, rotate and invert it (zoom.js), and keys for that.
+   And the event `crowdd:key` on `document` with detail {key}: a shortcut key, pressed in the frame or outside it, never while
    somebody types and never when shortcuts are switched off.  preventDefault() says that the presenter used it.
    `crowdd:again` with detail {task}, a number, asks it to show a task once more whose answer the volunteer wants to change, and
    with null to go back to the one that was open.  preventDefault() says that it does; otherwise the frame is loaded anew. */
@@ -22,6 +23,7 @@
   const port = channel.port1;
   const open = new Map();
   const buttons = document.currentScript.dataset; // their words in the volunteer's language
+  const zoom = parsed(buttons.zoom);
   let last = 0;
   let here = location.pathname + location.search;
   let shortcuts = start.shortcuts !== false;
@@ -92,7 +94,15 @@
   function api(method, url, body) {
     return ask({ op: "api", method: String(method).toUpperCase(), url, body: body || "" });
   }
-  window.presenterBridge = { api, path: () => here, offer: (keys) => send({ op: "offer", keys }) };
+  /* The presenter's own keys, and those of its pictures; where both want one, it is the presenter's. */
+  const offered = { own: {}, zoom: {} };
+  function offer(whose, keys) {
+    offered[whose] = keys;
+    const taken = Object.keys(offered.own).map((key) => key.toLowerCase());
+    const free = Object.entries(offered.zoom).filter(([key]) => !taken.includes(key.toLowerCase()));
+    send({ op: "offer", keys: { ...offered.own, ...Object.fromEntries(free) } });
+  }
+  window.presenterBridge = { api, path: () => here, offer: (keys) => offer("own", keys) };
 
   const Native = window.XMLHttpRequest;
   class BridgedXMLHttpRequest extends Native {
@@ -320,12 +330,18 @@
     setTimeout(() => event.defaultPrevented || (shortcut && used(event.key)) || send(key));
   });
 
-  /* Our own uploads are foreign to an opaque origin: asked for with CORS they do not taint a canvas. */
+  /* Our own uploads are foreign to an opaque origin: asked for with CORS they do not taint a canvas.  Other sites need not
+     allow that, so an image that shows one of theirs next is asked for as before. */
+  const marked = new WeakSet();
   const source = Object.getOwnPropertyDescriptor(HTMLImageElement.prototype, "src");
   const setAttribute = Element.prototype.setAttribute;
   function readable(image, address) {
     try {
-      if (!image.hasAttribute("crossorigin") && new URL(address, document.baseURI).host === location.host) image.crossOrigin = "anonymous";
+      const own = new URL(address, document.baseURI).host === location.host;
+      if (!own && marked.delete(image)) image.removeAttribute("crossorigin");
+      if (!own || image.hasAttribute("crossorigin")) return;
+      image.crossOrigin = "anonymous";
+      marked.add(image);
     } catch { /* no URL */ }
   }
   getter(HTMLImageElement.prototype, "src", source.get, function (value) {
@@ -339,8 +355,23 @@
   new MutationObserver((records) => { // and those that came as HTML: the attribute makes the browser ask again
     const added = records.flatMap((record) => [...record.addedNodes]).filter((node) => node.querySelectorAll);
     const images = added.flatMap((node) => [node, ...node.querySelectorAll("img")]);
-    for (const image of images) if (image.localName === "img" && image.src) readable(image, image.src);
+    for (const image of images) {
+      if (image.localName !== "img") continue;
+      if (image.src) readable(image, image.src);
+      if ("zoom" in image.dataset) zoomable(image);
+    }
   }).observe(document, { childList: true, subtree: true });
+
+  /* Nothing of it is loaded before the picture is there. */
+  function zoomable(image) {
+    const begin = async () => {
+      const module = await import(zoom.module).catch(() => null);
+      if (module) module.zoomable(image, { ...zoom, offer: (keys) => offer("zoom", keys) });
+      else image.addEventListener("load", begin, { once: true }); // no network: with the next picture
+    };
+    if (image.complete && image.naturalWidth) begin();
+    else image.addEventListener("load", begin, { once: true });
+  }
 
   /* Height: the page makes the frame as high as its content, so that there is one scroll bar. */
   let told = 0;
