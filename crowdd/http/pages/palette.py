@@ -45,6 +45,8 @@ _SITE: Final[Destinations] = (
     ("/api/docs", _("API")),
 )
 _ACCOUNT: Final[Destinations] = (
+    ("answers", _("Answers")),
+    ("favourites", _("Favourites")),
     ("projects", _("My projects")),
     ("update", _("Settings")),
     ("security", _("Security")),
@@ -56,6 +58,7 @@ _ACCOUNT: Final[Destinations] = (
 )
 _ADMINISTRATION: Final[Destinations] = (
     ("/admin/dashboard/", _("Today")),
+    ("/admin/site", _("Site")),
     ("/admin/users", _("People")),
     ("/admin/featured", _("Featured")),
     ("/admin/categories", _("Categories")),

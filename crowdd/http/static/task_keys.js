@@ -50,13 +50,15 @@ function showMark() {
   favourite.hidden = !task || !marked;
   favourite.ariaPressed = String(Boolean(marked && marked.has(task)));
 }
+// Shown at once, and taken back with a message when the server does not keep it.
 async function mark() {
-  const shown = task, wanted = !marked.has(shown);
+  const shown = task, wanted = !marked.has(shown), turn = () => { marked[marked.has(shown) ? "delete" : "add"](shown); showMark(); };
+  turn();
   const asked = wanted ? ["POST", "/api/favorites", { task_id: shown }] : ["DELETE", `/api/favorites/${shown}`, undefined];
   const { status } = await ask(...asked, { own: true }).catch(() => ({}));
-  if (status !== 200 && status !== 204) return;
-  marked[wanted ? "add" : "delete"](shown);
-  showMark();
+  if (status === 200 || status === 204) return;
+  turn();
+  $("said").textContent = $("said").dataset.unmarked;
 }
 async function readMarks() {
   const found = await ask("GET", `/api/favorites?project_id=${project.id}&limit=100`, undefined, { own: true }).catch(() => ({}));

@@ -106,6 +106,30 @@ if (opener && HTMLScriptElement.supports?.("speculationrules")) {
   document.head.append(rules);
 }
 
+// A form of one button that switches something: the other state is shown at once, and taken back with a message when the server
+// refuses. data-toggle is the address of the way back.
+const turn = form => {
+  const words = one("[data-other]", form), back = form.getAttribute("action");
+  form.setAttribute("action", form.dataset.toggle);
+  form.dataset.toggle = back;
+  [words.textContent, words.dataset.other] = [words.dataset.other, words.textContent];
+};
+for (const form of all("form[data-toggle]")) form.addEventListener("submit", async event => {
+  event.preventDefault();
+  if (form.ariaBusy === "true") return;
+  const body = new URLSearchParams(new FormData(form)), sent = fetch(form.action, { method: "POST", body, headers: { Accept: "application/json" } });
+  form.ariaBusy = "true";
+  turn(form);
+  const answer = await sent.catch(() => null);
+  form.ariaBusy = "false";
+  if (answer?.ok && !answer.redirected) return;
+  turn(form);
+  const box = one(".toasts") || document.body.appendChild(Object.assign(document.createElement("div"), { className: "toasts" }));
+  const toast = Object.assign(document.createElement("p"), { className: "toast", role: "alert", textContent: form.dataset.failed });
+  box.append(toast);
+  setTimeout(() => toast.remove(), 10000);
+});
+
 // Copy buttons say that they did it; where copying is not allowed they select, so that the keyboard can.
 for (const button of all("[data-copy]")) {
   const words = button.textContent;

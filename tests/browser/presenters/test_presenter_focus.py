@@ -154,7 +154,7 @@ def test_made_up_keys_mark_no_favourite_and_open_nothing(stage: Any, new_person:
     frame.focus("#go")
     stage.press_out_of_frame("f")  # a key that was pressed
     stage.until(lambda: page.get_attribute("#favourite", "aria-pressed") == "true")
-    assert [task["id"] for task in ada.ask("GET", "/api/favorites").json] == [stage.mine.tasks[0]]
+    stage.until(lambda: [task["id"] for task in ada.ask("GET", "/api/favorites").json] == [stage.mine.tasks[0]])
 
 
 def test_one_click_opens_one_tab(stage: Any) -> None:

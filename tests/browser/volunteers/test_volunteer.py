@@ -293,12 +293,23 @@ def test_a_favourite_by_one_key_or_one_click(stage: Any, new_person: Any) -> Non
     page.focus("#leave")
     page.keyboard.press("f")
     stage.until(lambda: page.get_attribute("#favourite", "aria-pressed") == "true")
-    assert [task["id"] for task in ada.ask("GET", "/api/favorites").json] == [stage.mine.tasks[0]]
+    stage.until(lambda: [task["id"] for task in ada.ask("GET", "/api/favorites").json] == [stage.mine.tasks[0]])
     page.reload()
     stage.until(lambda: page.get_attribute("#favourite", "aria-pressed") == "true")
     page.click("#favourite")
     stage.until(lambda: page.get_attribute("#favourite", "aria-pressed") == "false")
-    assert ada.ask("GET", "/api/favorites").json == []
+    stage.until(lambda: ada.ask("GET", "/api/favorites").json == [])
+    # Shown before the server has answered, and taken back when it refuses.
+    shown: list[Any] = []
+
+    def refuse(route: Any) -> None:
+        shown.append(page.get_attribute("#favourite", "aria-pressed"))
+        route.fulfill(status=503, json={})
+
+    page.route("**/api/favorites**", refuse)
+    page.click("#favourite")
+    page.locator("#said", has_text="The favourite was not saved. Try again.").wait_for()
+    assert shown == ["true"] and page.get_attribute("#favourite", "aria-pressed") == "false"
 
 
 def test_milestones_are_told_beside_the_task(stage: Any, new_person: Any) -> None:

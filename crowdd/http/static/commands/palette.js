@@ -1,6 +1,6 @@
 // The command palette: a combobox in a dialog. What can be gone to comes from /palette; language, display and sign-out are the
 // buttons of the page's head, which it presses.
-const PAUSE = 120, MOST = 60; // milliseconds, entries
+const PAUSE = 120, MOST = 150; // milliseconds, entries
 const dialog = document.getElementById("palette");
 const input = dialog.querySelector("[role=combobox]"), list = dialog.querySelector("[role=listbox]");
 const status = dialog.querySelector("[role=status]");
