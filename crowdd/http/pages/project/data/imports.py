@@ -41,7 +41,6 @@ SHOWN_REFUSED = 5  # rows
 _REFUSALS = (InvalidValueError, UnreachableError, TooLargeError, TooManyRequestsError)
 
 
-
 class FirstPublic(ProjectPublic, WithForm, Message):
     """The keys beside the common ones are those of PyBossa's front ends; ``imports`` are the newest."""
 
