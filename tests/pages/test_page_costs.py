@@ -93,7 +93,7 @@ STATEMENTS: dict[str, tuple[int | None, int | None, int | None]] = {
     "/project/<short_name>/tasks/browse/<int:page>": (5, 6, 6),
     "/project/<short_name>/tasks/delete": (None, 3, 3),
     "/project/<short_name>/tasks/export": (3, 4, 4),
-    "/project/<short_name>/tasks/import": (None, 4, 4),
+    "/project/<short_name>/tasks/import": (None, 5, 5),
     "/project/<short_name>/tasks/import/<int:import_id>": (None, 4, 4),
     "/project/<short_name>/tasks/priority": (None, 3, 3),
     "/project/<short_name>/tasks/redundancy": (None, 4, 4),

@@ -74,7 +74,7 @@ def test_rows_sequences_and_functions_come_along_and_the_old_folder_stays(home):
     with asked(home, NEW) as cursor:
         cursor.execute("SELECT sum(n), max(code.half(n)), nextval('s') FROM kept")
         assert cursor.fetchone() == (500_500, 500, 42)
-    assert "has the newest PostgreSQL" in command(home).stdout
+    assert "already uses the newest installed PostgreSQL" in command(home).stdout
 
 
 @needs_two

@@ -25,6 +25,7 @@ from markupsafe import Markup
 from crowdd.domain.core.site import Appearance
 from crowdd.domain.core.text.markdown import to_html
 from crowdd.domain.core.text.picture_addresses import upload_path
+from crowdd.http.html import presenter
 from crowdd.http.html.placeholder_images import drawing
 from crowdd.http.html.static_files import StaticFiles
 from crowdd.http.html.template_files import TemplateFiles
@@ -53,6 +54,11 @@ class SiteContext:
     base_url: str = ""
     has: Callable[[str], bool] = attrs.field(default=lambda path: True, repr=False)
     """Whether a path of this site is answered: a page links to nothing that is not there."""
+
+    @staticmethod
+    def frames(path: str) -> bool:
+        """Whether the page of this address shows a presenter: nothing that takes text may open over it (record 69)."""
+        return presenter.FRAMED.fullmatch(path) is not None
 
     @property
     def name(self) -> str:

@@ -86,7 +86,8 @@ def test_by_keys_and_buttons_and_back_with_the_next_task(stage: Any) -> None:
     page.keyboard.press("2")
     stage.until(lambda: frame.inner_text("#place") == "Sample 2")
     stage.until(lambda: len(stage.runs()) == 2)
-    assert asked_library(stage) == 1 and not stage.console
+    assert asked_library(stage) == 1
+    assert stage.console == []
 
 
 def test_by_wheel_and_double_click_while_the_page_scrolls_by_itself(stage: Any) -> None:

@@ -76,6 +76,7 @@ async def test_everything_that_changes_a_projects_figures_rings_after_its_commit
     async def rings(work, expected):
         heard.clear()
         answer = await work
+        await deferLater(reactor, 0)  # listeners are called in a turn of their own
         assert heard == expected, answer.text
 
     answer = {"project_id": number, "task_id": task, "info": 1}

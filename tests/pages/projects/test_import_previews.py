@@ -180,14 +180,15 @@ async def test_a_column_called_calibration_is_task_data(served):
 async def test_the_publishing_list_says_how_many_answers_are_wanted(served):
     owner = await served.person("owner")
     await served.project(owner)
+    for page in ("/project/new", AT):
+        assert "5 answers from different people" in (await owner.get(page, headers=HTML)).text, page
     await brought(served, owner, b"url\nx1\nx2\n")
+    assert "30 answers from different people" in (await owner.get(AT, headers=HTML)).text, "as its tasks have"
     text = (await owner.get("/project/birds/publish", headers=HTML)).text
     assert "2 tasks × 30 answers = 60 answers" in text and "tasks/redundancy" in text
     await brought(served, owner, b"url,n_answers\nx3,4\n")
     text = (await owner.get("/project/birds/publish", headers=HTML)).text
     assert "3 tasks with 4 to 30 answers each = 64 answers" in text
-    for page in ("/project/new", AT):
-        assert "5 answers from different people" in (await owner.get(page, headers=HTML)).text, page
 
 
 @pytest_twisted.ensureDeferred

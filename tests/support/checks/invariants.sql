@@ -57,7 +57,8 @@ SELECT x.task_id, x.consensus, x.n_compared, x.agreement, v.value, v.n, v.total,
   FROM task_ledger l JOIN result x ON (x.project_id, x.task_id) = (l.project_id, l.task_id) AND last_version,
        LATERAL (SELECT max(n) AS n, sum(n) AS total, count(*) FILTER (WHERE n = most) AS leading, min(value::text) FILTER (WHERE n = most)::jsonb AS value
                   FROM (SELECT value, count(*) AS n, max(count(*)) OVER () AS most FROM answer_values(l.project_id, l.task_id) GROUP BY 1) g) v
- WHERE l.done AND NOT EXISTS (SELECT FROM agreement_due d WHERE d.project_id = l.project_id)
+ WHERE l.done AND EXISTS (SELECT FROM project p WHERE p.id = l.project_id)  -- what a deleted project leaves is swept
+   AND NOT EXISTS (SELECT FROM agreement_due d WHERE d.project_id = l.project_id)
    AND (x.n_compared IS DISTINCT FROM v.total OR x.agreement IS DISTINCT FROM (v.n / v.total)::real
         OR x.consensus IS DISTINCT FROM CASE WHEN v.leading = 1 AND octet_length(v.value::text) <= 2000 THEN v.value END
         OR x.consensus_hash IS DISTINCT FROM CASE WHEN v.leading = 1 THEN jsonb_hash_extended(v.value, 0) END)

@@ -48,6 +48,7 @@ ENUMERATED = {
     "queue_item": {"name", "via", "state"},
     "task_import": {"format", "file", "kind", "on_error", "dialect", "doubts", "checked", "preview"},
     "stat_delta": {"actor"},
+    "site": {"logo", "accent_light", "accent_dark", "signup"},
     "task_run": {"actor"},
     "volunteer": {"actor"},
     "volunteer_day": {"actor"},

@@ -335,21 +335,22 @@
   const marked = new WeakSet();
   const source = Object.getOwnPropertyDescriptor(HTMLImageElement.prototype, "src");
   const setAttribute = Element.prototype.setAttribute;
-  function readable(image, address) {
+  function readable(image, address, replaced) {
     try {
       const own = new URL(address, document.baseURI).host === location.host;
       if (!own && marked.delete(image)) image.removeAttribute("crossorigin");
       if (!own || image.hasAttribute("crossorigin")) return;
+      if (replaced) image.removeAttribute("src"); // or the browser asks for the old picture once more, in another way
       image.crossOrigin = "anonymous";
       marked.add(image);
     } catch { /* no URL */ }
   }
   getter(HTMLImageElement.prototype, "src", source.get, function (value) {
-    readable(this, value);
+    readable(this, value, true);
     source.set.call(this, value);
   });
   replace(HTMLImageElement.prototype, "setAttribute", function (name, value) {
-    if (/^src$/i.test(name)) readable(this, value);
+    if (/^src$/i.test(name)) readable(this, value, true);
     setAttribute.call(this, name, value);
   });
   new MutationObserver((records) => { // and those that came as HTML: the attribute makes the browser ask again
