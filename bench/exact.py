@@ -34,6 +34,14 @@ EDIT_SECONDS = 0.3  # between two edits
 AGAIN_SECONDS = 0.2  # how soon somebody who is told to wait comes back
 MAX_WANTED = 4  # answers that an edit asks for
 NEWCOMERS = MAX_WANTED + 2  # who finish what was left, in the end
+# Open tasks with who holds them and who has answered them.
+STUCK = """
+SELECT to_jsonb(l) || jsonb_build_object(
+           'held_by', ARRAY(SELECT actor || ' until ' || expires FROM lease h WHERE h.task_id = l.task_id),
+           'answered_by', ARRAY(SELECT actor FROM task_run r WHERE r.task_id = l.task_id ORDER BY id),
+           'clock', clock()) AS task
+  FROM task_ledger l WHERE project_id = %s AND NOT done AND NOT retired
+"""
 KILLED = "code=None restart_in"  # what the log says of a worker that was killed; one that fails has a status
 SHARE_FOR_ALL = 100  # where everybody answers everything there are so many times fewer tasks
 
@@ -253,9 +261,8 @@ class Run:
         above = "SELECT count(*) FROM task_ledger WHERE project_id = %s AND answers > n_answers AND task_id <> ALL (%s)"
         if more := self.sql.one(above, where):
             self._wrong(f"{more} tasks have more answers than they want")
-        stuck = "SELECT count(*) FROM task_ledger WHERE project_id = %s AND NOT done AND NOT retired"
-        if left := self.sql.one(stuck, [self.project.id]):
-            self._wrong(f"{left} tasks are stuck")
+        for row in self.sql.rows(STUCK, [self.project.id])[:5]:
+            self._wrong(f"A task is stuck: {row['task']}")
         with contextlib.closing(psycopg2.connect(self.sql.dsn, options="-c search_path=public,code")) as connection:
             self.seen.violations += invariants(connection, self.plan.clients)
         checked = subprocess.run(
