@@ -535,3 +535,47 @@ def test_answer_without_a_lease_waits_for_nobody(ledger, beside):
     assert second.answer(project, "u:9", task).state == "no lease"
     assert second.answer(project, "u:9", task + 1000).state == "no task"
     whole(ledger, first, second)
+
+
+_WAITING_TAKE_OVER = """
+ALTER FUNCTION take_over(project_ledger, asker, timestamptz) RENAME TO take_over_after_all;
+CREATE FUNCTION take_over(p project_ledger, v asker, p_now timestamptz, OUT task bigint, OUT busy boolean, OUT ended int) LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM pg_advisory_xact_lock(42);
+    SELECT * INTO task, busy, ended FROM take_over_after_all(p, v, p_now);
+END $$;
+"""
+
+
+@pytest.mark.parametrize("sched", ["default", "breadth_first", "incremental"])
+def test_a_task_given_back_while_somebody_looks_is_not_nothing_left(ledger, beside, sched):
+    project = ledger.project(tasks=1, n=1)
+    ledger.schedule(project, sched)
+    task = ledger.take(project, "u:1")
+    holding, asking = beside(), beside()
+    holding.rows("SELECT pg_advisory_xact_lock(42)")
+    asking.run(_WAITING_TAKE_OVER)  # after the scan, before it looks for leases
+    other = Meanwhile(asking.ask, project, "u:2", once=True)
+    ledger.wait_until_blocked(asking)
+    ledger.release(project, "u:1", task)
+    holding.commit()
+    assert other.result().state == "again"
+    assert asking.take(project, "u:2") == task
+    asking.connection.rollback()
+    whole(ledger)
+
+
+def test_whoever_has_answered_what_came_back_is_told_that_nothing_is_left(ledger, beside):
+    project = ledger.project(tasks=1, n=2)
+    task = ledger.contribute(project, "u:2")
+    ledger.take(project, "u:1")
+    holding, asking = beside(), beside()
+    holding.rows("SELECT pg_advisory_xact_lock(42)")
+    asking.run(_WAITING_TAKE_OVER)
+    other = Meanwhile(asking.ask, project, "u:2", once=True)
+    ledger.wait_until_blocked(asking)
+    ledger.release(project, "u:1", task)
+    holding.commit()
+    assert other.result().state == "none"
+    asking.connection.rollback()
+    whole(ledger)

@@ -96,6 +96,17 @@ BEGIN
     RETURN CASE WHEN n = 200 THEN l.expires END;
 END $$;
 
+-- Whether a task that the caller could answer may have come back since a moment (the oldest transaction running then): the lease
+-- that was its last place ended after the scan had passed it and before next_lapse looked for leases.
+CREATE FUNCTION has_come_back(p project_ledger, v asker, p_since xid8) RETURNS boolean LANGUAGE plpgsql AS $$
+BEGIN
+    RETURN EXISTS (
+        SELECT FROM (SELECT task_id FROM task_ledger WHERE project_id = p.project_id AND open AND requeued_xid >= p_since::text::bigint + p.xid_base
+                      ORDER BY requeued_xid DESC LIMIT 100) l
+         WHERE NOT EXISTS (SELECT FROM task_run r WHERE r.project_id = p.project_id AND r.task_id = l.task_id AND r.actor = v.actor)
+           AND NOT share_taken(p, v, l.task_id));
+END $$;
+
 -- Why this volunteer may not be handed tasks of the project at all, or null.
 CREATE FUNCTION access_refusal(p project_ledger, p_actor text, p_user bigint, p_admin boolean, p_unlocked text[], p_network text) RETURNS text LANGUAGE plpgsql AS $$
 BEGIN
@@ -116,7 +127,7 @@ END $$;
 CREATE FUNCTION next_tasks(p_project bigint, p_actor text, p_user bigint, p_admin boolean, p_unlocked text[],
                            p_limit int, p_offset int, p_order text, p_now timestamptz, p_wait boolean DEFAULT true,
                            p_network text DEFAULT '', OUT state text, OUT tasks bigint[], OUT retry_at timestamptz, OUT lapsed int) LANGUAGE plpgsql AS $$
-DECLARE p project_ledger; v asker; own bigint[]; late bigint[] := '{}'; need int; w record; active int; blocked bigint; cut boolean := false; t bigint; expired boolean;
+DECLARE p project_ledger; v asker; own bigint[]; late bigint[] := '{}'; need int; w record; active int; blocked bigint; cut boolean := false; t bigint; expired boolean; since xid8;
 BEGIN
     lapsed := 0;
     SELECT * INTO p FROM project_ledger WHERE project_id = p_project;
@@ -134,7 +145,8 @@ BEGIN
     IF p_wait THEN PERFORM pg_advisory_xact_lock(hashtextextended(p_actor, p_project));     -- the same person asking twice at once
     ELSIF NOT pg_try_advisory_xact_lock(hashtextextended(p_actor, p_project)) THEN state := 'again'; RETURN; END IF;
     SELECT ARRAY(SELECT task_id FROM lease WHERE project_id = p_project AND actor = p_actor ORDER BY id),
-           EXISTS (SELECT FROM lease WHERE -project_id = -p_project AND expires <= p_now) INTO own, expired;
+           EXISTS (SELECT FROM lease WHERE -project_id = -p_project AND expires <= p_now),
+           pg_snapshot_xmin(pg_current_snapshot()) INTO own, expired, since;
     IF own <> '{}' THEN
         late := ARRAY(SELECT task_id FROM lease WHERE project_id = p_project AND actor = p_actor AND expires <= p_now ORDER BY task_id);
     END IF;
@@ -178,7 +190,8 @@ BEGIN
         retry_at := next_lapse(p, v);
         state := CASE WHEN p.paused THEN 'paused'
                       WHEN cut OR blocked IS NOT NULL OR lapsed > 0 OR p.epoch <> (SELECT epoch FROM project_ledger WHERE project_id = p_project) THEN 'again'
-                      WHEN retry_at IS NOT NULL THEN 'wait' ELSE 'none' END;
+                      WHEN retry_at IS NOT NULL THEN 'wait'
+                      WHEN own = '{}' AND has_come_back(p, v, since) THEN 'again' ELSE 'none' END;
     END IF;
 END $$;
 
