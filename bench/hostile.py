@@ -32,7 +32,7 @@ MAX_MEMORY_LATER = 30e6  # the same a minute after the attacks
 MAX_HEALTH = 500.0  # milliseconds until /health is answered, whatever is going on
 MAX_CPU = 1.5  # times that of calm for a turn, while connections are idle; their arrival is in it
 BIG_ANSWERS, BIG_ANSWER = 60, 250_000  # answers of the attackers' project, and bytes of each
-SETTINGS = {"CROWDD_HTTP_CONNECTIONS": "20000"}
+SETTINGS = {"CROWDD_HTTP_MAX_CONNECTIONS": "20000"}
 
 
 @attrs.frozen

@@ -27,7 +27,7 @@ from bench.support.wire import Client
 MAX_MEMORY = 400e6  # bytes at 5,000 clients
 MAX_READS = 2.0  # of the state, a second
 _RUNS = b'"n_task_runs":'
-MANY = {"CROWDD_LIVE_CONNECTIONS": "20000", "CROWDD_LIVE_PER_ADDRESS": "20000"}
+MANY = {"CROWDD_LIVE_MAX_STREAMS": "20000", "CROWDD_LIVE_MAX_STREAMS_PER_ADDRESS": "20000"}
 
 
 @attrs.frozen

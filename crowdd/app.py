@@ -90,7 +90,7 @@ class Server(Service):
         behind = self._services.with_database(self._background)
         # One connection, used for nothing else, holds the locks of jobs and of the worker.
         self._session = make_pool(reactor, settings, size=1, budget=budget)
-        patience = settings.http.drain_seconds
+        patience = settings.http.shutdown_timeout
         self._job_runner = JobRunner(
             reactor, self._session, every_job(), lambda job: job.work(behind), patience=patience
         )
@@ -172,7 +172,7 @@ class Server(Service):
 
     def privilegedStartService(self) -> None:
         """Bind here, where an error still stops twistd."""
-        self._site.max_connections = allow_connections(self._settings.http.connections)
+        self._site.max_connections = allow_connections(self._settings.http.max_connections)
         self._site.use(self._settings)
         if self._listener is None:
             self._listener = bind(self._settings)
@@ -245,7 +245,7 @@ class Server(Service):
     async def _stop(self) -> None:
         if self._port is not None:
             await maybeDeferred(self._port.stopListening)
-            await self._site.drain(self._settings.http.drain_seconds)
+            await self._site.drain(self._settings.http.shutdown_timeout)
         self._site_loading.stop()
         if self._figures.running:
             self._figures.stop()
@@ -267,4 +267,4 @@ class Server(Service):
     async def _leave(self, pool: Pool) -> None:
         """Close a pool. Background work that has not ended by now is cancelled."""
         with contextlib.suppress(TimeoutError):
-            await pool.close().addTimeout(self._settings.http.drain_seconds, self._reactor)
+            await pool.close().addTimeout(self._settings.http.shutdown_timeout, self._reactor)

@@ -135,73 +135,81 @@ def _option(default: T, parse: Callable[[str], object] = str, doc: str = "", *, 
 
 @attrs.frozen
 class HttpSettings:
-    """``[http]``: where the server listens and what it believes of those who ask."""
+    """``[http]``: where the server listens, and which requests it accepts."""
 
     host: str = _option("127.0.0.1", doc="Address to listen on.", fixed=True)
     port: int = _option(8000, _port, doc="Port to listen on.", fixed=True)
     tls_certificate: str = _option(
         "",
         doc=(
-            "PEM file with certificate and chain, to speak HTTPS here; empty: plain HTTP, for a proxy. It "
-            "is read again at SIGHUP."
+            "PEM file with the certificate and its chain. With it crowdd serves HTTPS itself; leave it empty "
+            "behind a proxy. Read again at SIGHUP."
         ),
     )
-    tls_key: str = _option("", doc="PEM file with its private key; empty: it is in the same file.")
-    connections: int = _option(12_000, _positive, doc="Connections of one process; further ones are closed at once.")
+    tls_key: str = _option(
+        "", doc="PEM file with the private key. Leave it empty if the key is in the certificate's file."
+    )
+    max_connections: int = _option(
+        12_000, _positive, doc="Open connections per process. Further connections are closed at once."
+    )
     max_connections_per_network: int = _option(
         256,
         _not_negative,
         doc=(
-            "Connections of one network (an IPv4 address or an IPv6 /64) per process; further ones are "
-            "closed at once. 0: no limit. Trusted proxies have no limit."
+            "Open connections per network (an IPv4 address or an IPv6 /64) and process. Further connections "
+            "are closed at once. 0: no limit. Trusted proxies have no limit."
         ),
     )
     max_requests_per_network: int = _option(
-        32, _not_negative, doc="Requests of one network that a process answers at once; others wait; 0: no limit."
+        32,
+        _not_negative,
+        doc="Requests of one network that a process handles at the same time; further requests wait. 0: no limit.",
     )
-    base_url: str = _option("", doc="Address under which people reach the server; empty: http://host:port.")
+    base_url: str = _option("", doc="Public address of the site. Default: http://host:port.")
     allowed_hosts: tuple[str, ...] = _option(
         (),
         _words,
         doc=(
-            "Further host names that requests may be sent to, separated by spaces. Other Host headers get "
-            "421 when base_url is set or crowdd listens on a loopback address; /health and /ready answer "
-            "under any name."
+            "Other host names that requests may use, separated by spaces. A request for an unknown host gets "
+            "421 if base_url is set or crowdd listens on a loopback address. /health and /ready answer under "
+            "any name."
         ),
     )
     hsts_seconds: int = _option(
         31_536_000,
         _not_negative,
-        doc=(
-            "Under an https base_url browsers are told to use only HTTPS for so long, in seconds (HSTS); 0: "
-            "they are not told."
-        ),
+        doc="How long browsers must use only HTTPS (HSTS), in seconds. Sent if base_url is https. 0: not sent.",
     )
     trusted_proxies: tuple[Network, ...] = _option(
-        (), _networks, doc="Proxies whose X-Forwarded-For is believed: addresses or networks, separated by spaces."
+        (),
+        _networks,
+        doc="Proxies whose X-Forwarded-For header is trusted: addresses or networks, separated by spaces.",
     )
-    max_body_bytes: int = _option(10_000_000, _positive, doc="Largest request body, in bytes; larger ones get 413.")
+    max_body_bytes: int = _option(10_000_000, _positive, doc="Largest request body, in bytes. Larger ones get 413.")
     max_anonymous_body_bytes: int = _option(
-        262_144, _positive, doc="Largest request body without an account, in bytes; larger ones get 413."
+        262_144, _positive, doc="Largest request body without an account, in bytes. Larger ones get 413."
     )
-    max_import_bytes: int = _option(
-        100_000_000, _positive, doc="Largest file of tasks that an owner may bring, in bytes."
+    max_import_bytes: int = _option(100_000_000, _positive, doc="Largest task file that an owner can import, in bytes.")
+    shutdown_timeout: int = _option(
+        10, _not_negative, doc="How long running requests may take at shutdown, in seconds."
     )
-    drain_seconds: int = _option(10, _not_negative, doc="How long requests in flight may take at shutdown, in seconds.")
     spa_base_url: str = _option(
         "",
         doc=(
-            "Address of a front end elsewhere: links in mail and after signing in with a provider go there, "
+            "Address of a front end on another host. Links in e-mails and redirects after sign-in go there, "
             "with the same paths."
         ),
     )
     allowed_origins: tuple[str, ...] = _option(
-        (), _words, doc="Origins of front ends that may use cookies (CORS), separated by spaces."
+        (), _words, doc="Origins of front ends that may send cookies (CORS), separated by spaces."
     )
     cross_site_cookies: bool = _option(
         False,
         _boolean,
-        doc=("Front end on another site: cookies become SameSite=None; Secure, and every write needs the CSRF token."),
+        doc=(
+            "Turn this on if the front end is on another site: cookies become SameSite=None; Secure, and "
+            "every write needs the CSRF token."
+        ),
     )
 
 
@@ -212,47 +220,44 @@ class DaemonSettings:
     workers: int = _option(
         1,
         _positive,
-        doc=("Processes that answer requests; they share the port. With PostgreSQL on the same two cores one is best."),
+        doc="Processes that answer requests on the same port. Use 1 if PostgreSQL runs on the same two cores.",
         fixed=True,
     )
 
 
 @attrs.frozen
 class LogSettings:
-    """``[log]``: what the server writes down, and where."""
+    """``[log]``: what is logged, and where."""
 
-    file: str = _option("", doc="File to write to; empty: standard output, or crowdd.log in the data folder.")
-    format: str = _option("text", _choice("text", "json"), doc="text: lines for people; json: one object per line.")
+    file: str = _option("", doc="Log file. Default: standard output, or crowdd.log in the data folder.")
+    format: str = _option("text", _choice("text", "json"), doc="text: lines for people. json: one object per line.")
     level: str = _option(
         "info",
         _choice("debug", "info", "warn", "error", "critical"),
-        doc="debug, info, warn, error or critical: what is less important is left out.",
+        doc="Lowest level that is logged: debug, info, warn, error or critical.",
     )
-    requests: bool = _option(False, _boolean, doc="A line for every request, without address, query or names.")
+    requests: bool = _option(False, _boolean, doc="Log every request, without its address, query or names.")
     max_bytes: int = _option(
         20_000_000,
         _not_negative,
         doc=(
-            "The file is put aside at this size, in bytes (crowdd.log.1 and so on); 0: never, if something "
-            "else rotates it."
+            "Size at which the log file is rotated (crowdd.log.1 and so on), in bytes. 0: never, if another "
+            "program rotates it."
         ),
     )
-    backup_count: int = _option(5, _positive, doc="Files put aside that are kept.")
+    backup_count: int = _option(5, _positive, doc="Rotated log files to keep.")
     security_days: int = _option(
-        90, _positive, doc="Entries of the security log (`crowdctl audit --security`) are removed after so many days."
+        90, _positive, doc="Days to keep entries of the security log (`crowdctl audit --security`)."
     )
 
 
 @attrs.frozen
 class MetricsSettings:
-    """``[metrics]``: figures for Prometheus."""
+    """``[metrics]``: metrics for Prometheus."""
 
     token: str = _option(
         "",
-        doc=(
-            "What a scraper of /metrics sends as a bearer token; empty: only this machine may ask, and not "
-            "through a proxy."
-        ),
+        doc="Bearer token for /metrics. Without a token only this machine can read them, and not through a proxy.",
     )
 
 
@@ -263,66 +268,69 @@ class DbSettings:
     dsn: str = _option(
         "",
         doc=(
-            "libpq connection string; empty: `crowdctl serve` starts a PostgreSQL of its own. Name a socket "
-            "folder or an address rather than a host name: names are looked up while the server waits."
+            "libpq connection string. Leave it empty and `crowdctl serve` starts an embedded PostgreSQL. "
+            "Prefer a socket folder or an IP address: looking up a host name blocks the server."
         ),
         fixed=True,
     )
     migrate_dsn: str = _option(
         "",
         doc=(
-            "The same for `crowdctl db upgrade`, as the role that owns the tables; empty: the role of dsn "
-            "owns them, serves and upgrades."
+            "Connection string for `crowdctl db upgrade`, with the role that owns the tables. Leave it empty "
+            "if the role in dsn owns them."
         ),
     )
     pool_size: int = _option(8, _positive, doc="Connections for the requests of one process.", fixed=True)
     max_queue: int = _option(
-        1000, _positive, doc="Requests that may wait for a connection; further ones get 503.", fixed=True
+        1000, _positive, doc="Requests that may wait for a connection. Further ones get 503.", fixed=True
     )
     pool_timeout: int = _option(
         5, _positive, doc="How long a request waits for a connection before it gets 503, in seconds.", fixed=True
     )
-    statement_timeout: int = _option(10, _positive, doc="Time-out of a single statement, in seconds.", fixed=True)
+    statement_timeout: int = _option(10, _positive, doc="Timeout of a single statement, in seconds.", fixed=True)
 
 
 @attrs.frozen
 class DataSettings:
-    """``[data]``: what lies on the disk beside the database."""
+    """``[data]``: files on disk beside the database."""
 
     dir: Path = _option(
         Path("var"),
         Path,
         doc=(
-            "Folder for secrets, uploads, logs and the embedded database. In an installation name one that "
-            "does not depend on where a program is started: /var/lib/crowdd."
+            "Folder for secrets, uploads, logs and the embedded database. For an installation, give an "
+            "absolute path such as /var/lib/crowdd."
         ),
         fixed=True,
     )
     postgres_user: str = _option(
         "",
-        doc=("System user that runs the embedded PostgreSQL when started as root; empty: postgres, else nobody."),
+        doc=(
+            "System user that runs the embedded PostgreSQL if crowdd is started as root. Default: postgres, "
+            "else nobody."
+        ),
         fixed=True,
     )
     min_free_bytes: int = _option(
         100_000_000,
         _not_negative,
-        doc="With less free space in the data folder, in bytes, the server is not ready (/ready).",
+        doc="Free space that the data folder needs, in bytes. With less, /ready reports that the server is not ready.",
     )
     backup_days: int = _option(
-        8, _not_negative, doc="`crowdctl doctor` complains when the last backup is older than so many days; 0: never."
+        8, _not_negative, doc="`crowdctl doctor` warns if the last backup is older than this many days. 0: never."
     )
 
 
 @attrs.frozen
 class QueueSettings:
-    """``[queue]``: long work in the background."""
+    """``[queue]``: background tasks."""
 
     workers: int = _option(
         2,
         _not_negative,
         doc=(
-            "Background tasks (imports, mass edits) that this process runs at the same time; 0: none, other "
-            "processes run them."
+            "Background tasks (imports, changes of many tasks) that a process runs at the same time. 0: "
+            "none, other processes run them."
         ),
         fixed=True,
     )
@@ -330,139 +338,158 @@ class QueueSettings:
 
 @attrs.frozen
 class RateLimitSettings:
-    """``[ratelimit]``: requests to /api per client and end point."""
+    """``[ratelimit]``: requests to /api per client and endpoint."""
 
     limit: int = _option(
-        300, _not_negative, doc="Requests per window, address and end point of /api; 0 switches limits off."
+        300, _not_negative, doc="Requests to /api per window, address and endpoint. 0: no rate limits."
     )
     key_limit: int = _option(
         300,
         _positive,
-        doc=(
-            "Requests per window, API key (or token) and end point. They are counted for the key, not for its address."
-        ),
+        doc="Requests per window, API key or token, and endpoint. They count for the key, not for its address.",
     )
-    window: int = _option(900, _positive, doc="Length of the window in seconds.")
+    window: int = _option(900, _positive, doc="Length of the window, in seconds.")
     shared_address_factor: int = _option(
         40,
         _positive,
         doc=(
-            "A browser with a cookie has a window of its own, too. All browsers of one address together may "
-            "make this many times `limit` requests, all keys used there this many times `key_limit`."
+            "A browser with a cookie also has a window of its own. All browsers of one address together can "
+            "make this many times `limit` requests, and all keys used there this many times `key_limit`."
         ),
     )
     shared: bool = _option(
         False,
         _boolean,
-        doc="Several machines count together, in the database; the workers of one machine always do.",
+        doc=(
+            "Count the requests of several machines together, in the database. The processes of one machine "
+            "always count together."
+        ),
         fixed=True,
     )
 
 
 @attrs.frozen
 class ExportSettings:
-    """``[exports]``: files with tasks, answers and results that are downloaded."""
+    """``[exports]``: downloads of tasks, answers and results."""
 
-    at_once: int = _option(4, _positive, doc="Downloads of visitors under way; owners have as many of their own.")
-    per_network: int = _option(
-        30, _not_negative, doc="Downloads that visitors of one network may begin in 15 minutes; 0: no limit."
+    max_downloads: int = _option(
+        4, _positive, doc="Downloads that visitors can run at the same time. Owners have as many again."
+    )
+    max_downloads_per_network: int = _option(
+        30, _not_negative, doc="Downloads that visitors of one network can start in 15 minutes. 0: no limit."
     )
 
 
 @attrs.frozen
 class QuotaSettings:
-    """``[quota]``: what the projects of one account may hold together; administrators have no quota."""
+    """``[quota]``: what the projects of one account may hold. Administrators have no quota."""
 
     max_projects: int = _option(
-        500, _not_negative, doc="Projects that an account may own; 0: no limit. Administrators have no quota."
+        500, _not_negative, doc="Projects that an account can own. 0: no limit. Administrators have no quota."
     )
-    max_tasks: int = _option(5_000_000, _not_negative, doc="Tasks of all its projects; 0: no limit.")
+    max_tasks: int = _option(5_000_000, _not_negative, doc="Tasks in all projects of an account. 0: no limit.")
     max_bytes: int = _option(
-        20_000_000_000, _not_negative, doc="Bytes of their tasks, answers, texts and files; 0: no limit."
+        20_000_000_000,
+        _not_negative,
+        doc="Bytes of tasks, answers, texts and files in all projects of an account. 0: no limit.",
     )
 
 
 @attrs.frozen
 class LiveSettings:
-    """``[live]``: streams of events for those who watch a project."""
+    """``[live]``: event streams for people who watch a project."""
 
-    connections: int = _option(
+    max_streams: int = _option(
         10_000,
         _not_negative,
-        doc="Streams that one process keeps open; further ones get 503. 0 switches them off.",
+        doc="Open event streams per process. Further ones get 503. 0: no streams.",
         fixed=True,
     )
-    per_address: int = _option(200, _positive, doc="Streams of one address; further ones get 429.", fixed=True)
-    heartbeat_seconds: int = _option(
-        15, _positive, doc="How often a stream on which nothing happens says so, in seconds.", fixed=True
+    max_streams_per_address: int = _option(
+        200, _positive, doc="Open event streams per address. Further ones get 429.", fixed=True
     )
-    stalled_seconds: int = _option(
-        30, _positive, doc="A client that takes nothing for so long is cut off, in seconds.", fixed=True
+    heartbeat_seconds: int = _option(
+        15, _positive, doc="Seconds between heartbeats on a stream without events.", fixed=True
+    )
+    stalled_timeout: int = _option(
+        30, _positive, doc="Seconds after which a client that reads nothing is disconnected.", fixed=True
     )
 
 
 @attrs.frozen
 class VolunteerSettings:
-    """``[volunteers]``: those without an account."""
+    """``[volunteers]``: volunteers without an account."""
 
     anonymous: str = _option(
         "cookie",
         _choice("cookie", "address"),
-        doc="What tells volunteers without an account apart: cookie (many behind one address) or address.",
+        doc="How to tell volunteers without an account apart: by cookie (several can share an address) or by address.",
     )
     cookies_per_hour: int = _option(200, _positive, doc="New volunteer cookies per network and hour.")
     cookies_per_day: int = _option(500, _positive, doc="New volunteer cookies per network and day.")
     counted_per_network: int = _option(
         1,
         _not_negative,
-        doc="Anonymous answers of one network that count per task, unless a project says otherwise. 0: no limit.",
+        doc="Anonymous answers per network that count for a task, unless the project sets its own number. 0: no limit.",
         fixed=True,
     )
 
 
 @attrs.frozen
 class AccountSettings:
-    """``[accounts]``: people who signed up."""
+    """``[accounts]``: accounts and sessions."""
 
-    session_days: int = _option(30, _positive, doc="A session ends after so many days without use.")
-    session_max_days: int = _option(90, _positive, doc="A session ends so many days after signing in, used or not.")
+    session_days: int = _option(30, _positive, doc="Days without use after which a session ends.")
+    session_max_days: int = _option(90, _positive, doc="Days after which a session ends, used or not.")
     proof_minutes: int = _option(
-        10, _positive, doc="Minutes for which a password or second factor lets one change what protects the account."
+        10,
+        _positive,
+        doc="Minutes for which a password or second factor is accepted for changes that protect the account.",
     )
-    admin_proof_hours: int = _option(12, _positive, doc="Hours after which administrators prove again below /admin.")
-    admin_idle_minutes: int = _option(30, _positive, doc="Minutes without use below /admin that ask for the same.")
+    admin_proof_hours: int = _option(
+        12, _positive, doc="Hours after which administrators must confirm their identity again below /admin."
+    )
+    admin_idle_minutes: int = _option(
+        30,
+        _positive,
+        doc="Minutes without use after which administrators must confirm their identity again below /admin.",
+    )
     require_second_factor: str = _option(
         "nobody",
         _choice("nobody", "admins"),
-        doc="Who needs a second factor: nobody, or admins, who get to /admin only with one.",
+        doc="Who needs a second factor: nobody or admins. Administrators without one cannot open /admin.",
     )
     key_in_query: bool = _option(
         True,
         _boolean,
         doc=(
-            "Whether API keys may stand in addresses as ?api_key=. Off is safer: addresses get into logs and histories."
+            "Accept API keys in the address (?api_key=). Turn this off if you can: addresses end up in logs "
+            "and browser histories."
         ),
     )
     min_password_length: int = _option(
-        10, _positive, doc="Characters that a new password needs. Older passwords go on working."
+        10, _positive, doc="Minimum length of new passwords. Older passwords still work."
     )
     max_login_failures: int = _option(10, _positive, doc="Failed sign-ins per account and network in 15 minutes.")
     max_login_failures_per_hour: int = _option(
-        100, _positive, doc="Failed sign-ins per account and hour from all networks together; known devices are exempt."
+        100,
+        _positive,
+        doc="Failed sign-ins per account and hour, from all networks together. Known devices are exempt.",
     )
     max_posts: int = _option(
-        300, _not_negative, doc="Requests of a network to each form below /account in 15 minutes; 0: no limit."
+        300, _not_negative, doc="Requests per network to each form below /account in 15 minutes. 0: no limit."
     )
     signups_per_hour: int = _option(
         10,
         _not_negative,
-        doc=("New accounts per network and hour; 0: no limit. Raise it for an afternoon when a class signs up."),
+        doc="New accounts per network and hour. 0: no limit. Raise it before a class signs up.",
     )
     confirm_email: str = _option(
         "auto",
         _automatic,
         doc=(
-            "New accounts and new addresses must be confirmed by e-mail: on, off, or auto (when [mail] is configured)."
+            "Whether new accounts and new addresses must be confirmed by e-mail: on, off, or auto (if [mail] "
+            "is configured)."
         ),
     )
     link_hours: int = _option(5, _positive, doc="Hours for which links in e-mails work.")
@@ -470,37 +497,37 @@ class AccountSettings:
 
 @attrs.frozen
 class SignInSettings:
-    """``[signin]``: accounts elsewhere that people may sign in with; a provider without a client id is not offered."""
+    """``[signin]``: sign-in with other providers. A provider without a client id is not offered."""
 
     google_client_id: str = _option(
         "",
         doc=(
-            "Client id at Google; empty: not offered. The redirect address to register there is "
-            "`<base_url>/google/oauth_authorized`."
+            "Client id from Google. Leave it empty to offer no sign-in with Google. Register the redirect "
+            "address `<base_url>/google/oauth_authorized` there."
         ),
     )
-    google_client_secret: str = _option("", doc="Client secret at Google.")
+    google_client_secret: str = _option("", doc="Client secret from Google.")
     google_issuer: str = _option("https://accounts.google.com", doc="Issuer of Google's ID tokens.")
     github_client_id: str = _option(
         "",
         doc=(
-            "Client id at GitHub; empty: not offered. The redirect address to register there is "
-            "`<base_url>/github/oauth_authorized`."
+            "Client id from GitHub. Leave it empty to offer no sign-in with GitHub. Register the redirect "
+            "address `<base_url>/github/oauth_authorized` there."
         ),
     )
-    github_client_secret: str = _option("", doc="Client secret at GitHub.")
-    github_url: str = _option("https://github.com", doc="Address of GitHub, or of an enterprise's own.")
+    github_client_secret: str = _option("", doc="Client secret from GitHub.")
+    github_url: str = _option("https://github.com", doc="Address of GitHub or of a GitHub Enterprise server.")
     github_api_url: str = _option("https://api.github.com", doc="Address of its API.")
     orcid_client_id: str = _option(
         "",
         doc=(
-            "Client id at ORCID; empty: not offered. The redirect address to register there is "
-            "`<base_url>/orcid/oauth_authorized`."
+            "Client id from ORCID. Leave it empty to offer no sign-in with ORCID. Register the redirect "
+            "address `<base_url>/orcid/oauth_authorized` there."
         ),
     )
-    orcid_client_secret: str = _option("", doc="Client secret at ORCID.")
+    orcid_client_secret: str = _option("", doc="Client secret from ORCID.")
     orcid_issuer: str = _option(
-        "https://orcid.org", doc="Issuer of ORCID's ID tokens; https://sandbox.orcid.org to try."
+        "https://orcid.org", doc="Issuer of ORCID's ID tokens. For tests: https://sandbox.orcid.org."
     )
 
 
@@ -508,87 +535,83 @@ class SignInSettings:
 class ExternalSettings:
     """``[external]``: volunteers of another user base."""
 
-    token_hours: int = _option(24, _positive, doc="Life of a project token for external users, in hours.")
+    token_hours: int = _option(24, _positive, doc="Hours for which a project token for external users is valid.")
 
 
 @attrs.frozen
 class RetentionSettings:
-    """``[retention]``: how long data about people is kept. 0: for ever."""
+    """``[retention]``: how long personal data is kept. 0: for ever."""
 
     address_days: int = _option(
         365,
         _not_negative,
-        doc="Answers lose the pseudonym of the address that they came from after so many days; 0: never.",
+        doc="Days after which the pseudonym of the address is removed from answers. 0: never.",
     )
-    event_days: int = _option(
-        365, _not_negative, doc="Events no longer say whose answers count after so many days; 0: never."
-    )
-    audit_days: int = _option(
-        1095, _not_negative, doc="Rows of the audit log are removed after so many days; 0: never."
-    )
+    event_days: int = _option(365, _not_negative, doc="Days after which user ids are removed from events. 0: never.")
+    audit_days: int = _option(1095, _not_negative, doc="Days to keep rows of the audit log. 0: for ever.")
 
 
 @attrs.frozen
 class CommentingSettings:
     """``[commenting]``: single sign-on at a commenting provider."""
 
-    public_key: str = _option("", doc="Public key of a commenting provider for /api/commenting/sso; empty: off.")
-    secret_key: str = _option("", doc="Secret key of the provider.")
+    public_key: str = _option(
+        "", doc="Public key of a commenting provider for /api/commenting/sso. Leave it empty to turn this off."
+    )
+    secret_key: str = _option("", doc="Secret key from the provider.")
 
 
 @attrs.frozen
 class OutgoingSettings:
-    """``[outgoing]``: requests to servers that somebody else names (webhooks, imports)."""
+    """``[outgoing]``: requests to servers that owners name (webhooks, imports)."""
 
     allowed_hosts: tuple[str, ...] = _option(
         (),
         _endpoints,
         doc=(
-            "Hosts with ports that webhooks and imports may ask although they are not public, separated by "
-            "spaces: hooks.internal:8080, or [fd00::7]:8080. A host alone means its ports 80 and 443, "
-            "`host:*` every port (for tests: every owner can then reach all services of that host)."
+            "Private hosts that webhooks and imports may call, with ports, separated by spaces: "
+            "hooks.internal:8080 or [fd00::7]:8080. A host without a port means ports 80 and 443; `host:*` "
+            "means every port, which lets every owner reach all services of that host, so use it for tests "
+            "only."
         ),
     )
 
 
 @attrs.frozen
 class WebhookSettings:
-    """``[webhooks]``: what projects are told of their events."""
+    """``[webhooks]``: delivery of events to projects' servers."""
 
     first_delay: float = _option(
         5.0,
         _seconds,
         doc=(
-            "Seconds until the second of ten attempts; each further one takes five times as long, a day at "
-            "most (for 5 seconds), three days in all."
+            "Seconds before the second of ten attempts. Each further delay is five times as long, up to a "
+            "day; with 5 seconds the attempts span three days."
         ),
     )
-    timeout: float = _option(15.0, _seconds, doc="How long a receiver may take to answer, in seconds.")
-    log_days: int = _option(30, _positive, doc="Deliveries that have ended leave the log after so many days.")
-    log_rows: int = _option(100_000, _positive, doc="Ended deliveries that the log of a project keeps at most.")
+    timeout: float = _option(15.0, _seconds, doc="How long to wait for the receiver's response, in seconds.")
+    log_days: int = _option(30, _positive, doc="Days to keep finished deliveries in the log.")
+    log_rows: int = _option(100_000, _positive, doc="Finished deliveries to keep per project.")
 
 
 @attrs.frozen
 class MailSettings:
-    """``[mail]``: the way to a mail server."""
+    """``[mail]``: sending e-mail."""
 
     host: str = _option(
         "",
-        doc=(
-            "Mail server (SMTP); empty: mail is off, and links of e-mails appear in the log and by "
-            "`crowdctl mail show`."
-        ),
+        doc="SMTP server. Leave it empty to send no e-mail: links then appear in the log and in `crowdctl mail show`.",
     )
-    port: int = _option(587, _port, doc="Its port: 587 with starttls, 465 with implicit.")
+    port: int = _option(587, _port, doc="Port of the SMTP server: 587 for starttls, 465 for implicit.")
     tls: str = _option(
         "starttls",
         _choice("starttls", "implicit", "off"),
-        doc="How the connection is encrypted: starttls, implicit, or off.",
+        doc="Encryption of the connection: starttls, implicit or off.",
     )
-    user: str = _option("", doc="Name to sign in there; empty: not at all.")
-    password: str = _option("", doc="Password to sign in there.")
-    sender: str = _option("", doc="Sender address of e-mails. Required to send any.")
-    keep_days: int = _option(14, _positive, doc="Days after which e-mails, with the addresses in them, are removed.")
+    user: str = _option("", doc="User name at the SMTP server. Leave it empty if it needs none.")
+    password: str = _option("", doc="Password at the SMTP server.")
+    sender: str = _option("", doc="Sender address of e-mails. Required to send e-mail.")
+    keep_days: int = _option(14, _positive, doc="Days to keep sent e-mails and the addresses in them.")
 
 
 @attrs.frozen
@@ -599,20 +622,21 @@ class SiteSettings:
     texts: str = _option(
         "",
         doc=(
-            "Folder with your own about.md, help.md, terms.md, privacy.md, cookies.md, license.md; "
-            "about.de.md is German. What is not there is ours."
+            "Folder with your own about.md, help.md, terms.md, privacy.md, cookies.md and license.md. Add "
+            "the language for translations: about.de.md is German. For missing files crowdd uses its own "
+            "texts."
         ),
     )
     security_contact: str = _option(
         "",
         _contact,
         doc=(
-            "Who hears of weaknesses of this site: an e-mail or https address that "
-            "/.well-known/security.txt names; empty: no such file."
+            "Where to report vulnerabilities: an e-mail or https address, published in "
+            "/.well-known/security.txt. Leave it empty to publish none."
         ),
     )
     debug: bool = _option(
-        False, _boolean, doc="Shows the page of all design parts at /about/design; never shows tracebacks."
+        False, _boolean, doc="Show a page with all design elements at /about/design. Tracebacks are never shown."
     )
 
 
@@ -678,7 +702,7 @@ def _is_secret(option: str) -> bool:
     return option.endswith(("password", "secret", "secret_key", "token"))
 
 
-# Former names of settings: whoever still uses one is told the new one.
+# Former names of settings. An error names the new one.
 _FORMER = {
     ("http", "most_body_bytes"): "max_body_bytes",
     ("http", "most_import_bytes"): "max_import_bytes",
@@ -692,6 +716,13 @@ _FORMER = {
     ("accounts", "shortest_password"): "min_password_length",
     ("accounts", "attempts"): "max_login_failures",
     ("webhooks", "answer_seconds"): "timeout",
+    ("http", "connections"): "max_connections",
+    ("http", "drain_seconds"): "shutdown_timeout",
+    ("exports", "at_once"): "max_downloads",
+    ("exports", "per_network"): "max_downloads_per_network",
+    ("live", "connections"): "max_streams",
+    ("live", "per_address"): "max_streams_per_address",
+    ("live", "stalled_seconds"): "stalled_timeout",
 }
 SECTIONS: dict[str, type] = {a.name: type(a.default) for a in attrs.fields(Settings)}
 

@@ -92,7 +92,7 @@ def allow_connections(wanted: int) -> int:
     if soft != resource.RLIM_INFINITY and soft < allowed:
         resource.setrlimit(resource.RLIMIT_NOFILE, (allowed, hard))
     if allowed < needed:
-        log.warn("limit on open files is too low for [http] connections: {allowed}", allowed=allowed)
+        log.warn("limit on open files is too low for [http] max_connections: {allowed}", allowed=allowed)
     return max(1, allowed - OTHER_FILES)
 
 

@@ -228,7 +228,7 @@ class Workers(Service):
         return ensureDeferred(self._await_end(living))
 
     async def _await_end(self, living: list[Member]) -> None:
-        patience = 4 * self._settings.http.drain_seconds + _GRACE
+        patience = 4 * self._settings.http.shutdown_timeout + _GRACE
         with deadline(self._reactor, patience, _kill, living):
             await DeferredList([member.ended for member in living])
 

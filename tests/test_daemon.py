@@ -370,12 +370,12 @@ def test_starts_that_cannot_work_end_with_a_sentence(postgres):
     newer = postgres.make()
     rows(newer, "INSERT INTO migration (number, name) VALUES (9999, 'from the future')")
     servers = {name: Twistd(newer) for name in ("newer", "port", "port of many", "broken", "data")}
-    servers["broken"].conf["http", "drain_seconds"] = "soon"
+    servers["broken"].conf["http", "shutdown_timeout"] = "soon"
     servers["data"].conf["data", "dir"] = "/dev/null/data"
     servers["port of many"].conf["daemon", "workers"] = "2"
     wanted = {
         "newer": "made by a newer crowdd", "port": "is used by another program",
-        "port of many": "is used by another program", "broken": "[http] drain_seconds: must be a whole number",
+        "port of many": "is used by another program", "broken": "[http] shutdown_timeout: must be a whole number",
         "data": "Choose another folder: [data] dir",
     }  # fmt: skip
     with contextlib.ExitStack() as ends:

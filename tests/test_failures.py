@@ -234,10 +234,10 @@ class TestSettingsReadAgain:
         assert served.server._site.resource is root
 
     def test_what_is_fixed_is_told_and_stays(self, settings):
-        moved = attrs.evolve(settings, http=attrs.evolve(settings.http, port=9, drain_seconds=1))
+        moved = attrs.evolve(settings, http=attrs.evolve(settings.http, port=9, shutdown_timeout=1))
         now, kept = moved.with_fixed_of(settings)
         assert kept == ["[http] port"]
-        assert (now.http.port, now.http.drain_seconds) == (settings.http.port, 1)
+        assert (now.http.port, now.http.shutdown_timeout) == (settings.http.port, 1)
 
 
 class TestTheLine:
@@ -288,7 +288,7 @@ class TestTheLine:
 
     @pytest_twisted.ensureDeferred
     async def test_beyond_the_most_connections_they_are_closed_at_once(self, serve):
-        served = await serve(CROWDD_HTTP_CONNECTIONS="3")
+        served = await serve(CROWDD_HTTP_MAX_CONNECTIONS="3")
         idle = [await wire.connect(served.base, b"") for _ in range(3)]
         late = await wire.connect(served.base, b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
         assert await late.closed == b""

@@ -189,7 +189,7 @@ def make_root(clock: IReactorTime, services: Services, process_state: ProcessSta
     negotiator = Negotiator(templates, cookies, csrf, services.languages)
     cors = Cors(frozenset(settings.http.allowed_origins))
     streams, limit, posts = process_state.streams, process_state.limit, process_state.posts
-    downloads = Downloads(clock, settings.live.stalled_seconds)
+    downloads = Downloads(clock, settings.live.stalled_timeout)
     router = Router(
         settings,
         identity,

@@ -202,7 +202,7 @@ def status_and_body(answer: bytes) -> tuple[int, bytes]:
 class TestConnections:
     @pytest_twisted.ensureDeferred
     async def test_2000_connections_of_one_network_leave_room_for_others(self, serve):
-        served = await serve(CROWDD_HTTP_CONNECTIONS="1000")
+        served = await serve(CROWDD_HTTP_MAX_CONNECTIONS="1000")
         greedy = await gatherResults([ensureDeferred(wire.connect(served.base, b"", "127.0.0.2")) for _ in range(2000)])
         await until(lambda: sum(one.closed.called for one in greedy) == 2000 - 256)
         assert (await served.client().get("/health")).status == 200

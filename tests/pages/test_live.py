@@ -223,7 +223,7 @@ async def test_a_log_ends_with_the_session_and_with_the_ownership(serve, sql):
 @pytest_twisted.ensureDeferred
 async def test_streams_are_counted_by_address_and_in_all(serve):
     served = await serve(
-        CROWDD_LIVE_CONNECTIONS="4", CROWDD_LIVE_PER_ADDRESS="3", CROWDD_HTTP_TRUSTED_PROXIES="127.0.0.1"
+        CROWDD_LIVE_MAX_STREAMS="4", CROWDD_LIVE_MAX_STREAMS_PER_ADDRESS="3", CROWDD_HTTP_TRUSTED_PROXIES="127.0.0.1"
     )
     owner = await served.person("owner")
     await served.project(owner, tasks=1, published=True)
@@ -258,7 +258,7 @@ async def test_a_stream_on_which_nothing_happens_says_so(serve):
 @pytest.mark.inside
 @pytest_twisted.ensureDeferred
 async def test_a_client_that_does_not_read_is_cut_off_and_nothing_grows(serve, sql):
-    served = await serve(CROWDD_LIVE_STALLED_SECONDS="2")
+    served = await serve(CROWDD_LIVE_STALLED_TIMEOUT="2")
     owner = await served.person("owner")
     project = await served.project(owner, tasks=1)
     sql(

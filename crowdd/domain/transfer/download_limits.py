@@ -18,7 +18,7 @@ _MAX_KEYS = 100_000  # networks and accounts that are counted by themselves in a
 
 
 class DownloadLimits:
-    """Of ``at_once`` downloads one account or network has half at most. ``clock`` has ``seconds()``."""
+    """Of ``max_downloads`` downloads one account or network has half at most. ``clock`` has ``seconds()``."""
 
     def __init__(self, clock: IReactorTime, settings: ExportSettings) -> None:
         self._clock, self.settings = clock, settings
@@ -33,7 +33,7 @@ class DownloadLimits:
         Raises TooManyRequestsError.
         """
         running = self._running[own]
-        if running.total() >= self.settings.at_once or running[key] >= max(1, self.settings.at_once // 2):
+        if running.total() >= self.settings.max_downloads or running[key] >= max(1, self.settings.max_downloads // 2):
             words = _("Too many files are being downloaded. Try again in %(seconds)s seconds.", seconds=_BACK_AFTER)
             raise TooManyRequestsError(words, code="too_many_downloads", retry_after=_BACK_AFTER)
         if not own:
@@ -53,7 +53,7 @@ class DownloadLimits:
         if len(self._begun) >= _MAX_KEYS and network not in self._begun:
             network = ""  # all further ones together
         wait = max(1, int(self._end - now))
-        if self.settings.per_network and self._begun[network] >= self.settings.per_network:
+        if self.settings.max_downloads_per_network and self._begun[network] >= self.settings.max_downloads_per_network:
             words = _("Your network has downloaded too many files. Try again in %(seconds)s seconds.", seconds=wait)
             raise TooManyRequestsError(words, code="too_many_downloads", retry_after=wait)
         self._begun[network] += 1

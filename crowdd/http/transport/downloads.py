@@ -20,10 +20,10 @@ LONG = 1_000_000  # bytes; longer responses are not kept in memory while they ar
 
 
 class Downloads:
-    """Sends files. A client that reads nothing for ``stalled_seconds`` is disconnected."""
+    """Sends files. A client that reads nothing for ``stalled_timeout`` is disconnected."""
 
-    def __init__(self, clock: IReactorTime, stalled_seconds: float) -> None:
-        self._clock, self._seconds = clock, stalled_seconds
+    def __init__(self, clock: IReactorTime, stalled_timeout: float) -> None:
+        self._clock, self._seconds = clock, stalled_timeout
 
     async def send(self, request: Request, first: bytes, rest: AsyncGenerator[bytes, None]) -> None:
         """Write the parts, after the headers are set. A part is requested when the previous one is being sent.

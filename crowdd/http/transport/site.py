@@ -223,7 +223,7 @@ class Site(TwistedSite):
             reactor=reactor,
             parsePOSTFormSubmission=False,
         )
-        self.max_connections = settings.http.connections  # what the operating system allows
+        self.max_connections = settings.http.max_connections  # what the operating system allows
         self.draining = False
         self.answered = answered
         self.streams = streams
@@ -244,7 +244,7 @@ class Site(TwistedSite):
         """Apply the limits of these settings."""
         self._settings = settings
         self.limits, self.hosts = BodyLimits.of(settings), Hosts.of(settings)
-        self.connections = min(settings.http.connections, self.max_connections)
+        self.connections = min(settings.http.max_connections, self.max_connections)
         self.log_requests = settings.log.requests
         self._greeted = -1
         https = settings.base_url.startswith("https:")

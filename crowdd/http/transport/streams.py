@@ -114,10 +114,10 @@ class Streams:
 
     def require_room(self, address: str) -> None:
         """Raise UnavailableError for too many streams, TooManyRequestsError for too many of this address."""
-        if self._closed or len(self) >= self._settings.connections:
+        if self._closed or len(self) >= self._settings.max_streams:
             raise UnavailableError("The server has too many open streams.", retry_after=30)
-        if self._per_address[address] >= self._settings.per_address:
-            maximum = self._settings.per_address
+        if self._per_address[address] >= self._settings.max_streams_per_address:
+            maximum = self._settings.max_streams_per_address
             raise TooManyRequestsError(
                 f"{maximum} streams are already open from your network.", retry_after=30, code="too_many_streams"
             )
@@ -188,7 +188,7 @@ class Streams:
             if not client.full:
                 client.send(_HEARTBEAT)
         for client in [one for one in self._clients if one.full]:
-            if self.seconds() - client.full_since > self._settings.stalled_seconds:
+            if self.seconds() - client.full_since > self._settings.stalled_timeout:
                 client.abort()
 
     async def _judge(self, client: SseConnection, judge: Callable[[], Awaitable[None]]) -> None:

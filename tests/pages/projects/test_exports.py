@@ -201,7 +201,7 @@ class Slow:
 @shows("limit-downloads")
 @pytest_twisted.ensureDeferred
 async def test_visitors_are_limited_by_network_and_in_number_and_owners_go_on(serve):
-    served = await serve(CROWDD_EXPORTS_AT_ONCE="4", CROWDD_EXPORTS_PER_NETWORK="5")
+    served = await serve(CROWDD_EXPORTS_MAX_DOWNLOADS="4", CROWDD_EXPORTS_MAX_DOWNLOADS_PER_NETWORK="5")
     owner, _ = await built(served, [{"n": 1}])
     visitor = served.client()
     slow, who = Slow(served), Requester()
@@ -229,7 +229,7 @@ async def test_visitors_are_limited_by_network_and_in_number_and_owners_go_on(se
 @shows("limit-downloads")
 def test_counts_begin_anew_after_a_window():
     clock = Clock()
-    limits = DownloadLimits(clock, ExportSettings(at_once=2, per_network=1))
+    limits = DownloadLimits(clock, ExportSettings(max_downloads=2, max_downloads_per_network=1))
     with limits.place("a", own=False):
         with pytest.raises(TooManyRequestsError):
             limits.place("a", own=False).__enter__()
