@@ -200,9 +200,11 @@ class Run:
                 await asyncio.to_thread(self._edit_once)
                 self.seen.edits += 1
             await asyncio.sleep(EDIT_SECONDS)
-        with contextlib.suppress(OSError):
-            await asyncio.to_thread(self.project.owner.publish, self.project.short_name)
-        self._editing = False
+        while self._editing:  # or a pause would last for ever, if the server is killed just now
+            with contextlib.suppress(OSError):
+                await asyncio.to_thread(self.project.owner.publish, self.project.short_name)
+                self._editing = False
+            await asyncio.sleep(0.05)
 
     def _edit_once(self) -> None:
         ids = [row["id"] for row in self.sql.rows("SELECT id FROM task WHERE project_id = %s", [self.project.id])]
