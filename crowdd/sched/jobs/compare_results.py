@@ -1,4 +1,4 @@
-"""Compare the answers in results again, after an upgrade and after a project has chosen another key."""
+"""Compare the answers in results again, after an upgrade or when a project has chosen another key, and count them."""
 
 from __future__ import annotations
 
@@ -14,6 +14,10 @@ async def _compare(db: Database) -> str:
             compared += n
             if n < agreement.CHUNK:
                 break
+        if not await agreement.is_due(db, project_id):
+            await agreement.choose_outcomes(db, project_id)
+    for project_id in await agreement.crowded(db):
+        await agreement.choose_outcomes(db, project_id)
     return f"{compared} results"
 
 

@@ -30,3 +30,14 @@ async def compare(db: Database, project_id: int) -> int:
         {"project": project_id, "maximum": CHUNK},
     )
     return int(row["n"])
+
+
+async def crowded(db: Database) -> list[int]:
+    """The ids of projects in which the values counted together have doubled since those with a counter were chosen."""
+    rows = await db.fetch("SELECT project_id FROM outcome_count WHERE kind = 'other' AND tasks >= due_at ORDER BY 1")
+    return [row["project_id"] for row in rows]
+
+
+async def choose_outcomes(db: Database, project_id: int) -> None:
+    """Gives the most frequent values of a project counters of their own (definitions 51). Reads all its results."""
+    await db.fetch("SELECT choose_outcomes(%(project)s)", {"project": project_id})

@@ -94,25 +94,22 @@ def _where(chosen: Chosen, key: str, way: str) -> str:
 
 
 async def summary(db: Database, project_id: int, maximum: int) -> ResultSummary:
-    """What the last results of a project say together, with so many outcomes. Reads two narrow indexes of them once."""
+    """What the last results of a project say together, with so many outcomes. Reads counters, and a result for each outcome."""
     return await fetch_row(
         db,
         ResultSummary,
         """
-        WITH g AS MATERIALIZED (
-            SELECT consensus_hash AS hash, count(*)::int AS n FROM result WHERE project_id = %(project)s AND last_version GROUP BY 1),
-        top AS (SELECT hash, n FROM g WHERE hash IS NOT NULL ORDER BY n DESC, hash LIMIT %(maximum)s)
-        SELECT a.tasks, a.answers, a.several, a.agreement, a.unanimous, ARRAY[a.several - a.half, a.half - a.most, a.most - a.unanimous, a.unanimous] AS bands,
-               (SELECT coalesce(sum(n), 0)::int FROM g WHERE hash IS NULL) - a.pending AS tied,
-               (SELECT count(hash)::int FROM g) AS kinds, coalesce(o.outcomes, '[]') AS outcomes,
-               EXISTS (SELECT FROM agreement_due WHERE project_id = %(project)s) AS due
-          FROM (SELECT count(*)::int AS tasks, coalesce(sum(n_compared), 0)::int AS answers, count(*) FILTER (WHERE n_compared > 1)::int AS several,
-                       avg(agreement) FILTER (WHERE n_compared > 1) AS agreement, count(*) FILTER (WHERE n_compared > 1 AND agreement = 1)::int AS unanimous,
-                       count(*) FILTER (WHERE n_compared > 1 AND agreement >= 0.5)::int AS half,
-                       count(*) FILTER (WHERE n_compared > 1 AND agreement >= 0.75)::int AS most, count(*) FILTER (WHERE agreement IS NULL)::int AS pending
-                  FROM result WHERE project_id = %(project)s AND last_version) a
+        WITH o AS MATERIALIZED (SELECT * FROM outcomes_of(%(project)s)),
+        top AS (SELECT hash, tasks FROM o WHERE kind = 'value' AND tasks > 0 ORDER BY tasks DESC, hash LIMIT %(maximum)s)
+        SELECT a.*, coalesce(t.outcomes, '[]') AS outcomes, EXISTS (SELECT FROM agreement_due WHERE project_id = %(project)s) AS due
+          FROM (SELECT coalesce(sum(tasks), 0)::int AS tasks, coalesce(sum(answers), 0)::bigint AS answers, coalesce(sum(several), 0)::int AS several,
+                       (sum(agreement) / nullif(sum(several), 0) / 1e9)::float8 AS agreement, coalesce(sum(unanimous), 0)::int AS unanimous,
+                       ARRAY[coalesce(sum(several - half), 0), coalesce(sum(half - most), 0), coalesce(sum(most - unanimous), 0), coalesce(sum(unanimous), 0)]::int[] AS bands,
+                       coalesce(sum(tasks) FILTER (WHERE kind = 'tied'), 0)::int AS tied, CASE WHEN coalesce(sum(tasks) FILTER (WHERE kind = 'other'), 0) = 0 THEN count(*) FILTER (WHERE kind = 'value' AND tasks > 0) END AS kinds,
+                       (coalesce(sum(tasks) FILTER (WHERE kind IN ('value', 'other')), 0) - coalesce((SELECT sum(tasks) FROM top), 0))::int AS others FROM o) a
          CROSS JOIN LATERAL (
-            SELECT json_agg(json_build_object('answer', r.consensus, 'short', r.consensus IS NOT NULL, 'n', top.n) ORDER BY top.n DESC, top.hash) AS outcomes
-              FROM top CROSS JOIN LATERAL (SELECT consensus FROM result WHERE project_id = %(project)s AND last_version AND consensus_hash = top.hash LIMIT 1) r) o""",
+            SELECT json_agg(json_build_object('answer', r.consensus, 'short', r.consensus IS NOT NULL, 'n', top.tasks) ORDER BY top.tasks DESC, top.hash) AS outcomes
+              FROM top CROSS JOIN LATERAL (
+                SELECT consensus FROM result WHERE project_id = %(project)s AND last_version AND consensus_hash = top.hash LIMIT 1) r) t""",
         {"project": project_id, "maximum": maximum},
     )

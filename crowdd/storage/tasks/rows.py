@@ -200,7 +200,8 @@ class ResultSummary(TypedDict):
 
     ``several`` are those of two answers or more: their mean ``agreement`` and how many are ``unanimous``. ``bands`` are
     those of them with an agreement of 0, 0.5, 0.75 and 1 at least. ``tied`` have no most frequent value. ``kinds`` is how
-    many different values won, ``outcomes`` the most frequent of them. ``due``: some are still to be compared.
+    many different values won, None for more than are counted by themselves; ``outcomes`` are the most frequent of them, and
+    ``others`` tasks have another one. ``due``: some are still to be compared.
     """
 
     tasks: int
@@ -210,7 +211,8 @@ class ResultSummary(TypedDict):
     unanimous: int
     bands: list[int]
     tied: int
-    kinds: int
+    kinds: int | None
+    others: int
     outcomes: list[Outcome]
     due: bool
 

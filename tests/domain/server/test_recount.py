@@ -62,6 +62,10 @@ BREAKING = {
         for order, k1, k2 in (("priority-up", 5, 0), ("id", 0, 99), ("id-down", 0, 0))
     },
     "UPDATE task_ledger SET requeued_xid = 10^12": {"stamps of the future"},
+    "UPDATE outcome_count SET tasks = tasks + 1, agreement = agreement + 1": {"outcome_count.tasks", "outcome_count.agreement"},
+    "DELETE FROM outcome_count": {
+        f"outcome_count.{name}" for name in ("tasks", "answers", "several", "agreement", "half", "most", "unanimous")
+    },
     "UPDATE project_stat SET bytes = bytes + 7": {"project_stat.bytes"},
 }  # fmt: skip
 
@@ -120,7 +124,7 @@ async def test_of_very_many_differences_the_first_come_and_the_others_are_counte
 def test_every_check_is_broken_above():
     assert {check.name for check in CHECKS} == {
         "places of tasks", "states and results", "agreement of results", "positions", "answers of volunteers", "the last two weeks", "hours", "figures of projects", "bytes of projects",
-        "scores and ranks",
+        "scores and ranks", "outcomes",
     }  # fmt: skip
 
 

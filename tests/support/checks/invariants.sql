@@ -192,3 +192,22 @@ SELECT * FROM (
 SELECT project_id, sum(completed) FROM (
     SELECT project_id, completed FROM project_hour UNION ALL SELECT project_id, completed FROM stat_delta UNION ALL
     SELECT project_id, -(done OR retired)::int FROM task_ledger) d JOIN project_ledger USING (project_id) GROUP BY 1 HAVING sum(completed) <> 0
+
+--- counters of what results say together
+SELECT * FROM (
+    SELECT l.project_id, o.kind, o.hash, o.tasks, o.answers, o.several, o.agreement / 1e9 AS agreement, o.half, o.most, o.unanimous
+      FROM project_ledger l, outcomes_of(l.project_id) o) s
+  FULL JOIN (
+    SELECT project_id, kind, hash, count(*) AS tasks, coalesce(sum(n_compared), 0) AS answers, count(*) FILTER (WHERE n_compared > 1) AS several,
+           coalesce(sum(agreement::float8) FILTER (WHERE n_compared > 1), 0) AS agreement, count(*) FILTER (WHERE n_compared > 1 AND agreement >= 0.5) AS half,
+           count(*) FILTER (WHERE n_compared > 1 AND agreement >= 0.75) AS most, count(*) FILTER (WHERE n_compared > 1 AND agreement = 1) AS unanimous
+      FROM (SELECT r.*, CASE WHEN r.agreement IS NULL THEN 'pending' WHEN consensus_hash IS NULL THEN 'tied' WHEN c.hash IS NULL
+                                  AND EXISTS (SELECT FROM outcome_count o WHERE o.project_id = r.project_id AND o.kind = 'other') THEN 'other' ELSE 'value' END AS kind,
+                   CASE WHEN c.hash IS NULL AND EXISTS (SELECT FROM outcome_count o WHERE o.project_id = r.project_id AND o.kind = 'other') THEN 0
+                        ELSE coalesce(consensus_hash, 0) END AS hash
+              FROM result r JOIN project_ledger USING (project_id)
+              LEFT JOIN outcome_count c ON c.project_id = r.project_id AND c.kind = 'value' AND c.hash = r.consensus_hash WHERE last_version) r
+     GROUP BY 1, 2, 3) c USING (project_id, kind, hash)
+ WHERE (coalesce(s.tasks, 0), coalesce(s.answers, 0), coalesce(s.several, 0), coalesce(s.half, 0), coalesce(s.most, 0), coalesce(s.unanimous, 0))
+    <> (coalesce(c.tasks, 0), coalesce(c.answers, 0), coalesce(c.several, 0), coalesce(c.half, 0), coalesce(c.most, 0), coalesce(c.unanimous, 0))
+    OR abs(coalesce(s.agreement, 0)::float8 - coalesce(c.agreement, 0)) > 0.0001

@@ -32,6 +32,7 @@ ENUMERATED = {
     "helpingmaterial": {"media_file"},
     "delivery": {"kind", "state"},
     "event": {"kind"},
+    "outcome_count": {"kind"},
     "account_deletion": {"pseudonym"},
     "idempotency": {"caller", "path", "key"},
     "job": {"name", "outcome"},

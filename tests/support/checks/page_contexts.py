@@ -554,6 +554,7 @@ def _result_cases(at: str) -> Iterator[Case]:
         "bands": [19, 800, 1300, 2000],
         "tied": 7,
         "kinds": 14,
+        "others": 7,
         "due": False,
     }
     outcomes: list[Context] = [
@@ -580,7 +581,7 @@ def _result_cases(at: str) -> Iterator[Case]:
     for name, more in {
         "visitor": {},
         "further": {"first": False, "next": None},
-        "filtered": {"chosen": filtered, "summary": summary | {"due": True}},
+        "filtered": {"chosen": filtered, "summary": summary | {"due": True, "kinds": None}},
         "none fits": {"chosen": filtered, "rows": [], "next": None},
         "one answer each": alone,
         "private": {"sees": False, "rows": []},

@@ -29,27 +29,33 @@ END $$;
 -- know of the answers as further columns of the ledger.
 CREATE FUNCTION is_complete(p_counted int, p_wanted int) RETURNS boolean IMMUTABLE LANGUAGE sql AS $$ SELECT p_counted >= p_wanted $$;
 
+-- Columns of stat_delta: a new last result and what it says (51_outcomes.sql).
+CREATE TYPE outcome AS (outcomes int, consensus_hash bigint, n_compared int, agreement real);
+
 -- Marks the task done: a result of exactly the counted runs with what they say together, and its event. The caller holds the
--- ledger row. Reads n_answers runs once per completion, which is why the ledger needs no list of run ids. Trials emit no event.
-CREATE FUNCTION complete(t task_ledger, p_trial boolean, p_now timestamptz) RETURNS void LANGUAGE plpgsql AS $$
-DECLARE v int; res bigint; ids bigint[]; users jsonb; answers jsonb[];
+-- ledger row, and appends the columns that it gets to stat_delta. Reads n_answers runs once per completion, which is why the
+-- ledger needs no list of run ids. Trials emit no event.
+CREATE FUNCTION complete(t task_ledger, p_trial boolean, p_now timestamptz) RETURNS outcome LANGUAGE plpgsql AS $$
+DECLARE v int; res bigint; ids bigint[]; users jsonb; answers jsonb[]; o outcome;
 BEGIN
     SELECT coalesce(max(version), 0) + 1 INTO v FROM result WHERE project_id = t.project_id AND task_id = t.task_id;
     IF v > 1 THEN UPDATE result SET last_version = false WHERE project_id = t.project_id AND task_id = t.task_id AND last_version; END IF;
     SELECT array_agg(run ORDER BY run), coalesce(jsonb_agg(user_id ORDER BY run) FILTER (WHERE user_id IS NOT NULL), '[]'), array_agg(value ORDER BY value)
       INTO ids, users, answers FROM answer_values(t.project_id, t.task_id);
     INSERT INTO result (project_id, task_id, version, last_version, task_run_ids, created, consensus, consensus_hash, n_compared, agreement)
-    SELECT t.project_id, t.task_id, v, true, ids, p_now, c.* FROM most_frequent(answers) c RETURNING id INTO res;
+    SELECT t.project_id, t.task_id, v, true, ids, p_now, c.* FROM most_frequent(answers) c
+    RETURNING id, 1, consensus_hash, n_compared, agreement INTO res, o.outcomes, o.consensus_hash, o.n_compared, o.agreement;
     UPDATE task_ledger SET done = true WHERE project_id = t.project_id AND task_id = t.task_id;
-    IF p_trial THEN RETURN; END IF;
+    IF p_trial THEN RETURN o; END IF;
     INSERT INTO event (project_id, kind, task_id, result_id, at, data)
     VALUES (t.project_id, CASE v WHEN 1 THEN 'task_completed' ELSE 'result_updated' END, t.task_id, res, p_now, jsonb_build_object('user_ids', users));
+    RETURN o;
 END $$;
 
 -- Puts a task right after places became free, n_answers changed or a counted run went (p_gone): counts the oldest late
 -- answers first, completes or re-opens, and brings the task back to the volunteers.
 CREATE FUNCTION reconcile_task(p_project bigint, p_task bigint, p_gone boolean, p_now timestamptz) RETURNS void LANGUAGE plpgsql AS $$
-DECLARE t task_ledger; was boolean; k int := 0; free int;
+DECLARE t task_ledger; was boolean; k int := 0; free int; o outcome;
 BEGIN
     SELECT * INTO t FROM task_ledger WHERE project_id = p_project AND task_id = p_task;
     was := t.done;
@@ -64,12 +70,13 @@ BEGIN
         UPDATE result SET last_version = false WHERE project_id = p_project AND task_id = p_task AND last_version;
     END IF;
     IF NOT t.done AND is_complete(t.answers, t.n_answers) THEN
-        PERFORM complete(t, (SELECT trial FROM project_ledger WHERE project_id = p_project), p_now);
+        o := complete(t, (SELECT trial FROM project_ledger WHERE project_id = p_project), p_now);
         t.done := true;
     END IF;
-    IF t.done <> was OR k > 0 THEN
-        INSERT INTO stat_delta (project_id, hour, counted, completed)
-        VALUES (p_project, date_trunc('hour', p_now), k, CASE WHEN t.retired THEN 0 ELSE t.done::int - was::int END);
+    IF t.done <> was OR k > 0 OR o.outcomes = 1 THEN
+        INSERT INTO stat_delta (project_id, hour, counted, completed, outcomes, consensus_hash, n_compared, agreement)
+        VALUES (p_project, date_trunc('hour', p_now), k, CASE WHEN t.retired THEN 0 ELSE t.done::int - was::int END,
+                o.outcomes, o.consensus_hash, o.n_compared, o.agreement);
     END IF;
 END $$;
 
@@ -79,7 +86,7 @@ END $$;
 CREATE FUNCTION submit(p_project bigint, p_actor text, p_task bigint, p_user bigint, p_ip text, p_external text, p_info jsonb,
                        p_calibration bigint, p_media_url text, p_now timestamptz,
                        OUT state text, OUT run bigint, OUT granted timestamptz, OUT late_seconds double precision) LANGUAGE plpgsql AS $$
-DECLARE t task_ledger; l record; held boolean; c int; last int; is_trial boolean; maximum int; bars boolean; surplus boolean := false; whose bigint; asked boolean; owns boolean; anonymous boolean := coalesce(p_ip, '') <> '' AND p_actor ~ '^[ci]:';
+DECLARE t task_ledger; l record; held boolean; c int; last int; is_trial boolean; maximum int; bars boolean; surplus boolean := false; whose bigint; asked boolean; owns boolean; anonymous boolean := coalesce(p_ip, '') <> '' AND p_actor ~ '^[ci]:'; o outcome;
 BEGIN
     -- First the lock: every later statement then sees all that came before. Whoever tries a draft holds its project, too, or
     -- publishing would have to lock every task.
@@ -137,10 +144,10 @@ BEGIN
            requeued_xid = CASE WHEN mode = 'one_at_a_time' OR (mode = 'by_level' AND held::int <> c) THEN stamp(p_project) ELSE requeued_xid END
      WHERE project_id = p_project AND task_id = p_task RETURNING * INTO t;
     last := (c = 1 AND NOT t.done AND is_complete(t.answers, t.n_answers))::int;
-    IF last = 1 THEN PERFORM complete(t, is_trial, p_now); END IF;
-    INSERT INTO stat_delta (project_id, hour, actor, user_id, runs, counted, completed, seconds, bytes)
+    IF last = 1 THEN o := complete(t, is_trial, p_now); END IF;
+    INSERT INTO stat_delta (project_id, hour, actor, user_id, runs, counted, completed, seconds, bytes, outcomes, consensus_hash, n_compared, agreement)
     VALUES (p_project, date_trunc('hour', p_now), p_actor, whose, 1, c, last, time_spent(l.granted, p_now, late_seconds),
-            coalesce(octet_length(p_info::text), 0));
+            coalesce(octet_length(p_info::text), 0), o.outcomes, o.consensus_hash, o.n_compared, o.agreement);
     IF held AND (surplus OR anonymous AND l.network <> p_ip) THEN PERFORM reconcile_task(p_project, p_task, false, p_now); END IF;
     state := CASE WHEN c = 1 THEN 'counted' WHEN surplus THEN 'surplus' ELSE 'late' END;
 END $$;
@@ -153,7 +160,7 @@ CREATE FUNCTION correction_window() RETURNS interval IMMUTABLE LANGUAGE sql AS $
 -- the same answer, given when it was given. A result that the old one stood in becomes a version behind a new one (I4, I5).
 CREATE FUNCTION amend_answer(p_project bigint, p_actor text, p_task bigint, p_info jsonb, p_now timestamptz, p_network text DEFAULT '',
                             OUT state text, OUT run bigint) LANGUAGE plpgsql AS $$
-DECLARE t task_ledger; r task_run; is_trial boolean; bars boolean;
+DECLARE t task_ledger; r task_run; is_trial boolean; bars boolean; o outcome;
 BEGIN
     SELECT trial, has_bars INTO is_trial, bars FROM project_ledger WHERE project_id = p_project;
     IF is_trial THEN SELECT trial INTO is_trial FROM project_ledger WHERE project_id = p_project FOR SHARE; END IF;
@@ -165,7 +172,11 @@ BEGIN
     IF r.info IS NOT DISTINCT FROM p_info THEN state := 'same'; RETURN; END IF;
     IF t.done AND r.counted AND p_now > r.finish_time + correction_window() THEN state := 'in result'; RETURN; END IF;
     UPDATE task_run SET info = p_info WHERE project_id = p_project AND id = r.id;
-    IF t.done AND r.counted THEN PERFORM complete(t, is_trial, p_now); END IF;
+    IF t.done AND r.counted THEN
+        o := complete(t, is_trial, p_now);
+        INSERT INTO stat_delta (project_id, hour, outcomes, consensus_hash, n_compared, agreement)
+        VALUES (p_project, date_trunc('hour', p_now), o.outcomes, o.consensus_hash, o.n_compared, o.agreement);
+    END IF;
     state := 'changed';
 END $$;
 

@@ -190,7 +190,7 @@ SELECT o, r.id, CASE
 -- places, and the tasks that they complete get a result but no event. p_rows: {source, task, run, actor, uid, info,
 -- created, finished, late, calibration, media_url} each. Returns one row for each, with its outcome as above.
 CREATE FUNCTION import_exported_answers(p_project bigint, p_rows jsonb, p_now timestamptz) RETURNS TABLE (nth bigint, fate text) LANGUAGE plpgsql AS $$
-DECLARE m record; t task_ledger; e jsonb; c int; last int; granted_ timestamptz; finished_ timestamptz; info_ jsonb; actors text[] := '{}';
+DECLARE m record; t task_ledger; e jsonb; c int; last int; granted_ timestamptz; finished_ timestamptz; info_ jsonb; actors text[] := '{}'; o outcome;
 BEGIN
     FOR m IN SELECT DISTINCT a.task_id FROM match_exported_answers(p_project, p_rows) a WHERE a.fate = 'added' ORDER BY 1 LOOP
         PERFORM FROM task_ledger l WHERE l.project_id = p_project AND l.task_id = m.task_id FOR UPDATE;
@@ -213,10 +213,10 @@ BEGIN
                requeued_xid = CASE WHEN mode = 'one_at_a_time' OR (mode = 'by_level' AND c = 1) THEN stamp(p_project) ELSE requeued_xid END
          WHERE l.project_id = p_project AND l.task_id = m.task_id RETURNING * INTO t;
         last := (c = 1 AND NOT t.done AND is_complete(t.answers, t.n_answers))::int;
-        IF last = 1 THEN PERFORM complete(t, true, p_now); END IF;
-        INSERT INTO stat_delta (project_id, hour, actor, runs, counted, completed, seconds, bytes)
+        o := CASE WHEN last = 1 THEN complete(t, true, p_now) END;
+        INSERT INTO stat_delta (project_id, hour, actor, runs, counted, completed, seconds, bytes, outcomes, consensus_hash, n_compared, agreement)
         VALUES (p_project, date_trunc('hour', finished_), e->>'actor', 1, c, last, time_spent(granted_, finished_, (e->>'late')::float8),
-                coalesce(octet_length(info_::text), 0));
+                coalesce(octet_length(info_::text), 0), o.outcomes, o.consensus_hash, o.n_compared, o.agreement);
         actors := actors || (e->>'actor');
         RETURN NEXT;
     END LOOP;
