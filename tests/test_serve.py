@@ -30,16 +30,35 @@ READY = "Press Ctrl-C to stop"
 MAX_SECONDS = 10  # of a processor, for a start that finds everything prepared; about twice what it takes
 
 
-@pytest.fixture
-def data():
+@contextlib.contextmanager
+def folder():
     """A data folder that the user who runs PostgreSQL can enter."""
-    folder = Path(tempfile.mkdtemp(prefix="crowdd-serve-", dir="/tmp"))
-    folder.chmod(0o755)
-    yield folder
-    for pid in processes_of(folder):
+    made = Path(tempfile.mkdtemp(prefix="crowdd-serve-", dir="/tmp"))
+    made.chmod(0o755)
+    yield made
+    end_all(made)
+    shutil.rmtree(made)
+
+
+def end_all(place):
+    """Kills what a test that failed has left in a folder."""
+    for pid in processes_of(place):
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
-    shutil.rmtree(folder)
+
+
+@pytest.fixture
+def data():
+    """A data folder for one test."""
+    with folder() as made:
+        yield made
+
+
+@pytest.fixture(scope="class")
+def used():
+    """A data folder for several tests: the first start makes a database, those that follow find it."""
+    with folder() as made:
+        yield made
 
 
 @pytest.fixture
@@ -72,12 +91,24 @@ def ask(data, statement):
         return cursor.fetchone() if cursor.description else None
 
 
+def keep(data):
+    """Stores something."""
+    ask(data, "DROP TABLE IF EXISTS kept; CREATE TABLE kept AS SELECT 42 AS answer")
+
+
 def get(url):
     with urllib.request.urlopen(url, timeout=60) as response:
         return response.status
 
 
 class TestOnItsOwnDatabase:
+    """One data folder for all of them, and nothing runs in it when a test begins."""
+
+    @pytest.fixture
+    def data(self, used):
+        yield used
+        end_all(used)
+
     def test_starts_says_where_it_is_and_ends_with_all_it_began(self, crowdctl_serve, data):
         first = crowdctl_serve()
         first.read_until(READY)
@@ -86,7 +117,7 @@ class TestOnItsOwnDatabase:
         assert link.startswith(first.url) and get(link) == 200
         assert f"{first.url}/project/{EXAMPLE_FOLDER.name}/" in first.output
         assert get(f"{first.url}/project/{EXAMPLE_FOLDER.name}/") == 200
-        ask(data, "CREATE TABLE kept AS SELECT 42 AS answer")
+        keep(data)
         self.refused_in_the_same_folder(crowdctl_serve, data, first)
         assert first.interrupt() == 0
         assert processes_of(data) == {}
@@ -115,6 +146,7 @@ class TestOnItsOwnDatabase:
 
         server = crowdctl_serve()
         server.read_until(READY)
+        ask(data, "UPDATE account SET admin = false")
         assert admins() == []
         ask(data, "UPDATE account SET admin = true")  # whom the example belongs to
         assert [row["name"] for row in admins()] == ["examples"]
@@ -137,19 +169,13 @@ class TestOnItsOwnDatabase:
         again = crowdctl_serve()
         again.read_until(READY)
         assert str(server.process.pid) not in map(str, processes_of(data))
-        assert again.interrupt() == 0
-        assert processes_of(data) == {}
-
-    def test_killed_outright_leaves_nothing_running(self, crowdctl_serve, data):
-        server = crowdctl_serve()
-        server.read_until(READY)
-        server.process.kill()
+        again.process.kill()
         assert wait_until(lambda: processes_of(data) == {}, 60)
 
     def test_killed_daemon_and_killed_postgresql_are_started_again(self, crowdctl_serve, data):
         server = crowdctl_serve()
         server.read_until(READY)
-        ask(data, "CREATE TABLE kept AS SELECT 42 AS answer")
+        keep(data)
         os.kill(child(data, "twistd"), signal.SIGKILL)
         server.read_until("server process exited: restart_in=0.5s")
         server.read_until("server process restarted")

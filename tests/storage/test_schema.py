@@ -139,51 +139,6 @@ async def test_an_upgrade_applies_everything_and_a_second_one_nothing(empty, pos
     assert rows(empty, function) == laid, "current definitions are not laid anew"
 
 
-class Ladder:
-    """A database that goes from version to version, so that each migration is run once and not for every later one."""
-
-    def __init__(self, postgres: Any) -> None:
-        self._postgres, self.dsn = postgres, make_dsn(postgres.dsn, dbname="ladder")
-        self._begin()
-
-    def _begin(self) -> None:
-        self._number = 0
-        self._postgres.run("CREATE DATABASE ladder OWNER crowdd TEMPLATE template0")
-
-    async def climb(self, number: int) -> str:
-        """The DSN of a copy at this version, which the code has to know as its newest."""
-        if number < self._number:
-            self.remove()
-            self._begin()
-        async with pool_of(self.dsn) as pool:
-            assert await schema.upgrade(pool) == numbers()[self._number :]
-        self._number = number
-        self._postgres.run("CREATE DATABASE climbed OWNER crowdd TEMPLATE ladder")
-        return make_dsn(self.dsn, dbname="climbed")
-
-    def leave(self) -> None:
-        """Removes the copy."""
-        self._postgres.run("DROP DATABASE IF EXISTS climbed WITH (FORCE)")
-
-    def remove(self) -> None:
-        """Removes the database."""
-        self._postgres.drop(self.dsn)
-
-
-@pytest.fixture(scope="module")
-def ladder(postgres):
-    made = Ladder(postgres)
-    yield made
-    made.remove()
-
-
-@pytest.fixture
-def climb(ladder):
-    """Makes a database at the version that the code knows."""
-    yield ladder.climb
-    ladder.leave()
-
-
 @pytest.fixture(scope="module")
 def fresh_dump(postgres):
     """Everything in a fresh database but the rows."""
@@ -195,21 +150,32 @@ def fresh_dump(postgres):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("number", range(1, len(schema.migrations())))
 @pytest_twisted.ensureDeferred
-async def test_a_database_upgraded_from_an_earlier_version_equals_a_fresh_one(
-    climb, fresh_dump, postgres, earlier, number
-):
-    earlier(number)
-    assert numbers() == list(range(1, number + 1))
-    old = await climb(number)
-    async with pool_of(old) as pool:
-        assert (await schema.status(pool)).current
+async def test_a_database_that_had_every_version_equals_a_fresh_one(empty, fresh_dump, postgres, earlier):
+    """Each version is the next one's earlier version: its definitions stand in the way of no migration."""
+    newest = len(schema.migrations())
+    async with pool_of(empty) as pool:
+        for number in range(1, newest):
+            earlier(number)
+            assert await schema.upgrade(pool) == [number]
+            assert (await schema.status(pool)).current
         earlier(None)
         assert not (await schema.status(pool)).current
-        assert await schema.upgrade(pool) == numbers()[number:]
+        assert await schema.upgrade(pool) == [newest]
         assert (await schema.status(pool)).current
-    assert dump(postgres, old) == fresh_dump
+    assert dump(postgres, empty) == fresh_dump
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [1, len(schema.migrations()) // 2])
+@pytest_twisted.ensureDeferred
+async def test_a_database_of_an_early_version_is_upgraded_at_once(empty, fresh_dump, postgres, earlier, number):
+    async with pool_of(empty) as pool:
+        earlier(number)
+        assert await schema.upgrade(pool) == [*range(1, number + 1)]
+        earlier(None)
+        assert await schema.upgrade(pool) == numbers()[number:]
+    assert dump(postgres, empty) == fresh_dump
 
 
 @pytest_twisted.ensureDeferred
