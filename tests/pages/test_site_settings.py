@@ -76,7 +76,9 @@ async def test_a_colour_that_cannot_be_read_is_refused_with_its_contrast(served)
     await save(boss, "/admin/site/look", accent_light="#7A1F5C")
     address = re.search(r'href="(/site\.css\?v=\d+)"', (await boss.get("/", headers=HTML)).text)
     assert address
-    sheet = await served.client().get(address[1])
+    as_browsers_do = {"Sec-Fetch-Dest": "style", "Sec-Fetch-Site": "cross-site"}  # the frame of a presenter, too
+    sheet = await served.client().get(address[1], headers=as_browsers_do)
+    assert sheet.status == 200 and sheet.header("cross-origin-resource-policy") == "cross-origin"
     assert "--blue: light-dark(#7a1f5c, #cfe5f4)" in sheet.text and sheet.header("content-type").startswith("text/css")
     assert "immutable" in sheet.header("cache-control")
     assert (await served.client().get("/site.css?v=99")).header("cache-control") == "no-cache"

@@ -19,6 +19,9 @@ MARK: Final = "_presenter"
 FRAMED: Final = re.compile(r"/project/[^/]+/(?:newtask|tutorial|results|task/\d+|tasks/taskpresentereditor)/?")
 """The paths that have a presenter, or show one to its owner; presenters read their own ``location.pathname``."""
 
+SITE_STYLE: Final = "/site.css"
+"""The style sheet with the colours of the site, which presenters' frames load, too."""
+
 STUB: Final = (
     '<!doctype html><script>parent.postMessage("presenter:go " + location.pathname + location.search, location.origin)'
     "</script>"
@@ -39,7 +42,7 @@ _SOURCES: Final[Mapping[str, str]] = {
 _FRAMES: Final = frozenset({"iframe", "frame", "fencedframe"})
 _PARTS: Final = frozenset(
     {"image", "audio", "video", "track", "style", "script", "font", "manifest", "object", "embed"}
-)  # what a page is made of: all of ours lie below /static/ and /uploads/
+)  # what a page is made of: see is_public
 _HOST: Final = re.compile(r"[A-Za-z0-9.-]+(?::[0-9]{1,5})?")  # as a policy may name it; it has no form for IPv6
 _FORBIDDEN: Final = ("camera", "microphone", "geolocation", "display-capture", "fullscreen", "payment", "usb")
 _EVERYWHERE: Final = {
@@ -114,8 +117,8 @@ def upload_headers() -> dict[str, str]:
 
 
 def is_public(path: str) -> bool:
-    """True for what anybody may load from anywhere."""
-    return path.startswith(("/static/", "/uploads/"))
+    """True for what anybody may load from anywhere: static files, uploads, and the colours of the site."""
+    return path.startswith(("/static/", "/uploads/")) or path == SITE_STYLE
 
 
 def is_framed(dest: str) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from crowdd.domain.core.site import Site
-from crowdd.http.html.presenter import public_headers
+from crowdd.http.html.presenter import SITE_STYLE, public_headers
 from crowdd.http.request import Incoming
 from crowdd.http.responses import BytesResponse, Response
 from crowdd.http.routing import Route, get
@@ -23,7 +23,7 @@ class SiteStyle:
         self._site = site
 
     def routes(self) -> Iterator[Route]:
-        yield get("/site.css", self.style, page=False)
+        yield get(SITE_STYLE, self.style, page=False)
 
     async def style(self, incoming: Incoming) -> Response:
         row = self._site.row
