@@ -70,7 +70,7 @@ STATEMENTS: dict[str, tuple[int | None, int | None, int | None]] = {
     "/help/terms-of-use": (0, 1, 1),
     "/leaderboard/": (1, 3, 3),
     "/leaderboard/window/<int:window>": (1, 3, 3),
-    "/project/<short_name>/": (3, 5, 5),
+    "/project/<short_name>/": (5, 7, 7),
     "/project/<short_name>/<int:post_id>": (3, 4, 4),
     "/project/<short_name>/<int:post_id>/update": (None, 5, 5),
     "/project/<short_name>/auditlog": (None, 4, 4),
@@ -109,7 +109,7 @@ STATEMENTS: dict[str, tuple[int | None, int | None, int | None]] = {
     "/project/category/<category>/page/<int:page>/": (2, 3, 3),
     "/project/new": (None, 1, 1),
     "/project/page/<int:page>": (2, 3, 3),
-    "/project/search": (1, 2, 2),
+    "/project/search": (2, 3, 3),
     "/stats/": (2, 3, 3),
 }  # fmt: skip
 NEW = (MAXIMUM, MAXIMUM, MAXIMUM)

@@ -18,6 +18,7 @@ from crowdd.values import Values
 
 _BUSIEST = 5
 _FEED = 100
+_HOURS = 72  # drawn on the home page, a stroke each
 
 
 class StatisticsOfSite(TypedDict):
@@ -114,8 +115,8 @@ class Statistics:
         }
 
     async def for_home(self) -> Values:
-        """``n_answers``, ``n_people`` who gave them; projects ``n_open``, ``of_category``; answers of ``last_day``."""
-        return {**await statistics.of_home(self._db), "last_day": await statistics.last_day(self._db)}
+        """``n_answers``, ``n_people`` who gave them; projects ``n_open``, ``of_category``; answers of ``hours``."""
+        return {**await statistics.of_home(self._db), "hours": await statistics.last_hours(self._db, _HOURS)}
 
     async def update_feed(self) -> list[Values]:
         """What happened lately, the last first; ``updated`` is in seconds since 1970."""

@@ -59,6 +59,7 @@ from crowdd.domain.tasks.favourites import Favourites
 from crowdd.domain.tasks.finished_tasks import FinishedTasks
 from crowdd.domain.tasks.leases import Leases
 from crowdd.domain.tasks.participation import Participation
+from crowdd.domain.tasks.project_overview import ProjectOverviews
 from crowdd.domain.tasks.results import Results
 from crowdd.domain.tasks.task_list import Browsing
 from crowdd.domain.tasks.tasks import TaskBehaviour
@@ -125,6 +126,7 @@ class Services:
     volunteers: Volunteers
     browsing: Browsing
     finished_tasks: FinishedTasks
+    project_overviews: ProjectOverviews
     project_pictures: ProjectPictures
     settings_overview: SettingsOverview
     exports: Exports
@@ -247,6 +249,7 @@ def _assemble(
         *(MediaBehaviour(kind, settings.base_url) for kind in KINDS.values() if kind.files),
     ]
     behaviours = {name: Behaviour(kind) for name, kind in KINDS.items()} | {each.kind.name: each for each in special}
+    finished_tasks, settings_overview = FinishedTasks(db), SettingsOverview(db)
     base, pause = settings.base_url, worker_thread.pause
     records = Records(db, change_notifier.notify, secrets, uploads, base, behaviours, searches, prose, quota, pause)
     attempts, policy = Attempts(db, secrets), PasswordPolicy(passwords, settings, site.name)
@@ -332,9 +335,10 @@ def _assemble(
         barring=Barring(db, change_notifier.notify, queue, changes),
         volunteers=Volunteers(db, changes),
         browsing=Browsing(db, records),
-        finished_tasks=FinishedTasks(db),
+        finished_tasks=finished_tasks,
+        project_overviews=ProjectOverviews(db, finished_tasks, settings_overview),
         project_pictures=ProjectPictures(records, settings.base_url),
-        settings_overview=SettingsOverview(db),
+        settings_overview=settings_overview,
         exports=Exports(db, export_resources, spools, settings.base_url, secrets.key("mask")),
         imports=Imports(
             db,

@@ -20,6 +20,7 @@ OUTCOMES = 10  # most frequent answers that are shown with their number
 NO_WINNER = "none"
 """The filter for results in which several answers are the most frequent."""
 _VOTES = 5
+_LOOKED_AT = 12  # newest results among which agreed ones are looked for
 _MAX_ANSWER = 4000  # characters of the filter
 
 
@@ -46,6 +47,15 @@ class FinishedTasks:
         found = await finished_tasks.page(self._db, row["id"], chosen, PER_PAGE + 1, _VOTES)
         more = len(found) > PER_PAGE
         return Finished([_task(one) for one in found[:PER_PAGE]], found[PER_PAGE - 1]["id"] if more else None)
+
+    async def agreed(self, row: ProjectPage, maximum: int) -> list[Values]:
+        """The newest of the last results in which several answers have a most frequent one; at most ``maximum``.
+
+        To be asked for those who may see answers. ``n`` of ``total`` answers are the most frequent one.
+        """
+        found = await finished_tasks.page(self._db, row["id"], Chosen(), _LOOKED_AT, 1)
+        agreed = [_task(one) for one in found if one["won"] and one["total"] > 1 and one["votes"][0]["n"] > 1]
+        return [{**one, **one["votes"][0]} for one in agreed[:maximum]]
 
     async def summary(self, row: ProjectPage) -> ResultSummary:
         """All of them together; to be asked for those who may see them."""

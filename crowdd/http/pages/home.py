@@ -35,7 +35,7 @@ class HomePublic(TypedDict):
 
 
 class HomePrivate(TypedDict):
-    """``figures`` and ``pulse`` (answers per hour of the last day) are there once the site has answers.
+    """``figures`` and ``pulse`` (answers in each of the last 72 hours) are there once the site has answers.
 
     ``headline`` and ``intro`` are those that administrators wrote, ``prose`` has the latter as HTML. ``steps`` are the
     first steps of an administrator, for those who see them.
@@ -93,7 +93,7 @@ class HomePages:
         if stats["n_answers"]:
             figures = {"answers": stats["n_answers"], "people": stats["n_people"], "projects": stats["n_open"]}
             private["figures"] = figures
-            private["pulse"] = stats["last_day"] if any(stats["last_day"]) else []
+            private["pulse"] = stats["hours"] if any(stats["hours"]) else []
         return private
 
     async def projects(self, incoming: Incoming) -> Response:

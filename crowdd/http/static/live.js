@@ -7,7 +7,7 @@ const number = new Intl.NumberFormat(locale);
 const plural = new Intl.PluralRules(locale);
 const relative = new Intl.RelativeTimeFormat(locale, { numeric: "always" });
 const UNITS = [["second", 1, 60], ["minute", 60, 3600], ["hour", 3600, 86400], ["day", 86400, 30 * 86400]];
-const SAY_EVERY = 60000, TELL_AGE_EVERY = 20000; // milliseconds
+const SAY_EVERY = 60000, TELL_AGE_EVERY = 20000, HERE_FOR = 600000; // milliseconds
 
 let shown = null, said = performance.now();
 
@@ -58,4 +58,5 @@ function tellAge() {
 }
 
 setInterval(tellAge, TELL_AGE_EVERY);
+setTimeout(() => { if ($("here")) $("here").hidden = true; }, HERE_FOR); // who was here then may have left
 watch($("figures").dataset.live, show);

@@ -8,7 +8,7 @@ from typing import TypedDict
 from crowdd.kinds.roles import Role
 from crowdd.storage.accounts.rows import RankedPerson
 from crowdd.storage.database import Bytea
-from crowdd.values import JsonObject
+from crowdd.values import JsonObject, Values
 
 
 class ProjectRow(TypedDict):
@@ -116,6 +116,19 @@ class ProjectOwner(RankedPerson):
     """An owner of a project; ``is_creator`` is true for the owner, false for co-owners."""
 
     is_creator: bool
+
+
+class ProjectOverview(TypedDict):
+    """What the page of a project tells of it. ``agreement`` is the average of the newest ``n_agreement`` results that
+    compare several answers. ``leaders`` are people with an account: name, fullname, info, answers.
+    """
+
+    subject: str
+    subject_name: str
+    n_here: int
+    n_agreement: int
+    agreement: float | None
+    leaders: list[Values]
 
 
 class ProjectAttention(TypedDict):

@@ -127,14 +127,15 @@ async def busiest_projects(db: Database, maximum: int) -> list[BusyProject]:
     )
 
 
-async def last_day(db: Database) -> list[int]:
-    """Answers in projects that were published, in each of the last 24 hours, the one that is not over last."""
+async def last_hours(db: Database, hours: int) -> list[int]:
+    """Answers in projects that were published, in each of the last ``hours``, the one that is not over last."""
     rows = await db.fetch(
         "WITH t AS (SELECT date_trunc('hour', clock()) AS now), h AS ("
-        " SELECT hour, runs_anonymous + runs_authenticated AS runs FROM project_hour JOIN project_ledger l USING (project_id) WHERE NOT l.trial AND hour > (SELECT now FROM t) - interval '24 hours'"
+        " SELECT hour, runs_anonymous + runs_authenticated AS runs FROM project_hour JOIN project_ledger l USING (project_id) WHERE NOT l.trial AND hour > (SELECT now FROM t) - %(hours)s * interval '1 hour'"
         " UNION ALL SELECT hour, runs FROM stat_delta JOIN project_ledger l USING (project_id)"
-        " WHERE NOT l.trial AND xact >= (SELECT unfolded_from()) AND hour > (SELECT now FROM t) - interval '24 hours'), s AS (SELECT hour, sum(runs) AS runs FROM h GROUP BY 1)"
-        " SELECT greatest(0, coalesce(s.runs, 0))::bigint AS runs FROM t, generate_series(t.now - interval '23 hours', t.now, interval '1 hour') x(hour)"
-        " LEFT JOIN s USING (hour) ORDER BY x.hour"
+        " WHERE NOT l.trial AND xact >= (SELECT unfolded_from()) AND hour > (SELECT now FROM t) - %(hours)s * interval '1 hour'), s AS (SELECT hour, sum(runs) AS runs FROM h GROUP BY 1)"
+        " SELECT greatest(0, coalesce(s.runs, 0))::bigint AS runs FROM t, generate_series(t.now - (%(hours)s - 1) * interval '1 hour', t.now, interval '1 hour') x(hour)"
+        " LEFT JOIN s USING (hour) ORDER BY x.hour",
+        {"hours": hours},
     )
     return [row["runs"] for row in rows]

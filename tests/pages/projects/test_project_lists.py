@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest_twisted
 from support.browsers import lock
 from support.checks.shows import shows
+
+from crowdd.domain.projects.project_lists import swapped
 
 SUMMARY = {
     "name", "short_name", "description", "info", "n_tasks", "n_volunteers", "overall_progress", "created", "updated",
@@ -161,10 +165,11 @@ async def test_a_search_finds_all_words_and_forgives_a_slip(served):
     for text, wanted in (
         ("hedgehog", ["hedgehog"]), ("HEDGE night", ["hedgehog"]), ("hedgehog arms", []), ("hedgehg", ["hedgehog"]),
         ("100%25", ["hedgehog"]), ("night_time", ["hedgehog"]), ("%25", ["hedgehog"]), ("seals", []),
-        ("zebra", []), ("%20", []), ("'; DROP TABLE project; --", []),
+        ("zebra", []), ("%20", []), ("galxay", ["galaxy"]), ("dose arms", ["galaxy"]), ("galxay night", []), ("esals", []), ("'; DROP TABLE project; --", []),
     ):  # fmt: skip
         found = await names(visitor, f"/project/search?q={text}")
         assert found == wanted, text
+    assert swapped("moth") == ["omth", "mtoh", "moht"] and swapped("eel") == swapped("a" * 21) == swapped("aaaa") == []
     page = (await visitor.page("/project/search?q=zebra")).json()
     assert page["query"] == "zebra" and page["pagination"]["total"] == 0 and page["categories"]
     html = await visitor.get("/project/search?q=zebra", headers={"Accept": "text/html"})
@@ -174,3 +179,36 @@ async def test_a_search_finds_all_words_and_forgives_a_slip(served):
     assert (await visitor.page("/project/search?q=hedgehog&page=0")).status == 404
     long = await visitor.page("/project/search?q=" + "a%20" * 500)
     assert long.status == 200
+
+
+@pytest_twisted.ensureDeferred
+async def test_before_a_search_the_liveliest_projects_are_shown(served):
+    ada, html = await served.person("ada"), {"Accept": "text/html"}
+    assert "Most active projects" not in (await ada.get("/project/search", headers=html)).text
+    for number in range(10):
+        project = await served.project(ada, f"p{number}", tasks=1, published=True)
+    await served.project(ada, "secret", tasks=1, published=True)
+    await served.project(ada, "draft", tasks=1)
+    await lock(served, "secret", ada, "sesame")
+    await answered(ada, project, 1)
+    await served.database.fetch("SELECT fold_stats()")
+    text = (await served.client().get("/project/search", headers=html)).text
+    shown = re.findall(r'<h3[^>]*><a href="/project/(\w+)/"', text)
+    assert shown == [f"p{number}" for number in range(9, 0, -1)] and "All 10 projects" in text
+    assert (await ada.page("/project/search")).json()["projects"] == []
+
+
+@pytest_twisted.ensureDeferred
+async def test_the_home_page_draws_an_answer_in_its_hour(served):
+    ada, html = await served.person("ada"), {"Accept": "text/html"}
+    birds = await served.project(ada, tasks=3, published=True, n_answers=1)
+    cats = await served.project(ada, "cats", tasks=1)
+    await answered(ada, birds, 1)
+    await answered(ada, cats, 1)  # a trial
+    await served.database.execute("UPDATE clock_shift SET ahead = ahead + interval '71 hours'")
+    await answered(ada, birds, 2)
+    hours = (await served.services.statistics.for_home())["hours"]
+    assert (len(hours), hours[0], hours[-1], sum(hours)) == (72, 1, 2, 3)
+    text = (await served.client().get("/", headers=html)).text
+    assert "3 answers" in text and text.split('class="pulse')[1].split("</svg>")[0].count("<path") == 72
+    assert "All projects" in text and "All 1 projects" not in text

@@ -121,6 +121,17 @@ PAGE_KEYS: Context = {
     "pro_features": {"auditlog_enabled": True, "autoimporter_enabled": False, "webhooks_enabled": True},
     "title": "Who walks through the night gate",
 }  # fmt: skip
+OVERVIEW: Context = {
+    "subject": "Nature", "subject_name": "nature", "n_here": 38, "n_agreement": 1000, "agreement": 0.94,
+    "leaders": [{"name": one["name"], "fullname": one["fullname"], "info": {}, "answers": one["score"]} for one in PEOPLE],
+}  # fmt: skip
+AGREED: list[Context] = [
+    {"task_id": 31204, "title": "Gate 4, 02:41", "pictures": ["/uploads/8/night.webp"], "answer": "Red fox, going north",
+     "n": 3, "total": 3},
+    {"task_id": 31203, "title": "", "pictures": [], "answer": None, "n": 2, "total": 3},
+    {"task_id": 31202, "title": "", "pictures": ["https://elsewhere.example/1.jpg"], "answer": {"boxes": [1, 2]}, "n": 4,
+     "total": 5},
+]  # fmt: skip
 UNUSED: Context = {
     "n_tasks": 0, "n_completed_tasks": 0, "n_task_runs": 0, "n_volunteers": 0, "overall_progress": 0,
     "last_activity": None,
@@ -464,7 +475,8 @@ TEXT_NAMES = ("headline", "intro", "about", "terms", "privacy")
 
 def _home_cases() -> Iterator[Case]:
     figures = {"answers": 12904118, "people": 48210, "projects": 37}
-    yield Case("home/index.html", "in use", frame() | home(figures=figures, pulse=PULSE))
+    in_use = home(figures=figures, pulse=PULSE, n_projects_per_category={"nature": 12, "climate": 25})
+    yield Case("home/index.html", "in use", frame() | in_use)
     flashes = [{"status": "success", "message": "Welcome."}, {"status": "error", "message": ["One.", "Two."]}]
     yield Case("home/index.html", "signed in, dark", frame(ILSE, theme="dark", flashes=flashes) | home())
     yield Case("home/index.html", "nothing featured", frame() | home(featured=[]))
@@ -597,8 +609,10 @@ def _project_cases() -> Iterator[Case]:
     at = "/project/night-gate/"
     yield from _presenting_cases(at)
     page = "project/index.html"
-    yield Case(page, "visitor", frame(path=at) | PAGE_KEYS | {"project": PUBLIC})
-    yield Case(page, "owner", frame(ILSE, at) | PAGE_KEYS | {"project": OWNED, "attention": UNWELL})
+    told = {"overview": OVERVIEW, "agreed": AGREED}
+    spoken = PUBLIC | {"info": PUBLIC["info"] | {"language": "de"}}
+    yield Case(page, "visitor", frame(path=at) | PAGE_KEYS | told | {"project": spoken})
+    yield Case(page, "owner", frame(ILSE, at) | PAGE_KEYS | told | {"project": OWNED, "attention": UNWELL})
     yield Case(page, "finished", frame(path=at) | PAGE_KEYS | {"project": PUBLIC, "overall_progress": 100})
     waits = WELL | {"import_id": 4, "import_state": Word("pending"), "n_failed_deliveries": 3}
     yield Case(page, "draft", frame(ILSE, at) | PAGE_KEYS | UNUSED | TRY | {"project": DRAFT, "attention": waits})
@@ -634,7 +648,8 @@ def _project_cases() -> Iterator[Case]:
     found = full | middle | {"query": "night gate", "categories": SUBJECTS[1:]}
     yield Case("project/search.html", "found", frame(path="/project/search") | found)
     yield Case("project/search.html", "nothing found", frame(path="/project/search") | found | none)
-    yield Case("project/search.html", "first", frame(path="/project/search") | found | none | {"query": ""})
+    lively = {"query": "", "lively": [NIGHT, *OTHERS], "n_projects": 37}
+    yield Case("project/search.html", "first", frame(path="/project/search") | found | none | lively)
     yield from _owner_cases(at)
 
 

@@ -49,7 +49,7 @@ def pages(services: Services, forms: Forms, cookies: Cookies, templates: Templat
     contexts = PresenterContexts(services.records, services.contributions, services.file_access, services.accounts)
     confirm = Confirm(forms.csrf)
     return [
-        OverviewPages(services.projects, services.settings_overview, views, cookies),
+        OverviewPages(services.projects, services.project_overviews, views, cookies),
         PublishingPages(services.projects, forms, views),
         PasswordPages(services.projects, forms, cookies),
         WebhookPages(services.projects, services.webhooks, services.records, forms, views),

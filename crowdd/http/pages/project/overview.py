@@ -6,15 +6,15 @@ from collections.abc import Iterator
 from urllib.parse import quote
 
 from crowdd.domain.core.text.rendered_text import Laid
-from crowdd.domain.projects.project_settings import SettingsOverview
 from crowdd.domain.projects.projects import Projects, draft_key
+from crowdd.domain.tasks.project_overview import ProjectOverviews
 from crowdd.http.auth.cookies import Cookies
+from crowdd.http.pages.project.presenters import result_rows
 from crowdd.http.pages.project.views import ProjectPrivate, ProjectViews, locked_out
 from crowdd.http.request import Incoming
 from crowdd.http.responses import Page, Redirect, Response
 from crowdd.http.routing import Route, get
-from crowdd.kinds.roles import OWNERS
-from crowdd.storage.projects.rows import ProjectAttention
+from crowdd.storage.projects.rows import ProjectAttention, ProjectOverview
 from crowdd.values import Values
 
 _POSTS = 2
@@ -22,18 +22,23 @@ TRY_SECONDS = 30 * 86400
 
 
 class OverviewPrivate(ProjectPrivate):
-    """``attention`` is for owners."""
+    """``overview`` has what the page tells of the project, ``agreed`` finished tasks that volunteers agreed on.
+
+    ``attention`` is for owners. Programs get none of these.
+    """
 
     posts: list[Values]
     prose: Laid
+    overview: ProjectOverview
+    agreed: list[Values]
     attention: ProjectAttention | None
 
 
 class OverviewPages:
     """``/project/<short_name>/``: what the project is, its progress, and links to contribute."""
 
-    def __init__(self, projects: Projects, overview: SettingsOverview, views: ProjectViews, cookies: Cookies) -> None:
-        self._projects, self._overview, self._views, self._cookies = projects, overview, views, cookies
+    def __init__(self, projects: Projects, overviews: ProjectOverviews, views: ProjectViews, cookies: Cookies) -> None:
+        self._projects, self._overviews, self._views, self._cookies = projects, overviews, views, cookies
 
     def routes(self) -> Iterator[Route]:
         yield get("/project/<short_name>/", locked_out(self.page))
@@ -49,9 +54,18 @@ class OverviewPages:
                 return Redirect(f"/project/{quote(short_name)}/")
         row = await self._projects.page(short_name, incoming.who)
         context = await self._views.context(incoming, row)
+        if incoming.wants_json:
+            return Page("project/index.html", context.public)
         posts = (await self._views.posts(incoming, row, _POSTS))[0] if row["n_blogposts"] else []
         prose = await self._views.prose([row["long_description"]], posts)
-        owns = bool(row["roles"] & OWNERS) and not incoming.wants_json
-        attention = await self._overview.attention(row, incoming.who) if owns else None
-        private = OverviewPrivate(**context.private, posts=posts, prose=prose, attention=attention)
+        told = await self._overviews.of(row, incoming.who)
+        asked = result_rows.asked_by(row["info"])
+        private = OverviewPrivate(
+            **context.private,
+            posts=posts,
+            prose=prose,
+            overview=told.row,
+            agreed=[result_rows.shown(task, asked) for task in told.agreed],
+            attention=told.attention,
+        )
         return Page("project/index.html", context.public, private)

@@ -19,6 +19,7 @@ from crowdd.languages import _
 from crowdd.values import Values
 
 _AT = "/project/category/<category>"
+_LIVELY = 9
 
 
 class CategoryPublic(Titled):
@@ -38,6 +39,13 @@ class SearchPublic(Titled):
     projects: list[Values]
     categories: list[Values]
     pagination: Pagination
+
+
+class SearchPrivate(TypedDict):
+    """Before a search, ``lively`` are the most active projects, and ``n_projects`` is how many there are."""
+
+    lively: list[Values]
+    n_projects: int
 
 
 class ProjectListPages:
@@ -83,7 +91,12 @@ class ProjectListPages:
             categories=[_outward(row) for row in await self._project_lists.categories()],
             pagination=found.pagination(),
         )
-        return Page("project/search.html", public)
+        shown = None if text or incoming.wants_json else await self._project_lists.liveliest(_LIVELY)
+        private = SearchPrivate(
+            lively=[project_summary(row) for row in shown.rows] if shown else [],
+            n_projects=shown.total if shown else 0,
+        )
+        return Page("project/search.html", public, private)
 
 
 def _outward(row: Mapping[str, Any]) -> Values:

@@ -1,0 +1,47 @@
+"""What the page of a project tells of it: who is at work, who answered most, what volunteers agreed on."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import attrs
+
+from crowdd.domain.projects.project_settings import SettingsOverview
+from crowdd.domain.tasks.finished_tasks import FinishedTasks
+from crowdd.kinds.roles import OWNERS
+from crowdd.requester import Requester
+from crowdd.storage.database import Database
+from crowdd.storage.projects import overview
+from crowdd.storage.projects.rows import ProjectAttention, ProjectOverview, ProjectPage
+from crowdd.values import Values
+
+HERE_MINUTES: Final = 10  # the page of a task prolongs its reservation every five minutes while somebody looks at it
+_LEADERS: Final = 5
+_AGREED: Final = 3
+
+
+@attrs.frozen
+class Overview:
+    """``agreed`` are the newest finished tasks with a most frequent answer. They and the agreement are for those who
+    may see answers; others get neither. ``attention`` is for owners.
+    """
+
+    row: ProjectOverview
+    agreed: list[Values]
+    attention: ProjectAttention | None
+
+
+class ProjectOverviews:
+    """Reads it in two statements, and one more for owners."""
+
+    def __init__(self, db: Database, finished_tasks: FinishedTasks, settings: SettingsOverview) -> None:
+        self._db, self._finished_tasks, self._settings = db, finished_tasks, settings
+
+    async def of(self, row: ProjectPage, who: Requester) -> Overview:
+        """What there is to tell of a project to the requester, for whom this is its row of ``Projects.page``."""
+        found = await overview.overview(self._db, row["id"], HERE_MINUTES, _LEADERS)
+        attention = await self._settings.attention(row, who) if row["roles"] & OWNERS else None
+        if not self._finished_tasks.may_see(row):
+            return Overview({**found, "n_agreement": 0, "agreement": None}, [], attention)
+        agreed = await self._finished_tasks.agreed(row, _AGREED) if row["n_completed_tasks"] else []
+        return Overview(found, agreed, attention)

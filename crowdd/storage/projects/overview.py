@@ -1,0 +1,36 @@
+"""What the page of a project tells of it beside its own figures."""
+
+from __future__ import annotations
+
+from crowdd.storage.database import Database, fetch_row
+from crowdd.storage.projects.rows import ProjectOverview
+
+AGREEMENT_OF = 1000  # newest results whose agreement is averaged
+
+
+async def overview(db: Database, project_id: int, minutes: int, leaders: int) -> ProjectOverview:
+    """The subject of a project, who is at work, how far the newest results are agreed on, and who answered most.
+
+    At work are volunteers for whom a task was reserved, or its reservation prolonged, in the last ``minutes``. The page
+    of a task prolongs it every five minutes while somebody looks at it.
+    """
+    return await fetch_row(
+        db,
+        ProjectOverview,
+        f"""
+        SELECT c.name AS subject, c.short_name AS subject_name, h.n AS n_here, a.n AS n_agreement, a.agreement,
+               (SELECT coalesce(json_agg(json_build_object('name', u.name, 'fullname', CASE WHEN NOT u.privacy_mode THEN u.fullname END,
+                                                           'info', json_build_object('avatar_url', u.info->'avatar_url'), 'answers', t.runs)
+                                         ORDER BY t.runs DESC, t.actor), '[]')
+                  FROM top_volunteers(p.id, true, false, %(leaders)s, now_) t JOIN account u ON u.id = substr(t.actor, 3)::bigint) AS leaders
+          FROM clock() now_, project p JOIN project_ledger l ON l.project_id = p.id JOIN category c ON c.id = p.category_id
+         CROSS JOIN LATERAL (
+            SELECT count(DISTINCT actor)::int AS n FROM lease
+             WHERE -project_id = -p.id AND expires > now_ + greatest(l.lease - %(minutes)s * interval '1 minute', interval '0')) h
+         CROSS JOIN LATERAL (
+            SELECT count(*)::int AS n, avg(agreement)::float8 AS agreement
+              FROM (SELECT agreement, n_compared FROM result WHERE project_id = p.id AND last_version ORDER BY id DESC LIMIT {AGREEMENT_OF}) r
+             WHERE n_compared > 1) a
+         WHERE p.id = %(id)s""",
+        {"id": project_id, "minutes": minutes, "leaders": leaders},
+    )
