@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
+from typing import Any
 
 import attrs
 
@@ -13,7 +14,9 @@ from crowdd.domain.core.item_errors import each
 from crowdd.domain.core.records import NOT_FOUND
 from crowdd.domain.projects.answer_recount import CHUNK, HANDLER
 from crowdd.domain.projects.schedulers import choose
+from crowdd.domain.tasks import task_selection
 from crowdd.domain.tasks.contributions import external_uid
+from crowdd.domain.tasks.task_selection import MAX_NAMED
 from crowdd.errors import InvalidValueError, NotFoundError
 from crowdd.kinds.roles import OWNERS
 from crowdd.kinds.task import TASK
@@ -25,9 +28,10 @@ from crowdd.storage.core import audit, records
 from crowdd.storage.database import Database, Transactions
 from crowdd.storage.projects import projects
 from crowdd.storage.tasks import changes, rows, volunteers
+from crowdd.storage.tasks.changes import Chosen
+from crowdd.storage.tasks.selection import TaskFilter
 from crowdd.values import Values
 
-MAX_NAMED = 100_000  # tasks that one request may name
 REASONS = ("retired", "cancelled")
 _ID = Integer(minimum=1)
 _NOTE = Text(maximum=1000)
@@ -51,22 +55,29 @@ class Effect:
 
 
 class Changes:
-    """What owners change of the tasks of a project, for API, pages and command line alike."""
+    """What owners change of the tasks of a project, for API, pages and command line alike.
+
+    ``matching`` chooses tasks instead of ``task_ids``: those that match when they are changed.
+    """
 
     def __init__(self, db: Transactions, notify: Callable[[int], None], queue: Queue) -> None:
         self._db, self._notify, self._queue = db, notify, queue
 
-    async def redundancy(self, who: Requester, project_id: int, body: object, dry_run: bool = False) -> Effect:
+    async def redundancy(
+        self, who: Requester, project_id: int, body: object, dry_run: bool = False, matching: TaskFilter | None = None
+    ) -> Effect:
         """``n_answers`` of all tasks, or of those in ``task_ids``."""
         given = _given(body, {"n_answers", "task_ids"})
         values = {"n_answers": TASK.field("n_answers").parse(given.get("n_answers"))}
-        return await self._change(who, "redundancy", project_id, task_ids(given), values, dry_run)
+        return await self._change(who, "redundancy", project_id, _chosen(given, matching), values, dry_run)
 
-    async def priority(self, who: Requester, project_id: int, body: object, dry_run: bool = False) -> Effect:
+    async def priority(
+        self, who: Requester, project_id: int, body: object, dry_run: bool = False, matching: TaskFilter | None = None
+    ) -> Effect:
         """``priority_0`` of all tasks, or of those in ``task_ids``."""
         given = _given(body, {"priority_0", "task_ids"})
         values = {"priority_0": TASK.field("priority_0").parse(given.get("priority_0"))}
-        return await self._change(who, "priority", project_id, task_ids(given), values, dry_run)
+        return await self._change(who, "priority", project_id, _chosen(given, matching), values, dry_run)
 
     async def scheduler(self, who: Requester, project_id: int, body: object, dry_run: bool = False) -> Effect:
         """Which scheduler (``sched``) chooses tasks; ``tasks`` of the effect are those that have to change for it."""
@@ -107,9 +118,12 @@ class Changes:
         """How many answers the project's first task needs; None without tasks."""
         return await changes.usual_answers(self._db, project_id)
 
-    async def delete(self, who: Requester, project_id: int, body: object, dry_run: bool = False) -> Effect:
+    async def delete(
+        self, who: Requester, project_id: int, body: object, dry_run: bool = False, matching: TaskFilter | None = None
+    ) -> Effect:
         """Deletes all tasks, or those in ``task_ids``, with their answers and results."""
-        return await self._change(who, "delete", project_id, task_ids(_given(body, {"task_ids"})), {}, dry_run)
+        chosen = _chosen(_given(body, {"task_ids"}), matching)
+        return await self._change(who, "delete", project_id, chosen, {}, dry_run)
 
     async def retire(self, who: Requester, task_id: int, body: object) -> Effect:
         """Takes a task out: ``reason`` is retired (enough is known) or cancelled; ``note`` says why.
@@ -123,13 +137,20 @@ class Changes:
         values = {"reason": reason, "note": _NOTE.parse(given.get("note", "")), "user": who.user_id}
         return await self._change_one(who, "retire", task_id, values)
 
-    async def retire_many(self, who: Requester, project_id: int, ids: list[int], note: str) -> Effect:
-        """Takes these tasks out, at once or by the queue."""
-        await self.require(self._db, who, project_id)
-        values = {"reason": REASONS[0], "note": _NOTE.parse(note), "user": who.user_id}
-        if len(ids) <= CHUNK:
-            return await self._at_once(who, "retire", project_id, ids, values)
-        return await self._enqueue(who, "retire", project_id, ids, values, (len(ids), 0, 0, 0))
+    async def retire_tasks(
+        self, who: Requester, project_id: int, body: object, dry_run: bool = False, matching: TaskFilter | None = None
+    ) -> Effect:
+        """Retires all tasks, or those in ``task_ids``; ``note`` says why."""
+        given = _given(body, {"note", "task_ids"})
+        values = {"reason": REASONS[0], "note": _parsed(_NOTE, "note", given.get("note", "")), "user": who.user_id}
+        return await self._change(who, "retire", project_id, _chosen(given, matching), values, dry_run)
+
+    async def reopen_tasks(
+        self, who: Requester, project_id: int, body: object, dry_run: bool = False, matching: TaskFilter | None = None
+    ) -> Effect:
+        """Puts all retired tasks back, or those in ``task_ids``."""
+        chosen = _chosen(_given(body, {"task_ids"}), matching)
+        return await self._change(who, "reopen", project_id, chosen, {}, dry_run)
 
     async def reopen(self, who: Requester, task_id: int, body: object) -> Effect:
         """Puts a retired task back; late answers that find a place count."""
@@ -138,76 +159,77 @@ class Changes:
 
     async def carry_on(self, item: QueuedTask) -> dict[str, object]:
         """Does a large change, chunk by chunk; each is consistent, and done once whatever happens between them."""
-        given, project_id = item.arguments, item.project_id
+        project_id = item.project_id
         if project_id is None:
             raise NotFoundError(NOT_FOUND)
         await self.require(self._db, item.who, project_id)
         so_far: Values = item.checkpoint or {"last": 0, "effect": [0, 0, 0, 0]}
-        while chunk := await self._chunk(project_id, given["task_ids"], so_far["last"]):
-            so_far = await self._db.transaction(partial(self._step, item=item, ids=chunk, before=so_far))
+        while (after := await self._db.transaction(partial(self._step, item=item, before=so_far))) is not None:
+            so_far = after
             self._notify(project_id)
         return attrs.asdict(
             Effect(*so_far["effect"]), filter=lambda field, _value: field.name not in ("dry_run", "queue_item")
         )
 
-    async def _step(self, tx: Database, *, item: QueuedTask, ids: list[int], before: Values) -> Values:
-        given = item.arguments
-        row = await changes.apply(tx, given["change"], int(item.project_id or 0), ids, given["values"])
+    async def _step(self, tx: Database, *, item: QueuedTask, before: Values) -> Values | None:
+        """Changes the next tasks; how far it came, None at the end."""
+        given, project_id = item.arguments, int(item.project_id or 0)
+        chunk = await task_selection.chunk(tx, project_id, task_selection.asked_for(given), before["last"], CHUNK)
+        if chunk is None:
+            return None
+        row = await changes.apply(tx, given["change"], project_id, chunk.ids, given["values"])
         effect = [a + b for a, b in zip(before["effect"], _counts(row), strict=True)]
-        after = {"last": ids[-1], "effect": effect}
-        await item.progress(item.done + len(ids), given["total"], after, within=tx)
+        after = {"last": chunk.last, "effect": effect}
+        await item.progress(item.done + chunk.walked, given["total"], after, within=tx)
         return after
-
-    async def _chunk(self, project_id: int, named: list[int] | None, after: int) -> list[int]:
-        if named is None:
-            return await changes.next_tasks(self._db, project_id, after, CHUNK)
-        return [task_id for task_id in named if task_id > after][:CHUNK]
 
     async def _change(
         self,
         who: Requester,
         change: str,
         project_id: int,
-        named: list[int] | None,
+        chosen: Chosen,
         values: Mapping[str, object],
         dry_run: bool,
     ) -> Effect:
         await self.require(self._db, who, project_id)
+        await task_selection.require_searchable(self._db, project_id, chosen)
         if dry_run:
-            return Effect(*_counts(await changes.preview(self._db, change, project_id, named, values)), dry_run=True)
-        ids = named if named is not None else await changes.next_tasks(self._db, project_id, 0, CHUNK + 1)
-        if len(ids) > CHUNK:
-            return await self._enqueue(who, change, project_id, named, values)
-        return await self._at_once(who, change, project_id, ids, values)
+            return Effect(*_counts(await changes.preview(self._db, change, project_id, chosen, values)), dry_run=True)
+        at_once = await self._at_once(who, change, project_id, chosen, values)
+        return at_once or await self._enqueue(who, change, project_id, chosen, values)
 
     async def _at_once(
-        self, who: Requester, change: str, project_id: int, ids: Sequence[int], values: Mapping[str, object]
-    ) -> Effect:
-        async def work(tx: Database) -> rows.Effect:
+        self, who: Requester, change: str, project_id: int, chosen: Chosen, values: Mapping[str, object]
+    ) -> Effect | None:
+        """What a change did to at most CHUNK tasks; None if there are more, which it leaves as they are."""
+
+        async def work(tx: Database) -> rows.Effect | None:
             await self.require(tx, who, project_id)
+            ids = await task_selection.few(tx, project_id, chosen, CHUNK)
+            if ids is None:
+                return None
             row = await changes.apply(tx, change, project_id, ids, values)
             await self._note(tx, who, change, project_id, ids, values)
             return row
 
-        effect = Effect(*_counts(await self._db.transaction(work)))
+        done = await self._db.transaction(work)
+        if done is None:
+            return None
         self._notify(project_id)
-        return effect
+        return Effect(*_counts(done))
 
     async def _enqueue(
-        self,
-        who: Requester,
-        change: str,
-        project_id: int,
-        named: list[int] | None,
-        values: Mapping[str, object],
-        counts: tuple[int, int, int, int] | None = None,
+        self, who: Requester, change: str, project_id: int, chosen: Chosen, values: Mapping[str, object]
     ) -> Effect:
-        counts = counts or _counts(await changes.preview(self._db, change, project_id, named, values))
-        total = len(named) if named is not None else await changes.size(self._db, project_id)
-        arguments = {"change": change, "values": dict(values), "task_ids": named, "total": total}
+        counts = _counts(await changes.preview(self._db, change, project_id, chosen, values))
+        filter_ = attrs.asdict(chosen) if isinstance(chosen, TaskFilter) else None
+        ids = None if isinstance(chosen, TaskFilter) else chosen
+        total = len(ids) if ids is not None else await changes.size(self._db, project_id)
+        arguments = {"change": change, "values": dict(values), "task_ids": ids, "matching": filter_, "total": total}
 
         async def work(tx: Database) -> int:
-            await self._note(tx, who, change, project_id, named, values)
+            await self._note(tx, who, change, project_id, chosen, values)
             return await self._queue.add(tx, HANDLER, arguments, who, project_id)
 
         return Effect(*counts, queue_item=await self._db.transaction(work))
@@ -216,8 +238,7 @@ class Changes:
         project_id = await records.project_of(self._db, TASK, task_id)
         if project_id is None:
             raise NotFoundError(NOT_FOUND)
-        await self.require(self._db, who, project_id)
-        return await self._at_once(who, change, project_id, [task_id], values)
+        return await self._change(who, change, project_id, [task_id], values, dry_run=False)
 
     async def require(self, db: Database, who: Requester, project_id: int) -> None:
         """Raises NotFoundError, AnonymousError or ForbiddenError for those who do not run the project."""
@@ -243,7 +264,7 @@ class Changes:
         return actor
 
     async def _named_by_word(self, project_id: int, word: object) -> str:
-        text = _parsed_word(word)
+        text = _parsed(_WORD, "volunteer", word)
         actor = await volunteers.actor_of(self._db, project_id, text)
         if actor is None:
             words = _("This project has no answers from volunteer %(word)s.", word=text)
@@ -256,12 +277,15 @@ class Changes:
         who: Requester,
         change: str,
         project_id: int,
-        ids: Sequence[int] | None,
+        chosen: Chosen,
         values: Mapping[str, object],
     ) -> None:
         """One row of the audit log for the whole of it; a change of one task is about that task."""
+        ids = None if isinstance(chosen, TaskFilter) else chosen
         alone = ids is not None and len(ids) == 1
         after: Values = {**values, "tasks": "all" if ids is None else len(ids)}
+        if isinstance(chosen, TaskFilter):
+            after["tasks"] = {name: value for name, value in attrs.asdict(chosen).items() if value not in (None, ())}
         if "actor" in after:  # not by the secret name of a cookie
             after["volunteer"] = await volunteers.word_of(tx, project_id, after.pop("actor"))
         kind, row_id = ("task", ids[0]) if alone and ids else ("project", project_id)
@@ -276,6 +300,13 @@ def task_ids(given: Mapping[str, object]) -> list[int] | None:
     if not isinstance(named, list) or len(named) > MAX_NAMED:
         raise InvalidValueError(_("`task_ids` must be an array of at most %(maximum)s task ids.", maximum=MAX_NAMED))
     return sorted({*each(named, True, partial(_parsed, _ID, "task_ids"))})
+
+
+def _chosen(given: Mapping[str, object], matching: TaskFilter | None) -> Chosen:
+    """The tasks that a change is about."""
+    if matching is None:
+        return task_ids(given)
+    return None if matching.is_all else matching
 
 
 def _given(body: object, known: set[str]) -> Values:
@@ -294,18 +325,11 @@ def _not_one_of(name: str, choices: Iterable[str]) -> str:
     return _("%(name)s must be one of %(choices)s.", name=name, choices=", ".join(choices))
 
 
-def _parsed(type_: Integer, name: str, value: object) -> int:
+def _parsed(type_: Integer | Text, name: str, value: object) -> Any:
     try:
-        return int(type_.parse(value))
+        return type_.parse(value)
     except InvalidValueError as error:
         raise InvalidValueError(f"{name} {error}.") from None
-
-
-def _parsed_word(value: object) -> str:
-    try:
-        return str(_WORD.parse(value))
-    except InvalidValueError as error:
-        raise InvalidValueError(f"volunteer {error}.") from None
 
 
 def _counts(effect: rows.Effect) -> tuple[int, int, int, int]:

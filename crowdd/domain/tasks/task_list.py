@@ -23,6 +23,7 @@ from crowdd.storage.database import Database
 from crowdd.storage.projects.rows import ProjectPage
 from crowdd.storage.tasks import task_list, task_table
 from crowdd.storage.tasks.rows import ListedRun, ListedTask, TaskContent, Vote
+from crowdd.storage.tasks.selection import TaskFilter
 from crowdd.storage.tasks.task_list import ORDERS, STATES, PageStart
 from crowdd.values import Values
 
@@ -78,6 +79,15 @@ class Asked:
         """The least agreement, and the one below which all are; 0 to 1."""
         below = None if self.max_agreement is None or self.max_agreement >= 100 else (self.max_agreement + 1) / 100
         return None if self.min_agreement is None else self.min_agreement / 100, below
+
+    @property
+    def filter(self) -> TaskFilter:
+        """What all the tasks of the list have in common."""
+        minimum, below = self.agreements if self.order == AGREEMENT else (None, None)
+        if self.order == AGREEMENT and minimum is None:
+            minimum = 0.0  # a task without a result is not in this order
+        words = tuple(orjson.dumps(word).decode()[1:-1] for word in self.words.split())  # as JSON writes them
+        return TaskFilter(self.state, words, minimum, below)
 
 
 class TaskPagination(Pagination):
@@ -206,8 +216,7 @@ class Browsing:
     async def _holding(self, row: ProjectPage, asked: Asked, total: int) -> TaskListPage:
         """As far as a page may cost: what is found in so many tasks, and where to go on."""
         place = PageStart(asked.state, descending=asked.descending, after=asked.after)
-        words = [orjson.dumps(word).decode()[1:-1] for word in asked.words.split()]
-        found = await task_list.holding(self._db, row["id"], place, words, asked.per_page, MAX_WALKED)
+        found = await task_list.holding(self._db, row["id"], place, asked.filter.words, asked.per_page, MAX_WALKED)
         full = len(found) == asked.per_page
         to = found[-1]["id"] if full else await task_list.last_of(self._db, row["id"], place, MAX_WALKED)
         tasks = [_listed(task) for task in found]

@@ -15,6 +15,7 @@ from crowdd.concurrency.concurrency_limit import Turns
 from crowdd.domain.core import rights
 from crowdd.domain.core.csv_escape import cell
 from crowdd.domain.projects.answer_visibility import complete_only
+from crowdd.domain.tasks import task_selection
 from crowdd.domain.transfer.download_limits import DownloadLimits
 from crowdd.domain.transfer.spool import Spool, Spools
 from crowdd.errors import InvalidValueError, NotFoundError
@@ -27,6 +28,7 @@ from crowdd.languages import _
 from crowdd.requester import Requester
 from crowdd.storage.database import Database
 from crowdd.storage.projects.rows import ProjectPage
+from crowdd.storage.tasks.selection import TaskFilter
 from crowdd.storage.transfer import exports
 from crowdd.values import Values
 
@@ -89,6 +91,10 @@ class Exports:
         if not row["zip_download"]:
             rights.require(who, row["roles"], OWNERS)
         rights.require(who, row["roles"], TASK_RUN.rights.see)
+
+    async def matching(self, row: ProjectPage, chosen: TaskFilter) -> Named:
+        """The tasks that match. Raises InvalidValueError where they are too many to be named."""
+        return await task_selection.named(self._db, row["id"], chosen)
 
     def file(
         self,

@@ -349,7 +349,7 @@ class Imports:
         if not ids:
             raise InvalidValueError(_("No tasks are missing from this file."))
         note = f"Missing from {found['name'] or 'the pasted rows'}"
-        return await self._changes.retire_many(who, row["id"], ids, note)
+        return await self._changes.retire_tasks(who, row["id"], {"task_ids": ids, "note": note})
 
     async def carry_on(self, item: QueuedTask) -> dict[str, object]:
         """Does what an item of the queue asks for, from where an earlier attempt came to."""

@@ -7,7 +7,8 @@ from typing import Any
 
 import attrs
 
-from crowdd.domain.tasks.changes import MAX_NAMED, REASONS, Changes, Effect
+from crowdd.domain.tasks.changes import REASONS, Changes, Effect
+from crowdd.domain.tasks.task_selection import MAX_NAMED
 from crowdd.errors import AnonymousError, NotFoundError, TooManyRequestsError
 from crowdd.http import queries
 from crowdd.http.api.objects import checked_id

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from crowdd.storage.database import Database, fetch_row, one, one_or_none
 from crowdd.storage.tasks.rows import Effect
+from crowdd.storage.tasks.selection import TaskFilter, ids_of
 
 # What is called for each change; %(tasks)s is an array of ids.
 _APPLY = {
@@ -17,12 +18,16 @@ _APPLY = {
     "reopen": "reopen(%(project)s, %(tasks)s, clock())",
     "recount": "recount(%(project)s, %(tasks)s, clock())",
 }
-_PREVIEW = {
-    "redundancy": "preview_redundancy(%(project)s, %(tasks)s::bigint[], %(n_answers)s)",
-    "priority": "preview_priority(%(project)s, %(tasks)s::bigint[], %(priority_0)s)",
-    "withdraw": "preview_withdraw(%(project)s, %(tasks)s::bigint[], %(actor)s)",
-    "delete": "preview_delete(%(project)s, %(tasks)s::bigint[])",
+_PREVIEW = {  # {tasks} is an array of ids, null for all tasks
+    "redundancy": "preview_redundancy(%(project)s, {tasks}, %(n_answers)s)",
+    "priority": "preview_priority(%(project)s, {tasks}, %(priority_0)s)",
+    "withdraw": "preview_withdraw(%(project)s, {tasks}, %(actor)s)",
+    "delete": "preview_delete(%(project)s, {tasks})",
+    "retire": "preview_retire(%(project)s, {tasks})",
+    "reopen": "preview_reopen(%(project)s, {tasks})",
 }
+Chosen = Sequence[int] | TaskFilter | None
+"""Tasks by their ids, those that match, or all."""
 
 
 async def apply(
@@ -37,14 +42,14 @@ async def apply(
     )
 
 
-async def preview(
-    db: Database, change: str, project_id: int, task_ids: Sequence[int] | None, values: Mapping[str, object]
-) -> Effect:
-    """What ``apply`` would give at this moment; None for all tasks of the project."""
-    tasks = None if task_ids is None else list(task_ids)
-    return await fetch_row(
-        db, Effect, f"SELECT * FROM {_PREVIEW[change]}", {**values, "project": project_id, "tasks": tasks}
-    )
+async def preview(db: Database, change: str, project_id: int, chosen: Chosen, values: Mapping[str, object]) -> Effect:
+    """What ``apply`` would give at this moment."""
+    given = {**values, "project": project_id}
+    if isinstance(chosen, TaskFilter):
+        tasks, given = ids_of(chosen), {**given, **chosen.values}
+    else:
+        tasks, given["tasks"] = "%(tasks)s::bigint[]", None if chosen is None else list(chosen)
+    return await fetch_row(db, Effect, f"SELECT * FROM {_PREVIEW[change].format(tasks=tasks)}", given)
 
 
 async def next_tasks(db: Database, project_id: int, after: int, maximum: int) -> list[int]:

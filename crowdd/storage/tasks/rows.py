@@ -238,6 +238,15 @@ class Effect:
     answers: int
 
 
+@attrs.frozen
+class MatchingTasks:
+    """Tasks that match among those that were looked at: their ids, the last that was come to, and how many were looked at."""
+
+    ids: list[int]
+    last: int | None
+    walked: int
+
+
 class VolunteerRow(TypedDict):
     """A volunteer as owners see them; ``user_…`` is None without an account."""
 

@@ -78,9 +78,14 @@ async def holding(
             "named": place.after,
             "maximum": maximum,
             "limit": limit,
-            "patterns": [f"%{_LIKE.sub(_ESCAPED, word)}%" for word in words],
+            "patterns": patterns(words),
         },
     )
+
+
+def patterns(words: Sequence[str]) -> list[str]:
+    """Patterns of LIKE for texts that hold these words."""
+    return [f"%{_LIKE.sub(_ESCAPED, word)}%" for word in words]
 
 
 async def last_of(db: Database, project_id: int, place: PageStart, maximum: int) -> int | None:

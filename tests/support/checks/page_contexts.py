@@ -868,6 +868,7 @@ def _task_cases(at: str) -> Iterator[Case]:
         "kept_by_columns": [("orderby", "id"), ("per_page", "25")], "kept_by_size": [("columns", "url"), ("columns", "taken")],
     }  # fmt: skip
     keys["agreements"] = ("", "75")
+    keys["matching"] = "max_agreement=75&orderby=agreement"
     page, here = "project/browse.html", f"{at}tasks/browse"
     yield Case(page, "owner", frame(ILSE, here) | owner | keys)
     yield Case(
@@ -925,7 +926,9 @@ def _task_cases(at: str) -> Iterator[Case]:
     yield from _import_cases(at, owner)
     keys = frame(ILSE, f"{at}tasks/export") | owner | files
     yield Case("project/export.html", "owner", keys)
-    yield Case("project/export.html", "some tasks", keys | {"task_ids": "12,15"})
+    yield Case("project/export.html", "some tasks", keys | {"task_ids": "12,15", "chosen": "task_ids=12%2C15"})
+    matching = {"task_ids": "", "chosen": "scope=matching&matching=state%3Dongoing%26orderby%3Did"}
+    yield Case("project/export.html", "tasks that match", keys | matching)
 
 
 def _change_cases(at: str, owner: Context) -> Iterator[Case]:
@@ -945,15 +948,18 @@ def _change_cases(at: str, owner: Context) -> Iterator[Case]:
         "task_ids": "7, 8",
         "short_name": "",
         "volunteer": None,
+        "note": "Blurred",
         "csrf": "t",
     }
-    for name in ("redundancy", "priority", "scheduler", "withdraw", "delete"):
+    match: Context = {"text": "orderby=agreement", "words": "fox", "state": "ongoing", "agreements": ("20", "")}
+    for name in ("redundancy", "priority", "scheduler", "withdraw", "retire", "reopen", "delete"):
         page, keys = f"project/task_{name}.html", frame(ILSE, f"{at}tasks/{name}") | owner
         keys |= {
             "title": "A change",
             "form": fields | {"errors": {}},
             "effect": None,
             "schedulers": ["default", "random", "new_one"],
+            "matching": None,
         }
         yield Case(page, "first", keys)
         yield Case(page, "with its effect", keys | {"effect": effect})
@@ -967,8 +973,14 @@ def _change_cases(at: str, owner: Context) -> Iterator[Case]:
             "volunteer": ["No answer of this project has it."],
         }
         yield Case(page, "wrong", keys | {"form": fields | {"errors": wrong}})
+        yield Case(page, "all that match", keys | {"matching": match, "effect": effect})
+        yield Case(
+            page,
+            "all tasks",
+            keys | {"matching": {"text": "orderby=id", "words": "", "state": None, "agreements": None}},
+        )
     yield Case("project/task_delete.html", "none", frame(ILSE, f"{at}tasks/delete") | owner | UNUSED | {
-        "form": fields | {"errors": {}}, "effect": None})  # fmt: skip
+        "form": fields | {"errors": {}}, "effect": None, "matching": None})  # fmt: skip
     item: Context = {
         "id": 7, "name": "import_tasks", "state": "running", "created": "2025-11-20T21:44:00.000000", "done": 61240,
         "total": 100_000, "rate": 6110.4, "eta": 7.2, "error": "", "cancelling": False, "result": None,

@@ -180,12 +180,23 @@ def numbers_in(text: str) -> list[str]:
 
 
 def ticked(incoming: Incoming) -> list[str]:
-    """The tasks that an address names in ``task_ids``. A form with boxes sends the name several times."""
-    return [word for text in incoming.all_of("task_ids") for word in numbers_in(text)]
+    """The tasks that an address names in ``task_ids``. A form with boxes sends the name several times.
+
+    With ``scope=page`` it is about all on the page of the list that it came from (``page_ids``).
+    """
+    named = (
+        [incoming.query.get("page_ids", "")] if incoming.query.get("scope") == "page" else incoming.all_of("task_ids")
+    )
+    return [word for text in named for word in numbers_in(text)]
+
+
+def all_matching(incoming: Incoming) -> str:
+    """The filters of the list if an address is about all tasks that match, otherwise an empty text."""
+    return incoming.query.get("matching", "") if incoming.query.get("scope") == "matching" else ""
 
 
 def none_ticked(incoming: Incoming, short_name: str) -> Redirect | None:
     """A redirect to the list if its form was sent with no box ticked. No box ticked does not mean all tasks."""
-    if "ticked" not in incoming.query or ticked(incoming):
+    if "ticked" not in incoming.query or ticked(incoming) or all_matching(incoming):
         return None
     return Redirect(f"/project/{quote(short_name)}/tasks/browse", _("Select tasks first."), "error")

@@ -6,18 +6,30 @@ CREATE FUNCTION would_be_complete(t task_ledger, p_n int, p_counted_gone int, p_
 SELECT is_complete(t.answers - p_counted_gone + CASE WHEN t.retired OR t.uncounted = 0 THEN 0 ELSE least(countable(t.project_id, t.task_id, p_but), greatest(0,
            p_n - t.answers + p_counted_gone - CASE t.mode WHEN 'unlimited' THEN 0 ELSE t.leases - p_leases_gone END)) END, p_n) $$;
 
+-- The tasks that a change is about. Named ones are looked up one by one, since a list of them cannot be compared with each task.
+CREATE FUNCTION chosen_tasks(p_project bigint, p_tasks bigint[]) RETURNS SETOF task_ledger STABLE LANGUAGE sql AS $$
+SELECT * FROM task_ledger WHERE project_id = p_project AND p_tasks IS NULL UNION ALL
+SELECT l.* FROM unnest(p_tasks) u(id) JOIN LATERAL (SELECT * FROM task_ledger WHERE project_id = p_project AND task_id = u.id OFFSET 0) l ON true $$;
+
 CREATE FUNCTION preview_redundancy(p_project bigint, p_tasks bigint[], p_n int) RETURNS effect STABLE LANGUAGE sql AS $$
 SELECT count(*), count(*) FILTER (WHERE would AND NOT done), count(*) FILTER (WHERE done AND NOT would), 0
-  FROM (SELECT l.done, would_be_complete(l, p_n, 0, '', 0) AS would FROM task_ledger l
-         WHERE project_id = p_project AND (p_tasks IS NULL OR task_id = ANY (p_tasks)) AND n_answers <> p_n) t $$;
+  FROM (SELECT l.done, would_be_complete(l, p_n, 0, '', 0) AS would FROM chosen_tasks(p_project, p_tasks) l
+         WHERE n_answers <> p_n) t $$;
 
 CREATE FUNCTION preview_priority(p_project bigint, p_tasks bigint[], p_priority float8) RETURNS effect STABLE LANGUAGE sql AS $$
-SELECT count(*), 0, 0, 0 FROM task_ledger
- WHERE project_id = p_project AND (p_tasks IS NULL OR task_id = ANY (p_tasks)) AND priority_0 <> p_priority $$;
+SELECT count(*), 0, 0, 0 FROM chosen_tasks(p_project, p_tasks) WHERE priority_0 <> p_priority $$;
 
 CREATE FUNCTION preview_delete(p_project bigint, p_tasks bigint[]) RETURNS effect STABLE LANGUAGE sql AS $$
-SELECT count(*), 0, 0, coalesce(sum(answers + uncounted), 0) FROM task_ledger
- WHERE project_id = p_project AND (p_tasks IS NULL OR task_id = ANY (p_tasks)) $$;
+SELECT count(*), 0, 0, coalesce(sum(answers + uncounted), 0) FROM chosen_tasks(p_project, p_tasks) $$;
+
+CREATE FUNCTION preview_retire(p_project bigint, p_tasks bigint[]) RETURNS effect STABLE LANGUAGE sql AS $$
+SELECT count(*), 0, 0, 0 FROM chosen_tasks(p_project, p_tasks) WHERE NOT retired $$;
+
+-- Retired tasks have no leases. Late answers count again as far as they are needed.
+CREATE FUNCTION preview_reopen(p_project bigint, p_tasks bigint[]) RETURNS effect STABLE LANGUAGE sql AS $$
+SELECT count(*), count(*) FILTER (WHERE would AND NOT done), count(*) FILTER (WHERE NOT would), 0
+  FROM (SELECT done, is_complete(answers + CASE WHEN uncounted = 0 THEN 0 ELSE least(countable(project_id, task_id), greatest(0, n_answers - answers)) END,
+                                 n_answers) AS would FROM chosen_tasks(p_project, p_tasks) WHERE retired) t $$;
 
 CREATE FUNCTION preview_withdraw(p_project bigint, p_tasks bigint[], p_actor text) RETURNS effect STABLE LANGUAGE sql AS $$
 SELECT count(*), count(*) FILTER (WHERE would AND NOT done), count(*) FILTER (WHERE done AND NOT would), coalesce(sum(counted + late), 0)

@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from urllib.parse import urlencode
 
 from crowdd.domain.projects.projects import Projects
 from crowdd.domain.tasks.changes import task_ids
 from crowdd.domain.transfer.exports import FORMATS, Exports
 from crowdd.errors import NotFoundError
 from crowdd.http import queries
-from crowdd.http.pages.project.views import ProjectPrivate, ProjectPublic, ProjectViews, locked_out, none_ticked, ticked
+from crowdd.http.pages.project.data import task_filters
+from crowdd.http.pages.project.views import (
+    ProjectPrivate,
+    ProjectPublic,
+    ProjectViews,
+    all_matching,
+    locked_out,
+    none_ticked,
+    ticked,
+)
 from crowdd.http.request import Incoming
 from crowdd.http.responses import Download, Page, Response
 from crowdd.http.routing import Route, get
@@ -23,7 +33,10 @@ class ExportPublic(ProjectPublic):
 
 
 class ExportPrivate(ProjectPrivate):
+    """``chosen`` are the tasks whose rows leave, for addresses: by their ids or by filters; "" for all."""
+
     task_ids: str
+    chosen: str
 
 
 class ExportPages:
@@ -39,23 +52,29 @@ class ExportPages:
         """A file of a ``type`` in a ``format``; without both, the page to choose them.
 
         ``raw=1``: texts in tables are not escaped. ``task_ids``: only of these tasks. ``volunteer``: only answers with
-        this code.
+        this code. ``scope=matching`` with ``matching``: only of the tasks of these filters.
         """
         row = await self._projects.page(short_name, incoming.who)
         self._exports.require(incoming.who, row)
         if (back := none_ticked(incoming, short_name)) is not None:
             return back
-        named = ticked(incoming)
+        named, text = ticked(incoming), all_matching(incoming)
+        if text:
+            chosen = await self._exports.matching(row, task_filters.task_filter(text))
+        else:
+            chosen = task_ids({"task_ids": named or None})
         type_, format_ = incoming.query.get("type"), incoming.query.get("format")
         if type_ is None and format_ is None:
             context = await self._views.context(incoming, row)
-            sizes = await self._exports.sizes(row, task_ids({"task_ids": named or None}))
+            sizes = await self._exports.sizes(row, chosen)
             public = ExportPublic(**context.public, exports=sizes, formats=list(FORMATS))
-            return Page("project/export.html", public, ExportPrivate(**context.private, task_ids=",".join(named)))
+            by = {"scope": "matching", "matching": text} if text else {"task_ids": ",".join(named)} if named else {}
+            private = ExportPrivate(**context.private, task_ids="" if text else ",".join(named), chosen=urlencode(by))
+            return Page("project/export.html", public, private)
         if type_ is None or format_ is None:
             raise NotFoundError("404 Not Found", hint="Both type and format are required.")
         raw = queries.flag(incoming.query.get("raw", ""), "raw")
-        chosen, word = task_ids({"task_ids": named or None}), incoming.query.get("volunteer", "")
+        word = incoming.query.get("volunteer", "")
         file = self._exports.file(incoming.who, row, type_, format_, raw=raw, named=chosen, volunteer=word)
         parts = self._exports.download(incoming.who, file, network(incoming.address))
         return Download(file.name, file.content_type, parts)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator
+from typing import Protocol
 from urllib.parse import quote
 
 import attrs
@@ -11,10 +12,13 @@ from crowdd.domain.projects.projects import Projects
 from crowdd.domain.tasks.changes import Changes, Effect
 from crowdd.errors import InvalidValueError, NotFoundError
 from crowdd.http.html.forms import MISTAKES, Form, Forms, WithForm
+from crowdd.http.pages.project.data import task_filters
+from crowdd.http.pages.project.data.task_filters import Matching
 from crowdd.http.pages.project.views import (
     ProjectPrivate,
     ProjectPublic,
     ProjectViews,
+    all_matching,
     locked_out,
     none_ticked,
     numbers_in,
@@ -28,10 +32,19 @@ from crowdd.languages import _, ngettext
 from crowdd.requester import Requester
 from crowdd.storage import schedulers
 from crowdd.storage.projects.rows import ProjectPage
+from crowdd.storage.tasks.selection import TaskFilter
 from crowdd.values import Values
 
 _AT = "/project/<short_name>/tasks"
-Change = Callable[[Requester, int, Values, bool], Awaitable[Effect]]
+
+
+class Change(Protocol):
+    """A change of ``Changes``; ``matching`` chooses tasks instead of ``task_ids``."""
+
+    def __call__(
+        self, who: Requester, project_id: int, body: object, dry_run: bool, matching: TaskFilter | None = None
+    ) -> Awaitable[Effect]:
+        """What it does, or would do."""
 
 
 @attrs.frozen
@@ -47,9 +60,13 @@ class ChangeForm:
 
 REDUNDANCY = ChangeForm("redundancy", _("Answers per task"), ("n_answers",), lambda c: c.redundancy, "may")
 PRIORITY = ChangeForm("priority", _("Task priority"), ("priority_0",), lambda c: c.priority, "must")
-SCHEDULER = ChangeForm("scheduler", _("Task order"), ("sched",), lambda c: c.scheduler)
-WITHDRAWAL = ChangeForm("withdraw", _("Delete answers of a volunteer"), ("volunteer",), lambda c: c.withdraw)
+SCHEDULER = ChangeForm("scheduler", _("Task order"), ("sched",), lambda c: _of_all(c.scheduler))
+WITHDRAWAL = ChangeForm("withdraw", _("Delete answers of a volunteer"), ("volunteer",), lambda c: _of_all(c.withdraw))
+RETIREMENT = ChangeForm("retire", _("Retire tasks"), ("note",), lambda c: c.retire_tasks, "must")
+REOPENING = ChangeForm("reopen", _("Reopen tasks"), (), lambda c: c.reopen_tasks, "must")
 DELETION = ChangeForm("delete", _("Delete tasks"), (), lambda c: c.delete, "may")
+_FORMS = (REDUNDANCY, PRIORITY, SCHEDULER, WITHDRAWAL, RETIREMENT, REOPENING, DELETION)
+_OPTIONAL = frozenset({"note"})
 
 
 class ChangePublic(ProjectPublic, WithForm, Message):
@@ -60,19 +77,20 @@ class ChangePublic(ProjectPublic, WithForm, Message):
 
 
 class ChangePrivate(ProjectPrivate):
-    """``schedulers`` are the names of those that can be chosen."""
+    """``schedulers`` are the names of those that can be chosen. ``matching`` chooses tasks instead of their numbers."""
 
     schedulers: list[str]
+    matching: Matching | None
 
 
 class ChangePages:
-    """``/project/<short_name>/tasks/redundancy``, ``priority``, ``scheduler``, ``withdraw`` and ``delete``."""
+    """``/project/<short_name>/tasks/`` with the name of a change."""
 
     def __init__(self, projects: Projects, changes: Changes, forms: Forms, views: ProjectViews) -> None:
         self._projects, self._changes, self._forms, self._views = projects, changes, forms, views
 
     def routes(self) -> Iterator[Route]:
-        for form in (REDUNDANCY, PRIORITY, SCHEDULER, WITHDRAWAL, DELETION):
+        for form in _FORMS:
             yield get(f"{_AT}/{form.name}", locked_out(self._shown(form)))
             yield post(f"{_AT}/{form.name}", locked_out(self._sent(form)))
 
@@ -84,7 +102,9 @@ class ChangePages:
             values = await self._values(incoming, form, row)
             if form.task_ids != "no":
                 values["task_ids"] = ", ".join(ticked(incoming)) or None
-            return await self._page(incoming, row, form, self._forms.filled(incoming, **values))
+            text = all_matching(incoming) if form.task_ids != "no" else ""
+            matching = task_filters.matching(text) if text else None
+            return await self._page(incoming, row, form, self._forms.filled(incoming, **values), matching=matching)
 
         return show
 
@@ -102,16 +122,18 @@ class ChangePages:
     def _sent(self, form: ChangeForm) -> Handler:
         async def send(incoming: Incoming, short_name: str) -> Response:
             row = await self._projects.owned(short_name, incoming.who)
-            wrong, body = _read(incoming, form, row["short_name"])
+            text = incoming.field("matching") if form.task_ids != "no" else ""
+            wrong, body = _read(incoming, form, row["short_name"], bool(text))
             dry_run = incoming.flag("preview", False)
             if dry_run:
                 wrong.pop("short_name", None)  # to look costs nothing
             effect = None
             if not wrong:
                 try:
-                    effect = await form.change(self._changes)(incoming.who, row["id"], body, dry_run)
+                    chosen = task_filters.task_filter(text) if text else None
+                    effect = await form.change(self._changes)(incoming.who, row["id"], body, dry_run, chosen)
                 except InvalidValueError as error:
-                    wrong = {_field_of(error, form): [error.args[0]]}
+                    wrong = {_field_of(error, form, bool(text)): [error.args[0]]}
                 except NotFoundError as error:
                     if form is not WITHDRAWAL:
                         raise
@@ -126,7 +148,9 @@ class ChangePages:
         self, incoming: Incoming, row: ProjectPage, form: ChangeForm, wrong: dict[str, list[str]], effect: Effect | None
     ) -> Response:
         again = self._forms.refused(incoming, wrong, *_names(form))
-        return await self._page(incoming, row, form, again, MISTAKES if wrong else NO_MESSAGE, effect)
+        text = incoming.field("matching")
+        matching = task_filters.matching(text) if text and form.task_ids != "no" else None
+        return await self._page(incoming, row, form, again, MISTAKES if wrong else NO_MESSAGE, effect, matching)
 
     async def _page(
         self,
@@ -136,6 +160,7 @@ class ChangePages:
         fields: Form,
         message: Message = NO_MESSAGE,
         effect: Effect | None = None,
+        matching: Matching | None = None,
     ) -> Response:
         context = await self._views.context(incoming, row, form.title)
         public = ChangePublic(
@@ -146,7 +171,8 @@ class ChangePages:
             **message,
         )
         names = list(schedulers.names()) if form is SCHEDULER else []
-        return Page(f"project/task_{form.name}.html", public, ChangePrivate(**context.private, schedulers=names))
+        private = ChangePrivate(**context.private, schedulers=names, matching=matching)
+        return Page(f"project/task_{form.name}.html", public, private)
 
 
 def _names(form: ChangeForm) -> tuple[str, ...]:
@@ -154,17 +180,30 @@ def _names(form: ChangeForm) -> tuple[str, ...]:
     return (*form.fields, *named, *(("short_name",) if form is DELETION else ()))
 
 
-def _read(incoming: Incoming, form: ChangeForm, short_name: str) -> tuple[dict[str, list[str]], Values]:
-    """The mistakes of a form that was sent, and the body of its change."""
+def _of_all(change: Callable[[Requester, int, object, bool], Awaitable[Effect]]) -> Change:
+    """A change for which tasks are not chosen."""
+
+    def changed(
+        who: Requester, project_id: int, body: object, dry_run: bool, matching: TaskFilter | None = None
+    ) -> Awaitable[Effect]:
+        return change(who, project_id, body, dry_run)
+
+    return changed
+
+
+def _read(
+    incoming: Incoming, form: ChangeForm, short_name: str, by_filter: bool
+) -> tuple[dict[str, list[str]], Values]:
+    """The mistakes of a form that was sent, and the body of its change. ``by_filter``: filters choose its tasks."""
     wrong: dict[str, list[str]] = {}
     body: Values = {}
     for name in form.fields:
         body[name] = incoming.field(name).strip()
-        if not body[name]:
+        if not body[name] and name not in _OPTIONAL:
             wrong[name] = [_("Please fill this in.")]
     if form.task_ids != "no":
-        body["task_ids"] = _task_ids(incoming)
-        if form.task_ids == "must" and not body["task_ids"]:
+        body["task_ids"] = None if by_filter else _task_ids(incoming)
+        if form.task_ids == "must" and not body["task_ids"] and not by_filter:
             wrong["task_ids"] = [_("Enter task numbers.")]
     if form is PRIORITY and "priority_0" not in wrong and not _is_share(body["priority_0"]):
         wrong["priority_0"] = [_("Enter a number from 0 to 1.")]
@@ -188,9 +227,10 @@ def _is_share(text: str) -> bool:
         return False
 
 
-def _field_of(error: InvalidValueError, form: ChangeForm) -> str:
-    """The field of an error, whose sentence begins with the name of the field."""
-    return next((name for name in _names(form) if error.args[0].startswith(name)), _names(form)[0])
+def _field_of(error: InvalidValueError, form: ChangeForm, by_filter: bool) -> str:
+    """The field of an error, whose sentence begins with the name of the field, or is about the filters."""
+    other = "task_ids" if by_filter else _names(form)[0]
+    return next((name for name in _names(form) if error.args[0].startswith(name)), other)
 
 
 def _done(short_name: str, effect: Effect) -> Redirect:

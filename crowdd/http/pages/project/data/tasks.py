@@ -3,38 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TypedDict
 from urllib.parse import quote
 
 from crowdd.domain.projects.projects import Projects
 from crowdd.domain.tasks.leases import Leases
-from crowdd.domain.tasks.task_list import AGREEMENT, MAX_SORTED, PAGE_SIZES, PER_PAGE, Asked, Browsing, TaskPagination
-from crowdd.errors import InvalidValueError
+from crowdd.domain.tasks.task_list import AGREEMENT, MAX_SORTED, PAGE_SIZES, PER_PAGE, Browsing, TaskPagination
 from crowdd.http import queries
 from crowdd.http.html import table
 from crowdd.http.html.forms import Forms
 from crowdd.http.html.table import Table
+from crowdd.http.pages.project.data import task_filters
+from crowdd.http.pages.project.data.task_filters import Chosen
 from crowdd.http.pages.project.views import ProjectPrivate, ProjectPublic, ProjectViews, locked_out
 from crowdd.http.request import Incoming
 from crowdd.http.responses import BytesResponse, JsonResponse, Page, Redirect, Response
 from crowdd.http.routing import Route, get
 from crowdd.kinds.roles import OWNERS, Role
-from crowdd.kinds.types import clean_text
-from crowdd.languages import _
 from crowdd.storage.projects.rows import ProjectPage
 from crowdd.storage.tasks.rows import TaskContent
 from crowdd.values import Values
 
 _AT = "/project/<short_name>/tasks"
-
-
-class Chosen(TypedDict):
-    """The filters and the order of the list."""
-
-    words: str
-    state: str | None
-    orderby: str
-    desc: bool
 
 
 class TasksPublic(ProjectPublic):
@@ -59,13 +48,15 @@ class BrowsePublic(ProjectPublic):
 class BrowsePrivate(ProjectPrivate):
     """``rows`` are the tasks with ``info_text``, ``contents`` what the table shows of them, by id.
 
-    ``missing`` is the number of a task that was not found. ``sees``: the requester may see what was answered.
+    ``matching`` are the filters for forms that change all tasks that match. ``missing`` is the number of a task that
+    was not found. ``sees``: the requester may see what was answered.
     """
 
     rows: list[Values]
     contents: dict[int, TaskContent]
     table: Table
     agreements: tuple[str, str]
+    matching: str
     owns: bool
     sees: bool
     sorts: bool
@@ -121,13 +112,14 @@ class TaskPages:
         wanted = incoming.query.get("id", "").strip()
         if wanted and (found := await self._one(row, wanted)) is not None:
             return Redirect(f"/project/{quote(short_name)}/tasks/{found}")
-        listed = await self._browsing.tasks(incoming.who, row, _asked(incoming, page))
+        asked = task_filters.asked(incoming.query, page, PER_PAGE if incoming.wants_json else PAGE_SIZES[0])
+        listed = await self._browsing.tasks(incoming.who, row, asked)
         context = await self._views.context(incoming, row)
         public = BrowsePublic(
             **context.public,
             tasks=[{name: value for name, value in task.items() if name != "info_text"} for task in listed.tasks],
             pagination=listed.pagination,
-            chosen=_chosen(incoming),
+            chosen=task_filters.chosen(incoming.query),
         )
         if incoming.wants_json:
             return Page("project/browse.html", public)
@@ -140,7 +132,8 @@ class TaskPages:
             rows=listed.tasks,
             contents=contents,
             table=_table(incoming, row, columns, shown, listed.per_page, self._browsing.sees_answers(row)),
-            agreements=(incoming.query.get("min_agreement", ""), incoming.query.get("max_agreement", "")),
+            agreements=task_filters.agreements(incoming.query),
+            matching=task_filters.text_of(incoming.query),
             owns=owns(row),
             sees=self._browsing.sees_answers(row),
             sorts=int(row["n_tasks"]) <= MAX_SORTED,
@@ -198,12 +191,12 @@ def _table(
         sorts += ["priority_0", *(["n_task_runs"] if int(row["n_tasks"]) <= MAX_SORTED else [])]
     if sees:
         sorts.append(AGREEMENT)
-    chosen = _chosen(incoming)
+    chosen, (minimum, maximum) = task_filters.chosen(incoming.query), task_filters.agreements(incoming.query)
     filters = {
         "words": chosen["words"],
         "state": chosen["state"] or "",
-        "min_agreement": incoming.query.get("min_agreement", ""),
-        "max_agreement": incoming.query.get("max_agreement", ""),
+        "min_agreement": minimum,
+        "max_agreement": maximum,
         "orderby": chosen["orderby"],
         "desc": "1" if chosen["desc"] else "",
         "per_page": incoming.query.get("per_page", ""),
@@ -228,40 +221,3 @@ def _csv(row: ProjectPage, shown: list[str], tasks: list[Values], contents: dict
         told = [task["n_task_runs"], task["n_answers"], task["priority_0"], task["state"]]
         rows.append([task["id"], *cells, *told, *answers])
     return table.as_csv(f"{row['short_name']}_tasks", headings, rows)
-
-
-def _asked(incoming: Incoming, page: int) -> Asked:
-    query, chosen = incoming.query, _chosen(incoming)
-    around = {name: queries.number(query[name], name, 0) for name in ("after", "before") if query.get(name)}
-    if page < 1:
-        raise InvalidValueError(_("The page number must be 1 or more."))
-    return Asked(
-        page=page,
-        state=chosen["state"],
-        order=chosen["orderby"],
-        descending=chosen["desc"],
-        words=chosen["words"],
-        per_page=queries.number(
-            query.get("per_page", ""), "per_page", PER_PAGE if incoming.wants_json else PAGE_SIZES[0]
-        ),
-        min_agreement=_percent(incoming, "min_agreement"),
-        max_agreement=_percent(incoming, "max_agreement"),
-        **around,
-    )
-
-
-def _percent(incoming: Incoming, name: str) -> int | None:
-    text = incoming.query.get(name, "").strip()
-    return queries.number(text, name, 0, 100) if text else None
-
-
-def _chosen(incoming: Incoming) -> Chosen:
-    query = incoming.query
-    words = clean_text(query.get("words", "")).strip()
-    agreed = not words and (query.get("min_agreement") or query.get("max_agreement"))
-    return Chosen(
-        words=words,
-        state=query.get("state") or None,
-        orderby=AGREEMENT if agreed else query.get("orderby") or "id",
-        desc=queries.flag(query.get("desc", ""), "desc"),
-    )
