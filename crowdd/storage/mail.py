@@ -8,6 +8,7 @@ from datetime import datetime
 import attrs
 
 from crowdd.storage.core import batch_delete
+from crowdd.storage.core.row_pages import Part, Place
 from crowdd.storage.database import Database, fetch_row_or_none, fetch_rows, one_or_none
 
 
@@ -84,15 +85,18 @@ async def put_back(db: Database, mail_id: int, seconds: float, error: str, *, co
     await db.execute(sql, {"id": mail_id, "seconds": seconds, "error": error, "counts": counts})
 
 
-async def list_mails(db: Database, limit: int, state: str | None) -> list[QueuedMail]:
-    """The latest e-mails without their texts."""
-    where = "WHERE state = %(state)s" if state else ""
-    return await fetch_rows(
+async def list_mails(db: Database, place: Place, state: str | None, recipient: str | None) -> Part[QueuedMail]:
+    """A page of e-mails without their texts."""
+    where = [place.beside("mail", "id", ("id",))]
+    where += ["state = %(state)s"] if state else []
+    where += ["lower(recipient) = lower(%(recipient)s)"] if recipient else []
+    rows = await fetch_rows(
         db,
         QueuedMail,
-        f"SELECT {_HEAD} FROM mail {where} ORDER BY id DESC LIMIT %(limit)s",
-        {"limit": limit, "state": state},
+        f"SELECT {_HEAD} FROM mail WHERE {' AND '.join(where)} {place.limited(('id',))}",
+        {**place.values(), "state": state, "recipient": recipient},
     )
+    return place.part(rows)
 
 
 async def one_of(db: Database, mail_id: int) -> WholeMail | None:

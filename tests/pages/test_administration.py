@@ -35,7 +35,7 @@ DASHBOARD = {
 WEEK_LISTS = {"update_feed", "draft_projects_last_week", "published_projects_last_week", "update_projects_last_week"}
 # Every address of administrators: what is asked with GET, what only with POST (with its effect, by an id).
 READ = (
-    "/admin/", "/admin/users", "/admin/users/export", "/admin/categories", "/admin/categories/update/1",
+    "/admin/", "/admin/users", "/admin/projects", "/admin/users/export", "/admin/categories", "/admin/categories/update/1",
     "/admin/categories/del/1", "/admin/featured", "/admin/announcement", "/admin/announcement/new",
     "/admin/announcement/1/update", "/admin/dashboard/", "/admin/audit", "/admin/security", "/admin/queue",
     "/admin/jobs", "/admin/webhooks", "/admin/mail", "/admin/site", "/admin/site/look", "/admin/site/texts/en",

@@ -53,6 +53,7 @@ STATEMENTS: dict[str, tuple[int | None, int | None, int | None]] = {
     "/admin/featured": (None, None, 3),
     "/admin/jobs": (None, None, 2),
     "/admin/mail": (None, None, 2),
+    "/admin/projects": (None, None, 2),
     "/admin/queue": (None, None, 2),
     "/admin/site": (None, None, 3),
     "/admin/site/invitations": (None, None, 3),

@@ -21,9 +21,10 @@ from crowdd.errors import (
     TooManyRequestsError,
     UnavailableError,
 )
-from crowdd.kinds.roles import Role
+from crowdd.kinds.roles import ADMINS, Role
 from crowdd.requester import Requester
 from crowdd.storage.core import queue
+from crowdd.storage.core.row_pages import Part, Place
 from crowdd.storage.core.rows import ClaimedItem, QueueItem
 from crowdd.storage.database import Database
 from crowdd.values import Values
@@ -211,7 +212,21 @@ class Queue:
 
     async def _rows(self, who: Requester, wanted: QueueFilter) -> list[QueueItem]:
         rights.require(who, rights.of_requester(who), frozenset({Role.SIGNED_IN, Role.ADMIN}))
-        return await queue.list_queue(self._db, who, **wanted)
+        found = await queue.list_queue(
+            self._db,
+            who,
+            everybodys=wanted.get("everybodys", False),
+            state=wanted.get("state"),
+            name=wanted.get("name"),
+            project_id=wanted.get("project_id"),
+            place=Place(wanted.get("limit", 20), before=wanted.get("before")),
+        )
+        return found.rows
+
+    async def page(self, who: Requester, place: Place, state: str | None = None) -> Part[QueueItem]:
+        """A page of everybody's items, for administrators (``view`` says what programs get of them)."""
+        rights.require(who, rights.of_requester(who), ADMINS)
+        return await queue.list_queue(self._db, who, everybodys=True, state=state, place=place)
 
     async def list_whole(self, who: Requester, **wanted: Unpack[QueueFilter]) -> list[Values]:
         """The same with WHOLE in each."""

@@ -21,6 +21,7 @@ from crowdd.errors import UnavailableError
 from crowdd.logs import request_id
 from crowdd.requester import Requester
 from crowdd.storage.core import security_log
+from crowdd.storage.core.row_pages import Part, Place
 from crowdd.storage.core.rows import SecurityEntry
 from crowdd.storage.database import Database, Transactions
 
@@ -189,19 +190,16 @@ class SecurityLog:
 
     async def latest(
         self,
-        limit: int,
+        place: Place,
         *,
-        before: int | None = None,
         account: int | None = None,
         tried: str = "",
         kinds: Sequence[str] = (),
         since: datetime | None = None,
-    ) -> list[SecurityEntry]:
-        """Entries, the newest first: of an account, or where this was typed for one; of some kinds; since a time."""
+    ) -> Part[SecurityEntry]:
+        """A page of entries: of an account, or where this was typed for one; of some kinds; since a time."""
         hidden, wanted = self.hidden(tried) if tried else None, list(kinds) or None
-        return await security_log.latest(
-            self._db, limit, before=before, account=account, tried=hidden, kinds=wanted, since=since
-        )
+        return await security_log.latest(self._db, place, account=account, tried=hidden, kinds=wanted, since=since)
 
     async def sweep(self, db: Database, days: int) -> int:
         """Remove what is older; how many rows there were."""

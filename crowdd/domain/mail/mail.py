@@ -15,6 +15,7 @@ from crowdd.domain.mail.rendering import MailRenderer, RenderedMail, one_line
 from crowdd.domain.mail.transport import Post, PostError
 from crowdd.errors import ConflictError, InvalidValueError, NotFoundError, UnavailableError
 from crowdd.storage import mail
+from crowdd.storage.core.row_pages import Part, Place
 from crowdd.storage.database import Database
 
 MAX_PER_HOUR = 20
@@ -122,7 +123,11 @@ class Mail:
 
     async def list(self, limit: int = 50, state: str | None = None) -> list[mail.QueuedMail]:
         """The last letters, the newest first, without their texts."""
-        return await mail.list_mails(self._db, limit, state)
+        return (await self.page(Place(limit), state)).rows
+
+    async def page(self, place: Place, state: str | None = None, recipient: str | None = None) -> Part[mail.QueuedMail]:
+        """A page of letters without their texts, of all or of those to one address."""
+        return await mail.list_mails(self._db, place, state, recipient)
 
     async def get(self, mail_id: int) -> mail.WholeMail:
         """A whole letter; its texts are gone once it was sent. Raises NotFoundError."""

@@ -29,6 +29,7 @@ from crowdd.languages.content_languages import is_tag
 from crowdd.requester import Requester
 from crowdd.storage import schedulers
 from crowdd.storage.core import audit, records
+from crowdd.storage.core.row_pages import Part, Place
 from crowdd.storage.core.rows import AuditEntry
 from crowdd.storage.database import Database, Row, Transactions
 from crowdd.storage.projects import project_lists, projects
@@ -38,7 +39,6 @@ from crowdd.values import Values
 
 # First segments of addresses below /project/ that are pages, not projects.
 RESERVED_SHORT_NAMES = frozenset({"new", "category", "search", "all", "page"})
-MAX_ACTS = 50
 MAX_HELPED = 100  # projects on the page of a person who answered in them
 _MAX_ATTEMPTS = 20  # at the password of a project, per network
 SWEEP = "sweep_project"
@@ -287,10 +287,10 @@ class Projects:
         """How many anonymous answers of one network count per task where a project says nothing; 0: no limit."""
         return await projects.volunteer_rule(self._db)
 
-    async def acts(self, row: ProjectPage, who: Requester, before: int | None = None) -> list[AuditEntry]:
-        """Entries of the audit log about the project, the newest first, at most MAX_ACTS."""
+    async def acts(self, row: ProjectPage, who: Requester, place: Place, user: str | None = None) -> Part[AuditEntry]:
+        """A page of the audit log about the project, of all or of one person by name."""
         rights.require(who, row["roles"], OWNERS)
-        return await audit.latest(self._db, MAX_ACTS, before, project=row["id"])
+        return await audit.latest(self._db, place, project=row["id"], user=user)
 
     async def tell(self, row: ProjectPage, info: Mapping[str, object], who: Requester) -> None:
         """Changes some keys of ``info`` and leaves the others as they are."""

@@ -17,12 +17,13 @@ from crowdd.kinds.roles import ADMINS
 from crowdd.languages import _
 from crowdd.requester import Requester
 from crowdd.storage.accounts import accounts, user_search
-from crowdd.storage.accounts.rows import RankedPerson
+from crowdd.storage.accounts.rows import ListedAccount, RankedPerson
 from crowdd.storage.core import audit
+from crowdd.storage.core.row_pages import Part, Place
 from crowdd.storage.core.rows import AuditEntry, SecurityEntry
 from crowdd.storage.database import Database, Row, Transactions
-from crowdd.storage.projects import categories, projects
-from crowdd.storage.projects.rows import CountedCategory, ProjectSummary
+from crowdd.storage.projects import categories, project_administration, projects
+from crowdd.storage.projects.rows import AdministeredProject, CountedCategory, ProjectSummary
 from crowdd.storage.server import dashboard, jobs
 from crowdd.storage.server.rows import JobState
 from crowdd.values import Values
@@ -30,7 +31,7 @@ from crowdd.values import Values
 MAX_FOUND = 50
 MAX_EXPORTED = 50_000
 MAX_LISTED = 500
-ACTS = 50
+_NEWEST = Place()
 FRESH_SECONDS, NEWEST_SECONDS = 600, 10
 """How old the dashboard's figures may be, and how old at least before somebody may ask for new ones."""
 
@@ -52,6 +53,11 @@ class Administration:
         """People whose nickname, full name or e-mail address holds these words, at most MAX_FOUND."""
         _require(who)
         return await user_search.search(self._db, words.strip(), MAX_FOUND) if words.strip() else []
+
+    async def people(self, who: Requester, place: Place, role: str | None = None) -> Part[ListedAccount]:
+        """A page of all accounts, or of those with a role (``user_search.ROLES``) in the order of ids."""
+        _require(who)
+        return await user_search.listed(self._db, place, role)
 
     async def exported(self, after: int, who: Requester, maximum: int = MAX_EXPORTED) -> list[Values]:
         """People by id, beginning after one, at most MAX_EXPORTED."""
@@ -95,6 +101,13 @@ class Administration:
         _require(who)
         return await categories.counted(self._db)
 
+    async def projects(
+        self, who: Requester, place: Place, *, state: str | None = None, owner: str | None = None
+    ) -> Part[AdministeredProject]:
+        """A page of all projects; in a state or of an owner (a user name) in the order of ids."""
+        _require(who)
+        return await project_administration.listed(self._db, place, state=state, owner=owner)
+
     async def published(self, who: Requester) -> list[ProjectSummary]:
         """Published projects, featured ones first, then the liveliest, at most MAX_LISTED."""
         _require(who)
@@ -130,35 +143,31 @@ class Administration:
         self,
         who: Requester,
         *,
-        maximum: int = ACTS,
-        before: int | None = None,
+        place: Place,
         user: str | None = None,
         kind: str | None = None,
         since: datetime | None = None,
-    ) -> list[AuditEntry]:
-        """Entries of the audit log, the newest first. ``before`` is an id, ``user`` a user name."""
+    ) -> Part[AuditEntry]:
+        """A page of the audit log. ``user`` is a user name."""
         _require(who)
-        return await audit.latest(self._db, maximum, before, user, kind, since=since, origins=True)
+        return await audit.latest(self._db, place, user=user, kind=kind, since=since, origins=True)
 
     async def security(
         self,
         who: Requester,
         account: str = "",
-        maximum: int = ACTS,
+        place: Place = _NEWEST,
         *,
-        before: int | None = None,
         kinds: Sequence[str] = (),
         since: datetime | None = None,
-    ) -> list[SecurityEntry]:
-        """Entries of the security log, the newest first. ``before`` is an id.
+    ) -> Part[SecurityEntry]:
+        """A page of the security log.
 
         ``account`` is a nickname, an e-mail address or an id: also what was typed for an account that does not exist.
         """
         _require(who)
         user_id = await self._named(account) if account else None
-        return await self._security_log.latest(
-            maximum, before=before, account=user_id, tried=account, kinds=kinds, since=since
-        )
+        return await self._security_log.latest(place, account=user_id, tried=account, kinds=kinds, since=since)
 
     async def _named(self, account: str) -> int | None:
         row = await accounts.by_login(self._db, account)

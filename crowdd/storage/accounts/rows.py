@@ -60,6 +60,19 @@ class RankedPerson(ScoredPerson):
     total: int
 
 
+class ListedAccount(TypedDict):
+    """An account in the list of administrators."""
+
+    id: int
+    name: str
+    fullname: str
+    email_addr: str
+    created: datetime
+    admin: bool
+    restrict: bool
+    n_answers: int
+
+
 class AccountPage(RankedPerson):
     """An account for its own pages."""
 

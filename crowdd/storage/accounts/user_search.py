@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from crowdd.storage.accounts.rows import AccountState, ExportedAccount, RankedPerson
+from crowdd.storage.accounts.rows import AccountState, ExportedAccount, ListedAccount, RankedPerson
+from crowdd.storage.core.row_pages import Part, Place
 from crowdd.storage.database import Database, fetch_row_or_none, fetch_rows, one_or_none
 
+ORDERS = {"id": ("id",), "name": ("lower(name)",), "email_addr": ("lower(email_addr)",)}
+"""By what accounts can be sorted, and the columns of the index for it."""
+ROLES = {"admin": "admin", "blocked": '"restrict"'}
 _PERSON = "u.*, p.score, p.score AS n_answers, p.rank, p.total FROM person_record u CROSS JOIN LATERAL place_of(u.id) p WHERE u.id IN"
 _LOOKED_AT = "(name || ' ' || fullname || ' ' || email_addr)"
 
@@ -24,6 +28,22 @@ async def search(db: Database, words: str, limit: int) -> list[RankedPerson]:
         " ORDER BY lower(u.name) LIKE %(first)s DESC, u.id",
         {"inside": f"%{escaped}%", "first": f"{escaped.lower()}%", "limit": limit},
     )
+
+
+async def listed(db: Database, place: Place, role: str | None) -> Part[ListedAccount]:
+    """A page of accounts: all in one of ORDERS, or those with a role in the order of ids."""
+    keys = ORDERS[place.order]
+    where = [place.beside("account", "id", keys)]
+    where += [ROLES[role]] if role else []
+    rows = await fetch_rows(
+        db,
+        ListedAccount,
+        'SELECT u.id, u.name, u.fullname, u.email_addr, u.created, u.admin, u."restrict", coalesce(s.runs, 0) AS n_answers'
+        f" FROM (SELECT *, row_number() OVER () AS nth FROM (SELECT * FROM account WHERE {' AND '.join(where)} {place.limited(keys)}) a) u"
+        " LEFT JOIN LATERAL (SELECT runs FROM score WHERE user_id = u.id) s ON true ORDER BY u.nth",
+        place.values(),
+    )
+    return place.part(rows)
 
 
 async def part(db: Database, after: int, limit: int) -> list[ExportedAccount]:

@@ -8,9 +8,11 @@ from typing import Any
 
 from crowdd.logs import request_id
 from crowdd.requester import Requester
+from crowdd.storage.core.row_pages import Part, Place
 from crowdd.storage.core.rows import AuditEntry
 from crowdd.storage.database import Database, Row, as_json, fetch_rows
 
+_KEYS = ("id",)
 _SHOWN = 10_000  # characters of a value that are kept
 
 
@@ -64,16 +66,15 @@ def shortened(value: object) -> Any:
 
 async def latest(
     db: Database,
-    limit: int,
-    before: int | None = None,
+    place: Place,
+    *,
     user: str | None = None,
     kind: str | None = None,
     project: int | None = None,
-    *,
     since: datetime | None = None,
     origins: bool = False,
-) -> list[AuditEntry]:
-    """Acts, the newest first; ``before`` is an id, ``user`` a name, ``kind`` what was acted upon, ``project`` in which.
+) -> Part[AuditEntry]:
+    """A page of acts in the order of time; ``user`` is a name, ``kind`` what was acted upon, ``project`` in which.
 
     ``origins``: with the network and the request that each came from, for administrators.
     """
@@ -81,7 +82,6 @@ async def latest(
     where = [
         words
         for words, value in (
-            ("id < %(before)s", before),
             ("user_name = %(user)s", user),
             ("kind = %(kind)s", kind),
             ("project_id = %(project)s", project),
@@ -89,14 +89,15 @@ async def latest(
         )
         if value is not None
     ]
-    chosen = f" WHERE {' AND '.join(where)}" if where else ""
-    return await fetch_rows(
+    chosen = " AND ".join([*where, place.beside("audit", "id", _KEYS)])
+    rows = await fetch_rows(
         db,
         AuditEntry,
-        f"SELECT id, at, user_id, user_name, via, action, kind, object_id, project_id, attribute, before, after{more} FROM audit{chosen}"
-        " ORDER BY id DESC LIMIT %(limit)s",
-        {"limit": limit, "before": before, "user": user, "kind": kind, "project": project, "since": since},
+        "SELECT id, at, user_id, user_name, via, action, kind, object_id, project_id, attribute, before, after"
+        f"{more} FROM audit WHERE {chosen} {place.limited(_KEYS)}",
+        {**place.values(), "user": user, "kind": kind, "project": project, "since": since},
     )
+    return place.part(rows)
 
 
 async def kinds(db: Database) -> list[str]:

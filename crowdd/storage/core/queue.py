@@ -6,12 +6,14 @@ from collections.abc import Mapping
 
 from crowdd.requester import Requester
 from crowdd.storage.core import batch_delete
+from crowdd.storage.core.row_pages import Part, Place
 from crowdd.storage.core.rows import ClaimedItem, ItemProgress, QueueItem
 from crowdd.storage.database import Database, as_json, fetch_row_or_none, fetch_rows, one, one_or_none
 
 LOST_SECONDS = 60
 """An item whose worker gave no sign of life for so long goes to another one."""
 
+_NEWEST = Place(20)
 _UNFINISHED = "state IN ('waiting', 'running')"
 _ALIVE = f"clock() + interval '{LOST_SECONDS} seconds'"
 _LOCK = "hashtextextended('queue worker ' || {}, 0)"
@@ -163,17 +165,16 @@ async def list_queue(
     state: str | None = None,
     name: str | None = None,
     project_id: int | None = None,
-    before: int | None = None,
-    limit: int = 20,
-) -> list[QueueItem]:
-    """Items, the newest first: the requester's and those of projects he owns; ``everybodys`` is for administrators."""
+    place: Place = _NEWEST,
+) -> Part[QueueItem]:
+    """A page of items: the requester's and those of projects they own; ``everybodys`` is for administrators."""
     where = [_MAY_SEE if everybodys else _OWN]
     chosen = {"q.state": state, "q.name": name, "q.project_id": project_id}
     where += [f"{column} = %({column[2:]})s" for column, value in chosen.items() if value is not None]
-    where += ["q.id < %(before)s"] if before is not None else []
+    where.append(place.beside("queue_item", "q.id", ("q.id",)))
     values = {**who.role_values(), **{column[2:]: value for column, value in chosen.items()}}
-    sql = f"{_ITEMS} WHERE {' AND '.join(where)} ORDER BY q.id DESC LIMIT %(limit)s"
-    return await fetch_rows(db, QueueItem, sql, {**values, "before": before, "limit": limit})
+    sql = f"{_ITEMS} WHERE {' AND '.join(where)} {place.limited(('q.id',))}"
+    return place.part(await fetch_rows(db, QueueItem, sql, {**values, **place.values()}))
 
 
 async def one_of(db: Database, who: Requester, item_id: int) -> QueueItem | None:

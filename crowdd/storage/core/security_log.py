@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from itertools import product
 
 from crowdd.storage.core import batch_delete
+from crowdd.storage.core.row_pages import Part, Place
 from crowdd.storage.core.rows import SecurityEntry
 from crowdd.storage.database import Database, fetch_rows
 
 MAX_NETWORKS = 100  # of one key that are remembered
 
+_KEYS = ("id",)
 _COLUMNS = ("kind", "user_id", "actor_id", "tried", "network", "request_id", "agent", "detail")
 
 
@@ -72,39 +75,39 @@ async def _forget_oldest(db: Database, keys: Sequence[bytes]) -> None:
 
 async def latest(
     db: Database,
-    limit: int,
+    place: Place,
     *,
-    before: int | None = None,
     account: int | None = None,
     tried: str | None = None,
     kinds: Sequence[str] | None = None,
     since: datetime | None = None,
-) -> list[SecurityEntry]:
-    """Entries with the names of their accounts, the newest first.
+) -> Part[SecurityEntry]:
+    """A page of entries with the names of their accounts, in the order in which they were begun.
 
-    ``before`` is an id. With ``account`` or ``tried`` (a keyed hash) those about the account or by it, or about what
-    was typed.
+    With ``account`` or ``tried`` (a keyed hash) those about the account or by it, or about what was typed. Each of these
+    has an index, and a page is made of the first entries of each.
     """
-    where = [
-        words
-        for words, value in (
-            ("s.id < %(before)s", before),
-            ("s.kind = ANY (%(kinds)s)", kinds),
-            ("s.last_at >= %(since)s", since),
-            ("(s.user_id = %(account)s OR s.actor_id = %(account)s OR s.tried = %(tried)s)", account or tried),
-        )
-        if value is not None
-    ]
-    chosen = f" WHERE {' AND '.join(where)}" if where else ""
-    return await fetch_rows(
+    where = [place.beside("security_log", "id", _KEYS)]
+    where += ["last_at >= %(since)s"] if since is not None else []
+    subjects = {"user_id = %(account)s": account, "actor_id = %(account)s": account, "tried = %(tried)s": tried}
+    about = [subject for subject, value in subjects.items() if value is not None] or ["true"]
+    of_kinds = {f"kind_{number}": kind for number, kind in enumerate(kinds or ())}
+    one_of = [f"kind = %({name})s" for name in of_kinds] or ["true"]
+    found = " UNION ".join(
+        f"(SELECT * FROM security_log WHERE {' AND '.join([*where, *both])} {place.limited(_KEYS)})"
+        for both in product(about, one_of)
+    )
+    rows = await fetch_rows(
         db,
         SecurityEntry,
         "SELECT s.id, s.at, s.last_at, s.count, s.kind, s.user_id, u.name AS user_name, s.actor_id, a.name AS actor_name,"
         " s.tried, s.network, s.request_id, s.agent, s.detail"
-        " FROM security_log s LEFT JOIN account u ON u.id = s.user_id LEFT JOIN account a ON a.id = s.actor_id"
-        f"{chosen} ORDER BY s.id DESC LIMIT %(limit)s",
-        {"limit": limit, "before": before, "account": account, "tried": tried, "kinds": kinds, "since": since},
+        f" FROM (SELECT * FROM ({found}) x {place.limited(_KEYS)}) s"
+        " LEFT JOIN account u ON u.id = s.user_id LEFT JOIN account a ON a.id = s.actor_id"
+        f" ORDER BY s.id {'DESC' if place.reads_down else 'ASC'}",
+        {**place.values(), **of_kinds, "account": account, "tried": tried, "since": since},
     )
+    return place.part(rows)
 
 
 async def sweep(db: Database, days: int) -> int:

@@ -80,6 +80,21 @@ class ProjectSummary(TypedDict):
     locked: bool
 
 
+class AdministeredProject(TypedDict):
+    """A project in the list of administrators; ``state`` is draft, published or paused."""
+
+    id: int
+    name: str
+    short_name: str
+    owner: str
+    state: str
+    featured: bool
+    created: datetime
+    n_tasks: int
+    n_task_runs: int
+    last_activity: datetime | None
+
+
 class ListedProject(ProjectSummary):
     """A project of a page of a list; ``total`` is how many the whole list has."""
 

@@ -88,7 +88,7 @@ async def test_what_was_typed_for_an_unknown_account_is_hashed(served):
     found = await served.services.administration.security(
         Requester(user_id=boss.user_id, admin=True), "NOBODY@example.org"
     )
-    assert [row["kind"] for row in found] == ["sign_in_failed"]
+    assert [row["kind"] for row in found.rows] == ["sign_in_failed"]
 
 
 @pytest_twisted.ensureDeferred

@@ -315,7 +315,7 @@ SEEN: Context = {
 }  # fmt: skip
 HANDLER: Context = {
     "id": 3, "name": "import", "state": "running", "error": "", "done": 40, "total": 90, "cancelling": False,
-    "began": "2025-11-20T21:40:00.000000",
+    "began": "2025-11-20T21:40:00.000000", "created": "2025-11-20T21:39:00.000000",
 }  # fmt: skip
 IN_WEEK: Context = {
     "day": "2025-11-19", "id": 8, "short_name": "night", "p_name": "Night", "owner_id": 1, "u_name": "ilse", "email_addr": "",
@@ -327,6 +327,19 @@ def week(*figures: int) -> Context:
     return {"labels": [f"2025-11-{14 + day}" for day in range(7)], "series": [list(figures)]}
 
 
+_NEWEST_FIRST = "orderby=id&desc=1"
+# A list in the middle, and one with a single page (crowdd/http/html/row_lists.py).
+LISTED: Context = {
+    "table": {
+        "columns": [], "shown": [], "per_page": 25, "sizes": [25, 50, 100], "query": f"{_NEWEST_FIRST}&per_page=25&before=99",
+        "sorts": {"id": {"query": "orderby=id&per_page=25", "now": "descending"}}, "kept_by_size": [("orderby", "id"), ("desc", "1")],
+        "kept_by_columns": [("orderby", "id"), ("desc", "1"), ("per_page", "25")],
+    },
+    "places": {"first": _NEWEST_FIRST, "previous": f"{_NEWEST_FIRST}&after=98", "next": f"{_NEWEST_FIRST}&before=74"},
+}  # fmt: skip
+SHORT: Context = LISTED | {"places": {"first": None, "previous": None, "next": None}}
+
+
 def _administration_cases() -> Iterator[Case]:
     def page(name: str, kind: str, **context: Any) -> Case:
         address = {"announcement": "/admin/announcement", "dashboard": "/admin/dashboard/"}.get(name, f"/admin/{name}")
@@ -336,10 +349,24 @@ def _administration_cases() -> Iterator[Case]:
         SELF | {"id": 7, "restrict": False},
         PERSON | {"id": 8, "admin": False, "restrict": True, "email_addr": "m@x.org"},
     ]
-    form = FORM | {"user": "ma"}
-    yield page("users", "found", form=form, found=people, users=people[:1])
-    yield page("users", "nobody", form=form, found=[], users=people[:1])
-    yield page("users", "first", form=FORM | {"user": None}, found=[], users=people[:1])
+    blank: Context = {"form": FORM | {"user": None}, "found": [], "users": []}
+    found: Context = {"chosen": {"words": "ma", "role": ""}, "is_full": False}
+    yield page("users", "found", **blank, **SHORT, **found, rows=people)
+    yield page("users", "nobody", **blank, **SHORT, **found, rows=[])
+    everybody: Context = {"chosen": {"words": "", "role": "blocked"}, "is_full": True, "rows": people}
+    yield page("users", "first", **blank, **LISTED, **everybody)
+    kept: Context = {
+        "id": 3, "name": "Night", "short_name": "night", "owner": "ilse", "state": "published", "featured": True,
+        "created": "2025-11-20T22:10:00.000000", "n_tasks": 12_000, "n_task_runs": 36_000, "last_activity": None,
+    }  # fmt: skip
+    kept_too = kept | {"state": "paused", "featured": False, "last_activity": HANDLER["began"]}
+    states = ["draft", "published", "paused"]
+    shown = {"chosen": {"state": "paused", "owner": "ilse"}, "states": states}
+    listed_projects = [kept, kept_too, kept | {"state": "draft"}]
+    yield page("projects", "some", **LISTED, **shown, projects=listed_projects, next=2)
+    yield page("projects", "none of that state", **SHORT, **shown, projects=[], next=None)
+    nothing_chosen = {"state": None, "owner": None}
+    yield page("projects", "none", **SHORT, projects=[], next=None, states=states, chosen=nothing_chosen)
     counts = {subject["short_name"]: 3 for subject in SUBJECTS[1:]}
     listed: Context = {"categories": SUBJECTS[1:], "n_projects_per_category": counts, "used": {1}}
     blank = FORM | {"name": None, "description": None}
@@ -370,18 +397,24 @@ def _administration_cases() -> Iterator[Case]:
     nothing = dict.fromkeys(figures, week(*[0] * 7))
     yield page("dashboard", "new", **nothing, **{name: [] for name in lists}, update_feed=[], wait=True)
     chosen = {"user": "ilse", "kind": "project"}
-    yield page("audit", "some", entries=[ACT, ACT | {"before": None}], kinds=["project", "user"], chosen=chosen, next=9)
-    yield page("audit", "none", entries=[], kinds=[], chosen=dict.fromkeys(chosen), next=None)
+    long = ACT | {"before": None, "after": {"description": "A long story. " * 30}}
+    yield page(
+        "audit", "some", **LISTED, entries=[ACT, long, ACT | {"before": None}], kinds=["project"], chosen=chosen, next=9
+    )
+    yield page("audit", "none", **SHORT, entries=[], kinds=[], chosen=dict.fromkeys(chosen), next=None)
     made = SEEN | {"kind": "admin_made", "actor_id": 2, "actor_name": "jo", "detail": "web", "user_name": None}
     unknown_account = SEEN | {"user_id": None, "user_name": None, "network": "", "request_id": "", "agent": ""}
     chosen = {"account": "ilse", "kind": "sign_in_failed"}
-    yield page("security", "some", entries=[SEEN, made, unknown_account], kinds=["admin_made"], chosen=chosen, next=9)
-    yield page("security", "none", entries=[], kinds=[], chosen=dict.fromkeys(chosen), next=None)
+    seen = [SEEN, made, unknown_account]
+    yield page("security", "some", **LISTED, entries=seen, kinds=["admin_made"], chosen=chosen, next=9)
+    yield page("security", "none", **SHORT, entries=[], kinds=[], chosen=dict.fromkeys(chosen), next=None)
     states = ["waiting", "running", "done", "dead", "cancelled"]
     items = [HANDLER | {"id": number, "state": state} for number, state in enumerate(states)]
     unknown = HANDLER | {"id": 9, "total": None, "done": 0, "began": None, "error": "No worker handles this task type."}
-    yield page("queue", "some", items=[*items, unknown], states=states, chosen={"state": "dead"}, next=3, form=FORM)
-    yield page("queue", "none", items=[], states=states, chosen={"state": None}, next=None, form=FORM)
+    people_of = {item["id"]: "ilse" for item in items} | {9: None}
+    every: Context = {"states": states, "form": FORM, "people": people_of}
+    yield page("queue", "some", **LISTED, **every, items=[*items, unknown], chosen={"state": "dead"}, next=3)
+    yield page("queue", "none", **SHORT, **every, items=[], chosen={"state": None}, next=None)
     job: Context = {
         "name": "fold counters",
         "state": "done",
@@ -404,8 +437,8 @@ def _administration_cases() -> Iterator[Case]:
     letters = [letter | {"id": number, "state": state} for number, state in enumerate(("waiting", "held", "sent"))]
     dead = letter | {"state": "dead", "error": "550 no such mailbox"}
     post: Context = {"states": ["dead"], "form": FORM}
-    yield page("mail", "some", letters=[*letters, dead], chosen={"state": "dead"}, **post)
-    yield page("mail", "none", letters=[], chosen={"state": None}, **post)
+    yield page("mail", "some", **LISTED, letters=[*letters, dead], chosen={"state": "dead"}, to="a@x.org", **post)
+    yield page("mail", "none", **SHORT, letters=[], chosen={"state": None}, to="", **post)
     hook: Context = {
         "short_name": "night",
         "url": "https://lab.example/x?token=1",
@@ -814,8 +847,10 @@ def _owner_cases(at: str) -> Iterator[Case]:
     yield page("delete", "first", form=FORM | {"confirm": None})
     yield page("delete", "wrong", form=FORM | {"confirm": "x", "errors": {"confirm": ["Type it exactly."]}})
     acts = [ACT, ACT | {"before": None, "action": "publish"}, ACT | {"kind": "blogpost", "action": "delete"}]
-    yield page("auditlog", "some", auditlog=acts, next=9)
-    yield page("auditlog", "none", auditlog=[], next=None)
+    acts.append(ACT | {"attribute": "long_description", "before": "A word. " * 40, "after": None})
+    yield page("auditlog", "some", **LISTED, auditlog=acts, next=9, user="ilse")
+    yield page("auditlog", "none", **SHORT, auditlog=[], next=None, user="")
+    yield page("auditlog", "nobody", **SHORT, auditlog=[], next=None, user="noone")
     posts = [NEWS, NEWS | {"id": 5, "published": True, "media_url": None}]
     yield page("blog", "some", blogposts=posts, next=4, writes=True)
     yield page("blog", "none", blogposts=[], next=None, writes=True)

@@ -1,4 +1,4 @@
-"""The dashboard of the site, and its audit log."""
+"""The dashboard of the site."""
 
 from __future__ import annotations
 
@@ -6,13 +6,11 @@ from collections.abc import Iterator
 from typing import TypedDict
 
 from crowdd.domain.projects.statistics import Statistics
-from crowdd.domain.server.administration import ACTS, Administration
-from crowdd.errors import InvalidValueError
+from crowdd.domain.server.administration import Administration
 from crowdd.http.pages.admin.access import admins_only
 from crowdd.http.request import Incoming
 from crowdd.http.responses import Page, Redirect, Response, Titled
 from crowdd.http.routing import Route, get
-from crowdd.kinds.kind import outward
 from crowdd.languages import _
 from crowdd.values import Values
 
@@ -42,17 +40,8 @@ class DashboardPublic(Titled):
     wait: bool
 
 
-class AuditPublic(Titled):
-    """``chosen`` has the current filters; ``next`` is the entry that the next page begins before."""
-
-    entries: list[Values]
-    kinds: list[str]
-    chosen: dict[str, str | None]
-    next: int | None
-
-
 class AdminDashboard:
-    """``/admin/dashboard/`` and ``/admin/audit``."""
+    """``/admin/dashboard/``."""
 
     def __init__(self, administration: Administration, statistics: Statistics) -> None:
         self._administration, self._statistics = administration, statistics
@@ -60,7 +49,6 @@ class AdminDashboard:
     def routes(self) -> Iterator[Route]:
         yield get("/admin/", admins_only(self.index))
         yield get("/admin/dashboard/", admins_only(self.dashboard))
-        yield get("/admin/audit", admins_only(self.audit))
 
     async def index(self, incoming: Incoming) -> Response:
         return Redirect("/admin/dashboard/")
@@ -85,19 +73,3 @@ class AdminDashboard:
             wait=figures["wait"],
         )
         return Page("admin/dashboard.html", public)
-
-    async def audit(self, incoming: Incoming) -> Response:
-        """The newest entries, or those before one (``before``). ``user`` and ``kind`` are filters."""
-        before, user, kind = (incoming.query.get(name) or None for name in ("before", "user", "kind"))
-        if before is not None and not (before.isascii() and before.isdigit() and len(before) < 19):
-            raise InvalidValueError(_("before must be the number of an entry."))
-        earliest = int(before) if before else None
-        rows = await self._administration.acts(incoming.who, before=earliest, user=user, kind=kind)
-        public = AuditPublic(
-            title=_("Audit log"),
-            entries=[{name: outward(value) for name, value in row.items()} for row in rows],
-            kinds=await self._administration.kinds_acted_upon(incoming.who),
-            chosen={"user": user, "kind": kind},
-            next=rows[-1]["id"] if len(rows) == ACTS else None,
-        )
-        return Page("admin/audit.html", public)

@@ -7,12 +7,13 @@ from typing import TypedDict
 
 import attrs
 
-from crowdd.domain.core.background_queue import Queue
+from crowdd.domain.core.background_queue import Queue, view
 from crowdd.domain.mail.mail import Mail
 from crowdd.domain.server.administration import Administration
 from crowdd.domain.webhooks.webhooks import Webhooks
 from crowdd.errors import ConflictError, InvalidValueError
 from crowdd.http.html.forms import Forms, WithForm
+from crowdd.http.html.row_lists import RowList, WithTable, outward_rows, page_csv
 from crowdd.http.pages.admin.access import admins_only
 from crowdd.http.request import Incoming
 from crowdd.http.responses import Page, Redirect, Response, Titled
@@ -24,7 +25,9 @@ from crowdd.values import Values
 
 _LATE_SECONDS = 60
 _QUEUE, _MAIL = "/admin/queue", "/admin/mail"
-_SHOWN = 50
+_LIST = RowList()
+_LETTER = ("id", "created", "recipient", "template", "locale", "subject", "state", "attempts", "due", "ended", "error")
+_ITEM = ("id", "name", "project_id", "user_name", "state", "created", "began", "ended", "done", "total", "error")
 _STATES = ("waiting", "running", "done", "dead", "cancelled")
 _MAIL_STATES = ("waiting", "held", "sent", "dead")
 
@@ -49,6 +52,12 @@ class MailPublic(Titled, WithForm):
     chosen: ChosenState
 
 
+class MailPrivate(WithTable):
+    """``to``: the address by which the list is filtered."""
+
+    to: str
+
+
 class QueuePublic(Titled, WithForm):
     """``next`` is the background task that the next page begins before."""
 
@@ -56,6 +65,12 @@ class QueuePublic(Titled, WithForm):
     states: list[str]
     chosen: ChosenState
     next: int | None
+
+
+class QueuePrivate(WithTable):
+    """``people``: by task, the user name of who started it; None for the operator."""
+
+    people: dict[int, str | None]
 
 
 class AdminOperation:
@@ -86,8 +101,16 @@ def _state(row: JobState) -> str:
     return "late" if row["overdue"] >= _LATE_SECONDS else str(row["outcome"])
 
 
+def _state_in(incoming: Incoming, states: tuple[str, ...]) -> str | None:
+    """The state by which the address filters. Raises InvalidValueError."""
+    state = incoming.query.get("state") or None
+    if state is not None and state not in states:
+        raise InvalidValueError(_("Unknown state."))
+    return state
+
+
 class AdminMail:
-    """``/admin/mail``: lists the newest messages without their texts, and sends failed ones again."""
+    """``/admin/mail``: lists messages without their texts, and sends failed ones again."""
 
     def __init__(self, administration: Administration, mail: Mail, forms: Forms) -> None:
         self._administration, self._mail, self._forms = administration, mail, forms
@@ -97,18 +120,22 @@ class AdminMail:
         yield post(f"{_MAIL}/<int:mail_id>/again", admins_only(self.again))
 
     async def letters(self, incoming: Incoming) -> Response:
-        state = incoming.query.get("state") or None
-        if state is not None and state not in _MAIL_STATES:
-            raise InvalidValueError(_("Unknown state."))
-        rows = await self._mail.list(_SHOWN, state)
+        """A page of e-mails. ``state`` and ``to`` (a whole address) are filters."""
+        place, state = _LIST.place(incoming), _state_in(incoming, _MAIL_STATES)
+        to = incoming.query.get("to", "").strip()
+        part = await self._mail.page(place, state, to or None)
+        letters = outward_rows([attrs.asdict(row) for row in part.rows])
+        if incoming.query.get("csv") and not incoming.wants_json:
+            return page_csv("mail", _LETTER, letters)
         public = MailPublic(
             title=_("Mail"),
-            letters=[{name: outward(value) for name, value in attrs.asdict(row).items()} for row in rows],
+            letters=letters,
             states=list(_MAIL_STATES),
             chosen={"state": state},
             form=self._forms.blank(incoming),
         )
-        return Page("admin/mail.html", public)
+        drawn = _LIST.drawn(place, {"state": state or "", "to": to}, part, lambda row: row.id)
+        return Page("admin/mail.html", public, MailPrivate(**drawn, to=to))
 
     async def again(self, incoming: Incoming, mail_id: int) -> Response:
         try:
@@ -131,23 +158,22 @@ class AdminQueue:
         yield post(f"{_QUEUE}/<int:item_id>/retry", admins_only(self.retry))
 
     async def items(self, incoming: Incoming) -> Response:
-        """The newest tasks, or those before one. ``state`` is a filter."""
-        state, before = incoming.query.get("state") or None, incoming.query.get("before") or None
-        if state is not None and state not in _STATES:
-            raise InvalidValueError(_("Unknown state."))
-        if before is not None and not (before.isascii() and before.isdigit() and len(before) < 19):
-            raise InvalidValueError(_("before must be the number of an entry."))
-        earliest = int(before) if before else None
-        rows = await self._queue.list(incoming.who, everybodys=True, state=state, before=earliest, limit=_SHOWN)
+        """A page of background tasks. ``state`` is a filter."""
+        place, state = _LIST.place(incoming), _state_in(incoming, _STATES)
+        part = await self._queue.page(incoming.who, place, state)
+        if incoming.query.get("csv") and not incoming.wants_json:
+            return page_csv("queue", _ITEM, outward_rows([attrs.asdict(row) for row in part.rows]))
         public = QueuePublic(
             title=_("Queue"),
-            items=[{name: outward(value) for name, value in row.items()} for row in rows],
+            items=outward_rows([view(row) for row in part.rows]),
             states=list(_STATES),
             chosen={"state": state},
-            next=rows[-1]["id"] if len(rows) == _SHOWN else None,
+            next=part.rows[-1].id if part.next else None,
             form=self._forms.blank(incoming),
         )
-        return Page("admin/queue.html", public)
+        drawn = _LIST.drawn(place, {"state": state or ""}, part, lambda row: row.id)
+        people = {row.id: row.user_name for row in part.rows}
+        return Page("admin/queue.html", public, QueuePrivate(**drawn, people=people))
 
     async def cancel(self, incoming: Incoming, item_id: int) -> Response:
         try:

@@ -11,26 +11,39 @@ import orjson
 from crowdd.domain.accounts.accounts import Accounts
 from crowdd.domain.core.csv_escape import cell
 from crowdd.domain.projects.serializers import person
-from crowdd.domain.server.administration import Administration
+from crowdd.domain.server.administration import MAX_FOUND, Administration
 from crowdd.errors import ForbiddenError, InvalidValueError
 from crowdd.http.auth.confirmation import Confirm, Question
 from crowdd.http.html.forms import Form, Forms, WithForm
 from crowdd.http.html.presenter import api_headers
+from crowdd.http.html.row_lists import RowList, WithTable, outward_rows, page_csv
 from crowdd.http.pages.admin.access import admins_only
 from crowdd.http.request import Incoming
 from crowdd.http.responses import BytesResponse, Page, Redirect, Response, Titled
 from crowdd.http.routing import Route, get, post
 from crowdd.languages import _
 from crowdd.storage.accounts.rows import RankedPerson
+from crowdd.storage.accounts.user_search import ORDERS, ROLES
+from crowdd.storage.core.row_pages import Part, Place
 from crowdd.values import Values
 
 _HERE = "/admin/users"
+_LIST, _OF_ROLE, _SEARCHED = RowList(tuple(ORDERS)), RowList(), RowList()
+_LISTED = ("id", "name", "fullname", "email_addr", "created", "admin", "restrict", "n_answers")
 _COLUMNS = ("id", "name", "fullname", "email_addr", "created", "locale", "admin", "consent", "restrict")
 
 
 class UsersPublic(Titled, WithForm):
     found: list[Values]
     users: list[Values]
+
+
+class UsersPrivate(WithTable):
+    """``rows`` are the accounts of the page; ``chosen`` has the filters: words or a role."""
+
+    rows: list[Values]
+    chosen: dict[str, str]
+    is_full: bool
 
 
 class AdminUsers:
@@ -52,18 +65,46 @@ class AdminUsers:
         yield get(f"{_HERE}/export", admins_only(self.export))
 
     async def users(self, incoming: Incoming) -> Response:
-        """The administrators, and a form to look for others."""
-        return await self._page(incoming, self._forms.blank(incoming, "user"), [])
+        """The administrators for programs; for people a page of all accounts, which ``words`` and ``role`` filter."""
+        if incoming.wants_json:
+            return await self._for_programs(incoming, self._forms.blank(incoming, "user"), [])
+        return await self._for_people(incoming, incoming.query.get("words", "").strip())
 
     async def search(self, incoming: Incoming) -> Response:
-        """The same page with the people whose names or address contain the text that was typed."""
+        """The same with the people whose names or address contain the text that was typed."""
+        if not incoming.wants_json:
+            return await self._for_people(incoming, incoming.field("user").strip())
         found = await self._administration.found(incoming.field("user"), incoming.who)
-        return await self._page(incoming, self._forms.refused(incoming, {}, "user"), found)
+        return await self._for_programs(incoming, self._forms.refused(incoming, {}, "user"), found)
 
-    async def _page(self, incoming: Incoming, form: Form, found: list[RankedPerson]) -> Response:
+    async def _for_programs(self, incoming: Incoming, form: Form, found: list[RankedPerson]) -> Response:
         admins = await self._administration.admins(incoming.who)
-        public = UsersPublic(title=_("People"), form=form, found=_shown(found), users=_shown(admins))
-        return Page("admin/users.html", public)
+        return Page("admin/users.html", _public(form, found, admins))
+
+    async def _for_people(self, incoming: Incoming, words: str) -> Response:
+        rows, drawn = await (self._searched if words else self._listed)(incoming, words)
+        if incoming.query.get("csv"):
+            return page_csv("users", _LISTED, rows)
+        chosen = {"words": words, "role": incoming.query.get("role", "")}
+        private = UsersPrivate(**drawn, rows=rows, chosen=chosen, is_full=len(rows) >= MAX_FOUND)
+        return Page("admin/users.html", _public(self._forms.blank(incoming, "user"), [], []), private)
+
+    async def _listed(self, incoming: Incoming, _words: str) -> tuple[list[Values], WithTable]:
+        """A page of all accounts or of those with a role, which are in the order of ids."""
+        role = incoming.query.get("role") or None
+        if role is not None and role not in ROLES:
+            raise InvalidValueError(_("%(name)s must be one of %(choices)s.", name="role", choices=", ".join(ROLES)))
+        list_ = _OF_ROLE if role else _LIST
+        place = list_.place(incoming)
+        part = await self._administration.people(incoming.who, place, role)
+        return outward_rows(part.rows), list_.drawn(place, {"role": role or ""}, part, lambda row: row["id"])
+
+    async def _searched(self, incoming: Incoming, words: str) -> tuple[list[Values], WithTable]:
+        """What was found, on one page."""
+        found = await self._administration.found(words, incoming.who)
+        rows = outward_rows([{name: row[name] for name in _LISTED} for row in found])  # type: ignore[literal-required]
+        place = Place()
+        return rows, _SEARCHED.drawn(place, {"words": words}, Part(found, False, False), lambda row: row["id"])
 
     async def _ask_to_add(self, user_id: int) -> Question:
         row = await self._accounts.profile(user_id)
@@ -118,6 +159,10 @@ class AdminUsers:
             "Cache-Control": "no-store",
         }
         return BytesResponse(body, type_, headers=headers)
+
+
+def _public(form: Form, found: list[RankedPerson], admins: list[RankedPerson]) -> UsersPublic:
+    return UsersPublic(title=_("People"), form=form, found=_shown(found), users=_shown(admins))
 
 
 def _shown(rows: Iterable[RankedPerson]) -> list[Values]:

@@ -1,0 +1,96 @@
+"""Long lists as tables: what the address says of the page and the order, and the addresses of the pages beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypedDict
+
+import attrs
+
+from crowdd.errors import InvalidValueError
+from crowdd.http import queries
+from crowdd.http.html import table
+from crowdd.http.html.table import Filters, Table
+from crowdd.http.request import Incoming
+from crowdd.http.responses import BytesResponse
+from crowdd.kinds.kind import outward
+from crowdd.languages import _
+from crowdd.storage.core.row_pages import Part, Place
+from crowdd.values import Values
+
+PAGE_SIZES = (25, 50, 100)
+PER_PAGE = 50
+
+
+class Places(TypedDict):
+    """The pages beside this one as query strings, None where there is none; ``first`` is None on the first page."""
+
+    first: str | None
+    previous: str | None
+    next: str | None
+
+
+class WithTable(TypedDict):
+    """What table.html draws around the rows of a page."""
+
+    table: Table
+    places: Places
+
+
+@attrs.frozen
+class RowList:
+    """How a list may be sorted. The first order is the one it has by itself; ``descending`` says in which direction."""
+
+    orders: Sequence[str] = ("id",)
+    descending: bool = True
+    per_page: int = PER_PAGE
+
+    def place(self, incoming: Incoming) -> Place:
+        """The page that the address asks for. Raises InvalidValueError."""
+        query = incoming.query
+        order = query.get("orderby") or self.orders[0]
+        if order not in self.orders:
+            choices = ", ".join(self.orders)
+            raise InvalidValueError(_("%(name)s must be one of %(choices)s.", name="orderby", choices=choices))
+        size = queries.number(query.get("per_page", ""), "per_page", self.per_page)
+        if size not in (self.per_page, *PAGE_SIZES):
+            choices = ", ".join(map(str, PAGE_SIZES))
+            raise InvalidValueError(_("%(name)s must be one of %(choices)s.", name="per_page", choices=choices))
+        down = queries.flag(query.get("desc", ""), "desc") if query.get("orderby") else self.descending
+        beside = {name: queries.number(query[name], name, 0) for name in ("before", "after") if query.get(name)}
+        return Place(size, order, down, **beside)
+
+    def drawn(self, place: Place, filters: Filters, part: Part[Any], row_id: Callable[[Any], int]) -> WithTable:
+        """The table around a page. ``filters`` are those of the address, ``row_id`` says the id of a row."""
+        said = {
+            **filters,
+            "orderby": place.order,
+            "desc": "1" if place.descending else "",
+            "per_page": "" if place.size == self.per_page else str(place.size),
+        }
+        drawn = table.table(said, columns=(), shown=(), per_page=place.size, sizes=PAGE_SIZES, orders=self.orders)
+        beside = {"before": str(place.before or ""), "after": str(place.after or "")}
+        drawn["query"] = table.query({**said, **beside})
+        return WithTable(table=drawn, places=_places(place, said, part, row_id))
+
+
+def outward_rows(rows: Sequence[Mapping[str, Any]]) -> list[Values]:
+    """Rows as programs and templates get them."""
+    return [{name: outward(value) for name, value in row.items()} for row in rows]
+
+
+def page_csv(name: str, columns: Sequence[str], rows: Sequence[Values]) -> BytesResponse:
+    """Some columns of the rows of a page as CSV."""
+    return table.as_csv(name, columns, [[row.get(column) for column in columns] for row in rows])
+
+
+def _places(place: Place, said: Filters, part: Part[Any], row_id: Callable[[Any], int]) -> Places:
+    forward, back = ("before", "after") if place.descending else ("after", "before")
+    first = table.query(said) if place.row is not None else None
+    if not part.rows:
+        return Places(first=first, previous=None, next=None)
+    return Places(
+        first=first,
+        previous=table.query(said, **{back: str(row_id(part.rows[0]))}) if part.previous else None,
+        next=table.query(said, **{forward: str(row_id(part.rows[-1]))}) if part.next else None,
+    )
