@@ -12,7 +12,8 @@ from crowdd.concurrency.throttling import Throttled
 from crowdd.domain.core.change_notifier import ANY, ChangeNotifier
 from crowdd.domain.projects.live_state import MAX_EVENTS, Live, access, state_of
 from crowdd.http.transport.streams import SseConnection, event
-from crowdd.storage.projects.rows import ProjectPage, ProjectState
+from crowdd.storage.projects.figure_rows import ProjectState
+from crowdd.storage.projects.rows import ProjectPage
 from crowdd.values import Values
 
 STATE_PAUSE = 0.5  # seconds between two reads of a project's state

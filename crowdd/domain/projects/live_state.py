@@ -7,7 +7,8 @@ import attrs
 from crowdd.kinds.types import iso
 from crowdd.storage.database import Database
 from crowdd.storage.projects import live
-from crowdd.storage.projects.rows import ProjectPage, ProjectState
+from crowdd.storage.projects.figure_rows import ProjectState
+from crowdd.storage.projects.rows import ProjectPage
 from crowdd.storage.webhooks import events
 from crowdd.storage.webhooks.rows import Event
 from crowdd.values import Values

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, date, datetime, time, timedelta
 
-from crowdd.storage.projects.rows import Hour
+from crowdd.storage.projects.figure_rows import Hour
 from crowdd.values import JsonObject
 
 DAYS = 14

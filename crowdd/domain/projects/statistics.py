@@ -13,7 +13,7 @@ from crowdd.kinds.project_statistics import PROJECT_STATISTICS
 from crowdd.requester import Requester
 from crowdd.storage.database import Transactions
 from crowdd.storage.projects import feed, statistics
-from crowdd.storage.projects.rows import ProjectFigures, TopVolunteers, TwoWeeks
+from crowdd.storage.projects.figure_rows import ProjectFigures, TopVolunteers, TwoWeeks
 from crowdd.values import Values
 
 _BUSIEST = 5

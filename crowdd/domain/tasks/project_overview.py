@@ -12,7 +12,8 @@ from crowdd.kinds.roles import OWNERS
 from crowdd.requester import Requester
 from crowdd.storage.database import Database
 from crowdd.storage.projects import overview
-from crowdd.storage.projects.rows import ProjectAttention, ProjectOverview, ProjectPage
+from crowdd.storage.projects.figure_rows import ProjectOverview
+from crowdd.storage.projects.rows import ProjectAttention, ProjectPage
 from crowdd.values import Values
 
 HERE_MINUTES: Final = 10  # the page of a task prolongs its reservation every five minutes while somebody looks at it

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from crowdd.storage.database import Database, fetch_rows
-from crowdd.storage.projects.rows import FeedEntry
+from crowdd.storage.projects.figure_rows import FeedEntry
 
 # How many rows of each table are read. What one person does in one project is one act, and so are tasks added at once.
 _BACK = 500

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from crowdd.storage.database import Database, fetch_row_or_none
-from crowdd.storage.projects.rows import ProjectState
+from crowdd.storage.projects.figure_rows import ProjectState
 
 
 async def state(db: Database, project_id: int) -> ProjectState | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from crowdd.storage.database import Database, fetch_row
-from crowdd.storage.projects.rows import ProjectOverview
+from crowdd.storage.projects.figure_rows import ProjectOverview
 
 AGREEMENT_OF = 1000  # newest results whose agreement is averaged
 

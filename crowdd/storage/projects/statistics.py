@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from crowdd.storage.database import Database, fetch_row, fetch_rows, one
-from crowdd.storage.projects.rows import (
+from crowdd.storage.projects.figure_rows import (
     BusyProject,
     HomeFigures,
     ListSize,

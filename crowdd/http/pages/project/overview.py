@@ -14,7 +14,8 @@ from crowdd.http.pages.project.views import ProjectPrivate, ProjectViews, locked
 from crowdd.http.request import Incoming
 from crowdd.http.responses import Page, Redirect, Response
 from crowdd.http.routing import Route, get
-from crowdd.storage.projects.rows import ProjectAttention, ProjectOverview
+from crowdd.storage.projects.figure_rows import ProjectOverview
+from crowdd.storage.projects.rows import ProjectAttention
 from crowdd.values import Values
 
 _POSTS = 2
