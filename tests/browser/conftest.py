@@ -14,6 +14,7 @@ from support.servers.chromium import binary
 FLAGS = (
     "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-sync",
     "--disable-background-networking", "--disable-component-update",
+    "--in-process-gpu",  # one process less, and a tenth of the processor's time
     "--site-per-process",  # as people's browsers have it: a presenter's frame is a process of its own
 )  # fmt: skip
 

@@ -25,18 +25,28 @@ def case_of(template: str, kind: str) -> Case:
 PARTS = case_of("about/design.html", "all parts")
 
 
-# German words are the longest: English is shown one state of each page.
+TOO_WIDE = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+TOO_SMALL = """[...document.querySelectorAll('.btn, .icon, button, summary, input, select, textarea, .tabs a, .mast a')]
+    .filter(e => !e.matches('[type=hidden], .check *') && e.offsetParent)
+    .map(e => [e, e.getBoundingClientRect()])
+    .filter(([_, {width, height}]) => Math.round(Math.min(width, height)) < 24)
+    .map(([e, {width, height}]) => [e.outerHTML.slice(0, 80), Math.round(width), Math.round(height)])"""
+
+
+# German words are the longest, English ones the shortest: English is shown one state of each page.
 @pytest.mark.parametrize(("locale", "shown"), [("en", ONCE), ("de", SOME)], ids=["en", "de"])
-def test_no_page_is_wider_than_a_small_phone(opened: Any, locale: str, shown: list[Case]) -> None:
-    gallery = opened(viewport={"width": 320, "height": 640})
+def test_pages_fit_a_small_phone_and_what_can_be_touched_is_large_enough(
+    opened: Any, locale: str, shown: list[Case]
+) -> None:
+    gallery = opened(viewport={"width": 320, "height": 640}, has_touch=True)
     gallery.show(PARTS)
-    wide = {}
+    wrong = {}
     for case in shown:
         page = gallery.swap(Case(case.template, case.kind, case.context | {"locale": locale}))
-        over = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
-        if over > 0:
-            wide[case.template, case.kind] = over
-    assert wide == {}
+        over, small = page.evaluate(f"[{TOO_WIDE}, {TOO_SMALL}]")
+        if over > 0 or small:
+            wrong[case.template, case.kind] = (over, small)
+    assert wrong == {}
 
 
 def test_pages_fit_at_twice_their_size(opened: Any) -> None:
@@ -45,9 +55,9 @@ def test_pages_fit_at_twice_their_size(opened: Any) -> None:
     wide = {}
     for case in ONCE:
         page = gallery.swap(case)
-        window = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        window = page.evaluate(TOO_WIDE)
         page.evaluate("document.documentElement.style.fontSize = '200%'")  # only the letters, in the same window
-        letters = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        letters = page.evaluate(TOO_WIDE)
         if window > 0 or letters > 0:
             wide[case.template, case.kind] = (window, letters)
     assert wide == {}
@@ -58,24 +68,6 @@ def test_no_page_asks_anybody_else_or_is_refused_anything(opened: Any) -> None:
     for case in ONCE:
         gallery.show(case)
     assert gallery.wrong == []
-
-
-def test_what_can_be_touched_is_large_enough(opened: Any) -> None:
-    gallery = opened(viewport={"width": 360, "height": 740}, has_touch=True)
-    gallery.show(PARTS)
-    small = {}
-    for case in SOME:
-        if case.kind.endswith("long words"):
-            continue
-        found = gallery.swap(case).evaluate(
-            """[...document.querySelectorAll('.btn, .icon, button, summary, input, select, textarea, .tabs a, .mast a')]
-            .filter(e => !e.matches('[type=hidden], .check *') && e.offsetParent)
-            .map(e => [e, e.getBoundingClientRect()])
-            .filter(([_, {width, height}]) => Math.round(Math.min(width, height)) < 24)
-            .map(([e, {width, height}]) => [e.outerHTML.slice(0, 80), Math.round(width), Math.round(height)])"""
-        )
-        small |= {(case.template, case.kind): found} if found else {}
-    assert small == {}
 
 
 def test_dark_is_chosen_without_a_new_page_and_sent_to_the_server(opened: Any) -> None:
