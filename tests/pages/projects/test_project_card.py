@@ -58,3 +58,14 @@ async def test_what_strangers_may_not_see_is_on_nobodys_card(served):
     locked = [await client.get(CARD, headers=FOREIGN) for client in (served.client(), key)]
     assert [one.status for one in locked] == [404] * 2 and not any("Birds" in one.text for one in locked)
     assert (await served.client().get("/project/none/embed", headers=FOREIGN)).text == locked[0].text
+
+
+@pytest_twisted.ensureDeferred
+async def test_what_an_owner_writes_is_only_ever_text(served):
+    owner = await served.person("owner")
+    project = await served.project(owner, tasks=1, published=True)
+    evil = "<script>alert(1)</script><img src=x onerror=alert(1)>"
+    changed = await owner.put(f"/api/project/{project['id']}", json={"name": evil, "description": evil})
+    assert changed.status == 200, changed.text
+    card = (await served.client().get(CARD, headers=FOREIGN)).text
+    assert "<script" not in card and "<img" not in card and "&lt;script&gt;" in card

@@ -16,8 +16,8 @@ def test_the_html_that_owners_copy_works_on_another_site(stage: Any, new_project
     page.context.add_cookies(project.owner.cookies(stage.witness.url))
     stage.go("/project/MINE/publish")
     html = page.input_value("#embed").replace(page.input_value("#link").partition("/project/")[0], stage.witness.url)
-    shown = page.frame_locator("iframe.embedded")
-    assert shown.get_by_role("heading").inner_text() == project.short_name
+    page.get_by_role("link", name="Preview of the card").click()
+    assert page.get_by_role("heading").inner_text() == project.short_name
     page.goto(stage.elsewhere.url)
     page.set_content(html)
     card = page.frame_locator("iframe")
