@@ -43,7 +43,7 @@ from crowdd.http.pages.about import AboutPages
 from crowdd.http.pages.announcements import Announcements
 from crowdd.http.pages.api_docs import ApiDocs
 from crowdd.http.pages.home import HomePages
-from crowdd.http.pages.live import LivePages
+from crowdd.http.pages.live import LiveImports, LivePages
 from crowdd.http.pages.monitoring import Monitoring
 from crowdd.http.pages.omitted_pictures import LeftOut
 from crowdd.http.pages.palette import PalettePages
@@ -210,6 +210,7 @@ def make_root(clock: IReactorTime, services: Services, process_state: ProcessSta
     views: list[View] = [
         *_views(clock, services, templates, cookies, csrf),
         LivePages(services.projects, services.live, identity, process_state.broadcast),
+        LiveImports(services.projects, services.imports, identity, process_state.broadcast),
         _monitoring(clock, services, process_state.metrics),
     ]
     routes = [route for view in views for route in view.routes()]

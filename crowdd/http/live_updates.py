@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from typing import Any
 
-from twisted.internet.defer import DeferredSemaphore, ensureDeferred
+from twisted.internet.defer import Deferred, DeferredSemaphore, ensureDeferred
 from twisted.internet.interfaces import IReactorTime
 from twisted.internet.task import deferLater
 
@@ -20,6 +21,7 @@ STATE_PAUSE = 0.5  # seconds between two reads of a project's state
 EVENTS_PAUSE = 0.05  # seconds between two looks for events
 LOOK_EVERY = 15  # seconds after which both are looked for though nobody rang
 TOLD_AT_ONCE = 250  # some 5 ms
+ReadState = Callable[[], Coroutine[Deferred[Any], Any, Mapping[str, object] | None]]
 MAX_READS = 2  # at once, so that listeners never take the connections of those who work
 
 
@@ -98,6 +100,25 @@ class EventFollower:
                 return
 
 
+class StateFollower:
+    """One who is told a state of his own whenever it changes. ``read`` gives None once there is nothing to tell of."""
+
+    def __init__(self, clock: IReactorTime, read: ReadState, client: SseConnection) -> None:
+        self._read, self._client, self._told = read, client, b""
+        self._throttled = Throttled(clock, self._look, STATE_PAUSE, LOOK_EVERY)
+        self.ask, self.stop = self._throttled.ask, self._throttled.stop
+        client.ready = self.ask
+
+    async def _look(self) -> None:
+        state = await self._read()
+        now = b"" if state is None else event("state", state)
+        if not now:
+            self._client.end()
+        elif now != self._told and not self._client.full:
+            self._told = now
+            self._client.send(now)
+
+
 class Broadcast:
     """All listeners of this process by project."""
 
@@ -105,7 +126,7 @@ class Broadcast:
         self._clock, self._live = clock, live
         self._live_states: dict[int, LiveState] = {}
         self._names: dict[str, LiveState] = {}
-        self._followers: dict[int, set[EventFollower]] = {}
+        self._followers: dict[int, set[EventFollower | StateFollower]] = {}
         self._reads = DeferredSemaphore(MAX_READS)
         change_notifier.listen(self._changed)
 
@@ -142,8 +163,15 @@ class Broadcast:
 
     def follow(self, row: ProjectPage, client: SseConnection, after: int) -> Callable[[], None]:
         """Sends the client every event of a project with a number above ``after``, until what is returned is called."""
-        project_id = row["id"]
-        follower = EventFollower(self._clock, lambda number: self._events(row, number), client, after)
+        return self._enter(
+            row["id"], EventFollower(self._clock, lambda number: self._events(row, number), client, after)
+        )
+
+    def follow_state(self, project_id: int, read: ReadState, client: SseConnection) -> Callable[[], None]:
+        """Sends the client what ``read`` gives, now and whenever the project changes it, at most twice a second."""
+        return self._enter(project_id, StateFollower(self._clock, lambda: self._read(read), client))
+
+    def _enter(self, project_id: int, follower: EventFollower | StateFollower) -> Callable[[], None]:
         self._followers.setdefault(project_id, set()).add(follower)
         follower.ask()
 
@@ -164,6 +192,9 @@ class Broadcast:
 
     async def _state(self, project_id: int) -> ProjectState | None:
         return await self._reads.run(lambda: ensureDeferred(self._live.state(project_id)))
+
+    async def _read(self, read: ReadState) -> Mapping[str, object] | None:
+        return await self._reads.run(lambda: ensureDeferred(read()))
 
     async def _events(self, row: ProjectPage, after: int) -> list[Values]:
         return await self._reads.run(lambda: ensureDeferred(self._live.events(row, after)))

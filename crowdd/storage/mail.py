@@ -55,6 +55,15 @@ async def add(db: Database, letter: Mapping[str, object], error: str, maximum: i
     return int(row["id"]) if row else None
 
 
+async def lately(db: Database, template: str, maximum: int) -> int:
+    """How many e-mails of a template were written in the last hour, counted up to ``maximum``."""
+    rows = await db.fetch(
+        "SELECT FROM mail WHERE template = %(template)s AND created > clock() - interval '1 hour' LIMIT %(maximum)s",
+        {"template": template, "maximum": maximum},
+    )
+    return len(rows)
+
+
 async def claim(db: Database) -> WholeMail | None:
     """The next e-mail that is due; no other process gets it for some minutes. None when there is none."""
     return await fetch_row_or_none(

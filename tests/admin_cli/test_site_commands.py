@@ -38,3 +38,7 @@ def test_an_invitation_is_a_link(crowdctl, rows):
     (row,) = rows("SELECT data->>'note' AS note FROM one_time_link WHERE purpose = 'signup'")
     assert row["note"] == "Ada"
     assert "90" in crowdctl.refused("site", "invite", "--days", "91")
+    crowdctl.json("site", "invite", "--email", "ada@example.org", "--language", "fr")
+    (mail,) = rows("SELECT recipient, locale FROM mail WHERE template = 'invitation'")
+    assert (mail["recipient"], mail["locale"]) == ("ada@example.org", "fr")
+    assert "address" in crowdctl.refused("site", "invite", "--email", "ada")

@@ -84,9 +84,9 @@ def test_what_people_write_is_only_ever_text(template: str) -> None:
 
 
 def test_every_template_has_a_case() -> None:
-    """What others extend or import is seen with them; the document inside the frame is the owner's, not ours."""
+    """What others extend or import is seen with them; documents inside frames have tests of their own."""
     framework = {"base.html", "base_task.html", "parts.html", "icons.html", "table.html"}
-    framework |= {"project/frame.html", "project/preview.html"}
+    framework |= {"project/frame.html", "project/preview.html", "project/embed.html"}
     pages = {name for name in TEMPLATES.names() if "/_" not in name and not name.endswith("/frame.html")} - framework
     assert pages - {case.template for case in EVERY} == set()
 

@@ -34,6 +34,7 @@ CONTEXTS: dict[str, dict[str, Any]] = {
     "webhook_off": {"name": EVIL, "short_name": "birds", "reason": EVIL},
     "reset_password": {"name": EVIL, "url": "https://crowdd.example/x?key=k", "hours": 5},
     "confirm_registration": {"name": EVIL, "url": "https://crowdd.example/x?key=k", "hours": 5},
+    "invitation": {"key": "k3y", "days": 1},
     "known_address": {"name": EVIL, "url": "https://crowdd.example/x?key=k", "hours": 5},
     "confirm_address": {"name": EVIL, "url": "https://crowdd.example/x?key=k", "hours": 1},
     "export_ready": {"name": EVIL, "url": "https://crowdd.example/x", "days": 3},

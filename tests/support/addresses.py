@@ -56,7 +56,7 @@ INSERT INTO job (name, due, outcome, began, seconds, words) VALUES ('odd', clock
 """
 # What is no page that a person reads: data, files, streams that never end, and what acts on GET (by a link).
 _NO_PAGE = re.compile(
-    r"/api/(?!docs)|/api/?$|/uploads/|/static/|/health|/ready|/metrics|/palette$|/project/<short_name>/(events|live)$"
+    r"/api/(?!docs)|/api/?$|/uploads/|/static/|/health|/ready|/metrics|/palette$|/project/<short_name>/(.*/)?(events|live)$"
     r"|/account/signout|/admin/users/(add|del)/"
 )
 _NAME = re.compile(r"<(?:\w+(?:\([^)]*\))?:)?(\w+)>")

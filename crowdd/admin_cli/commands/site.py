@@ -70,11 +70,13 @@ def set_(config: Path | None, name: str, value: str | None, path: Path | None, l
 @site.command()
 @click.option("--note", default="", help="For whom it is; shown to administrators only.")
 @click.option("--days", default=14, show_default=True, help="Days for which it works.")
+@click.option("--email", default="", help="Also send the link there.")
+@click.option("--language", default=SOURCE, show_default=True, help="Language of the e-mail.")
 @json_option
 @click.pass_obj
-def invite(config: Path | None, note: str, days: int, as_json: bool) -> None:
+def invite(config: Path | None, note: str, days: int, email: str, language: str, as_json: bool) -> None:
     """Create an invitation: a link with which one person can sign up."""
-    link = with_domain(config, lambda services: _invite(services, note, days))
+    link = with_domain(config, lambda services: _invite(services, note, days, email, language))
     say(as_json, {"link": link}, link)
 
 
@@ -91,7 +93,7 @@ async def _change(services: Services, key: str, text: str) -> bool:
     try:
         return await services.site_administration.change(SYSTEM, {key: text})
     except FormError as error:
-        raise CrowddError(" ".join(sentence for each in error.errors.values() for sentence in each)) from None
+        raise _refused(error) from None
 
 
 async def _set_logo(services: Services, content: bytes | None) -> bool:
@@ -100,10 +102,17 @@ async def _set_logo(services: Services, content: bytes | None) -> bool:
     try:
         await services.site_administration.set_logo(SYSTEM, Upload("logo", content) if content is not None else None)
     except FormError as error:
-        raise CrowddError(" ".join(sentence for each in error.errors.values() for sentence in each)) from None
+        raise _refused(error) from None
     return True
 
 
-async def _invite(services: Services, note: str, days: int) -> str:
-    key = await services.invitations.make(SYSTEM, note, days)
+async def _invite(services: Services, note: str, days: int, email: str, language: str) -> str:
+    try:
+        key = await services.invitations.make(SYSTEM, note, days, email, language)
+    except FormError as error:
+        raise _refused(error) from None
     return f"{services.settings.base_url}/account/register?invitation={key}"
+
+
+def _refused(error: FormError) -> CrowddError:
+    return CrowddError(" ".join(sentence for each in error.errors.values() for sentence in each))

@@ -9,11 +9,14 @@ import attrs
 from crowdd.domain.core import rights
 from crowdd.domain.core.records import NOT_FOUND
 from crowdd.domain.core.secrets import Secrets, token
-from crowdd.errors import ConflictError, FormError, InvalidValueError, NotFoundError
+from crowdd.domain.mail.mail import Mail
+from crowdd.domain.mail.message import plain_address
+from crowdd.errors import ConflictError, FormError, InvalidValueError, NotFoundError, TooManyRequestsError
 from crowdd.kinds.roles import ADMINS
 from crowdd.kinds.types import clean_text
-from crowdd.languages import _
+from crowdd.languages import NAMES, SOURCE, _
 from crowdd.requester import Requester
+from crowdd.storage import mail as mail_storage
 from crowdd.storage.accounts import one_time_links
 from crowdd.storage.core import audit, site
 from crowdd.storage.core.rows import OpenInvitation
@@ -22,6 +25,9 @@ from crowdd.storage.database import Database, Transactions
 MAX_OPEN: Final = 500
 MAX_DAYS: Final = 90
 MAX_NOTE: Final = 100
+MAX_MAILED: Final = 50
+"""Invitations that leave by e-mail in an hour, of all administrators together."""
+MAIL: Final = "invitation"
 _NEEDED: Final = _("This site accepts new accounts by invitation only. Open the link of your invitation.")
 _SPENT: Final = _("This invitation has been used or has expired. Ask an administrator for a new one.")
 
@@ -32,19 +38,26 @@ class Invitations:
 
     db: Transactions
     secrets: Secrets
+    mail: Mail
+
+    @property
+    def mail_is_on(self) -> bool:
+        """Whether e-mails leave the server."""
+        return self.mail.post is not None
 
     def digest(self, key: str) -> bytes | None:
         """What an invitation is stored under; None for no key."""
         return self.secrets.digest("link", key) if 0 < len(key) < 200 else None
 
-    async def make(self, who: Requester, note: str, days: int) -> str:
-        """The key of a new invitation. ``note`` says whom it is for. Raises InvalidValueError, ConflictError."""
+    async def make(self, who: Requester, note: str, days: int, email: str = "", locale: str = SOURCE) -> str:
+        """The key of a new invitation. An e-mail in the language ``locale`` brings it to ``email``, "" for no e-mail.
+
+        ``note`` says whom it is for; administrators see the address where it is empty. Raises FormError by these names,
+        ConflictError, TooManyRequestsError after MAX_MAILED e-mails in an hour.
+        """
         rights.require(who, rights.of_requester(who), ADMINS)
-        if not 1 <= days <= MAX_DAYS:
-            raise InvalidValueError(_("Enter a number from %(minimum)s to %(maximum)s.", minimum=1, maximum=MAX_DAYS))
-        if len(note) > MAX_NOTE or not note.isprintable():
-            raise InvalidValueError(_("Use at most %(maximum)s characters.", maximum=MAX_NOTE))
-        key, told = token(), {"note": clean_text(note), "by": who.fullname or who.user_name}
+        _check(note, days, email, locale)
+        key, told = token(), {"note": clean_text(note) or email, "by": who.fullname or who.user_name}
 
         async def work(tx: Database) -> None:
             await site.lock(tx)  # so that two at once are counted one after the other
@@ -52,10 +65,22 @@ class Invitations:
                 raise ConflictError(_("There are %(maximum)s open invitations. Withdraw some first.", maximum=MAX_OPEN))
             link = self.secrets.digest("link", key)
             await one_time_links.add(tx, link, site.INVITATION, days * 24, who.user_id, told)
-            await audit.write(tx, who, "create", "invitation", None, after={"note": note, "days": days})
+            await audit.write(
+                tx, who, "create", "invitation", None, after={"note": note, "days": days, "mailed": mailed}
+            )
+            if mailed:
+                await self._send(tx, email, key, days, locale)
 
+        mailed = bool(email)
         await self.db.transaction(work)
         return key
+
+    async def _send(self, tx: Database, email: str, key: str, days: int, locale: str) -> None:
+        """Writes the e-mail. It has no text of a person, so that nobody can send texts of their own to strangers."""
+        sent = await mail_storage.lately(tx, MAIL, MAX_MAILED)
+        if sent >= MAX_MAILED or await self.mail.send(tx, email, MAIL, {"key": key, "days": days}, locale) is None:
+            words = _("Too many invitations were sent in the last hour. Leave the address empty to get a link.")
+            raise TooManyRequestsError(words, retry_after=3600)
 
     async def list(self, who: Requester) -> list[OpenInvitation]:
         """Those that can still be used, the newest first."""
@@ -102,6 +127,24 @@ class Invitations:
             return
         note = used.data.get("note", "")
         await audit.write(tx, who, "accept", "invitation", None, after={"note": note, "user_id": user_id})
+
+
+def _check(note: str, days: int, email: str, locale: str) -> None:
+    wrong: dict[str, list[str]] = {}
+    if not 1 <= days <= MAX_DAYS:
+        wrong["days"] = [_("Enter a number from %(minimum)s to %(maximum)s.", minimum=1, maximum=MAX_DAYS)]
+    if len(note) > MAX_NOTE or not note.isprintable():
+        wrong["note"] = [_("Use at most %(maximum)s characters.", maximum=MAX_NOTE)]
+    if locale not in NAMES:
+        choices = ", ".join(NAMES)
+        wrong["language"] = [_("%(name)s must be one of %(choices)s.", name="language", choices=choices)]
+    if email:
+        try:
+            plain_address(email)
+        except InvalidValueError as error:
+            wrong["email"] = [error.args[0]]
+    if wrong:
+        raise FormError(wrong)
 
 
 def _refusal(link: bytes | None) -> FormError:

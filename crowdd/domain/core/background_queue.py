@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection
 from datetime import datetime
-from typing import Any, TypedDict, Unpack
+from typing import Any, Protocol, TypedDict, Unpack
 
 import attrs
 
@@ -67,6 +67,7 @@ class QueuedTask:
     cancelled: bool
     email_addr: str | None  # of the requester
     _db: Database = attrs.field(repr=False)
+    _notify: Callable[[], object] = attrs.field(repr=False)
     _told: Callable[[], object] = attrs.field(default=lambda: None, repr=False)
     stopping: bool = False  # the server ends: stop where you are
 
@@ -76,7 +77,8 @@ class QueuedTask:
         """Says how far the work is, out of how much; saves where it can go on, and shows that it is alive.
 
         Raises StoppedError, which the work lets pass, when it is to end. ``within`` is a transaction of the work: it
-        and the checkpoint are then kept together or not at all, so that no part is ever done twice.
+        and the checkpoint are then kept together or not at all, so that no part is ever done twice. The work itself
+        then calls ``ChangeNotifier.notify`` after the commit.
         """
         row = await queue.progress(within or self._db, self.id, self.attempt, done, total, checkpoint)
         if row is None:
@@ -84,6 +86,8 @@ class QueuedTask:
         self.done, self.total, self.failures = done, total, row.failures
         self.checkpoint = self.checkpoint if checkpoint is None else checkpoint
         self._told()
+        if within is None:
+            self._notify()
         if row.cancel:
             raise StoppedError("cancelled")
         if self.stopping:
@@ -140,12 +144,28 @@ class Pace:
     eta: float | None = None
 
 
-def pace(row: QueueItem) -> Pace:
+class Attempt(Protocol):
+    """What is known of the last attempt of an item."""
+
+    @property
+    def state(self) -> str | None: ...
+    @property
+    def began(self) -> datetime | None: ...
+    @property
+    def progressed(self) -> datetime | None: ...
+    @property
+    def done(self) -> int: ...
+    @property
+    def done_before(self) -> int: ...
+    @property
+    def total(self) -> int | None: ...
+
+
+def pace(row: Attempt) -> Pace:
     """From what its last attempt has done since it began."""
-    began: datetime | None = row.began
-    if row.state != "running" or began is None or row.progressed is None:
+    if row.state != "running" or row.began is None or row.progressed is None:
         return Pace()
-    seconds = (row.progressed - began).total_seconds()
+    seconds = (row.progressed - row.began).total_seconds()
     more = row.done - row.done_before
     if seconds <= 0 or more <= 0:
         return Pace()
@@ -165,10 +185,10 @@ class QueueFilter(TypedDict, total=False):
 
 
 class Queue:
-    """Putting work in, and looking after it."""
+    """Putting work in, and looking after it. ``notify`` is called with the project whose items have changed."""
 
-    def __init__(self, db: Database) -> None:
-        self._db = db
+    def __init__(self, db: Database, notify: Callable[[int], None]) -> None:
+        self._db, self._notify = db, notify
 
     async def add(
         self, db: Database, name: str, arguments: Values, who: Requester, project_id: int | None = None
@@ -191,14 +211,24 @@ class Queue:
         ``worker`` is its name where ``storage.core.queue.hold_presence`` says that it is alive.
         """
         row = await queue.claim(self._db, list(names), worker)
-        return None if row is None else _item(row, self._db)
+        if row is None:
+            return None
+        self._changed(row.project_id)
+        return _item(row, self._db, lambda: self._changed(row.project_id))
 
     async def record_outcome(self, item: QueuedTask, outcome: Outcome) -> bool:
         """Writes down what becomes of an item; False when it was not in our hands any more."""
         if outcome.state == "waiting":
             args = (outcome.pause, outcome.error, outcome.failed)
-            return await queue.put_back(self._db, item.id, item.attempt, *args)
-        return await queue.end(self._db, item.id, item.attempt, outcome.state, outcome.error, outcome.result)
+            ours = await queue.put_back(self._db, item.id, item.attempt, *args)
+        else:
+            ours = await queue.end(self._db, item.id, item.attempt, outcome.state, outcome.error, outcome.result)
+        self._changed(item.project_id)
+        return ours
+
+    def _changed(self, project_id: int | None) -> None:
+        if project_id is not None:
+            self._notify(project_id)
 
     async def dead_letter_unknown(self, names: Collection[str], hours: int) -> int:
         """Ends items that have waited so long for a server that knows their work; returns how many."""
@@ -262,7 +292,9 @@ class Queue:
         await self._seen(self._db, who, item_id)
         if not await change(self._db, item_id):
             raise ConflictError(refusal)
-        return view(await self._seen(self._db, who, item_id))
+        row = await self._seen(self._db, who, item_id)
+        self._changed(row.project_id)
+        return view(row)
 
     async def _seen(self, db: Database, who: Requester, item_id: int) -> QueueItem:
         rights.require(who, rights.of_requester(who), frozenset({Role.SIGNED_IN, Role.ADMIN}))
@@ -292,7 +324,7 @@ def view(row: QueueItem, whole: bool = False) -> Values:
     return shown | {"cancelling": cancelling, "rate": now.rate, "eta": now.eta}
 
 
-def _item(row: ClaimedItem, db: Database) -> QueuedTask:
+def _item(row: ClaimedItem, db: Database, notify: Callable[[], object]) -> QueuedTask:
     who = Requester(
         user_id=row.user_id,
         user_name=row.user_name or "",
@@ -315,4 +347,5 @@ def _item(row: ClaimedItem, db: Database) -> QueuedTask:
         cancelled=row.cancel or row.blocked,  # nothing is done for an account that has been blocked since
         email_addr=row.email_addr,
         db=db,
+        notify=notify,
     )

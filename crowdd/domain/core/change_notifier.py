@@ -1,4 +1,4 @@
-"""Notifies listeners in this process that the counters or events of a project have changed.
+"""Notifies listeners in this process that the counters, events or background tasks of a project have changed.
 
 It says that something changed, never what: who hears it reads the database. ``crowdd.sched.notify_bridge`` carries
 rings between processes.

@@ -232,7 +232,8 @@ def _assemble(
     away: Post | None,
     site_state: SiteState,
 ) -> Services:
-    uploads, queue = Uploads(settings.data.dir / "uploads", secrets.key("names of files")), Queue(db)
+    uploads = Uploads(settings.data.dir / "uploads", secrets.key("names of files"))
+    queue = Queue(db, change_notifier.notify)
     prose = Prose(db, worker_thread)
     site = Site(db, site_state, settings, prose)
     webhooks, quota = Webhooks(db, change_notifier.notify, secrets, outgoing), Quota(settings.quota, site)
@@ -253,7 +254,7 @@ def _assemble(
     base, pause = settings.base_url, worker_thread.pause
     records = Records(db, change_notifier.notify, secrets, uploads, base, behaviours, searches, prose, quota, pause)
     attempts, policy = Attempts(db, secrets), PasswordPolicy(passwords, settings, site.name)
-    invitations = Invitations(db, secrets)
+    invitations = Invitations(db, secrets, mail)
     accounts = Accounts(
         db,
         new_batcher,

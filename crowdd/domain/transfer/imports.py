@@ -23,6 +23,7 @@ from crowdd.domain.outbound.client import Outgoing
 from crowdd.domain.tasks.changes import Changes, Effect
 from crowdd.domain.transfer import import_archives, import_exports, import_rows, task_files
 from crowdd.domain.transfer.import_figures import MAX_ATOMIC_ROWS, undecided
+from crowdd.domain.transfer.import_progress import ImportState, state_of
 from crowdd.domain.transfer.import_reader import printable
 from crowdd.domain.transfer.import_runner import ImportRunner, note_import
 from crowdd.domain.transfer.task_files import Dialect
@@ -238,6 +239,11 @@ class Imports:
             "waits": undecided(found, found["on_error"]) if found["queue_item"] is None else None,
             "max_atomic_rows": MAX_ATOMIC_ROWS,
         }
+
+    async def progress(self, row: ProjectPage, import_id: int) -> ImportState | None:
+        """How far an import of a project is, for who has been found to own it; None when it has been removed."""
+        found = await imports.progress(self._db, row["id"], import_id) if import_id < 2**63 else None
+        return None if found is None else state_of(found)
 
     async def _get(self, row: ProjectPage, import_id: int) -> ImportRow:
         found = await imports.get(self._db, row["id"], import_id) if import_id < 2**63 else None

@@ -22,6 +22,9 @@ FRAMED: Final = re.compile(r"/project/[^/]+/(?:newtask|tutorial|results|task/\d+
 SITE_STYLE: Final = "/site.css"
 """The style sheet with the colours of the site, which presenters' frames load, too."""
 
+CARD: Final = re.compile(r"/project/[^/]+/embed/?")
+"""The paths of the cards that pages of other sites may show in a frame."""
+
 STUB: Final = (
     '<!doctype html><script>parent.postMessage("presenter:go " + location.pathname + location.search, location.origin)'
     "</script>"
@@ -60,7 +63,7 @@ def page_headers(nonce: str = "", host: str = "") -> dict[str, str]:
     or to a ``data:`` address.
     """
     scripts = f"'nonce-{nonce}'" if nonce else "'none'"
-    pictures = f"{host}/static/ {host}/uploads/" if _HOST.fullmatch(host) else "'self'"
+    pictures = _pictures(host)
     policy = (
         f"default-src 'none'; script-src {scripts}; style-src 'self'; img-src {pictures} data:; media-src {pictures};"
         " font-src 'self'; connect-src 'self'; manifest-src 'self'; frame-src 'self'; form-action 'self';"
@@ -73,6 +76,20 @@ def page_headers(nonce: str = "", host: str = "") -> dict[str, str]:
         "Cross-Origin-Opener-Policy": "same-origin",
         "Cross-Origin-Resource-Policy": "same-origin",
     }
+
+
+def card_headers(host: str = "") -> dict[str, str]:
+    """Headers of a card: a page of any site may show it. Nothing in it runs or is sent."""
+    policy = (
+        f"default-src 'none'; style-src 'self'; img-src {_pictures(host)} data:; font-src 'self'; form-action 'none';"
+        " base-uri 'none'; frame-ancestors *"
+    )
+    return {**_EVERYWHERE, "Content-Security-Policy": policy, "Cross-Origin-Resource-Policy": "cross-origin"}
+
+
+def _pictures(host: str) -> str:
+    """Where the pictures of our pages come from."""
+    return f"{host}/static/ {host}/uploads/" if _HOST.fullmatch(host) else "'self'"
 
 
 def frame_headers(*, https: bool) -> dict[str, str]:
@@ -134,11 +151,16 @@ def wants_frame(path: str, marked: bool, dest: str) -> bool:
     return marked and dest in ("iframe", "") and FRAMED.fullmatch(path) is not None
 
 
+def wants_card(path: str, dest: str) -> bool:
+    """True when a card is asked for by a frame, whoever's page it stands on."""
+    return is_framed(dest) and CARD.fullmatch(path) is not None
+
+
 def wants_stub(path: str, marked: bool, dest: str) -> bool:
     """True when STUB is the answer, before any handler runs: a frame's navigation must not change anything."""
     if not is_framed(dest) or is_public(path) or path.startswith("/api/"):
         return False
-    return not wants_frame(path, marked, dest)
+    return not (wants_frame(path, marked, dest) or wants_card(path, dest))
 
 
 def refusal(origin: str, site: str, dest: str) -> str | None:

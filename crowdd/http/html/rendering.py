@@ -26,6 +26,7 @@ from crowdd.domain.core.site import Appearance
 from crowdd.domain.core.text.markdown import to_html
 from crowdd.domain.core.text.picture_addresses import upload_path
 from crowdd.http.html import presenter
+from crowdd.http.html.draft_steps import draft_steps, next_step
 from crowdd.http.html.placeholder_images import drawing
 from crowdd.http.html.static_files import StaticFiles
 from crowdd.http.html.template_files import TemplateFiles
@@ -108,6 +109,7 @@ class Templates:
         words.install(self.environment)
         self._site = SiteContext(static, appearance, base_url.rstrip("/"))
         self.environment.globals["site"] = self._site
+        self.environment.globals |= {"draft_steps": draft_steps, "next_step": next_step}
         self.environment.globals |= {"languages": languages.names, "zip": zip, "content_languages": CONTENT_LANGUAGES}
         self.environment.filters |= {
             "drawing": drawing,
@@ -166,6 +168,7 @@ class _Words:
             "ago": self._ago,
             "epoch": epoch,
             "until": self._until,
+            "within": within,
             "roundup": roundup,
             "plain": plain,
         }
@@ -213,6 +216,12 @@ def _span(context: Context, seconds: int, direction: int) -> str | None:
     return None
 
 
+@pass_context
+def within(context: Context, seconds: int) -> str:
+    """So many seconds to come as "in 4 minutes", nothing beyond thirty days."""
+    return _span(context, max(1, seconds), 1) or ""
+
+
 def _locale(context: Context) -> Locale:
     return _LOCALES.get(str(context.get("locale", "")), _LOCALES["en"])
 
@@ -239,8 +248,10 @@ def _excerpt(context: Context, text: str, top: int = 3, length: int = 200) -> st
 
 @pass_context
 def for_number(context: Context, forms: Mapping[str, str], count: int, **names: object) -> str:
-    """One of the forms that ``by_number`` gave, with its names."""
-    return forms.get(_locale(context).plural_form(count), forms["other"]).format(**names)
+    """One of the forms that ``by_number`` gave, with its names; ``count`` stands in it as a number of the language."""
+    return forms.get(_locale(context).plural_form(count), forms["other"]).format(
+        **{"count": thousands(context, count), **names}
+    )
 
 
 @pass_context

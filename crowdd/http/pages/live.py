@@ -1,4 +1,4 @@
-"""Live updates of a project: its state for everybody who may see it, its events for its owners."""
+"""Live updates of a project: its state for everybody who may see it, its events and its imports for its owners."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ from collections.abc import Awaitable, Callable, Iterator
 
 import attrs
 
+from crowdd.domain.core.records import NOT_FOUND
 from crowdd.domain.projects.live_state import Live, state_of
 from crowdd.domain.projects.projects import Projects
-from crowdd.errors import InvalidValueError
+from crowdd.domain.transfer.imports import Imports
+from crowdd.errors import InvalidValueError, NotFoundError
 from crowdd.http.auth.identity import Identity
 from crowdd.http.live_updates import Broadcast
 from crowdd.http.request import Incoming
@@ -41,7 +43,7 @@ class LivePages:
 
         def begin(client: SseConnection) -> Callable[[], None]:
             if row["lock_id"] is not None or row["draft_key"] is not None:
-                client.judge = self._judge(incoming, lambda who: self._projects.page(short_name, who))
+                client.judge = _judge(self._identity, incoming, lambda who: self._projects.page(short_name, who))
             return self._broadcast.watch(row, client)
 
         return Stream(begin)
@@ -53,23 +55,49 @@ class LivePages:
         after = await self._live.last_event(row["id"]) if named is None else named
 
         def begin(client: SseConnection) -> Callable[[], None]:
-            client.judge = self._judge(incoming, lambda who: self._projects.owned(short_name, who))
+            client.judge = _judge(self._identity, incoming, lambda who: self._projects.owned(short_name, who))
             client.send(event("position", {"sequence": after}, after))
             return self._broadcast.follow(row, client, after)
 
         return Stream(begin)
 
-    def _judge(
-        self, incoming: Incoming, find: Callable[[Requester], Awaitable[ProjectPage]]
-    ) -> Callable[[], Awaitable[None]]:
-        """A check that raises once the requester may no longer listen: signed out, not an owner, password changed."""
-        opened = incoming.who.unlocked if incoming.header("x-project-password") else ()  # X-Draft-Key is read again
 
-        async def judge() -> None:
-            who = await self._identity.find(incoming, renew=False)
-            await find(attrs.evolve(who, unlocked=(*who.unlocked, *opened)))
+class LiveImports:
+    """``live`` of an import."""
 
-        return judge
+    def __init__(self, projects: Projects, imports: Imports, identity: Identity, broadcast: Broadcast) -> None:
+        self._projects, self._imports, self._identity, self._broadcast = projects, imports, identity, broadcast
+
+    def routes(self) -> Iterator[Route]:
+        yield get("/project/<short_name>/tasks/import/<int:import_id>/live", self.state, page=False)
+
+    async def state(self, incoming: Incoming, short_name: str, import_id: int) -> Response:
+        """A stream of how far an import is. Clients that want JSON get the state once."""
+        row = await self._projects.owned(short_name, incoming.who)
+        state = await self._imports.progress(row, import_id)
+        if state is None:
+            raise NotFoundError(NOT_FOUND)
+        if incoming.wants_json:
+            return JsonResponse(state)
+
+        def begin(client: SseConnection) -> Callable[[], None]:
+            client.judge = _judge(self._identity, incoming, lambda who: self._projects.owned(short_name, who))
+            return self._broadcast.follow_state(row["id"], lambda: self._imports.progress(row, import_id), client)
+
+        return Stream(begin)
+
+
+def _judge(
+    identity: Identity, incoming: Incoming, find: Callable[[Requester], Awaitable[ProjectPage]]
+) -> Callable[[], Awaitable[None]]:
+    """A check that raises once the requester may no longer listen: signed out, not an owner, password changed."""
+    opened = incoming.who.unlocked if incoming.header("x-project-password") else ()  # X-Draft-Key is read again
+
+    async def judge() -> None:
+        who = await identity.find(incoming, renew=False)
+        await find(attrs.evolve(who, unlocked=(*who.unlocked, *opened)))
+
+    return judge
 
 
 def position(incoming: Incoming) -> int | None:

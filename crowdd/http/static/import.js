@@ -1,31 +1,23 @@
 // The page of an import follows its work, and tells when what is chosen differs from what was counted.
+import { fill, span, write } from "./figures.js";
+import { watch } from "./stream.js";
 const place = document.querySelector("[data-import]");
-const number = new Intl.NumberFormat(document.documentElement.lang || "en");
-const EVERY = 1000; // milliseconds
 const MOVING = new Set(["reading", "waiting", "running"]);
 
-function show(found) {
-  const work = found.work;
+function show(state) {
+  const reading = String(state.reading) === place.dataset.reading;
+  if (!reading || !MOVING.has(state.state)) return location.reload();
   const bar = place.querySelector("progress");
-  if (bar && work && work.total) Object.assign(bar, { max: work.total, value: work.done });
-  for (const part of place.querySelectorAll("[data-part]")) {
-    const value = found[part.dataset.part];
-    if (typeof value === "number") part.textContent = number.format(value);
-  }
+  Object.assign(bar, { max: state.total || 1, value: state.done });
+  fill(place, state);
+  const end = place.querySelector("[data-end]");
+  end.hidden = state.seconds_left === null;
+  if (!end.hidden) write(end, end.dataset.end.replace("{when}", span(Math.max(1, state.seconds_left))));
+  write(document.querySelector("#state .badge"), JSON.parse(place.dataset.states)[state.state]);
+  place.querySelector("[data-refresh]").hidden = true;
 }
 
-async function look() {
-  if (document.hidden) return setTimeout(look, EVERY);
-  const answer = await fetch(location.href, { headers: { Accept: "application/json" } }).catch(() => null);
-  if (!answer) return setTimeout(look, 10 * EVERY);
-  if (!answer.ok) return undefined;
-  const found = (await answer.json()).import;
-  if (found.state !== place.dataset.state) return location.reload();
-  show(found);
-  return setTimeout(look, EVERY);
-}
-
-if (place && MOVING.has(place.dataset.state)) setTimeout(look, EVERY);
+if (place) watch(place.dataset.import, show);
 
 const form = document.querySelector("form[data-counted]");
 if (form) {

@@ -1,37 +1,18 @@
 // The figures of a project move while somebody looks at them. Without this the page shows how it was when it was loaded.
+import { fill, number, span, write } from "./figures.js";
 import { watch } from "./stream.js";
 const $ = (id) => document.getElementById(id);
-const all = (selector) => [...$("figures").querySelectorAll(selector)];
-const locale = document.documentElement.lang || "en";
-const number = new Intl.NumberFormat(locale);
-const plural = new Intl.PluralRules(locale);
-const relative = new Intl.RelativeTimeFormat(locale, { numeric: "always" });
-const UNITS = [["second", 1, 60], ["minute", 60, 3600], ["hour", 3600, 86400], ["day", 86400, 30 * 86400]];
 const SAY_EVERY = 60000, TELL_AGE_EVERY = 20000, HERE_FOR = 600000; // milliseconds
 
 let shown = null, said = performance.now();
 
-function write(element, text) {
-  if (element.textContent === text) return;
-  element.textContent = text;
-  if (!element.matches("[data-figure]")) return;
-  element.classList.remove("moved");
-  void element.offsetWidth; // or the animation would not begin anew
-  element.classList.add("moved");
-}
-
 function show(state) {
   const figures = { ...state, to_go: state.n_tasks - state.n_completed_tasks };
-  const names = { done: number.format(state.n_completed_tasks), total: number.format(state.n_tasks) };
-  for (const figure of all("[data-figure]")) write(figure, number.format(figures[figure.dataset.figure]));
-  for (const words of all("[data-count]")) {
-    const forms = JSON.parse(words.dataset.words), form = forms[plural.select(figures[words.dataset.count])] || forms.other;
-    write(words, form.replace(/\{(\w+)\}/g, (_, name) => names[name]));
-  }
-  const bar = all("progress")[0];
+  fill($("figures"), figures, { done: number.format(state.n_completed_tasks), total: number.format(state.n_tasks) });
+  const bar = $("figures").querySelector("progress");
   Object.assign(bar, { max: 100, value: state.overall_progress });
   bar.classList.toggle("done", bar.value >= bar.max);
-  const share = all("[data-share]")[0];
+  const share = $("figures").querySelector("[data-share]");
   write(share, share.dataset.share.replace("{share}", number.format(state.overall_progress) + "\u00a0%"));
   $("changed").hidden = state.status === $("figures").dataset.status;
   const finished = shown && bar.value >= bar.max && shown.overall_progress < bar.max;
@@ -50,11 +31,10 @@ function say(now) {
 
 function tellAge() {
   if (!shown || !shown.last_activity) return;
-  const age = Math.max(1, (Date.now() - Date.parse(shown.last_activity + "Z")) / 1000);
-  const unit = UNITS.find(([, , maximum]) => age < maximum);
-  if (!unit) return;
+  const age = span(-Math.max(1, (Date.now() - Date.parse(shown.last_activity + "Z")) / 1000));
+  if (!age) return;
   $("last").hidden = false;
-  write($("last"), $("last").dataset.words.replace("{when}", relative.format(-Math.floor(age / unit[1]), unit[0])));
+  write($("last"), $("last").dataset.words.replace("{when}", age));
 }
 
 setInterval(tellAge, TELL_AGE_EVERY);

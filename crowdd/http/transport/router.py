@@ -407,7 +407,8 @@ class Gateway(RootResource):
         if presenter.wants_stub(path, marked, dest):
             request.route = "(frame)"
             return self._write(request, BytesResponse(presenter.STUB.encode(), headers=presenter.stub_headers()))
-        if not presenter.is_public(path) and not presenter.wants_frame(path, marked, dest):
+        framed = presenter.wants_frame(path, marked, dest) or presenter.wants_card(path, dest)
+        if not (presenter.is_public(path) or framed):
             origin, site = headers.get("origin", "").strip().lower(), headers.get("sec-fetch-site", "").strip().lower()
             reason = presenter.refusal(origin, site, dest)
             reason = reason or presenter.scope_refusal(headers.get("x-presenter", "").strip(), path)

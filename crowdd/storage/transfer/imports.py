@@ -10,6 +10,7 @@ from crowdd.storage.transfer.rows import (
     GoneTask,
     ImportChoices,
     ImportFigures,
+    ImportProgress,
     ImportRow,
     KeyedFate,
     KeyedFigures,
@@ -78,6 +79,19 @@ async def get(db: Database, project_id: int, import_id: int) -> ImportRow | None
         f"SELECT {_FIGURES}, import_state(i.id) AS state, (SELECT row_to_json(w) FROM (SELECT q.id, q.state, q.done, q.total, q.error, q.cancel FROM queue_item q"
         " WHERE q.id = coalesce(i.queue_item, i.check_item)) w) AS work"
         " FROM task_import i WHERE project_id = %(project)s AND id = %(id)s",
+        {"project": project_id, "id": import_id},
+    )
+
+
+async def progress(db: Database, project_id: int, import_id: int) -> ImportProgress | None:
+    """How far an import of the project is."""
+    return await fetch_row_or_none(
+        db,
+        ImportProgress,
+        "SELECT import_state(i.id) AS import_state, i.preview IS NULL AS reading, i.rows, i.added, i.updated, i.present, i.refused,"
+        " q.state, coalesce(q.done, 0) AS done, q.total, q.began, coalesce(q.done_before, 0) AS done_before, q.progressed"
+        " FROM task_import i LEFT JOIN queue_item q ON q.id = coalesce(i.queue_item, i.check_item)"
+        " WHERE i.project_id = %(project)s AND i.id = %(id)s",
         {"project": project_id, "id": import_id},
     )
 

@@ -65,6 +65,25 @@ class ImportRow(PendingImport):
     work: JsonObject | None
 
 
+@attrs.frozen
+class ImportProgress:
+    """How far an import is. ``reading``: its file has not been read; from ``state`` on: of its background task."""
+
+    import_state: str
+    reading: bool
+    rows: int
+    added: int
+    updated: int
+    present: int
+    refused: int
+    state: str | None
+    done: int
+    total: int | None
+    began: datetime | None
+    done_before: int
+    progressed: datetime | None
+
+
 class ListedImport(TypedDict):
     """An import in the list of its project."""
 

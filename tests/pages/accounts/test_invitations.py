@@ -83,7 +83,7 @@ async def test_an_invitation_makes_one_account_also_for_two_at_once(served):
     assert key not in str(rows)
 
 
-@shows("admin-invitations")
+@shows("admin-invitations", "admin-invitations-withdraw")
 @pytest_twisted.ensureDeferred
 async def test_an_invitation_expires_and_can_be_withdrawn(served):
     boss = await closed(served)

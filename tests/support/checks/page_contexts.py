@@ -497,7 +497,8 @@ def _site_cases(page: Callable[..., Case]) -> Iterator[Case]:
         "by": "Ilse",
         "note": "Ada",
     }
-    asked: Context = {"max_days": 90, "form": FORM | {"note": None, "days": 14}}
+    blank: Context = FORM | {"note": None, "days": 14, "email": None, "language": "en"}
+    asked: Context = {"max_days": 90, "form": blank, "names": {"en": "English", "de": "Deutsch"}}
     yield page("invitations", "some", invitations=[open_, open_ | {"note": ""}], link=None, needed=True, **asked)
     link = "https://crowd.example.org/account/register?invitation=k3y"
     yield page("invitations", "made", invitations=[], link=link, needed=False, **asked)
@@ -995,8 +996,11 @@ def _change_cases(at: str, owner: Context) -> Iterator[Case]:
             "effect": None,
             "schedulers": ["default", "random", "new_one"],
             "matching": None,
+            "wanted": None,
         }
         yield Case(page, "first", keys)
+        wanted: Context = {"answers": 213_250, "fewest": 3, "most": 5, "imported": 0}
+        yield Case(page, "of a draft", keys | UNUSED | {"n_tasks": 42_650, "wanted": wanted})
         yield Case(page, "with its effect", keys | {"effect": effect})
         yield Case(page, "without effect", keys | {"effect": dict.fromkeys(effect, 0)})
         wrong = {
@@ -1097,13 +1101,21 @@ def _import_cases(at: str, owner: Context) -> Iterator[Case]:
     results = exported | {"kind": "results", "preview": keyed, "format": "json"}
     yield Case(page, "results", keys | asked | {"import": results})
     yield Case(page, "results filled in", keys | asked | {"import": results | {"state": "done"}})
-    yield Case(page, "being read", keys | asked | {"import": one | {"state": "reading", "preview": None, "work": work}})
+    going: Context = {
+        "state": "running", "reading": False, "rows": 4212, "added": 1180, "updated": 0, "present": 3, "refused": 12,
+        "left": 3017, "done": 1200, "total": 4212, "rows_per_second": 640, "seconds_left": 5,
+    }  # fmt: skip
+    at_first = dict.fromkeys(("left", "total", "rows_per_second", "seconds_left"))
+    read = going | at_first | {"state": "reading", "reading": True, "rows": 0, "done": 0}
+    being_read = {"import": one | {"state": "reading", "preview": None, "work": work}, "progress": read}
+    yield Case(page, "being read", keys | asked | being_read)
     yield Case(page, "not read", keys | asked | {"import": one | {"state": "unread", "preview": None}})
     useless = {"state": "unreadable", "preview": None, "check_error": "The file has no rows."}
     yield Case(page, "useless", keys | asked | {"import": one | useless})
     wrong = asked["form"] | {"errors": {"uses": ["A task would hold nothing."]}}
     yield Case(page, "wrong", keys | asked | {"import": one, "form": wrong})
-    yield Case(page, "running", keys | asked | {"import": done | {"state": "running", "added": 1000, "work": work}})
+    running = {"import": done | {"state": "running", "added": 1180, "work": work}, "progress": going}
+    yield Case(page, "running", keys | asked | running)
     yield Case(page, "done", keys | asked | {"import": done | {"gone": 3, "kept": 2, "twice": 1}})
     failed = done | {
         "state": "dead",

@@ -14,6 +14,7 @@ from crowdd.http.pages.omitted_pictures import LeftOut
 from crowdd.http.pages.project.audit_log import ProjectAuditPages
 from crowdd.http.pages.project.background_tasks import WorkPages
 from crowdd.http.pages.project.blog import BlogPages
+from crowdd.http.pages.project.card import CardPages
 from crowdd.http.pages.project.creation import NewProjectPages
 from crowdd.http.pages.project.data.exports import ExportPages
 from crowdd.http.pages.project.data.imports import ImportPages
@@ -49,6 +50,7 @@ def pages(services: Services, forms: Forms, cookies: Cookies, templates: Templat
     contexts = PresenterContexts(services.records, services.contributions, services.file_access, services.accounts)
     confirm = Confirm(forms.csrf)
     return [
+        CardPages(services.projects, services.records, templates),
         OverviewPages(services.projects, services.project_overviews, views, cookies),
         PublishingPages(services.projects, forms, views),
         PasswordPages(services.projects, forms, cookies),

@@ -64,7 +64,8 @@ class PublishingPages:
         row = await self._projects.owned(short_name, incoming.who)
         done = await self._projects.publish(row, incoming.who)
         words = _("Project published. Volunteers can find it now.") if done else _("Project already published.")
-        return Redirect(f"/project/{quote(short_name)}/", words, "success" if done else "info")
+        onward = "" if incoming.wants_json else "publish"  # there a browser finds what comes next: how to share it
+        return Redirect(f"/project/{quote(short_name)}/{onward}", words, "success" if done else "info")
 
     async def pause(self, incoming: Incoming, short_name: str) -> Response:
         row = await self._projects.owned(short_name, incoming.who)

@@ -10,6 +10,7 @@ from urllib.parse import quote
 
 from crowdd.domain.core.csv_escape import harmless
 from crowdd.domain.projects.projects import Projects
+from crowdd.domain.transfer.import_progress import MOVING, ImportState
 from crowdd.domain.transfer.import_rows import USES
 from crowdd.domain.transfer.imports import Begun, Choices, ImportPage, Imports
 from crowdd.domain.transfer.task_files import ENCODINGS
@@ -67,9 +68,10 @@ class ImportPublic(ProjectPublic, _Import, WithForm, Message):
 
 
 class ImportPrivate(ProjectPrivate):
-    """``encodings`` are pairs of a code and a name."""
+    """``encodings`` are pairs of a code and a name; ``progress`` is how far an import that moves is."""
 
     encodings: list[tuple[str, str]]
+    progress: ImportState | None
 
 
 class ImportPages:
@@ -176,7 +178,9 @@ class ImportPages:
             "refused_rows": refused,
             **(Message(flash=mistake, status="error") if mistake else NO_MESSAGE),
         }
-        private = ImportPrivate(**context.private, encodings=list(ENCODINGS.items()))
+        moves = found["state"] in MOVING and not incoming.wants_json
+        progress = await self._imports.progress(row, found["id"]) if moves else None
+        private = ImportPrivate(**context.private, encodings=list(ENCODINGS.items()), progress=progress)
         return Page("project/import_one.html", public, private)
 
     async def begin(self, incoming: Incoming, short_name: str, import_id: int) -> Response:

@@ -77,10 +77,12 @@ class ChangePublic(ProjectPublic, WithForm, Message):
 
 
 class ChangePrivate(ProjectPrivate):
-    """``schedulers`` are the names of those that can be chosen. ``matching`` chooses tasks instead of their numbers."""
+    """``schedulers`` are the names of those that can be chosen. ``matching`` chooses tasks instead of their numbers.
+    ``wanted``: the answers that a draft asks for."""
 
     schedulers: list[str]
     matching: Matching | None
+    wanted: dict[str, int] | None
 
 
 class ChangePages:
@@ -171,8 +173,15 @@ class ChangePages:
             **message,
         )
         names = list(schedulers.names()) if form is SCHEDULER else []
-        private = ChangePrivate(**context.private, schedulers=names, matching=matching)
+        wanted = await self._wanted(incoming, row, form)
+        private = ChangePrivate(**context.private, schedulers=names, matching=matching, wanted=wanted)
         return Page(f"project/task_{form.name}.html", public, private)
+
+    async def _wanted(self, incoming: Incoming, row: ProjectPage, form: ChangeForm) -> dict[str, int] | None:
+        """What the tasks of a draft ask for, in words on the step of its owner's way; programs have the tasks."""
+        if form is not REDUNDANCY or row["first_published"] is not None or not row["n_tasks"] or incoming.wants_json:
+            return None
+        return await self._projects.answers_wanted(row, incoming.who)
 
 
 def _names(form: ChangeForm) -> tuple[str, ...]:
