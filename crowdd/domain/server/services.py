@@ -325,7 +325,7 @@ def _assemble(
         leases=Leases(db, change_notifier.notify, contributions),
         favourites=Favourites(db, records),
         collections=Collections(db, records),
-        participation=Participation(db, projects),
+        participation=Participation(db),
         uploads=uploads,
         file_access=FileAccess(db, secrets, seconds),
         prose=prose,

@@ -86,15 +86,16 @@ class CollectionPages:
         return await self._choose(incoming, owner, incoming.query.get("task_id", ""), form)
 
     async def add(self, incoming: Incoming, name: str) -> Response:
-        """Adds the task to a collection, or to a new one with the name in the form."""
+        """Adds the task to a new collection with the name in the form, or to the one that was chosen."""
         owner = await self._own(incoming, name)
-        task_id, chosen = incoming.field("task_id"), incoming.field("collection_id")
+        task_id, new = incoming.field("task_id"), incoming.field("name").strip()
+        chosen = "" if new else incoming.field("collection_id")
         try:
             into = await self._collections.add_task(
                 incoming.who,
                 queries.number(task_id, "task_id", 0),
                 queries.number(chosen, "collection_id", 0) if chosen else None,
-                incoming.field("name"),
+                new,
                 incoming.field("note"),
             )
         except FormError as error:

@@ -164,7 +164,7 @@ async def test_number_and_length_are_bounded(served, monkeypatch):
     assert full["form"]["errors"] == {"collection_id": ["A collection may have at most 1 tasks."]}
     again = await send(browser, f"{AT}/add", task_id=first, collection_id=number)
     assert again.json()["next"] == f"{AT}/{number}"
-    other = await send(browser, f"{AT}/add", task_id=second, name="New", note="n")
+    other = await send(browser, f"{AT}/add", task_id=second, collection_id=number, name="New", note="n")
     assert other.json()["next"].startswith(AT)
     assert [(row["task_id"], row["note"]) for row in await rows(served)] == [(first, ""), (second, "n")]
     assert (await send(browser, AT, name="third")).json()["form"]["errors"].keys() == {"name"}

@@ -1149,7 +1149,11 @@ def _participation_cases() -> Iterator[Case]:
         at | named | {"collections": [mine, mine | {"published": False}], "form": new},
     )
     yield Case("account/collections.html", "none", at | named | {"collections": [], "form": wrong})
-    choice: Context = {"task": task, "form": FORM | {"collection_id": "", "name": "", "note": ""}}
+    choice: Context = {
+        "title": "Add to a collection",
+        "task": task,
+        "form": FORM | {"collection_id": "", "name": "", "note": ""},
+    }
     some = [mine | {"has_task": True}, mine | {"id": 5, "name": "Badgers", "has_task": False}]
     yield Case("account/collect.html", "some", at | named | choice | {"collections": some})
     yield Case(
