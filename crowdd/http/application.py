@@ -42,6 +42,7 @@ from crowdd.http.pages import account, admin, project
 from crowdd.http.pages.about import AboutPages
 from crowdd.http.pages.announcements import Announcements
 from crowdd.http.pages.api_docs import ApiDocs
+from crowdd.http.pages.collections import CollectionPages
 from crowdd.http.pages.home import HomePages
 from crowdd.http.pages.live import LiveImports, LivePages
 from crowdd.http.pages.monitoring import Monitoring
@@ -249,6 +250,7 @@ def _views(clock: IReactorTime, services: Services, templates: Templates, cookie
         PalettePages(services.palette, services.languages, setting_names(templates.environment)),
         *account.pages(services, forms, cookies),
         ParticipationPages(services.accounts, services.participation, services.favourites, forms),
+        CollectionPages(services.accounts, services.collections, forms, services.settings.base_url),
         *project.pages(services, forms, cookies, templates, left_out),
         StatisticsPages(services.statistics, services.accounts),
         AboutPages(settings.site, services.site, services.prose),

@@ -31,6 +31,7 @@ NAMES = {
     "post_id": "SELECT min(id) FROM blogpost GROUP BY project_id ORDER BY project_id LIMIT 2",
     "category": "SELECT short_name FROM category WHERE id IN (SELECT category_id FROM project) ORDER BY id LIMIT 1",
     "import_id": "SELECT min(id) FROM task_import GROUP BY project_id ORDER BY project_id LIMIT 2",
+    "collection_id": "SELECT min(id) FROM collection",
     "item_id": "SELECT min(id) FROM queue_item",
     "language": "SELECT 'en'",
     "mail_id": "SELECT min(id) FROM mail",
@@ -50,6 +51,9 @@ INSERT INTO delivery_attempt (project_id, delivery_id, at, url, body, status, an
     SELECT project_id, id, clock(), 'x', '{"x": "x"}', 500, 'x', 'x', 1 FROM delivery;
 INSERT INTO task_import (project_id, user_id, created, name, format, file, bytes, rows, columns, sample)
     SELECT id, owner_id, clock(), 'x', 'csv', 'x', 1, 1, '["x"]', '[{"x": "x"}]' FROM project;
+INSERT INTO collection (user_id, created, name, description, published) SELECT owner_id, clock(), short_name, 'x', true FROM project;
+INSERT INTO collection_item (collection_id, project_id, task_id, created, note)
+    SELECT c.id, t.project_id, t.id, clock(), 'x' FROM collection c, task t;
 INSERT INTO import_error (import_id, line, reason, text) SELECT id, 1, 'x', 'x' FROM task_import;
 INSERT INTO job_run (name, began, seconds, outcome, words) VALUES ('fold', clock(), 1, 'failed', 'x');
 INSERT INTO job (name, due, outcome, began, seconds, words) VALUES ('odd', clock(), 'failed', clock(), 1, 'x') ON CONFLICT DO NOTHING;

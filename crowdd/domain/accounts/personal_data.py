@@ -29,16 +29,18 @@ HANDLER = "personal_export"
 KEPT_DAYS = 3
 _READ_ME = """Everything that this site knows about you, each table as JSON and as CSV.
 
-account        what you told us, and what you chose
-sessions       where you are signed in
-projects       what you own or help to own
-task_runs      your answers
-favourites     tasks that you marked
-blogposts      what you wrote
-announcements  what you announced
-acts           what you did that is written down
-letters        which mails went to you
-picture.png    your picture, if you gave us one
+account          what you told us, and what you chose
+sessions         where you are signed in
+projects         what you own or help to own
+task_runs        your answers
+favourites       tasks that you marked
+collections      what you called your collections of tasks
+collected_tasks  the tasks in them, with your notes
+blogposts        what you wrote
+announcements    what you announced
+acts             what you did that is written down
+letters          which mails went to you
+picture.png      your picture, if you gave us one
 
 Passwords and keys are not in here: nobody but you should have them in a file.
 """

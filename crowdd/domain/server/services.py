@@ -54,6 +54,7 @@ from crowdd.domain.server.retention import Retention
 from crowdd.domain.server.site_administration import SiteAdministration
 from crowdd.domain.tasks.barring import Barring
 from crowdd.domain.tasks.changes import Changes
+from crowdd.domain.tasks.collections import Collections
 from crowdd.domain.tasks.contributions import Contributions, TaskRunBehaviour
 from crowdd.domain.tasks.favourites import Favourites
 from crowdd.domain.tasks.finished_tasks import FinishedTasks
@@ -112,6 +113,7 @@ class Services:
     results: Results
     leases: Leases
     favourites: Favourites
+    collections: Collections
     participation: Participation
     uploads: Uploads
     file_access: FileAccess
@@ -323,7 +325,8 @@ def _assemble(
         results=Results(db, change_notifier.notify, quota, worker_thread, settings.base_url),
         leases=Leases(db, change_notifier.notify, contributions),
         favourites=Favourites(db, records),
-        participation=Participation(db, projects),
+        collections=Collections(db, records),
+        participation=Participation(db),
         uploads=uploads,
         file_access=FileAccess(db, secrets, seconds),
         prose=prose,

@@ -11,7 +11,6 @@ from typing import Final
 
 import attrs
 
-from crowdd.domain.projects.projects import Projects
 from crowdd.domain.projects.serializers import project_summary
 from crowdd.errors import AnonymousError
 from crowdd.kinds.kind import Kind, outward
@@ -22,10 +21,12 @@ from crowdd.requester import Requester
 from crowdd.storage.core import listing
 from crowdd.storage.core.listing import Filter, Query
 from crowdd.storage.database import Database, Row
+from crowdd.storage.projects import project_lists
 from crowdd.storage.tasks import participation
 from crowdd.values import Values
 
 PER_PAGE: Final = 24
+_CONTINUED: Final = 20
 _LAST: Final = 2**63 - 1
 
 
@@ -40,8 +41,8 @@ class OwnPage:
 class Participation:
     """Lists of what the requester did."""
 
-    def __init__(self, db: Database, projects: Projects) -> None:
-        self._db, self._projects = db, projects
+    def __init__(self, db: Database) -> None:
+        self._db = db
 
     async def answers(self, who: Requester, before: int | None) -> OwnPage:
         """The answers of the requester, each with its ``task`` and ``project`` (None: they may not see it any more)."""
@@ -70,10 +71,9 @@ class Participation:
         return OwnPage(rows, shown[-1] if len(found) > PER_PAGE else None)
 
     async def to_continue(self, who: Requester) -> list[Values]:
-        """Published projects in which the requester answered and that still need answers, as lists show projects."""
-        helped, _n_helped = await self._projects.of_volunteer(_me(who))
-        summaries = (project_summary(row) for row in helped)
-        return [each for each in summaries if each["overall_progress"] is not None and each["overall_progress"] < 100]
+        """Published projects in which the requester answered and can answer more tasks, as lists show projects."""
+        found = await project_lists.to_continue(self._db, f"u:{_me(who)}", _CONTINUED)
+        return [project_summary(row) for row in found]
 
     async def _visible(self, kind: Kind, who: Requester, ids: Iterable[int]) -> dict[int, Row]:
         wanted = list(ids)

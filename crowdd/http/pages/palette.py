@@ -47,6 +47,7 @@ _SITE: Final[Destinations] = (
 _ACCOUNT: Final[Destinations] = (
     ("answers", _("Answers")),
     ("favourites", _("Favourites")),
+    ("collections", _("Collections")),
     ("projects", _("My projects")),
     ("update", _("Settings")),
     ("security", _("Security")),

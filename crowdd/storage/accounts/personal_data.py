@@ -17,6 +17,9 @@ PARTS = {
     "task_runs": "SELECT id, project_id, task_id, volunteer, created, finish_time, timeout, calibration, media_url, info"
     " FROM task_run_record WHERE user_id = %(user)s",
     "favourites": "SELECT task_id AS id, project_id, created FROM favourite WHERE user_id = %(user)s",
+    "collections": "SELECT id, created, name, description, published FROM collection WHERE user_id = %(user)s",
+    "collected_tasks": "SELECT i.id, i.collection_id, i.project_id, i.task_id, i.created, i.note FROM collection_item i"
+    " JOIN collection c ON c.id = i.collection_id WHERE c.user_id = %(user)s",
     "blogposts": "SELECT id, project_id, created, title, body, published FROM blogpost WHERE user_id = %(user)s",
     "announcements": "SELECT id, created, title, body, published FROM announcement WHERE user_id = %(user)s",
     "acts": "SELECT id, at, via, action, kind, object_id, project_id, attribute FROM audit WHERE user_id = %(user)s",

@@ -14,7 +14,7 @@ from crowdd.storage.database import Database, Prepared, Row, as_json, one, one_o
 
 # What depends on the requester and is not a right. runs_of saves the walk over open tasks for all but the last of them; tasks all
 # of whose places are leased are not open, and found by their leases.
-_CONTRIB_BUTTON = """CASE
+CONTRIB_BUTTON = """CASE
     WHEN t.overall_progress >= 100 THEN 'completed'
     WHEN NOT t.published AND (t.n_tasks = 0 OR coalesce(t.info->>'task_presenter', '') = '') THEN 'draft'
     WHEN NOT t.published THEN 'publish'
@@ -27,7 +27,7 @@ _CONTRIB_BUTTON = """CASE
          WHERE h.project_id = t.id
            AND NOT EXISTS (SELECT FROM task_run r WHERE r.project_id = t.id AND r.task_id = h.task_id AND r.actor = %(actor)s))
     THEN 'can_contribute' ELSE 'cannot_contribute' END"""
-_COMPUTED = {("project", "contrib_button"): _CONTRIB_BUTTON, ("project", "last_activity"): "NULL::text"}
+_COMPUTED = {("project", "contrib_button"): CONTRIB_BUTTON, ("project", "last_activity"): "NULL::text"}
 
 
 async def get(db: Database, kind: Kind, row_id: int, who: Requester) -> Row | None:

@@ -11,9 +11,10 @@ from collections.abc import Mapping, Sequence
 
 import attrs
 
-from crowdd.storage.database import Database, typed
+from crowdd.storage.core.records import CONTRIB_BUTTON
+from crowdd.storage.database import Database, fetch_rows, typed
 from crowdd.storage.projects.projects import SUMMARY
-from crowdd.storage.projects.rows import ListedProject
+from crowdd.storage.projects.rows import ListedProject, ProjectSummary
 
 _TEXT = "(p.name || ' ' || p.description)"
 _PUBLIC = "p.published AND p.lock_id IS NULL"
@@ -84,6 +85,18 @@ def _conditions(project_filter: ProjectFilter) -> list[str]:
             " FROM stat_delta WHERE xact >= (SELECT unfolded_from()) AND actor = %(actor)s) r GROUP BY 1 HAVING sum(runs) > 0)"
         )
     return found
+
+
+async def to_continue(db: Database, actor: str, maximum: int) -> list[ProjectSummary]:
+    """Summaries of projects in which a volunteer answered and can answer another task now, the newest first."""
+    where = " AND ".join(_conditions(ProjectFilter(actor=actor)))
+    return await fetch_rows(
+        db,
+        ProjectSummary,
+        f"SELECT {SUMMARY} FROM project_record t JOIN project p ON p.id = t.id"
+        f" WHERE {where} AND {CONTRIB_BUTTON} = 'can_contribute' ORDER BY t.id DESC LIMIT %(maximum)s",
+        {"actor": actor, "maximum": maximum},
+    )
 
 
 async def search(

@@ -297,3 +297,37 @@ class OwnAnswer(TypedDict):
     counted: bool
     trial: bool
     info: Json
+
+
+class OwnCollection(TypedDict):
+    """A collection in the list of its owner."""
+
+    id: int
+    name: str
+    published: bool
+    n_tasks: int
+    has_task: bool
+
+
+class CollectionPage(TypedDict):
+    """A collection with the names of its owner; ``own``: it is the requester's."""
+
+    id: int
+    name: str
+    description: str
+    published: bool
+    owner: str
+    fullname: str | None
+    own: bool
+
+
+class CollectedTask(TypedDict):
+    """A task of a collection with its project; ``info`` is None where it is large."""
+
+    id: int
+    task_id: int
+    note: str
+    project_id: int
+    name: str
+    short_name: str
+    info: Json

@@ -6,7 +6,7 @@ from support.checks.shows import shows
 
 COUNTERS = {"stat_delta", "project_stat", "project_hour", "volunteer"}
 TABLES = COUNTERS | {"project", "project_ledger", "task", "task_ledger", "lease", "expired_lease", "position"}
-TABLES |= {"task_run", "result", "event", "favourite"}
+TABLES |= {"task_run", "result", "event", "favourite", "collection_item"}
 
 
 def rows_of(ledger, project):
@@ -145,6 +145,11 @@ def test_a_deleted_project_leaves_nothing_and_others_alone(ledger):
         ledger.release(one, "u:1", task, skip=True)
         ledger.take(one, "u:3")
         ledger.run("INSERT INTO favourite SELECT %(p)s, %(t)s, id, clock() FROM account LIMIT 1", p=one, t=task)
+        ledger.run(
+            "WITH c AS (INSERT INTO collection (user_id, created, name, description) SELECT id, clock(), %(n)s, '' FROM account LIMIT 1 RETURNING id)"
+            " INSERT INTO collection_item (collection_id, project_id, task_id, created, note) SELECT id, %(p)s, %(t)s, clock(), '' FROM c",
+            n=f"c{one}", p=one, t=task,
+        )  # fmt: skip
     before, figures = rows_of(ledger, other), ledger.figures(other)
     ledger.fold()
     assert ledger.delete_project(project)

@@ -29,6 +29,16 @@ async def answer(client, project, info="a"):
     return task["id"]
 
 
+async def collect(served, name, task, note):
+    await served.database.execute(
+        "WITH c AS (INSERT INTO collection (user_id, created, name, description) SELECT id, clock(), 'Owls', %(note)s FROM account"
+        "  WHERE name = %(name)s RETURNING id)"
+        " INSERT INTO collection_item (collection_id, project_id, task_id, created, note)"
+        " SELECT c.id, t.project_id, t.id, clock(), %(note)s FROM c, task t WHERE t.id = %(task)s",
+        {"name": name, "note": note, "task": task},
+    )
+
+
 def broken(dsn):
     connection = psycopg2.connect(dsn, options="-c search_path=public,code")
     try:
@@ -64,6 +74,7 @@ async def test_everything_about_a_person_in_one_file(served):
     birds = await served.project(owner, tasks=2, published=True)
     task = await answer(ada, birds, {"said": "=1+1"})
     await ada.post("/api/favorites", json={"task_id": task})
+    await collect(served, "ada", task, "my note")
     page = (await ada.get("/account/ada/export")).text
     assert "Create export" in page
     done = await ada.send_form("/account/ada/export", {})
@@ -89,6 +100,8 @@ async def test_everything_about_a_person_in_one_file(served):
     assert parts["account"][0]["email_addr"] == "ada@example.org" and len(parts["sessions"]) == 1
     assert [(run["task_id"], run["info"]) for run in parts["task_runs"]] == [(task, {"said": "=1+1"})]
     assert [row["id"] for row in parts["favourites"]] == [task] and parts["blogposts"] == []
+    assert [row["name"] for row in parts["collections"]] == ["Owls"]
+    assert [(row["task_id"], row["note"]) for row in parts["collected_tasks"]] == [(task, "my note")]
     assert {row["action"] for row in parts["acts"]} >= {"create", "export"}
     assert "ada@example.org" in archive.read("account.csv").decode()
     text = b"".join(archive.read(name) for name in archive.namelist()).decode()
@@ -182,6 +195,7 @@ async def test_nothing_is_left_that_says_who_it_was(served, logged, tmp_path):
     await browser.send_form("/account/register", form)
     me = (await browser.page("/account/profile")).json()["user"]["id"]
     task = await answer(browser, birds, {"box": [1, 2]})
+    await collect(served, NAME, task, f"seen by {FULLNAME}")
     await browser.post("/api/favorites", json={"task_id": task})
     await browser.post("/api/favorites", json={"task_id": task}, headers={"Idempotency-Key": "k1"})
     token = (await browser.page(f"/account/{NAME}/update")).json()["form"]["csrf"]

@@ -29,7 +29,7 @@ async def test_own_answers_come_page_by_page(served, monkeypatch):
     monkeypatch.setattr(participation, "PER_PAGE", 2)
     owner, ada = await served.person("owner"), await served.person("ada")
     picture = "/uploads/project-1/0123456789abcdef0123456789abcdef.png"
-    birds = await served.project(owner, tasks=5, published=True, info={"image": picture})
+    birds = await served.project(owner, tasks=6, published=True, info={"image": picture})
     done = [await answer(ada, birds, {"answer": f"<b>owl {n}</b>"}) for n in range(5)]
     browser = await signed_in(served, "ada")
     found, before, first = [], "", True
@@ -47,6 +47,24 @@ async def test_own_answers_come_page_by_page(served, monkeypatch):
     html = (await browser.get("/account/ada/answers", headers=HTML)).text
     assert f'src="{picture}"' in html and "&lt;b&gt;owl 4&lt;/b&gt;" in html and faults(Page(html)) == []
     assert (await browser.page("/account/ada/answers?before=x")).status == 415
+
+
+@shows("account-answers")
+@pytest_twisted.ensureDeferred
+async def test_projects_to_continue_are_those_with_a_task_left_for_the_person(served):
+    owner, ada = await served.person("owner"), await served.person("ada")
+    for name, tasks, answers in (("all-mine", 2, 2), ("some", 2, 1), ("other", 2, 0), ("shut", 2, 1)):
+        project = await served.project(owner, name, tasks=tasks, published=True)
+        for _ in range(answers):
+            await answer(ada, project, "owl")
+    browser = await signed_in(served, "ada")
+
+    async def projects() -> list[str]:
+        return [one["short_name"] for one in (await browser.page("/account/ada/answers")).json()["projects"]]
+
+    assert await projects() == ["shut", "some"]
+    assert (await owner.post("/project/shut/pause", json={})).status == 200
+    assert await projects() == ["some"]
 
 
 @shows("account-answers", "account-favourites")

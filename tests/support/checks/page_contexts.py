@@ -1199,6 +1199,52 @@ def _participation_cases() -> Iterator[Case]:
     )
     at, named = frame(ILSE, "/account/ilse/favourites"), {"title": "Your favourites", "name": "ilse", "form": FORM}
     marked = [{"task": task, "project": project}, {"task": {"id": 8, "info": None}, "project": None}]
+    at, named = frame(ILSE, "/account/ilse/collections"), {"title": "Your collections", "name": "ilse"}
+    mine: Context = {"id": 4, "name": "Foxes at night", "published": True, "n_tasks": 12}
+    new = FORM | {"name": None, "description": None}
+    wrong = new | {"name": "", "errors": {"name": ["Use 1 to 100 characters."]}}
+    yield Case(
+        "account/collections.html",
+        "some",
+        at | named | {"collections": [mine, mine | {"published": False}], "form": new},
+    )
+    yield Case("account/collections.html", "none", at | named | {"collections": [], "form": wrong})
+    choice: Context = {
+        "title": "Add to a collection",
+        "task": task,
+        "form": FORM | {"collection_id": "", "name": "", "note": ""},
+    }
+    some = [mine | {"has_task": True}, mine | {"id": 5, "name": "Badgers", "has_task": False}]
+    yield Case("account/collect.html", "some", at | named | choice | {"collections": some})
+    yield Case(
+        "account/collect.html",
+        "none",
+        at | named | choice | {"collections": [], "form": choice["form"] | {"errors": wrong["errors"]}},
+    )
+    whole: Context = {
+        "collection": {"id": 4, "name": "Foxes at night", "description": "With a tail.", "published": True, "owner": "ilse",
+                       "fullname": "Ilse Verbruggen", "own": True},
+        "tasks": [{"note": "Look at the ears.", "task": task, "project": project},
+                  {"note": "", "task": {"id": 8, "info": "text"}, "project": project}],
+        "next": 3, "address": "https://crowd.example.org/account/ilse/collections/4",
+        "form": FORM | {"name": "Foxes at night", "description": "With a tail.", "published": True},
+    }  # fmt: skip
+    one = "account/collection.html"
+    yield Case(one, "own", at | named | whole)
+    yield Case(
+        one,
+        "own, empty",
+        at | named | whole | {"tasks": [], "next": None, "collection": whole["collection"] | {"published": False}},
+    )
+    theirs = (
+        frame(path="/account/ilse/collections/4")
+        | named
+        | whole
+        | {"form": FORM, "collection": whole["collection"] | {"own": False}}
+    )
+    yield Case(one, "others", theirs)
+    yield Case(one, "others, nothing", theirs | {"tasks": [], "next": None})
+    at, named = frame(ILSE, "/account/ilse/favourites"), {"title": "Your favourites", "name": "ilse", "form": FORM}
     yield Case("account/favourites.html", "some", at | named | {"favourites": marked, "next": 8})
     yield Case("account/favourites.html", "none", at | named | {"favourites": [], "next": None})
 

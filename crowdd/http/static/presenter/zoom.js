@@ -34,7 +34,7 @@ const LOOK = `
   .bar.busy { cursor: progress; }
   button { box-sizing: border-box; display: grid; place-items: center; inline-size: 2.75rem; block-size: 2.75rem; padding: 0; pointer-events: auto;
     color: var(--ink, ButtonText); background: var(--sheet, ButtonFace); border: 1px solid var(--edge, ButtonBorder); border-radius: 8px; cursor: pointer; }
-  button:hover { background: var(--wash, ButtonFace); }
+  @media (hover: hover) { button:hover { background: var(--wash, ButtonFace); } }
   button:focus-visible { outline: 3px solid var(--focus, Highlight); outline-offset: 1px; }
   button[aria-pressed=true] { color: var(--on-blue, HighlightText); background: var(--blue, Highlight); }
   button[aria-disabled=true] { color: var(--soft, GrayText); cursor: default; }

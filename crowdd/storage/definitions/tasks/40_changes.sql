@@ -183,6 +183,7 @@ BEGIN
     GET DIAGNOSTICS n = ROW_COUNT;
     DELETE FROM result WHERE project_id = p_project AND task_id = ANY (ids);
     DELETE FROM favourite WHERE project_id = p_project AND task_id = ANY (ids);
+    DELETE FROM collection_item WHERE project_id = p_project AND task_id = ANY (ids);
     DELETE FROM retirement WHERE project_id = p_project AND task_id = ANY (ids);
     DELETE FROM task_skip WHERE project_id = p_project AND task_id = ANY (ids);
     DELETE FROM task_skip_by WHERE project_id = p_project AND task_id = ANY (ids);
