@@ -544,11 +544,11 @@ async def test_the_list_is_a_table_whose_columns_are_in_the_address(served):
     await finished(place, [["fox", "fox"]])
     at, html = "/project/birds/tasks/browse", {"Accept": "text/html"}
     told = (await place.anonymous.get(at, headers=html)).text
-    assert told.count('name="task_ids"') == 0 and told.count("</tr>") == 26 and "&lt;b&gt;south" in told
+    assert told.count('name="task_ids"') == 0 and told.count('<th scope="row"><a') == 25 and "&lt;b&gt;south" in told
     for words in ("north", "fox", "100\u00a0%", 'value="late"'):
         assert words in told, words
     one = (await place.anonymous.get(f"{at}?columns=late&per_page=50", headers=html)).text
-    assert one.count("</tr>") == 28 and "north" not in one and 'data-label="late">true' not in one
+    assert one.count('<th scope="row"><a') == 27 and "north" not in one and 'data-label="late">true' not in one
     nothing = (await place.anonymous.get(f"{at}?columns=", headers=html)).text
     assert "<code" in nothing and 'data-label="gate"' not in nothing
     file = await place.anonymous.get(f"{at}?columns=gate&columns=%3Dcmd()&csv=1", headers=html)
@@ -559,6 +559,29 @@ async def test_the_list_is_a_table_whose_columns_are_in_the_address(served):
         "state": "completed", "consensus": "fox", "agreement": "1.0",
     }  # fmt: skip
     assert len((await place.anonymous.page(f"{at}?columns=gate&per_page=100")).json()["tasks"]) == 27
+
+
+@shows("page-tasks-table")
+@pytest_twisted.ensureDeferred
+async def test_keys_of_later_tasks_are_columns_and_uploads_are_pictures(served):
+    place = await Place(served).build(210)
+    upload = "/uploads/project-8/0123456789abcdef0123456789abcdef.png"
+    infos = {
+        0: {"first": 1},
+        100: {"middle": 1},
+        104: {"middle": 1},
+        109: {"middle": 1},
+        209: {"last": upload},
+    }
+    for n in range(95, 115):
+        infos.setdefault(n, {"middle": n})
+    for n, info in infos.items():
+        await place.owner.put(f"/api/task/{place.tasks[n]}", json={"info": info})
+    at, html = "/project/birds/tasks/browse", {"Accept": "text/html"}
+    told = (await place.anonymous.get(f"{at}?desc=1&columns=last", headers=html)).text
+    for key in ("first", "middle", "last"):
+        assert f'name="columns" value="{key}"' in told, key
+    assert f'<img class="thumb" src="{upload}"' in told
 
 
 @pytest_twisted.ensureDeferred
