@@ -16,6 +16,7 @@ from support.factors import prove
 from twisted.internet.defer import ensureDeferred, gatherResults
 
 from crowdd.domain.core.csv_escape import cell
+from crowdd.requester import Requester
 
 HTML = {"Accept": "text/html"}
 OWN = {"Accept": "text/html", "Sec-Fetch-Site": "same-origin"}
@@ -528,6 +529,7 @@ async def test_while_somebody_else_counts_anew_the_dashboard_shows_what_it_has_a
         page = (await place.boss.page("/admin/dashboard/?refresh=1")).json()
         assert page["wait"] is True and page["new_users_week"]["series"][0][-1] == 2
         assert "being calculated" in (await place.boss.get("/admin/dashboard/?refresh=1", headers=HTML)).text
+        cursor.execute("SELECT pg_advisory_unlock(hashtextextended('dashboard', 0))")
     assert (await place.boss.page("/admin/dashboard/?refresh=1")).json()["wait"] is False
 
 
@@ -697,3 +699,47 @@ async def test_two_who_delete_the_last_categories_at_once_leave_one(served):
     answers = await gatherResults(calls)
     assert sorted(answer.status for answer in answers) == [204, 415]
     assert len((await admin.get("/api/category")).json()) == 1
+
+
+@shows("admin-who")
+@pytest_twisted.ensureDeferred
+async def test_a_refusal_says_who_may_see_the_page_and_to_administrators_why(served):
+    place = await Place(served).build()
+    ada = await signed_in(served, "ada")
+    page = Page((await ada.get("/admin/", headers=HTML)).text)
+    text = next(page.all("main")).text
+    assert "Only administrators can see this page" in text and "without administrator rights" in text
+    assert "not allowed" not in text and "owner" not in text and faults(page) == []
+    own = await place.boss.get(f"/admin/users/del/{place.key.user_id}", headers=HTML)
+    form = {"csrf_token": await place.token()}
+    own = await place.boss.post(f"/admin/users/del/{place.key.user_id}", data=form, headers=HTML)
+    text = next(Page(own.text).all("main")).text
+    assert own.status == 403 and "You cannot remove your own administrator rights." in text
+    assert "Only administrators" not in text and "Nothing has changed." in text
+
+
+@shows("admin-dashboard")
+@pytest_twisted.ensureDeferred
+async def test_people_who_come_on_two_days_are_one_in_the_figure_and_empty_charts_are_a_sentence(served):
+    place = await Place(served).build()
+    ada = place.person
+    try:
+        for _ in range(2):
+            task = (await ada.get(f"/api/{place.project['id']}/newtask")).json()
+            run = {"project_id": place.project["id"], "task_id": task["id"], "info": 1}
+            assert (await ada.post("/api/taskrun", json=run)).status == 200
+            await served.database.execute("UPDATE clock_shift SET ahead = ahead + interval '1 day'")
+        place.boss = await signed_in(served, "boss")  # the session is two days old
+        week = (await place.boss.page("/admin/dashboard/?refresh=1")).json()
+        assert week["active_users_last_week"]["series"][0].count(1) == 2
+        assert (await served.services.administration.figures(Requester(user_id=place.key.user_id, admin=True)))[
+            "people"
+        ] == {"users": 1, "anon": 0}
+        page = Page((await place.boss.get("/admin/dashboard/", headers=HTML)).text)
+        figures = {name.text: figure.text for name, figure in zip(page.all("dt"), page.all("dd"), strict=True)}
+        assert figures["People with an account who answered"] == "1" and figures["Answers"] == "2"
+        assert figures["People without an account who answered"] == "0" and faults(page) == []
+        text = next(page.all("main")).text
+        assert "Nobody without an account answered." in text and "Nobody answered." not in text
+    finally:
+        await served.database.execute("UPDATE clock_shift SET ahead = '0'")

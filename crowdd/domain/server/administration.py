@@ -119,15 +119,18 @@ class Administration:
         """The last seven days: as they were found in the last ten minutes, or anew.
 
         ``wait`` says that new figures were wanted and are just being found for somebody else: these are older.
+        ``age`` is in seconds. ``people`` are those of the week, each counted once: ``users`` and ``anon``.
         """
         _require(who)
         known = await dashboard.snapshot(self._db)
+        if known is not None and "people" not in known.figures:
+            known = None  # of an earlier version
         if known is not None and known.age < (NEWEST_SECONDS if refresh else FRESH_SECONDS):
-            return known.figures | {"wait": False}
+            return known.figures | {"wait": False, "age": known.age}
         made = await self._db.transaction(_find)
-        if made is None:  # somebody else is at it
-            return known.figures | {"wait": True} if known is not None else await _figures(self._db) | {"wait": False}
-        return made | {"wait": False}
+        if made is None and known is not None:  # somebody else is at it
+            return known.figures | {"wait": True, "age": known.age}
+        return (made or await _figures(self._db)) | {"wait": False, "age": 0.0}
 
     async def jobs(self, who: Requester) -> list[JobState]:
         """Every job that ever ran, with how its last run went."""
@@ -228,6 +231,7 @@ async def _figures(db: Database) -> Values:
             "labels": [str(row["days"]) for row in often],
             "series": [[row["people"] for row in often]],
         },
+        "people": await dashboard.people(db),
         "draft_projects_last_week": await dashboard.projects(db, "draft"),
         "published_projects_last_week": await dashboard.projects(db, "published"),
         "update_projects_last_week": await dashboard.projects(db, "updated"),

@@ -18,6 +18,7 @@ from crowdd.kinds.kind import outward
 from crowdd.kinds.roles import OWNERS
 from crowdd.requester import Requester
 from crowdd.storage.core import audit
+from crowdd.storage.core.row_pages import Part, Place
 from crowdd.storage.database import Database, Transactions
 from crowdd.storage.projects.rows import ProjectPage
 from crowdd.storage.webhooks import deliveries, events, webhooks
@@ -76,6 +77,10 @@ class Webhooks:
     async def all_states(self) -> list[Values]:
         """The same of all projects, for the operator."""
         return [state_view(row) for row in await webhooks.states(self._db)]
+
+    async def page_of_states(self, place: Place) -> Part[WebhookState]:
+        """A page of the webhooks for the operator, those in trouble first; ``state_view`` shows them."""
+        return await webhooks.page(self._db, place)
 
     async def secret(self, project: ProjectPage, who: Requester) -> str | None:
         """The secret that signs; None without a webhook, or when the server's root key is another than it was."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from crowdd.storage.database import Database, as_json, fetch_row_or_none, fetch_rows, one_or_none
-from crowdd.storage.server.rows import DashboardSnapshot, DayFigures, RecentProject, Returning
+from crowdd.storage.server.rows import DashboardSnapshot, DayFigures, RecentProject, Returning, WeekPeople
 
 _DAYS = 7
 _LISTED = 100
@@ -61,6 +61,18 @@ async def by_day(db: Database) -> list[DayFigures]:
                (SELECT count(*) FROM task x WHERE x.created >= w.day::timestamp AT TIME ZONE 'UTC' AND x.created < (w.day + 1)::timestamp AT TIME ZONE 'UTC') AS tasks
           FROM week w LEFT JOIN answered a USING (day) ORDER BY 1""",
     )
+
+
+async def people(db: Database) -> WeekPeople:
+    """How many people with and without an account answered in the week. Trials do not count."""
+    [row] = await fetch_rows(
+        db,
+        WeekPeople,
+        f"WITH {_WEEK}, {_ACTIVE} SELECT count(DISTINCT actor) FILTER (WHERE actor LIKE 'u:%%') AS users,"
+        " count(DISTINCT actor) FILTER (WHERE actor NOT LIKE 'u:%%') AS anon FROM active",
+        {},
+    )
+    return row
 
 
 async def returning(db: Database) -> list[Returning]:

@@ -38,6 +38,13 @@ class Returning(TypedDict):
     people: int
 
 
+class WeekPeople(TypedDict):
+    """How many people answered in the week, each counted once."""
+
+    users: int
+    anon: int
+
+
 class RecentProject(TypedDict):
     """A project of the week with its owner."""
 

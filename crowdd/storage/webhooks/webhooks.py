@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from crowdd.storage.core.row_pages import Part, Place
 from crowdd.storage.database import Database, fetch_row_or_none, fetch_rows, one
 from crowdd.storage.webhooks.rows import Delivery, LoggedAttempt, WebhookSecrets, WebhookState
 
@@ -13,6 +14,7 @@ SELECT p.id AS project_id, p.short_name, p.name, p.webhook AS url, p.owner_id, w
        (SELECT count(*) FROM delivery d WHERE d.project_id = p.id AND d.state = 'failed') AS n_failed,
        (SELECT max(finished) FROM delivery d WHERE d.project_id = p.id AND d.state = 'delivered') AS delivered
   FROM project p LEFT JOIN webhook w ON w.project_id = p.id"""
+_TROUBLE = ("(NOT active)", "failures", "project_id")  # the index webhook_trouble
 _DELIVERY = """
 SELECT d.id, d.project_id, d.event_id, d.seq, d.kind, d.task_id, d.created, d.again, d.state, d.attempts, d.next_at, d.finished,
        a.at, a.url, a.body, a.status, a.answer, a.problem, a.seconds
@@ -77,6 +79,18 @@ async def states(db: Database) -> list[WebhookState]:
         f"{_STATE} WHERE w.project_id IS NOT NULL OR p.webhook IS NOT NULL"
         " ORDER BY w.active, w.failures DESC, p.short_name LIMIT 1000",
     )
+
+
+async def page(db: Database, place: Place) -> Part[WebhookState]:
+    """A page of the webhooks, in descending order those first that are switched off or fail."""
+    rows = await fetch_rows(
+        db,
+        WebhookState,
+        f"{_STATE} JOIN (SELECT project_id AS id, row_number() OVER () AS nth FROM (SELECT project_id FROM webhook"
+        f" WHERE {place.beside('webhook', 'project_id', _TROUBLE)} {place.limited(_TROUBLE)}) x) here ON here.id = p.id ORDER BY here.nth",
+        place.values(),
+    )
+    return place.part(rows)
 
 
 async def secrets(db: Database, project_id: int) -> WebhookSecrets | None:

@@ -273,6 +273,10 @@ def _plain() -> Iterator[Case]:
         said = {"code": code, "description": description, "request_id": "9f3c-71aa"}
         yield Case(f"{code}.html", "stranger", frame(path="/project/gone/") | said)
         yield Case("error.html", f"{code}, signed in", frame(ILSE) | said | {"retry_after": 160})
+    refused = {"code": 403, "description": "You are not allowed to do this.", "request_id": "9f3c-71aa"}
+    yield Case("error.html", "no administrator", frame(Who("mo", "Mo Ba"), "/admin/dashboard/") | refused)
+    own = refused | {"description": "You cannot remove your own administrator rights."}
+    yield Case("error.html", "an administrator", frame(ILSE, "/admin/users/del/1") | own)
     yield Case("about/design.html", "all parts", frame(ILSE, "/about/design"))
     yield Case("about/text.html", "a text", frame(path="/about") | {"title": "About", "content": STORY})
     own = {"title": "About", "content": STORY, "language": "de"}
@@ -391,11 +395,12 @@ def _administration_cases() -> Iterator[Case]:
     }  # fmt: skip
     figures["returning_users_week"] = {"labels": list("1234567"), "series": [[3, 5, 2, 1, 0, 0, 1]]}
     lists = dict.fromkeys(("published_projects_last_week", "draft_projects_last_week", "update_projects_last_week"))
-    yield page(
-        "dashboard", "a week", **figures, **{name: [IN_WEEK] * 12 for name in lists}, update_feed=FEED, wait=False
-    )
+    counted: Context = {"totals": {"answers": 31, "users": 12, "anon": 9, "accounts": 31, "tasks": 31}, "minutes": 4}
+    recent = {name: [IN_WEEK] * 12 for name in lists}
+    yield page("dashboard", "a week", **figures, **counted, **recent, update_feed=FEED, wait=False)
+    none: Context = {"totals": dict.fromkeys(counted["totals"], 0), "minutes": 0}
     nothing = dict.fromkeys(figures, week(*[0] * 7))
-    yield page("dashboard", "new", **nothing, **{name: [] for name in lists}, update_feed=[], wait=True)
+    yield page("dashboard", "new", **nothing, **none, **{name: [] for name in lists}, update_feed=[], wait=True)
     chosen = {"user": "ilse", "kind": "project"}
     long = ACT | {"before": None, "after": {"description": "A long story. " * 30}}
     yield page(
@@ -449,8 +454,10 @@ def _administration_cases() -> Iterator[Case]:
     hook |= {"n_failed": 0, "next_attempt": None, "last_delivered": HANDLER["began"]}
     bad = {"state": "failing", "next_attempt": "2025-11-20T22:10:00.000000", "last_delivered": None, "n_waiting": 341}
     off = {"state": "off", "why_off": "The receiver answered 410."}
-    yield page("webhooks", "some", webhooks=[hook | off, hook | bad, hook, hook | {"state": "none", "url": None}])
-    yield page("webhooks", "none", webhooks=[])
+    yield page(
+        "webhooks", "some", **LISTED, webhooks=[hook | off, hook | bad, hook, hook | {"state": "none", "url": None}]
+    )
+    yield page("webhooks", "none", **SHORT, webhooks=[])
     yield from _site_cases(page)
     news = [NEWS, NEWS | {"id": 5, "media_url": "https://spy.example/a.png"}]
     yield Case("announcements/index.html", "some", frame(ILSE, "/announcements/") | {"announcements": news})

@@ -40,6 +40,13 @@ class DashboardPublic(Titled):
     wait: bool
 
 
+class DashboardPrivate(TypedDict):
+    """``totals`` are figures of the whole week by their names; ``minutes``: how old they are."""
+
+    totals: dict[str, int]
+    minutes: int
+
+
 class AdminDashboard:
     """``/admin/dashboard/``."""
 
@@ -72,4 +79,12 @@ class AdminDashboard:
             update_projects_last_week=figures["update_projects_last_week"],
             wait=figures["wait"],
         )
-        return Page("admin/dashboard.html", public)
+        return Page(
+            "admin/dashboard.html", public, DashboardPrivate(totals=_totals(figures), minutes=int(figures["age"] // 60))
+        )
+
+
+def _totals(figures: Values) -> dict[str, int]:
+    """Figures of the week. People are counted once, however many days they came."""
+    sums = {"answers": "new_task_runs_week", "accounts": "new_users_week", "tasks": "new_tasks_week"}
+    return {**figures["people"], **{name: sum(figures[key]["series"][0]) for name, key in sums.items()}}

@@ -10,7 +10,7 @@ import attrs
 from crowdd.domain.core.background_queue import Queue, view
 from crowdd.domain.mail.mail import Mail
 from crowdd.domain.server.administration import Administration
-from crowdd.domain.webhooks.webhooks import Webhooks
+from crowdd.domain.webhooks.webhooks import Webhooks, state_view
 from crowdd.errors import ConflictError, InvalidValueError
 from crowdd.http.html.forms import Forms, WithForm
 from crowdd.http.html.row_lists import RowList, WithTable, outward_rows, page_csv
@@ -26,6 +26,8 @@ from crowdd.values import Values
 _LATE_SECONDS = 60
 _QUEUE, _MAIL = "/admin/queue", "/admin/mail"
 _LIST = RowList()
+_TROUBLED_FIRST = RowList(("state",))
+_HOOK = ("short_name", "url", "state", "why_off", "failures", "n_waiting", "n_failed", "last_delivered", "next_attempt")
 _LETTER = ("id", "created", "recipient", "template", "locale", "subject", "state", "attempts", "due", "ended", "error")
 _ITEM = ("id", "name", "project_id", "user_name", "state", "created", "began", "ended", "done", "total", "error")
 _STATES = ("waiting", "running", "done", "dead", "cancelled")
@@ -90,9 +92,17 @@ class AdminOperation:
         return Page("admin/jobs.html", JobsPublic(title=_("Jobs"), jobs=jobs))
 
     async def webhooks(self, incoming: Incoming) -> Response:
-        """Every project with a webhook, those with failures first."""
-        states = await self._webhooks.all_states()
-        return Page("admin/webhooks.html", WebhooksPublic(title=_("Webhooks"), webhooks=states))
+        """Every project with a webhook, those with failures first; people get a page of them."""
+        if incoming.wants_json:
+            states = await self._webhooks.all_states()
+            return Page("admin/webhooks.html", WebhooksPublic(title=_("Webhooks"), webhooks=states))
+        place = _TROUBLED_FIRST.place(incoming)
+        part = await self._webhooks.page_of_states(place)
+        shown = [state_view(row) for row in part.rows]
+        if incoming.query.get("csv"):
+            return page_csv("webhooks", _HOOK, shown)
+        drawn = _TROUBLED_FIRST.drawn(place, {}, part, lambda row: row.project_id)
+        return Page("admin/webhooks.html", WebhooksPublic(title=_("Webhooks"), webhooks=shown), drawn)
 
 
 def _state(row: JobState) -> str:
