@@ -110,6 +110,7 @@ live: .venv/installed-embedded,test
 
 budgets: .venv/installed-embedded,test
 	@$(venv)python -m bench.budgets.pages
+	@$(venv)python -m bench.budgets.parts
 
 large-project: .venv/installed-embedded,test
 	@$(venv)python -m bench.budgets.large_project

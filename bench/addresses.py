@@ -5,7 +5,7 @@
 At sign-in, forgot and register (with addresses confirmed by a letter) an address that has an account and one that has
 none take turns, in an order that the dice make, one request at a time, at a crowdd process of its own. Gate: the median
 wall-clock times of both differ by at most 1.1 times. On a busy machine more turns are needed. What does not depend on
-the machine (the same statements, the same CPU) is a test: ``test_time_tells_nobody_which_addresses_are_known``.
+the machine (the same statements, as many hashes) is a test: ``test_work_tells_nobody_which_addresses_are_known``.
 """
 
 from __future__ import annotations

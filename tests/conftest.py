@@ -109,9 +109,6 @@ hypothesis.settings.register_profile(
 hypothesis.settings.load_profile("crowdd")
 
 
-DEAR = passwords._HASHER
-
-
 @pytest.fixture(scope="session", autouse=True)
 def compiled() -> Iterator[None]:
     """What each server of this process makes anew at its start, always the same, is made once."""
@@ -140,16 +137,7 @@ def checked_rows() -> Iterator[None]:
 @pytest.fixture(scope="session", autouse=True)
 def cheap_passwords() -> Iterator[None]:
     """Thousands of people sign up in this process: their passwords are hashed as always, but quickly."""
-    yield from hashed_by(passwords.PasswordHasher(time_cost=1, memory_cost=8, parallelism=1))
-
-
-@pytest.fixture
-def dear_passwords() -> Iterator[None]:
-    """As they are hashed outside of tests, for those who look at the time."""
-    yield from hashed_by(DEAR)
-
-
-def hashed_by(hasher: passwords.PasswordHasher) -> Iterator[None]:
+    hasher = passwords.PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(passwords, "_HASHER", hasher)
         patch.setattr(passwords, "_NOBODY", passwords.unmatched(hasher))

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 from playwright.sync_api import BrowserContext, Error, Frame, Page
 from support.person import Person
+from support.until import until_on
 from wire import Asked, Elsewhere, Witness
 
 T = TypeVar("T")
@@ -116,16 +117,17 @@ class Stage:
 
         A frame that is replaced while one looks into it is looked for again.
         """
-        end = time.monotonic() + seconds
-        while time.monotonic() < end:
+
+        def tried() -> T | None:
             try:
-                if got := test():
-                    return got
+                return test()
             except Error as error:
                 if not re.search("was detached|context was destroyed|has been closed", str(error)):
                     raise
-            self.page.wait_for_timeout(50)
-        raise AssertionError(f"not within {seconds} s; at {self.page.url}; console: {self.console[-5:]}")
+                return None
+
+        found: T = until_on(self.page, tried, seconds, lambda: self.console[-5:])
+        return found
 
     def handed(self) -> list[int]:
         """The tasks that the page knows to have been given to its volunteer, since it was loaded."""

@@ -6,6 +6,7 @@ import socket
 from typing import Any
 
 import pytest_twisted
+from support import wire
 from support.until import until
 from twisted.internet import reactor
 from twisted.internet.task import deferLater
@@ -53,11 +54,8 @@ def some(connection: socket.socket) -> bytes:
 async def test_a_client_that_does_not_read_gets_no_more_than_fits_on_the_way(served, monkeypatch):
     source = Source()
     connection = await asking(served, monkeypatch, source)
-    await until(lambda: source.made > 0)
-    before = -1
-    while before != source.made:  # until nothing moves any more
-        before = source.made
-        await deferLater(reactor, 0.3, lambda: None)
+    await until(lambda: wire.stalled(served.server._site.requests) == 1)
+    before = source.made
     assert source.made * PART < 30_000_000
     await until(lambda: some(connection) == b"-" or source.made > before + 20)
     connection.close()

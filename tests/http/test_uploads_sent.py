@@ -12,6 +12,7 @@ import pytest
 import pytest_twisted
 from support import wire
 from support.checks.shows import shows
+from support.until import until
 from twisted.internet import reactor
 from twisted.internet.task import deferLater
 
@@ -89,9 +90,7 @@ async def test_200_clients_that_stall_on_an_upload_cost_little_memory(served):
         one.sendall(b"GET /uploads/project-1/birds.png HTTP/1.1\r\nHost: localhost\r\n\r\n")
         stalled.append(one)
         await deferLater(reactor, 0, lambda: None)
-    while len(served.server._site.requests) < 200:
-        await deferLater(reactor, 0.01, lambda: None)
-    await deferLater(reactor, 0.3, lambda: None)  # until what fits on the way has gone
+    await until(lambda: wire.stalled(served.server._site.requests) == 200)
     assert (await served.client().get("/health")).status == 200
     assert resident() - before < 60_000_000
     for one in stalled:

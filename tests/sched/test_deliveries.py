@@ -17,7 +17,6 @@ from support.servers.receiver import CLOSE, HANG, Receiver
 from support.until import until
 from twisted.internet import reactor
 from twisted.internet.defer import ensureDeferred
-from twisted.internet.task import deferLater
 
 from crowdd.domain.core.secrets import Secrets
 from crowdd.domain.outbound.client import Outgoing
@@ -132,6 +131,15 @@ class Post:
     async def quiet(self) -> None:
         """Nothing is on its way, and what came of it is written down."""
         await until(lambda: not any(each._under_way or each._turns._under_way for each in self.deliverers))
+
+    async def looked(self) -> None:
+        """Each has looked at all projects once more, and what came of it is written down."""
+        before = [each._poll_loop for each in self.deliverers]
+        for each in self.deliverers:
+            each._look_at_all = True
+            each._turns.plan(0)
+        await until(lambda: all(each._poll_loop > number for each, number in zip(self.deliverers, before, strict=True)))
+        await self.quiet()
 
     async def all_sent(self, project: int) -> None:
         """Nothing waits any more."""
@@ -276,8 +284,7 @@ async def test_a_failing_receiver_is_asked_with_one_at_a_time_and_later_and_late
     post.start()
     post.happen(project, 30)
     await until(lambda: post.webhook(project)["failures"] >= 2)
-    await deferLater(reactor, 0.1)
-    await post.quiet()
+    await post.looked()
     begun = len(receiver.requests)
     assert begun <= 2 * AT_ONCE + 2
     for probe in range(3):
@@ -302,8 +309,7 @@ async def test_a_receiver_that_is_down_for_two_days_misses_nothing(post, receive
     for _two_hours in range(24):
         post.happen(project)
         post.pass_time(hours=2)
-        await deferLater(reactor, 0.06)
-        await post.quiet()
+        await post.looked()
     assert post.webhook(project)["active"] and 5 < len(receiver.requests) < 20
     receiver.behave = lambda request: 200
     post.pass_time(days=1)
@@ -328,7 +334,7 @@ async def test_after_ten_attempts_it_is_switched_off_and_the_owner_gets_mail_onc
     assert (letter["recipient"], letter["template"], letter["locale"]) == ("ada@example.org", "webhook_off", "de")
     assert "The receiver answered 503." in letter["text"] and f"/project/project{project}/webhook" in letter["text"]
     post.happen(project, 2)
-    await deferLater(reactor, 0.15)
+    await post.looked()
     assert len(receiver.requests) == ATTEMPTS
     receiver.behave = lambda request: 200
     owned = await post.owned(project)

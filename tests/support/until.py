@@ -11,6 +11,7 @@ from twisted.internet import reactor
 from twisted.internet.task import deferLater
 
 PAUSE = 0.01
+PAGE_PAUSE = 50  # milliseconds
 
 
 async def until(condition: Callable[[], Any], seconds: float = 60) -> Any:
@@ -19,6 +20,15 @@ async def until(condition: Callable[[], Any], seconds: float = 60) -> Any:
     while not (found := await _value(condition())):
         assert time.monotonic() < end, "it never came true"
         await deferLater(reactor, PAUSE)
+    return found
+
+
+def until_on(page: Any, condition: Callable[[], Any], seconds: float = 60, seen: Callable[[], Any] = str) -> Any:
+    """The same for a test that drives a browser: the page's events go on. ``seen`` tells what there is instead."""
+    end = time.monotonic() + seconds
+    while not (found := condition()):
+        assert time.monotonic() < end, ("it never came true", page.url, seen())
+        page.wait_for_timeout(PAGE_PAUSE)
     return found
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import select
+from collections.abc import Iterable
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -26,6 +28,15 @@ class Wire(Protocol):
 
     def connectionLost(self, reason: Any) -> None:
         self.closed.callback(self.got)
+
+
+def stalled(requests: Iterable[Any]) -> int:
+    """How many of a server's requests have a connection that takes no more: what fits on the way has gone."""
+    taking = select.poll()
+    numbers = [request.channel.transport.fileno() for request in requests]
+    for number in numbers:
+        taking.register(number, select.POLLOUT)
+    return len(numbers) - len(taking.poll(0))
 
 
 async def connect(base: str, sent: bytes, source: str = "127.0.0.1") -> Wire:

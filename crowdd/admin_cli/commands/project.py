@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TypedDict, Unpack
 
 import attrs
 import click
@@ -50,6 +50,17 @@ def project() -> None:
     """
 
 
+class Chosen(TypedDict):
+    """Which projects are listed; None leaves it open."""
+
+    owner: str | None
+    category_name: str | None
+    published: bool | None
+    featured: bool | None
+    after: int
+    limit: int
+
+
 @project.command("list")
 @click.option("--owner", metavar="WHO", help="Only projects of this account (id, user name or e-mail address).")
 @click.option(
@@ -61,9 +72,9 @@ def project() -> None:
 @click.option("--limit", type=click.IntRange(1), default=100, show_default=True, help="Maximum number.")
 @json_option
 @click.pass_obj
-def list_projects(config: Path | None, /, as_json: bool, **chosen: Any) -> None:
+def list_projects(config: Path | None, /, as_json: bool, **chosen: Unpack[Chosen]) -> None:
     """List the projects by id, including drafts."""
-    listing(as_json, with_domain(config, lambda services: _list(services, **chosen)), _LIST)
+    listing(as_json, with_domain(config, lambda services: _list(services, chosen)), _LIST)
 
 
 @project.command()
@@ -290,19 +301,18 @@ def _words(done: dict[str, object] | None) -> str:
     return f"{verb} {done['short_name']}: {done['added']} of {done['tasks']} tasks added, {state}. {done['url']}"
 
 
-async def _list(
-    services: Services, owner: str | None, category_name: str | None, after: int, limit: int, **flags: bool | None
-) -> list[Values]:
+async def _list(services: Services, chosen: Chosen) -> list[Values]:
     """Page by page: a list of the API has a hundred rows at most."""
-    chosen: dict[str, object] = {**given(**flags)}
-    if owner is not None:
-        chosen["owner_id"] = (await account(services.accounts, owner))["id"]
-    if category_name is not None:
-        chosen["category_id"] = (await category(services.administration, category_name))["id"]
+    wanted: dict[str, object] = {**given(published=chosen["published"], featured=chosen["featured"])}
+    if chosen["owner"] is not None:
+        wanted["owner_id"] = (await account(services.accounts, chosen["owner"]))["id"]
+    if chosen["category_name"] is not None:
+        wanted["category_id"] = (await category(services.administration, chosen["category_name"]))["id"]
+    limit = chosen["limit"]
     rows: list[Values] = []
     while len(rows) < limit:
-        last_id = rows[-1]["id"] if rows else after
-        query = Query(PROJECT, equal(PROJECT, **chosen), limit=min(_PAGE, limit - len(rows)), last_id=last_id)
+        last_id = rows[-1]["id"] if rows else chosen["after"]
+        query = Query(PROJECT, equal(PROJECT, **wanted), limit=min(_PAGE, limit - len(rows)), last_id=last_id)
         more = await services.records.list(query, SYSTEM)
         if not more:
             break

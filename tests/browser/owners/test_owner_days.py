@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from support.servers.receiver import Receiver
+from support.until import until_on
 
 pytestmark = pytest.mark.browser
 ROWS = "picture,many,gate\n" + "".join(f"/g/{n}.jpg,{'x' if n == 2 else 3},north\n" for n in range(40))
@@ -41,12 +42,11 @@ def press(page: Any, words: str) -> None:
 
 def seen_again(page: Any, selector: str, words: str) -> None:
     """Reloads until it says so: what is waited for happens without the page."""
-    for _ in range(240):
-        if words in page.locator(selector).first.inner_text():
-            return
-        page.wait_for_timeout(250)
-        page.reload()
-    raise AssertionError((selector, words, page.locator(selector).first.inner_text()))
+
+    def said() -> str:
+        return str(page.locator(selector).first.inner_text())
+
+    until_on(page, lambda: words in said() or (page.reload() and words in said()), seen=said)
 
 
 def test_a_file_is_brought_to_the_end_and_its_errors_are_downloaded(owned: Any) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from support.until import until_on
 
 pytestmark = pytest.mark.browser
 MAX_CLICKS = 8
@@ -52,10 +53,7 @@ def test_from_signing_in_to_the_first_own_answer(live_server: Any, browser: Any,
     page.set_input_files("#file", {"name": "gate.csv", "mimeType": "text/csv", "buffer": ROWS.encode()})
     click(button("Preview file"))
     click(button("Add 3 tasks"))
-    for _ in range(300):  # until the queue has made them
-        if person.api("GET", "project", short_name=short)[0]["n_tasks"] == 3:
-            break
-        page.wait_for_timeout(100)
+    until_on(page, lambda: person.api("GET", "project", short_name=short)[0]["n_tasks"] == 3)  # the queue makes them
     click(page.locator("main section").get_by_role("link", name="Try it"))
     frame = page.frame_locator("#presenter iframe")
     frame.get_by_role("heading", name="Which animal came through?").wait_for()

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from support.until import until_on
 
 pytestmark = pytest.mark.browser
 
@@ -35,10 +36,7 @@ def test_a_pressed_link_of_an_owner_is_fetched_ahead_and_others_are_not(
 
     page.goto(f"{witness.url}/project/{short}/settings")
     press(page.locator(".tabs a", has_text="Statistics"))
-    for _ in range(3000):
-        if asked("stats"):
-            break
-        page.wait_for_timeout(20)
+    until_on(page, lambda: asked("stats"))
     with page.expect_navigation():
         page.mouse.up()
     assert page.locator("h1").is_visible() and asked("stats") == ["prefetch"]

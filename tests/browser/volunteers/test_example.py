@@ -4,26 +4,18 @@ from __future__ import annotations
 
 import contextlib
 import subprocess
-import time
 from pathlib import Path
 from typing import Any
 
 import psycopg2
 import pytest
 from support.servers.live import BIN
+from support.until import until_on
 
 pytestmark = pytest.mark.browser
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "digits"
 ANSWERS = "0123456789" * 2
-
-
-def wait_for(page: Any, test: Any, said: Any = lambda: "") -> None:
-    """Returns when it is so; ``said`` tells what was seen instead."""
-    end = time.monotonic() + 60
-    while not test():
-        assert time.monotonic() < end, (page.url, said())
-        page.wait_for_timeout(50)
 
 
 def stored(dsn: str) -> list[tuple[int, int]]:
@@ -42,18 +34,18 @@ def test_twenty_answers_by_keyboard_are_all_in_the_database(browser: Any, live_s
     context = browser.new_context()
     page = context.new_page()
     page.goto(f"{live_server.url}/project/digits/newtask", timeout=60_000)
-    wait_for(page, lambda: len(page.frames) == 2)
+    until_on(page, lambda: len(page.frames) == 2)
     frame = page.frames[1]
-    seen = {""}
+    before = {""}
     for number, key in enumerate(ANSWERS, start=1):
-        wait_for(
+        until_on(
             page,
-            lambda: frame.inner_text("#place").strip() not in seen,
-            lambda: (frame.inner_text("body"), page.inner_text("body")),
+            lambda: frame.inner_text("#place").strip() not in before,
+            seen=lambda: (frame.inner_text("body"), page.inner_text("body")),
         )
-        seen.add(frame.inner_text("#place").strip())
+        before.add(frame.inner_text("#place").strip())
         page.keyboard.press(key)
-        wait_for(page, lambda number=number: page.inner_text("#count") == str(number))
+        until_on(page, lambda number=number: page.inner_text("#count") == str(number))
     context.close()
     answers = stored(live_server.dsn)
     assert [digit for _, digit in answers] == [int(key) for key in ANSWERS]
