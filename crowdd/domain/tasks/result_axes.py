@@ -83,10 +83,10 @@ def _fits(examples: Sequence[Mapping[str, Any]], key: str, fits: Callable[[Any],
     return 2 * sum(fits(info.get(key)) for info in examples) >= len(examples) > 0
 
 
-def _within(value: Any, most: float) -> bool:
+def _within(value: Any, maximum: float) -> bool:
     """Whether a value is a number of degrees, or a text of one."""
     text = str(value) if isinstance(value, int | float | str) and not isinstance(value, bool) else ""
-    return _NUMBER.fullmatch(text) is not None and abs(float(text)) <= most
+    return _NUMBER.fullmatch(text) is not None and abs(float(text)) <= maximum
 
 
 def is_point(value: Any) -> bool:

@@ -16,7 +16,7 @@ _MIN_SPAN = 0.01  # degrees
 _KM = 111.32  # of a degree of latitude
 _MAX_SCALED = 40  # degrees of latitude: the scale of a larger map would be wrong in most places
 _LINES = (0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 30, 45)
-_LARGEST = 16.0  # radius of a point
+_MAX_RADIUS = 16.0  # radius of a point
 _HIGH = 160  # of bars
 
 
@@ -66,9 +66,9 @@ class Bar(TypedDict):
 
 
 class TimelineDrawing(TypedDict):
-    """``most`` is what the highest bar stands for, every ``named``-th bar has its label drawn."""
+    """``highest`` is what the highest bar stands for, every ``named``-th bar has its label drawn."""
 
-    most: int
+    highest: int
     named: int
     bars: list[Bar]
 
@@ -101,7 +101,7 @@ def draw_map(points: Sequence[PlaceBin]) -> MapDrawing:
         middle, half = (bottom + top) / 2, height * shrink / unit / 2
         bottom, top = middle - half, middle + half
     high = unit / shrink  # of a degree of latitude
-    most = max(point["n"] for point in points)
+    highest = max(point["n"] for point in points)
     km = _nice(WIDTH / 4 / high * _KM) if top - bottom <= _MAX_SCALED else 0
     return MapDrawing(
         height=round(height, 1),
@@ -111,7 +111,7 @@ def draw_map(points: Sequence[PlaceBin]) -> MapDrawing:
             Point(
                 x=round((point["x"] - left) * unit, 1),
                 y=round((top - point["y"]) * high, 1),
-                radius=round(4 if most == 1 else 3 + (_LARGEST - 3) * math.sqrt(point["n"] / most), 1),
+                radius=round(4 if highest == 1 else 3 + (_MAX_RADIUS - 3) * math.sqrt(point["n"] / highest), 1),
                 group=point["group"],
                 n=point["n"],
                 place=f"{point['y']:.4g}°, {point['x']:.4g}°",
@@ -128,7 +128,7 @@ def draw_timeline(times: Sequence[TimeBin], groups: int) -> TimelineDrawing:
     counts = {label: [0] * groups for label in _times(sorted({bin_["time"] for bin_ in times}))}
     for bin_ in times:
         counts[bin_["time"]][min(bin_["group"], groups - 1)] += bin_["n"]
-    most = max(sum(row) for row in counts.values())
+    highest = max(sum(row) for row in counts.values())
     wide = WIDTH / len(counts)
     bars = [
         Bar(
@@ -136,20 +136,20 @@ def draw_timeline(times: Sequence[TimeBin], groups: int) -> TimelineDrawing:
             x=round(nth * wide + wide * 0.1, 1),
             width=round(wide * 0.8, 1),
             n=sum(row),
-            pieces=_pieces(row, most),
+            pieces=_pieces(row, highest),
             counts=row,
         )
         for nth, (label, row) in enumerate(counts.items())
     ]
-    return TimelineDrawing(most=most, named=-(-len(bars) // 6), bars=bars)
+    return TimelineDrawing(highest=highest, named=-(-len(bars) // 6), bars=bars)
 
 
-def _pieces(row: Sequence[int], most: int) -> list[Piece]:
+def _pieces(row: Sequence[int], highest: int) -> list[Piece]:
     pieces, below = [], 0
     for group, n in enumerate(row):
         if n:
-            top = round(_HIGH - _HIGH * (below + n) / most, 1)
-            pieces.append(Piece(group=group, n=n, y=top, height=round(_HIGH * n / most, 1)))
+            top = round(_HIGH - _HIGH * (below + n) / highest, 1)
+            pieces.append(Piece(group=group, n=n, y=top, height=round(_HIGH * n / highest, 1)))
         below += n
     return pieces
 
@@ -183,17 +183,17 @@ def _range(values: Iterable[float]) -> tuple[float, float]:
     return middle - half, middle + half
 
 
-def _lines(first: float, last: float, most: float) -> list[float]:
+def _lines(first: float, last: float, limit: float) -> list[float]:
     step = next((step for step in _LINES if (last - first) / step <= 6), _LINES[-1])
     numbers = range(math.ceil(first / step), math.floor(last / step) + 1)
-    return [round(number * step, 3) for number in numbers if abs(number * step) <= most]
+    return [round(number * step, 3) for number in numbers if abs(number * step) <= limit]
 
 
 def _degrees(value: float) -> str:
     return f"{value:g}°".replace("-", "−")
 
 
-def _nice(most: float) -> float:
+def _nice(limit: float) -> float:
     """The greatest of 1, 2, 5, 10 and so on that is not more."""
-    power = 10 ** math.floor(math.log10(most))
-    return next(float(f"{factor * power:g}") for factor in (5, 2, 1) if factor * power <= most)
+    power = 10 ** math.floor(math.log10(limit))
+    return next(float(f"{factor * power:g}") for factor in (5, 2, 1) if factor * power <= limit)
