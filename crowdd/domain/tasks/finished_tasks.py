@@ -5,6 +5,7 @@ from __future__ import annotations
 import attrs
 import orjson
 
+from crowdd.domain.tasks.result_charts import Charts, charts_of
 from crowdd.errors import InvalidValueError
 from crowdd.kinds.result import RESULT
 from crowdd.languages import _
@@ -60,6 +61,10 @@ class FinishedTasks:
     async def summary(self, row: ProjectPage) -> ResultSummary:
         """All of them together; to be asked for those who may see them."""
         return await finished_tasks.summary(self._db, row["id"], OUTCOMES)
+
+    async def charts(self, row: ProjectPage, found: Finished) -> Charts | None:
+        """All of them by place and date, if the tasks of this page have any; to be asked for those who may see them."""
+        return await charts_of(self._db, row["id"], found.tasks)
 
 
 def chosen(

@@ -9,6 +9,8 @@ _WEBHOOK = (
     "p.webhook IS NOT NULL AND coalesce(NOT w.active, false) AS webhook_off,"
     " p.webhook IS NOT NULL AND coalesce(w.active AND w.failures >= %(failing)s, false) AS webhook_failing"
 )
+MAX_DISPUTED = 1000
+"""So many tasks without agreement are counted."""
 _IMPORTS = ["import_tasks", "check_import"]  # background tasks whose failure is the failure of an import
 
 
@@ -20,13 +22,15 @@ async def attention(db: Database, project_id: int, failing: int, days: int) -> P
         f"SELECT i.id AS import_id, i.state AS import_state, {_WEBHOOK},"
         " (SELECT count(*) FROM delivery d WHERE d.project_id = p.id AND d.state = 'failed') AS n_failed_deliveries,"
         " (SELECT count(*) FROM queue_item q WHERE q.project_id = p.id AND q.state = 'dead' AND q.name <> ALL (%(imports)s)"
-        "     AND q.ended > clock() - %(days)s * interval '1 day') AS n_failed_work, b.n_broken, b.broken_task"
+        "     AND q.ended > clock() - %(days)s * interval '1 day') AS n_failed_work, b.n_broken, b.broken_task,"
+        " (SELECT count(*) FROM (SELECT FROM result r WHERE r.project_id = p.id AND r.last_version AND r.agreement < 0.5"
+        "     LIMIT %(disputed)s) r) AS n_disputed"
         "  FROM project p LEFT JOIN webhook w ON w.project_id = p.id"
         "  LEFT JOIN LATERAL (SELECT i.id, import_state(i.id) AS state FROM task_import i WHERE i.project_id = p.id ORDER BY i.id DESC LIMIT 1) i ON true"
         " CROSS JOIN LATERAL (SELECT count(*) AS n_broken, min(s.task_id) AS broken_task FROM task_skip s"
         "        JOIN task_ledger t USING (project_id, task_id) WHERE s.project_id = p.id AND s.reason = 'broken' AND NOT t.retired) b"
         " WHERE p.id = %(id)s",
-        {"id": project_id, "failing": failing, "days": days, "imports": _IMPORTS},
+        {"id": project_id, "failing": failing, "days": days, "imports": _IMPORTS, "disputed": MAX_DISPUTED + 1},
     )
 
 

@@ -137,7 +137,8 @@ class ProjectAttention(TypedDict):
     """What the owners of a project should look at. The names of webhook states are those of its page.
 
     ``import_state`` is the state of the newest import, ``broken_task`` the first of the ``n_broken`` tasks that
-    volunteers skipped as broken.
+    volunteers skipped as broken. In ``n_disputed`` tasks no answer has half of the votes; they are counted up to
+    MAX_DISPUTED + 1.
     """
 
     import_id: int | None
@@ -148,6 +149,7 @@ class ProjectAttention(TypedDict):
     n_failed_work: int
     n_broken: int
     broken_task: int | None
+    n_disputed: int
 
 
 class ProjectSettings(TypedDict):

@@ -217,6 +217,43 @@ class ResultSummary(TypedDict):
     due: bool
 
 
+class BinnedAnswer(TypedDict):
+    """A value that won; ``short`` is false for one that is not kept."""
+
+    answer: Json
+    short: bool
+
+
+class PlaceBin(TypedDict):
+    """``n`` tasks at about the longitude ``x`` and the latitude ``y``, with the answer ``group`` of ResultBins."""
+
+    x: float
+    y: float
+    group: int
+    n: int
+
+
+class TimeBin(TypedDict):
+    """``n`` tasks of a century, decade, year, month or day: ``time`` is the beginning of its date, of 2, 3, 4, 7 or 10 characters."""
+
+    time: str
+    group: int
+    n: int
+
+
+class ResultBins(TypedDict):
+    """Last results by place and date, of each ``step``-th task: ``tasks`` in all.
+
+    A ``group`` is the place of its answer in ``answers``; then come all other answers (GROUPS), and none (GROUPS + 1).
+    """
+
+    step: int
+    tasks: int
+    answers: list[BinnedAnswer]
+    places: list[PlaceBin]
+    times: list[TimeBin]
+
+
 class ResultRow(TypedDict):
     """The columns of the kind, without ``info``, which may be large."""
 

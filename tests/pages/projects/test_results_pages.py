@@ -114,3 +114,20 @@ async def test_who_may_not_see_answers_gets_no_figures_of_them(served, filled):
     await place.owner.put(f"/api/project/{place.project['id']}", json={"zip_download": False})
     assert not {"summary", "rows", "next"} & (await view(served.client(), "?answer=fox")).keys()
     assert (await view(place.owner, "?answer=fox"))["summary"]["tasks"] == 6
+
+
+@pytest_twisted.ensureDeferred
+async def test_the_owner_is_told_of_tasks_on_which_nobody_agrees(served, filled):
+    place = await filled()
+    told = (await place.owner.get("/project/birds/")).text
+    assert "Volunteers cannot agree on 1 task: no answer has half of the votes." in told
+    assert "/project/birds/tasks/browse?max_agreement=49" in told
+    listed = (await place.owner.page("/project/birds/tasks/browse?max_agreement=49")).json()
+    assert [task["id"] for task in listed["tasks"]] == [place.tasks[2]], "the link leads to the tasks that were counted"
+    assert "cannot agree" not in (await served.client().get("/project/birds/")).text
+    person = await served.person("more")
+    await place.owner.put(f"/api/task/{place.tasks[2]}", json={"n_answers": 4})
+    assert (await person.get(f"/api/{place.project['id']}/newtask")).json()["id"] == place.tasks[2]
+    body = {"project_id": place.project["id"], "task_id": place.tasks[2], "info": {"answer": "fox"}}
+    assert (await person.post("/api/taskrun", json=body)).status == 200
+    assert "cannot agree" not in (await place.owner.get("/project/birds/")).text, "half of the votes"

@@ -7,11 +7,13 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from crowdd.domain.core.text.markdown import Rendered, render
+from crowdd.domain.tasks.result_charts import Charts
 from crowdd.http.api import operations
 from crowdd.http.api.openapi import document
 from crowdd.http.api.reference import sections
 from crowdd.http.html.qr_codes import qr_code
 from crowdd.http.pages.api_docs import error_codes
+from crowdd.http.pages.project.presenters.result_drawing import drawings
 from crowdd.http.responses import JsonResponse
 from crowdd.http.routing import Route
 from crowdd.kinds.task import TASK
@@ -146,10 +148,10 @@ DRAFT = OWNED | {"published": False, "contrib_button": "draft", "long_descriptio
 READY = OWNED | {"published": False, "contrib_button": "publish", "info": {"task_presenter": "<div></div>"}}
 WELL: Context = {
     "import_id": None, "import_state": None, "webhook_off": False, "webhook_failing": False, "n_failed_deliveries": 0,
-    "n_failed_work": 0, "n_broken": 0, "broken_task": None,
+    "n_failed_work": 0, "n_broken": 0, "broken_task": None, "n_disputed": 0,
 }  # fmt: skip
 UNWELL = WELL | {
-    "import_id": 4, "import_state": Word("dead"), "webhook_off": True, "n_failed_work": 2, "n_broken": 1041, "broken_task": 28114,
+    "import_id": 4, "import_state": Word("dead"), "webhook_off": True, "n_failed_work": 2, "n_broken": 1041, "broken_task": 28114, "n_disputed": 1001,
 }  # fmt: skip
 NOW: Context = {
     "n_wanted": 127950, "n_anonymous": 1204, "counted_per_network": 1, "prioritised": False, "n_barred": 0,
@@ -619,7 +621,34 @@ def _result_cases(at: str) -> Iterator[Case]:
     ]
     chosen: Context = {"answer": "", "min_agreement": "", "max_agreement": "", "orderby": "", "query": ""}
     rows = [one, one | second, one | third]
-    page: Context = {"rows": rows, "next": 4, "first": True, "sees": True, "owns": False, "paused": False}
+    charts: Charts = {
+        "step": 20,
+        "tasks": 4871,
+        "answers": [
+            {"answer": "Heron", "short": True},
+            {"answer": None, "short": True},
+            {"answer": None, "short": False},
+        ],
+        "map": {
+            "columns": ["lat", "lon"],
+            "points": [{"x": 8.5 + n / 9, "y": 47.2 + n * n / 80, "group": n % 5, "n": 1 + n * n} for n in range(9)],
+        },
+        "timeline": {
+            "column": "date",
+            "times": [{"time": f"19{n:02}", "group": n % 5, "n": 1 + 3 * n} for n in range(0, 50, 3)],
+        },
+    }
+    drawn = {"charts": charts, "drawn": drawings(charts)}
+    page: Context = {
+        "charts": None,
+        "drawn": None,
+        "rows": rows,
+        "next": 4,
+        "first": True,
+        "sees": True,
+        "owns": False,
+        "paused": False,
+    }
     page |= {"title": Word("Results"), "project": PUBLIC, "summary": summary, "outcomes": outcomes, "chosen": chosen}
     filtered = chosen | {
         "answer": '"Heron"',
@@ -633,6 +662,7 @@ def _result_cases(at: str) -> Iterator[Case]:
     }
     for name, more in {
         "visitor": {},
+        "with a map and a timeline": drawn,
         "further": {"first": False, "next": None},
         "filtered": {"chosen": filtered, "summary": summary | {"due": True, "kinds": None}},
         "none fits": {"chosen": filtered, "rows": [], "next": None},

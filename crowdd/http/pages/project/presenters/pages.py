@@ -9,12 +9,14 @@ from crowdd.domain.core.text.rendered_text import Laid
 from crowdd.domain.projects.projects import Projects
 from crowdd.domain.tasks.contributions import Contributions
 from crowdd.domain.tasks.finished_tasks import FinishedTasks
+from crowdd.domain.tasks.result_charts import Charts
 from crowdd.errors import AnonymousError, NotFoundError
 from crowdd.http.auth.confirmation import Confirm
 from crowdd.http.html import presenter
 from crowdd.http.pages.project.presenters import result_rows
 from crowdd.http.pages.project.presenters.contexts import PresenterContexts
 from crowdd.http.pages.project.presenters.frames import PresenterFrames
+from crowdd.http.pages.project.presenters.result_drawing import Drawings, drawings
 from crowdd.http.pages.project.presenters.result_rows import Filters, ShownOutcome
 from crowdd.http.pages.project.views import ProjectPrivate, ProjectPublic, ProjectViews, locked_out
 from crowdd.http.request import Incoming
@@ -59,9 +61,13 @@ class MissingPrivate(ProjectPrivate):
 
 
 class ResultsPublic(PresenterPublic):
-    """For those who may see results: all results together, a page of them, and the place of the next page."""
+    """For those who may see results: all results together, a page of them, and the place of the next page.
+
+    ``charts`` are on the first page without filters, where tasks have a place or a date.
+    """
 
     summary: ResultSummary
+    charts: Charts | None
     rows: list[Values]
     next: int | None
 
@@ -71,6 +77,7 @@ class ResultsPrivate(ProjectPrivate):
 
     rows: list[Values]
     outcomes: list[ShownOutcome]
+    drawn: Drawings | None
     chosen: Filters
     first: bool
     sees: bool
@@ -123,6 +130,7 @@ class PresentingPages:
             **shared,
             rows=[],
             outcomes=[],
+            drawn=None,
             chosen=result_rows.filters(incoming.query),
             first=wanted.before is None,
             sees=sees,
@@ -135,8 +143,10 @@ class PresentingPages:
         private["rows"] = [result_rows.shown(task, asked) for task in found.tasks]
         summary = await self._finished_tasks.summary(row)
         private["outcomes"] = [result_rows.outcome(one) for one in summary["outcomes"]]
+        charts = await self._finished_tasks.charts(row, found) if result_rows.is_whole(wanted) else None
+        private["drawn"] = drawings(charts) if charts else None
         rows = [result_rows.public(task) for task in private["rows"]]
-        shown = ResultsPublic(**public, summary=summary, rows=rows, next=found.next)
+        shown = ResultsPublic(**public, summary=summary, charts=charts, rows=rows, next=found.next)
         return Page("project/presenter.html", shown, private, drawn_as="project/results.html")
 
     async def _page(

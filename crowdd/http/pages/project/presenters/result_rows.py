@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TypedDict
 from urllib.parse import urlencode
 
+import attrs
 import orjson
 
 from crowdd.domain.tasks.finished_tasks import chosen
@@ -46,6 +47,11 @@ def wanted(query: Mapping[str, str]) -> Chosen:
         order=query.get("orderby", ""),
         before=queries.number(before, "before", 0) if before else None,
     )
+
+
+def is_whole(wanted: Chosen) -> bool:
+    """Whether these are all results from the first, in any order."""
+    return attrs.evolve(wanted, order=Chosen().order) == Chosen()
 
 
 def filters(query: Mapping[str, str]) -> Filters:
