@@ -14,6 +14,7 @@ from support.servers.queue_runner import worked
 
 from crowdd.domain.transfer import import_figures, import_reader, import_runner, imports
 from crowdd.domain.transfer.import_reader import DigestSet
+from crowdd.http import starters
 
 HTML = {"Accept": "text/html"}
 MIXED = b"url,n_answers\nx1,3\nx2,many\nx1,3\nx3\nx4,\n"  # two good, one twice, two refused
@@ -225,3 +226,16 @@ def test_a_digest_is_added_once(values):
     digests = DigestSet()
     assert sum(digests.add(n) for n in values) == len({n or 1 for n in values})
     assert not any(digests.add(n) for n in values)
+
+
+@pytest_twisted.ensureDeferred
+async def test_the_publishing_list_shows_the_question_and_its_answers(served):
+    owner = await served.person("owner")
+    project = await served.project(owner, tasks=1)
+    plain = (await owner.get("/project/birds/publish", headers=HTML)).text
+    assert "What a volunteer sees for each task." in plain
+    document = starters.source("picture")
+    await owner.put(f"/api/project/{project['id']}", json={"info": {"task_presenter": document}})
+    page = (await owner.get("/project/birds/publish", headers=HTML)).text
+    asked = starters.asked(document)
+    assert f"“{asked['question']}” {' · '.join(asked['answers'])}" in page and "What a volunteer sees" not in page
