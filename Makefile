@@ -1,7 +1,7 @@
 # make run: from nothing to a running server. make check: what to run while you work. make test: all that must pass
 # before a change goes in.
 
-.PHONY: backup run check test tests proofs lint i18n strings pictures browser clean crowd crowd-kills exact storm live hot cost truth webhooks wheel documents docs hostile soak spine-workers large-project imports damaged exports paint audit constraints sbom vendor class-room museum budgets
+.PHONY: backup run check test tests proofs lint i18n strings pictures browser clean crowd crowd-kills exact storm live hot cost truth webhooks wheel documents docs hostile soak spine-workers large-project imports damaged exports paint walk audit constraints sbom vendor class-room museum budgets
 .DELETE_ON_ERROR:
 
 # Also where somebody wants no compiled modules: a test starts hundreds of programs, which would all compile the same.
@@ -143,6 +143,9 @@ soak: .venv/installed-embedded,test
 	@$(venv)python -m bench.soak
 
 # In Chromium: what a volunteer waits for.
+walk: .venv/installed-embedded,test browser
+	@PYTHONPATH=tests $(venv)python -m bench.budgets.walk
+
 paint: .venv/installed-embedded,test browser
 	@PYTHONPATH=tests $(venv)python -m bench.paint
 

@@ -1,5 +1,5 @@
 // The page of an import follows its work, and tells when what is chosen differs from what was counted.
-import { fill, span, write } from "./figures.js";
+import { fill, span, write } from "./live/figures.js";
 import { watch } from "./stream.js";
 const place = document.querySelector("[data-import]");
 const MOVING = new Set(["reading", "waiting", "running"]);

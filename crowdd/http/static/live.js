@@ -1,5 +1,5 @@
 // The figures of a project move while somebody looks at them. Without this the page shows how it was when it was loaded.
-import { fill, number, span, write } from "./figures.js";
+import { fill, number, span, write } from "./live/figures.js";
 import { watch } from "./stream.js";
 const $ = (id) => document.getElementById(id);
 const SAY_EVERY = 60000, TELL_AGE_EVERY = 20000, HERE_FOR = 600000; // milliseconds

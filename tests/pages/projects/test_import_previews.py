@@ -14,6 +14,7 @@ from support.servers.queue_runner import worked
 
 from crowdd.domain.transfer import import_figures, import_reader, import_runner, imports
 from crowdd.domain.transfer.import_reader import DigestSet
+from crowdd.http import starters
 
 HTML = {"Accept": "text/html"}
 MIXED = b"url,n_answers\nx1,3\nx2,many\nx1,3\nx3\nx4,\n"  # two good, one twice, two refused
@@ -112,7 +113,7 @@ async def test_a_large_file_is_read_in_the_background_and_says_where_to_ask(serv
     answer = await bring(owner, MIXED, map="y")
     page = (await owner.page(answer["next"])).json()["import"]
     assert (page["state"], page["preview"], page["work"]["state"]) == ("reading", None, "waiting")
-    assert 'data-state="reading"' in (await owner.get(answer["next"], headers=HTML)).text
+    assert 'data-reading="true"' in (await owner.get(answer["next"], headers=HTML)).text
     again = (await owner.post(answer["next"], json={})).json()
     assert (again["state"], again["queue_item"]) == ("reading", page["work"]["id"])
     served.server._worker._size = 1
@@ -213,9 +214,8 @@ async def test_a_published_project_is_shared_by_link_code_and_html(served):
     await owner.post("/project/birds/publish", json={})
     page = (await owner.get("/project/birds/publish", headers=HTML)).text
     link = f"{served.services.settings.base_url.rstrip('/')}/project/birds/"
-    assert (
-        'class="qr"' in page and f'value="{link}"' in page and f"&lt;a href=&#34;{link}&#34;&gt;Birds&lt;/a&gt;" in page
-    )
+    assert 'class="qr"' in page and f'value="{link}"' in page
+    assert f"&lt;iframe src=&#34;{link}embed&#34; title=&#34;Birds&#34;" in page
     assert 'aria-current="step"' not in page and "qr" not in (await owner.page("/project/birds/publish")).json()
     assert "publish#share" in (await owner.get("/project/birds/", headers=HTML)).text
     assert "publish#share" not in (await served.client().get("/project/birds/", headers=HTML)).text
@@ -226,3 +226,16 @@ def test_a_digest_is_added_once(values):
     digests = DigestSet()
     assert sum(digests.add(n) for n in values) == len({n or 1 for n in values})
     assert not any(digests.add(n) for n in values)
+
+
+@pytest_twisted.ensureDeferred
+async def test_the_publishing_list_shows_the_question_and_its_answers(served):
+    owner = await served.person("owner")
+    project = await served.project(owner, tasks=1)
+    plain = (await owner.get("/project/birds/publish", headers=HTML)).text
+    assert "What a volunteer sees for each task." in plain
+    document = starters.source("picture")
+    await owner.put(f"/api/project/{project['id']}", json={"info": {"task_presenter": document}})
+    page = (await owner.get("/project/birds/publish", headers=HTML)).text
+    asked = starters.asked(document)
+    assert f"“{asked['question']}” {' · '.join(asked['answers'])}" in page and "What a volunteer sees" not in page

@@ -77,12 +77,12 @@ async def test_a_draft_that_lacks_something_is_not_published(served):
 
 
 @pytest_twisted.ensureDeferred
-async def test_publishing_by_a_plain_form_leads_back_and_says_so_once(served):
+async def test_publishing_by_a_plain_form_leads_on_and_says_so_once(served):
     browser, *_ = await owned(served)
     token = (await browser.page("/project/birds/publish")).json()["csrf"]
     answer = await browser.post("/project/birds/publish", data={"csrf_token": token})
-    assert (answer.status, answer.header("location")) == (302, "/project/birds/")
-    assert "Project published." in (await browser.get("/project/birds/")).text
+    assert (answer.status, answer.header("location")) == (302, "/project/birds/publish")
+    assert "Project published." in (await browser.get("/project/birds/publish")).text
     assert "Project published." not in (await browser.get("/project/birds/")).text
 
 

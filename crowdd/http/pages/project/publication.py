@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from urllib.parse import quote
 
 from crowdd.domain.projects.projects import Projects
+from crowdd.http import starters
+from crowdd.http.html import presenter
 from crowdd.http.html.forms import Forms
 from crowdd.http.html.qr_codes import QrCode, qr_code
 from crowdd.http.pages.project.views import ProjectPrivate, ProjectPublic, ProjectViews, locked_out
@@ -25,9 +27,10 @@ class PublishPublic(ProjectPublic):
 
 
 class PublishPrivate(ProjectPrivate):
-    """``qr`` is the code of a published project's address."""
+    """``qr`` is the code of a published project's address, ``asked`` what a presenter made of a template asks."""
 
     qr: QrCode | None
+    asked: starters.Asked | None
 
 
 class PublishingPages:
@@ -51,7 +54,8 @@ class PublishingPages:
         csrf = self._forms.csrf.token(incoming)
         public = PublishPublic(**context.public, csrf=csrf, try_link=link, answers_wanted=wanted, trial_answers=trials)
         qr = qr_code(self._views.address(row)) if row["published"] else None
-        return Page("project/publish.html", public, PublishPrivate(**context.private, qr=qr))
+        asked = starters.asked(presenter.source(row["info"], "newtask"))
+        return Page("project/publish.html", public, PublishPrivate(**context.private, qr=qr, asked=asked))
 
     async def renew_link(self, incoming: Incoming, short_name: str) -> Response:
         """Replaces the link by which others can try the draft."""
