@@ -11,6 +11,7 @@ from support.checks.shows import shows
 from twisted.internet.defer import ensureDeferred, gatherResults
 
 from crowdd.domain.tasks import collections
+from crowdd.storage.tasks import collections as statements
 
 HTML = {"Accept": "text/html"}
 AT = "/account/ada/collections"
@@ -191,20 +192,62 @@ async def test_the_same_task_twice_at_once_is_one_row_and_one_bound(served, monk
     assert len((await browser.page(AT)).json()["collections"]) == 2
 
 
+async def while_it_waits(served: Any, hold: Any, post: Any, then: Any) -> Any:
+    """The answer to a request that begins once a transaction has done ``hold`` and before it does ``then`` and commits."""
+    sent: list[Any] = []
+
+    async def work(tx: Any) -> None:
+        await hold(tx)
+        sent.append(ensureDeferred(post))
+        waiting: list[Any] = []
+        while not (waiting or sent[0].called):
+            waiting = await served.database.fetch(
+                "SELECT FROM pg_locks WHERE NOT granted AND pid IN (SELECT pid FROM pg_stat_activity WHERE datname = current_database())"
+            )
+        await then(tx)
+
+    await served.database.transaction(work)
+    return await sent[0]
+
+
+@shows("account-collections")
+@pytest_twisted.ensureDeferred
+async def test_the_bound_holds_for_two_at_once(served, monkeypatch):
+    monkeypatch.setattr(collections, "MAX_COLLECTIONS", 2)
+    ada = await served.person("ada")
+    browser = await signed_in(served, "ada")
+    await made(browser)
+    post = browser.post(AT, json={"name": "third"}, headers={"X-CSRFToken": await token(browser)})
+    answered = await while_it_waits(
+        served,
+        lambda tx: statements.lock(tx, ada.user_id),
+        post,
+        lambda tx: statements.add(tx, ada.user_id, "second", ""),
+    )
+    assert answered.json()["form"]["errors"].keys() == {"name"}
+    assert [one["name"] for one in (await browser.page(AT)).json()["collections"]] == ["Owls", "second"]
+
+
+@shows("account-collection-tasks")
 @pytest_twisted.ensureDeferred
 async def test_a_task_that_is_deleted_meanwhile_leaves_no_row(served):
     owner, _ada = await served.person("owner"), await served.person("ada")
-    birds = await served.project(owner, tasks=4, published=True)
+    birds = await served.project(owner, tasks=2, published=True)
     browser = await signed_in(served, "ada")
     number, csrf = await made(browser), {"X-CSRFToken": await token(browser)}
-    together: list[Any] = []
-    for task in birds["tasks"][:3]:
-        body = {"task_id": task, "collection_id": number}
-        together += [browser.post(f"{AT}/add", json=body, headers=csrf), owner.delete(f"/api/task/{task}")]
-    answers = await gatherResults([ensureDeferred(each) for each in together])
-    assert {each.status for each in answers[1::2]} == {204} and {each.status for each in answers[::2]} <= {200, 404}
+    first, second = birds["tasks"]
+
+    async def delete(tx: Any) -> None:
+        await tx.fetch("SELECT FROM task_ledger WHERE task_id = %(task)s FOR UPDATE", {"task": first})
+        await tx.fetch("SELECT clear_tasks(%(p)s, ARRAY[%(task)s::bigint])", {"p": birds["id"], "task": first})
+
+    async def nothing(_tx: Any) -> None:
+        return None
+
+    post = browser.post(f"{AT}/add", json={"task_id": first, "collection_id": number}, headers=csrf)
+    assert (await while_it_waits(served, delete, post, nothing)).status == 404
     assert await rows(served) == []
-    last = {"task_id": birds["tasks"][3], "collection_id": number}
+    last = {"task_id": second, "collection_id": number}
     assert (await browser.post(f"{AT}/add", json=last, headers=csrf)).status == 200
-    assert (await owner.delete(f"/api/project/{birds['id']}")).status == 204
-    assert await tasks(browser, number) == []
+    assert (await owner.delete(f"/api/task/{second}")).status == 204
+    assert await rows(served) == []
