@@ -258,6 +258,14 @@ class Queue:
         rights.require(who, rights.of_requester(who), ADMINS)
         return await queue.list_queue(self._db, who, everybodys=True, state=state, place=place)
 
+    async def of_project(
+        self, who: Requester, project_id: int, place: Place, state: str | None = None
+    ) -> Part[QueueItem]:
+        """A page of the items of a project, for its owners and administrators."""
+        rights.require(who, rights.of_requester(who), frozenset({Role.SIGNED_IN, Role.ADMIN}))
+        every = who.acting_admin
+        return await queue.list_queue(self._db, who, everybodys=every, state=state, project_id=project_id, place=place)
+
     async def list_whole(self, who: Requester, **wanted: Unpack[QueueFilter]) -> list[Values]:
         """The same with WHOLE in each."""
         return [view(row, whole=True) for row in await self._rows(who, wanted)]

@@ -13,6 +13,7 @@ from crowdd.storage.tasks import volunteers
 from crowdd.storage.tasks.rows import VolunteerRow
 
 PER_PAGE = 50
+MAX_PASSED = 10_000  # volunteers that a page may pass over
 
 
 @attrs.frozen
@@ -49,14 +50,27 @@ class Volunteers:
     def __init__(self, db: Database, changes: Changes) -> None:
         self._db, self._changes = db, changes
 
-    async def listed(self, who: Requester, project_id: int, limit: int, offset: int) -> list[Volunteer]:
-        """Those with the most answers first. Raises NotFoundError, AnonymousError or ForbiddenError."""
-        await self._changes.require(self._db, who, project_id)
-        return [Volunteer.of(row) for row in await volunteers.listed(self._db, project_id, limit, offset)]
+    async def listed(
+        self,
+        who: Requester,
+        project_id: int,
+        limit: int,
+        offset: int,
+        known: bool | None = None,
+        descending: bool = True,
+    ) -> list[Volunteer]:
+        """By their answers, the most first; ``known``: only those with an account, or only those without.
 
-    async def count(self, project_id: int) -> int:
+        Raises NotFoundError, AnonymousError or ForbiddenError.
+        """
+        await self._changes.require(self._db, who, project_id)
+        found = await volunteers.listed(self._db, project_id, limit, offset, known, descending)
+        return [Volunteer.of(row) for row in found]
+
+    async def count(self, project_id: int, known: bool | None = None) -> int:
         """How many there are."""
-        return await volunteers.count(self._db, project_id)
+        with_account, without = await volunteers.count(self._db, project_id)
+        return {None: with_account + without, True: with_account, False: without}[known]
 
     async def find(self, who: Requester, project_id: int, word: str) -> Volunteer:
         """The one whom a word names. Raises NotFoundError, AnonymousError or ForbiddenError."""

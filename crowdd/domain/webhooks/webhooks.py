@@ -115,7 +115,13 @@ class Webhooks:
         rights.require(who, project["roles"], OWNERS)
         only = only if only in STATES else None
         maximum = max(1, min(maximum, MAX_LISTED))
-        return [delivery_view(row) for row in await webhooks.deliveries(self._db, project["id"], maximum, before, only)]
+        found = await self.page(project, who, Place(maximum, before=before), only)
+        return [delivery_view(row) for row in found.rows]
+
+    async def page(self, project: ProjectPage, who: Requester, place: Place, only: str | None = None) -> Part[Delivery]:
+        """A page of the deliveries, perhaps only those of a state; ``delivery_view`` says what programs get of them."""
+        rights.require(who, project["roles"], OWNERS)
+        return await webhooks.deliveries(self._db, project["id"], place, only)
 
     async def delivery(self, project: ProjectPage, who: Requester, delivery_id: int) -> Values:
         """One delivery with all its attempts."""

@@ -5,11 +5,14 @@ from __future__ import annotations
 from crowdd.storage.database import Database, fetch_row_or_none, fetch_rows, one, one_or_none
 from crowdd.storage.tasks.rows import VolunteerRow
 
-# Those who have answers in a project, folded counters and what is not folded yet.
-_RUNS = """
-SELECT coalesce(v.actor, d.actor) AS actor, coalesce(v.runs, 0) + coalesce(d.runs, 0) AS answers
-  FROM (SELECT actor, runs FROM volunteer WHERE project_id = %(project)s) v
-  FULL JOIN unfolded_runs(%(project)s, false, clock()) d ON d.actor = v.actor"""
+# Those with answers that are not folded yet, and as many of the folded ones as may be on the pages up to this one: each half of
+# them, with and without an account, is read from its index (volunteer_top).
+_HALVES = {True: "(actor LIKE 'u:%%') IS TRUE", False: "(actor LIKE 'u:%%') IS FALSE"}
+_UNFOLDED = """
+WITH d AS MATERIALIZED (
+    SELECT u.actor, u.runs + coalesce(v.runs, 0) AS runs FROM unfolded_runs(%(project)s, false, clock()) u
+      LEFT JOIN volunteer v ON v.project_id = %(project)s AND v.actor = u.actor),
+n AS (SELECT %(limit)s + %(offset)s + count(*) AS maximum FROM d)"""
 _COLUMNS = (
     "w.word AS volunteer, r.actor, r.answers::bigint AS answers, a.id AS user_id, a.name AS user_name, EXISTS ("
     "SELECT FROM barred_volunteer b WHERE b.project_id = %(project)s AND b.subject = r.actor) AS barred"
@@ -20,28 +23,40 @@ _JOINS = (
 )
 
 
-async def listed(db: Database, project_id: int, limit: int, offset: int) -> list[VolunteerRow]:
-    """Volunteers of a project, those with the most answers first.
+async def listed(
+    db: Database, project_id: int, limit: int, offset: int, known: bool | None = None, descending: bool = True
+) -> list[VolunteerRow]:
+    """Volunteers of a project by their answers; ``known``: only those with an account, or only those without.
 
-    It reads the counters of all volunteers of the project.
+    It reads as many counters as there are volunteers up to the end of the page, and those that are not folded yet.
     """
+    way = ("DESC", "ASC") if descending else ("ASC", "DESC")
+    halves = [half for of, half in _HALVES.items() if known in (None, of)]
+    folded = " UNION ALL ".join(
+        f"(SELECT actor, runs FROM volunteer WHERE project_id = %(project)s AND {half} AND runs > 0"
+        f" ORDER BY runs {way[0]}, actor {way[1]} LIMIT (SELECT maximum FROM n))"
+        for half in halves
+    )
+    chosen = " OR ".join(halves)
     return await fetch_rows(
         db,
         VolunteerRow,
-        f"SELECT {_COLUMNS} FROM (SELECT * FROM ({_RUNS}) s WHERE answers > 0 ORDER BY answers DESC, actor"
-        f" LIMIT %(limit)s OFFSET %(offset)s) r {_JOINS} ORDER BY r.answers DESC, r.actor",
+        f"{_UNFOLDED} SELECT {_COLUMNS} FROM (SELECT actor, runs AS answers FROM ("
+        f"SELECT * FROM ({folded}) f WHERE NOT EXISTS (SELECT FROM d WHERE d.actor = f.actor) UNION ALL"
+        f" SELECT * FROM d WHERE runs > 0 AND ({chosen})) s ORDER BY runs {way[0]}, actor {way[1]}"
+        f" LIMIT %(limit)s OFFSET %(offset)s) r {_JOINS} ORDER BY r.answers {way[0]}, r.actor {way[1]}",
         {"project": project_id, "limit": limit, "offset": offset},
     )
 
 
-async def count(db: Database, project_id: int) -> int:
-    """How many volunteers have answers in a project."""
+async def count(db: Database, project_id: int) -> tuple[int, int]:
+    """How many volunteers have answers in a project: with an account, and without."""
     row = await one(
         db,
-        "SELECT people_anonymous + people_authenticated AS n FROM project_figures WHERE project_id = %(project)s",
+        "SELECT people_authenticated AS known, people_anonymous AS others FROM project_figures WHERE project_id = %(project)s",
         {"project": project_id},
     )
-    return int(row["n"])
+    return int(row["known"]), int(row["others"])
 
 
 async def find(db: Database, project_id: int, word: str) -> VolunteerRow | None:

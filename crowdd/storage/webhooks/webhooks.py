@@ -114,17 +114,17 @@ async def rotate(db: Database, project_id: int, encrypted: bytes, hours: int) ->
     return changed == 1
 
 
-async def deliveries(
-    db: Database, project_id: int, maximum: int, before: int | None, only: str | None
-) -> list[Delivery]:
-    """The newest deliveries, each with its last attempt; ``before`` an id, ``only`` a state."""
-    return await fetch_rows(
+async def deliveries(db: Database, project_id: int, place: Place, only: str | None) -> Part[Delivery]:
+    """A page of the deliveries of a project, each with its last attempt; ``only`` is a state."""
+    state = "" if only is None else " AND d.state = %(only)s"
+    rows = await fetch_rows(
         db,
         Delivery,
-        f"{_DELIVERY} WHERE d.project_id = %(project)s AND d.id < %(before)s AND (%(only)s::text IS NULL OR d.state = %(only)s)"
-        " ORDER BY d.id DESC LIMIT %(maximum)s",
-        {"project": project_id, "maximum": maximum, "before": 2**63 - 1 if before is None else before, "only": only},
+        f"{_DELIVERY} WHERE d.project_id = %(project)s{state} AND {place.beside('delivery', 'd.id', ('d.id',))}"
+        f" {place.limited(('d.id',))}",
+        {"project": project_id, "only": only, **place.values()},
     )
+    return place.part(rows)
 
 
 async def delivery(db: Database, project_id: int, delivery_id: int) -> Delivery | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.resources
+import itertools
 from collections.abc import Iterator
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -118,6 +119,38 @@ def test_the_bar_says_what_is_selected_and_the_buttons_take_it(table: Table) -> 
     page.get_by_text("5 tasks would be retired.").wait_for()
     page.get_by_role("button", name="Retire tasks").click()
     page.get_by_text("5 tasks were changed.").wait_for()
+
+
+def answer(person: Any, project: Any) -> int:
+    task = person.ask("GET", f"/api/{project.id}/newtask").json
+    body = {"project_id": project.id, "task_id": task["id"], "info": {"answer": "yes"}}
+    assert person.ask("POST", "/api/taskrun", body).status == 200
+    return int(task["id"])
+
+
+def test_rows_follow_the_project_and_keep_selection_and_focus(table: Table, new_person: Any) -> None:
+    page, tasks = table.page, table.project.tasks
+    page.locator("td.box input").nth(2).check()
+    page.keyboard.press("j")
+    page.evaluate("window.stays = true")
+    asked: list[str] = []
+    page.on("request", lambda request: "/browse" in request.url and asked.append(request.url))
+    done = answer(new_person(), table.project)
+    row = page.locator(f"tr[data-task='{done}'] [data-label='Answers']")
+    row.filter(has_text="1 /").wait_for()
+    assert table.selected() == [str(tasks[2])] and table.said() == "1 selected" and page.evaluate("window.stays")
+    assert table.focused() == str(tasks[3]) and len(asked) == 1, "a change is one request"
+    for _ in range(4):
+        done = answer(new_person(), table.project)
+    page.locator(f"tr[data-task='{done}'] [data-label='Answers']").filter(has_text="/").wait_for()
+    page.wait_for_function(
+        "n => [...document.querySelectorAll('[data-label=Answers]')].reduce((sum, cell) => sum + parseInt(cell.textContent), 0) === n",
+        arg=5,
+    )
+    at = page.evaluate(
+        "performance.getEntriesByType('resource').filter(one => one.name.includes('/browse')).map(one => one.startTime)"
+    )
+    assert min((b - a for a, b in itertools.pairwise(at)), default=5000) > 4990, "they are 5 seconds apart"
 
 
 @pytest.mark.parametrize("table", [{"java_script_enabled": False}], indirect=True)

@@ -842,8 +842,13 @@ def _owner_cases(at: str) -> Iterator[Case]:
         somebody | {"sort": "anonymous", "answers": 1},
     ]
     first = {"page": 1, "per_page": 50, "total": 4, "prev": False, "next": False}
-    nobody = {"volunteers": [], "pagination": first | {"total": 0}}
-    many = {"volunteers": answered, "pagination": first | {"page": 2, "total": 200, "prev": True, "next": True}}
+    nobody = {"volunteers": [], "pagination": first | {"total": 0}, "table": LISTED["table"], "who_answered": ""}
+    many = {
+        "volunteers": answered,
+        "table": LISTED["table"],
+        "who_answered": "account",
+        "pagination": first | {"page": 2, "total": 200, "prev": True, "next": True},
+    }
     given = {"id": 4, "task_id": 1041, "info": {"answer": "A fox"}, "finish_time": "2025-11-20T09:30:00.000000"}
     for one in answered:
         yield page("volunteer", one["sort"], volunteer=one, task_runs=[given], next=4)
@@ -859,6 +864,9 @@ def _owner_cases(at: str) -> Iterator[Case]:
     yield page("volunteers", "nobody", **nobody, barred=[], default=1, form=FORM | fields)
     yield page(
         "volunteers", "barred", **many, barred=everybody, default=0, form=FORM | fields | {"counted_per_network": 30}
+    )
+    yield page(
+        "volunteers", "none match", **nobody | {"who_answered": "other"}, barred=[], default=1, form=FORM | fields
     )
     wrong = {"errors": {name: ["That is wrong."] for name in fields}}
     yield page("volunteers", "wrong", **nobody, barred=[], default=1, form=FORM | dict.fromkeys(fields, "x") | wrong)
@@ -1078,8 +1086,10 @@ def _change_cases(at: str, owner: Context) -> Iterator[Case]:
         item | {"id": 4, "state": "waiting", "rate": None},
     ]
     page, keys = "project/queue.html", frame(ILSE, f"{at}queue") | owner
-    yield Case(page, "some", keys | {"items": items, "next": 4})
-    yield Case(page, "none", keys | {"items": [], "next": None})
+    keys |= {"chosen": {"state": None}}
+    yield Case(page, "some", keys | LISTED | {"items": items, "next": 4})
+    yield Case(page, "none", keys | SHORT | {"items": [], "next": None})
+    yield Case(page, "none of that state", keys | SHORT | {"items": [], "next": None, "chosen": {"state": "dead"}})
 
 
 def _import_cases(at: str, owner: Context) -> Iterator[Case]:
@@ -1184,7 +1194,13 @@ def _webhook_cases(at: str) -> Iterator[Case]:
     waiting = delivered | {"id": 979, "state": "waiting", "attempts": 0, "seconds": None, "response_status_code": None}
     form: Context = {"webhook": state["url"], "csrf": "form-t0ken", "errors": {}}
     whole = {"webhook": state, "secret": "whsec_c2VjcmV0", "deliveries": [waiting, failed, delivered], "form": form}
-    keys = frame(ILSE, f"{at}webhook") | PAGE_KEYS | {"project": OWNED, "chosen": {"state": None}, "next": None} | whole
+    keys = (
+        frame(ILSE, f"{at}webhook")
+        | PAGE_KEYS
+        | {"project": OWNED, "chosen": {"state": None}, "next": None}
+        | SHORT
+        | whole
+    )
     page = "project/webhook.html"
     yield Case(page, "in use", keys | {"next": 41})
     none = state | {"url": None, "state": "none", "n_waiting": 0, "n_failed": 0, "n_events": 0}
@@ -1192,7 +1208,7 @@ def _webhook_cases(at: str) -> Iterator[Case]:
     yield Case(page, "none", keys | empty)
     yield Case(page, "new", keys | {"deliveries": [], "webhook": state | {"n_missed": 3120}})
     failing = state | {"state": "failing", "failures": 4, "next_attempt": "2025-11-20T22:44:00.000000"}
-    yield Case(page, "failing", keys | {"webhook": failing, "chosen": {"state": "failed"}, "next": 7})
+    yield Case(page, "failing", keys | {"webhook": failing, "chosen": {"state": "failed"}, "next": 7} | LISTED)
     off = state | {
         "state": "off",
         "why_off": "The receiver answered 503.",

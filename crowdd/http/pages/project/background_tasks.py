@@ -3,33 +3,48 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator
+from typing import TypedDict
 from urllib.parse import quote
 
-from crowdd.domain.core.background_queue import Queue
+from crowdd.domain.core.background_queue import STATES, Queue, view
 from crowdd.domain.core.records import NOT_FOUND
 from crowdd.domain.projects.projects import Projects
-from crowdd.errors import ConflictError, NotFoundError
+from crowdd.errors import ConflictError, InvalidValueError, NotFoundError
 from crowdd.http import queries
 from crowdd.http.html.forms import Forms
-from crowdd.http.pages.project.views import ProjectPublic, ProjectViews, locked_out
+from crowdd.http.html.row_lists import RowList, WithTable, page_csv
+from crowdd.http.pages.project.views import ProjectPrivate, ProjectPublic, ProjectViews, locked_out
 from crowdd.http.request import Incoming
 from crowdd.http.responses import Page, Redirect, Response
 from crowdd.http.routing import Route, get, post
 from crowdd.kinds.kind import outward
 from crowdd.languages import _
 from crowdd.requester import Requester
+from crowdd.storage.core.row_pages import Part, Place
 from crowdd.storage.projects.rows import ProjectPage
 from crowdd.values import Values
 
 _AT = "/project/<short_name>/queue"
-_SHOWN = 20
+_PEOPLE, _PROGRAMS = RowList(per_page=25), RowList(per_page=20)
+_COLUMNS = ("id", "name", "state", "created", "began", "ended", "done", "total", "error")
 _MAX_ID = 2**63 - 1
+
+
+class ChosenState(TypedDict):
+    """The state by which a list is filtered; None for all."""
+
+    state: str | None
 
 
 class QueuePublic(ProjectPublic):
     items: list[Values]
+    chosen: ChosenState
     next: int | None
     csrf: str
+
+
+class QueuePrivate(ProjectPrivate, WithTable):
+    """The table around the items."""
 
 
 class WorkPages:
@@ -44,27 +59,32 @@ class WorkPages:
         yield post(f"{_AT}/<int:item_id>/retry", locked_out(self.retry))
 
     async def page(self, incoming: Incoming, short_name: str) -> Response:
-        """The newest tasks, or those before one (``before``). ``id`` shows one task alone."""
+        """A page of them, perhaps only those of a ``state``. ``id`` shows one task alone."""
         row = await self._projects.owned(short_name, incoming.who)
-        items = await self._items(incoming, row)
+        rows = _PROGRAMS if incoming.wants_json else _PEOPLE
+        place, state = rows.place(incoming), _state_in(incoming)
+        part = await self._part(incoming, row, place, state)
+        items = [_outward(item) for item in part.rows]
+        if incoming.query.get("csv") and not incoming.wants_json:
+            return page_csv(f"{row['short_name']}_queue", _COLUMNS, items)
         context = await self._views.context(incoming, row, _("Background tasks"))
         public = QueuePublic(
             **context.public,
             items=items,
-            next=items[-1]["id"] if len(items) == _SHOWN else None,
+            chosen={"state": state},
+            next=items[-1]["id"] if part.next else None,
             csrf=self._forms.csrf.token(incoming),
         )
-        return Page("project/queue.html", public, context.private)
+        drawn = rows.drawn(place, {"state": state or ""}, part, lambda item: int(item["id"]))
+        return Page("project/queue.html", public, QueuePrivate(**context.private, **drawn))
 
-    async def _items(self, incoming: Incoming, row: ProjectPage) -> list[Values]:
+    async def _part(self, incoming: Incoming, row: ProjectPage, place: Place, state: str | None) -> Part[Values]:
         query = incoming.query
         if query.get("id"):
-            return [_outward(await self._one(incoming, row, queries.number(query["id"], "id", 0)))]
-        before = queries.number(query["before"], "before", 0) if query.get("before") else None
-        found = await self._queue.list(
-            incoming.who, everybodys=incoming.who.acting_admin, project_id=row["id"], before=before, limit=_SHOWN
-        )
-        return [_outward(item) for item in found]
+            one = await self._one(incoming, row, queries.number(query["id"], "id", 0))
+            return Part([one], previous=False, next=False)
+        found = await self._queue.of_project(incoming.who, row["id"], place, state)
+        return Part([view(item) for item in found.rows], found.previous, found.next)
 
     async def _one(self, incoming: Incoming, row: ProjectPage, item_id: int) -> Values:
         item = await self._queue.get(incoming.who, item_id) if item_id <= _MAX_ID else None
@@ -99,6 +119,13 @@ class WorkPages:
         except ConflictError as error:
             return Redirect(here, error.args[0], "error")
         return Redirect(here, words, more={"item": _outward(item)})
+
+
+def _state_in(incoming: Incoming) -> str | None:
+    state = incoming.query.get("state") or None
+    if state is not None and state not in STATES:
+        raise InvalidValueError(_("Unknown state."))
+    return state
 
 
 def _outward(item: Values) -> Values:

@@ -8,10 +8,11 @@ from urllib.parse import quote
 
 from crowdd.domain.core.records import Records
 from crowdd.domain.projects.projects import Projects
-from crowdd.domain.webhooks.webhooks import STATES, Webhooks
+from crowdd.domain.webhooks.webhooks import STATES, Webhooks, delivery_view
 from crowdd.errors import InvalidValueError, RefusedTargetError
 from crowdd.http.html.forms import Form, Forms, WithForm
-from crowdd.http.pages.project.views import ProjectPublic, ProjectViews, locked_out
+from crowdd.http.html.row_lists import RowList, WithTable, page_csv
+from crowdd.http.pages.project.views import ProjectPrivate, ProjectPublic, ProjectViews, locked_out
 from crowdd.http.request import Incoming
 from crowdd.http.responses import NO_MESSAGE, Message, Page, Redirect, Response
 from crowdd.http.routing import Route, get, post
@@ -21,7 +22,8 @@ from crowdd.languages import _, ngettext
 from crowdd.storage.projects.rows import ProjectPage
 from crowdd.values import Values
 
-_SHOWN = 20
+_PEOPLE, _PROGRAMS = RowList(per_page=25), RowList(per_page=20)
+_COLUMNS = ("sequence", "state", "response_status_code", "seconds", "updated", "event", "problem")
 _AT = "/project/<short_name>/webhook"
 
 
@@ -37,6 +39,10 @@ class WebhookPublic(ProjectPublic, WithForm, Message):
     deliveries: list[Values]
     chosen: ChosenState
     next: int | None
+
+
+class WebhookPrivate(ProjectPrivate, WithTable):
+    """The table around the deliveries."""
 
 
 class DeliveryPublic(ProjectPublic, WithForm):
@@ -64,16 +70,20 @@ class WebhookPages:
         yield post(f"{_AT}/<int:delivery_id>", locked_out(self.again))
 
     async def page(self, incoming: Incoming, short_name: str) -> Response:
-        """State, secret and the newest deliveries, or those before one. ``state`` is a filter."""
+        """State, secret and a page of the deliveries. ``state`` is a filter."""
         row = await self._owned(incoming, short_name)
         form = self._forms.blank(incoming, "webhook") | {"webhook": row["webhook"]}
         return await self._page(incoming, row, form)
 
     async def _page(self, incoming: Incoming, row: ProjectPage, form: Form, message: Message = NO_MESSAGE) -> Response:
-        state, before = incoming.query.get("state") or None, incoming.query.get("before") or None
+        rows = _PROGRAMS if incoming.wants_json else _PEOPLE
+        place, state = rows.place(incoming), incoming.query.get("state") or None
         if state is not None and state not in STATES:
             raise InvalidValueError(_("Unknown state."))
-        log = await self._webhooks.log(row, incoming.who, _SHOWN, before and Integer().parse(before), state)
+        part = await self._webhooks.page(row, incoming.who, place, state)
+        log = [delivery_view(one) for one in part.rows]
+        if incoming.query.get("csv") and not incoming.wants_json:
+            return page_csv(f"{row['short_name']}_deliveries", _COLUMNS, log)
         context = await self._views.context(incoming, row)
         public = WebhookPublic(
             **context.public,
@@ -81,11 +91,12 @@ class WebhookPages:
             secret=await self._webhooks.secret(row, incoming.who),
             deliveries=log,
             chosen={"state": state},
-            next=log[-1]["id"] if len(log) == _SHOWN else None,
+            next=log[-1]["id"] if part.next else None,
             form=form,
             **message,
         )
-        return Page("project/webhook.html", public, context.private)
+        drawn = rows.drawn(place, {"state": state or ""}, part, lambda one: int(one.id))
+        return Page("project/webhook.html", public, WebhookPrivate(**context.private, **drawn))
 
     async def set_address(self, incoming: Incoming, short_name: str) -> Response:
         """Sets the address, or removes it when the field is empty."""

@@ -11,11 +11,14 @@ from crowdd.domain.core.pagination import Pagination
 from crowdd.domain.core.records import Records
 from crowdd.domain.projects.projects import Projects
 from crowdd.domain.tasks.barring import BarResult, Barring
-from crowdd.domain.tasks.volunteers import PER_PAGE, Volunteers
+from crowdd.domain.tasks.volunteers import MAX_PASSED, PER_PAGE, Volunteers
 from crowdd.errors import InvalidValueError, NotFoundError
 from crowdd.http import queries
+from crowdd.http.html import table
 from crowdd.http.html.forms import MISTAKES, Form, Forms, WithForm
-from crowdd.http.pages.project.views import ProjectPublic, ProjectViews, locked_out
+from crowdd.http.html.row_lists import PAGE_SIZES, RowList, page_csv
+from crowdd.http.html.table import Table
+from crowdd.http.pages.project.views import ProjectPrivate, ProjectPublic, ProjectViews, locked_out
 from crowdd.http.request import Incoming
 from crowdd.http.responses import NO_MESSAGE, Message, Page, Redirect, Response
 from crowdd.http.routing import Route, get, post
@@ -29,8 +32,31 @@ from crowdd.values import Values
 
 _AT = "/project/<short_name>/volunteers"
 _BAR_FIELDS = ("volunteer", "taskrun_id", "user_name", "reason")
-_MAX_PAGES = 1_000_000
+_COLUMNS = ("volunteer", "sort", "user_name", "external_uid", "answers", "barred")
+_LIST = RowList(("answers",), per_page=PER_PAGE)
+_KNOWN = {"": None, "account": True, "other": False}
 _ANSWERS = 50  # on the page of a volunteer
+
+
+@attrs.frozen
+class Asked:
+    """What the address of the list says: which volunteers, in which order, and which page of them."""
+
+    who: str
+    descending: bool
+    per_page: int
+    page: int
+
+    @property
+    def known(self) -> bool | None:
+        """Whether they have an account; None for all."""
+        return _KNOWN[self.who]
+
+    def table(self) -> Table:
+        """What is drawn around the rows."""
+        size = "" if self.per_page == PER_PAGE else str(self.per_page)
+        filters = {"kind": self.who, "orderby": "answers", "desc": "1" if self.descending else "", "per_page": size}
+        return table.table(filters, columns=(), shown=(), per_page=self.per_page, sizes=PAGE_SIZES, orders=("answers",))
 
 
 class VolunteersPublic(ProjectPublic, WithForm, Message):
@@ -41,6 +67,13 @@ class VolunteersPublic(ProjectPublic, WithForm, Message):
     barred: list[Values]
     csrf: str
     default: int
+
+
+class VolunteersPrivate(ProjectPrivate):
+    """``who`` is the filter: account, other, or "" for all."""
+
+    table: Table
+    who_answered: str
 
 
 class VolunteerPublic(ProjectPublic):
@@ -105,20 +138,26 @@ class VolunteerPages:
         return Page("project/volunteer.html", public, context.private)
 
     async def _page(self, incoming: Incoming, row: ProjectPage, form: Form, message: Message = NO_MESSAGE) -> Response:
+        asked = _asked(incoming)
+        offset = (asked.page - 1) * asked.per_page
+        total = await self._volunteers.count(row["id"], asked.known)
+        found = await self._volunteers.listed(
+            incoming.who, row["id"], asked.per_page, offset, asked.known, asked.descending
+        )
+        listed = [attrs.asdict(each) for each in found]
+        if incoming.query.get("csv") and not incoming.wants_json:
+            return page_csv(f"{row['short_name']}_volunteers", _COLUMNS, listed)
         barred = await self._barring.listed(incoming.who, row["id"])
-        page = max(1, queries.number(incoming.query.get("page", ""), "page", 1, _MAX_PAGES))
-        total = await self._volunteers.count(row["id"])
-        listed = await self._volunteers.listed(incoming.who, row["id"], PER_PAGE, (page - 1) * PER_PAGE)
         context = await self._views.context(incoming, row)
         public = VolunteersPublic(
             **context.public,
-            volunteers=[attrs.asdict(each) for each in listed],
+            volunteers=listed,
             pagination={
-                "page": page,
-                "per_page": PER_PAGE,
+                "page": asked.page,
+                "per_page": asked.per_page,
                 "total": total,
-                "prev": page > 1,
-                "next": page * PER_PAGE < total,
+                "prev": asked.page > 1,
+                "next": offset + asked.per_page < min(total, MAX_PASSED + asked.per_page),
             },
             barred=[attrs.asdict(each) for each in barred],
             form=form,
@@ -126,7 +165,8 @@ class VolunteerPages:
             default=await self._projects.volunteer_rule(),
             **message,
         )
-        return Page("project/volunteers.html", public, context.private)
+        private = VolunteersPrivate(**context.private, table=asked.table(), who_answered=asked.who)
+        return Page("project/volunteers.html", public, private)
 
     async def set_limit(self, incoming: Incoming, short_name: str) -> Response:
         """Sets how many answers of a network count per task. An empty field means the default of the site."""
@@ -163,6 +203,17 @@ class VolunteerPages:
     async def _refused(self, incoming: Incoming, row: ProjectPage, wrong: dict[str, list[str]]) -> Response:
         form = self._forms.refused(incoming, wrong, "counted_per_network", *_BAR_FIELDS)
         return await self._page(incoming, row, form, MISTAKES)
+
+
+def _asked(incoming: Incoming) -> Asked:
+    """Raises InvalidValueError."""
+    query = incoming.query
+    who, place = query.get("kind", ""), _LIST.place(incoming)
+    if who not in _KNOWN:
+        choices = ", ".join(name for name in _KNOWN if name)
+        raise InvalidValueError(_("%(name)s must be one of %(choices)s.", name="kind", choices=choices))
+    page = queries.number(query.get("page", ""), "page", 1, MAX_PASSED // place.size + 1)
+    return Asked(who, place.descending, place.size, max(1, page))
 
 
 def _at(short_name: str) -> str:
