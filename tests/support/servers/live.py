@@ -17,7 +17,11 @@ from pathlib import Path
 
 BIN = Path(sys.executable).parent
 # All of a test's people come from one address: what a network may do is unlimited, except where a test is about it.
-CROWDED = {"CROWDD_ACCOUNTS_SIGNUPS_PER_HOUR": "0", "CROWDD_ACCOUNTS_MAX_POSTS": "0", "CROWDD_EXPORTS_MAX_DOWNLOADS_PER_NETWORK": "0"}
+CROWDED = {
+    "CROWDD_ACCOUNTS_SIGNUPS_PER_HOUR": "0",
+    "CROWDD_ACCOUNTS_MAX_POSTS": "0",
+    "CROWDD_EXPORTS_MAX_DOWNLOADS_PER_NETWORK": "0",
+}
 
 
 # Below those that the system gives to whoever asks for any, so that nobody else is given one while a program starts, and
