@@ -6,7 +6,7 @@ const number = new Intl.NumberFormat(document.documentElement.lang || "en");
 const plural = new Intl.PluralRules(document.documentElement.lang || "en");
 
 // What is selected. Boxes send the rows themselves, so the choice "all on this page" is a box of the heading here.
-const bar = document.querySelector("[data-selection]"), whole = table.querySelector("[data-all]");
+const bar = document.querySelector("[data-selection]"), whole = table?.querySelector("[data-all]");
 const scope = value => bar.querySelector(`[name=scope][value="${value}"]`);
 let last = null;
 
@@ -41,7 +41,7 @@ if (bar && whole) {
 }
 
 // Keys. A row has the focus where its link has it, so that Enter opens it.
-const rows = () => [...table.tBodies[0].rows];
+const rows = () => (table ? [...table.tBodies[0].rows] : []);
 const handle = row => row.querySelector("th a") || row.querySelector("a, button, input") || row;
 const here = () => rows().findIndex(row => row.contains(document.activeElement));
 function move(step) {
