@@ -144,6 +144,16 @@ class Incoming:
         except ValueError:
             raise InvalidValueError(_("A form has at most %(maximum)s fields.", maximum=MAX_FIELDS)) from None
 
+    def all_sent(self, name: str) -> list[str]:
+        """Every value that a name of a posted form has: those of boxes that were ticked, or of a JSON array."""
+        value = self.form.get(name)
+        if isinstance(value, list):
+            return [str(one) for one in value]
+        if self.content_type != "application/x-www-form-urlencoded":
+            return [] if value is None else [str(value)]
+        pairs = parse_qsl(self.raw_body.decode("utf-8", "surrogateescape"), errors="surrogateescape")
+        return [one for key, one in pairs if key == name]
+
     @property
     def takes_long_to_parse(self) -> bool:
         """Whether ``parse`` should be called in a thread before the handler asks for the body."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 import attrs
@@ -117,11 +117,18 @@ async def one_of(db: Database, mail_id: int) -> WholeMail | None:
 
 async def again(db: Database, mail_id: int) -> bool:
     """Lets an e-mail that is held or dead wait again; False for others."""
-    sql = (
-        "UPDATE mail SET state = 'waiting', due = clock(), attempts = 0, ended = NULL"
-        " WHERE id = %(id)s AND state IN ('held', 'dead') AND text IS NOT NULL"
+    return bool(await again_each(db, [mail_id]))
+
+
+async def again_each(db: Database, ids: Sequence[int]) -> list[int]:
+    """The same of several e-mails; the ids of those that were held or dead."""
+    rows = await db.fetch(
+        "UPDATE mail SET state = 'waiting', due = clock(), attempts = 0, ended = NULL WHERE id IN (SELECT id FROM mail"
+        " WHERE id = ANY (%(ids)s::bigint[]) AND state IN ('held', 'dead') AND text IS NOT NULL ORDER BY id FOR UPDATE)"
+        " RETURNING id",
+        {"ids": list(ids)},
     )
-    return await db.execute(sql, {"id": mail_id}) > 0
+    return [row["id"] for row in rows]
 
 
 async def forget(db: Database, recipient: str) -> None:

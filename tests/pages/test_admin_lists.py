@@ -12,6 +12,7 @@ import pytest_twisted
 from support.browsers import signed_in
 from support.checks.page_reader import Page, faults
 from support.checks.shows import shows
+from twisted.internet.defer import ensureDeferred, gatherResults
 
 HTML = {"Accept": "text/html"}
 PEOPLE = (
@@ -195,3 +196,47 @@ async def test_the_log_of_a_project_shows_field_before_and_after_and_long_values
     assert [row["user_name"] for row in await table(browser, f"{here}?user=ada&per_page=25")] == ["ada"] * 25 or rows
     assert await table(browser, f"{here}?user=nobody") == []
     assert "No entries match." in (await browser.get(f"{here}?user=nobody", headers=HTML)).text
+
+
+@shows("admin-operation")
+@pytest_twisted.ensureDeferred
+async def test_selected_rows_are_changed_where_possible_and_written_to_the_log(served):
+    boss = await site(served)
+    text = (await boss.get("/admin/queue", headers=HTML)).text
+    assert faults(Page(text)) == [] and 'formaction="/admin/queue/120/retry"' in text
+    token = re.search(r'name="csrf_token" value="([^"]+)"', text)[1]
+    form = f"csrf_token={token}&scope=selected&item_ids=120&item_ids=119&item_ids=118&item_ids=999"
+    headers = {**HTML, "Content-Type": "application/x-www-form-urlencoded"}
+    assert (await boss.post("/admin/queue/retry", data=form.encode(), headers=headers)).status == 302
+    rows = await served.database.fetch("SELECT id, state FROM queue_item WHERE id > 116 ORDER BY id")
+    assert [row["state"] for row in rows] == ["done", "waiting", "done", "waiting"]
+    page = f"csrf_token={token}&scope=page&item_ids=1&page_ids={','.join(str(n) for n in range(71, 121))}"
+    assert (await boss.post("/admin/queue/cancel", data=page.encode(), headers=headers)).status == 302
+    acts = "SELECT action, object_id FROM audit WHERE kind IN ('queue', 'mail') ORDER BY id"
+    assert [tuple(row.values()) for row in await served.database.fetch(acts)] == [
+        ("retry", 118), ("retry", 120), ("cancel", 118), ("cancel", 120),
+    ]  # fmt: skip
+    await served.database.execute("UPDATE mail SET text = 'x' WHERE id <= 4")
+    answer = await boss.post("/admin/mail/again", json={"mail_ids": [1, 2, 3, 4, 6]}, headers={"X-CSRFToken": token})
+    assert answer.json()["flash"] == "2 messages will be sent again."
+    assert [row["object_id"] for row in await served.database.fetch(acts)][-2:] == [2, 4]
+    for wrong in ({"item_ids": list(range(101))}, {"item_ids": ["x"]}, {"item_ids": [2**63]}):
+        refused = await boss.post("/admin/queue/retry", json=wrong, headers={"X-CSRFToken": token})
+        assert refused.status == 415, wrong
+
+
+@shows("admin-operation")
+@pytest_twisted.ensureDeferred
+async def test_two_who_start_the_same_rows_again_at_once_do_it_once(served):
+    await site(served)
+    admins = [await signed_in(served, "boss") for _ in range(2)]
+    tokens = [(await one.page("/admin/queue")).json()["form"]["csrf"] for one in admins]
+    ids = [row["id"] for row in await served.database.fetch("SELECT id FROM queue_item WHERE state = 'dead'")]
+    calls = [
+        ensureDeferred(who.post("/admin/queue/retry", json={"item_ids": order}, headers={"X-CSRFToken": token}))
+        for who, token, order in zip(admins, tokens, (ids, ids[::-1]), strict=True)
+    ]
+    for answer in await gatherResults(calls):
+        assert answer.status == 200, answer.body
+    acts = await served.database.fetch("SELECT object_id FROM audit WHERE action = 'retry'")
+    assert sorted(row["object_id"] for row in acts) == sorted(ids)

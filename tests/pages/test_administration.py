@@ -46,7 +46,7 @@ WRITE = (
     "/admin/users", "/admin/users/add/{person}", "/admin/users/del/{boss}", "/admin/users/block/{person}",
     "/admin/users/unblock/{person}", "/admin/categories", "/admin/categories/update/1", "/admin/categories/del/1",
     "/admin/featured/{project}", "/admin/featured/{project}/remove", "/admin/announcement/new",
-    "/admin/announcement/1/update", "/admin/announcement/1/delete", "/admin/queue/1/cancel", "/admin/queue/1/retry", "/admin/mail/1/again",
+    "/admin/announcement/1/update", "/admin/announcement/1/delete", "/admin/queue/1/cancel", "/admin/queue/cancel", "/admin/queue/retry", "/admin/mail/again", "/admin/queue/1/retry", "/admin/mail/1/again",
     "/admin/site/look", "/admin/site/texts/en", "/admin/site/rules", "/admin/site/test-mail", "/admin/site/hide-steps",
     "/admin/site/invitations", "/admin/site/invitations/1/withdraw",
 )  # fmt: skip

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -10,15 +10,16 @@ from crowdd.domain.core import rights
 from crowdd.domain.core.records import NOT_FOUND, Behaviour
 from crowdd.domain.core.security_log import ACCOUNT_BLOCKED, ACCOUNT_UNBLOCKED, SecurityLog
 from crowdd.domain.core.uploads import FileChanges
-from crowdd.errors import ConflictError, ForbiddenError, NotFoundError
+from crowdd.errors import ConflictError, ForbiddenError, InvalidValueError, NotFoundError
 from crowdd.kinds.category import CATEGORY
 from crowdd.kinds.kind import outward
 from crowdd.kinds.roles import ADMINS
 from crowdd.languages import _
 from crowdd.requester import Requester
+from crowdd.storage import mail
 from crowdd.storage.accounts import accounts, user_search
 from crowdd.storage.accounts.rows import ListedAccount, RankedPerson
-from crowdd.storage.core import audit
+from crowdd.storage.core import audit, queue
 from crowdd.storage.core.row_pages import Part, Place
 from crowdd.storage.core.rows import AuditEntry, SecurityEntry
 from crowdd.storage.database import Database, Row, Transactions
@@ -31,6 +32,13 @@ from crowdd.values import Values
 MAX_FOUND = 50
 MAX_EXPORTED = 50_000
 MAX_LISTED = 500
+MAX_SELECTED = 100
+MANY: Mapping[str, tuple[str, Callable[[Database, Sequence[int]], Awaitable[list[int]]]]] = {
+    "cancel": ("queue", queue.cancel_each),
+    "retry": ("queue", queue.retry_each),
+    "send_again": ("mail", mail.again_each),
+}
+"""What can be done to several rows at once: of what they are rows, and the change."""
 _NEWEST = Place()
 FRESH_SECONDS, NEWEST_SECONDS = 600, 10
 """How old the dashboard's figures may be, and how old at least before somebody may ask for new ones."""
@@ -141,6 +149,23 @@ class Administration:
         """Writes down an act on what has no rules of its own for that: work in the queue, a letter."""
         _require(who)
         await audit.write(self._db, who, action, kind, object_id)
+
+    async def do_each(self, action: str, ids: Sequence[int], who: Requester) -> int:
+        """One of MANY on several rows, at most MAX_SELECTED; how many it was possible for.
+
+        Raises InvalidValueError for too many.
+        """
+        _require(who)
+        if len(ids) > MAX_SELECTED:
+            raise InvalidValueError(_("Select at most %(maximum)s rows.", maximum=MAX_SELECTED))
+        kind, change = MANY[action]
+
+        async def work(tx: Database) -> int:
+            changed = await change(tx, ids)
+            await audit.write_each(tx, who, action, kind, changed)
+            return len(changed)
+
+        return await self._db.transaction(work)
 
     async def acts(
         self,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -44,6 +44,25 @@ async def write(
             "attribute": attribute,
             "before": None if before is None else as_json(before),
             "after": None if after is None else as_json(after),
+            "network": who.network,
+            "request_id": request_id.get(),
+        },
+    )
+
+
+async def write_each(db: Database, who: Requester, action: str, kind: str, ids: Sequence[int]) -> None:
+    """The same act on each of these objects."""
+    await db.execute(
+        "INSERT INTO audit (at, user_id, user_name, via, action, kind, object_id, network, request_id)"
+        " SELECT clock(), %(user_id)s, %(user_name)s, %(via)s, %(action)s, %(kind)s, id, %(network)s, %(request_id)s"
+        " FROM unnest(%(ids)s::bigint[]) id ORDER BY id",
+        {
+            "user_id": who.user_id,
+            "user_name": who.user_name,
+            "via": who.via,
+            "action": action,
+            "kind": kind,
+            "ids": list(ids),
             "network": who.network,
             "request_id": request_id.get(),
         },

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from crowdd.requester import Requester
 from crowdd.storage.core import batch_delete
@@ -186,20 +186,39 @@ async def one_of(db: Database, who: Requester, item_id: int) -> QueueItem | None
 
 async def cancel(db: Database, item_id: int) -> bool:
     """Ends a waiting item, asks a running one to stop; False when it has ended."""
-    sql = (
-        "UPDATE queue_item SET cancel = true, state = CASE state WHEN 'waiting' THEN 'cancelled' ELSE state END,"
-        f" ended = CASE state WHEN 'waiting' THEN clock() END WHERE id = %(id)s AND {_UNFINISHED}"
+    return bool(await cancel_each(db, [item_id]))
+
+
+async def cancel_each(db: Database, ids: Sequence[int]) -> list[int]:
+    """The same of several items; the ids of those that had not ended."""
+    return await _change_each(
+        db,
+        "cancel = true, state = CASE state WHEN 'waiting' THEN 'cancelled' ELSE state END,"
+        " ended = CASE state WHEN 'waiting' THEN clock() END",
+        _UNFINISHED,
+        ids,
     )
-    return await db.execute(sql, {"id": item_id}) > 0
 
 
 async def retry(db: Database, item_id: int) -> bool:
     """Lets an item that is dead or was cancelled wait anew, from its checkpoint; False for others."""
-    sql = (
-        "UPDATE queue_item SET state = 'waiting', due = clock(), failures = 0, cancel = false, ended = NULL"
-        " WHERE id = %(id)s AND state IN ('dead', 'cancelled')"
+    return bool(await retry_each(db, [item_id]))
+
+
+async def retry_each(db: Database, ids: Sequence[int]) -> list[int]:
+    """The same of several items; the ids of those that were dead or cancelled."""
+    changes = "state = 'waiting', due = clock(), failures = 0, cancel = false, ended = NULL"
+    return await _change_each(db, changes, "state IN ('dead', 'cancelled')", ids)
+
+
+async def _change_each(db: Database, changes: str, where: str, ids: Sequence[int]) -> list[int]:
+    """Locks the items in one order, so that two who change the same ones never wait for each other."""
+    rows = await db.fetch(
+        f"UPDATE queue_item SET {changes} WHERE id IN (SELECT id FROM queue_item"
+        f" WHERE id = ANY (%(ids)s::bigint[]) AND {where} ORDER BY id FOR UPDATE) RETURNING id",
+        {"ids": list(ids)},
     )
-    return await db.execute(sql, {"id": item_id}) > 0
+    return [row["id"] for row in rows]
 
 
 async def dead_letter_unknown(db: Database, names: list[str], hours: int, error: str) -> int:

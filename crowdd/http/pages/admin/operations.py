@@ -14,12 +14,12 @@ from crowdd.domain.webhooks.webhooks import Webhooks, state_view
 from crowdd.errors import ConflictError, InvalidValueError
 from crowdd.http.html.forms import Forms, WithForm
 from crowdd.http.html.row_lists import RowList, WithTable, outward_rows, page_csv
-from crowdd.http.pages.admin.access import admins_only
+from crowdd.http.pages.admin.access import admins_only, selected
 from crowdd.http.request import Incoming
 from crowdd.http.responses import Page, Redirect, Response, Titled
 from crowdd.http.routing import Route, get, post
 from crowdd.kinds.kind import outward
-from crowdd.languages import _
+from crowdd.languages import _, ngettext
 from crowdd.storage.server.rows import JobState
 from crowdd.values import Values
 
@@ -127,6 +127,7 @@ class AdminMail:
 
     def routes(self) -> Iterator[Route]:
         yield get(_MAIL, admins_only(self.letters))
+        yield post(f"{_MAIL}/again", admins_only(self.again_each))
         yield post(f"{_MAIL}/<int:mail_id>/again", admins_only(self.again))
 
     async def letters(self, incoming: Incoming) -> Response:
@@ -155,6 +156,12 @@ class AdminMail:
         await self._administration.note("send_again", "mail", mail_id, incoming.who)
         return Redirect(_MAIL, _("The message will be sent again."))
 
+    async def again_each(self, incoming: Incoming) -> Response:
+        """Sends the selected messages (``mail_ids``) again, as far as they are held or failed."""
+        done = await self._administration.do_each("send_again", selected(incoming, "mail_ids"), incoming.who)
+        words = ngettext("%(num)s message will be sent again.", "%(num)s messages will be sent again.", done)
+        return Redirect(_MAIL, words, "success" if done else "info")
+
 
 class AdminQueue:
     """``/admin/queue``: lists all background tasks, cancels them and starts them again."""
@@ -164,6 +171,8 @@ class AdminQueue:
 
     def routes(self) -> Iterator[Route]:
         yield get(_QUEUE, admins_only(self.items))
+        yield post(f"{_QUEUE}/cancel", admins_only(self.cancel_each))
+        yield post(f"{_QUEUE}/retry", admins_only(self.retry_each))
         yield post(f"{_QUEUE}/<int:item_id>/cancel", admins_only(self.cancel))
         yield post(f"{_QUEUE}/<int:item_id>/retry", admins_only(self.retry))
 
@@ -200,3 +209,17 @@ class AdminQueue:
             return Redirect(_QUEUE, error.args[0], "error")
         await self._administration.note("retry", "queue", item_id, incoming.who)
         return Redirect(_QUEUE, _("The background task will start again."))
+
+    async def cancel_each(self, incoming: Incoming) -> Response:
+        """Cancels the selected background tasks (``item_ids``), as far as they have not ended."""
+        done = await self._administration.do_each("cancel", selected(incoming, "item_ids"), incoming.who)
+        words = ngettext("%(num)s background task will stop.", "%(num)s background tasks will stop.", done)
+        return Redirect(_QUEUE, words, "success" if done else "info")
+
+    async def retry_each(self, incoming: Incoming) -> Response:
+        """Starts the selected background tasks (``item_ids``) again, as far as they failed or were cancelled."""
+        done = await self._administration.do_each("retry", selected(incoming, "item_ids"), incoming.who)
+        words = ngettext(
+            "%(num)s background task will start again.", "%(num)s background tasks will start again.", done
+        )
+        return Redirect(_QUEUE, words, "success" if done else "info")
