@@ -31,7 +31,7 @@ def made(**more: object) -> Templates:
 
 
 TEMPLATES = made()
-OWN_SCRIPT = re.compile(r"/static/(presenter/)?[a-z_]+\.js\?v=\w+")
+OWN_SCRIPT = re.compile(r"/static/((presenter|tables)/)?[a-z_]+\.js\?v=\w+")
 
 
 def read(case: Case) -> Page:

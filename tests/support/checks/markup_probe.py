@@ -56,7 +56,7 @@ ENUMERATED = {
     "migration": {"name"},
     "definition": {"fingerprint"},
 }
-_IN_ADDRESSES = {("account", "name"), ("project", "short_name"), ("category", "short_name")}
+_BRIEF = {("account", "name"), ("project", "short_name"), ("category", "short_name"), ("collection", "name")}
 _JSON_AS_TEXT = {("delivery_attempt", "body")}
 _TEXTS = """
 SELECT table_name, column_name, data_type FROM information_schema.columns JOIN pg_tables ON tablename = table_name
@@ -80,7 +80,7 @@ def plant(dsn: str) -> set[tuple[str, str]]:
 
 
 def _text(cursor: Any, table: str, column: str) -> int:
-    canary = SHORT if (table, column) in _IN_ADDRESSES else LONG
+    canary = SHORT if (table, column) in _BRIEF else LONG
     words = "%s || translate(ctid::text, '(),', '')"  # different in each row
     if (table, column) in _JSON_AS_TEXT:
         words = f"json_build_object('x', {words})::text"

@@ -6,10 +6,12 @@ CREATE FUNCTION would_be_complete(t task_ledger, p_n int, p_counted_gone int, p_
 SELECT is_complete(t.answers - p_counted_gone + CASE WHEN t.retired OR t.uncounted = 0 THEN 0 ELSE least(countable(t.project_id, t.task_id, p_but), greatest(0,
            p_n - t.answers + p_counted_gone - CASE t.mode WHEN 'unlimited' THEN 0 ELSE t.leases - p_leases_gone END)) END, p_n) $$;
 
--- The tasks that a change is about. Named ones are looked up one by one, since a list of them cannot be compared with each task.
+-- The tasks that a change is about: few are looked up one by one, since a list cannot be compared with each task; many are hashed.
 CREATE FUNCTION chosen_tasks(p_project bigint, p_tasks bigint[]) RETURNS SETOF task_ledger STABLE LANGUAGE sql AS $$
 SELECT * FROM task_ledger WHERE project_id = p_project AND p_tasks IS NULL UNION ALL
-SELECT l.* FROM unnest(p_tasks) u(id) JOIN LATERAL (SELECT * FROM task_ledger WHERE project_id = p_project AND task_id = u.id OFFSET 0) l ON true $$;
+SELECT l.* FROM unnest(p_tasks) u(id) JOIN LATERAL (SELECT * FROM task_ledger WHERE project_id = p_project AND task_id = u.id OFFSET 0) l ON true
+ WHERE cardinality(p_tasks) <= 20000 UNION ALL
+SELECT * FROM task_ledger WHERE project_id = p_project AND cardinality(p_tasks) > 20000 AND (task_id IN (SELECT unnest(p_tasks))) IS TRUE $$;
 
 CREATE FUNCTION preview_redundancy(p_project bigint, p_tasks bigint[], p_n int) RETURNS effect STABLE LANGUAGE sql AS $$
 SELECT count(*), count(*) FILTER (WHERE would AND NOT done), count(*) FILTER (WHERE done AND NOT would), 0
