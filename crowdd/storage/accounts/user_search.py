@@ -9,6 +9,8 @@ from crowdd.storage.database import Database, fetch_row_or_none, fetch_rows, one
 ORDERS = {"id": ("id",), "name": ("lower(name)",), "email_addr": ("lower(email_addr)",)}
 """By what accounts can be sorted, and the columns of the index for it."""
 ROLES = {"admin": "admin", "blocked": '"restrict"'}
+_SHORTEST = 3  # characters that the index of trigrams needs
+_NEWEST = 20_000  # accounts that are looked through for less
 _PERSON = "u.*, p.score, p.score AS n_answers, p.rank, p.total FROM person_record u CROSS JOIN LATERAL place_of(u.id) p WHERE u.id IN"
 _LOOKED_AT = "(name || ' ' || fullname || ' ' || email_addr)"
 
@@ -19,14 +21,23 @@ async def admins(db: Database) -> list[RankedPerson]:
 
 
 async def search(db: Database, words: str, limit: int) -> list[RankedPerson]:
-    """Accounts whose names or e-mail address hold these words, those that begin with them first; with score and rank."""
+    """Accounts whose names or e-mail address hold these words, names that begin with them first; with score and rank.
+
+    As soon as ``limit`` accounts are found, no others are looked for. One or two letters, which no index finds inside a
+    text, are looked for at the beginning of all names, and elsewhere in the newest accounts.
+    """
     escaped = words.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+    newest = "" if len(words) >= _SHORTEST else " AND id > (SELECT max(id) FROM account) - %(newest)s"
     return await fetch_rows(
         db,
         RankedPerson,
-        f"SELECT {_PERSON} (SELECT id FROM account WHERE {_LOOKED_AT} ILIKE %(inside)s ORDER BY lower(name) LIKE %(first)s DESC, id LIMIT %(limit)s)"
+        "WITH found AS MATERIALIZED ("
+        "(SELECT id FROM account WHERE lower(name) LIKE %(first)s LIMIT %(limit)s) UNION"
+        f" (SELECT id FROM account WHERE {_LOOKED_AT} ILIKE %(inside)s{newest} LIMIT %(limit)s))"
+        f" SELECT {_PERSON} (SELECT id FROM account JOIN found USING (id)"
+        " ORDER BY lower(name) LIKE %(first)s DESC, id LIMIT %(limit)s)"
         " ORDER BY lower(u.name) LIKE %(first)s DESC, u.id",
-        {"inside": f"%{escaped}%", "first": f"{escaped.lower()}%", "limit": limit},
+        {"inside": f"%{escaped}%", "first": f"{escaped.lower()}%", "limit": limit, "newest": _NEWEST},
     )
 
 
