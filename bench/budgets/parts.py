@@ -3,7 +3,7 @@
     python -m bench.budgets.parts
 
 Texts in Markdown that would take long to lay out, long filters of lists, passwords that stand for many others, and the
-start of a command. Gate: the fastest of three turns takes at most as many milliseconds as the table says.
+start of a command. Gate: the fastest of three turns takes at maximum as many milliseconds as the table says.
 """
 
 from __future__ import annotations
@@ -76,8 +76,8 @@ def main() -> int:
     """Prints what each part takes; 1 when one takes too long."""
     argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     measured = [(name, maximum, milliseconds(act)) for name, maximum, act in parts()]
-    lines: list[tuple[str, object]] = [(name, f"{spent:.0f} of {most:.0f} ms") for name, most, spent in measured]
-    slow = [f"{name}: {spent:.0f} ms instead of {most:.0f}" for name, most, spent in measured if spent > most]
+    lines: list[tuple[str, object]] = [(name, f"{spent:.0f} of {maximum:.0f} ms") for name, maximum, spent in measured]
+    slow = [f"{name}: {spent:.0f} ms instead of {maximum:.0f}" for name, maximum, spent in measured if spent > maximum]
     print(table("CPU of parts", lines, slow))
     return 1 if slow else 0
 

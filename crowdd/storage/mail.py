@@ -8,7 +8,7 @@ from datetime import datetime
 import attrs
 
 from crowdd.storage.core import batch_delete
-from crowdd.storage.core.row_pages import Part, Place
+from crowdd.storage.core.keyset import Keyset, KeysetPage
 from crowdd.storage.database import Database, fetch_row_or_none, fetch_rows, one_or_none
 
 
@@ -94,7 +94,7 @@ async def put_back(db: Database, mail_id: int, seconds: float, error: str, *, co
     await db.execute(sql, {"id": mail_id, "seconds": seconds, "error": error, "counts": counts})
 
 
-async def list_mails(db: Database, place: Place, state: str | None, recipient: str | None) -> Part[QueuedMail]:
+async def list_mails(db: Database, place: Keyset, state: str | None, recipient: str | None) -> KeysetPage[QueuedMail]:
     """A page of e-mails without their texts."""
     where = [place.beside("mail", "id", ("id",))]
     where += ["state = %(state)s"] if state else []

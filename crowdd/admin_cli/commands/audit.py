@@ -13,7 +13,7 @@ from crowdd.admin_cli.output import json_option, listing
 from crowdd.admin_cli.runtime import with_domain
 from crowdd.domain.core.security_log import KINDS
 from crowdd.requester import SYSTEM
-from crowdd.storage.core.row_pages import Place
+from crowdd.storage.core.keyset import Keyset
 from crowdd.storage.core.rows import AuditEntry, SecurityEntry
 
 _ACTS = (
@@ -84,7 +84,7 @@ def _security(
     return with_domain(
         config,
         lambda services: services.administration.security(
-            SYSTEM, account or "", Place(limit, before=before), kinds=kinds, since=since
+            SYSTEM, account or "", Keyset(limit, before=before), kinds=kinds, since=since
         ),
     ).rows
 
@@ -103,6 +103,6 @@ def _acts(
     return with_domain(
         config,
         lambda services: services.administration.acts(
-            SYSTEM, place=Place(limit, before=before), user=account, kind=kind, since=since
+            SYSTEM, place=Keyset(limit, before=before), user=account, kind=kind, since=since
         ),
     ).rows

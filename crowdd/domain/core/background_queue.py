@@ -24,7 +24,7 @@ from crowdd.errors import (
 from crowdd.kinds.roles import ADMINS, Role
 from crowdd.requester import Requester
 from crowdd.storage.core import queue
-from crowdd.storage.core.row_pages import Part, Place
+from crowdd.storage.core.keyset import Keyset, KeysetPage
 from crowdd.storage.core.rows import ClaimedItem, QueueItem
 from crowdd.storage.database import Database
 from crowdd.values import Values
@@ -249,18 +249,18 @@ class Queue:
             state=wanted.get("state"),
             name=wanted.get("name"),
             project_id=wanted.get("project_id"),
-            place=Place(wanted.get("limit", 20), before=wanted.get("before")),
+            place=Keyset(wanted.get("limit", 20), before=wanted.get("before")),
         )
         return found.rows
 
-    async def page(self, who: Requester, place: Place, state: str | None = None) -> Part[QueueItem]:
+    async def page(self, who: Requester, place: Keyset, state: str | None = None) -> KeysetPage[QueueItem]:
         """A page of everybody's items, for administrators (``view`` says what programs get of them)."""
         rights.require(who, rights.of_requester(who), ADMINS)
         return await queue.list_queue(self._db, who, everybodys=True, state=state, place=place)
 
     async def of_project(
-        self, who: Requester, project_id: int, place: Place, state: str | None = None
-    ) -> Part[QueueItem]:
+        self, who: Requester, project_id: int, place: Keyset, state: str | None = None
+    ) -> KeysetPage[QueueItem]:
         """A page of the items of a project, for its owners and administrators."""
         rights.require(who, rights.of_requester(who), frozenset({Role.SIGNED_IN, Role.ADMIN}))
         every = who.acting_admin

@@ -21,7 +21,7 @@ from crowdd.errors import UnavailableError
 from crowdd.logs import request_id
 from crowdd.requester import Requester
 from crowdd.storage.core import security_log
-from crowdd.storage.core.row_pages import Part, Place
+from crowdd.storage.core.keyset import Keyset, KeysetPage
 from crowdd.storage.core.rows import SecurityEntry
 from crowdd.storage.database import Database, Transactions
 
@@ -190,13 +190,13 @@ class SecurityLog:
 
     async def latest(
         self,
-        place: Place,
+        place: Keyset,
         *,
         account: int | None = None,
         tried: str = "",
         kinds: Sequence[str] = (),
         since: datetime | None = None,
-    ) -> Part[SecurityEntry]:
+    ) -> KeysetPage[SecurityEntry]:
         """A page of entries: of an account, or where this was typed for one; of some kinds; since a time."""
         hidden, wanted = self.hidden(tried) if tried else None, list(kinds) or None
         return await security_log.latest(self._db, place, account=account, tried=hidden, kinds=wanted, since=since)

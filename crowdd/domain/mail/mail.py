@@ -15,7 +15,7 @@ from crowdd.domain.mail.rendering import MailRenderer, RenderedMail, one_line
 from crowdd.domain.mail.transport import Post, PostError
 from crowdd.errors import ConflictError, InvalidValueError, NotFoundError, UnavailableError
 from crowdd.storage import mail
-from crowdd.storage.core.row_pages import Part, Place
+from crowdd.storage.core.keyset import Keyset, KeysetPage
 from crowdd.storage.database import Database
 
 MAX_PER_HOUR = 20
@@ -123,9 +123,11 @@ class Mail:
 
     async def list(self, limit: int = 50, state: str | None = None) -> list[mail.QueuedMail]:
         """The last letters, the newest first, without their texts."""
-        return (await self.page(Place(limit), state)).rows
+        return (await self.page(Keyset(limit), state)).rows
 
-    async def page(self, place: Place, state: str | None = None, recipient: str | None = None) -> Part[mail.QueuedMail]:
+    async def page(
+        self, place: Keyset, state: str | None = None, recipient: str | None = None
+    ) -> KeysetPage[mail.QueuedMail]:
         """A page of letters without their texts, of all or of those to one address."""
         return await mail.list_mails(self._db, place, state, recipient)
 

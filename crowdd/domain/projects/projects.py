@@ -29,7 +29,7 @@ from crowdd.languages.content_languages import is_tag
 from crowdd.requester import Requester
 from crowdd.storage import schedulers
 from crowdd.storage.core import audit, records
-from crowdd.storage.core.row_pages import Part, Place
+from crowdd.storage.core.keyset import Keyset, KeysetPage
 from crowdd.storage.core.rows import AuditEntry
 from crowdd.storage.database import Database, Row, Transactions
 from crowdd.storage.projects import project_lists, projects
@@ -287,7 +287,9 @@ class Projects:
         """How many anonymous answers of one network count per task where a project says nothing; 0: no limit."""
         return await projects.volunteer_rule(self._db)
 
-    async def acts(self, row: ProjectPage, who: Requester, place: Place, user: str | None = None) -> Part[AuditEntry]:
+    async def acts(
+        self, row: ProjectPage, who: Requester, place: Keyset, user: str | None = None
+    ) -> KeysetPage[AuditEntry]:
         """A page of the audit log about the project, of all or of one person by name."""
         rights.require(who, row["roles"], OWNERS)
         return await audit.latest(self._db, place, project=row["id"], user=user)

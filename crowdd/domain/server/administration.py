@@ -20,7 +20,7 @@ from crowdd.storage import mail
 from crowdd.storage.accounts import accounts, user_search
 from crowdd.storage.accounts.rows import ListedAccount, RankedPerson
 from crowdd.storage.core import audit, queue
-from crowdd.storage.core.row_pages import Part, Place
+from crowdd.storage.core.keyset import Keyset, KeysetPage
 from crowdd.storage.core.rows import AuditEntry, SecurityEntry
 from crowdd.storage.database import Database, Row, Transactions
 from crowdd.storage.projects import categories, project_administration, projects
@@ -39,7 +39,7 @@ MANY: Mapping[str, tuple[str, Callable[[Database, Sequence[int]], Awaitable[list
     "send_again": ("mail", mail.again_each),
 }
 """What can be done to several rows at once: of what they are rows, and the change."""
-_NEWEST = Place()
+_NEWEST = Keyset()
 FRESH_SECONDS, NEWEST_SECONDS = 600, 10
 """How old the dashboard's figures may be, and how old at least before somebody may ask for new ones."""
 
@@ -62,7 +62,7 @@ class Administration:
         _require(who)
         return await user_search.search(self._db, words.strip(), MAX_FOUND) if words.strip() else []
 
-    async def people(self, who: Requester, place: Place, role: str | None = None) -> Part[ListedAccount]:
+    async def people(self, who: Requester, place: Keyset, role: str | None = None) -> KeysetPage[ListedAccount]:
         """A page of all accounts, or of those with a role (``user_search.ROLES``) in the order of ids."""
         _require(who)
         return await user_search.listed(self._db, place, role)
@@ -110,8 +110,8 @@ class Administration:
         return await categories.counted(self._db)
 
     async def projects(
-        self, who: Requester, place: Place, *, state: str | None = None, owner: str | None = None
-    ) -> Part[AdministeredProject]:
+        self, who: Requester, place: Keyset, *, state: str | None = None, owner: str | None = None
+    ) -> KeysetPage[AdministeredProject]:
         """A page of all projects; in a state or of an owner (a user name) in the order of ids."""
         _require(who)
         return await project_administration.listed(self._db, place, state=state, owner=owner)
@@ -171,11 +171,11 @@ class Administration:
         self,
         who: Requester,
         *,
-        place: Place,
+        place: Keyset,
         user: str | None = None,
         kind: str | None = None,
         since: datetime | None = None,
-    ) -> Part[AuditEntry]:
+    ) -> KeysetPage[AuditEntry]:
         """A page of the audit log. ``user`` is a user name."""
         _require(who)
         return await audit.latest(self._db, place, user=user, kind=kind, since=since, origins=True)
@@ -184,11 +184,11 @@ class Administration:
         self,
         who: Requester,
         account: str = "",
-        place: Place = _NEWEST,
+        place: Keyset = _NEWEST,
         *,
         kinds: Sequence[str] = (),
         since: datetime | None = None,
-    ) -> Part[SecurityEntry]:
+    ) -> KeysetPage[SecurityEntry]:
         """A page of the security log.
 
         ``account`` is a nickname, an e-mail address or an id: also what was typed for an account that does not exist.

@@ -18,7 +18,7 @@ from crowdd.kinds.kind import outward
 from crowdd.kinds.roles import OWNERS
 from crowdd.requester import Requester
 from crowdd.storage.core import audit
-from crowdd.storage.core.row_pages import Part, Place
+from crowdd.storage.core.keyset import Keyset, KeysetPage
 from crowdd.storage.database import Database, Transactions
 from crowdd.storage.projects.rows import ProjectPage
 from crowdd.storage.webhooks import deliveries, events, webhooks
@@ -78,7 +78,7 @@ class Webhooks:
         """The same of all projects, for the operator."""
         return [state_view(row) for row in await webhooks.states(self._db)]
 
-    async def page_of_states(self, place: Place) -> Part[WebhookState]:
+    async def page_of_states(self, place: Keyset) -> KeysetPage[WebhookState]:
         """A page of the webhooks for the operator, those in trouble first; ``state_view`` shows them."""
         return await webhooks.page(self._db, place)
 
@@ -115,10 +115,12 @@ class Webhooks:
         rights.require(who, project["roles"], OWNERS)
         only = only if only in STATES else None
         maximum = max(1, min(maximum, MAX_LISTED))
-        found = await self.page(project, who, Place(maximum, before=before), only)
+        found = await self.page(project, who, Keyset(maximum, before=before), only)
         return [delivery_view(row) for row in found.rows]
 
-    async def page(self, project: ProjectPage, who: Requester, place: Place, only: str | None = None) -> Part[Delivery]:
+    async def page(
+        self, project: ProjectPage, who: Requester, place: Keyset, only: str | None = None
+    ) -> KeysetPage[Delivery]:
         """A page of the deliveries, perhaps only those of a state; ``delivery_view`` says what programs get of them."""
         rights.require(who, project["roles"], OWNERS)
         return await webhooks.deliveries(self._db, project["id"], place, only)

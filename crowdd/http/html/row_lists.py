@@ -15,14 +15,14 @@ from crowdd.http.request import Incoming
 from crowdd.http.responses import BytesResponse
 from crowdd.kinds.kind import outward
 from crowdd.languages import _
-from crowdd.storage.core.row_pages import Part, Place
+from crowdd.storage.core.keyset import Keyset, KeysetPage
 from crowdd.values import Values
 
 PAGE_SIZES = (25, 50, 100)
 PER_PAGE = 50
 
 
-class Places(TypedDict):
+class PageLinks(TypedDict):
     """The pages beside this one as query strings, None where there is none; ``first`` is None on the first page."""
 
     first: str | None
@@ -34,7 +34,7 @@ class WithTable(TypedDict):
     """What table.html draws around the rows of a page."""
 
     table: Table
-    places: Places
+    page_links: PageLinks
 
 
 @attrs.frozen
@@ -45,7 +45,7 @@ class RowList:
     descending: bool = True
     per_page: int = PER_PAGE
 
-    def place(self, incoming: Incoming) -> Place:
+    def place(self, incoming: Incoming) -> Keyset:
         """The page that the address asks for. Raises InvalidValueError."""
         query = incoming.query
         order = query.get("orderby") or self.orders[0]
@@ -58,9 +58,9 @@ class RowList:
             raise InvalidValueError(_("%(name)s must be one of %(choices)s.", name="per_page", choices=choices))
         down = queries.flag(query.get("desc", ""), "desc") if query.get("orderby") else self.descending
         beside = {name: queries.number(query[name], name, 0) for name in ("before", "after") if query.get(name)}
-        return Place(size, order, down, **beside)
+        return Keyset(size, order, down, **beside)
 
-    def drawn(self, place: Place, filters: Filters, part: Part[Any], row_id: Callable[[Any], int]) -> WithTable:
+    def drawn(self, place: Keyset, filters: Filters, part: KeysetPage[Any], row_id: Callable[[Any], int]) -> WithTable:
         """The table around a page. ``filters`` are those of the address, ``row_id`` says the id of a row."""
         said = {
             **filters,
@@ -71,7 +71,7 @@ class RowList:
         drawn = table.table(said, columns=(), shown=(), per_page=place.size, sizes=PAGE_SIZES, orders=self.orders)
         beside = {"before": str(place.before or ""), "after": str(place.after or "")}
         drawn["query"] = table.query({**said, **beside})
-        return WithTable(table=drawn, places=_places(place, said, part, row_id))
+        return WithTable(table=drawn, page_links=_page_links(place, said, part, row_id))
 
 
 def outward_rows(rows: Sequence[Mapping[str, Any]]) -> list[Values]:
@@ -84,12 +84,12 @@ def page_csv(name: str, columns: Sequence[str], rows: Sequence[Values]) -> Bytes
     return table.as_csv(name, columns, [[row.get(column) for column in columns] for row in rows])
 
 
-def _places(place: Place, said: Filters, part: Part[Any], row_id: Callable[[Any], int]) -> Places:
+def _page_links(place: Keyset, said: Filters, part: KeysetPage[Any], row_id: Callable[[Any], int]) -> PageLinks:
     forward, back = ("before", "after") if place.descending else ("after", "before")
     first = table.query(said) if place.row is not None else None
     if not part.rows:
-        return Places(first=first, previous=None, next=None)
-    return Places(
+        return PageLinks(first=first, previous=None, next=None)
+    return PageLinks(
         first=first,
         previous=table.query(said, **{back: str(row_id(part.rows[0]))}) if part.previous else None,
         next=table.query(said, **{forward: str(row_id(part.rows[-1]))}) if part.next else None,

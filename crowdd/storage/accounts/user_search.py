@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from crowdd.storage.accounts.rows import AccountState, ExportedAccount, ListedAccount, RankedPerson
-from crowdd.storage.core.row_pages import Part, Place
+from crowdd.storage.core.keyset import Keyset, KeysetPage
 from crowdd.storage.database import Database, fetch_row_or_none, fetch_rows, one_or_none
 
 ORDERS = {"id": ("id",), "name": ("lower(name)",), "email_addr": ("lower(email_addr)",)}
@@ -41,7 +41,7 @@ async def search(db: Database, words: str, limit: int) -> list[RankedPerson]:
     )
 
 
-async def listed(db: Database, place: Place, role: str | None) -> Part[ListedAccount]:
+async def listed(db: Database, place: Keyset, role: str | None) -> KeysetPage[ListedAccount]:
     """A page of accounts: all in one of ORDERS, or those with a role in the order of ids."""
     keys = ORDERS[place.order]
     where = [place.beside("account", "id", keys)]

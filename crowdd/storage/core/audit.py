@@ -8,7 +8,7 @@ from typing import Any
 
 from crowdd.logs import request_id
 from crowdd.requester import Requester
-from crowdd.storage.core.row_pages import Part, Place
+from crowdd.storage.core.keyset import Keyset, KeysetPage
 from crowdd.storage.core.rows import AuditEntry
 from crowdd.storage.database import Database, Row, as_json, fetch_rows
 
@@ -85,14 +85,14 @@ def shortened(value: object) -> Any:
 
 async def latest(
     db: Database,
-    place: Place,
+    place: Keyset,
     *,
     user: str | None = None,
     kind: str | None = None,
     project: int | None = None,
     since: datetime | None = None,
     origins: bool = False,
-) -> Part[AuditEntry]:
+) -> KeysetPage[AuditEntry]:
     """A page of acts in the order of time; ``user`` is a name, ``kind`` what was acted upon, ``project`` in which.
 
     ``origins``: with the network and the request that each came from, for administrators.

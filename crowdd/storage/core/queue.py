@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 
 from crowdd.requester import Requester
 from crowdd.storage.core import batch_delete
-from crowdd.storage.core.row_pages import Part, Place
+from crowdd.storage.core.keyset import Keyset, KeysetPage
 from crowdd.storage.core.rows import ClaimedItem, ItemProgress, QueueItem
 from crowdd.storage.database import Database, as_json, fetch_row_or_none, fetch_rows, one, one_or_none
 
 LOST_SECONDS = 60
 """An item whose worker gave no sign of life for so long goes to another one."""
 
-_NEWEST = Place(20)
+_NEWEST = Keyset(20)
 _UNFINISHED = "state IN ('waiting', 'running')"
 _ALIVE = f"clock() + interval '{LOST_SECONDS} seconds'"
 _LOCK = "hashtextextended('queue worker ' || {}, 0)"
@@ -165,8 +165,8 @@ async def list_queue(
     state: str | None = None,
     name: str | None = None,
     project_id: int | None = None,
-    place: Place = _NEWEST,
-) -> Part[QueueItem]:
+    place: Keyset = _NEWEST,
+) -> KeysetPage[QueueItem]:
     """A page of items: the requester's and those of projects they own; ``everybodys`` is for administrators."""
     where = [_MAY_SEE if everybodys else _OWN]
     chosen = {"q.state": state, "q.name": name, "q.project_id": project_id}

@@ -7,7 +7,7 @@ from datetime import datetime
 from itertools import product
 
 from crowdd.storage.core import batch_delete
-from crowdd.storage.core.row_pages import Part, Place
+from crowdd.storage.core.keyset import Keyset, KeysetPage
 from crowdd.storage.core.rows import SecurityEntry
 from crowdd.storage.database import Database, fetch_rows
 
@@ -75,13 +75,13 @@ async def _forget_oldest(db: Database, keys: Sequence[bytes]) -> None:
 
 async def latest(
     db: Database,
-    place: Place,
+    place: Keyset,
     *,
     account: int | None = None,
     tried: str | None = None,
     kinds: Sequence[str] | None = None,
     since: datetime | None = None,
-) -> Part[SecurityEntry]:
+) -> KeysetPage[SecurityEntry]:
     """A page of entries with the names of their accounts, in the order in which they were begun.
 
     With ``account`` or ``tried`` (a keyed hash) those about the account or by it, or about what was typed. Each of these

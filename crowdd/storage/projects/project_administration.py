@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crowdd.storage.core.row_pages import Part, Place
+from crowdd.storage.core.keyset import Keyset, KeysetPage
 from crowdd.storage.database import Database, fetch_rows
 from crowdd.storage.projects.rows import AdministeredProject
 
@@ -12,7 +12,9 @@ ORDERS = {"id": ("id",), "name": ("lower(name)",)}
 _STATE = "(CASE WHEN published THEN 'published' WHEN first_published IS NULL THEN 'draft' ELSE 'paused' END)"
 
 
-async def listed(db: Database, place: Place, *, state: str | None, owner: str | None) -> Part[AdministeredProject]:
+async def listed(
+    db: Database, place: Keyset, *, state: str | None, owner: str | None
+) -> KeysetPage[AdministeredProject]:
     """A page of projects: all in one of ORDERS, or those in a state or of an owner (a user name) in the order of ids.
 
     The figures are those of the pages of the projects; they are read for this page alone.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crowdd.storage.core.row_pages import Part, Place
+from crowdd.storage.core.keyset import Keyset, KeysetPage
 from crowdd.storage.database import Database, fetch_row_or_none, fetch_rows, one
 from crowdd.storage.webhooks.rows import Delivery, LoggedAttempt, WebhookSecrets, WebhookState
 
@@ -81,7 +81,7 @@ async def states(db: Database) -> list[WebhookState]:
     )
 
 
-async def page(db: Database, place: Place) -> Part[WebhookState]:
+async def page(db: Database, place: Keyset) -> KeysetPage[WebhookState]:
     """A page of the webhooks, in descending order those first that are switched off or fail."""
     rows = await fetch_rows(
         db,
@@ -114,7 +114,7 @@ async def rotate(db: Database, project_id: int, encrypted: bytes, hours: int) ->
     return changed == 1
 
 
-async def deliveries(db: Database, project_id: int, place: Place, only: str | None) -> Part[Delivery]:
+async def deliveries(db: Database, project_id: int, place: Keyset, only: str | None) -> KeysetPage[Delivery]:
     """A page of the deliveries of a project, each with its last attempt; ``only`` is a state."""
     state = "" if only is None else " AND d.state = %(only)s"
     rows = await fetch_rows(

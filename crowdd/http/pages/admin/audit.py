@@ -12,7 +12,7 @@ from crowdd.http.request import Incoming
 from crowdd.http.responses import Page, Response, Titled
 from crowdd.http.routing import Route, get
 from crowdd.languages import _
-from crowdd.storage.core.row_pages import Part
+from crowdd.storage.core.keyset import KeysetPage
 from crowdd.storage.core.rows import AuditEntry, SecurityEntry
 from crowdd.values import Values
 
@@ -75,5 +75,5 @@ class AdminLogs:
         return Page("admin/security.html", public, _LIST.drawn(place, filters, part, lambda row: row["id"]))
 
 
-def _next(part: Part[AuditEntry] | Part[SecurityEntry]) -> int | None:
+def _next(part: KeysetPage[AuditEntry] | KeysetPage[SecurityEntry]) -> int | None:
     return part.rows[-1]["id"] if part.next else None

@@ -61,8 +61,8 @@ class AdminProjects:
         state, owner = (incoming.query.get(name, "").strip() or None for name in ("state", "owner"))
         if state is not None and state not in STATES:
             raise InvalidValueError(_("%(name)s must be one of %(choices)s.", name="state", choices=", ".join(STATES)))
-        list_ = _FILTERED if state or owner else _LIST
-        place = list_.place(incoming)
+        row_list = _FILTERED if state or owner else _LIST
+        place = row_list.place(incoming)
         part = await self._administration.projects(incoming.who, place, state=state, owner=owner)
         rows = outward_rows(part.rows)
         if incoming.query.get("csv") and not incoming.wants_json:
@@ -75,4 +75,4 @@ class AdminProjects:
             next=part.rows[-1]["id"] if part.next else None,
         )
         filters = {"state": state or "", "owner": owner or ""}
-        return Page("admin/projects.html", public, list_.drawn(place, filters, part, lambda row: row["id"]))
+        return Page("admin/projects.html", public, row_list.drawn(place, filters, part, lambda row: row["id"]))

@@ -24,7 +24,7 @@ from crowdd.http.routing import Route, get, post
 from crowdd.languages import _
 from crowdd.storage.accounts.rows import RankedPerson
 from crowdd.storage.accounts.user_search import ORDERS, ROLES
-from crowdd.storage.core.row_pages import Part, Place
+from crowdd.storage.core.keyset import Keyset, KeysetPage
 from crowdd.values import Values
 
 _HERE = "/admin/users"
@@ -103,8 +103,8 @@ class AdminUsers:
         """What was found, on one page."""
         found = await self._administration.found(words, incoming.who)
         rows = outward_rows([{name: row[name] for name in _LISTED} for row in found])  # type: ignore[literal-required]
-        place = Place()
-        return rows, _SEARCHED.drawn(place, {"words": words}, Part(found, False, False), lambda row: row["id"])
+        place = Keyset()
+        return rows, _SEARCHED.drawn(place, {"words": words}, KeysetPage(found, False, False), lambda row: row["id"])
 
     async def _ask_to_add(self, user_id: int) -> Question:
         row = await self._accounts.profile(user_id)

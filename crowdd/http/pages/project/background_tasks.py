@@ -20,7 +20,7 @@ from crowdd.http.routing import Route, get, post
 from crowdd.kinds.kind import outward
 from crowdd.languages import _
 from crowdd.requester import Requester
-from crowdd.storage.core.row_pages import Part, Place
+from crowdd.storage.core.keyset import Keyset, KeysetPage
 from crowdd.storage.projects.rows import ProjectPage
 from crowdd.values import Values
 
@@ -78,13 +78,13 @@ class WorkPages:
         drawn = rows.drawn(place, {"state": state or ""}, part, lambda item: int(item["id"]))
         return Page("project/queue.html", public, QueuePrivate(**context.private, **drawn))
 
-    async def _part(self, incoming: Incoming, row: ProjectPage, place: Place, state: str | None) -> Part[Values]:
+    async def _part(self, incoming: Incoming, row: ProjectPage, place: Keyset, state: str | None) -> KeysetPage[Values]:
         query = incoming.query
         if query.get("id"):
             one = await self._one(incoming, row, queries.number(query["id"], "id", 0))
-            return Part([one], previous=False, next=False)
+            return KeysetPage([one], previous=False, next=False)
         found = await self._queue.of_project(incoming.who, row["id"], place, state)
-        return Part([view(item) for item in found.rows], found.previous, found.next)
+        return KeysetPage([view(item) for item in found.rows], found.previous, found.next)
 
     async def _one(self, incoming: Incoming, row: ProjectPage, item_id: int) -> Values:
         item = await self._queue.get(incoming.who, item_id) if item_id <= _MAX_ID else None

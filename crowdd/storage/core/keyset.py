@@ -12,7 +12,7 @@ MAX_ID = 2**63 - 1
 
 
 @attrs.frozen
-class Place:
+class Keyset:
     """Which page of a list: its first one, or the one beside a row.
 
     ``before`` and ``after`` are ids. They mean the order of the index, whichever way the list is sorted: rows ``before``
@@ -54,16 +54,16 @@ class Place:
         way = "DESC" if self.reads_down else "ASC"
         return f"ORDER BY {', '.join(f'{key} {way}' for key in keys)} LIMIT %(place_limit)s"
 
-    def part(self, rows: Sequence[R]) -> Part[R]:
+    def part(self, rows: Sequence[R]) -> KeysetPage[R]:
         """The page that these rows are, which were read in the order of ``limited``."""
         more, shown = len(rows) > self.size, list(rows[: self.size])
         if self.reads_down == self.descending:
-            return Part(shown, previous=self.row is not None, next=more)
-        return Part(shown[::-1], previous=more, next=self.row is not None)
+            return KeysetPage(shown, previous=self.row is not None, next=more)
+        return KeysetPage(shown[::-1], previous=more, next=self.row is not None)
 
 
 @attrs.frozen
-class Part(Generic[R]):
+class KeysetPage(Generic[R]):
     """The rows of a page in the order of the list, and whether there are others before and after them."""
 
     rows: list[R]
