@@ -341,9 +341,9 @@ LISTED: Context = {
         "sorts": {"id": {"query": "orderby=id&per_page=25", "now": "descending"}}, "kept_by_size": [("orderby", "id"), ("desc", "1")],
         "kept_by_columns": [("orderby", "id"), ("desc", "1"), ("per_page", "25")],
     },
-    "places": {"first": _NEWEST_FIRST, "previous": f"{_NEWEST_FIRST}&after=98", "next": f"{_NEWEST_FIRST}&before=74"},
+    "page_links": {"first": _NEWEST_FIRST, "previous": f"{_NEWEST_FIRST}&after=98", "next": f"{_NEWEST_FIRST}&before=74"},
 }  # fmt: skip
-SHORT: Context = LISTED | {"places": {"first": None, "previous": None, "next": None}}
+SHORT: Context = LISTED | {"page_links": {"first": None, "previous": None, "next": None}}
 
 
 def _administration_cases() -> Iterator[Case]:
