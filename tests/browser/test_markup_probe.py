@@ -235,7 +235,7 @@ def visitor(browser: Any, planted: Site) -> Iterator[Any]:
 def strict(policy: str) -> bool:
     """Whether scripts run by their nonce only, and nothing in the page by itself."""
     rules = dict(rule.split(maxsplit=1) for rule in policy.split("; "))
-    by_nonce = re.fullmatch(r"'nonce-[\w-]{16}'|'none'", rules["script-src"])
+    by_nonce = re.fullmatch(r"'nonce-[\w-]{16}'|'none'", rules.get("script-src", rules["default-src"]))
     return bool(by_nonce) and rules["base-uri"] == rules["frame-ancestors"] == rules["default-src"] == "'none'"
 
 

@@ -9,8 +9,8 @@ from crowdd.values import JsonObject, Values
 
 
 class ProjectOverview(TypedDict):
-    """What the page of a project tells of it. ``agreement`` is the average of the newest ``n_agreement`` results that
-    compare several answers. ``leaders`` are people with an account: name, fullname, info, answers.
+    """What the page of a project tells of it. ``agreement`` is the average of the ``n_agreement`` last results that
+    compare several answers, as on the results page. ``leaders`` are people with an account: name, fullname, info, answers.
     """
 
     subject: str

@@ -5,11 +5,8 @@ from __future__ import annotations
 from crowdd.storage.database import Database, fetch_row
 from crowdd.storage.projects.figure_rows import ProjectOverview
 
-AGREEMENT_OF = 1000  # newest results whose agreement is averaged
-
-
 async def overview(db: Database, project_id: int, minutes: int, leaders: int) -> ProjectOverview:
-    """The subject of a project, who is at work, how far the newest results are agreed on, and who answered most.
+    """The subject of a project, who is at work, how far its results are agreed on, and who answered most.
 
     At work are volunteers for whom a task was reserved, or its reservation prolonged, in the last ``minutes``. The page
     of a task prolongs it every five minutes while somebody looks at it.
@@ -17,7 +14,7 @@ async def overview(db: Database, project_id: int, minutes: int, leaders: int) ->
     return await fetch_row(
         db,
         ProjectOverview,
-        f"""
+        """
         SELECT c.name AS subject, c.short_name AS subject_name, h.n AS n_here, a.n AS n_agreement, a.agreement,
                (SELECT coalesce(json_agg(json_build_object('name', u.name, 'fullname', CASE WHEN NOT u.privacy_mode THEN u.fullname END,
                                                            'info', json_build_object('avatar_url', u.info->'avatar_url'), 'answers', t.runs)
@@ -28,9 +25,7 @@ async def overview(db: Database, project_id: int, minutes: int, leaders: int) ->
             SELECT count(DISTINCT actor)::int AS n FROM lease
              WHERE -project_id = -p.id AND expires > now_ + greatest(l.lease - %(minutes)s * interval '1 minute', interval '0')) h
          CROSS JOIN LATERAL (
-            SELECT count(*)::int AS n, avg(agreement)::float8 AS agreement
-              FROM (SELECT agreement, n_compared FROM result WHERE project_id = p.id AND last_version ORDER BY id DESC LIMIT {AGREEMENT_OF}) r
-             WHERE n_compared > 1) a
+            SELECT coalesce(sum(several), 0)::int AS n, (sum(agreement) / nullif(sum(several), 0) / 1e9)::float8 AS agreement FROM outcomes_of(p.id)) a
          WHERE p.id = %(id)s""",
         {"id": project_id, "minutes": minutes, "leaders": leaders},
     )
