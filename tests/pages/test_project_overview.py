@@ -68,7 +68,7 @@ async def test_answers_that_are_not_public_are_told_to_owners_only(served):
     assert (await owner.put(f"/api/project/{birds['id']}", json={"zip_download": False})).status == 200
     for who, sees in ((served.client(), False), (ada, False), (owner, True)):
         shown = await text(who)
-        assert ("Just agreed on" in shown, "agreement on" in shown, "owl" in shown) == (sees, sees, sees)
+        assert ("Just agreed on" in shown, "average agreement" in shown, "owl" in shown) == (sees, sees, sees)
         assert "Most answers" in shown
     assert "overview" not in (await ada.page("/project/birds/")).json()
 
