@@ -12,6 +12,7 @@ from crowdd.domain.core import rights
 from crowdd.domain.core.pagination import Pagination
 from crowdd.domain.core.records import NOT_FOUND, Records
 from crowdd.domain.projects.answer_visibility import complete_only
+from crowdd.domain.tasks.posterior import Posterior, posterior
 from crowdd.errors import InvalidValueError, NotFoundError
 from crowdd.kinds.result import RESULT
 from crowdd.kinds.roles import OWNERS
@@ -21,7 +22,7 @@ from crowdd.languages import _
 from crowdd.requester import Requester
 from crowdd.storage.database import Database
 from crowdd.storage.projects.rows import ProjectPage
-from crowdd.storage.tasks import task_list, task_table
+from crowdd.storage.tasks import finished_tasks, task_list, task_table
 from crowdd.storage.tasks.rows import ListedRun, ListedTask, TaskContent, Vote
 from crowdd.storage.tasks.selection import TaskFilter
 from crowdd.storage.tasks.task_list import ORDERS, STATES, PageStart
@@ -100,12 +101,14 @@ class TaskPagination(Pagination):
 class TaskAnswers(TypedDict):
     """A task with answers. ``volunteers`` (for owners) and ``counted`` go by the id of the answer.
 
-    ``next`` is the answer behind which more follow, None at the end.
+    ``posterior`` goes with the votes of ``agreement``. ``next`` is the answer behind which more follow, None at the
+    end.
     """
 
     task: Values
     task_runs: list[Values]
     agreement: Values | None
+    posterior: Posterior | None
     volunteers: dict[int, Values]
     counted: dict[int, bool]
     next: int | None
@@ -248,10 +251,17 @@ class Browsing:
             "task": task,
             "task_runs": views,
             "agreement": agreement(votes),
+            "posterior": await self._posterior(row, votes),
             "volunteers": {run["id"]: volunteer(run) for run in found} if row["roles"] & OWNERS else {},
             "counted": {run["id"]: run["counted"] for run in found},
             "next": found[-1]["id"] if len(found) == MAX_RUNS or _is_cut(found) else None,
         }
+
+    async def _posterior(self, row: ProjectPage, votes: list[Vote]) -> Posterior | None:
+        """How probable these answers are, by what counters of the project say; None without votes."""
+        if not votes:
+            return None
+        return posterior(votes[0]["counts"], await finished_tasks.summary(self._db, row["id"], 0), len(votes))
 
 
 def _is_cut(found: list[ListedRun]) -> bool:
@@ -293,8 +303,8 @@ def agreement(votes: list[Vote]) -> Values | None:
     if not votes:
         return None
     shown = [{"value": vote["value"], "n": vote["n"]} for vote in votes]
-    about = {"share": votes[0]["n"] / votes[0]["total"], "leading": votes[0]["value"]}
-    return {"key": votes[0]["key"], **about, "kinds": votes[0]["kinds"], "votes": shown}
+    about = {"share": votes[0]["n"] / sum(votes[0]["counts"]), "leading": votes[0]["value"]}
+    return {"key": votes[0]["key"], **about, "kinds": len(votes[0]["counts"]), "votes": shown}
 
 
 def volunteer(run: ListedRun) -> Values:

@@ -153,13 +153,12 @@ class TaskContent(TypedDict):
 
 
 class Vote(TypedDict):
-    """A value among the answers to a task and how many gave it (``n``), of ``total``, with ``kinds`` different ones."""
+    """A value among the answers to a task and how many gave it (``n``); ``counts`` are those of all values, sorted."""
 
     key: str | None
     value: Json
     n: int
-    total: int
-    kinds: int
+    counts: list[int]
 
 
 class FinishedVote(TypedDict):

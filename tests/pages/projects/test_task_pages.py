@@ -154,7 +154,7 @@ async def test_a_task_shows_all_its_answers_and_names_only_to_its_owners(served)
         await place.answer(client, info)
     at = f"/project/birds/tasks/{place.tasks[0]}"
     page = (await place.owner.page(at)).json()
-    assert page.keys() == {*PROJECT_KEYS, "task", "task_runs", "agreement", "next", "csrf"}
+    assert page.keys() == {*PROJECT_KEYS, "task", "task_runs", "agreement", "posterior", "next", "csrf"}
     assert page["agreement"]["share"] == 2 / 3 and page["agreement"]["leading"] == {"a": 1}
     assert page["agreement"]["votes"] == [{"value": {"a": 1}, "n": 2}, {"value": "no", "n": 1}]
     assert page["task"]["id"] == place.tasks[0] and "calibration" in page["task"]
@@ -326,7 +326,7 @@ def test_a_page_far_inside_begins_at_an_ordinal():
 
 def test_agreement_is_the_share_of_the_most_frequent_answer():
     assert agreement([]) is None
-    common = {"key": "answer", "total": 5, "kinds": 3}
+    common = {"key": "answer", "counts": [3, 1, 1]}
     found = agreement([common | {"value": "a", "n": 3}, common | {"value": None, "n": 1}])
     shown = [{"value": "a", "n": 3}, {"value": None, "n": 1}]
     assert found == {"key": "answer", "share": 0.6, "leading": "a", "kinds": 3, "votes": shown}

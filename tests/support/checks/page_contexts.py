@@ -987,6 +987,7 @@ def _task_cases(at: str) -> Iterator[Case]:
         },
         "agreement": {"key": "answer", "share": 0.41, "leading": "Pine marten", "kinds": 4, "votes": [
             {"value": "Pine marten", "n": 4}, {"value": {"x": [1, 2]}, "n": 3}]},
+        "posterior": {"accuracy": 0.83, "agreement": 0.83, "kinds": 12, "probabilities": [0.9821, 0.0098]},
     }  # fmt: skip
     page, here = "project/task.html", f"{at}tasks/28114"
     yield Case(page, "owner", frame(ILSE, here) | owner | whole | {"skips": {"broken": 2, "unsure": 1}})
@@ -994,10 +995,17 @@ def _task_cases(at: str) -> Iterator[Case]:
     columns = {"task_runs": [run | {"id": n, "info": {"answer": None, "sure": n > 1, "x": [n]}} for n in (1, 2, 3, 4)]}
     yield Case(page, "answers with keys", frame(ILSE, here) | owner | whole | columns | {"skips": {}})
     gone = whole["task"] | {"info": "text", "closed": "retired", "retired_note": "Blurred."}
-    nothing = {"task": gone, "task_runs": [], "agreement": None, "next": None}
+    nothing = {"task": gone, "task_runs": [], "agreement": None, "posterior": None, "next": None}
     yield Case(page, "taken out", frame(ILSE, here) | owner | whole | nothing)
-    compared = {"agreement": whole["agreement"] | {"key": None}, "task_runs": [run | {"id": 1, "volunteer": None}]}
+    compared = {
+        "agreement": whole["agreement"] | {"key": None},
+        "task_runs": [run | {"id": 1, "volunteer": None}],
+        "posterior": None,
+    }
     yield Case(page, "whole answers", frame(ILSE, here) | owner | whole | compared)
+    for kind, accuracy, agreement in (("default", 0.8, None), ("highest", 0.99, 1.0), ("lowest", 0.51, 0.5)):
+        assumed = {"posterior": whole["posterior"] | {"accuracy": accuracy, "agreement": agreement}}
+        yield Case(page, f"{kind} accuracy", frame(ILSE, here) | owner | whole | assumed | {"skips": {}})
     sizes = [
         {"type": type_, "rows": n, "bytes": 450 * n, "more": n == 1}
         for type_, n in (("task", 42650), ("task_run", 1), ("result", 0))

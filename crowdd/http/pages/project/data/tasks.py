@@ -7,6 +7,7 @@ from urllib.parse import quote
 
 from crowdd.domain.projects.projects import Projects
 from crowdd.domain.tasks.leases import Leases
+from crowdd.domain.tasks.posterior import Posterior
 from crowdd.domain.tasks.task_list import AGREEMENT, MAX_SORTED, PAGE_SIZES, PER_PAGE, Browsing, TaskPagination
 from crowdd.http import queries
 from crowdd.http.html import table
@@ -64,11 +65,15 @@ class BrowsePrivate(ProjectPrivate):
 
 
 class TaskPublic(ProjectPublic):
-    """``next`` is the answer that the next page begins after; ``agreement`` is None without counted answers."""
+    """``next`` is the answer that the next page begins after; ``agreement`` is None without counted answers.
+
+    ``posterior`` goes with the votes of ``agreement``.
+    """
 
     task: Values
     task_runs: list[Values]
     agreement: Values | None
+    posterior: Posterior | None
     next: int | None
     csrf: str
 
@@ -157,6 +162,7 @@ class TaskPages:
             task=found["task"],
             task_runs=found["task_runs"],
             agreement=found["agreement"],
+            posterior=found["posterior"],
             next=found["next"],
             csrf=self._forms.csrf.token(incoming),
         )
