@@ -5,6 +5,7 @@ from __future__ import annotations
 from crowdd.storage.database import Database, fetch_row
 from crowdd.storage.projects.figure_rows import ProjectOverview
 
+
 async def overview(db: Database, project_id: int, minutes: int, leaders: int) -> ProjectOverview:
     """The subject of a project, who is at work, how far its results are agreed on, and who answered most.
 
