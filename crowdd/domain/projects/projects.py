@@ -276,7 +276,7 @@ class Projects:
         return done
 
     async def answers_wanted(self, row: ProjectPage, who: Requester) -> dict[str, int]:
-        """How many answers the open and finished tasks ask for: ``answers`` in all, ``fewest`` and ``most`` of a task.
+        """How many answers ``tasks`` ask for that are not retired: ``answers`` in all, ``fewest`` and ``most`` of one.
 
         ``imported``: how many answers came with an import, which stay when the project is published.
         """

@@ -145,10 +145,10 @@ async def sweep(db: Database, project_id: int) -> int:
 
 
 async def answers_wanted(db: Database, project_id: int) -> dict[str, int]:
-    """How many answers tasks that are not taken out ask for: in all, fewest and most; and how many were imported."""
+    """How many answers tasks that are not taken out (``tasks``) ask for: in all, fewest and most; and how many were imported."""
     row = await one(
         db,
-        "SELECT coalesce(sum(n_answers), 0)::bigint AS answers, coalesce(min(n_answers), 0) AS fewest, coalesce(max(n_answers), 0) AS most,"
+        "SELECT count(*) AS tasks, coalesce(sum(n_answers), 0)::bigint AS answers, coalesce(min(n_answers), 0) AS fewest, coalesce(max(n_answers), 0) AS most,"
         " (SELECT count(*) FROM task_run WHERE project_id = %(id)s AND origin IS NOT NULL) AS imported"
         " FROM task_ledger WHERE project_id = %(id)s AND NOT retired",
         {"id": project_id},
