@@ -7,12 +7,12 @@ from crowdd.storage.projects.rows import CountedCategory
 
 
 async def counted(db: Database) -> list[CountedCategory]:
-    """All categories by name, with how many projects are published in each and whether any project is in it."""
+    """All categories by name, with how many projects everybody finds in each and whether any project is in it."""
     return await fetch_rows(
         db,
         CountedCategory,
         "SELECT c.id, c.name, c.short_name, c.description, c.created, c.info,"
-        " (SELECT count(*) FROM project p WHERE p.category_id = c.id AND p.published) AS n_projects,"
+        " (SELECT count(*) FROM project p WHERE p.category_id = c.id AND p.published AND p.lock_id IS NULL) AS n_projects,"
         " EXISTS (SELECT FROM project p WHERE p.category_id = c.id) AS used FROM category c ORDER BY lower(c.name), c.id",
     )
 
