@@ -31,9 +31,12 @@ me AS (SELECT coalesce((SELECT runs FROM person_stat WHERE user_id = p_user), 0)
 SELECT score, 1 + folded_above(score) + (SELECT count(*) FILTER (WHERE runs > score) - count(*) FILTER (WHERE folded > score) FROM u),
        folded_above(-1) + (SELECT count(runs) - count(folded) FROM u) FROM me $$;
 
--- How many people with an account have answered in published projects.
+-- How many people with an account have a score, whether or not they are blocked: their answers are counted, too.
 CREATE FUNCTION people_with_answers() RETURNS bigint STABLE LANGUAGE sql AS $$
-SELECT folded_above(0) + (SELECT count(*) FILTER (WHERE runs > 0) - count(*) FILTER (WHERE folded > 0) FROM unfolded_person) $$;
+SELECT folded_above(0) + (SELECT count(*) FILTER (WHERE runs > 0) - count(*) FILTER (WHERE folded > 0) FROM unfolded_person)
+     + (SELECT count(*) FROM account a WHERE a."restrict"
+           AND coalesce((SELECT runs FROM person_stat WHERE user_id = a.id), 0)
+             + coalesce((SELECT sum(runs) FROM stat_delta WHERE user_id = a.id AND xact >= (SELECT unfolded_from())), 0) > 0) $$;
 
 -- The people with the highest scores, and their ranks.
 CREATE FUNCTION top_people(p_maximum int) RETURNS TABLE (user_id bigint, score bigint, rank bigint) STABLE LANGUAGE sql AS $$
