@@ -61,8 +61,8 @@ def probabilities(votes: Sequence[int], accuracy: float, kinds: int) -> list[flo
     to add up to 1. What all j have in common is left out: what remains of a vote for j are its ``log_odds``.
     """
     log_odds = math.log(accuracy * (kinds - 1) / (1 - accuracy))
-    most = max(votes, default=0)
-    weights = [math.exp((n - most) * log_odds) for n in [*votes, *[0] * (kinds - len(votes))]]
+    largest = max(votes, default=0)
+    weights = [math.exp((n - largest) * log_odds) for n in [*votes, *[0] * (kinds - len(votes))]]
     total = math.fsum(weights)
     return [weight / total for weight in weights]
 

@@ -9,7 +9,7 @@ from crowdd.storage.database import Database, fetch_row_or_none, fetch_rows, one
 ORDERS = {"id": ("id",), "name": ("lower(name)",), "email_addr": ("lower(email_addr)",)}
 """By what accounts can be sorted, and the columns of the index for it."""
 ROLES = {"admin": "admin", "blocked": '"restrict"'}
-_SHORTEST = 3  # characters that the index of trigrams needs
+_MIN_CHARACTERS = 3  # characters that the index of trigrams needs
 _NEWEST = 20_000  # accounts that are looked through for less
 _PERSON = "u.*, p.score, p.score AS n_answers, p.rank, p.total FROM person_record u CROSS JOIN LATERAL place_of(u.id) p WHERE u.id IN"
 _LOOKED_AT = "(name || ' ' || fullname || ' ' || email_addr)"
@@ -27,7 +27,7 @@ async def search(db: Database, words: str, limit: int) -> list[RankedPerson]:
     text, are looked for at the beginning of all names, and elsewhere in the newest accounts.
     """
     escaped = words.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
-    newest = "" if len(words) >= _SHORTEST else " AND id > (SELECT max(id) FROM account) - %(newest)s"
+    newest = "" if len(words) >= _MIN_CHARACTERS else " AND id > (SELECT max(id) FROM account) - %(newest)s"
     return await fetch_rows(
         db,
         RankedPerson,

@@ -94,10 +94,10 @@ class AdminUsers:
         role = incoming.query.get("role") or None
         if role is not None and role not in ROLES:
             raise InvalidValueError(_("%(name)s must be one of %(choices)s.", name="role", choices=", ".join(ROLES)))
-        list_ = _OF_ROLE if role else _LIST
-        place = list_.place(incoming)
+        row_list = _OF_ROLE if role else _LIST
+        place = row_list.place(incoming)
         part = await self._administration.people(incoming.who, place, role)
-        return outward_rows(part.rows), list_.drawn(place, {"role": role or ""}, part, lambda row: row["id"])
+        return outward_rows(part.rows), row_list.drawn(place, {"role": role or ""}, part, lambda row: row["id"])
 
     async def _searched(self, incoming: Incoming, words: str) -> tuple[list[Values], WithTable]:
         """What was found, on one page."""
