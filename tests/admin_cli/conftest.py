@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import os
-import select
-import subprocess
-import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,53 +12,10 @@ import attrs
 import psycopg2
 import pytest
 from psycopg2.extras import RealDictCursor
+from support.servers.forks import Ended, Warm
 from support.servers.live import BIN
 
-TESTS = Path(__file__).parents[1]
-SECONDS = 60
 USAGE = 2
-
-
-@attrs.frozen
-class Ended:
-    """What a command left: its exit status and what it printed."""
-
-    status: int
-    output: str
-    complaint: str
-
-    @property
-    def json(self) -> Any:
-        return json.loads(self.output)
-
-
-class Warm:
-    """A process that has imported what crowdctl needs, and forks for each run of the installed script."""
-
-    def __init__(self, folder: Path) -> None:
-        self._files = [folder / name for name in ("told", "output", "complaint")]
-        command = [sys.executable, "-m", "support.servers.forked_cli"]
-        self._process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=TESTS, start_new_session=True
-        )
-
-    def run(self, argv: Sequence[str], environment: dict[str, str], folder: str, told: str) -> Ended:
-        """What the program leaves."""
-        for path, text in zip(self._files, (told, "", ""), strict=True):
-            path.write_text(text)
-        request = [argv, environment, folder, *map(str, self._files)]
-        print(json.dumps(request), file=self._process.stdin, flush=True)
-        ready, _, _ = select.select([self._process.stdout], [], [], SECONDS)
-        assert ready, f"{argv} does not end"
-        status = int(self._process.stdout.readline())
-        return Ended(status, self._files[1].read_text(), self._files[2].read_text())
-
-    def end(self) -> None:
-        """Ends it, and what it has begun."""
-        self._process.stdin.close()
-        self._process.kill()
-        self._process.wait()
-        self._process.stdout.close()
 
 
 @attrs.frozen

@@ -5,11 +5,14 @@ from __future__ import annotations
 import fcntl
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from support.servers.forks import Warm
 
 ROOT = Path(__file__).parents[2]
+PBS_ENVIRONMENT = {"LC_ALL": "C.UTF-8", "LANG": "C.UTF-8", "PYTHONWARNINGS": "ignore"}
 
 
 @pytest.fixture(scope="session")
@@ -25,6 +28,14 @@ def pbs() -> Path:
         if not (folder / "complete").exists():
             _install(folder)
     return folder / "bin" / "pbs"
+
+
+@pytest.fixture(scope="session")
+def warm_pbs(pbs: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Warm]:
+    """What runs it: importing takes it longer than its work."""
+    made = Warm(tmp_path_factory.mktemp("pbs"), str(pbs.with_name("python")), ["pbs"], **PBS_ENVIRONMENT)
+    yield made
+    made.end()
 
 
 def _install(folder: Path) -> None:

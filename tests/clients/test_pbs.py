@@ -19,6 +19,7 @@ import pytest
 import pytest_twisted
 from support.checks.shows import shows
 from support.person import Person
+from support.servers.forks import Ended, Warm
 
 PNG = b"\x89PNG\r\n\x1a\n" + b"\x00" * 40
 PO = """msgid ""
@@ -39,36 +40,20 @@ class Workplace:
     """A folder with a project, as somebody who works with pbs has it."""
 
     command: Path
+    warm: Warm
     folder: Path
     owner: Person
     short_name: str
 
-    def environment(self) -> dict[str, str]:
-        return {
-            **os.environ,
-            "HOME": str(self.folder),
-            "LC_ALL": "C.UTF-8",
-            "LANG": "C.UTF-8",
-            "PYTHONWARNINGS": "ignore",
-        }
-
-    def run(self, *words: str, answer: str = "") -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [str(self.command), *words],
-            cwd=self.folder,
-            env=self.environment(),
-            input=answer,
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
-        )
+    def run(self, *words: str, answer: str = "") -> Ended:
+        environment = {**os.environ, "HOME": str(self.folder)}
+        return self.warm.run([str(self.command), *words], environment, str(self.folder), answer)
 
     def does(self, *words: str, answer: str = "") -> str:
         """What a command says that succeeds."""
         done = self.run(*words, answer=answer)
-        assert done.returncode == 0, done.stdout + done.stderr
-        return done.stdout
+        assert done.status == 0, done.output + done.complaint
+        return done.output
 
     def write(self, name: str, content: Any) -> None:
         text = content if isinstance(content, str) else json.dumps(content)
@@ -83,11 +68,11 @@ class Workplace:
 
 
 @pytest.fixture
-def work(pbs, live_server, tmp_path) -> Workplace:
+def work(pbs, warm_pbs, live_server, tmp_path) -> Workplace:
     """A folder whose project does not exist yet."""
     owner = Person(live_server.url).register(f"pbs{uuid.uuid4().hex[:8]}")
     short_name = f"pbs{uuid.uuid4().hex[:8]}"
-    made = Workplace(pbs, tmp_path, owner, short_name)
+    made = Workplace(pbs, warm_pbs, tmp_path, owner, short_name)
     made.write("project.json", {"name": f"Pbs {short_name}", "short_name": short_name, "description": "Made by pbs"})
     made.write(".pybossa.cfg", f"[default]\nserver: {live_server.url}\napikey: {owner.key}\n")
     for name in ("template.html", "results.html", "tutorial.html", "long_description.md"):
@@ -110,9 +95,9 @@ def test_create_project(made):
     project = made.project
     assert (project["description"], project["info"], project["long_description"]) == ("Made by pbs", {}, "")
     again = made.run("create-project")
-    assert again.returncode != 0
-    assert "DBIntegrityError" in again.stdout and "A project with this name exists already." in again.stdout
-    assert "ProjectAlreadyExists: PyBossa project already exists." in again.stderr
+    assert again.status != 0
+    assert "DBIntegrityError" in again.output and "A project with this name exists already." in again.output
+    assert "ProjectAlreadyExists: PyBossa project already exists." in again.complaint
 
 
 @shows("attribute-whole-record")
@@ -172,7 +157,7 @@ def test_delete_tasks(made):
     made.does("delete-tasks", "--task-id", str(made.tasks()[1]["id"]))
     assert [task["info"]["n"] for task in made.tasks()] == [0, 2]
     missing = made.run("delete-tasks", "--task-id", "999999999")
-    assert missing.returncode != 0 and "TaskNotFound" in missing.stderr
+    assert missing.status != 0 and "TaskNotFound" in missing.complaint
     assert "All tasks and task_runs have been deleted" in made.does("delete-tasks", answer="y\n")
     assert made.tasks() == []
 

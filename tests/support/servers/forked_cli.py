@@ -1,5 +1,7 @@
 """Runs installed programs in processes that are forked from one which has imported their modules already.
 
+The modules are its arguments; without any, those of crowdctl. It runs in every Python, without the tests' packages.
+
 Each run is a process with its own environment, folder, files and end, and begins at the first line of the installed
 script; only the half second is saved that importing takes. The reactor is never imported here: each process has to
 make its own.
@@ -39,9 +41,9 @@ MODULES = (
 )
 
 
-def serve() -> None:
+def serve(modules: Sequence[str]) -> None:
     """Answers requests until there are no more."""
-    for name in MODULES:
+    for name in modules:
         importlib.import_module(name)
     assert "twisted.internet.reactor" not in sys.modules
     for line in sys.stdin:
@@ -78,4 +80,4 @@ def _be(argv: Sequence[str], environment: dict[str, str], folder: str, *files: s
 
 
 if __name__ == "__main__":
-    serve()
+    serve(sys.argv[1:] or MODULES)
