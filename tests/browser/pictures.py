@@ -1,7 +1,7 @@
 """Pictures of our pages, to be looked at: ``python -m browser.pictures`` (make pictures) draws those of docs/images.
 
 make pictures                       the pictures that the documentation shows, into docs/images
-make pictures TO=/tmp/pictures      every page, 1280 and 360 wide, light and dark, and volunteers at work
+make pictures TO=/tmp/pictures      every page, 1280 and 390 wide, light and dark, and volunteers at work
 make pictures TO=/tmp/p ONLY=admin  those whose template begins so
 """
 
@@ -24,13 +24,14 @@ from support.servers.chromium import binary
 
 sys.path.insert(0, str(Path(__file__).parent))  # as pytest has it
 import scenes
-from gallery import Gallery
+from gallery import PLACE, Gallery
 
 from bench.support import testbed
 
 IMAGES = Path(__file__).parents[2] / "docs" / "images"
-WIDE, PHONE = (1280, 800), (360, 740)
+WIDE, PHONE = (1280, 800), (390, 844)
 SCALE = 2  # of a phone's screen
+PATIENCE = 180_000  # milliseconds: a busy machine may take long to draw a long page
 _STRANGE = ("hostile", "long words", "right to left")
 
 
@@ -74,10 +75,16 @@ def draw(browser: Any, picture: Picture, folder: Path) -> Path:
     phone = picture.size == PHONE
     context = browser.new_context(**_screen(picture.size, SCALE if phone and not picture.whole else 1))
     gallery = Gallery(context.new_page())
+    gallery.page.route(lambda url: not url.startswith(PLACE), _stay)
     page = gallery.show(picture.case._replace(context=picture.case.context | {"theme": picture.theme}))
     path = _save(page, folder / f"{picture.name}.png", picture.whole)
     context.close()
     return path
+
+
+def _stay(route: Any) -> None:
+    """Refuses to leave for another site, as the page that leads to a sign-in provider does while it is drawn."""
+    route.abort("aborted")
 
 
 def _screen(size: tuple[int, int], scale: int = 1) -> dict[str, Any]:
@@ -86,7 +93,7 @@ def _screen(size: tuple[int, int], scale: int = 1) -> dict[str, Any]:
 
 def _save(page: Any, path: Path, whole: bool = False) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
-    shot = Image.open(io.BytesIO(page.screenshot(full_page=whole)))
+    shot = Image.open(io.BytesIO(page.screenshot(full_page=whole, timeout=PATIENCE)))
     shot.convert("RGB").quantize(128).save(path, "PNG", optimize=True)
     return path
 

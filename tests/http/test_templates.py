@@ -300,6 +300,18 @@ def test_thousands(locale: str, shown: str) -> None:
     assert said("{{ 1234567|thousands }}", locale=locale) == shown
 
 
+@pytest.mark.parametrize(
+    ("locale", "value", "shown"),
+    [
+        ("en", 0, "0 bytes"), ("en", 1, "1 byte"), ("en", 450, "450 bytes"), ("en", 999, "999 bytes"), ("en", 1000, "1 kB"),
+        ("en", 1550, "1.6 kB"), ("en", 999_499, "999 kB"), ("en", 999_500, "1 MB"), ("en", 19_400_000, "19 MB"),
+        ("en", 10**8, "100 MB"), ("en", 10**13, "10,000 GB"), ("de", 1_500_000, "1,5 MB"), ("fr", 10**8, "100\u202fMo"),
+    ],
+)  # fmt: skip
+def test_a_size_is_said_in_the_units_of_the_language(locale: str, value: int, shown: str) -> None:
+    assert said("{{ value|size }}", locale=locale, value=value) == shown
+
+
 def test_a_share_is_rounded_down_and_an_unknown_figure_is_a_dash() -> None:
     assert said("{{ 99.99|percent }} {{ 100|percent }} {{ none|percent }} {{ none|thousands }} {{ 0|percent }}") == (
         "99\u00a0% 100\u00a0% – – 0\u00a0%"

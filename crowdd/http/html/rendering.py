@@ -18,6 +18,7 @@ import orjson
 from babel import Locale
 from babel.dates import format_date, format_skeleton, format_timedelta
 from babel.numbers import format_compact_decimal, format_decimal
+from babel.units import format_unit
 from jinja2 import Environment, StrictUndefined, pass_context
 from jinja2.runtime import Context
 from markupsafe import Markup
@@ -161,6 +162,7 @@ class _Words:
         install(self._gettext, self._ngettext, newstyle=True)
         environment.globals["by_number"] = self._by_number
         environment.filters |= {"thousands": thousands, "number": number, "compact": compact, "percent": percent}
+        environment.filters["size"] = size
         environment.filters |= {
             "for_number": for_number,
             "date": date,
@@ -286,6 +288,18 @@ def number(context: Context, value: float | None, digits: int = 0) -> str:
 def compact(context: Context, value: float) -> str:
     """12345 as "12K", for the axis of a chart."""
     return format_compact_decimal(value, fraction_digits=1 if value < 10 else 0, locale=_locale(context))
+
+
+@pass_context
+def size(context: Context, value: float) -> str:
+    """A number of bytes as "812 kB", in the units of the page's language."""
+    units = iter(("byte", "kilobyte", "megabyte", "gigabyte"))
+    unit = next(units)
+    while value >= 999.5 and (larger := next(units, None)):
+        value, unit = value / 1000, larger
+    digits = 1 if value < 10 and unit != "byte" else 0
+    locale, name = _locale(context), f"digital-{unit}"
+    return format_unit(round(value, digits), name, length="long" if unit == "byte" else "short", locale=locale)
 
 
 def roundup(value: float) -> float:
