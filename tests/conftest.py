@@ -55,7 +55,7 @@ LONG = (
     "browser/test_pages.py",
     "test_daemon.py",
     "pages/test_page_costs.py",
-    "pages/test_figures.py",
+    "pages/test_figures_of_pages.py",
 )
 
 

@@ -252,6 +252,15 @@ def query_names() -> list[str]:
     return sorted(found)
 
 
+def test_owners_scripts_run_in_their_frame_and_nowhere_else(planted: Site, visitor: Any) -> None:
+    """The same canary in a presenter does run: in an origin of its own. First: what is sent later replaces it."""
+    browser = visitor("anonymous")
+    [path] = [path for path in planted.addresses if path.endswith("/tutorial")][:1]
+    with browser.page.expect_console_message(lambda message: message.text == "canary null"):
+        browser.look(path)
+    assert browser.fired == []
+
+
 def test_every_text_of_the_database_was_planted(planted: Site) -> None:
     """Only a table without a row on this stage may be missing; what cannot be planted has its reason."""
     with_rows = {table for table, _ in planted.planted}
@@ -311,8 +320,8 @@ def pages_are_dead(site: Site, browser: Visitor) -> list[Form]:
     return [*found.values()]
 
 
-def forms_are_dead(site: Site, browser: Visitor, found: list[Form], least: int) -> None:
-    """What comes after each form; at least so many have to come back with what was written."""
+def forms_are_dead(site: Site, browser: Visitor, found: list[Form], minimum: int) -> None:
+    """What comes after each form; at minimum so many have to come back with what was written."""
     alive, came_back = {}, set()
     for form in found:
         back = browser.send(form)
@@ -326,16 +335,7 @@ def forms_are_dead(site: Site, browser: Visitor, found: list[Form], least: int) 
         if wrong:
             alive[form.action] = wrong
     assert alive == {}
-    assert len(came_back) >= least, came_back
-
-
-def test_owners_scripts_run_in_their_frame_and_nowhere_else(planted: Site, visitor: Any) -> None:
-    """The same canary in a presenter does run: in an origin of its own."""
-    browser = visitor("anonymous")
-    [path] = [path for path in planted.addresses if path.endswith("/tutorial")][:1]
-    with browser.page.expect_console_message(lambda message: message.text == "canary null"):
-        browser.look(path)
-    assert browser.fired == []
+    assert len(came_back) >= minimum, came_back
 
 
 def test_the_canary_would_run(visitor: Any) -> None:

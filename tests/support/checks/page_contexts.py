@@ -1052,7 +1052,7 @@ def _change_cases(at: str, owner: Context) -> Iterator[Case]:
             "wanted": None,
         }
         yield Case(page, "first", keys)
-        wanted: Context = {"answers": 213_250, "fewest": 3, "most": 5, "imported": 0}
+        wanted: Context = {"tasks": 42_650, "answers": 213_250, "fewest": 3, "most": 5, "imported": 0}
         yield Case(page, "of a draft", keys | UNUSED | {"n_tasks": 42_650, "wanted": wanted})
         yield Case(page, "with its effect", keys | {"effect": effect})
         yield Case(page, "without effect", keys | {"effect": dict.fromkeys(effect, 0)})
