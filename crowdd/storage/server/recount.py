@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crowdd.storage.database import Database, Row, Transactions, typed
+from crowdd.storage.database import Database, Row, Transactions, now, typed
 from crowdd.storage.server.rows import CounterDifference
 
 MAX_DIFFERENCES = 1000
@@ -24,29 +24,32 @@ async def differences(db: Transactions, function: str, project_id: int | None) -
     """
     sql = (
         "SELECT project_id, what, key, stored, counted, count(*) OVER () AS total"
-        f" FROM {function}(%(project)s, clock()) LIMIT {MAX_DIFFERENCES}"
+        f" FROM {function}(%(project)s, %(now)s) LIMIT {MAX_DIFFERENCES}"
     )
     return typed(CounterDifference, await _patiently(db, sql, project_id))
 
 
 async def repair(db: Transactions, function: str, project_id: int | None) -> None:
     """Runs the repair that belongs to a check."""
-    await _patiently(db, f"SELECT {function}(%(project)s, clock())", project_id)
+    await _patiently(db, f"SELECT {function}(%(project)s, %(now)s)", project_id)
 
 
 async def _patiently(db: Transactions, sql: str, project_id: int | None) -> list[Row]:
-    """A statement that reads all rows of a project; it takes its time, and plans that fit a scan of them."""
+    """A statement that reads all rows of a project; it takes its time, and plans that fit a scan of them.
+
+    The time comes as a value: a check becomes part of the statement, which would call ``clock()`` for each row.
+    """
 
     async def work(tx: Database) -> list[Row]:
         await tx.execute(
             "SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = '1min'; SET LOCAL enable_seqscan = on"
         )
-        return await tx.fetch(sql, {"project": project_id})
+        return await tx.fetch(sql, {"project": project_id, "now": await now(tx)})
 
     return await db.transaction(work)
 
 
 async def know_cluster(db: Transactions) -> bool:
     """Makes positions start anew where the database was restored into another PostgreSQL; whether it was."""
-    rows = await _patiently(db, "SELECT know_cluster(clock()) AS other", None)
+    rows = await _patiently(db, "SELECT know_cluster(%(now)s) AS other", None)
     return bool(rows[0]["other"])
