@@ -64,3 +64,15 @@ def once_per_object(make: Callable[[Any], Any]) -> Callable[[Any], Any]:
         return made[id(source)][1]
 
     return remembered
+
+
+def once(make: Callable[..., Any]) -> Callable[..., Any]:
+    """What is the same for all servers, whatever it is made from."""
+    made: list[Any] = []
+
+    def remembered(*sources: Any) -> Any:
+        if not made:
+            made.append(make(*sources))
+        return made[0]
+
+    return remembered

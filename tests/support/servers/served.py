@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gc
-import itertools
 import re
 import secrets
 from collections.abc import Awaitable, Callable, Mapping
@@ -26,9 +24,6 @@ from support.servers.live import LiveServer
 PASSWORD = "a good password"
 # Where a key speaks for its person outside /api: in the header. Everywhere else a session does.
 KEYED = re.compile(r"/project(/|\?|$)|/account/[^/]+/export(/|\?|$)")
-
-BETWEEN_COLLECTIONS = 50
-_STOPPED = itertools.count(1)
 
 
 @attrs.frozen
@@ -178,11 +173,6 @@ class Served:
     async def stop(self) -> None:
         await self._pool.closeCachedConnections()
         await self.server.stopService()
-        # A server looks for cycles at its start and keeps what is left out of the collector's sight for ever: of many
-        # servers, now and then (conftest.py takes the looking away from each).
-        if next(_STOPPED) % BETWEEN_COLLECTIONS == 0:
-            gc.unfreeze()
-            gc.collect()
 
     def client(self, key: str = "", **headers: str) -> Client:
         """A new browser or program."""
