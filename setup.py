@@ -82,6 +82,7 @@ setup(
         "pyjwt>=2.10,<3",
         "pyotp>=2.9,<3",
         "pyopenssl>=24.3,<28",
+        "python-calamine>=0.9,<1",
         "rich>=13.9,<16",
         "segno>=1.6,<2",
         "service-identity>=24.1,<27",

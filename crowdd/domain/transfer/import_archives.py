@@ -3,23 +3,15 @@
 from __future__ import annotations
 
 import shutil
-import struct
 import zipfile
-import zlib
 from pathlib import Path
 
+from crowdd.domain.transfer.task_files.containers import BROKEN, ZIP, require_small_directory
 from crowdd.errors import InvalidValueError, TooLargeError
 from crowdd.languages import _
 
-_ZIP = b"PK\x03\x04"
-_END, _END_64 = b"PK\x05\x06", b"PK\x06\x07"
-_MAX_END = 65_557  # bytes at the end of an archive that have its end record
-_MAX_DIRECTORY = 200_000  # bytes that list its members
 _SUFFIXES = (".json", ".csv", ".tsv", ".ndjson", ".jsonl")
 _PIECE = 65_536
-# What zipfile raises for archives it cannot read: NotImplementedError for a compression method that it does not know,
-# RuntimeError for a member with a password.
-_BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, struct.error, ValueError)
 
 
 def unpack(path: Path, max_bytes: int) -> str:
@@ -29,29 +21,19 @@ def unpack(path: Path, max_bytes: int) -> str:
     or has several files, TooLargeError for a file of more than ``max_bytes``.
     """
     with path.open("rb") as file:
-        if file.read(4) != _ZIP or not zipfile.is_zipfile(path):
+        if file.read(4) != ZIP or not zipfile.is_zipfile(path):
             return ""
     try:
-        _require_small_directory(path)
+        require_small_directory(path)
         with zipfile.ZipFile(path) as archive:
             names = archive.namelist()
             if {"[Content_Types].xml", "mimetype"} & {*names}:
                 return ""  # a workbook
             name = _chosen(names)
             _extract(archive, name, path, max_bytes)
-    except _BROKEN:
+    except BROKEN:
         raise InvalidValueError(_("The archive cannot be read. Unpack it, and import the file in it.")) from None
     return name
-
-
-def _require_small_directory(path: Path) -> None:
-    """What lists the members is read into memory, however many an archive says it has."""
-    with path.open("rb") as file:
-        file.seek(max(0, path.stat().st_size - _MAX_END))
-        tail = file.read()
-    at = tail.rfind(_END)
-    if at < 0 or _END_64 in tail or struct.unpack_from("<L", tail, at + 12)[0] > _MAX_DIRECTORY:
-        raise zipfile.BadZipFile
 
 
 def _chosen(names: list[str]) -> str:

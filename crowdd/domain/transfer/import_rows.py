@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from crowdd.domain.transfer.task_files.dialect import TABLES
 from crowdd.errors import CrowddError, InvalidValueError
 from crowdd.kinds.task import TASK
 from crowdd.languages import _
@@ -23,7 +24,7 @@ def usual(format_: str, columns: list[str]) -> dict[str, str]:
     """
     uses = {name: "skip" if name == "state" else name if name in ATTRIBUTES else "info" for name in columns}
     others = [name for name, use in uses.items() if use == "info" and name != "info"]
-    if format_ != "csv" and "info" in uses and not others:
+    if format_ not in TABLES and "info" in uses and not others:
         uses["info"] = "whole"
     return uses
 

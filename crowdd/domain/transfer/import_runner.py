@@ -21,6 +21,7 @@ from crowdd.domain.tasks import results
 from crowdd.domain.transfer import import_exports, import_rows, task_files
 from crowdd.domain.transfer.import_figures import figures, refusals, tally, undecided
 from crowdd.domain.transfer.import_reader import MAX_ROWS, Chunk, Plan, RowReader, printable
+from crowdd.domain.transfer.prepared.process import discard, prepare
 from crowdd.domain.transfer.task_files import Dialect, FileRow, Inspected
 from crowdd.errors import InvalidValueError, NotFoundError, StoppedError
 from crowdd.languages import _
@@ -69,7 +70,7 @@ class ImportRunner:
                 return {**found, "error": row["check_error"]} if row["check_error"] else found
             await self._add(item, row)
         ended: Mapping[str, Any] = await imports.end(self._db, import_id)
-        (self._folder / ended["file"]).unlink(missing_ok=True)
+        discard(self._folder / ended["file"])
         self._notify(ended["project_id"])
         return {"import": import_id, **{name: ended[name] for name in figures()}}
 
@@ -108,6 +109,7 @@ class ImportRunner:
         """
         path = self._path(row)
         try:
+            path = await self._worker_thread.do(_prepare, path, row["dialect"])
             inspected = await self._worker_thread.do(_inspect, path, row["dialect"])
             if inspected.rows > max_rows:
                 return False
@@ -154,6 +156,7 @@ class ImportRunner:
             "rows": inspected.rows,
             "empty": inspected.empty,
             "doubts": list(inspected.doubts),
+            "sheets": list(inspected.sheets),
         }
         await imports.save_inspected(tx, row["id"], values)
         return choices
@@ -232,7 +235,7 @@ class ImportRunner:
     # Adding it
 
     async def _add(self, item: QueuedTask, row: PendingImport) -> None:
-        path = self._path(row)
+        path = await self._worker_thread.do(_prepare, self._path(row), row["dialect"])
         if row["on_error"] == "stop":
             await self._db.transaction(lambda tx: self._add_all(tx, item, row, path))
             self._notify(row["project_id"])
@@ -329,6 +332,10 @@ async def note_import(tx: Database, who: Requester, row: PendingImport) -> None:
     """Writes the beginning of an import into the audit log."""
     after = {"name": row["name"], "rows": row["rows"], "kind": row["kind"]}
     await audit.write(tx, who, "import", "project", row["project_id"], project_id=row["project_id"], after=after)
+
+
+def _prepare(path: Path, dialect: Mapping[str, Any] | None) -> Path:
+    return path if dialect is None else prepare(path, Dialect.from_json(dialect))
 
 
 def _inspect(path: Path, dialect: Mapping[str, Any] | None) -> Inspected:

@@ -26,6 +26,7 @@ from crowdd.domain.transfer.import_figures import MAX_ATOMIC_ROWS, undecided
 from crowdd.domain.transfer.import_progress import ImportState, state_of
 from crowdd.domain.transfer.import_reader import printable
 from crowdd.domain.transfer.import_runner import ImportRunner, note_import
+from crowdd.domain.transfer.prepared.process import discard
 from crowdd.domain.transfer.task_files import Dialect
 from crowdd.errors import ConflictError, InvalidValueError, NotFoundError, TooLargeError, TooManyRequestsError
 from crowdd.kinds.roles import OWNERS
@@ -203,7 +204,7 @@ class Imports:
             await self._read(who, row, made, large=path.stat().st_size > INLINE_BYTES)
             return made
         except BaseException:
-            path.unlink(missing_ok=True)
+            discard(path)
             if made is not None:
                 await imports.forget(self._db, row["id"], made)
             raise
@@ -326,7 +327,7 @@ class Imports:
         file = await imports.forget(self._db, row["id"], import_id)
         if file is None:
             raise NotFoundError(NOT_FOUND)
-        (self._folder / file).unlink(missing_ok=True)
+        discard(self._folder / file)
 
     async def errors(
         self, who: Requester, row: ProjectPage, import_id: int, after: int, maximum: int
@@ -366,7 +367,7 @@ class Imports:
         gone = await imports.sweep(self._db, KEPT_DAYS, PENDING_DAYS)
         wanted = await imports.files(self._db)
         for path in self._folder.iterdir() if self._folder.is_dir() else ():
-            if path.name not in wanted and now - path.stat().st_mtime > _A_DAY:
+            if path.name.partition(".")[0] not in wanted and now - path.stat().st_mtime > _A_DAY:
                 path.unlink(missing_ok=True)
         return gone
 

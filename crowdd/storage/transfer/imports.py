@@ -28,7 +28,7 @@ CHOICES = tuple(ImportChoices.__annotations__)
 """What an owner chooses of a file; the preview holds for one set of choices."""
 
 _FIGURES = (
-    "id, project_id, user_id, created, name, format, file, bytes, rows, columns, sample, dialect, kind, doubts, uses, key_name, n_answers,"
+    "id, project_id, user_id, created, name, format, file, bytes, rows, columns, sample, dialect, kind, doubts, sheets, uses, key_name, n_answers,"
     " again, on_error, auto, queue_item, check_item, check_error, checked, preview, added, present, twice, kept, updated, refused, blank AS empty, ended"
 )
 
@@ -138,9 +138,9 @@ async def read_by(db: Database, import_id: int, item: int, begins: bool) -> None
 
 
 async def save_inspected(db: Database, import_id: int, values: Mapping[str, object]) -> None:
-    """What the file holds: dialect, kind, format, columns, sample, rows, empty, doubts; its refused rows are forgotten."""
-    encoded = {name: as_json(values[name]) for name in ("dialect", "columns", "sample", "doubts", "uses")}
-    names = ("dialect", "kind", "format", "columns", "sample", "rows", "blank", "doubts", "uses", "key_name")
+    """What the file holds: dialect, kind, format, columns, sample, rows, empty, doubts, sheets; its refused rows are forgotten."""
+    encoded = {name: as_json(values[name]) for name in ("dialect", "columns", "sample", "doubts", "sheets", "uses")}
+    names = ("dialect", "kind", "format", "columns", "sample", "rows", "blank", "doubts", "sheets", "uses", "key_name")
     sets = ", ".join(f"{name} = %({name})s" for name in names)
     stored = {**values, **encoded, "blank": values["empty"], "id": import_id}
     await db.execute(f"UPDATE task_import SET {sets} WHERE id = %(id)s", stored)

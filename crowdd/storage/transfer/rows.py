@@ -42,6 +42,7 @@ class PendingImport(LockedImport):
     columns: list[str]
     sample: list[JsonObject]
     doubts: list[JsonObject]
+    sheets: list[JsonObject]
     on_error: str | None
     auto: bool
     check_item: int | None

@@ -1114,7 +1114,7 @@ def _import_cases(at: str, owner: Context) -> Iterator[Case]:
         "kept": 0, "empty": 2, "gone": 0, "kind": "table", "key_name": None, "n_answers": 30, "on_error": None,
         "dialect": {"format": "csv", "encoding": "cp1252", "delimiter": ";", "header": True}, "doubts": ["encoding"],
         "check_item": None, "check_error": "", "work": None, "left_behind": [], "waits": None, "exportlike": False,
-        "max_atomic_rows": 50_000,
+        "max_atomic_rows": 50_000, "sheets": [],
         "preview": {"rows": 4212, "added": 4197, "updated": 0, "present": 3, "twice": 2, "kept": 0, "refused": 12,
                     "empty": 2, "answers": 12591, "fewest": 3, "most": 3, "gone": 0},
         "sample": [{"image_url": "g4/IMG_0412.jpg", "taken_at": "2026-11-01 02:41", "camera": "north", "n_answers": "3"}] * 5,
@@ -1147,6 +1147,10 @@ def _import_cases(at: str, owner: Context) -> Iterator[Case]:
     keyed = good | {"added": 7, "updated": 120, "present": 4085, "kept": 30, "gone": 4}
     work: Context = {"id": 9, "state": "running", "done": 1200, "total": 4212, "error": "", "cancel": False}
     yield Case(page, "all good", keys | asked | {"import": one | {"preview": good, "doubts": []}})
+    sheets = [{"name": "Gate 4", "hidden": False, "chosen": True}, {"name": "Codes", "hidden": True, "chosen": False}]
+    workbook = {"format": "xlsx", "encoding": "utf-8", "delimiter": "", "header": True, "sheet": ""}
+    book = {"format": "xlsx", "sheets": sheets, "dialect": workbook, "preview": good, "doubts": []}
+    yield Case(page, "a workbook", keys | asked | {"import": one | book})
     yield Case(page, "with a key", keys | asked | {"import": one | {"preview": keyed, "key_name": "image_url"}})
     exported = one | {"exportlike": True, "left_behind": ["id", "created"], "doubts": ["one_column", "no_header"]}
     yield Case(page, "a task export", keys | asked | {"import": exported | {"kind": "tasks", "format": "json"}})

@@ -11,6 +11,7 @@ from typing import BinaryIO
 
 import orjson
 
+from crowdd.domain.transfer.task_files.containers import container_of
 from crowdd.domain.transfer.task_files.decoding import decoded
 from crowdd.domain.transfer.task_files.delimiters import detect_delimiter
 from crowdd.domain.transfer.task_files.dialect import Dialect
@@ -31,7 +32,12 @@ _ARRAY = re.compile(r"\s*\[\s*(?:[\[\]{\",\d-]|true\b|false\b|null\b|\Z)")
 
 
 def detect(path: Path) -> Dialect:
-    """How a file is to be read. Raises InvalidValueError for files of other kinds, with what to do instead."""
+    """How a file is to be read. Raises InvalidValueError for files of other kinds, with what to do instead.
+
+    TooLargeError for a workbook that unpacks to too much.
+    """
+    if container := container_of(path):
+        return Dialect(container)
     with path.open("rb") as file:
         head = file.read(_HEAD)
         require_text(head)

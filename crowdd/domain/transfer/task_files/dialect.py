@@ -10,7 +10,12 @@ import attrs
 from crowdd.errors import InvalidValueError
 from crowdd.languages import _
 
-FORMATS = ("csv", "json", "ndjson")
+PREPARED = ("xlsx", "ods")
+"""Formats that are no text: ``transfer.prepared`` reads them into rows."""
+FORMATS = ("csv", "json", "ndjson", *PREPARED)
+TABLES = frozenset({"csv", "xlsx", "ods"})
+"""Formats whose first line may name the columns."""
+MAX_SHEET_CHARACTERS = 255
 ENCODINGS: Mapping[str, str] = {
     "utf-8": "UTF-8",
     "utf-8-sig": "UTF-8 (BOM)",
@@ -44,17 +49,23 @@ class Dialect:
 
     ``header``: the first line names the columns. Without it they are called column_1, column_2, and so on.
     ``detect`` finds it, it is stored with the import, and the owner changes it where the guess was wrong. A delimiter
-    other than DELIMITERS comes from a line ``sep=`` at the beginning of the file.
+    other than DELIMITERS comes from a line ``sep=`` at the beginning of the file. ``sheet`` names the one of a workbook
+    that is read, "" the first visible one that has rows.
     """
 
     format: str
     encoding: str = "utf-8"
     delimiter: str = ""
     header: bool = True
+    sheet: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """The dialect as a JSON object."""
         return attrs.asdict(self)
+
+    def options(self) -> dict[str, Any]:
+        """What a file that is no text is read into rows by."""
+        return {"format": self.format, "sheet": self.sheet}
 
     @classmethod
     def from_json(cls, value: object) -> Dialect:
@@ -67,6 +78,7 @@ class Dialect:
             _one_of("encoding", value.get("encoding", "utf-8"), tuple(ENCODINGS)),
             _delimiter(value.get("delimiter", ",")) if format_ == "csv" else "",
             bool(_one_of("header", value.get("header", True), (True, False))),
+            _sheet(value.get("sheet", "")),
         )
 
 
@@ -75,6 +87,12 @@ def _delimiter(value: object) -> str:
     if isinstance(value, str) and len(value) == 1 and not value.isalnum() and value not in _NO_DELIMITERS:
         return value
     return str(_one_of("delimiter", value, DELIMITERS))
+
+
+def _sheet(value: object) -> str:
+    if not isinstance(value, str) or len(value) > MAX_SHEET_CHARACTERS:
+        raise InvalidValueError(_("`sheet` must be a text of up to %(max)s characters.", max=MAX_SHEET_CHARACTERS))
+    return value
 
 
 def _one_of(name: str, value: object, choices: tuple[Any, ...]) -> Any:

@@ -7,7 +7,10 @@ import re
 from crowdd.errors import InvalidValueError
 from crowdd.languages import _
 
-_WORKBOOK = _("The file is a workbook. Save its table as CSV (UTF-8) and import that.")
+_WORKBOOK = _(
+    "The file is a workbook in a format that is not supported, or has a password. Save it as XLSX or ODS without a"
+    " password."
+)
 _ARCHIVE = _("The file is an archive. Unpack it and import the table in it as CSV or JSON.")
 _COMPRESSED = _("The file is compressed. Unpack it first.")
 _PICTURE = _("The file is a picture. Import a CSV file with the addresses of the pictures, one in each row.")

@@ -10,9 +10,10 @@ import attrs
 
 from crowdd.domain.transfer.task_files.columns import looks_like_data
 from crowdd.domain.transfer.task_files.detection import detect
-from crowdd.domain.transfer.task_files.dialect import Dialect
+from crowdd.domain.transfer.task_files.dialect import PREPARED, TABLES, Dialect
 from crowdd.domain.transfer.task_files.file_row import FileRow, undecodable
 from crowdd.domain.transfer.task_files.limits import MAX_COLUMNS
+from crowdd.domain.transfer.task_files.prepared_rows import about
 from crowdd.domain.transfer.task_files.reading import read_rows
 from crowdd.errors import InvalidValueError
 from crowdd.languages import _
@@ -29,7 +30,8 @@ class Inspected:
     """What a file holds: its columns in order, its first rows, and how many rows it has.
 
     ``rows`` are good and ``refused`` ones; ``empty`` ones are counted apart. ``doubts`` are some of DOUBTS, which the
-    owner should look at before the import.
+    owner should look at before the import. ``sheets`` are those of a workbook: ``name``, ``hidden``, and whether it is
+    the one that was read (``chosen``).
     """
 
     dialect: Dialect
@@ -39,6 +41,7 @@ class Inspected:
     refused: int
     empty: int
     doubts: tuple[str, ...] = ()
+    sheets: tuple[Values, ...] = ()
 
 
 class _Sum:
@@ -67,7 +70,7 @@ class _Sum:
     def _look_at(self, values: Values) -> None:
         if len(self.sample) < self._max_shown:
             self.sample.append(values)
-        if self.good == 1 or (self._dialect.format != "csv" and len(self.columns) < MAX_COLUMNS):
+        if self.good == 1 or (self._dialect.format not in TABLES and len(self.columns) < MAX_COLUMNS):
             self.columns |= dict.fromkeys(islice(values, MAX_COLUMNS))
         if self._dialect.format == "csv" and not self._rows_in_cell:
             self._rows_in_cell = _hides_rows(values, self._dialect.delimiter)
@@ -90,7 +93,7 @@ def inspect(
     dialect: Dialect | None = None,
     each: Callable[[FileRow], None] | None = None,
 ) -> Inspected:
-    """Reads a file once from end to end, calling ``each`` with every row.
+    """Reads a file once from end to end, calling ``each`` with every row. What is no text has been turned into rows.
 
     Raises InvalidValueError when nothing of it can be used.
     """
@@ -107,12 +110,15 @@ def inspect(
         raise InvalidValueError(_("No row of the file can be used. The last one: %(reason)s", reason=seen.last_error))
     columns = list(seen.columns)[:MAX_COLUMNS]
     rows, doubts = seen.good + seen.refused, tuple(seen.doubts(_first_cells(path, dialect)))
-    return Inspected(dialect, columns, seen.sample, rows, seen.refused, seen.empty, doubts)
+    said = about(path) if dialect.format in PREPARED else {}
+    read = attrs.evolve(dialect, sheet=said.get("sheet", ""))
+    sheets = tuple({**sheet, "chosen": sheet["name"] == read.sheet} for sheet in said.get("sheets", ()))
+    return Inspected(read, columns, seen.sample, rows, seen.refused, seen.empty, doubts, sheets)
 
 
 def _first_cells(path: Path, dialect: Dialect) -> list[str]:
     """The cells of the first line, which may name the columns."""
-    if dialect.format != "csv":
+    if dialect.format not in TABLES:
         return ["name"]
     with path.open("rb") as file:
         first = next(read_rows(attrs.evolve(dialect, header=False), file), None)

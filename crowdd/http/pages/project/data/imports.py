@@ -247,13 +247,16 @@ def _table(name: str, head: tuple[str, ...], rows: Iterable[tuple[object, ...]])
 
 def _choices(incoming: Incoming, found: ImportPage | None = None, *, begin: bool) -> Choices:
     """The choices of a request for a file: ``uses``, ``key``, ``kind``, ``encoding``, ``delimiter``, ``header``,
-    ``again``, ``n_answers`` and ``on_error``. The form of the page sends all (``form=y``) except unticked boxes.
+    ``sheet``, ``again``, ``n_answers`` and ``on_error``. The form of the page sends all (``form=y``) except
+    unticked boxes.
     """
     form = incoming.flag("form", False)
     dialect: Values = {}
     for name in ("encoding", "delimiter"):
         if incoming.field(name):
             dialect[name] = _TAB if name == "delimiter" and incoming.field(name) == "tab" else incoming.field(name)
+    if "sheet" in incoming.form:
+        dialect["sheet"] = incoming.field("sheet")
     if form or "header" in incoming.form:
         dialect["header"] = incoming.flag("header", False)
     again = incoming.flag("again", False) if form or "again" in incoming.form else None

@@ -1,0 +1,80 @@
+"""Has files read into rows by a process with little memory and time, once each. Waits: call it in a thread."""
+
+from __future__ import annotations
+
+import os
+import secrets as random
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from crowdd.domain.transfer.task_files import Dialect
+from crowdd.domain.transfer.task_files.dialect import PREPARED
+from crowdd.domain.transfer.task_files.prepared_rows import about
+from crowdd.errors import InvalidValueError
+from crowdd.languages import _
+
+MAX_SECONDS = 120.0
+SUFFIX = ".rows"
+_PROGRAM = "crowdd.domain.transfer.prepared.program"
+_ENVIRONMENT = ("PATH", "LD_LIBRARY_PATH", "PYTHONPATH", "PYTHONDONTWRITEBYTECODE", "TZ")
+
+
+def prepare(path: Path, dialect: Dialect) -> Path:
+    """The file with the rows of a file: itself where it is text, otherwise one beside it, made when missing.
+
+    Raises InvalidValueError with why the file cannot be used.
+    """
+    if dialect.format not in PREPARED:
+        return path
+    rows = path.with_name(path.name + SUFFIX)
+    chosen = dialect.options()
+    if not rows.is_file() or not _fits(about(rows), dialect):
+        _make(path, rows, dialect.format, orjson.dumps(chosen).decode())
+    return rows
+
+
+def _fits(said: Mapping[str, Any], dialect: Dialect) -> bool:
+    """Whether rows were made as a dialect has it: of its sheet, which may have been named since."""
+    return said["chosen"] == dialect.options() or (said["format"], said.get("sheet")) == (dialect.format, dialect.sheet)
+
+
+def discard(path: Path) -> None:
+    """Removes a file with its rows."""
+    path.unlink(missing_ok=True)
+    path.with_name(path.name + SUFFIX).unlink(missing_ok=True)
+
+
+def _make(path: Path, rows: Path, format_: str, options: str) -> None:
+    draft = rows.with_name(f"{rows.name}.{random.token_hex(8)}")
+    try:
+        done = subprocess.run(  # noqa: S603
+            [sys.executable, "-P", "-m", _PROGRAM, format_, str(path), str(draft), options],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            check=False,
+            timeout=MAX_SECONDS,
+            env={name: os.environ[name] for name in _ENVIRONMENT if name in os.environ}
+            | {"ARROW_DEFAULT_MEMORY_POOL": "system", "RUST_BACKTRACE": "0"},
+        )
+        if done.returncode:
+            raise InvalidValueError(_too_costly())
+        if done.stdout:
+            raise InvalidValueError(orjson.loads(done.stdout)["error"])
+        draft.replace(rows)
+    except subprocess.TimeoutExpired:
+        raise InvalidValueError(_too_costly()) from None
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def _too_costly() -> str:
+    return _(
+        "The file is damaged, or reading it takes too much memory or time. Save its table as CSV (UTF-8) and import"
+        " that."
+    )

@@ -1,0 +1,56 @@
+"""The process that reads one file into rows, with little memory and time: ``process.prepare`` starts it.
+
+    python -m crowdd.domain.transfer.prepared.program FORMAT SOURCE TARGET OPTIONS
+
+It says nothing, or why the file cannot be used, as JSON. Where a limit ends it, its status is not 0.
+"""
+
+from __future__ import annotations
+
+import resource
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from crowdd.domain.transfer.prepared import workbook
+from crowdd.errors import CrowddError
+
+MAX_MEMORY = 1_000_000_000  # bytes of addresses
+MAX_CPU_SECONDS = 100
+MAX_FILE_BYTES = 600_000_000
+
+CONVERTERS: Mapping[str, Callable[[Path, Path, dict[str, Any], str], None]] = {
+    "xlsx": workbook.convert,
+    "ods": workbook.convert,
+}
+
+
+def limit() -> None:
+    """Bounds this process before it looks at anything of the file."""
+    for what, maximum in (
+        (resource.RLIMIT_AS, MAX_MEMORY),
+        (resource.RLIMIT_CPU, MAX_CPU_SECONDS),
+        (resource.RLIMIT_FSIZE, MAX_FILE_BYTES),
+        (resource.RLIMIT_CORE, 0),
+    ):
+        resource.setrlimit(what, (maximum, maximum))
+
+
+def main(arguments: list[str]) -> int:
+    """Reads the file that the arguments name."""
+    limit()
+    format_, source, target, options = arguments
+    chosen = orjson.loads(options)
+    try:
+        about = {"format": format_, "chosen": chosen}
+        CONVERTERS[format_](Path(source), Path(target), about, chosen.get("sheet", ""))
+    except CrowddError as error:
+        sys.stdout.buffer.write(orjson.dumps({"error": str(error)}))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,121 @@
+"""A sheet of a workbook (XLSX, ODS) as rows. Formulas give the values that the workbook has stored for them; links to
+other files are not followed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import date, datetime, time, timedelta
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from crowdd.domain.transfer.prepared.rows_file import RowsFile
+from crowdd.domain.transfer.task_files.limits import MAX_COLUMNS
+from crowdd.errors import InvalidValueError
+from crowdd.languages import _
+from crowdd.lazy import lazy
+
+if TYPE_CHECKING:
+    import python_calamine
+else:
+    python_calamine = lazy("python_calamine")
+
+MAX_SHEETS = 200
+_MAX_WHOLE = 2**53  # numbers of workbooks are floats: whole ones are exact up to here
+
+
+def convert(source: Path, target: Path, about: dict[str, Any], sheet: str) -> None:
+    """Writes the rows of a sheet: the one of this name, or the first visible one that has any.
+
+    Raises InvalidValueError for a workbook that cannot be read or has no such sheet.
+    """
+    try:
+        workbook = python_calamine.CalamineWorkbook.from_path(str(source))
+    except python_calamine.PasswordError:
+        raise InvalidValueError(_("The workbook has a password. Save it without one.")) from None
+    except python_calamine.CalamineError:
+        raise InvalidValueError(_unreadable()) from None
+    sheets = _sheets(workbook)
+    found, rows = _sheet(workbook, sheets, sheet)
+    width = _width(rows)
+    if width > MAX_COLUMNS:
+        raise InvalidValueError(_("The file has more than %(maximum)s columns.", maximum=MAX_COLUMNS))
+    first = 1 + (rows.start[0] if rows.start else 0)
+    out = RowsFile(target, {**about, "sheets": sheets, "sheet": found, "first": first, "width": width})
+    for cells in _cells(rows):
+        out.add(cells)
+    out.close()
+
+
+def _unreadable() -> str:
+    return _("The workbook cannot be read. Save its table as CSV (UTF-8) and import that.")
+
+
+def _sheets(workbook: Any) -> list[dict[str, Any]]:
+    """The sheets with cells: ``name``, and whether one is ``hidden``."""
+    visible, cells = python_calamine.SheetVisibleEnum.Visible, python_calamine.SheetTypeEnum.WorkSheet
+    found = [
+        {"name": each.name, "hidden": each.visible != visible} for each in workbook.sheets_metadata if each.typ == cells
+    ]
+    if not found:
+        raise InvalidValueError(_("The workbook has no sheet with cells."))
+    return found[:MAX_SHEETS]
+
+
+def _sheet(workbook: Any, sheets: Sequence[dict[str, Any]], name: str) -> tuple[str, Any]:
+    names = [each["name"] for each in sheets]
+    if name and name not in names:
+        words = _(
+            "The workbook has no sheet %(name)s. Its sheets: %(names)s.",
+            name=name[:100],
+            names=", ".join(each[:50] for each in names[:20]),
+        )
+        raise InvalidValueError(words)
+    shown = [each["name"] for each in sheets if not each["hidden"]] or names
+    for candidate in [name] if name else shown:
+        rows = _read(workbook, candidate)
+        if rows.height:
+            return candidate, rows
+    raise InvalidValueError(_("The sheet %(name)s is empty.", name=(name or shown[0])[:100]))
+
+
+def _read(workbook: Any, name: str) -> Any:
+    try:
+        return workbook.get_sheet_by_name(name)
+    except python_calamine.CalamineError:
+        raise InvalidValueError(_unreadable()) from None
+
+
+def _width(rows: Any) -> int:
+    """How many cells the longest row has."""
+    return max((len(cells) for cells in _cells(rows)), default=0)
+
+
+def _cells(rows: Any) -> Iterator[list[Any]]:
+    """The rows from the first with content on, each up to its last cell with content."""
+    for row in islice(rows.iter_rows(), rows.start[0] if rows.start else 0, None):
+        end = len(row)
+        while end and (row[end - 1] == "" or (isinstance(row[end - 1], str) and not row[end - 1].strip())):
+            end -= 1
+        yield [_value(cell) for cell in row[:end]]
+
+
+def _value(cell: Any) -> Any:
+    """A cell as JSON: whole numbers without a point, dates and times in ISO 8601."""
+    if isinstance(cell, float):
+        return int(cell) if cell.is_integer() and abs(cell) <= _MAX_WHOLE else cell
+    if isinstance(cell, datetime | date | time):
+        return cell.isoformat()
+    if isinstance(cell, timedelta):
+        return _duration(cell)
+    return cell
+
+
+def _duration(value: timedelta) -> str:
+    """As ISO 8601 has durations, in hours, minutes and seconds: PT36H."""
+    sign, seconds = ("-", -value.total_seconds()) if value < timedelta() else ("", value.total_seconds())
+    hours, rest = divmod(seconds, 3600)
+    minutes, seconds = divmod(rest, 60)
+    parts = [f"{number:g}{unit}" for number, unit in ((hours, "H"), (minutes, "M"), (round(seconds, 3), "S")) if number]
+    return f"{sign}PT{''.join(parts) or '0S'}"

@@ -1,0 +1,75 @@
+"""Files that hold tables and are no text: told by their bytes and by the names in their archive. Waits for the disk."""
+
+from __future__ import annotations
+
+import struct
+import zipfile
+import zlib
+from pathlib import Path
+
+from crowdd.errors import InvalidValueError, TooLargeError
+from crowdd.languages import _
+
+XLSX, ODS = "xlsx", "ods"
+ZIP = b"PK\x03\x04"
+MAX_UNPACKED = 1_000_000_000  # bytes that all members of a workbook say they have
+MAX_RATIO = 200  # of what the members say they have to the bytes of the file
+_ODS = b"application/vnd.oasis.opendocument.spreadsheet"
+_END, _END_64 = b"PK\x05\x06", b"PK\x06\x07"
+_MAX_END = 65_557  # bytes at the end of an archive that have its end record
+_MAX_DIRECTORY = 200_000  # bytes that list its members
+_FREE = 10_000_000  # bytes to which any file may be unpacked
+# What zipfile raises for archives it cannot read: NotImplementedError for a compression method that it does not know,
+# RuntimeError for a member with a password.
+BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, struct.error, ValueError)
+
+
+def container_of(path: Path) -> str:
+    """Which workbook a file is: XLSX, ODS, or "" for none.
+
+    Raises InvalidValueError for an archive that cannot be read, TooLargeError for a workbook that unpacks to too much.
+    """
+    with path.open("rb") as file:
+        if file.read(4) != ZIP or not zipfile.is_zipfile(path):
+            return ""
+    try:
+        require_small_directory(path)
+        with zipfile.ZipFile(path) as archive:
+            found = _workbook(archive)
+            if found:
+                _require_bounded(archive, path.stat().st_size)
+            return found
+    except BROKEN:
+        raise InvalidValueError(_("The archive cannot be read. Unpack it, and import the file in it.")) from None
+
+
+def require_small_directory(path: Path) -> None:
+    """Raises zipfile.BadZipFile for a long list of members: it is read into memory, however many it has."""
+    with path.open("rb") as file:
+        file.seek(max(0, path.stat().st_size - _MAX_END))
+        tail = file.read()
+    at = tail.rfind(_END)
+    if at < 0 or _END_64 in tail or struct.unpack_from("<L", tail, at + 12)[0] > _MAX_DIRECTORY:
+        raise zipfile.BadZipFile
+
+
+def _workbook(archive: zipfile.ZipFile) -> str:
+    names = frozenset(archive.namelist())
+    if "xl/workbook.xml" in names:
+        return XLSX
+    if {"mimetype", "content.xml"} <= names:
+        with archive.open("mimetype") as file:
+            return ODS if file.read(len(_ODS) + 1).strip() == _ODS else ""
+    return ""
+
+
+def _require_bounded(archive: zipfile.ZipFile, size: int) -> None:
+    unpacked = sum(member.file_size for member in archive.infolist())
+    maximum = min(MAX_UNPACKED, max(_FREE, MAX_RATIO * size))
+    if unpacked > maximum:
+        words = _(
+            "The workbook unpacks to %(bytes)s bytes. At most %(max)s are read. Save its table as CSV and import that.",
+            bytes=f"{unpacked:,}",
+            max=f"{maximum:,}",
+        )
+        raise TooLargeError(words)

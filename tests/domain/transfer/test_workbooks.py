@@ -1,0 +1,196 @@
+"""Workbooks: what their cells become, which sheet is read, and hostile ones."""
+
+from __future__ import annotations
+
+import resource
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.workbooks import (
+    DATE,
+    DURATION,
+    MOMENT,
+    TIME,
+    cell,
+    ods,
+    ods_cell,
+    ods_row,
+    row,
+    table,
+    xlsx,
+    xlsx_members,
+    zipped,
+)
+
+from crowdd.domain.transfer.prepared import program
+from crowdd.domain.transfer.prepared.process import discard, prepare
+from crowdd.domain.transfer.task_files import Dialect, Inspected, detect, inspect, read_rows
+from crowdd.errors import CrowddError
+
+PLAIN = table([["name", "n"], ["fox", 3]])
+
+
+def kept(folder: Path, content: bytes) -> Path:
+    path = folder / "book"
+    path.write_bytes(content)
+    return path
+
+
+def rows_of(path: Path, **chosen: Any) -> list[Any]:
+    """The rows of a workbook: number, values or reason; "empty" for empty ones."""
+    dialect = Dialect.from_json({**detect(path).to_json(), **chosen})
+    with prepare(path, dialect).open("rb") as file:
+        return [(r.number, "empty" if r.empty else r.values or r.error) for r in read_rows(dialect, file)]
+
+
+def examined(path: Path, **chosen: Any) -> Inspected:
+    dialect = Dialect.from_json({**detect(path).to_json(), **chosen})
+    return inspect(prepare(path, dialect), 5, dialect)
+
+
+def refusal(folder: Path, content: bytes, **chosen: Any) -> str:
+    path = kept(folder, content)
+    with pytest.raises(CrowddError) as told:
+        examined(path, **chosen)
+    assert {each.name for each in folder.iterdir()} <= {"book", "book.rows"}, (
+        "no draft is left of a file that was refused"
+    )
+    discard(path)
+    return str(told.value)
+
+
+def test_cells_keep_their_values_and_formulas_those_that_were_stored(tmp_path):
+    names = row(3, *(cell(f"{at}3", name) for at, name in zip("BCDEFGHIJ", "abcdefghi", strict=True)))
+    values = row(
+        6,
+        cell("B6", 12),
+        cell("C6", 0.1),
+        cell("D6", 45000, DATE),
+        cell("E6", 45000.5, MOMENT),
+        cell("F6", 1.5, DURATION),
+        cell("G6", 0.25, TIME),
+        cell("H6", True),
+        cell("I6", 42, formula="WEBSERVICE(&quot;http://127.0.0.1:9/&quot;)"),
+        cell("J6", "=cmd|x", formula="HYPERLINK(1)"),
+    )
+    found = rows_of(kept(tmp_path, xlsx({"One": names + values + row(7) + row(8, cell("C8", " "), cell("K8", "j"))})))
+    expected = {
+        "a": 12, "b": 0.1, "c": "2023-03-15", "d": "2023-03-15T12:00:00", "e": "PT36H", "f": "06:00:00", "g": True,
+        "h": 42, "i": "=cmd|x", "column_10": "",
+    }  # fmt: skip
+    assert found[:3] == [(4, "empty"), (5, "empty"), (6, expected)]
+    assert found[3] == (7, "empty") and found[4][0] == 8 and found[4][1]["column_10"] == "j"
+
+
+def test_an_opendocument_sheet_is_read_alike_and_repeated_rows_are_counted(tmp_path):
+    head = ods_row(ods_cell("string", "name"), ods_cell("string", "n"), ods_cell("string", "day"))
+    cells = (ods_cell("string", "fox"), ods_cell("float", "3", "of:=1+2"), ods_cell("date", "2024-02-29"))
+    path = kept(tmp_path, ods("One", head + ods_row(*cells, repeated=2) + ods_row(repeated=1_000_000)))
+    fox = {"name": "fox", "n": 3, "day": "2024-02-29"}
+    found = rows_of(path)
+    assert [(number, {**values, "day": values["day"][:10]}) for number, values in found] == [(2, fox), (3, fox)]
+    assert detect(path).format == "ods"
+
+
+def test_the_first_visible_sheet_with_rows_is_read_unless_another_is_named(tmp_path):
+    path = kept(tmp_path, xlsx({"Codes": table([["c"], [1]]), "Empty": "", "Data": PLAIN}, hidden=["Codes"]))
+    found = examined(path)
+    assert found.sheets == (
+        {"name": "Codes", "hidden": True, "chosen": False},
+        {"name": "Empty", "hidden": False, "chosen": False},
+        {"name": "Data", "hidden": False, "chosen": True},
+    )
+    assert (found.columns, found.dialect.sheet, found.rows) == (["name", "n"], "Data", 1)
+    made = (tmp_path / "book.rows").stat().st_mtime_ns
+    assert examined(path, sheet="Data").columns == ["name", "n"]
+    assert (tmp_path / "book.rows").stat().st_mtime_ns == made, "a file is read into rows once"
+    assert examined(path, sheet="Codes").columns == ["c"]
+    with pytest.raises(CrowddError, match=r"no sheet Nope\. Its sheets: Codes, Empty, Data"):
+        examined(path, sheet="Nope")
+    with pytest.raises(CrowddError, match="sheet Empty is empty"):
+        examined(path, sheet="Empty")
+    assert examined(path, sheet="Data", header=False).columns == ["column_1", "column_2"]
+    discard(path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_sheet_that_claims_more_than_memory_holds_is_refused(tmp_path):
+    corners = row(1, cell("A1", "a")) + row(1_048_576, cell("XFD1048576", 1))
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    assert "too much memory or time" in refusal(tmp_path, xlsx({"One": corners}))
+    wide = ods_cell("string", "a").replace(
+        "<table:table-cell", '<table:table-cell table:number-columns-repeated="16384"'
+    )
+    billion = ods_row(wide, repeated=1_000_000_000)
+    assert "The workbook cannot be read" in refusal(tmp_path, ods("One", billion))
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss < before + 20_000, "kB"
+
+
+def test_a_workbook_that_unpacks_to_too_much_is_refused_before_it_is_read(tmp_path):
+    bomb = xlsx({"One": PLAIN + row(3, cell("A3", "x" * 20_000_000))})
+    assert len(bomb) < 50_000
+    with pytest.raises(CrowddError, match="unpacks to 20,"):
+        detect(kept(tmp_path, bomb))
+
+
+def test_a_workbook_whose_members_lie_about_their_size_is_bounded_by_its_process(tmp_path):
+    bomb = xlsx({"One": row(1, *(cell("A1", "x" * 100_000) for _ in range(300)))})
+    with zipfile.ZipFile(kept(tmp_path, bomb)) as archive:
+        true = archive.getinfo("xl/worksheets/sheet1.xml").file_size
+    lie = bomb.replace(true.to_bytes(4, "little"), (1000).to_bytes(4, "little"))
+    assert lie != bomb and detect(kept(tmp_path, lie)).format == "xlsx"
+    words = refusal(tmp_path, lie)
+    assert "cannot be read" in words or "too much memory or time" in words or "no rows" in words
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (zipped({"xl/workbook.xml": "<a"}), "cannot be read"),
+        (zipped({"xl/workbook.xml": "not xml"}), "cannot be read"),
+        (xlsx({"One": ""}), "The sheet One is empty"),
+        (xlsx({"One": PLAIN})[:-40], "workbook"),
+        (zipped({**xlsx_members({"One": PLAIN}), "xl/worksheets/sheet1.xml": "<worksheet><sheetData><row"}), ""),
+        (xlsx({"One": row(1, cell("A1", "a"), cell("SG1", "b")) + row(2, cell("A2", 1))}), "more than 500 columns"),
+        (xlsx({"One": table([["a"]])}), "The file has no rows"),
+    ],
+)
+def test_damaged_workbooks_are_refused_with_a_sentence(tmp_path, content, words):
+    told = refusal(tmp_path, content)
+    assert words in told and told.endswith(".") and str(tmp_path) not in told
+
+
+def test_entities_and_links_to_other_files_are_not_followed(tmp_path):
+    secret = kept(tmp_path, b"SECRET").rename(tmp_path / "secret")
+    head = f'<?xml version="1.0"?><!DOCTYPE x [<!ENTITY e SYSTEM "file://{secret}"><!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]>'
+    sheet = f'{head}<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData>{table([["a"], ["&e;&b;"], ["x"]])}</sheetData></worksheet>'
+    members = {**xlsx_members({"One": PLAIN}), "xl/worksheets/sheet1.xml": sheet}
+    external = '<?xml version="1.0"?><externalLink xmlns:r="r"><externalBook r:id="rId1"/></externalLink>'
+    path = kept(tmp_path, zipped({**members, "xl/externalLinks/externalLink1.xml": external}))
+    try:
+        text = str(rows_of(path))
+    except CrowddError as error:
+        text = str(error)
+    assert "SECRET" not in text and "aaaa" not in text
+
+
+def test_a_cell_beyond_the_limit_of_a_row_refuses_that_row_alone(tmp_path):
+    long = [["a", "b"], ["x" * 30_000, 1], *([["y", "z" * 1_000]] * 2)]
+    wide = row(5, *(cell(f"{chr(65 + n)}5", "w" * 32_000) for n in range(2)))
+    path = kept(tmp_path, xlsx({"One": table(long) + wide}))
+    assert len(rows_of(path)) == 4
+    discard(path)
+    huge = row(4, cell("A4", "q" * 1_100_000))
+    found = rows_of(kept(tmp_path, zipped(xlsx_members({"One": table(long[:2]) + row(3, cell("A3", "ok")) + huge}), 0)))
+    assert [number for number, _value in found] == [2, 3, 4]
+    assert found[2][1] == "It is longer than 1,000,000 bytes."
+
+
+def test_the_process_has_its_limits_before_it_reads(monkeypatch):
+    asked = {}
+    monkeypatch.setattr(program.resource, "setrlimit", lambda what, pair: asked.update({what: pair}))
+    program.limit()
+    assert asked[resource.RLIMIT_AS] == (1_000_000_000,) * 2 and asked[resource.RLIMIT_CPU] == (100, 100)
+    assert resource.RLIMIT_FSIZE in asked and asked[resource.RLIMIT_CORE] == (0, 0)
