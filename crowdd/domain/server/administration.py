@@ -62,6 +62,11 @@ class Administration:
         _require(who)
         return await user_search.search(self._db, words.strip(), MAX_FOUND) if words.strip() else []
 
+    async def found_listed(self, words: str, who: Requester) -> list[ListedAccount]:
+        """The same people as rows of the list of accounts."""
+        _require(who)
+        return await user_search.search_listed(self._db, words.strip(), MAX_FOUND) if words.strip() else []
+
     async def people(self, who: Requester, place: Keyset, role: str | None = None) -> KeysetPage[ListedAccount]:
         """A page of all accounts, or of those with a role (``user_search.ROLES``) in the order of ids."""
         _require(who)

@@ -5,6 +5,14 @@ from __future__ import annotations
 from crowdd.storage.accounts.rows import Answered, ScoredPerson
 from crowdd.storage.database import Database, fetch_rows, one
 
+SCORE = "(coalesce(s.runs, 0) + coalesce(d.runs, 0))"
+SCORES = (
+    "LEFT JOIN person_stat s ON s.user_id = u.id"
+    " LEFT JOIN (SELECT user_id, sum(runs)::bigint AS runs FROM stat_delta"
+    " WHERE user_id IS NOT NULL AND xact >= (SELECT unfolded_from()) GROUP BY 1) d ON d.user_id = u.id"
+)
+"""The score of each account of ``u``. A join with the view ``score`` would compute the scores of all accounts first."""
+
 
 async def total(db: Database) -> int:
     """How many accounts are not blocked."""
@@ -17,8 +25,8 @@ async def page(db: Database, limit: int, offset: int) -> list[ScoredPerson]:
         db,
         ScoredPerson,
         'WITH here AS (SELECT id FROM account WHERE NOT "restrict" ORDER BY id DESC LIMIT %(limit)s OFFSET %(offset)s)'
-        " SELECT u.*, coalesce(s.runs, 0) AS score, coalesce(s.runs, 0) AS n_answers"
-        " FROM here JOIN person_record u USING (id) LEFT JOIN LATERAL (SELECT runs FROM score WHERE user_id = u.id) s ON true ORDER BY u.id DESC",
+        f" SELECT u.*, {SCORE} AS score, {SCORE} AS n_answers"
+        f" FROM here JOIN person_record u USING (id) {SCORES} ORDER BY u.id DESC",
         {"limit": limit, "offset": offset},
     )
 

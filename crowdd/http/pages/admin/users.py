@@ -101,10 +101,9 @@ class AdminUsers:
 
     async def _searched(self, incoming: Incoming, words: str) -> tuple[list[Values], WithTable]:
         """What was found, on one page."""
-        found = await self._administration.found(words, incoming.who)
-        rows = outward_rows([{name: row[name] for name in _LISTED} for row in found])  # type: ignore[literal-required]
+        rows = outward_rows(await self._administration.found_listed(words, incoming.who))
         place = Keyset()
-        return rows, _SEARCHED.drawn(place, {"words": words}, KeysetPage(found, False, False), lambda row: row["id"])
+        return rows, _SEARCHED.drawn(place, {"words": words}, KeysetPage(rows, False, False), lambda row: row["id"])
 
     async def _ask_to_add(self, user_id: int) -> Question:
         row = await self._accounts.profile(user_id)

@@ -1,0 +1,32 @@
+"""Lists of accounts touch the rows that they show, however many accounts there are."""
+
+from __future__ import annotations
+
+import pytest_twisted
+from support.checks.explained import Explained
+
+from crowdd.storage.accounts import people, user_search
+from crowdd.storage.core.keyset import Keyset
+
+ACCOUNTS = 20_000
+MAX_PAGES = 140
+NINTH = "45c48cce2e2d7fbdea1afc51c7c6ad26"  # md5 of 9
+FILL = """
+ALTER TABLE account DISABLE TRIGGER USER;
+INSERT INTO account (created, name, fullname, email_addr, api_key_hash, api_key_encrypted)
+SELECT now(), 'n' || md5(i::text), 'Ann Miller', 'u' || md5('e' || i) || '@example.org', decode(md5(i::text), 'hex'), ''
+  FROM generate_series(1, {accounts}) i;
+ALTER TABLE account ENABLE TRIGGER USER;
+INSERT INTO person_stat (user_id, runs, shown) SELECT id, 1, true FROM account ON CONFLICT DO NOTHING;
+ANALYZE account, person_stat
+"""
+@pytest_twisted.ensureDeferred
+async def test_lists_of_accounts_touch_few_pages(served):
+    for statement in FILL.format(accounts=ACCOUNTS).split(";"):
+        await served.database.execute(statement)
+    explained = Explained(served.database)
+    for listing in (user_search.listed(explained, Keyset(size=10), None), people.page(explained, 10, 0)):
+        await listing
+        assert 0 < explained.pages < MAX_PAGES, listing.__qualname__
+    (row,) = await user_search.search_listed(served.database, NINTH[:20], 50)
+    assert row["name"] == f"n{NINTH}" and row["n_answers"] == 1
