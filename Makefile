@@ -5,7 +5,7 @@
 .DELETE_ON_ERROR:
 
 # Also where somebody wants no compiled modules: a test starts hundreds of programs, which would all compile the same.
-test: export PYTHONDONTWRITEBYTECODE =
+test check proofs tests: export PYTHONDONTWRITEBYTECODE =
 
 venv = .venv/bin/
 

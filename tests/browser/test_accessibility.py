@@ -7,6 +7,7 @@ element, not once for each element: the frame of a page and the rows of a list a
 from __future__ import annotations
 
 import importlib.resources
+import json
 from typing import Any
 
 import pytest
@@ -19,7 +20,7 @@ EVERY = cases()
 STRANGE = ("hostile", "long words", "right to left")
 PLAIN = [case for case in EVERY if not case.kind.endswith(STRANGE)]
 HOSTILE = [case for case in EVERY if case.kind.endswith("hostile")]
-RUN_AXE = """async options => (await axe.run(document, {resultTypes: ['violations'], ...options})).violations
+RUN_AXE = """async (where, options) => (await axe.run(where, {resultTypes: ['violations'], ...options})).violations
     .map(v => v.id + ': ' + v.nodes.slice(0, 3).map(n => n.html.slice(0, 160)).join(' | '))"""
 COLOURS = {"runOnly": ["color-contrast", "link-in-text-block"]}
 SHAPES = {"rules": {name: {"enabled": False} for name in COLOURS["runOnly"]}, "preload": False}
@@ -40,7 +41,19 @@ FRESH = """() => {
     window.fresh = [...document.querySelectorAll('body *')].filter(e => drawn(e) && !seen.has(look(e)) && seen.add(look(e)));
     return window.fresh.length;
 }"""
-RUN_COLOURS = RUN_AXE.replace("document, ", "window.fresh, ")
+
+# What axe says against the page that is shown.
+RUN_SHAPES = f"() => ({RUN_AXE})(document, {json.dumps(SHAPES)})"
+# What axe says against the colours of what is drawn as nothing before it, in the light and in the dark theme.
+RUN_COLOURS = f"""async () => {{
+    const wrong = [];
+    if (({FRESH})())
+        for (const theme of ['light', 'dark']) {{
+            document.documentElement.dataset.theme = theme;
+            wrong.push(...(await ({RUN_AXE})(window.fresh, {json.dumps(COLOURS)})).map(line => `${{theme}}: ${{line}}`));
+        }}
+    return wrong;
+}}"""
 
 
 FIRST = {case.template: case for case in reversed(PLAIN)}  # one case of each template
@@ -58,42 +71,18 @@ def inspected(opened: Any) -> Any:
     return make
 
 
-def found(page: Any, options: dict[str, Any]) -> list[str]:
-    """What axe says against the page that is shown."""
-    wrong: list[str] = page.evaluate(RUN_AXE, options)
-    return wrong
-
-
-def contrast(page: Any) -> list[str]:
-    """What axe says against the colours of what is drawn as nothing before it, in the light and in the dark theme."""
-    wrong: list[str] = []
-    if page.evaluate(FRESH):
-        for theme in ("light", "dark"):
-            page.evaluate("theme => document.documentElement.dataset.theme = theme", theme)
-            wrong += [f"{theme}: {line}" for line in page.evaluate(RUN_COLOURS, COLOURS)]
-    return wrong
-
-
 def test_axe_finds_no_colour_too_pale_in_either_theme(inspected: Any) -> None:
     gallery = inspected(viewport={"width": 1280, "height": 800})
-    wrong = {}
-    for case in FIRST.values():
-        light = Case(case.template, case.kind, case.context | {"theme": "light"})
-        if said := contrast(gallery.swap(light)):
-            wrong[case.template, case.kind] = said
-    assert wrong == {}
+    light = (Case(case.template, case.kind, case.context | {"theme": "light"}) for case in FIRST.values())
+    assert {case[:2]: wrong for case, wrong in gallery.each(light, RUN_COLOURS) if wrong} == {}
 
 
 def test_axe_finds_nothing_in_arabic_on_a_phone_and_nothing_is_too_wide(inspected: Any) -> None:
     gallery = inspected(viewport={"width": 320, "height": 640})
-    wrong = {}
-    for case in PLAIN:
-        page = gallery.swap(Case(case.template, case.kind, case.context | {"locale": "ar", "direction": "rtl"}))
-        said = found(page, SHAPES)
-        over = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
-        if said or over > 0:
-            wrong[case.template, case.kind] = (said, over)
-    assert wrong == {}
+    arabic = (Case(case.template, case.kind, case.context | {"locale": "ar", "direction": "rtl"}) for case in PLAIN)
+    over = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+    looked = gallery.each(arabic, f"async () => [await ({RUN_SHAPES})(), {over}]")
+    assert {case[:2]: (said, wide) for case, (said, wide) in looked if said or wide > 0} == {}
 
 
 def test_axe_would_find_something(inspected: Any) -> None:
@@ -101,9 +90,9 @@ def test_axe_would_find_something(inspected: Any) -> None:
     page.evaluate(
         "document.querySelector('main').insertAdjacentHTML('beforeend', '<p class=soft><font color=#ccc>pale</font></p><img src=/x>')"
     )
-    assert "image-alt" in {line.partition(":")[0] for line in found(page, SHAPES)}
-    pale = [line for line in contrast(page) if "pale" in line]
-    assert len(pale) == 1 and "color-contrast" in pale[0] and contrast(page) == []
+    assert "image-alt" in {line.partition(":")[0] for line in page.evaluate(RUN_SHAPES)}
+    pale = [line for line in page.evaluate(RUN_COLOURS) if "pale" in line]
+    assert len(pale) == 1 and "color-contrast" in pale[0] and page.evaluate(RUN_COLOURS) == []
 
 
 def test_nothing_that_people_wrote_runs_even_without_the_policy(opened: Any) -> None:

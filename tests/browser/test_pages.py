@@ -40,26 +40,26 @@ def test_pages_fit_a_small_phone_and_what_can_be_touched_is_large_enough(
 ) -> None:
     gallery = opened(viewport={"width": 320, "height": 640}, has_touch=True)
     gallery.show(PARTS)
-    wrong = {}
-    for case in shown:
-        page = gallery.swap(Case(case.template, case.kind, case.context | {"locale": locale}))
-        over, small = page.evaluate(f"[{TOO_WIDE}, {TOO_SMALL}]")
-        if over > 0 or small:
-            wrong[case.template, case.kind] = (over, small)
+    spoken = (Case(case.template, case.kind, case.context | {"locale": locale}) for case in shown)
+    wrong = {
+        (case.template, case.kind): (over, small)
+        for case, (over, small) in gallery.each(spoken, f"() => [{TOO_WIDE}, {TOO_SMALL}]")
+        if over > 0 or small
+    }
     assert wrong == {}
+
+
+TWICE = f"""() => {{
+    const window = {TOO_WIDE};
+    document.documentElement.style.fontSize = '200%';  // only the letters, in the same window
+    return [window, {TOO_WIDE}];
+}}"""
 
 
 def test_pages_fit_at_twice_their_size(opened: Any) -> None:
     gallery = opened(viewport={"width": 640, "height": 400}, device_scale_factor=2)  # a window of 1280 by 800 at 200 %
     gallery.show(PARTS)
-    wide = {}
-    for case in ONCE:
-        page = gallery.swap(case)
-        window = page.evaluate(TOO_WIDE)
-        page.evaluate("document.documentElement.style.fontSize = '200%'")  # only the letters, in the same window
-        letters = page.evaluate(TOO_WIDE)
-        if window > 0 or letters > 0:
-            wide[case.template, case.kind] = (window, letters)
+    wide = {(case.template, case.kind): found for case, found in gallery.each(ONCE, TWICE) if max(found) > 0}
     assert wide == {}
 
 

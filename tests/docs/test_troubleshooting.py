@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shlex
-import subprocess
 import uuid
 from pathlib import Path
 
 import pytest
 from support.person import Person
+from support.servers.forks import Ended, Warm
 from support.servers.live import BIN
 
 PAGE = (Path(__file__).parents[2] / "docs" / "troubleshooting.md").read_text("utf-8")
@@ -26,7 +25,20 @@ ASKING = {"user remove-factors <name>"}
 
 
 @pytest.fixture(scope="module")
-def stand_ins(live_server):
+def run(live_server, tmp_path_factory):
+    """Runs a command with the server's settings, in its folder."""
+    warm = Warm(tmp_path_factory.mktemp("crowdctl"))
+
+    def command(typed: str) -> Ended:
+        argv = [str(BIN / "crowdctl"), *shlex.split(typed)]
+        return warm.run(argv, live_server.environment, str(live_server.data), "")
+
+    yield command
+    warm.end()
+
+
+@pytest.fixture(scope="module")
+def stand_ins(live_server, run):
     """A project with a webhook, a person, a letter, a job."""
     word = uuid.uuid4().hex[:8]
     owner = Person(live_server.url).register(f"owner{word}")
@@ -34,36 +46,24 @@ def stand_ins(live_server):
     info = {"task_presenter": "<p>Is it an owl?</p>"}
     project = owner.api("POST", "project", {**body, "info": info, "webhook": "http://127.0.0.1:9/"})
     owner.api("POST", "task", {"project_id": project["id"], "info": 1})
-    run(live_server, "mail test you@example.org")
-    letters = json.loads(run(live_server, "mail list --json").stdout)
+    run("mail test you@example.org")
+    letters = run("mail list --json").json
     return {"<project>": f"owls{word}", "<name>": owner.name, "<id>": str(letters[0]["id"])}
-
-
-def run(live_server, command: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [BIN / "crowdctl", *shlex.split(command)],
-        env=live_server.environment,
-        cwd=live_server.data,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("command", COMMANDS)
-def test_a_command_does_what_it_is_for(live_server, stand_ins, command):
+def test_a_command_does_what_it_is_for(run, stand_ins, command):
     words = {**stand_ins, "<name>": "fold_counters"} if command.startswith("jobs ") else stand_ins
     typed = f"{command} --yes" if command in ASKING else command
     for name, value in words.items():
         typed = typed.replace(name, value)
-    done = run(live_server, typed)
-    said = f"{typed}: {done.stdout}{done.stderr}"
-    assert "Traceback" not in done.stderr and (command in SILENT or done.stdout + done.stderr), said
+    done = run(typed)
+    said = f"{typed}: {done.output}{done.complaint}"
+    assert "Traceback" not in done.complaint and (command in SILENT or done.output + done.complaint), said
     if command in REFUSED:
-        assert done.returncode in (0, 1), said
+        assert done.status in (0, 1), said
     elif command in FINDS:
-        assert done.returncode in (0, 1) and done.stdout, said
+        assert done.status in (0, 1) and done.output, said
     else:
-        assert done.returncode == 0, said
+        assert done.status == 0, said

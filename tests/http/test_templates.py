@@ -222,7 +222,9 @@ def test_a_refusal_has_a_way_back_and_its_request(code: int) -> None:
 
 @shows("format-form")
 def test_a_password_is_never_sent_back() -> None:
-    for case in EVERY:
+    typed = [case for case in EVERY if "hunter2" in str(case.context)]
+    assert typed
+    for case in typed:
         assert "hunter2" not in TEMPLATES.render(case.template, case.context)
 
 

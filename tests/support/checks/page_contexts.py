@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
@@ -252,7 +253,8 @@ EMPTY_HOME: Context = {
 }
 
 
-def cases() -> list[Case]:
+@functools.cache
+def cases() -> tuple[Case, ...]:
     """Every page in its ordinary states, then each of them with hostile, long and Arabic words."""
     plain = list(_plain())
     strange = (("hostile", _all(EVIL)), ("long words", _all(LONG)), ("right to left", _all(ARABIC)))
@@ -261,7 +263,7 @@ def cases() -> list[Case]:
         for case in plain
         for name, change in strange
     )
-    return [*plain, *changed]
+    return (*plain, *changed)
 
 
 def _plain() -> Iterator[Case]:
