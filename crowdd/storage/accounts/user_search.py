@@ -49,9 +49,11 @@ async def listed(db: Database, place: Keyset, role: str | None) -> KeysetPage[Li
     rows = await fetch_rows(
         db,
         ListedAccount,
-        'SELECT u.id, u.name, u.fullname, u.email_addr, u.created, u.admin, u."restrict", coalesce(s.runs, 0) AS n_answers'
-        f" FROM (SELECT *, row_number() OVER () AS nth FROM (SELECT * FROM account WHERE {' AND '.join(where)} {place.limited(keys)}) a) u"
-        " LEFT JOIN LATERAL (SELECT runs FROM score WHERE user_id = u.id) s ON true ORDER BY u.nth",
+        "WITH here AS MATERIALIZED (SELECT *, row_number() OVER () AS nth"
+        f" FROM (SELECT * FROM account WHERE {' AND '.join(where)} {place.limited(keys)}) a),"
+        " scored AS MATERIALIZED (SELECT * FROM scores_of(ARRAY(SELECT id FROM here)))"
+        ' SELECT u.id, u.name, u.fullname, u.email_addr, u.created, u.admin, u."restrict", coalesce(s.runs, 0) AS n_answers'
+        " FROM here u LEFT JOIN scored s ON s.user_id = u.id ORDER BY u.nth",
         place.values(),
     )
     return place.part(rows)
