@@ -404,7 +404,7 @@ def _administration_cases() -> Iterator[Case]:
     }
     recent = {name: [IN_WEEK] * 12 for name in lists}
     yield page("dashboard", "a week", **figures, **counted, **recent, update_feed=FEED, wait=False)
-    none: Context = {"totals": dict.fromkeys(counted["totals"], 0), "minutes": 0}
+    none: Context = {"totals": dict.fromkeys(counted["totals"], 0), "minutes": 0, "max_listed": 100}
     nothing = dict.fromkeys(figures, week(*[0] * 7))
     yield page("dashboard", "new", **nothing, **none, **{name: [] for name in lists}, update_feed=[], wait=True)
     chosen = {"user": "ilse", "kind": "project"}
