@@ -43,6 +43,28 @@ async def charts(client, query=""):
 
 @shows("page-results-charts")
 @pytest_twisted.ensureDeferred
+async def test_tasks_without_a_winner_are_the_last_group_however_few_answers_there_are(served):
+    owner = await served.person("owner")
+    project = await served.project(owner, tasks=2, published=True, n_answers=2)
+    for task, info in zip(project["tasks"], PLACES.values(), strict=False):
+        assert (await owner.put(f"/api/task/{task}", json={"info": info})).status == 200
+    for name, answers in (("ada", ("fox", "fox")), ("bob", ("fox", "owl"))):
+        person = await served.person(name)
+        for answer in answers:
+            task = (await person.get(f"/api/{project['id']}/newtask")).json()
+            body = {"project_id": project["id"], "task_id": task["id"], "info": {"answer": answer}}
+            assert (await person.post("/api/taskrun", json=body)).status == 200
+    told = await charts(served.client())
+    assert [one["answer"] for one in told["answers"]] == ["fox"]
+    none = len(told["answers"]) + 1
+    assert sorted(point["group"] for point in told["map"]["points"]) == [0, none]
+    assert sorted(bar["group"] for bar in told["timeline"]["times"]) == [0, none]
+    page = (await served.client().get("/project/birds/results")).text
+    assert "No single winner" in page and "Other answers" not in page
+
+
+@shows("page-results-charts")
+@pytest_twisted.ensureDeferred
 async def test_places_and_dates_are_counted_by_answer(served, placed):
     owner = await placed(list(PLACES.values()), ["fox", "fox", "owl", "fox", "cat"])
     told = await charts(served.client())

@@ -4,34 +4,24 @@ from __future__ import annotations
 
 import attrs
 
-from crowdd.domain.core.pagination import Pagination
 from crowdd.domain.core.records import NOT_FOUND
 from crowdd.errors import NotFoundError
+from crowdd.languages import _
 from crowdd.storage.accounts import people
 from crowdd.storage.accounts.rows import ScoredPerson
+from crowdd.storage.core.keyset import Keyset, KeysetPage
 from crowdd.storage.database import Transactions
 
-PER_PAGE = 24
+MAX_PASSED = 10_000  # accounts that a page by its number may pass over
 
 
 @attrs.frozen
 class UserPage:
-    """A page of people: rows of accounts with score, and how many there are in all."""
+    """A page of people: the place at which it begins, rows of accounts with score, and how many people there are."""
 
-    people: list[ScoredPerson]
-    page: int
+    place: Keyset
+    part: KeysetPage[ScoredPerson]
     total: int
-
-    @property
-    def pagination(self) -> Pagination:
-        """The page among its neighbours (interface: account-page)."""
-        return {
-            "page": self.page,
-            "per_page": PER_PAGE,
-            "total": self.total,
-            "prev": self.page > 1,
-            "next": self.page * PER_PAGE < self.total,
-        }
 
 
 class UserList:
@@ -40,10 +30,17 @@ class UserList:
     def __init__(self, db: Transactions) -> None:
         self._db = db
 
-    async def page(self, number: int) -> UserPage:
-        """The newest first. Raises NotFoundError beyond the last page."""
-        total = await people.total(self._db)
-        if not 1 <= number <= max(1, -(-total // PER_PAGE)):
+    async def page(self, place: Keyset) -> UserPage:
+        """A page of people in the order of their ids, the newest first unless the place says otherwise."""
+        return UserPage(place, await people.page(self._db, place), await people.total(self._db))
+
+    async def numbered(self, number: int, size: int) -> UserPage:
+        """A page by its number, the newest first. Raises NotFoundError beyond the last page and beyond MAX_PASSED."""
+        passed = (number - 1) * size
+        if passed > MAX_PASSED:
+            raise NotFoundError(NOT_FOUND, hint=_("Pages further back begin at an account: use `before`."))
+        last = await people.nth_newest(self._db, passed) if passed > 0 else None
+        found = await self.page(Keyset(size, before=last))
+        if number < 1 or (passed and (last is None or not found.part.rows)):
             raise NotFoundError(NOT_FOUND)
-        rows = await people.page(self._db, PER_PAGE, (number - 1) * PER_PAGE)
-        return UserPage(rows, number, total)
+        return found

@@ -40,6 +40,8 @@ MANY: Mapping[str, tuple[str, Callable[[Database, Sequence[int]], Awaitable[list
 }
 """What can be done to several rows at once: of what they are rows, and the change."""
 _NEWEST = Keyset()
+MAX_LISTED_PROJECTS = dashboard.MAX_LISTED
+"""Projects of the week in each list of the dashboard."""
 FRESH_SECONDS, NEWEST_SECONDS = 600, 10
 """How old the dashboard's figures may be, and how old at least before somebody may ask for new ones."""
 

@@ -8,12 +8,13 @@ from crowdd.domain.core.records import NOT_FOUND
 from crowdd.domain.tasks.changes import Changes
 from crowdd.errors import NotFoundError
 from crowdd.requester import Requester
+from crowdd.storage.core.keyset import Keyset, KeysetPage
 from crowdd.storage.database import Database
 from crowdd.storage.tasks import volunteers
 from crowdd.storage.tasks.rows import VolunteerRow
 
 PER_PAGE = 50
-MAX_PASSED = 10_000  # volunteers that a page may pass over
+MAX_PASSED = 10_000  # volunteers that a page by its number may pass over
 
 
 @attrs.frozen
@@ -54,18 +55,28 @@ class Volunteers:
         self,
         who: Requester,
         project_id: int,
-        limit: int,
-        offset: int,
+        place: Keyset,
         known: bool | None = None,
-        descending: bool = True,
-    ) -> list[Volunteer]:
-        """By their answers, the most first; ``known``: only those with an account, or only those without.
+        offset: int = 0,
+    ) -> KeysetPage[Volunteer]:
+        """A page by their answers. ``known``: only those with an account, or only those without.
+
+        ``offset``: so many more are passed over.
 
         Raises NotFoundError, AnonymousError or ForbiddenError.
         """
         await self._changes.require(self._db, who, project_id)
-        found = await volunteers.listed(self._db, project_id, limit, offset, known, descending)
-        return [Volunteer.of(row) for row in found]
+        found = await volunteers.listed(self._db, project_id, place, known, offset)
+        return KeysetPage([Volunteer.of(row) for row in found.rows], found.previous, found.next)
+
+    async def numbered(self, project_id: int, place: Keyset, number: int, known: bool | None = None) -> Keyset:
+        """The place of a page by its number, 1 or more, in the same order. Beyond the last page it is an empty one."""
+        passed = (number - 1) * place.size
+        if passed <= 0:
+            return place
+        before = await volunteers.listed(self._db, project_id, attrs.evolve(place, size=1), known, passed - 1)
+        last = before.rows[0]["volunteer"] if before.rows else ""
+        return attrs.evolve(place, before=last) if place.descending else attrs.evolve(place, after=last)
 
     async def count(self, project_id: int, known: bool | None = None) -> int:
         """How many there are."""

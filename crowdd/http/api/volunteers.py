@@ -16,6 +16,7 @@ from crowdd.http.request import Incoming
 from crowdd.http.responses import JsonResponse, Response
 from crowdd.http.routing import Route, get
 from crowdd.kinds.types import Integer
+from crowdd.storage.core.keyset import Keyset
 
 _COUNT = Integer(minimum=0).schema()
 _TEXT = {"type": "string"}
@@ -59,5 +60,5 @@ class VolunteersApi:
         limit = queries.number(incoming.query.get("limit", ""), "limit", queries.DEFAULT_LIMIT)
         offset = queries.number(incoming.query.get("offset", ""), "offset", 0)
         limit = min(limit, queries.MAX_LIMIT)
-        found = await self._volunteers.listed(incoming.who, checked_id(object_id), limit, offset)
-        return JsonResponse([attrs.asdict(each) for each in found])
+        found = await self._volunteers.listed(incoming.who, checked_id(object_id), Keyset(limit), offset=offset)
+        return JsonResponse([attrs.asdict(each) for each in found.rows])

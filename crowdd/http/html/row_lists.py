@@ -14,12 +14,15 @@ from crowdd.http.html.table import Filters, Table
 from crowdd.http.request import Incoming
 from crowdd.http.responses import BytesResponse
 from crowdd.kinds.kind import outward
+from crowdd.kinds.types import clean_text
 from crowdd.languages import _
 from crowdd.storage.core.keyset import Keyset, KeysetPage
 from crowdd.values import Values
 
 PAGE_SIZES = (25, 50, 100)
 PER_PAGE = 50
+_MAX_CODE = 100  # characters
+RowId = Callable[[Any], int | str]
 
 
 class PageLinks(TypedDict):
@@ -39,11 +42,15 @@ class WithTable(TypedDict):
 
 @attrs.frozen
 class RowList:
-    """How a list may be sorted. The first order is the one it has by itself; ``descending`` says in which direction."""
+    """How a list may be sorted. The first order is the one it has by itself; ``descending`` says in which direction.
+
+    ``coded``: pages begin at rows that have a code instead of a number.
+    """
 
     orders: Sequence[str] = ("id",)
     descending: bool = True
     per_page: int = PER_PAGE
+    coded: bool = False
 
     def place(self, incoming: Incoming) -> Keyset:
         """The page that the address asks for. Raises InvalidValueError."""
@@ -57,11 +64,14 @@ class RowList:
             choices = ", ".join(map(str, PAGE_SIZES))
             raise InvalidValueError(_("%(name)s must be one of %(choices)s.", name="per_page", choices=choices))
         down = queries.flag(query.get("desc", ""), "desc") if query.get("orderby") else self.descending
-        beside = {name: queries.number(query[name], name, 0) for name in ("before", "after") if query.get(name)}
+        beside = {name: self._row(query[name], name) for name in ("before", "after") if query.get(name)}
         return Keyset(size, order, down, **beside)
 
-    def drawn(self, place: Keyset, filters: Filters, part: KeysetPage[Any], row_id: Callable[[Any], int]) -> WithTable:
-        """The table around a page. ``filters`` are those of the address, ``row_id`` says the id of a row."""
+    def _row(self, text: str, name: str) -> int | str:
+        return clean_text(text)[:_MAX_CODE] if self.coded else queries.number(text, name, 0)
+
+    def drawn(self, place: Keyset, filters: Filters, part: KeysetPage[Any], row_id: RowId) -> WithTable:
+        """The table around a page. ``filters`` are those of the address, ``row_id`` says the id or code of a row."""
         said = {
             **filters,
             "orderby": place.order,
@@ -84,7 +94,7 @@ def page_csv(name: str, columns: Sequence[str], rows: Sequence[Values]) -> Bytes
     return table.as_csv(name, columns, [[row.get(column) for column in columns] for row in rows])
 
 
-def _page_links(place: Keyset, said: Filters, part: KeysetPage[Any], row_id: Callable[[Any], int]) -> PageLinks:
+def _page_links(place: Keyset, said: Filters, part: KeysetPage[Any], row_id: RowId) -> PageLinks:
     forward, back = ("before", "after") if place.descending else ("after", "before")
     first = table.query(said) if place.row is not None else None
     if not part.rows:

@@ -3,32 +3,41 @@
 from __future__ import annotations
 
 from crowdd.storage.accounts.rows import Answered, ScoredPerson
-from crowdd.storage.database import Database, fetch_rows, one
+from crowdd.storage.core.keyset import Keyset, KeysetPage
+from crowdd.storage.database import Database, fetch_rows, one, one_or_none
 
-SCORE = "(coalesce(s.runs, 0) + coalesce(d.runs, 0))"
-SCORES = (
-    "LEFT JOIN person_stat s ON s.user_id = u.id"
-    " LEFT JOIN (SELECT user_id, sum(runs)::bigint AS runs FROM stat_delta"
-    " WHERE user_id IS NOT NULL AND xact >= (SELECT unfolded_from()) GROUP BY 1) d ON d.user_id = u.id"
-)
-"""The score of each account of ``u``. A join with the view ``score`` would compute the scores of all accounts first."""
+_KEYS = ("id",)
 
 
 async def total(db: Database) -> int:
-    """How many accounts are not blocked."""
-    return int((await one(db, 'SELECT count(*) AS n FROM account WHERE NOT "restrict"'))["n"])
+    """How many accounts are not blocked, from the counters."""
+    return int((await one(db, "SELECT total FROM place_of(NULL)"))["total"])
 
 
-async def page(db: Database, limit: int, offset: int) -> list[ScoredPerson]:
-    """Accounts that are not blocked, the newest first, with score and n_answers."""
-    return await fetch_rows(
+async def page(db: Database, place: Keyset) -> KeysetPage[ScoredPerson]:
+    """A page of the accounts that are not blocked, with score and n_answers."""
+    way = "DESC" if place.reads_down else "ASC"
+    rows = await fetch_rows(
         db,
         ScoredPerson,
-        'WITH here AS (SELECT id FROM account WHERE NOT "restrict" ORDER BY id DESC LIMIT %(limit)s OFFSET %(offset)s)'
-        f" SELECT u.*, {SCORE} AS score, {SCORE} AS n_answers"
-        f" FROM here JOIN person_record u USING (id) {SCORES} ORDER BY u.id DESC",
-        {"limit": limit, "offset": offset},
+        "WITH here AS MATERIALIZED ("
+        f'SELECT id FROM account WHERE NOT "restrict" AND {place.beside("account", "id", _KEYS)} {place.limited(_KEYS)}),'
+        " scored AS MATERIALIZED (SELECT * FROM scores_of(ARRAY(SELECT id FROM here)))"
+        " SELECT u.*, coalesce(s.runs, 0) AS score, coalesce(s.runs, 0) AS n_answers"
+        f" FROM here JOIN person_record u USING (id) LEFT JOIN scored s ON s.user_id = u.id ORDER BY u.id {way}",
+        place.values(),
     )
+    return place.part(rows)
+
+
+async def nth_newest(db: Database, nth: int) -> int | None:
+    """The id of the account with ``nth`` - 1 newer ones, blocked ones left out; None if there are fewer. Reads ``nth`` accounts."""
+    row = await one_or_none(
+        db,
+        'SELECT id FROM account WHERE NOT "restrict" ORDER BY id DESC LIMIT 1 OFFSET %(passed)s',
+        {"passed": nth - 1},
+    )
+    return row["id"] if row else None
 
 
 async def claimable(db: Database, actor: str, to: str, limit: int) -> list[Answered]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from crowdd.storage.accounts.people import SCORE, SCORES
 from crowdd.storage.accounts.rows import AccountState, ExportedAccount, ListedAccount, RankedPerson
 from crowdd.storage.core.keyset import Keyset, KeysetPage
 from crowdd.storage.database import Database, fetch_row_or_none, fetch_rows, one_or_none
@@ -14,7 +13,7 @@ _MIN_CHARACTERS = 3  # characters that the index of trigrams needs
 _NEWEST = 20_000  # accounts that are looked through for less
 _PERSON = "u.*, p.score, p.score AS n_answers, p.rank, p.total FROM person_record u CROSS JOIN LATERAL place_of(u.id) p WHERE u.id IN"
 _LOOKED_AT = "(name || ' ' || fullname || ' ' || email_addr)"
-_LISTED = f'u.id, u.name, u.fullname, u.email_addr, u.created, u.admin, u."restrict", {SCORE} AS n_answers'
+_LISTED = 'u.id, u.name, u.fullname, u.email_addr, u.created, u.admin, u."restrict", coalesce(s.runs, 0) AS n_answers'
 
 
 async def admins(db: Database) -> list[RankedPerson]:
@@ -34,8 +33,11 @@ async def search(db: Database, words: str, limit: int) -> list[RankedPerson]:
 
 async def search_listed(db: Database, words: str, limit: int) -> list[ListedAccount]:
     """The same accounts as rows of the list, without ranks, which take most of the time."""
-    rows = f"(SELECT a.* FROM account a JOIN best USING (id)) u {SCORES}"
-    sql = f"{_found(words)} SELECT {_LISTED} FROM {rows} ORDER BY lower(u.name) LIKE %(first)s DESC, u.id"
+    sql = (
+        f"{_found(words)}, scored AS MATERIALIZED (SELECT * FROM scores_of(ARRAY(SELECT id FROM best)))"
+        f" SELECT {_LISTED} FROM account u JOIN best USING (id) LEFT JOIN scored s ON s.user_id = u.id"
+        " ORDER BY lower(u.name) LIKE %(first)s DESC, u.id"
+    )
     return await fetch_rows(db, ListedAccount, sql, _wanted(words, limit))
 
 
@@ -69,9 +71,11 @@ async def listed(db: Database, place: Keyset, role: str | None) -> KeysetPage[Li
     rows = await fetch_rows(
         db,
         ListedAccount,
-        f"SELECT {_LISTED}"
-        f" FROM (SELECT *, row_number() OVER () AS nth FROM (SELECT * FROM account WHERE {' AND '.join(where)} {place.limited(keys)}) a) u"
-        f" {SCORES} ORDER BY u.nth",
+        "WITH here AS MATERIALIZED (SELECT *, row_number() OVER () AS nth"
+        f" FROM (SELECT * FROM account WHERE {' AND '.join(where)} {place.limited(keys)}) a),"
+        " scored AS MATERIALIZED (SELECT * FROM scores_of(ARRAY(SELECT id FROM here)))"
+        f" SELECT {_LISTED}"
+        " FROM here u LEFT JOIN scored s ON s.user_id = u.id ORDER BY u.nth",
         place.values(),
     )
     return place.part(rows)

@@ -15,18 +15,18 @@ MAX_ID = 2**63 - 1
 class Keyset:
     """Which page of a list: its first one, or the one beside a row.
 
-    ``before`` and ``after`` are ids. They mean the order of the index, whichever way the list is sorted: rows ``before``
-    another one have a smaller key. ``size`` is the number of rows on a page.
+    ``before`` and ``after`` are ids, or codes where rows have no number. They mean the order of the index, whichever way
+    the list is sorted: rows ``before`` another one have a smaller key. ``size`` is the number of rows on a page.
     """
 
     size: int = 50
     order: str = "id"
     descending: bool = True
-    before: int | None = None
-    after: int | None = None
+    before: int | str | None = None
+    after: int | str | None = None
 
     @property
-    def row(self) -> int | None:
+    def row(self) -> int | str | None:
         """The row beside which the page lies; None for the first page."""
         return self.after if self.before is None else self.before
 

@@ -8,7 +8,7 @@ from crowdd.storage.database import Database, as_json, fetch_row_or_none, fetch_
 from crowdd.storage.server.rows import DashboardSnapshot, DayFigures, RecentProject, Returning, WeekPeople
 
 _DAYS = 7
-_LISTED = 100
+MAX_LISTED = 100  # projects of the week in each list
 # Every day of the week until today, UTC.
 _WEEK = f"""week AS (SELECT d::date AS day FROM (SELECT (clock() AT TIME ZONE 'UTC')::date AS today) t,
     generate_series(today - {_DAYS - 1}, today, interval '1 day') d)"""
@@ -97,5 +97,5 @@ async def projects(db: Database, what: str) -> list[RecentProject]:
         RecentProject,
         f"""WITH {_WEEK} SELECT to_char(p.{column} AT TIME ZONE 'UTC', 'YYYY-MM-DD') AS day, p.id, p.short_name, p.name AS p_name, p.owner_id, a.name AS u_name, a.email_addr
           FROM project p JOIN account a ON a.id = p.owner_id
-         WHERE {state} AND p.{column} >= (SELECT min(day) FROM week)::timestamp AT TIME ZONE 'UTC' ORDER BY p.{column} DESC, p.id DESC LIMIT {_LISTED}""",
+         WHERE {state} AND p.{column} >= (SELECT min(day) FROM week)::timestamp AT TIME ZONE 'UTC' ORDER BY p.{column} DESC, p.id DESC LIMIT {MAX_LISTED}""",
     )

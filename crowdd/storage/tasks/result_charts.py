@@ -44,8 +44,8 @@ async def bins(db: Database, project_id: int, ordinals: int, latitude: str, long
         picked AS MATERIALIZED (SELECT hash, id, {_degrees("y", 90)} AS y, {_degrees("x", 180)} AS x, {_DAY} AS day FROM read),
         top AS MATERIALIZED (SELECT hash, min(id) AS id, row_number() OVER (ORDER BY count(*) DESC, hash)::int AS nth
                   FROM picked WHERE hash IS NOT NULL AND (x IS NOT NULL AND y IS NOT NULL OR day IS NOT NULL) GROUP BY 1 ORDER BY 3 LIMIT {GROUPS}),
-        grouped AS MATERIALIZED (SELECT x, y, day, CASE WHEN p.hash IS NULL THEN {GROUPS + 1} ELSE coalesce(top.nth, {GROUPS + 1}) - 1 END AS g
-                      FROM picked p LEFT JOIN top USING (hash)),
+        grouped AS MATERIALIZED (SELECT x, y, day, CASE WHEN p.hash IS NULL THEN named + 1 ELSE coalesce(top.nth - 1, named) END AS g
+                      FROM picked p LEFT JOIN top USING (hash), (SELECT count(*)::int AS named FROM top) n),
         box AS (SELECT min(x) AS x0, max(x) AS x1, min(y) AS y0, max(y) AS y1 FROM grouped WHERE x IS NOT NULL AND y IS NOT NULL),
         cell AS (SELECT round(avg(x)::numeric, 4)::float8 AS x, round(avg(y)::numeric, 4)::float8 AS y, g AS group, count(*)::int AS n FROM grouped, box
                   WHERE x IS NOT NULL AND y IS NOT NULL

@@ -243,7 +243,7 @@ class TimeBin(TypedDict):
 class ResultBins(TypedDict):
     """Last results by place and date, of each ``step``-th task: ``tasks`` in all.
 
-    A ``group`` is the place of its answer in ``answers``; then come all other answers (GROUPS), and none (GROUPS + 1).
+    A ``group`` is the place of its answer in ``answers``; the next number stands for all other answers, the one after it for none.
     """
 
     step: int

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from crowdd.storage.core.keyset import Keyset, KeysetPage
 from crowdd.storage.database import Database, fetch_row_or_none, fetch_rows, one, one_or_none
 from crowdd.storage.tasks.rows import VolunteerRow
 
-# Those with answers that are not folded yet, and as many of the folded ones as may be on the pages up to this one: each half of
-# them, with and without an account, is read from its index (volunteer_top).
+# Those with answers that are not folded yet, and as many of the folded ones as may be on the page: each half of them, with and
+# without an account, is read from its index (volunteer_top), beginning at the volunteer whom the page names (here).
 _HALVES = {True: "(actor LIKE 'u:%%') IS TRUE", False: "(actor LIKE 'u:%%') IS FALSE"}
 _UNFOLDED = """
 WITH d AS MATERIALIZED (
     SELECT u.actor, u.runs + coalesce(v.runs, 0) AS runs FROM unfolded_runs(%(project)s, false, clock()) u
       LEFT JOIN volunteer v ON v.project_id = %(project)s AND v.actor = u.actor),
-n AS (SELECT %(limit)s + %(offset)s + count(*) AS maximum FROM d)"""
+n AS (SELECT %(place_limit)s + %(offset)s + count(*) AS maximum FROM d),
+here AS MATERIALIZED (
+    SELECT actor, runs_of(%(project)s, actor) AS runs FROM volunteer_word WHERE word = %(place)s AND project_id = %(project)s)"""
 _COLUMNS = (
     "w.word AS volunteer, r.actor, r.answers::bigint AS answers, a.id AS user_id, a.name AS user_name, EXISTS ("
     "SELECT FROM barred_volunteer b WHERE b.project_id = %(project)s AND b.subject = r.actor) AS barred"
@@ -24,29 +27,46 @@ _JOINS = (
 
 
 async def listed(
-    db: Database, project_id: int, limit: int, offset: int, known: bool | None = None, descending: bool = True
-) -> list[VolunteerRow]:
-    """Volunteers of a project by their answers; ``known``: only those with an account, or only those without.
+    db: Database, project_id: int, place: Keyset, known: bool | None = None, offset: int = 0
+) -> KeysetPage[VolunteerRow]:
+    """A page of the volunteers of a project by their answers, beside the one with the code that ``place`` names.
 
-    It reads as many counters as there are volunteers up to the end of the page, and those that are not folded yet.
+    ``known``: only those with an account, or only those without. ``offset``: so many more are passed over. It reads as many
+    counters as there are volunteers on the page and passed over, and those that are not folded yet.
     """
-    way = ("DESC", "ASC") if descending else ("ASC", "DESC")
+    way = ("DESC", "ASC") if place.reads_down else ("ASC", "DESC")
+    order = f"runs {way[0]}, actor {way[1]}"
     halves = [half for of, half in _HALVES.items() if known in (None, of)]
+    beside = _beside(place)
     folded = " UNION ALL ".join(
-        f"(SELECT actor, runs FROM volunteer WHERE project_id = %(project)s AND {half} AND runs > 0"
-        f" ORDER BY runs {way[0]}, actor {way[1]} LIMIT (SELECT maximum FROM n))"
+        f"(SELECT actor, runs FROM volunteer WHERE project_id = %(project)s AND {half} AND runs > 0 AND {part}"
+        f" ORDER BY {order} LIMIT (SELECT maximum FROM n))"
         for half in halves
+        for part in beside
     )
     chosen = " OR ".join(halves)
-    return await fetch_rows(
+    rows = await fetch_rows(
         db,
         VolunteerRow,
         f"{_UNFOLDED} SELECT {_COLUMNS} FROM (SELECT actor, runs AS answers FROM ("
         f"SELECT * FROM ({folded}) f WHERE NOT EXISTS (SELECT FROM d WHERE d.actor = f.actor) UNION ALL"
-        f" SELECT * FROM d WHERE runs > 0 AND ({chosen})) s ORDER BY runs {way[0]}, actor {way[1]}"
-        f" LIMIT %(limit)s OFFSET %(offset)s) r {_JOINS} ORDER BY r.answers {way[0]}, r.actor {way[1]}",
-        {"project": project_id, "limit": limit, "offset": offset},
+        f" SELECT * FROM d WHERE runs > 0 AND ({chosen}) AND ({' OR '.join(beside)})) s ORDER BY {order}"
+        f" LIMIT %(place_limit)s OFFSET %(offset)s) r {_JOINS} ORDER BY r.answers {way[0]}, r.actor {way[1]}",
+        {"project": project_id, "offset": offset, **place.values()},
     )
+    return place.part(rows)
+
+
+def _beside(place: Keyset) -> list[str]:
+    """Conditions on volunteers beside the one that the page names: as many answers, and more or fewer; each is a part of the index.
+
+    Those with as many answers are in the order of their actors, which is the reverse one of the answers.
+    """
+    if place.row is None:
+        return ["true"]
+    fewer, behind = ("<", ">") if place.reads_down else (">", "<")
+    same = f"runs = (SELECT runs FROM here) AND actor {behind} (SELECT actor FROM here)"
+    return [same, f"runs {fewer} (SELECT runs FROM here)"]
 
 
 async def count(db: Database, project_id: int) -> tuple[int, int]:

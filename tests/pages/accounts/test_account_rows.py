@@ -17,8 +17,8 @@ EVERYBODY, SIGNED_IN, OWN, OWN_ONLY, NOBODY = (
     (403,) * 4,
 )
 ROWS = (
-    ("/account/", {**FRAME, "accounts": list, "pagination": dict, "top_users": list, "update_feed": list, "total": int}, EVERYBODY),
-    ("/account/page/1", {**FRAME, "accounts": list, "pagination": dict, "top_users": list, "update_feed": list, "total": int}, EVERYBODY),
+    ("/account/", {**FRAME, "accounts": list, "pagination": dict, "top_users": list, "update_feed": list, "total": int, "next": type(None)}, EVERYBODY),
+    ("/account/page/1", {**FRAME, "accounts": list, "pagination": dict, "top_users": list, "update_feed": list, "total": int, "next": type(None)}, EVERYBODY),
     ("/account/forgot-password", {**FRAME, "form": dict}, EVERYBODY),
     ("/account/ada", {**FRAME, "user": dict, "projects_contrib": list, "projects_created": list}, EVERYBODY),
     ("/account/ada/projects", {**FRAME, "projects_draft": list, "projects_published": list}, OWN),

@@ -4,7 +4,9 @@ import pytest_twisted
 from support.browsers import newcomer
 from support.checks.shows import shows
 
-KEYS = {"accounts", "pagination", "top_users", "update_feed", "total", "template", "title"}
+from crowdd.domain.accounts.user_list import MAX_PASSED
+
+KEYS = {"accounts", "pagination", "next", "top_users", "update_feed", "total", "template", "title"}
 
 
 @shows("account-page")
@@ -24,8 +26,39 @@ async def test_people_come_by_pages_the_newest_first(served):
     stored = await served.database.fetch('SELECT name FROM account WHERE NOT "restrict" ORDER BY id DESC')
     assert names == [row["name"] for row in stored] and names[0] == "reader"
     assert (await browser.page("/account")).json()["accounts"] == first["accounts"]
-    for page in (0, 3, 10**20):
+    for page in (0, 3, MAX_PASSED // 24 + 2, 10**20):
         assert (await browser.page(f"/account/page/{page}")).status == 404, page
+
+
+@shows("account-page-place")
+@pytest_twisted.ensureDeferred
+async def test_pages_of_people_begin_at_an_account(served):
+    await served.database.execute(
+        'INSERT INTO account (created, name, fullname, email_addr, api_key_hash, api_key_encrypted, "restrict")'
+        " SELECT clock(), 'person' || n, 'Person', n || '@example.org', n::text::bytea, '', n = 30 FROM generate_series(1, 60) n ORDER BY n"
+    )
+    stored = await served.database.fetch('SELECT id, name FROM account WHERE NOT "restrict" ORDER BY id DESC')
+    ids, names = [row["id"] for row in stored], [row["name"] for row in stored]
+    nobody = served.client()
+
+    async def page(query=""):
+        told = (await nobody.page(f"/account/{query}")).json()
+        return [one["name"] for one in told["accounts"]], told["next"], told["pagination"]
+
+    first, next_, _ = await page()
+    assert (first, next_) == (names[:24], ids[23])
+    middle, next_, pages = await page(f"?before={ids[23]}")
+    assert (middle, next_) == (names[24:48], ids[47])
+    assert pages == {"page": None, "per_page": 24, "total": 59, "prev": True, "next": True}
+    last, next_, pages = await page(f"?before={ids[47]}")
+    assert (last, next_, pages["next"]) == (names[48:], None, False)
+    assert (await page(f"?after={ids[48]}"))[0] == middle
+    assert (await page("?orderby=id&per_page=25"))[0] == names[::-1][:25]
+    assert (await page(f"?before={ids[-1]}"))[:2] == ([], None)
+    for wrong in ("before=x", "per_page=1000", "orderby=name"):
+        assert (await nobody.page(f"/account/?{wrong}")).status == 415, wrong
+    text = (await nobody.get("/account/page/2", headers={"Accept": "text/html"})).text
+    assert f"before={ids[47]}" in text and f"after={ids[24]}" in text
 
 
 @pytest_twisted.ensureDeferred

@@ -194,7 +194,7 @@ async def test_before_a_search_the_liveliest_projects_are_shown(served):
     await served.database.fetch("SELECT fold_stats()")
     text = (await served.client().get("/project/search", headers=html)).text
     shown = re.findall(r'<h3[^>]*><a href="/project/(\w+)/"', text)
-    assert shown == [f"p{number}" for number in range(9, 0, -1)] and "All 10 projects" in text
+    assert shown == [f"p{number}" for number in range(9, 0, -1)] and "All 10 public projects" in text
     assert (await ada.page("/project/search")).json()["projects"] == []
 
 
@@ -211,4 +211,4 @@ async def test_the_home_page_draws_an_answer_in_its_hour(served):
     assert (len(hours), hours[0], hours[-1], sum(hours)) == (72, 1, 2, 3)
     text = (await served.client().get("/", headers=html)).text
     assert "3 answers" in text and text.split('class="pulse')[1].split("</svg>")[0].count("<path") == 72
-    assert "All projects" in text and "All 1 projects" not in text
+    assert "All projects" in text and "All 1 public projects" not in text

@@ -248,7 +248,7 @@ async def test_who_is_shown_on_a_profile_has_whole_numbers(served):
 # The site -------------------------------------------------------------------------------------------------------------
 
 
-@shows("page-site-stats")
+@shows("page-site-stats", "site-counts")
 @pytest_twisted.ensureDeferred
 async def test_the_site_says_how_much_there_is(served):
     owner = await served.person("owner")
@@ -263,6 +263,14 @@ async def test_the_site_says_how_much_there_is(served):
     }  # fmt: skip
     (busy,) = page["top5_projects_24_hours"]
     assert (busy["short_name"], busy["n_answers"]) == ("birds", 2)
+    await served.project(owner, "closed", tasks=1, published=True)
+    await owner.post("/project/closed/update", json={"btn": "Password", "password": "sesame", "protect": True})
+    assert (await view(served.client(), "/stats/"))["stats"]["n_published_projects"] == 2
+    assert (await served.client().get("/api/globalstats")).json()["n_projects"] == 2
+    listed = await view(served.client(), "/project/category/all/")
+    assert listed["pagination"]["total"] == 1
+    text = (await served.client().get("/stats/", headers={"Accept": "text/html"})).text
+    assert "published projects" in text and "Projects with a password are counted, too." in text
     await served.database.execute("UPDATE clock_shift SET ahead = interval '25 hours'")
     assert (await view(served.client(), "/stats/"))["top5_projects_24_hours"] == []
 

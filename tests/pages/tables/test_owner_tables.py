@@ -66,7 +66,48 @@ async def test_volunteers_are_a_table_with_filter_order_and_pages(served):
     for path in (at, f"{at}?csv=1"):
         assert (await stranger.get(path, headers=HTML)).status == 403
     shown = (await owner.get(f"{at}?kind=account&per_page=25", headers=HTML)).text
-    assert 'aria-sort="descending"' in shown and "per_page=25" in shown and "page=2" in shown
+    assert 'aria-sort="descending"' in shown and "per_page=25" in shown and 'rel="next"' in shown
+
+
+@shows("page-volunteers-place")
+@pytest_twisted.ensureDeferred
+async def test_pages_of_volunteers_begin_at_a_volunteer(served):
+    """Each number of answers is that of two volunteers, one of each sort, so that pages begin amid equal ones."""
+    owner, _ = await filled(served)
+    at = "/project/birds/volunteers"
+
+    async def walked(query: str, way: str) -> list[list[str]]:
+        pages, place = [], ""
+        while True:
+            page = (await owner.page(f"{at}?{query}{place}")).json()
+            pages.append([one["volunteer"] for one in page["volunteers"]])
+            assert page["pagination"]["prev"] is (len(pages) > 1) and page["pagination"]["next"] is (
+                page["next"] is not None
+            )
+            if page["next"] is None:
+                return pages
+            place = f"&{way}={page['next']}"
+
+    rows = await served.database.fetch(
+        "SELECT word, actor, (SELECT runs FROM volunteer v WHERE v.actor = w.actor) + (SELECT count(*) FROM task_run r WHERE r.actor = w.actor) AS n"
+        " FROM volunteer_word w UNION ALL SELECT NULL, NULL, NULL WHERE false"
+    )
+    rows = [{**row, "n": row["n"] if row["n"] is not None else 2} for row in rows]
+    for kind, chosen in (("", rows), ("account", [row for row in rows if row["actor"].startswith("u:")])):
+        words = [row["word"] for row in sorted(chosen, key=lambda row: (-row["n"], row["actor"]))]
+        down = await walked(f"kind={kind}&per_page=25", "before")
+        assert [word for page in down for word in page] == words, kind
+        up = await walked(f"kind={kind}&per_page=25&orderby=answers", "after")
+        assert [word for page in up for word in page] == words[::-1], kind
+        for nth, page in enumerate(down[:-1]):
+            back = (await owner.page(f"{at}?kind={kind}&per_page=25&after={down[nth + 1][0]}")).json()
+            assert [one["volunteer"] for one in back["volunteers"]] == page
+            number = (await owner.page(f"{at}?kind={kind}&per_page=25&page={nth + 1}")).json()
+            assert [one["volunteer"] for one in number["volunteers"]] == page and number["pagination"][
+                "page"
+            ] == nth + 1
+    assert (await owner.page(f"{at}?before=nobody")).json()["volunteers"] == []
+    assert (await owner.page(f"{at}?page=9")).json()["volunteers"] == []
 
 
 @shows("page-queue")

@@ -399,10 +399,14 @@ def _administration_cases() -> Iterator[Case]:
     }  # fmt: skip
     figures["returning_users_week"] = {"labels": list("1234567"), "series": [[3, 5, 2, 1, 0, 0, 1]]}
     lists = dict.fromkeys(("published_projects_last_week", "draft_projects_last_week", "update_projects_last_week"))
-    counted: Context = {"totals": {"answers": 31, "users": 12, "anon": 9, "accounts": 31, "tasks": 31}, "minutes": 4}
+    counted: Context = {
+        "totals": {"answers": 31, "users": 12, "anon": 9, "accounts": 31, "tasks": 31},
+        "minutes": 4,
+        "max_listed": 100,
+    }
     recent = {name: [IN_WEEK] * 12 for name in lists}
     yield page("dashboard", "a week", **figures, **counted, **recent, update_feed=FEED, wait=False)
-    none: Context = {"totals": dict.fromkeys(counted["totals"], 0), "minutes": 0}
+    none: Context = {"totals": dict.fromkeys(counted["totals"], 0), "minutes": 0, "max_listed": 100}
     nothing = dict.fromkeys(figures, week(*[0] * 7))
     yield page("dashboard", "new", **nothing, **none, **{name: [] for name in lists}, update_feed=[], wait=True)
     chosen = {"user": "ilse", "kind": "project"}
@@ -844,12 +848,12 @@ def _owner_cases(at: str) -> Iterator[Case]:
         somebody | {"sort": "anonymous", "answers": 1},
     ]
     first = {"page": 1, "per_page": 50, "total": 4, "prev": False, "next": False}
-    nobody = {"volunteers": [], "pagination": first | {"total": 0}, "table": LISTED["table"], "who_answered": ""}
-    many = {
+    nobody = SHORT | {"volunteers": [], "pagination": first | {"total": 0}, "next": None, "who_answered": ""}
+    many = LISTED | {
         "volunteers": answered,
-        "table": LISTED["table"],
         "who_answered": "account",
-        "pagination": first | {"page": 2, "total": 200, "prev": True, "next": True},
+        "pagination": first | {"page": None, "total": 200, "prev": True, "next": True},
+        "next": "1f0cc87fcf9f2dc",
     }
     given = {"id": 4, "task_id": 1041, "info": {"answer": "A fox"}, "finish_time": "2025-11-20T09:30:00.000000"}
     for one in answered:
@@ -1360,8 +1364,9 @@ def _account_cases() -> Iterator[Case]:
     hidden = {"name": "ilse", "locale": "en"}
     yield Case("account/public_profile.html", "private", frame(path=at) | nothing | {"user": hidden})
     full = {"accounts": PEOPLE_FULL, "top_users": PEOPLE, "update_feed": FEED, "total": 1312, "title": "People"}
-    yield Case("account/index.html", "full", frame(ILSE, "/account/page/1") | full | {"pagination": PAGINATION})
-    nobody = {"accounts": [], "top_users": [], "update_feed": [], "total": 0, "title": "People"}
+    middle = LISTED | {"pagination": PAGINATION | {"page": None, "prev": True}, "next": 74}
+    yield Case("account/index.html", "full", frame(ILSE, "/account/") | full | middle)
+    nobody = SHORT | {"accounts": [], "next": None, "top_users": [], "update_feed": [], "total": 0, "title": "People"}
     alone = PAGINATION | {"total": 0, "next": False}
     yield Case("account/index.html", "empty", frame(path="/account/") | nobody | {"pagination": alone})
     yield from _settings_cases(at)

@@ -8,10 +8,16 @@ from typing import Any
 
 import attrs
 
-from support.importing import brought
+from support.importing import bring, brought
+from support.servers.receiver import Receiver
 from support.servers.served import PASSWORD
+from support.until import until
 
 CSV = b"title,n_answers\nnest,2\negg,2\nowl,many\nnest,2\nwing,3\n"
+MORE = b"title,n_answers\nreed,2\nwren,2\nrook,many\nnest,2\nswan,2\ncoot,2\n"
+SETTINGS = {"CROWDD_OUTGOING_ALLOWED_HOSTS": "127.0.0.1:*", "CROWDD_WEBHOOKS_FIRST_DELAY": "0.05"}
+"""What the server has to be started with: receivers of webhooks are on this machine."""
+SMALL = 18  # projects with a single task, so that lists of projects have two pages
 WORDS = ("fox", "fox", "fox", "owl", "cat", None, {"boxes": [1, 2]})
 
 
@@ -24,6 +30,7 @@ class Site:
     browsers: list[Any] = attrs.field(factory=list)
     projects: dict[str, int] = attrs.field(factory=dict)
     imported: dict[str, int] = attrs.field(factory=dict)
+    moving: int = 0  # an import that is under way
     _chance: random.Random = attrs.field(factory=lambda: random.Random(16))
     _shift: float = 0
 
@@ -92,8 +99,11 @@ async def done(asked: Any) -> Any:
     return answer.json() if answer.body else None
 
 
-async def lively(served: Any) -> Site:
-    """Several projects in all states with answers, corrections, deletions and more, over some days."""
+async def lively(served: Any, receiver: Receiver) -> Site:
+    """Several projects in all states with answers, corrections, deletions and more, over some days.
+
+    ``receiver`` gets the events of two projects. The server has SETTINGS; its queue does nothing more afterwards.
+    """
     site = Site(served)
     site.people["boss"] = await served.person("boss", admin=True)
     for name in ("owner", "helper", "ada", "bob", "eve", "shy", "bad", "leaver", "barred"):
@@ -105,6 +115,9 @@ async def lively(served: Any) -> Site:
     await _people(site)
     await site.later(1)
     await _own(site)
+    await _webhooks(site, receiver)
+    await _long_lists(site)
+    await _moving_import(site)
     return site
 
 
@@ -118,12 +131,12 @@ async def _projects(site: Site) -> None:
     await site.project("owner", "birds", places, 3, first)
     await site.project("helper", "cats", plain, 2, second)
     await site.project("owner", "finished", plain[:2], 1, first)
-    await site.project("owner", "paused", plain[:5], 2, first)
+    await site.project("owner", "paused", [{"n": n} for n in range(30)], 2, first)
     await site.project("owner", "locked", plain[:4], 2, second)
     await site.project("owner", "gone", plain[:3], 2, second)
     await site.project("owner", "own", plain[:3], 2, first)
     await site.project("helper", "draft", plain[:5], 2, second)
-    for n in range(5):
+    for n in range(SMALL):
         await site.project("helper", f"small{n}", plain[:1], 1, second)
     owner, helper = site.people["owner"], site.people["helper"]
     await done(owner.post("/project/birds/add_coowner/helper", json={}))
@@ -223,3 +236,74 @@ async def _own(site: Site) -> None:
         await done(ada.post("/account/ada/collections/add", json={"task_id": task, "collection_id": number}))
     for who in (ada, site.browsers[0]):
         await who.get(f"/api/{site.projects['birds']}/newtask")
+
+
+async def _webhooks(site: Site, receiver: Receiver) -> None:
+    """One project tells what happened before it had an address, and makes tests, some of which fail; another one has just begun."""
+    for name, who in (("cats", "helper"), ("birds", "owner")):
+        body = {"webhook": receiver.url}
+        await done(site.people[who].put(f"/api/project/{site.projects[name]}", json=body))
+    at, helper = "/project/cats/webhook", site.people["helper"]
+    assert (await done(helper.post(f"{at}/backfill", json={})))["count"] > 3
+    await until(lambda: _sent(site, receiver))
+    receiver.behave = lambda request: 204 if len(receiver.requests) % 3 else 500
+    for _ in range(24):
+        await done(helper.post(f"{at}/test", json={}))
+    await until(lambda: _sent(site, receiver))
+    receiver.behave = lambda request: (503, {"Retry-After": "800"})
+    await done(helper.post(f"{at}/redeliver", json={"from": "3", "to": "3"}))
+    await until(lambda: _sent(site, receiver))
+
+
+async def _sent(site: Site, receiver: Receiver) -> bool:
+    """Whether nothing is sent now or in the next minutes."""
+    rows = await site.one(
+        "SELECT (SELECT count(*) FROM delivery WHERE state = 'waiting' AND (attempts = 0 OR next_at < clock() + interval '5 minutes'))"
+        " + (SELECT count(*) FROM webhook w JOIN event_sequence s USING (project_id)"
+        "     WHERE replay_to IS NOT NULL OR w.last_seq < s.last_seq) AS left"
+    )
+    return not rows["left"]
+
+
+async def _long_lists(site: Site) -> None:
+    """People, letters and background tasks in every state, more than a page has."""
+    await site.rows(
+        'INSERT INTO account (created, name, fullname, email_addr, api_key_hash, api_key_encrypted, "restrict")'
+        " SELECT clock(), 'quiet' || n, 'Quiet', 'quiet' || n || '@example.org', n::text::bytea, '', n %% 10 = 0"
+        " FROM generate_series(1, 60) n RETURNING id"
+    )
+    await site.rows(
+        "INSERT INTO mail (created, recipient, template, locale, subject, state, due, attempts, ended, error)"
+        " SELECT clock(), 'quiet' || n || '@example.org', 'test', 'en', 'Letter ' || n, s, clock() + interval '1 day', n %% 4,"
+        " CASE WHEN s IN ('sent', 'dead') THEN clock() END, CASE s WHEN 'dead' THEN 'no such box' ELSE '' END"
+        " FROM generate_series(1, 60) n, LATERAL (SELECT (ARRAY['waiting', 'held', 'sent', 'dead'])[1 + n %% 4] AS s) x RETURNING id"
+    )
+    await site.rows(
+        "INSERT INTO queue_item (name, arguments, user_id, admin, via, state, created, due, ended, done, total, error)"
+        " SELECT 'import_tasks', '{}', %(user)s, false, 'web', s, clock(), clock() + interval '1 day', CASE WHEN s <> 'waiting' THEN clock() END, n,"
+        " CASE WHEN n %% 2 = 0 THEN n * 1000 END, CASE s WHEN 'dead' THEN 'The file is gone.' ELSE '' END"
+        " FROM generate_series(1, 60) n, LATERAL (SELECT (ARRAY['waiting', 'done', 'dead', 'cancelled'])[1 + n %% 4] AS s) x RETURNING id",
+        user=site.people["owner"].user_id,
+    )
+    await site.rows(
+        "INSERT INTO security_log (at, last_at, kind, user_id, network, count) SELECT clock(), clock(), 'sign_in_failed', %(user)s, '10.0.0.' || n, n * 100"
+        " FROM generate_series(1, 40) n RETURNING id",
+        user=site.people["ada"].user_id,
+    )
+
+
+async def _moving_import(site: Site) -> None:
+    """An import that was read and is under way: it has added 3 of its rows in 10 seconds."""
+    served, owner, at = site.served, site.people["owner"], "/project/birds/tasks/import"
+    answer = await bring(owner, MORE, at=at, map="y")
+    site.moving = int(answer["next"].rsplit("/", 1)[1])
+    served.server._worker._size = 0  # it takes nothing more
+    begun = await done(owner.post(answer["next"], json={"on_error": "skip"}))
+    await site.rows(
+        "UPDATE queue_item SET state = 'running', began = clock() - interval '10 seconds', progressed = clock(), due = clock() + interval '1 day',"
+        " done = 5, total = 6 WHERE id = %(id)s RETURNING id",
+        id=begun["queue_item"],
+    )
+    await site.rows(
+        "UPDATE task_import SET added = 3, present = 1, refused = 1 WHERE id = %(id)s RETURNING id", id=site.moving
+    )

@@ -9,7 +9,7 @@ from typing import Any
 
 from support.factors import prove
 from support.figures import Compared, counted, named_figures, plain
-from support.figures.lively_site import Site
+from support.figures.lively_site import SMALL, Site
 
 _SERIOUS = "task_run r JOIN project p ON p.id = r.project_id AND p.first_published IS NOT NULL"
 _PEOPLE = f"""
@@ -18,6 +18,9 @@ SELECT count(*) AS answers, count(DISTINCT user_id) FILTER (WHERE user_id <> ALL
 _TASKS = """
 SELECT count(*) AS tasks FROM task t JOIN project p ON p.id = t.project_id WHERE p.first_published IS NOT NULL"""
 _PUBLIC = "published AND lock_id IS NULL"
+_LISTED = f"SELECT count(*) AS n FROM project WHERE {_PUBLIC}"
+_OF_CATEGORY = f"""
+SELECT c.short_name, count(p.id) AS n FROM category c LEFT JOIN project p ON p.category_id = c.id AND {_PUBLIC} GROUP BY 1"""
 _OPEN = f"""
 SELECT count(*) AS n FROM project p WHERE {_PUBLIC} AND EXISTS (
     SELECT FROM task_ledger l WHERE l.project_id = p.id AND NOT retired
@@ -32,14 +35,14 @@ _BUSIEST = f"""
 SELECT p.short_name, count(*) AS n FROM {_SERIOUS} WHERE p.{_PUBLIC} AND date_trunc('hour', finish_time) > clock() - interval '24 hours'
  GROUP BY p.id ORDER BY 2 DESC, p.id LIMIT 5"""
 _DAY = "(%s AT TIME ZONE 'UTC')::date"
-_WEEK = f"""
+WEEK = f"""
 SELECT d::date AS day, (SELECT count(*) FROM {_SERIOUS} WHERE {_DAY % "finish_time"} = d) AS new_task_runs_week,
        (SELECT count(DISTINCT user_id) FROM {_SERIOUS} WHERE {_DAY % "finish_time"} = d) AS active_users_last_week,
        (SELECT count(DISTINCT actor) FILTER (WHERE actor NOT LIKE 'u:%%') FROM {_SERIOUS} WHERE {_DAY % "finish_time"} = d) AS active_anon_last_week,
        (SELECT count(*) FROM account WHERE {_DAY % "created"} = d) AS new_users_week,
        (SELECT count(*) FROM task WHERE {_DAY % "created"} = d) AS new_tasks_week
   FROM generate_series({_DAY % "clock()"} - 6, {_DAY % "clock()"}, interval '1 day') d ORDER BY 1"""
-_RETURNING = f"""
+RETURNING = f"""
 SELECT days, count(*) AS people FROM (
     SELECT count(DISTINCT {_DAY % "finish_time"}) AS days FROM {_SERIOUS} WHERE user_id IS NOT NULL AND {_DAY % "finish_time"} > {_DAY % "clock()"} - 7 GROUP BY user_id) x
  GROUP BY 1"""
@@ -62,9 +65,13 @@ async def _home(site: Site) -> Compared:
     drawn = re.findall(r'56V([\d.]+)"', text.split('class="pulse')[1].split("</svg>")[0])
     yield "strokes", [float(end) for end in drawn], [round(53 - 50 * n / max(hours), 1) for n in hours]
     yield "answers of three days", counted(plain(text.split('id="pulse"')[1][:500]), "answers?"), sum(hours)
-    listed = await site.one(f"SELECT count(*) AS n FROM project WHERE {_PUBLIC}")
+    listed = await site.one(_LISTED)
     for page in ("/", "/project/search"):
-        yield f"all projects of {page}", re.search(r"All (\d+) projects", await site.html(page))[1], str(listed["n"])  # type: ignore[index]
+        yield (
+            f"all projects of {page}",
+            re.search(r"All (\d+) public projects", await site.html(page))[1],
+            str(listed["n"]),
+        )  # type: ignore[index]
     of_category = await site.rows(
         f"SELECT c.name, count(*) AS n FROM project p JOIN category c ON c.id = category_id WHERE {_PUBLIC} GROUP BY 1"
     )
@@ -95,6 +102,20 @@ async def _statistics(site: Site) -> Compared:
         "n_total_users": rows["n_auth"] + people["anonymous"],
     }
     yield "stats", told["stats"], expected
+    text = await site.html("/stats/")
+    figures = {name.rstrip("s"): int(number) for name, number in named_figures(text).items()}
+    names = ("answer", "task", "published project", "account")
+    keys = ("n_task_runs", "n_tasks", "n_published_projects", "n_auth")
+    yield "figures of stats", [figures[name] for name in names], [expected[key] for key in keys]
+    yield "a project with a password", (rows["n_published_projects"] > (await site.one(_LISTED))["n"]), True
+    world = (await site.served.client().get("/api/globalstats")).json()
+    categories = {name: number for one in world["categories"] for name, number in one.items()}
+    public = {row["short_name"]: row["n"] for row in await site.rows(_OF_CATEGORY)}
+    yield "categories of globalstats", {name: categories[name] for name in public}, public
+    yield "drafts of globalstats", categories["draft"], rows["n_draft_projects"]
+    yield "projects of globalstats", world["n_projects"], rows["n_published_projects"]
+    runs = await site.one("SELECT count(*) AS n FROM task_run")
+    yield "answers of globalstats", world["n_task_runs"], runs["n"]
     busiest = [(one["short_name"], one["n_answers"]) for one in told["top5_projects_24_hours"]]
     yield "busiest", busiest, [(row["short_name"], row["n"]) for row in await site.rows(_BUSIEST)]
     board = (await site.json("/leaderboard/"))["top_users"]
@@ -103,26 +124,32 @@ async def _statistics(site: Site) -> Compared:
         [(one["name"], one["score"]) for one in board],
         [(row["name"], row["score"]) for row in await site.rows(_SCORES)],
     )
-    listed = await site.json("/account/")
-    yield "accounts", (listed["total"], listed["pagination"]["total"]), (rows["n_auth"], rows["n_auth"])
-    scores = {row["name"]: row["score"] for row in await site.rows(_SCORES)}
-    told_of = {one["name"]: one["n_answers"] for one in listed["accounts"]}
-    yield "answers in the list of people", told_of, {name: scores.get(name, 0) for name in told_of}
 
 
 async def _lists(site: Site) -> Compared:
-    rows = await site.rows(
-        f"SELECT c.short_name, count(p.id) AS n FROM category c LEFT JOIN project p ON p.category_id = c.id AND {_PUBLIC} GROUP BY 1"
-    )
+    rows = await site.rows(_OF_CATEGORY)
     public = sum(row["n"] for row in rows)
     for name, number in [*((row["short_name"], row["n"]) for row in rows), ("all", public)]:
-        told = await site.json(f"/project/category/{name}/")
-        yield f"category {name}", (told["pagination"]["total"], len(told["projects"])), (number, number)
+        told = await _all_pages(site, f"/project/category/{name}/page/{{page}}/", "projects")
+        yield f"category {name}", told, ({number}, number)
         words = plain(await site.html(f"/project/category/{name}/"))
         yield f"words of category {name}", counted(words, "projects?"), number
-    found = await site.json("/project/search?q=small")
-    yield "search", (found["pagination"]["total"], len(found["projects"])), (5, 5)
-    yield "words of search", counted(plain(await site.html("/project/search?q=small")), "projects?"), 5
+    yield "pages of lists", public > 20, True
+    found = await _all_pages(site, "/project/search?q=small&page={page}", "projects")
+    yield "search", found, ({SMALL}, SMALL)
+    yield "words of search", counted(plain(await site.html("/project/search?q=small")), "projects?"), SMALL
+
+
+async def _all_pages(site: Site, path: str, key: str) -> tuple[set[int], int]:
+    """What the pages of a list give as its length, and how many different rows they have together."""
+    totals, names = set(), set()
+    for page in range(1, 20):
+        told = await site.json(path.format(page=page))
+        totals.add(told["pagination"]["total"])
+        names |= {one["short_name"] for one in told[key]}
+        if not told["pagination"]["next"]:
+            return totals, len(names)
+    raise AssertionError(path)
 
 
 async def _dashboard(site: Site) -> Compared:
@@ -130,10 +157,10 @@ async def _dashboard(site: Site) -> Compared:
     await site.later(0.01)
     await prove(boss)
     told = await site.json("/admin/dashboard/?refresh=1", boss)
-    week = await site.rows(_WEEK)
+    week = await site.rows(WEEK)
     for name in _CHARTS:
         yield name, told[name]["series"][0], [row[name] for row in week]
-    days = {row["days"]: row["people"] for row in await site.rows(_RETURNING)}
+    days = {row["days"]: row["people"] for row in await site.rows(RETURNING)}
     yield "returning", told["returning_users_week"]["series"][0], [days.get(n, 0) for n in range(1, 8)]
     people = await site.one(f"{_PEOPLE} WHERE {_DAY % 'finish_time'} > {_DAY % 'clock()'} - 7")
     text = await site.html("/admin/dashboard/", boss)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TypedDict
 
 from crowdd.domain.projects.statistics import Statistics
-from crowdd.domain.server.administration import Administration
+from crowdd.domain.server.administration import MAX_LISTED_PROJECTS, Administration
 from crowdd.http.pages.admin.access import admins_only
 from crowdd.http.request import Incoming
 from crowdd.http.responses import Page, Redirect, Response, Titled
@@ -41,10 +41,14 @@ class DashboardPublic(Titled):
 
 
 class DashboardPrivate(TypedDict):
-    """``totals`` are figures of the whole week by their names; ``minutes``: how old they are."""
+    """``totals`` are figures of the whole week by their names; ``minutes``: how old they are.
+
+    Lists of projects end after ``max_listed``, so the number of those left out is not known then.
+    """
 
     totals: dict[str, int]
     minutes: int
+    max_listed: int
 
 
 class AdminDashboard:
@@ -79,9 +83,10 @@ class AdminDashboard:
             update_projects_last_week=figures["update_projects_last_week"],
             wait=figures["wait"],
         )
-        return Page(
-            "admin/dashboard.html", public, DashboardPrivate(totals=_totals(figures), minutes=int(figures["age"] // 60))
+        private = DashboardPrivate(
+            totals=_totals(figures), minutes=int(figures["age"] // 60), max_listed=MAX_LISTED_PROJECTS
         )
+        return Page("admin/dashboard.html", public, private)
 
 
 def _totals(figures: Values) -> dict[str, int]:

@@ -6,6 +6,12 @@ CREATE VIEW score AS
 SELECT user_id, sum(runs)::bigint AS runs
   FROM (SELECT user_id, runs FROM person_stat UNION ALL SELECT user_id, runs FROM stat_delta WHERE user_id IS NOT NULL AND xact >= (SELECT unfolded_from())) s GROUP BY 1;
 
+-- The scores of these people. The view would be summed up for everybody first.
+CREATE FUNCTION scores_of(p_users bigint[]) RETURNS TABLE (user_id bigint, runs bigint) STABLE LANGUAGE sql AS $$
+SELECT s.user_id, sum(s.runs)::bigint FROM (
+    SELECT p.user_id, p.runs FROM person_stat p WHERE p.user_id = ANY (p_users) UNION ALL
+    SELECT d.user_id, d.runs FROM stat_delta d WHERE d.user_id = ANY (p_users) AND d.xact >= (SELECT unfolded_from())) s GROUP BY 1 $$;
+
 -- People with unfolded rows: the score under which they are counted, and their current score. Null while they are not
 -- visible.
 CREATE VIEW unfolded_person AS

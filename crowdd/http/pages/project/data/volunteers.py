@@ -7,16 +7,15 @@ from urllib.parse import quote
 
 import attrs
 
-from crowdd.domain.core.pagination import Pagination
+from crowdd.domain.core.pagination import PlacePagination
 from crowdd.domain.core.records import Records
 from crowdd.domain.projects.projects import Projects
 from crowdd.domain.tasks.barring import BarResult, Barring
 from crowdd.domain.tasks.volunteers import MAX_PASSED, PER_PAGE, Volunteers
 from crowdd.errors import InvalidValueError, NotFoundError
 from crowdd.http import queries
-from crowdd.http.html import table
 from crowdd.http.html.forms import MISTAKES, Form, Forms, WithForm
-from crowdd.http.html.row_lists import PAGE_SIZES, RowList, page_csv
+from crowdd.http.html.row_lists import PageLinks, RowList, page_csv
 from crowdd.http.html.table import Table
 from crowdd.http.pages.project.views import ProjectPrivate, ProjectPublic, ProjectViews, locked_out
 from crowdd.http.request import Incoming
@@ -26,6 +25,7 @@ from crowdd.kinds.project import PROJECT
 from crowdd.kinds.task_run import TASK_RUN
 from crowdd.kinds.types import Integer, clean_text
 from crowdd.languages import _
+from crowdd.storage.core.keyset import Keyset
 from crowdd.storage.core.listing import Query, equal
 from crowdd.storage.projects.rows import ProjectPage
 from crowdd.values import Values
@@ -33,46 +33,44 @@ from crowdd.values import Values
 _AT = "/project/<short_name>/volunteers"
 _BAR_FIELDS = ("volunteer", "taskrun_id", "user_name", "reason")
 _COLUMNS = ("volunteer", "sort", "user_name", "external_uid", "answers", "barred")
-_LIST = RowList(("answers",), per_page=PER_PAGE)
+_LIST = RowList(("answers",), per_page=PER_PAGE, coded=True)
 _KNOWN = {"": None, "account": True, "other": False}
 _ANSWERS = 50  # on the page of a volunteer
 
 
 @attrs.frozen
 class Asked:
-    """What the address of the list says: which volunteers, in which order, and which page of them."""
+    """Which volunteers the address asks for, and which page of them: by its number, or beside a volunteer."""
 
     who: str
-    descending: bool
-    per_page: int
-    page: int
+    place: Keyset
+    number: int | None
 
     @property
     def known(self) -> bool | None:
         """Whether they have an account; None for all."""
         return _KNOWN[self.who]
 
-    def table(self) -> Table:
-        """What is drawn around the rows."""
-        size = "" if self.per_page == PER_PAGE else str(self.per_page)
-        filters = {"kind": self.who, "orderby": "answers", "desc": "1" if self.descending else "", "per_page": size}
-        return table.table(filters, columns=(), shown=(), per_page=self.per_page, sizes=PAGE_SIZES, orders=("answers",))
-
 
 class VolunteersPublic(ProjectPublic, WithForm, Message):
-    """``default`` is how many answers of a network count per task unless the project says otherwise."""
+    """``default`` is how many answers of a network count per task unless the project says otherwise.
+
+    ``next`` is the code of the volunteer whose successor begins the next page.
+    """
 
     volunteers: list[Values]
-    pagination: Pagination
+    pagination: PlacePagination
+    next: str | None
     barred: list[Values]
     csrf: str
     default: int
 
 
 class VolunteersPrivate(ProjectPrivate):
-    """``who`` is the filter: account, other, or "" for all."""
+    """``who_answered`` is the filter: account, other, or "" for all."""
 
     table: Table
+    page_links: PageLinks
     who_answered: str
 
 
@@ -139,12 +137,12 @@ class VolunteerPages:
 
     async def _page(self, incoming: Incoming, row: ProjectPage, form: Form, message: Message = NO_MESSAGE) -> Response:
         asked = _asked(incoming)
-        offset = (asked.page - 1) * asked.per_page
         total = await self._volunteers.count(row["id"], asked.known)
-        found = await self._volunteers.listed(
-            incoming.who, row["id"], asked.per_page, offset, asked.known, asked.descending
-        )
-        listed = [attrs.asdict(each) for each in found]
+        place = asked.place
+        if asked.number:
+            place = await self._volunteers.numbered(row["id"], place, asked.number, asked.known)
+        part = await self._volunteers.listed(incoming.who, row["id"], place, asked.known)
+        listed = [attrs.asdict(each) for each in part.rows]
         if incoming.query.get("csv") and not incoming.wants_json:
             return page_csv(f"{row['short_name']}_volunteers", _COLUMNS, listed)
         barred = await self._barring.listed(incoming.who, row["id"])
@@ -153,19 +151,21 @@ class VolunteerPages:
             **context.public,
             volunteers=listed,
             pagination={
-                "page": asked.page,
-                "per_page": asked.per_page,
+                "page": asked.number,
+                "per_page": place.size,
                 "total": total,
-                "prev": asked.page > 1,
-                "next": offset + asked.per_page < min(total, MAX_PASSED + asked.per_page),
+                "prev": part.previous,
+                "next": part.next,
             },
+            next=part.rows[-1].volunteer if part.next else None,
             barred=[attrs.asdict(each) for each in barred],
             form=form,
             csrf=form["csrf"],
             default=await self._projects.volunteer_rule(),
             **message,
         )
-        private = VolunteersPrivate(**context.private, table=asked.table(), who_answered=asked.who)
+        drawn = _LIST.drawn(place, {"kind": asked.who}, part, lambda each: each.volunteer)
+        private = VolunteersPrivate(**context.private, **drawn, who_answered=asked.who)
         return Page("project/volunteers.html", public, private)
 
     async def set_limit(self, incoming: Incoming, short_name: str) -> Response:
@@ -212,8 +212,8 @@ def _asked(incoming: Incoming) -> Asked:
     if who not in _KNOWN:
         choices = ", ".join(name for name in _KNOWN if name)
         raise InvalidValueError(_("%(name)s must be one of %(choices)s.", name="kind", choices=choices))
-    page = queries.number(query.get("page", ""), "page", 1, MAX_PASSED // place.size + 1)
-    return Asked(who, place.descending, place.size, max(1, page))
+    page = max(1, queries.number(query.get("page", ""), "page", 1, MAX_PASSED // place.size + 1))
+    return Asked(who, place, page if place.row is None else None)
 
 
 def _at(short_name: str) -> str:
