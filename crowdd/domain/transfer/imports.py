@@ -26,6 +26,7 @@ from crowdd.domain.transfer.import_figures import MAX_ATOMIC_ROWS, undecided
 from crowdd.domain.transfer.import_progress import ImportState, state_of
 from crowdd.domain.transfer.import_reader import printable
 from crowdd.domain.transfer.import_runner import ImportRunner, note_import
+from crowdd.domain.transfer.prepared.preparing import Preparing
 from crowdd.domain.transfer.prepared.process import discard
 from crowdd.domain.transfer.task_files import Dialect
 from crowdd.errors import ConflictError, InvalidValueError, NotFoundError, TooLargeError, TooManyRequestsError
@@ -113,7 +114,8 @@ class Imports:
         self._site = site
         self._db, self._queue, self._outgoing, self._worker_thread = db, queue, outgoing, worker_thread
         self._folder, self.max_bytes, self._changes = folder, max_bytes, changes
-        self._runner = ImportRunner(db, notify, worker_thread, folder, quota, secrets)
+        preparing = Preparing(worker_thread, outgoing, max_bytes)
+        self._runner = ImportRunner(db, notify, worker_thread, preparing, folder, quota, secrets)
         self._bringing: Counter[int | None] = Counter()  # files on their way, by person
 
     async def proposed_redundancy(self, row: ProjectPage) -> int:
