@@ -20,10 +20,11 @@ from crowdd.domain.core.secrets import Secrets
 from crowdd.domain.tasks import results
 from crowdd.domain.transfer import import_exports, import_rows, task_files
 from crowdd.domain.transfer.import_figures import figures, refusals, tally, undecided
-from crowdd.domain.transfer.import_reader import MAX_ROWS, Chunk, Plan, RowReader, printable
+from crowdd.domain.transfer.import_reader import Chunk, Plan, RowReader, printable
 from crowdd.domain.transfer.prepared.preparing import Preparing
 from crowdd.domain.transfer.prepared.process import discard
 from crowdd.domain.transfer.task_files import Dialect, FileRow, Inspected
+from crowdd.domain.transfer.task_files.limits import MAX_ROWS
 from crowdd.errors import InvalidValueError, NotFoundError, StoppedError
 from crowdd.languages import _
 from crowdd.requester import Requester
