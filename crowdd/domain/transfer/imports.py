@@ -28,6 +28,7 @@ from crowdd.domain.transfer.import_reader import printable
 from crowdd.domain.transfer.import_runner import ImportRunner, note_import
 from crowdd.domain.transfer.prepared.preparing import Preparing
 from crowdd.domain.transfer.prepared.process import discard
+from crowdd.domain.transfer.share_links import download_address
 from crowdd.domain.transfer.task_files import Dialect
 from crowdd.errors import ConflictError, InvalidValueError, NotFoundError, TooLargeError, TooManyRequestsError
 from crowdd.kinds.roles import OWNERS
@@ -132,7 +133,10 @@ class Imports:
         return await self._alone(who, row, partial(self._bring, who, row, name, source, choices))
 
     async def fetch(self, who: Requester, row: ProjectPage, url: str, choices: Choices) -> int:
-        """The same from an address. Raises RefusedTargetError, UnreachableError, InvalidValueError, TooLargeError."""
+        """The same from an address, or a link that shares a file.
+
+        Raises RefusedTargetError, UnreachableError, InvalidValueError, TooLargeError.
+        """
         rights.require(who, row["roles"], OWNERS)
         return await self._alone(who, row, partial(self._fetch, who, row, url, choices))
 
@@ -165,7 +169,7 @@ class Imports:
         try:
             with path.open("wb") as file:
                 reply = await self._outgoing.fetch(
-                    url, seconds=FETCH_SECONDS, max_bytes=self.max_bytes, sink=file.write
+                    download_address(url), seconds=FETCH_SECONDS, max_bytes=self.max_bytes, sink=file.write
                 )
             _require_good(reply.status)
             if not reply.whole:

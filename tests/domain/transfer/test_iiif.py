@@ -10,8 +10,8 @@ import pytest
 from support.iiif import canvas, collection, manifest, manifest_2
 
 from crowdd.domain.transfer.iiif.documents import NoMedia, canvases, references
+from crowdd.domain.transfer.iiif.iiif_texts import metadata_of, text_of
 from crowdd.domain.transfer.iiif.pictures import picture_of
-from crowdd.domain.transfer.iiif.words import metadata_of, text_of
 from crowdd.domain.transfer.prepared.manifest import convert
 from crowdd.domain.transfer.task_files import Dialect, detect, read_rows
 from crowdd.errors import InvalidValueError

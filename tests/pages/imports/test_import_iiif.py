@@ -15,7 +15,7 @@ from support.iiif import canvas, collection, manifest
 from support.importing import AT, bring, figures, looked_at, tasks_of
 from support.servers.queue_runner import worked
 
-from crowdd.domain.transfer.iiif import gathering
+from crowdd.domain.transfer.iiif import collecting
 from crowdd.domain.transfer.task_files import Dialect, read_rows
 from crowdd.errors import StoppedError
 
@@ -112,7 +112,7 @@ async def test_a_collection_goes_on_where_it_was_cut(serve, documents, tmp_path)
     path = tmp_path / "file"
     path.write_bytes(orjson.dumps(collection(f"{at}/c", *(("Manifest", at + name) for name in names))))
     thread = served.services.people.worker_thread
-    gathers = gathering.Gathering(served.services.outgoing, thread, 10_000_000)
+    reader = collecting.CollectionReader(served.services.outgoing, thread, 10_000_000)
     told = []
 
     async def progress(done: int, total: int) -> None:
@@ -121,11 +121,11 @@ async def test_a_collection_goes_on_where_it_was_cut(serve, documents, tmp_path)
             raise StoppedError("cancelled")
 
     with pytest.raises(StoppedError):
-        await gathers.gather(path, Dialect("iiif"), progress)
+        await reader.read(path, Dialect("iiif"), progress)
     journal = tmp_path / "file.journal"
     with journal.open("ab") as file:
         file.write(b'{"picture": "half of the next docum')  # as a kill leaves it
-    rows = await gathers.gather(path, Dialect("iiif"), progress)
+    rows = await reader.read(path, Dialect("iiif"), progress)
     assert documents.asked == dict.fromkeys(names, 1) and told == [(2, 5), (3, 5), (4, 5), (5, 5)]
     with rows.open("rb") as file:
         assert [row.values["picture"] for row in read_rows(Dialect("iiif"), file)] == [f"{at}{n}.jpg" for n in names]
@@ -137,14 +137,14 @@ async def test_a_collection_is_bounded_in_number_depth_bytes_and_failures(serve,
     served = await serve(**ALLOWED)
     at = documents.url
 
-    async def gathered(document: object, max_bytes: int = 10_000_000) -> list[str]:
+    async def rows_of(document: object, max_bytes: int = 10_000_000) -> list[str]:
         path = tmp_path / "file"
         path.write_bytes(orjson.dumps(document))
-        gathers = gathering.Gathering(served.services.outgoing, served.services.people.worker_thread, max_bytes)
+        reader = collecting.CollectionReader(served.services.outgoing, served.services.people.worker_thread, max_bytes)
 
         async def progress(_done: int, _total: int) -> None: ...
 
-        rows = await gathers.gather(path, Dialect("iiif"), progress)
+        rows = await reader.read(path, Dialect("iiif"), progress)
         with rows.open("rb") as file:
             found = [row.error or row.values["picture"] for row in read_rows(Dialect("iiif"), file)]
         rows.unlink()
@@ -152,20 +152,20 @@ async def test_a_collection_is_bounded_in_number_depth_bytes_and_failures(serve,
 
     many = collection(f"{at}/c", *(("Manifest", f"{at}/{n}") for n in range(6)))
     documents.pages = {f"/{n}": manifest(f"{at}/{n}", [f"{at}/{n}.jpg"]) for n in range(6)}
-    monkeypatch.setattr(gathering, "MAX_DOCUMENTS", 3)
-    assert await gathered(many) == [f"{at}/0.jpg", f"{at}/1.jpg", "A collection has at most 3 documents. 4 more were left out."]
-    monkeypatch.setattr(gathering, "MAX_DOCUMENTS", 100)
-    assert "too large together. 4 more" in (await gathered(many, 1500))[-1]
+    monkeypatch.setattr(collecting, "MAX_DOCUMENTS", 3)
+    assert await rows_of(many) == [f"{at}/0.jpg", f"{at}/1.jpg", "A collection has at most 3 documents. 4 more were left out."]
+    monkeypatch.setattr(collecting, "MAX_DOCUMENTS", 100)
+    assert "too large together. 4 more" in (await rows_of(many, 1500))[-1]
     documents.pages = {}
-    monkeypatch.setattr(gathering, "MAX_FAILURES", 2)
-    assert [words[:40] for words in await gathered(many)] == [
+    monkeypatch.setattr(collecting, "MAX_FAILURES", 2)
+    assert [words[:40] for words in await rows_of(many)] == [
         "The other server returned status 404.", "The other server returned status 404.", "2 documents in a row could not be read. 4 more were left out."[:40],
     ]  # fmt: skip
-    monkeypatch.setattr(gathering, "MAX_BYTES", 1000)
+    monkeypatch.setattr(collecting, "MAX_BYTES", 1000)
     documents.pages = {"/0": b"{" * 2000}
-    assert "more than 1,000 bytes" in (await gathered(collection(f"{at}/c", ("Manifest", f"{at}/0"))))[0]
+    assert "more than 1,000 bytes" in (await rows_of(collection(f"{at}/c", ("Manifest", f"{at}/0"))))[0]
     for n in range(8):
         documents.pages[f"/d{n}"] = collection(f"{at}/d{n}", ("Collection", f"{at}/d{n + 1}"))
     documents.asked.clear()
-    assert (await gathered(documents.pages["/d0"]))[0] == "Collections are nested more than 5 times."
+    assert (await rows_of(documents.pages["/d0"]))[0] == "Collections are nested more than 5 times."
     assert documents.asked["/d5"] == 1 and not documents.asked["/d6"]

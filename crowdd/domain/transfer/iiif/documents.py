@@ -7,8 +7,8 @@ from typing import Any
 
 import attrs
 
+from crowdd.domain.transfer.iiif.iiif_texts import address_of, listed, metadata_of, text_of, type_of
 from crowdd.domain.transfer.iiif.pictures import picture_of
-from crowdd.domain.transfer.iiif.words import address_of, listed, metadata_of, text_of, type_of
 from crowdd.errors import InvalidValueError
 from crowdd.languages import _
 from crowdd.values import Values

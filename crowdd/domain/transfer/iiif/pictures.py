@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from crowdd.domain.transfer.iiif.words import address_of, listed
+from crowdd.domain.transfer.iiif.iiif_texts import address_of, listed
 
 WEB_SIZE = 1600  # pixels of the longer side
 _LEVEL = re.compile(r"level([0-2])\b")

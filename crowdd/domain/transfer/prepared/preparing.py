@@ -9,7 +9,7 @@ from typing import Any
 from crowdd.concurrency.worker_thread import WorkerThread
 from crowdd.domain.core.background_queue import QueuedTask
 from crowdd.domain.outbound.client import Outgoing
-from crowdd.domain.transfer.iiif.gathering import Gathering
+from crowdd.domain.transfer.iiif.collecting import CollectionReader
 from crowdd.domain.transfer.prepared.process import prepare
 from crowdd.domain.transfer.task_files import Dialect
 
@@ -18,7 +18,7 @@ class Preparing:
     """Finds the rows of files, which are made when they are missing."""
 
     def __init__(self, worker_thread: WorkerThread, outgoing: Outgoing, max_bytes: int) -> None:
-        self._worker_thread, self._gathering = worker_thread, Gathering(outgoing, worker_thread, max_bytes)
+        self._worker_thread, self._collections = worker_thread, CollectionReader(outgoing, worker_thread, max_bytes)
 
     async def rows(self, path: Path, dialect: Mapping[str, Any] | None, item: QueuedTask | None) -> Path | None:
         """The file with the rows; None where that takes work in the background, and there is no ``item`` of it.
@@ -29,5 +29,5 @@ class Preparing:
             return path
         chosen = Dialect.from_json(dialect)
         if chosen.format == "iiif":
-            return await self._gathering.gather(path, chosen, None if item is None else item.progress)
+            return await self._collections.read(path, chosen, None if item is None else item.progress)
         return await self._worker_thread.do(prepare, path, chosen)

@@ -17,7 +17,7 @@ MAX_RATIO = 200  # of what the members say they have to the bytes of the file
 _ODS = b"application/vnd.oasis.opendocument.spreadsheet"
 _END, _END_64 = b"PK\x05\x06", b"PK\x06\x07"
 _PARQUET = b"PAR1"  # at both ends of a file
-_SMALLEST_PARQUET = 12  # bytes
+_MIN_PARQUET = 12  # bytes
 _MAX_END = 65_557  # bytes at the end of an archive that have its end record
 _MAX_DIRECTORY = 200_000  # bytes that list its members
 _FREE = 10_000_000  # bytes to which any file may be unpacked
@@ -33,7 +33,7 @@ def container_of(path: Path) -> str:
     """
     with path.open("rb") as file:
         head = file.read(4)
-        if head == _PARQUET and path.stat().st_size >= _SMALLEST_PARQUET:
+        if head == _PARQUET and path.stat().st_size >= _MIN_PARQUET:
             file.seek(-4, 2)
             return PARQUET if file.read() == _PARQUET else ""
         if head != ZIP or not zipfile.is_zipfile(path):

@@ -1,7 +1,7 @@
-"""Gathers the canvases of a manifest or of a whole collection into one file of rows, document by document.
+"""Collects the canvases of a manifest or of a whole collection into one file of rows, document by document.
 
 Documents are fetched like any address that an owner gives, so nothing inside the server's network is asked. What was
-gathered is kept in a journal beside the file: a line for each row, and one for each document that is done. After a kill
+fetched is kept in a journal beside the file: a line for each row, and one for each document that is done. After a kill
 the rows behind the last such line are dropped, and the next document is fetched.
 """
 
@@ -62,13 +62,13 @@ class _State:
         self.todo.extend((each, entry["depth"] + 1) for each in new)
 
 
-class Gathering:
+class CollectionReader:
     """Turns IIIF documents into rows. ``max_bytes`` are for all documents of a collection."""
 
     def __init__(self, outgoing: Outgoing, worker_thread: WorkerThread, max_bytes: int) -> None:
         self._outgoing, self._worker_thread, self._max_bytes = outgoing, worker_thread, max_bytes
 
-    async def gather(self, path: Path, dialect: Dialect, progress: Progress | None) -> Path | None:
+    async def read(self, path: Path, dialect: Dialect, progress: Progress | None) -> Path | None:
         """The file of rows of a document. None where others have to be fetched, and there is no ``progress`` to tell.
 
         Raises InvalidValueError for a document that is no manifest and no collection.
@@ -97,8 +97,8 @@ class Gathering:
         """Why the documents that are left are not fetched; "" to go on."""
         more = {"left": f"{len(state.todo):,}"}
         if state.done >= MAX_DOCUMENTS:
-            most = f"{MAX_DOCUMENTS:,}"
-            return _("A collection has at most %(max)s documents. %(left)s more were left out.", max=most, **more)
+            maximum = f"{MAX_DOCUMENTS:,}"
+            return _("A collection has at most %(max)s documents. %(left)s more were left out.", max=maximum, **more)
         if state.bytes >= self._max_bytes or state.size >= MAX_JOURNAL:
             return _("The documents of the collection are too large together. %(left)s more were left out.", **more)
         if state.failures >= MAX_FAILURES:
