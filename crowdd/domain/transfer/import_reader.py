@@ -26,7 +26,6 @@ from crowdd.values import Values
 
 CHUNK = 1000  # rows of one transaction
 CHUNK_BYTES = 2_000_000  # about so much of them in memory at once
-MAX_ROWS = 2_000_000  # of a file: what has been seen of it takes 16 bytes a row
 
 
 @attrs.frozen

@@ -20,9 +20,11 @@ from crowdd.domain.core.secrets import Secrets
 from crowdd.domain.tasks import results
 from crowdd.domain.transfer import import_exports, import_rows, task_files
 from crowdd.domain.transfer.import_figures import figures, refusals, tally, undecided
-from crowdd.domain.transfer.import_reader import MAX_ROWS, Chunk, Plan, RowReader, printable
-from crowdd.domain.transfer.prepared.process import discard, prepare
+from crowdd.domain.transfer.import_reader import Chunk, Plan, RowReader, printable
+from crowdd.domain.transfer.prepared.preparing import Preparing
+from crowdd.domain.transfer.prepared.process import discard
 from crowdd.domain.transfer.task_files import Dialect, FileRow, Inspected
+from crowdd.domain.transfer.task_files.limits import MAX_ROWS
 from crowdd.errors import InvalidValueError, NotFoundError, StoppedError
 from crowdd.languages import _
 from crowdd.requester import Requester
@@ -47,10 +49,12 @@ class ImportRunner:
         db: Transactions,
         notify: Callable[[int], None],
         worker_thread: WorkerThread,
+        preparing: Preparing,
         folder: Path,
         quota: Quota,
         secrets: Secrets,
     ) -> None:
+        self._preparing = preparing
         self._db, self._notify, self._worker_thread = db, notify, worker_thread
         self._folder, self._quota, self._secrets = folder, quota, secrets
 
@@ -104,12 +108,15 @@ class ImportRunner:
     async def read(self, row: ImportRow, item: QueuedTask | None = None, max_rows: int = MAX_ROWS) -> bool:
         """Reads the file of an import against its project, and keeps what would become of its rows.
 
-        False, and nothing done, for a file of more than ``max_rows``. A file of which nothing can be used has its
-        reason in ``check_error`` afterwards.
+        False, and nothing done, for a file of more than ``max_rows``, and for one that names others, which an ``item``
+        fetches. A file of which nothing can be used has its reason in ``check_error`` afterwards.
         """
         path = self._path(row)
         try:
-            path = await self._worker_thread.do(_prepare, path, row["dialect"])
+            prepared = await self._preparing.rows(path, row["dialect"], item)
+            if prepared is None:
+                return False
+            path = prepared
             inspected = await self._worker_thread.do(_inspect, path, row["dialect"])
             if inspected.rows > max_rows:
                 return False
@@ -235,7 +242,7 @@ class ImportRunner:
     # Adding it
 
     async def _add(self, item: QueuedTask, row: PendingImport) -> None:
-        path = await self._worker_thread.do(_prepare, self._path(row), row["dialect"])
+        path = await self._preparing.rows(self._path(row), row["dialect"], item) or self._path(row)
         if row["on_error"] == "stop":
             await self._db.transaction(lambda tx: self._add_all(tx, item, row, path))
             self._notify(row["project_id"])
@@ -332,10 +339,6 @@ async def note_import(tx: Database, who: Requester, row: PendingImport) -> None:
     """Writes the beginning of an import into the audit log."""
     after = {"name": row["name"], "rows": row["rows"], "kind": row["kind"]}
     await audit.write(tx, who, "import", "project", row["project_id"], project_id=row["project_id"], after=after)
-
-
-def _prepare(path: Path, dialect: Mapping[str, Any] | None) -> Path:
-    return path if dialect is None else prepare(path, Dialect.from_json(dialect))
 
 
 def _inspect(path: Path, dialect: Mapping[str, Any] | None) -> Inspected:

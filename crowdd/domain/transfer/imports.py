@@ -26,7 +26,9 @@ from crowdd.domain.transfer.import_figures import MAX_ATOMIC_ROWS, undecided
 from crowdd.domain.transfer.import_progress import ImportState, state_of
 from crowdd.domain.transfer.import_reader import printable
 from crowdd.domain.transfer.import_runner import ImportRunner, note_import
+from crowdd.domain.transfer.prepared.preparing import Preparing
 from crowdd.domain.transfer.prepared.process import discard
+from crowdd.domain.transfer.share_links import download_address
 from crowdd.domain.transfer.task_files import Dialect
 from crowdd.errors import ConflictError, InvalidValueError, NotFoundError, TooLargeError, TooManyRequestsError
 from crowdd.kinds.roles import OWNERS
@@ -113,7 +115,8 @@ class Imports:
         self._site = site
         self._db, self._queue, self._outgoing, self._worker_thread = db, queue, outgoing, worker_thread
         self._folder, self.max_bytes, self._changes = folder, max_bytes, changes
-        self._runner = ImportRunner(db, notify, worker_thread, folder, quota, secrets)
+        preparing = Preparing(worker_thread, outgoing, max_bytes)
+        self._runner = ImportRunner(db, notify, worker_thread, preparing, folder, quota, secrets)
         self._bringing: Counter[int | None] = Counter()  # files on their way, by person
 
     async def proposed_redundancy(self, row: ProjectPage) -> int:
@@ -130,7 +133,10 @@ class Imports:
         return await self._alone(who, row, partial(self._bring, who, row, name, source, choices))
 
     async def fetch(self, who: Requester, row: ProjectPage, url: str, choices: Choices) -> int:
-        """The same from an address. Raises RefusedTargetError, UnreachableError, InvalidValueError, TooLargeError."""
+        """The same from an address, or a link that shares a file.
+
+        Raises RefusedTargetError, UnreachableError, InvalidValueError, TooLargeError.
+        """
         rights.require(who, row["roles"], OWNERS)
         return await self._alone(who, row, partial(self._fetch, who, row, url, choices))
 
@@ -163,7 +169,7 @@ class Imports:
         try:
             with path.open("wb") as file:
                 reply = await self._outgoing.fetch(
-                    url, seconds=FETCH_SECONDS, max_bytes=self.max_bytes, sink=file.write
+                    download_address(url), seconds=FETCH_SECONDS, max_bytes=self.max_bytes, sink=file.write
                 )
             _require_good(reply.status)
             if not reply.whole:

@@ -295,8 +295,6 @@ def test_rows_of_ndjson():
         (b"<!DOCTYPE html><html><body>Not found", "web page"),
         (b"\n<html><head><title>Google Sheets: Sign-in</title>", "sign-in page"),
         (b'<?xml version="1.0"?>\n<TEI>', "XML"), (b'<kml xmlns="http://www.opengis.net/kml/2.2">\n', "XML"),
-        (b'{"@context": "http://iiif.io/api/presentation/3/context.json", "items": []}', "IIIF"),
-        (b'{\n "@context": "http://iiif.io/api/presentation/2/context.json",\n "sequences": [\n {}\n]}', "IIIF"),
         (b'{"type": "FeatureCollection", "features": []}', "GeoJSON"),
         (b'{\n  "type": "FeatureCollection",\n  "features": [\n    {"type": "Feature"},\n', "GeoJSON"),
         (b'{"tasks": [{"a": 1}, {"a": 2}]}', "`tasks`"), (b'{\n  "a": 1\n}', "one JSON object"),

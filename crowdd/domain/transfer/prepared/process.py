@@ -44,9 +44,10 @@ def _fits(said: Mapping[str, Any], dialect: Dialect) -> bool:
 
 
 def discard(path: Path) -> None:
-    """Removes a file with its rows."""
+    """Removes a file with what was made of it."""
     path.unlink(missing_ok=True)
-    path.with_name(path.name + SUFFIX).unlink(missing_ok=True)
+    for beside in path.parent.glob(f"{path.name}.*"):
+        beside.unlink(missing_ok=True)
 
 
 def _make(path: Path, rows: Path, format_: str, options: str) -> None:

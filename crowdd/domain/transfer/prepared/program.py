@@ -15,7 +15,7 @@ from typing import Any
 
 import orjson
 
-from crowdd.domain.transfer.prepared import workbook
+from crowdd.domain.transfer.prepared import manifest, parquet, workbook
 from crowdd.errors import CrowddError
 
 MAX_MEMORY = 1_000_000_000  # bytes of addresses
@@ -25,6 +25,8 @@ MAX_FILE_BYTES = 600_000_000
 CONVERTERS: Mapping[str, Callable[[Path, Path, dict[str, Any], str], None]] = {
     "xlsx": workbook.convert,
     "ods": workbook.convert,
+    "parquet": parquet.convert,
+    "iiif": manifest.convert,
 }
 
 

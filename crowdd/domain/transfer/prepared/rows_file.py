@@ -18,9 +18,9 @@ MAX_BYTES = 500_000_000  # of all rows
 class RowsFile:
     """A file of rows: a line about the file, and a line of JSON for each row, written in order."""
 
-    def __init__(self, path: Path, about: Mapping[str, Any]) -> None:
-        self._file, self._bytes = path.open("wb"), 0
-        self._write(orjson.dumps(about))
+    def __init__(self, path: Path, about: Mapping[str, Any], max_bytes: int = MAX_BYTES) -> None:
+        self._file, self._bytes, self._max_bytes = path.open("wb"), 0, max_bytes
+        self.write(orjson.dumps(about))
 
     def add(self, row: Mapping[str, Any] | Sequence[Any]) -> None:
         """A row: its values by column, or its cells. Raises InvalidValueError when the rows take too much space."""
@@ -28,19 +28,20 @@ class RowsFile:
         if len(line) > MAX_ROW_BYTES:
             self.refuse(_("It is longer than %(maximum)s bytes.", maximum=f"{MAX_ROW_BYTES:,}"), line[:1000])
             return
-        self._write(line)
+        self.write(line)
 
     def refuse(self, reason: str, beginning: bytes = b"") -> None:
         """A row that cannot be used, with how it begins."""
         text = beginning.decode("utf-8", "replace")[:SHOWN_CHARACTERS]
-        self._write(orjson.dumps({"": reason, "text": text}).replace(b"{", b"!{", 1))
+        self.write(orjson.dumps({"": reason, "text": text}).replace(b"{", b"!{", 1))
 
     def close(self) -> None:
         """Closes the file."""
         self._file.close()
 
-    def _write(self, line: bytes) -> None:
+    def write(self, line: bytes) -> None:
+        """A line as it is, without its end."""
         self._bytes += len(line) + 1
-        if self._bytes > MAX_BYTES:
-            raise InvalidValueError(_("The rows of the file take more than %(max)s bytes.", max=f"{MAX_BYTES:,}"))
+        if self._bytes > self._max_bytes:
+            raise InvalidValueError(_("The rows of the file take more than %(max)s bytes.", max=f"{self._max_bytes:,}"))
         self._file.write(line + b"\n")

@@ -10,6 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from crowdd.domain.transfer.prepared.durations import iso_duration
 from crowdd.domain.transfer.prepared.rows_file import RowsFile
 from crowdd.domain.transfer.task_files.limits import MAX_COLUMNS
 from crowdd.errors import InvalidValueError
@@ -108,14 +109,5 @@ def _value(cell: Any) -> Any:
     if isinstance(cell, datetime | date | time):
         return cell.isoformat()
     if isinstance(cell, timedelta):
-        return _duration(cell)
+        return iso_duration(cell)
     return cell
-
-
-def _duration(value: timedelta) -> str:
-    """As ISO 8601 has durations, in hours, minutes and seconds: PT36H."""
-    sign, seconds = ("-", -value.total_seconds()) if value < timedelta() else ("", value.total_seconds())
-    hours, rest = divmod(seconds, 3600)
-    minutes, seconds = divmod(rest, 60)
-    parts = [f"{number:g}{unit}" for number, unit in ((hours, "H"), (minutes, "M"), (round(seconds, 3), "S")) if number]
-    return f"{sign}PT{''.join(parts) or '0S'}"

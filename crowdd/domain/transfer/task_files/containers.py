@@ -10,12 +10,14 @@ from pathlib import Path
 from crowdd.errors import InvalidValueError, TooLargeError
 from crowdd.languages import _
 
-XLSX, ODS = "xlsx", "ods"
+XLSX, ODS, PARQUET = "xlsx", "ods", "parquet"
 ZIP = b"PK\x03\x04"
 MAX_UNPACKED = 1_000_000_000  # bytes that all members of a workbook say they have
 MAX_RATIO = 200  # of what the members say they have to the bytes of the file
 _ODS = b"application/vnd.oasis.opendocument.spreadsheet"
 _END, _END_64 = b"PK\x05\x06", b"PK\x06\x07"
+_PARQUET = b"PAR1"  # at both ends of a file
+_MIN_PARQUET = 12  # bytes
 _MAX_END = 65_557  # bytes at the end of an archive that have its end record
 _MAX_DIRECTORY = 200_000  # bytes that list its members
 _FREE = 10_000_000  # bytes to which any file may be unpacked
@@ -25,12 +27,16 @@ BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, Runtime
 
 
 def container_of(path: Path) -> str:
-    """Which workbook a file is: XLSX, ODS, or "" for none.
+    """Which of these a file is: XLSX, ODS, PARQUET, or "" for none.
 
     Raises InvalidValueError for an archive that cannot be read, TooLargeError for a workbook that unpacks to too much.
     """
     with path.open("rb") as file:
-        if file.read(4) != ZIP or not zipfile.is_zipfile(path):
+        head = file.read(4)
+        if head == _PARQUET and path.stat().st_size >= _MIN_PARQUET:
+            file.seek(-4, 2)
+            return PARQUET if file.read() == _PARQUET else ""
+        if head != ZIP or not zipfile.is_zipfile(path):
             return ""
     try:
         require_small_directory(path)

@@ -17,6 +17,7 @@ from crowdd.domain.transfer.task_files.delimiters import detect_delimiter
 from crowdd.domain.transfer.task_files.dialect import Dialect
 from crowdd.domain.transfer.task_files.encodings import detect_encoding
 from crowdd.domain.transfer.task_files.foreign_files import (
+    is_iiif,
     object_words,
     require_not_binary,
     require_table,
@@ -81,10 +82,12 @@ def _is_array(text: str) -> bool:
 
 
 def _objects(text: str, encoding: str) -> Dialect:
-    """NDJSON, unless the file is one object: over many lines, or on one and rather a document than a row."""
+    """NDJSON or IIIF, unless the file is one object: over many lines, or on one and rather a document than a row."""
     lines = [line for line in _whole_lines(text) if line.strip()]
     good = sum(map(_is_object, lines))
     if good * (5 if _is_object(lines[0]) else 2) < len(lines) or (len(lines) == 1 and _is_document(lines[0])):
+        if is_iiif(text):
+            return Dialect("iiif")
         raise InvalidValueError(object_words(text))
     return Dialect("ndjson", encoding)
 

@@ -24,7 +24,6 @@ _SIGN_IN = _(
     " it as CSV and import the file."
 )
 _XML = _("The file is XML. Convert it to CSV or JSON, with one row for each task.")
-_IIIF = _("The file is a IIIF manifest. Import a CSV file with the addresses of its images, one in each row.")
 _GEOJSON = _("The file is GeoJSON. Import its features as a JSON array or as NDJSON, one feature in each line.")
 _REFERENCES = _("The file is a list of references (RIS, BibTeX or EndNote). Export it from its program as CSV.")
 _CARDS = _("The file is an address book or a calendar. Export it from its program as CSV.")
@@ -109,10 +108,13 @@ _GEOJSON_SIGN = re.compile(r'"type"\s*:\s*"(?:FeatureCollection|GeometryCollecti
 _LIST_OF_OBJECTS = re.compile(r'"((?:[^"\\]|\\.){1,60})"\s*:\s*\[\s*\{')
 
 
+def is_iiif(text: str) -> bool:
+    """Whether a JSON object that begins with this text is a document of IIIF."""
+    return _IIIF_SIGN.search(text) is not None
+
+
 def object_words(text: str) -> str:
     """What to do with a file that is one JSON object, which begins with this text."""
-    if _IIIF_SIGN.search(text):
-        return _IIIF
     if _GEOJSON_SIGN.search(text):
         return _GEOJSON
     if rows := _LIST_OF_OBJECTS.search(text):

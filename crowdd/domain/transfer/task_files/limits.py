@@ -6,6 +6,7 @@ import csv
 
 MAX_ROW_BYTES = 1_000_000  # in UTF-8
 MAX_ROW_LINES = 1_000
+MAX_ROWS = 2_000_000  # of a file: what has been seen of it takes 16 bytes a row
 MAX_COLUMNS = 500
 SHOWN_CHARACTERS = 200  # of a refused row
 

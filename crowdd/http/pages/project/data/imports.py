@@ -35,7 +35,11 @@ from crowdd.storage.transfer.rows import RefusedRow
 from crowdd.values import Values
 
 _AT = "/project/<short_name>/tasks/import"
-IMPORTERS = ("localCSV", "csv")  # PyBossa's names: a file, an address
+# PyBossa's names, and the field of an address that a front end for PyBossa sends: a file, a table, a spreadsheet, a
+# manifest. All of them accept whatever file can be imported.
+IMPORTERS = {"localCSV": "", "csv": "csv_url", "gdocs": "googledocs_url", "iiif": "manifest_uri"}
+_ADDRESSES = (*filter(None, IMPORTERS.values()), "url")
+_PASTE = "paste"
 _HIDDEN = frozenset({"file", "project_id", "user_id", "usual", "checked", "auto"})
 _TAB = "\t"
 SHOWN_REFUSED = 5  # rows
@@ -93,10 +97,10 @@ class ImportPages:
     async def first(self, incoming: Incoming, short_name: str) -> Response:
         """The form for a file. ``type`` chooses one of the importers (interface: page-import)."""
         row = await self._projects.owned(short_name, incoming.who)
-        type_ = incoming.query.get("type") or IMPORTERS[0]
-        if type_ not in IMPORTERS:
-            raise InvalidValueError(_("Unknown importer."))
-        form = self._forms.filled(incoming, form_name=type_, csv_url=None, rows=None)
+        type_ = incoming.query.get("type") or next(iter(IMPORTERS))
+        _require_importer(type_)
+        more = {IMPORTERS[type_]: None} if IMPORTERS[type_] else {}
+        form = self._forms.filled(incoming, **{"form_name": type_, "csv_url": None, "rows": None, **more})
         return await self._first(incoming, row, form)
 
     async def _first(self, incoming: Incoming, row: ProjectPage, form: Form, message: Message = NO_MESSAGE) -> Response:
@@ -117,8 +121,13 @@ class ImportPages:
         return Page("project/import.html", public, private)
 
     async def bring(self, incoming: Incoming, short_name: str) -> Response:
-        """Imports a file (``file``), pasted ``rows`` or a download (``csv_url``). ``map``: wait for a review first."""
+        """Imports a file (``file``), pasted ``rows`` or a download (``csv_url``). ``map``: wait for a review first.
+
+        ``form_name`` may name one of the importers, with the field that PyBossa has for its address.
+        """
         row = await self._projects.owned(short_name, incoming.who)
+        if incoming.field("form_name") not in ("", _PASTE):
+            _require_importer(incoming.field("form_name"))
         try:
             choices = _choices(incoming, begin=not incoming.flag("map", False))
             import_id = await self._brought(incoming, row, choices)
@@ -130,7 +139,7 @@ class ImportPages:
         return _begun(short_name, import_id, begun)
 
     async def _brought(self, incoming: Incoming, row: ProjectPage, choices: Choices) -> int:
-        address = incoming.field("csv_url").strip() or incoming.field("url").strip()
+        address = _address(incoming)
         found = incoming.file("file", "csv_filename")
         if found is not None:
             return await self._imports.bring(incoming.who, row, *found, choices)
@@ -273,6 +282,18 @@ def _choices(incoming: Incoming, found: ImportPage | None = None, *, begin: bool
     )
 
 
+def _require_importer(name: str) -> None:
+    """Raises InvalidValueError for a name that is none of the importers."""
+    if name not in IMPORTERS:
+        names = ", ".join(IMPORTERS)
+        raise InvalidValueError(_("There is no importer %(name)s. Available: %(names)s.", name=name[:100], names=names))
+
+
+def _address(incoming: Incoming) -> str:
+    """The address of a file in a request, in the field of any importer."""
+    return next(filter(None, (incoming.field(name).strip() for name in _ADDRESSES)), "")
+
+
 def _pasted(incoming: Incoming) -> tuple[str, BinaryIO]:
     """The pasted rows as a file without a name."""
     rows = incoming.field("rows")
@@ -282,7 +303,7 @@ def _pasted(incoming: Incoming) -> tuple[str, BinaryIO]:
 
 
 def _wrong_field(incoming: Incoming) -> str:
-    if incoming.field("csv_url").strip():
+    if _address(incoming):
         return "csv_url"
     return "rows" if "rows" in incoming.form else "file"
 
