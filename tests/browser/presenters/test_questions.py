@@ -22,9 +22,10 @@ def shared(make_stage: Any) -> Any:
     return make_stage()
 
 
-def ask(stage: Any, document: Any) -> Any:
-    """The frame with the questions of a document."""
+def ask(stage: Any, document: Any, new_project: Any) -> Any:
+    """The frame with the questions of a document, in a new project."""
     stage.begin()
+    stage.mine = new_project(n_answers=1)
     stage.mine.show(questions=document)
     stage.go("/project/MINE/newtask")
     frame = stage.frame()
@@ -40,6 +41,11 @@ def button(frame: Any, name: str) -> Any:
     return frame.get_by_role("button", name=name, exact=True)
 
 
+def choose(stage: Any, choice: Any) -> None:
+    """Clicks a radio button until it is chosen: the page may still make the frame as high as its new content."""
+    stage.until(lambda: choice.is_checked() or choice.click())
+
+
 def stored(stage: Any, n: int, document: Any) -> Any:
     """The last of ``n`` answers, once it is there; it is valid."""
     runs = stage.until(lambda: (found := stage.mine.runs()) and len(found) == n and found)
@@ -47,9 +53,9 @@ def stored(stage: Any, n: int, document: Any) -> Any:
     return runs[-1]["info"]
 
 
-def test_every_type_is_answered_by_mouse(shared: Any) -> None:
+def test_every_type_is_answered_by_mouse(shared: Any, new_project: Any) -> None:
     document = every_form()
-    frame = ask(shared, document)
+    frame = ask(shared, document, new_project)
     button(frame, "Next").click()
     assert question(frame, "animal").locator(".bad").inner_text() == "Answer this question."
     assert not question(frame, "colours").locator(".bad").is_visible() and not question(frame, "age").is_visible()
@@ -66,7 +72,7 @@ def test_every_type_is_answered_by_mouse(shared: Any) -> None:
     question(frame, "age").locator("input").fill("3")
     button(frame, "Next").click()
     assert frame.evaluate("document.activeElement.textContent") == "Words"
-    question(frame, "clear").locator("label", has_text="4").click()
+    choose(shared, question(frame, "clear").get_by_label("4", exact=True))
     question(frame, "light").locator("input[type=range]").click()
     question(frame, "light").get_by_label("I can’t tell").check()
     question(frame, "name").locator("input").fill(" Reynard ")
@@ -79,12 +85,12 @@ def test_every_type_is_answered_by_mouse(shared: Any) -> None:
     frame.get_by_role("button", name="Move up: Play").click()
     frame.get_by_role("button", name="Move up: Play").click()
     matrix = question(frame, "habits")
-    matrix.locator("tbody tr").nth(0).locator("input").nth(1).check()
+    choose(shared, matrix.locator("tbody tr").nth(0).locator("input").nth(1))
     button(frame, "Next").click()
     assert matrix.locator(".bad").first.inner_text() == "Choose an answer in every row."
-    matrix.locator("tbody tr").nth(1).locator("input").nth(0).check()
+    choose(shared, matrix.locator("tbody tr").nth(1).locator("input").nth(0))
     button(frame, "Next").click()
-    question(frame, "sly").get_by_label("Yes").check()
+    choose(shared, question(frame, "sly").get_by_label("Yes"))
     button(frame, "Send").click()
     assert stored(shared, 1, document) == {
         "animal": "fox",
@@ -102,3 +108,145 @@ def test_every_type_is_answered_by_mouse(shared: Any) -> None:
         "questions_version": 1,
     }
     assert shared.console == []
+
+
+FOCUSED = """() => { const e = document.activeElement, of = e.closest('[data-question]');
+    return [of ? of.dataset.question : '', e.closest('label')?.textContent || e.ariaLabel || e.textContent || '']; }"""
+
+
+def tab_to(stage: Any, frame: Any, name: str, words: str = "") -> None:
+    """Presses Tab until a field of the question ``name`` has the focus, one that says ``words``."""
+    for _ in range(30):
+        stage.page.keyboard.press("Tab")
+        of, said = frame.evaluate(FOCUSED)
+        if of == name and words in said:
+            return
+    raise AssertionError(f"{name} {words} is not reached")
+
+
+def heading(stage: Any, frame: Any, words: str) -> None:
+    stage.until(lambda: frame.evaluate("document.activeElement.textContent") == words)
+
+
+def test_every_type_is_answered_by_keyboard_and_changed_afterwards(shared: Any, new_project: Any) -> None:
+    document = every_form()
+    frame = ask(shared, document, new_project)
+    press = shared.page.keyboard.press
+    frame.locator("form h1").focus()
+    press("o")
+    shared.until(lambda: frame.get_by_label("Owl").is_checked())
+    tab_to(shared, frame, "colours", "Red")
+    press("Space")
+    tab_to(shared, frame, "colours", "White")
+    press("Space")
+    tab_to(shared, frame, "young", "Yes")
+    press("Space")
+    assert not question(frame, "age").is_visible()
+    press("ArrowDown")
+    tab_to(shared, frame, "age")
+    shared.page.keyboard.type("7")
+    press("Enter")
+    heading(shared, frame, "Words")
+    press("Enter")
+    assert frame.evaluate(FOCUSED)[0] == "clear"  # what is wrong has the focus
+    press("Space")
+    press("ArrowRight")
+    tab_to(shared, frame, "light")
+    press("ArrowRight")
+    tab_to(shared, frame, "name")
+    shared.page.keyboard.type("Strix")
+    tab_to(shared, frame, "story")
+    shared.page.keyboard.type("Hoo")
+    tab_to(shared, frame, "day")
+    shared.page.keyboard.type("02292024")
+    press("Enter")
+    heading(shared, frame, "Order")
+    tab_to(shared, frame, "first", "Move down: Food")
+    press("Enter")
+    assert frame.locator("[role=status].sr").inner_text() == "Food is now at 2 of 3."
+    tab_to(shared, frame, "habits")
+    press("Space")
+    tab_to(shared, frame, "habits")
+    press("Space")
+    button(frame, "Back").focus()
+    press("Enter")
+    heading(shared, frame, "Words")
+    assert question(frame, "name").locator("input").input_value() == "Strix"
+    press("Enter")
+    heading(shared, frame, "Order")
+    press("Enter")  # no fox: there is no further step
+    expected = {
+        "animal": "owl",
+        "colours": ["red", "white"],
+        "young": False,
+        "age": 7,
+        "clear": 2,
+        "light": 7,
+        "name": "Strix",
+        "story": "Hoo",
+        "day": "2024-02-29",
+        "first": ["sleep", "food", "play"],
+        "habits": {"day": "hunts", "night": "hunts"},
+        "questions_version": 1,
+    }
+    assert stored(shared, 1, document) == expected
+    heading(shared, frame, "Look")
+    assert not frame.get_by_label("Owl").is_checked()
+    shared.page.locator("#change:visible").wait_for()
+    shared.press_out_of_frame("z")
+    shared.until(lambda: frame.get_by_label("Owl").is_checked())
+    assert question(frame, "age").locator("input").input_value() == "7"
+    choose(shared, question(frame, "young").get_by_label("Yes"))
+    button(frame, "Next").click()
+    assert question(frame, "light").locator("output").inner_text() == "7"
+    button(frame, "Next").click()
+    button(frame, "Send").click()
+    changed = {name: value for name, value in expected.items() if name != "age"} | {"young": True}
+    shared.until(lambda: shared.mine.runs()[-1]["info"] == changed)
+    assert len(shared.mine.runs()) == 1 and shared.console == []
+
+
+def test_one_question_is_answered_by_one_click_or_key(shared: Any, new_project: Any) -> None:
+    frame = ask(shared, ONE, new_project)
+    first, second, _ = shared.mine.tasks
+    assert frame.inner_text("form h1") == "Which animal?" and not button(frame, "Send").is_visible()
+    assert frame.get_attribute("img", "alt") == "A trap"
+    button(frame, "Fox").click()
+    assert stored(shared, 1, ONE) == {"animal": "fox", "questions_version": 1}
+    shared.until(lambda: frame.inner_text(".over") == f"Task {second}")
+    frame.locator("form h1").focus()
+    shared.page.keyboard.press("o")
+    assert stored(shared, 2, ONE) == {"animal": "owl", "questions_version": 1}
+    assert [run["task_id"] for run in shared.mine.runs()] == [first, second]
+    assert [asked.path for asked in shared.asked() if "/questions/types/" in asked.path] == [
+        "/static/questions/types/single_choice.js"
+    ]
+
+
+def test_an_arabic_page_with_all_types_has_no_faults(make_stage: Any, new_project: Any) -> None:
+    stage = make_stage(viewport={"width": 390, "height": 800}, locale="ar", reduced_motion="reduce")
+    document = every_form()
+    for step in document["steps"]:  # all at once
+        step.pop("show_if", None)
+    document["steps"] = [
+        {
+            "name": "all",
+            "media": [medium for step in document["steps"] for medium in step.get("media", [])],
+            "questions": [each for step in document["steps"] for each in step["questions"]],
+        }
+    ]
+    frame = ask(stage, document, new_project)
+    assert frame.evaluate("[document.documentElement.lang, document.documentElement.dir]") == ["ar", "rtl"]
+    animal = question(frame, "animal")
+    assert animal.locator("h2").inner_text() == "أي حيوان؟" and animal.locator("h2").get_attribute("lang") is None
+    assert animal.locator("label span").first.get_attribute("dir") == "auto"  # the project says no language
+    frame.get_by_label("Fox").check()
+    left, right = (animal.locator(part).first.bounding_box() for part in ("label input", "label span"))
+    assert left["x"] > right["x"]  # the box is at the right
+    assert frame.evaluate("document.documentElement.scrollWidth") == 390
+    button(frame, "إرسال").click()
+    frame.evaluate(AXE)
+    for theme in ("light", "dark"):
+        frame.evaluate("theme => { document.documentElement.dataset.theme = theme; }", theme)
+        assert frame.evaluate(RUN_AXE) == [], theme
+    assert stage.console == []

@@ -4,6 +4,7 @@ import { element } from "./element.js";
 import { Group } from "./group.js";
 
 const ONE_CLICK = ["single_choice", "yes_no"];
+const DOUBLE_CLICK = 400; // milliseconds
 let ids = 0;
 
 /** Whether a document is one question that a click answers: no button has to be pressed after it. */
@@ -24,7 +25,8 @@ export class Form {
     this.kept = { ...answers }; // of steps that were not seen yet
     this.at = -1;
     this.changed = () => this.turned();
-    this.finish = () => this.next();
+    this.finish = (event) => this.isForTheTaskBefore(event) || this.next();
+    this.began = performance.now();
     this.draw();
   }
 
@@ -149,6 +151,11 @@ export class Form {
     const path = this.path(), following = path[path.indexOf(this.at) + 1];
     if (following === undefined) this.send(this.answers());
     else this.go(following);
+  }
+
+  /* The second click of a double click, on a task that has just appeared. */
+  isForTheTaskBefore({ detail }) {
+    return detail > 1 && performance.now() - this.began < DOUBLE_CLICK;
   }
 
   back() {

@@ -84,7 +84,7 @@ export class Group {
       ...about, task: form.task, language: texts.locale, languageDirection: texts.direction, immediate: form.immediate,
       text: (text) => texts.pick(text).words, write: (place, text) => texts.write(place, text), word: (name, values) => texts.word(name, values),
       writeUnsure: (place) => this.writeUnsure(place, block.question),
-      medium: (name) => form.medium(name), newId: () => form.id(), announce: (words) => form.announce(words), finish: () => form.finish(),
+      medium: (name) => form.medium(name), newId: () => form.id(), announce: (words) => form.announce(words), finish: (event) => form.finish(event),
       group: (questions, changed) => new Group(questions, { form, changed: changed ?? this.changed, level: Math.min(this.level + 1, 6), answer: (name) => this.answer(name) }),
       changed: () => {
         if (block.unsure && block.field.value() !== undefined) block.unsure.checked = false;

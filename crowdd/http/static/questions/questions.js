@@ -15,11 +15,11 @@
 
    A field is made for each task when its step is first shown, after the medium it is `on` has loaded, and destroyed after it.
    context  {text(t), write(element, t), word(name, values), language, languageDirection, task, medium(name), changed(), newId(),
-             id, labelledBy, describedBy, name, immediate, finish(), announce(words), group(questions, changed), writeUnsure(element)}
+             id, labelledBy, describedBy, name, immediate, finish(event), announce(words), group(questions, changed), writeUnsure(element)}
      write        puts a text into an element with its language; text gives the words alone; word is one of ours
      changed      to be called after each change by the volunteer
      labelledBy, describedBy   ids for aria-labelledby and aria-describedby of inputs; `name` is the question in words
-     immediate    the question is the only one, and a click answers it: by finish()
+     immediate    the question is the only one, and a click answers it: by finish(event)
      group        shows other questions (`each`): {element, value(), set(answers), problem(), focus(), destroy()}; `changed` is called
                   after each change in it
      announce     says something to screen readers
@@ -37,7 +37,6 @@ import { Stage } from "./stage.js";
 import { Texts } from "./texts.js";
 
 const read = (id) => JSON.parse(document.getElementById(id)?.textContent || "{}");
-const DOUBLE_CLICK = 400; // milliseconds after a task has appeared in which a second click is one for the task before
 
 async function begin() {
   const { list, version, language = "" } = read("questions"), { locale = "en", words = {} } = read("questions-words");
@@ -54,7 +53,7 @@ function run({ list, version, texts, types, kinds }) {
   const thanks = element("div", { className: "say", hidden: true }, element("h1", { tabIndex: -1 }, texts.word("thanks")), element("p", {}, texts.word("nothing_left")));
   frame.append(stage.element, thanks);
   document.body.append(frame, trouble, news);
-  let form = null, shown = 0, shownAt = 0;
+  let form = null, shown = 0;
 
   const draft = (task) => `questions-${task.id}`;
   /* What was typed and not sent, then what was answered before. */
@@ -75,7 +74,6 @@ function run({ list, version, texts, types, kinds }) {
     end();
     trouble.textContent = "";
     const sent = (answers) => {
-      if (performance.now() - shownAt < DOUBLE_CLICK && form.immediate) return;
       sessionStorage.removeItem(draft(task));
       pybossa.saveTask(task, { ...answers, questions_version: version }).fail((refused) => {
         trouble.textContent = [texts.word("not_saved"), refused.responseJSON?.exception_msg].filter(Boolean).join(" ");
@@ -90,7 +88,6 @@ function run({ list, version, texts, types, kinds }) {
       changed: (answers) => sessionStorage.setItem(draft(task), JSON.stringify(answers)),
       announce: (words) => { news.textContent = words; }, offer: (keys) => presenterBridge.offer(keys),
     });
-    shownAt = performance.now();
     form.start(shown++ > 0 || document.hasFocus());
   }
 
@@ -113,4 +110,8 @@ function run({ list, version, texts, types, kinds }) {
   pybossa.run(decodeURIComponent(location.pathname.split("/")[2]), { again: true });
 }
 
-begin();
+begin().catch((error) => {
+  const { words = {} } = read("questions-words");
+  document.body.append(element("p", { className: "say bad", role: "alert" }, words.broken ?? ""));
+  console.error(error);
+});

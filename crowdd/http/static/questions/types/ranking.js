@@ -55,7 +55,7 @@ export function create(question, context) {
       up.setAttribute("aria-disabled", String(nth === 0));
       down.setAttribute("aria-disabled", String(nth === order.length - 1));
     });
-    keep.hidden = decided;
+    keep.style.visibility = decided ? "hidden" : ""; // its place stays, so that nothing moves under the pointer
   }
 
   keep.addEventListener("click", () => {

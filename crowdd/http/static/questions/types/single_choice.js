@@ -35,11 +35,11 @@ function buttons(choices, context) {
   const mark = () => choices.forEach((choice) => choice.input.setAttribute("aria-pressed", String(choice === chosen)));
   for (const choice of choices) {
     choice.input = element("button", { type: "button", className: choice.un ? "answer un" : "answer", "aria-keyshortcuts": choice.key }, choice.words, cap(choice));
-    choice.input.addEventListener("click", () => {
+    choice.input.addEventListener("click", (event) => {
       chosen = choice;
       mark();
       context.changed();
-      context.finish();
+      context.finish(event);
     });
     place.append(choice.input);
   }
