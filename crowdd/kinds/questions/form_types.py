@@ -37,13 +37,13 @@ def _one_value(question: Values) -> Schema:
 
 def _some_values(question: Values) -> Schema:
     found = values_of(question["choices"])
-    least, most = question.get("min", 1), question.get("max", len(found))
-    return {"type": "array", "items": {"enum": found}, "uniqueItems": True, "minItems": least, "maxItems": most}
+    first, last = question.get("min", 1), question.get("max", len(found))
+    return {"type": "array", "items": {"enum": found}, "uniqueItems": True, "minItems": first, "maxItems": last}
 
 
 def _rating(question: Values) -> Schema:
-    least, most, step = question.get("min", RATING[0]), question.get("max", RATING[1]), question.get("step", 1)
-    return {"type": "integer", "minimum": least, "maximum": most, "enum": [*range(least, most + 1, step)]}
+    first, last, step = question.get("min", RATING[0]), question.get("max", RATING[1]), question.get("step", 1)
+    return {"type": "integer", "minimum": first, "maximum": last, "enum": [*range(first, last + 1, step)]}
 
 
 def _number(question: Values) -> Schema:
@@ -73,9 +73,9 @@ def _matrix(question: Values) -> Schema:
 
 
 def _check_range(question: Values, path: str) -> Iterator[Problem]:
-    least: Any = question.get("min")
-    most: Any = question.get("max")
-    if ((is_number(least) and is_number(most)) or (is_day(least) and is_day(most))) and least > most:
+    first: Any = question.get("min")
+    last: Any = question.get("max")
+    if ((is_number(first) and is_number(last)) or (is_day(first) and is_day(last))) and first > last:
         yield Problem(at(path, "max"), _("The maximum is less than the minimum."))
 
 
@@ -88,12 +88,12 @@ def _check_some(question: Values, path: str) -> Iterator[Problem]:
 
 
 def _check_scale(question: Values, path: str) -> Iterator[Problem]:
-    least, most, step = question.get("min", RATING[0]), question.get("max", RATING[1]), question.get("step", 1)
-    if not all(type(value) is int for value in (least, most, step)) or step < 1:
+    first, last, step = question.get("min", RATING[0]), question.get("max", RATING[1]), question.get("step", 1)
+    if not all(type(value) is int for value in (first, last, step)) or step < 1:
         return
-    if not least < most:
+    if not first < last:
         yield Problem(at(path, "max"), _("A scale ends above its beginning."))
-    elif (most - least) % step or (most - least) // step > _MAX_STEPS:
+    elif (last - first) % step or (last - first) // step > _MAX_STEPS:
         yield Problem(path, _("The steps of a scale must end at its maximum; it has at most %(max)s.", max=_MAX_STEPS))
 
 

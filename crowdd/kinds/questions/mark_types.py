@@ -57,8 +57,8 @@ def _marks(parts: dict[str, Schema], *selectors: str, optional: tuple[str, ...] 
         label: dict[str, Schema] = {"label": {"enum": labels}} if labels else {}
         # The schema of what is said about each mark is put in by who knows all types (schemas.py).
         item = closed({**parts, **label, **selector, "answers": {"type": "object"}}, needs)
-        most = question.get("max", MAX_MARKS)
-        return {"type": "array", "minItems": question.get("min", 0), "maxItems": most, "items": item}
+        last = question.get("max", MAX_MARKS)
+        return {"type": "array", "minItems": question.get("min", 0), "maxItems": last, "items": item}
 
     return answer
 
@@ -69,8 +69,8 @@ def _geometry(kind: str, coordinates: Schema) -> Callable[[Values], Schema]:
 
 
 def _check_number_of(question: Values, path: str) -> Iterator[Problem]:
-    least, most = question.get("min"), question.get("max")
-    if type(least) is int and type(most) is int and least > most:
+    first, last = question.get("min"), question.get("max")
+    if type(first) is int and type(last) is int and first > last:
         yield Problem(at(path, "max"), _("The maximum is less than the minimum."))
 
 

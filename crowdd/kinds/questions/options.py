@@ -237,8 +237,8 @@ def number(minimum: float = -1e15, maximum: float = 1e15, *, above: bool = False
                 path, _("This must be a number from %(min)s to %(max)s.", min=f"{minimum:g}", max=f"{maximum:g}")
             )
 
-    least = "exclusiveMinimum" if above else "minimum"
-    return Option(check, {"type": "number", least: minimum, "maximum": maximum})
+    bound = "exclusiveMinimum" if above else "minimum"
+    return Option(check, {"type": "number", bound: minimum, "maximum": maximum})
 
 
 def integer(minimum: int, maximum: int) -> Option:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.resources
+import json
 from typing import Any
 
 import jsonschema_rs
@@ -250,3 +251,19 @@ def test_an_arabic_page_with_all_types_has_no_faults(make_stage: Any, new_projec
         frame.evaluate("theme => { document.documentElement.dataset.theme = theme; }", theme)
         assert frame.evaluate(RUN_AXE) == [], theme
     assert stage.console == []
+
+
+def test_the_preview_follows_the_questions_that_are_typed(stage: Any) -> None:
+    stage.mine.show(questions=ONE)
+    stage.sign_in(stage.mine.owner)
+    stage.go("/project/MINE/tasks/taskpresentereditor")
+    shown = stage.page.frame_locator("#preview iframe")
+    shown.get_by_role("button", name="Fox").click()
+    stage.page.locator("#preview-said", has_text='{"animal":"fox","questions_version":1}').wait_for()
+    stage.page.fill("#questions", json.dumps(ONE).replace("Which animal?", "</script>Who?"))
+    shown.locator("form h1", has_text="</script>Who?").wait_for()
+    stage.page.fill("#questions", "{}")
+    shown.get_by_text("These questions cannot be shown.").wait_for()
+    stage.page.fill("#questions", "{")
+    stage.page.locator("#preview", has_text="The preview appears here").wait_for()
+    assert stage.mine.runs() == []

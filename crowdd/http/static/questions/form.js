@@ -1,5 +1,5 @@
 /* One task: the steps with their media and questions, back and next, and what is answered. */
-import { holds } from "./conditions.js";
+import { holds } from "./show_if.js";
 import { element } from "./element.js";
 import { Group } from "./group.js";
 

@@ -1,6 +1,6 @@
 /* Questions one below the other, each with its heading, help, field and what is wrong.  A step is a group; so are the
    questions about one mark. */
-import { holds } from "./conditions.js";
+import { holds } from "./show_if.js";
 import { element } from "./element.js";
 
 export class Group {

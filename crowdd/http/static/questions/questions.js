@@ -2,7 +2,7 @@
      <script type="application/json" id="questions">    {list, version, language}: the document, its number, the project's language
      <script type="application/json" id="questions-words">   {locale, words}: what we say ourselves, in the volunteer's language
 
-   What belongs to one type is a module in types/ or media/, loaded only when the list uses the type (loading.js names
+   What belongs to one type is a module in types/ or media/, loaded only when the list uses the type (modules.js names
    modules that several types share).  A type of question is
 
      export function create(question, context)   → field
@@ -32,7 +32,7 @@
      context  {source(task, source?), description(task), text, write, word, language, languageDirection} */
 import { element } from "./element.js";
 import { Form } from "./form.js";
-import { load } from "./loading.js";
+import { load } from "./modules.js";
 import { Stage } from "./stage.js";
 import { Texts } from "./texts.js";
 
