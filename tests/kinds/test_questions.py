@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from jsonschema_rs import Draft202012Validator
 from support.question_lists import CHOICES, ONE, every_form
 
@@ -178,6 +180,30 @@ def test_each_rule_refuses_with_a_place_and_a_sentence(path: str, words: str, ch
 @pytest.mark.parametrize("document", [None, [], "x", 5, {"version": 1, "steps": {}}, {"version": 1, "steps": [None]}])
 def test_what_is_no_document_at_all_is_refused(document: object) -> None:
     assert validate(document)
+
+
+JUNK = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.sampled_from(["", "fox", "look", "animal", "yes_no"]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["value", "is", "name", "x"]), inner),
+    max_leaves=4,
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.data())
+def test_any_part_may_be_anything_and_what_is_accepted_can_be_used(data: Any) -> None:
+    document = every_form()
+    place: Any = document
+    while True:
+        key = data.draw(st.sampled_from(sorted(place) if isinstance(place, dict) else range(len(place))))
+        if not isinstance(place[key], dict | list) or not place[key] or data.draw(st.booleans()):
+            break
+        place = place[key]
+    place[key] = data.draw(JUNK)
+    if validate(document) == []:
+        assert list(SCHEMA.iter_errors(document)) == []
+        Draft202012Validator(answer_schema(document))
+        assert declared(document)
 
 
 def test_a_large_document_is_refused_by_its_size_and_a_broken_one_has_a_bounded_list() -> None:

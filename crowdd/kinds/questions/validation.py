@@ -75,9 +75,9 @@ class _Check:
     def document(self, document: object) -> Iterator[Problem]:
         parts = {"version": Option(_check_version, {}, needed=True), "steps": Option(_nothing, {}, needed=True)}
         yield from check_object(document, "", parts)
-        steps = document.get("steps") if isinstance(document, dict) else None
-        if steps is None:
+        if not isinstance(document, dict) or "steps" not in document:
             return
+        steps = document["steps"]
         if not isinstance(steps, list) or not 1 <= len(steps) <= MAX_STEPS:
             yield Problem("/steps", _("List 1 to %(max)s steps.", max=MAX_STEPS))
             return

@@ -224,6 +224,29 @@ def test_one_question_is_answered_by_one_click_or_key(shared: Any, new_project: 
     ]
 
 
+def test_media_are_shown_and_what_does_not_load_is_said(shared: Any, new_project: Any) -> None:
+    media = [
+        {"name": "call", "type": "sound", "source": {"column": "link"}, "description": "A call"},
+        {"name": "note", "type": "text", "source": {"url": "/static/vendor/README.md"}},
+        {"name": "film", "type": "video", "source": {"url": "/static/none.webm"}},
+    ]
+    document = {"version": 1, "steps": [{"name": "all", "media": media[:2], "questions": ONE["steps"][0]["questions"]}]}
+    sound = b"RIFF$\x10\0\0WAVEfmt \x10\0\0\0\x01\0\x01\0@\x1f\0\0@\x1f\0\0\x01\0\x08\0data\0\x10\0\0" + b"\x80" * 4096
+    headers = {"Content-Type": "audio/wav", "Access-Control-Allow-Origin": "*"}
+    shared.context.route("**/call.wav", lambda route: route.fulfill(body=sound, headers=headers))
+    project = new_project(n_answers=1)
+    for task in project.tasks:
+        project.owner.api("PUT", f"task/{task}", {"info": {"link": "https://calls.example/call.wav"}})
+    frame = ask(shared, document, lambda **_: project)
+    shared.until(lambda: frame.evaluate("document.querySelector('audio').duration") > 0.5)
+    assert frame.get_attribute("audio", "aria-label") == "A call"
+    shared.until(lambda: "openseadragon" in frame.inner_text("blockquote"))
+    assert frame.inner_text(".outside") == ""
+    document["steps"][0]["media"] = media[2:]
+    frame = ask(shared, document, lambda **_: project)
+    frame.get_by_text("Something of this task did not load. Skip it, please.").wait_for()
+
+
 def test_an_arabic_page_with_all_types_has_no_faults(make_stage: Any, new_project: Any) -> None:
     stage = make_stage(viewport={"width": 390, "height": 800}, locale="ar", reduced_motion="reduce")
     document = every_form()
