@@ -1,4 +1,4 @@
-"""Write what documents say of the code: ``etc/crowdd.conf`` and the tables of settings, errors and metrics.
+"""Write what documents say of the code: ``etc/crowdd.conf``, the tables of settings, errors and metrics, JSON Schemas.
 
     make documents            (python -m bench.release.documents)
 
@@ -14,13 +14,16 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+import orjson
 from twisted.internet.task import Clock
 
 from crowdd import config
 from crowdd.http.error_codes import CODES
 from crowdd.http.metrics import Metrics
+from crowdd.kinds.questions import document_schema
 
 ROOT = Path(__file__).parents[2]
+QUESTIONS = ROOT / "docs" / "questions.schema.json"
 SETTINGS, ERRORS, METRICS = (ROOT / "docs" / f"{name}.md" for name in ("configuration", "errors", "operations"))
 EXAMPLE = ROOT / "etc" / "crowdd.conf"
 WIDTH = 120
@@ -34,6 +37,7 @@ def documents() -> dict[Path, str]:
     """What each file should contain."""
     return {
         EXAMPLE: example(),
+        QUESTIONS: orjson.dumps(document_schema(), option=orjson.OPT_INDENT_2).decode() + "\n",
         SETTINGS: _with_settings(SETTINGS.read_text("utf-8")),
         ERRORS: with_table(ERRORS.read_text("utf-8"), ("Code", "Status", "`exception_cls`", "Meaning"), _errors()),
         METRICS: with_table(METRICS.read_text("utf-8"), ("Metric", "Labels", "Meaning"), _metrics()),

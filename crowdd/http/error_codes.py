@@ -94,6 +94,7 @@ CODES: tuple[ErrorCode, ...] = (
     ErrorCode("unknown_attribute", errors.UnknownFieldError, "The query or the body names an unknown attribute."),
     ErrorCode("invalid_value", errors.InvalidValueError, "A value has the wrong type or is out of range."),
     ErrorCode("text_too_costly", errors.CostlyTextError, "A text is too long or takes too long to render."),
+    ErrorCode("invalid_questions", errors.InvalidValueError, "`info.questions` does not follow its format."),
     ErrorCode("missing_attribute", errors.InvalidValueError, "The body lacks a required attribute."),
     ErrorCode("refused_target", errors.RefusedTargetError, "Target address not allowed."),
     ErrorCode("bad_json", errors.InvalidValueError, "The body is not JSON."),

@@ -3,6 +3,7 @@
 from functools import partial
 
 from crowdd.kinds.kind import Field, Kind, Rights, Write
+from crowdd.kinds.questions import MAX_BYTES, QUESTIONS
 from crowdd.kinds.roles import ADMINS, EVERYONE, KEYHOLDERS, OWNERS, Role
 from crowdd.kinds.types import Boolean, Integer, Integers, JsonObject, Number, ShortName, Text, Timestamp
 
@@ -18,6 +19,7 @@ PROJECT = Kind(
     public_info=frozenset(
         {"container", "thumbnail", "thumbnail_url", "task_presenter", "tutorial", "results", "sched", "lease_seconds"}
         | {"language", "counted_per_network", "max_answer_bytes", "answer_key"}
+        | {"questions", "questions_version", "answers"}
     ),
     pictures=("info.thumbnail_url",),
     reduced=("last_activity", "last_activity_raw", "n_tasks", "n_volunteers", "overall_progress", "owner"),
@@ -46,12 +48,13 @@ PROJECT = Kind(
         Field(
             "info",
             JsonObject(),
-            "Free-form: task_presenter, tutorial, results, sched, lease_seconds, counted_per_network, language,"
-            " answer_key, answers_when_complete, token_per_volunteer, thumbnail …",
+            "Free-form: task_presenter, questions, tutorial, results, sched, lease_seconds, counted_per_network,"
+            " language, answer_key, answers_when_complete, token_per_volunteer, thumbnail …",
             read=EVERYONE,
             default=dict,
             max_bytes=1_000_000,
-            max_key_bytes={"task_presenter": 1_000_000, "tutorial": 1_000_000, "results": 1_000_000},
+            max_key_bytes={"task_presenter": 1_000_000, "tutorial": 1_000_000, "results": 1_000_000}
+            | {QUESTIONS: MAX_BYTES, "answers": 2 * MAX_BYTES},
         ),
         Field("owner_id", Integer(), "Id of the account that owns it.", read=EVERYONE, write=Write.RESERVED),
         Field(

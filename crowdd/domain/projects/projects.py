@@ -16,6 +16,7 @@ from crowdd.domain.core.quota import Quota
 from crowdd.domain.core.records import NOT_FOUND, Behaviour
 from crowdd.domain.core.secrets import Secrets, place, token
 from crowdd.domain.core.uploads import FileChanges
+from crowdd.domain.projects import project_questions
 from crowdd.domain.projects.answer_recount import recount
 from crowdd.domain.projects.schedulers import choose
 from crowdd.domain.webhooks.webhooks import Webhooks
@@ -77,6 +78,7 @@ class ProjectBehaviour(Behaviour):
         check_info(values["info"])
         return {
             **values,
+            "info": project_questions.complete({}, values["info"]),
             "webhook": values["webhook"] or None,
             "owner_id": who.user_id,
             "owners_ids": [who.user_id],
@@ -90,6 +92,7 @@ class ProjectBehaviour(Behaviour):
             changes["category_id"] = await _category(tx, changes["category_id"])
         if "info" in changes:
             check_info(changes["info"])
+            changes["info"] = project_questions.complete(row["info"], changes["info"])
         if "webhook" in changes:
             changes["webhook"] = changes["webhook"] or None
             await self._webhooks.follow(tx, row["id"], row["webhook"], changes["webhook"])
@@ -246,7 +249,7 @@ class Projects:
     async def readiness(self, row: ProjectPage) -> PublishingState:
         """What is missing for publishing."""
         return PublishingState(
-            presenter=bool(row["info"].get("task_presenter")),
+            presenter=project_questions.asks(row["info"]),
             tasks=await tasks.has_any(self._db, row["id"]),
         )
 
@@ -295,15 +298,16 @@ class Projects:
         return await audit.latest(self._db, place, project=row["id"], user=user)
 
     async def tell(self, row: ProjectPage, info: Mapping[str, object], who: Requester) -> None:
-        """Changes some keys of ``info`` and leaves the others as they are."""
+        """Changes some keys of ``info``, and those that follow from questions; leaves the others as they are."""
         rights.require(who, row["roles"], OWNERS)
         changed = {**row["info"], **info}
         check_info(changed)
         PROJECT.field("info").require_size(changed, row["info"])
 
         async def work(tx: Database) -> None:
-            await projects.tell(tx, row["id"], info)
-            for name, value in info.items():
+            told = await project_questions.complete_part(tx, row["id"], row["info"], dict(info))
+            await projects.tell(tx, row["id"], told)
+            for name, value in told.items():
                 before, after = audit.shortened(row["info"].get(name)), audit.shortened(value)
                 seen = {"project_id": row["id"], "attribute": f"info.{name}", "before": before, "after": after}
                 await audit.write(tx, who, "update", "project", row["id"], **seen)

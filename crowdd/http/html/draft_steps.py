@@ -8,6 +8,8 @@ from urllib.parse import quote
 
 import attrs
 
+from crowdd.domain.projects import project_questions
+
 Name = Literal["ask", "tasks", "redundancy", "visibility", "try", "publish"]
 
 
@@ -34,7 +36,7 @@ _PAGES: Final[Mapping[Name, str]] = {
 def draft_steps(project: Mapping[str, Any], n_tasks: int | None, n_task_runs: int | None) -> list[Step]:
     """The steps of a draft, in their order."""
     at = f"/project/{quote(project['short_name'])}/"
-    asks, has_tasks = bool((project.get("info") or {}).get("task_presenter")), bool(n_tasks)
+    asks, has_tasks = project_questions.asks(project.get("info") or {}), bool(n_tasks)
     ready: dict[Name, bool] = {"redundancy": has_tasks, "try": asks and has_tasks}
     done: dict[Name, bool] = {"ask": asks, "tasks": has_tasks, "redundancy": has_tasks, "try": bool(n_task_runs)}
     return [Step(name, at + page, ready.get(name, True), done.get(name, False)) for name, page in _PAGES.items()]

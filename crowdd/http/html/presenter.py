@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from typing import Any, Final, Literal
 
 from crowdd.http import starters
+from crowdd.http.html import question_page
 
 MARK: Final = "_presenter"
 """The query name that asks for the frame's document instead of the page."""
@@ -42,6 +43,7 @@ _SOURCES: Final[Mapping[str, str]] = {
     "tutorial": "tutorial",
     "results": "results",
 }
+_NOT_TOLD: Final = frozenset({*_SOURCES.values(), "questions", "answers"})  # what the frame has, and much besides
 _FRAMES: Final = frozenset({"iframe", "frame", "fencedframe"})
 _PARTS: Final = frozenset(
     {"image", "audio", "video", "track", "style", "script", "font", "manifest", "object", "embed"}
@@ -187,9 +189,11 @@ def scope_refusal(scope: str, path: str) -> str | None:
 
 
 def source(info: Mapping[str, Any], kind: Kind) -> str:
-    """The owner's HTML for a page, from a project's ``info``, "" for none; a starter as it is now."""
+    """The HTML for a page from a project's ``info``: the owner's, a starter as it is now, or questions; "" for none."""
     found = info.get(_SOURCES[kind])
-    return starters.current(found) if isinstance(found, str) else ""
+    if isinstance(found, str) and found.strip():
+        return starters.current(found)
+    return question_page.document(info) if kind in ("newtask", "task") else ""
 
 
 def record(project: Mapping[str, Any], uploads: str | None = None) -> dict[str, object]:
@@ -199,7 +203,7 @@ def record(project: Mapping[str, Any], uploads: str | None = None) -> dict[str, 
     """
     public = {name: value for name, value in project.items() if name not in ("secret_key", "webhook", "info")}
     info = project.get("info") or {}
-    view = {**public, "info": {name: value for name, value in info.items() if name not in _SOURCES.values()}}
+    view = {**public, "info": {name: value for name, value in info.items() if name not in _NOT_TOLD}}
     return view if uploads is None else view | {"uploads": uploads}
 
 

@@ -1,7 +1,7 @@
 // The editor of a presenter: a frame shows what a volunteer would see, on a few tasks that are no more than shown. Nothing
 // that happens in it reaches the server. The frame is opaque, and what it says is taken for what a stranger says.
 const box = document.getElementById("preview");
-const text = document.getElementById("editor");
+const text = document.getElementById("editor") || document.getElementById("questions");
 const said = document.getElementById("preview-said");
 const { project, tasks } = JSON.parse(box.dataset.preview);
 const framed = (words) => (project.uploads ? words.replaceAll(`/uploads/project-${project.id}/`, project.uploads) : words);
@@ -50,8 +50,19 @@ addEventListener("message", (event) => {
     port = event.ports[0];
     port.onmessage = receive;
   }
-  if (event.data === "preview:ready") frame.contentWindow.postMessage(framed(text.value), "*");
+  if (event.data === "preview:ready") frame.contentWindow.postMessage(framed(source()), "*");
 });
+
+/* The page to show: the text, or one that shows the questions in it; "" when there is nothing to show. */
+function source() {
+  if (text.id === "editor") return text.value;
+  const { version, language } = text.dataset;
+  let list = null;
+  try { list = JSON.parse(text.value); } catch { return ""; }
+  const asked = JSON.stringify({ list, version: Number(version), language }).replaceAll("<", "\\u003c");
+  return `<link rel="stylesheet" href="/static/questions/questions.css"><script type="application/json" id="questions">${asked}</script>
+    <script type="module" src="/static/questions/questions.js"></script>`;
+}
 
 /* A new frame each time: nothing of the text before is left in it. */
 function show() {
@@ -59,7 +70,7 @@ function show() {
   port = null;
   at = 0;
   said.textContent = "";
-  if (!text.value.trim()) { // a white box would say less
+  if (!source().trim()) { // a white box would say less
     frame = null;
     box.textContent = box.dataset.empty;
     return;

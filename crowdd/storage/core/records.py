@@ -16,7 +16,8 @@ from crowdd.storage.database import Database, Prepared, Row, as_json, one, one_o
 # of whose places are leased are not open, and found by their leases.
 CONTRIB_BUTTON = """CASE
     WHEN t.overall_progress >= 100 THEN 'completed'
-    WHEN NOT t.published AND (t.n_tasks = 0 OR coalesce(t.info->>'task_presenter', '') = '') THEN 'draft'
+    WHEN NOT t.published AND (t.n_tasks = 0 OR coalesce(nullif(t.info->>'task_presenter', ''), t.info->>'questions') IS NULL)
+      THEN 'draft'
     WHEN NOT t.published THEN 'publish'
     WHEN NOT t.allow_anonymous_contributors AND %(actor)s ~ '^[ci]:' THEN 'cannot_contribute'
     WHEN t.n_tasks - t.n_completed_tasks > runs_of(t.id, %(actor)s) OR EXISTS (

@@ -27,6 +27,7 @@ from crowdd.storage.projects.rows import (
     ProjectPage,
     ProjectSummary,
 )
+from crowdd.values import Values
 
 SUMMARY = (
     "t.id, t.name, t.short_name, t.description, t.summary_info AS info, t.created, t.owner_id, t.category_id, t.featured, t.published, t.first_published,"
@@ -229,6 +230,12 @@ async def set_secret_key(db: Database, project_id: int, encrypted: bytes) -> Non
     await db.execute(
         "UPDATE project SET secret_key_encrypted = %(key)s WHERE id = %(id)s", {"id": project_id, "key": encrypted}
     )
+
+
+async def info_of(db: Database, project_id: int) -> Values:
+    """The ``info`` of a project as it is now."""
+    rows = await db.fetch("SELECT info FROM project WHERE id = %(id)s", {"id": project_id})
+    return dict(rows[0]["info"])
 
 
 async def tell(db: Database, project_id: int, info: Mapping[str, object]) -> None:

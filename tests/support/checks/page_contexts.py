@@ -833,6 +833,15 @@ def _owner_cases(at: str) -> Iterator[Case]:
     wrong_words = {"errors": {"question": ["Please fill this in."], "answers": ["Write 1 to 40."]}}
     refused = whole | {"form": editor | {"editor": "<p>?</p>"} | wrong_words}
     yield page("task_presenter_editor", "wrong", part="task_presenter", asked=words, **refused)
+    asked = FORM | {"id": 8, "questions": '{"version": 1, "steps": []}'}
+    asking = {"preview": preview, "stored": True, "replaces": False, "unsaved": False, "version": 2, "language": "en"}
+    of_questions = {"part": "questions", "form": asked, "problems": []} | asking
+    yield page("questions_editor", "stored", **of_questions)
+    yield page("questions_editor", "first", **UNUSED | of_questions | {"stored": False, "unsaved": True})
+    yield page("questions_editor", "own page", **of_questions | {"replaces": True})
+    problem = {"path": "/steps", "sentence": "List 1 to 50 steps."}
+    refused = {"form": asked | {"errors": {"questions": ["/steps: List 1 to 50 steps."]}}, "problems": [problem]}
+    yield page("questions_editor", "wrong", **of_questions | refused)
     fields = dict.fromkeys(("counted_per_network", "volunteer", "taskrun_id", "user_name", "reason"))
     somebody = {
         "volunteer": "1f0cc87fcf9f2dc",

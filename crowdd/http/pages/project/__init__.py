@@ -31,6 +31,8 @@ from crowdd.http.pages.project.presenters.contexts import PresenterContexts
 from crowdd.http.pages.project.presenters.editor import EditorPages
 from crowdd.http.pages.project.presenters.frames import PresenterFrames
 from crowdd.http.pages.project.presenters.pages import PresentingPages
+from crowdd.http.pages.project.presenters.previews import Previews
+from crowdd.http.pages.project.presenters.questions_editor import QuestionsEditor
 from crowdd.http.pages.project.project_lists import ProjectListPages
 from crowdd.http.pages.project.publication import PublishingPages
 from crowdd.http.pages.project.settings import ProjectSettingsPages
@@ -48,6 +50,8 @@ def pages(services: Services, forms: Forms, cookies: Cookies, templates: Templat
     )
     frames = PresenterFrames(services.projects, services.file_access, templates, base_url)
     contexts = PresenterContexts(services.records, services.contributions, services.file_access, services.accounts)
+    previews = Previews(services.records, services.file_access)
+    questions = QuestionsEditor(services.projects, previews, forms, views)
     confirm = Confirm(forms.csrf)
     return [
         CardPages(services.projects, services.records, templates),
@@ -72,7 +76,7 @@ def pages(services: Services, forms: Forms, cookies: Cookies, templates: Templat
         VolunteerPages(services.projects, services.volunteers, services.records, services.barring, forms, views),
         UpdatePages(services.projects, services.thumbnails, services.webhooks, services.records, forms, views),
         PicturePages(services.projects, services.project_pictures, forms, views),
-        EditorPages(services.projects, services.records, services.file_access, frames, forms, views),
+        EditorPages(services.projects, previews, questions, frames, forms, views),
         OwnersPages(services.projects, services.ownership, base_url, forms, views),
         BlogPages(services.projects, services.records, forms, views),
         DeletingPages(services.projects, services.records, forms, views),

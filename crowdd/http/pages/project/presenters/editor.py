@@ -3,35 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final, TypedDict
+from typing import Final
 from urllib.parse import quote
 
-import orjson
-
-from crowdd.domain.core.records import Records
-from crowdd.domain.projects.file_access import FileAccess, readdressed
 from crowdd.domain.projects.projects import Projects
 from crowdd.errors import FormError, NotFoundError, TooLargeError
 from crowdd.http import starters
 from crowdd.http.errors import message_of
-from crowdd.http.html import presenter
 from crowdd.http.html.forms import MISTAKES, Form, Forms, WithForm
-from crowdd.http.pages.project.presenters import editor_texts
+from crowdd.http.pages.project.presenters import editor_texts, questions_editor
 from crowdd.http.pages.project.presenters.frames import PresenterFrames
+from crowdd.http.pages.project.presenters.previews import Preview, Previews
+from crowdd.http.pages.project.presenters.questions_editor import QuestionsEditor
 from crowdd.http.pages.project.views import ProjectPrivate, ProjectPublic, ProjectViews, locked_out
 from crowdd.http.request import Incoming
 from crowdd.http.responses import NO_MESSAGE, Message, Page, Redirect, Response
 from crowdd.http.routing import Route, get, post
-from crowdd.kinds.project import PROJECT
-from crowdd.kinds.task import TASK
 from crowdd.languages import _
-from crowdd.storage.core.listing import Query, equal
 from crowdd.storage.projects.rows import ProjectPage
-from crowdd.values import Values
 
 _AT: Final = "/project/<short_name>/tasks/taskpresentereditor"
-_PARTS: Final = ("task_presenter", "tutorial", "results")
-_SAMPLES = 5
+_PARTS: Final = ("task_presenter", "tutorial", "results", questions_editor.PART)
 
 
 class EditorPublic(ProjectPublic, WithForm, Message):
@@ -46,14 +38,6 @@ class OptionsPrivate(ProjectPrivate):
     part: str
 
 
-class Preview(TypedDict):
-    """The data for the frame of the preview. ``invented`` says whether the tasks are samples."""
-
-    project: Values
-    tasks: list[Values]
-    invented: bool
-
-
 class EditorPrivate(OptionsPrivate, editor_texts.TextFields):
     """``unsaved`` says whether the form differs from what is stored; ``columns`` are those of the tasks."""
 
@@ -63,18 +47,18 @@ class EditorPrivate(OptionsPrivate, editor_texts.TextFields):
 
 
 class EditorPages:
-    """``/project/<short_name>/tasks/taskpresentereditor``; ``part`` names which of the three texts."""
+    """``/project/<short_name>/tasks/taskpresentereditor``; ``part`` names which text, or the questions."""
 
     def __init__(
         self,
         projects: Projects,
-        records: Records,
-        file_access: FileAccess,
+        previews: Previews,
+        questions: QuestionsEditor,
         frames: PresenterFrames,
         forms: Forms,
         views: ProjectViews,
     ) -> None:
-        self._projects, self._records, self._file_access = projects, records, file_access
+        self._projects, self._previews, self._questions = projects, previews, questions
         self._frames, self._forms, self._views = frames, forms, views
 
     def routes(self) -> Iterator[Route]:
@@ -82,11 +66,14 @@ class EditorPages:
         yield post(_AT, locked_out(self.save))
 
     async def editor(self, incoming: Incoming, short_name: str) -> Response:
-        """The stored text, or a starter (``template``); without either the choice of starters."""
+        """The stored text, or a starter (``template``); without either the questions, or the choice of starters."""
         if incoming.is_frame:
             return self._frames.preview(incoming)
         row = await self._projects.owned(short_name, incoming.who)
         part, name = _part(incoming), incoming.query.get("template", "")
+        asked = part == "task_presenter" and not name and questions_editor.is_asked(row)
+        if part == questions_editor.PART or asked:
+            return await self._questions.show(incoming, row)
         stored = _stored(row, part)
         begun = _begun(name, starters.asked(stored) or {}) if name else stored
         form = self._forms.filled(incoming, id=row["id"], editor=begun)
@@ -97,10 +84,12 @@ class EditorPages:
         """Stores the text ``editor`` with the texts of its fields. ``btn`` = ``Start`` stores a starter.
 
         ``begin`` only shows another starter, with the texts that were typed. Without ``editor`` the texts go into the
-        stored document.
+        stored document. The part ``questions`` is stored by its own editor.
         """
         row = await self._projects.owned(short_name, incoming.who)
         part = _part(incoming)
+        if part == questions_editor.PART:
+            return await self._questions.save(incoming, row)
         if incoming.field("btn") == "Start":
             return await self._start(incoming, row)
         if part == "task_presenter" and (name := incoming.field("begin")):
@@ -155,7 +144,7 @@ class EditorPages:
         public = EditorPublic(**context.public, form=form, presenters=list(starters.NAMES), **message)
         if choose:
             return Page("project/task_presenter_options.html", public, OptionsPrivate(**context.private, part=part))
-        preview = await self._preview(incoming, row, form["editor"])
+        preview = await self._previews.of(incoming.who, row, starters.samples(form["editor"]))
         fields = editor_texts.fields(incoming, form) if part == "task_presenter" else editor_texts.NO_FIELDS
         private = EditorPrivate(
             **context.private,
@@ -166,19 +155,6 @@ class EditorPages:
             columns=[] if preview["invented"] else editor_texts.columns(preview["tasks"]),
         )
         return Page("project/task_presenter_editor.html", public, private)
-
-    async def _preview(self, incoming: Incoming, row: ProjectPage, document: str) -> Preview:
-        """The project as presenters see it, and some tasks: its own, or samples if it has none."""
-        query = Query(TASK, equal(TASK, project_id=row["id"]), limit=_SAMPLES)
-        tasks = await self._records.list(query, incoming.who)
-        shown = [{"id": task["id"], "project_id": row["id"], "info": task["info"]} for task in tasks]
-        made_up = enumerate(starters.samples(document), 1)
-        invented = [{"id": n, "project_id": row["id"], "info": info} for n, info in made_up]
-        uploads = self._file_access.address(row)
-        record = presenter.record(self._records.public_view(PROJECT, row), uploads)
-        if uploads is not None:
-            shown = orjson.loads(readdressed(orjson.dumps(shown).decode(), row, uploads))
-        return Preview(project=record, tasks=shown or invented, invented=not shown)
 
 
 def _declared(row: ProjectPage, part: str, document: str) -> dict[str, str]:

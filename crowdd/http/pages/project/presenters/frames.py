@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from crowdd.domain.projects.file_access import FileAccess, readdressed
 from crowdd.domain.projects.projects import Projects
-from crowdd.http.html import presenter
+from crowdd.http.html import presenter, question_page
 from crowdd.http.html.locales import locale_of
 from crowdd.http.html.rendering import Templates
 from crowdd.http.request import Incoming
@@ -23,10 +23,13 @@ class PresenterFrames:
     async def presenter(self, incoming: Incoming, short_name: str, kind: presenter.Kind) -> Response:
         """The owner's document. It holds nothing about the volunteer except the language."""
         row = await self._projects.page(short_name, incoming.who)
-        locale, own = locale_of(incoming), language_of(row["info"])
-        context = {
+        locale, source = locale_of(incoming), presenter.source(row["info"], kind)
+        asks = question_page.uses_questions(source)
+        own = locale if asks else language_of(row["info"])  # questions say themselves what is in another language
+        context: dict[str, str | bool] = {
             "title": row["name"],
-            "source": readdressed(presenter.source(row["info"], kind), row, self._file_access.address(row)),
+            "source": readdressed(source, row, self._file_access.address(row)),
+            "questions": asks,
             "locale": locale,
             "language": own or "und",
             "direction": direction_of(own) if own else "auto",
@@ -36,9 +39,14 @@ class PresenterFrames:
     def preview(self, incoming: Incoming) -> Response:
         """An empty document for the preview in the editor: the page around the frame sends the text."""
         locale = locale_of(incoming)
-        context = {"title": _("Preview"), "locale": locale, "language": locale, "direction": direction_of(locale)}
+        context: dict[str, str | bool] = {
+            "title": _("Preview"),
+            "locale": locale,
+            "language": locale,
+            "direction": direction_of(locale),
+        }
         return self._document("project/preview.html", context)
 
-    def _document(self, template: str, context: dict[str, str]) -> Response:
+    def _document(self, template: str, context: dict[str, str | bool]) -> Response:
         document = self._templates.render(template, context)
         return BytesResponse(document.encode(), headers=presenter.frame_headers(https=self._https))

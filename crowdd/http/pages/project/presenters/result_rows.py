@@ -94,7 +94,17 @@ def public(task: Values) -> Values:
 def asked_by(info: Values) -> Asked:
     """What the presenter in a project's ``info`` asks and shows; empty if the document does not declare it."""
     document = info.get("task_presenter")
+    if not document and info.get("questions") is not None:
+        return _columns(info["questions"])
     return (starters.asked(starters.current(document)) if isinstance(document, str) else None) or {}
+
+
+def _columns(questions: Values) -> Asked:
+    """The columns with the picture and the caption of the first picture that questions show."""
+    media = (medium for step in questions["steps"] for medium in step.get("media", []))
+    first: Values = next((medium for medium in media if medium["type"] == "picture"), {})
+    columns = {"picture": first.get("source"), "caption": first.get("description")}
+    return {name: each["column"] for name, each in columns.items() if isinstance(each, dict) and "column" in each}
 
 
 def _text(info: Values, name: str) -> str:

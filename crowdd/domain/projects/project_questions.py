@@ -1,0 +1,52 @@
+"""The questions of a project as data: refused when they cannot be shown, and what the server writes beside them."""
+
+from __future__ import annotations
+
+from crowdd.errors import InvalidValueError
+from crowdd.kinds import questions
+from crowdd.kinds.project import PROJECT
+from crowdd.kinds.questions import DERIVED, QUESTIONS
+from crowdd.languages import _, ngettext
+from crowdd.storage.core import records
+from crowdd.storage.database import Database
+from crowdd.storage.projects import projects
+from crowdd.values import Values
+
+
+def complete(before: Values, info: Values) -> Values:
+    """``info`` with what follows from its questions. ``before`` is ``info`` as it is stored, {} for a new project.
+
+    Raises InvalidValueError with the first problem of questions that are not those of before.
+    """
+    found = info.get(QUESTIONS)
+    if found is None:
+        return info
+    if found != before.get(QUESTIONS):
+        _require_usable(found)
+    return {**info, **questions.derived(before, info)}
+
+
+async def complete_part(tx: Database, project_id: int, stored: Values, part: Values) -> Values:
+    """The same for some keys of ``info``. ``stored`` is ``info`` as it was read before the transaction."""
+    if QUESTIONS in part:
+        await records.lock(tx, PROJECT, project_id)
+        before = await projects.info_of(tx, project_id)
+        full = complete(before, {**before, **part})
+        return {**part, **{name: full[name] for name in DERIVED if name in full and full[QUESTIONS] is not None}}
+    asks = stored.get(QUESTIONS) is not None
+    return {name: value for name, value in part.items() if not (asks and name in DERIVED)}
+
+
+def asks(info: Values) -> bool:
+    """Whether volunteers have something to see: a presenter, or questions."""
+    return bool(info.get("task_presenter")) or info.get(QUESTIONS) is not None
+
+
+def _require_usable(document: object) -> None:
+    problems = questions.validate(document)
+    if not problems:
+        return
+    first, others = problems[0], len(problems) - 1
+    more = ngettext(" There is one more problem.", " There are %(num)s more problems.", others) if others else ""
+    sentence = _("`info.questions%(path)s`: %(sentence)s%(more)s", path=first.path, sentence=first.sentence, more=more)
+    raise InvalidValueError(sentence, code="invalid_questions", hint="docs/questions.md describes the format.")

@@ -1,0 +1,179 @@
+/* One task: the steps with their media and questions, back and next, and what is answered. */
+import { holds } from "./show_if.js";
+import { element } from "./element.js";
+import { Group } from "./group.js";
+
+const ONE_CLICK = ["single_choice", "yes_no"];
+const DOUBLE_CLICK = 400; // milliseconds
+let ids = 0;
+
+/** Whether a document is one question that a click answers: no button has to be pressed after it. */
+export function isImmediate({ steps }) {
+  const [{ questions = [] }] = steps, [only] = questions;
+  return steps.length === 1 && questions.length === 1 && ONE_CLICK.includes(only.type) && Boolean(only.required);
+}
+
+export class Form {
+  /**
+   * `list` is the document, `stage` the place of the media (Stage), `place` the element in which questions are shown.
+   * `send(answers)` gets what was answered; `changed(answers)` each change.
+   */
+  constructor({ list, task, texts, types, stage, place, answers, send, changed, announce, offer }) {
+    Object.assign(this, { list, task, texts, types, stage, place, send, announce, offer, tell: changed });
+    this.immediate = isImmediate(list);
+    this.groups = new Map(); // by number of the step, from its first view on
+    this.kept = { ...answers }; // of steps that were not seen yet
+    this.at = -1;
+    this.changed = () => this.turned();
+    this.finish = (event) => this.isForTheTaskBefore(event) || this.next();
+    this.began = performance.now();
+    this.draw();
+  }
+
+  id() {
+    return `q${++ids}`;
+  }
+
+  medium(name) {
+    return this.stage.medium(name);
+  }
+
+  draw() {
+    const { texts } = this;
+    this.count = element("p", { className: "over num" });
+    this.title = element("h1", { tabIndex: -1 });
+    this.body = element("div", { className: "answers" });
+    this.trouble = element("p", { className: "bad", role: "alert" });
+    this.backward = element("button", { type: "button", className: "btn big" }, texts.word("back"));
+    this.forward = element("button", { className: "btn main big" });
+    this.backward.addEventListener("click", () => this.back());
+    const buttons = element("p", { className: "row", hidden: this.immediate }, this.forward, this.backward);
+    this.element = element("form", { className: "say", noValidate: true }, this.count, this.title, this.body, this.trouble, buttons);
+    this.element.addEventListener("submit", (event) => {
+      event.preventDefault();
+      this.next();
+    });
+    this.place.append(this.element);
+  }
+
+  /* The answer to a question of any step, for show_if. */
+  answer(name) {
+    const step = this.list.steps.findIndex(({ questions = [] }) => questions.some((each) => each.name === name));
+    if (step < 0 || !this.shown(step)) return undefined;
+    const group = this.groups.get(step);
+    return group ? group.answer(name) : this.kept[name];
+  }
+
+  shown(step) {
+    return holds(this.list.steps[step].show_if, (name) => this.answer(name));
+  }
+
+  path() {
+    return this.list.steps.map((_, step) => step).filter((step) => this.shown(step));
+  }
+
+  answers() {
+    return Object.assign({}, ...this.path().map((step) => this.groups.get(step)?.value() ?? this.later(step)));
+  }
+
+  later(step) {
+    const names = (this.list.steps[step].questions ?? []).map(({ name }) => name).filter((name) => name in this.kept);
+    return Object.fromEntries(names.map((name) => [name, this.kept[name]]));
+  }
+
+  turned() {
+    if (this.ended) return;
+    this.buttons();
+    this.offer(this.groups.get(this.at)?.keys() ?? {});
+    this.tell(this.answers());
+  }
+
+  buttons() {
+    const path = this.path(), nth = path.indexOf(this.at);
+    this.backward.hidden = nth <= 0;
+    this.forward.textContent = this.texts.word(nth === path.length - 1 ? "send" : "next");
+    const name = typeof this.task.info?.title === "string" && this.task.info.title ? this.task.info.title : this.texts.word("task", { id: this.task.id });
+    this.count.textContent = path.length > 1 ? `${name} · ${this.texts.word("step", { n: nth + 1, total: path.length })}` : name;
+  }
+
+  /** Shows a step; `focus` puts the focus on its heading. */
+  go(step, focus = true) {
+    const before = this.groups.get(this.at);
+    if (before) before.element.hidden = true;
+    this.at = step;
+    this.stage.turn(step);
+    const known = this.groups.get(step), group = known ?? this.begin(step);
+    group.element.hidden = false;
+    group.turn();
+    this.heading(step, group);
+    this.trouble.textContent = "";
+    this.buttons();
+    this.offer(group.keys());
+    if (focus) this.title.focus({ preventScroll: true });
+    this.element.scrollIntoView?.({ block: "nearest" });
+  }
+
+  begin(step) {
+    const { questions = [] } = this.list.steps[step];
+    const group = new Group(questions, { form: this, answer: (name) => this.answer(name) });
+    group.set(this.later(step));
+    this.groups.set(step, group);
+    this.body.append(group.element);
+    for (const { ready } of group.blocks) ready?.then(() => this.at === step && !this.ended && this.offer(group.keys()));
+    return group;
+  }
+
+  /* The title of the step, or its only question: that is then not said twice. */
+  heading(step, group) {
+    const { title, questions = [] } = this.list.steps[step], only = questions.length === 1 && !title;
+    this.title.removeAttribute("lang");
+    this.title.removeAttribute("dir");
+    if (title) this.texts.write(this.title, title);
+    else if (only) this.texts.write(this.title, questions[0].text);
+    else this.title.textContent = this.texts.word("questions");
+    this.title.classList.toggle("sr", !title && !only);
+    if (only) group.element.classList.add("only");
+  }
+
+  start(focus) {
+    const [first] = this.path();
+    this.go(first ?? 0, focus);
+  }
+
+  next() {
+    if (this.ended) return;
+    const group = this.groups.get(this.at);
+    if (group.problem()) {
+      this.trouble.textContent = this.texts.word("check");
+      group.focus();
+      return;
+    }
+    const path = this.path(), following = path[path.indexOf(this.at) + 1];
+    if (following === undefined) this.send(this.answers());
+    else this.go(following);
+  }
+
+  /* The second click of a double click, on a task that has just appeared. */
+  isForTheTaskBefore({ detail }) {
+    return detail > 1 && performance.now() - this.began < DOUBLE_CLICK;
+  }
+
+  back() {
+    const path = this.path(), before = path[path.indexOf(this.at) - 1];
+    if (before !== undefined) this.go(before);
+  }
+
+  /** True when a field or a button has used the shortcut. */
+  key(key) {
+    if (this.groups.get(this.at)?.key(key)) return true;
+    if (key !== "Enter" || this.immediate) return false;
+    this.next();
+    return true;
+  }
+
+  destroy() {
+    this.ended = true;
+    for (const group of this.groups.values()) group.destroy();
+    this.element.remove();
+  }
+}

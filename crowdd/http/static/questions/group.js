@@ -1,0 +1,196 @@
+/* Questions one below the other, each with its heading, help, field and what is wrong.  A step is a group; so are the
+   questions about one mark. */
+import { holds } from "./show_if.js";
+import { element } from "./element.js";
+
+export class Group {
+  /**
+   * `questions` as in the document.  `around` has what they share:
+   *   form       {texts, types, medium(name), id(), task, immediate, changed(), finish()}
+   *   answer(name)   the answer to a question before this group, for show_if
+   *   level      of the headings: 2 in a step
+   */
+  constructor(questions, { form, answer = () => undefined, level = 2, changed = form.changed }) {
+    Object.assign(this, { form, level, changed, outside: answer });
+    this.element = element("div", { className: "questions-group" });
+    this.blocks = questions.map((question) => this.block(question));
+    this.element.append(...this.blocks.map(({ element: place }) => place));
+    this.turn();
+  }
+
+  block(question) {
+    const { texts } = this.form, id = this.form.id(), block = { question, field: null, unsure: null, cannotTell: false };
+    const { words, tag } = texts.pick(question.text), optional = !question.required && !this.form.immediate;
+    const heading = texts.write(element(`h${this.level}`, { id: `${id}-label` }), question.text);
+    if (optional) heading.append(" ", element("small", { className: "soft", lang: texts.locale, dir: "auto" }, texts.word("optional")));
+    const help = this.help(question.help, `${id}-help`);
+    block.error = element("p", { className: "bad", id: `${id}-error`, hidden: true });
+    const described = [help && help.id, block.error.id].filter(Boolean).join(" ");
+    block.place = element("div", { className: "field" });
+    block.context = this.context(block, { id, labelledBy: heading.id, describedBy: described, name: words, tag });
+    block.element = element("div", { className: "question", role: "group", "aria-labelledby": heading.id }, heading, help, block.error, block.place);
+    block.element.setAttribute("data-question", question.name);
+    block.ready = this.make(block);
+    return block;
+  }
+
+  /* A field on a medium begins when that is there. */
+  make(block) {
+    const { question, context } = block, module = this.form.types.get(question.type);
+    const begin = () => {
+      if (this.ended) return;
+      block.field = module.create(question, context);
+      block.place.append(block.field.element);
+      if (question.unsure && !module.ownUnsure?.(question)) block.place.append(this.unsure(block));
+      if ("value" in block) this.fill(block, block.value);
+    };
+    const medium = question.on ? this.form.medium(question.on) : null;
+    if (!medium) return begin();
+    return medium.shown.then(begin, () => {
+      block.place.append(element("p", { className: "soft" }, this.form.texts.word("medium_missing")));
+    });
+  }
+
+  help(help, id) {
+    if (!help) return null;
+    const { texts } = this.form, { text, picture } = typeof help === "string" || !("text" in help || "picture" in help) ? { text: help } : help;
+    const place = element("div", { className: "help small soft", id });
+    if (text) place.append(texts.write(element("p"), text));
+    if (picture) place.append(element("img", { src: picture, alt: "", loading: "lazy" }));
+    return place;
+  }
+
+  unsure(block) {
+    const box = element("input", { type: "checkbox" });
+    block.unsure = box;
+    box.addEventListener("change", () => {
+      if (box.checked) block.field.set(undefined);
+      this.told(block);
+    });
+    const words = element("span");
+    this.writeUnsure(words, block.question);
+    return element("label", { className: "choice un" }, box, words);
+  }
+
+  writeUnsure(place, { unsure }) {
+    const { texts } = this.form;
+    return unsure === true ? Object.assign(place, { textContent: texts.word("unsure") }) : texts.write(place, unsure);
+  }
+
+  /* What a type may use: see questions.js. */
+  context(block, about) {
+    const { form } = this, { texts } = form;
+    return {
+      ...about, task: form.task, language: texts.locale, languageDirection: texts.direction, immediate: form.immediate,
+      text: (text) => texts.pick(text).words, write: (place, text) => texts.write(place, text), word: (name, values) => texts.word(name, values),
+      writeUnsure: (place) => this.writeUnsure(place, block.question),
+      medium: (name) => form.medium(name), newId: () => form.id(), announce: (words) => form.announce(words), finish: (event) => form.finish(event),
+      group: (questions, changed) => new Group(questions, { form, changed: changed ?? this.changed, level: Math.min(this.level + 1, 6), answer: (name) => this.answer(name) }),
+      changed: () => {
+        if (block.unsure && block.field.value() !== undefined) block.unsure.checked = false;
+        this.told(block);
+      },
+    };
+  }
+
+  told(block) {
+    if (block.error.textContent && !this.problemOf(block)) this.show(block, "");
+    this.turn();
+    this.changed();
+  }
+
+  /* Shows and hides questions by the answers before them. */
+  turn() {
+    for (const block of this.blocks ?? []) block.element.hidden = !this.shown(block);
+  }
+
+  shown({ question }) {
+    return holds(question.show_if, (name) => this.answer(name));
+  }
+
+  /** The answer to a question of this group or one before it, undefined if it has none or is not shown. */
+  answer(name) {
+    const block = this.blocks.find(({ question }) => question.name === name);
+    if (!block) return this.outside(name);
+    return this.shown(block) ? this.valueOf(block) : undefined;
+  }
+
+  valueOf(block) {
+    if (!block.field) return block.value;
+    return block.unsure?.checked ? null : block.field.value();
+  }
+
+  /** The answers by name, without those to questions that are not shown or have none. */
+  value() {
+    const found = this.blocks.filter((block) => this.shown(block)).map((block) => [block.question.name, this.valueOf(block)]);
+    return Object.fromEntries(found.filter(([, value]) => value !== undefined));
+  }
+
+  /** Fills in answers by name; fields without one become empty. */
+  set(values = {}) {
+    for (const block of this.blocks) {
+      const value = Object.hasOwn(values, block.question.name) ? values[block.question.name] : undefined;
+      if (block.field) this.fill(block, value);
+      else block.value = value;
+      this.show(block, "");
+    }
+    this.turn();
+  }
+
+  fill(block, value) {
+    if (block.unsure) block.unsure.checked = value === null;
+    block.field.set(block.unsure && value === null ? undefined : value);
+    delete block.value;
+  }
+
+  problemOf(block) {
+    const { texts } = this.form, value = this.valueOf(block);
+    if (value === null) return "";
+    if (block.question.required && value === undefined && !block.field?.problem?.()) return texts.word("required");
+    return block.field?.problem?.() || "";
+  }
+
+  /** Shows what is wrong at each question that is shown.  The first sentence, "" if nothing is. */
+  problem() {
+    const found = this.blocks.filter((block) => this.shown(block)).map((block) => [block, this.problemOf(block)]);
+    for (const [block, words] of found) this.show(block, words);
+    const wrong = found.find(([, words]) => words);
+    this.wrong = wrong ? wrong[0] : null;
+    return wrong ? wrong[1] : "";
+  }
+
+  show(block, words) {
+    block.error.textContent = words;
+    block.error.hidden = !words;
+    block.element.classList.toggle("wrong", Boolean(words));
+    for (const input of block.place.querySelectorAll("input:not([type=checkbox], [type=radio]), select, textarea")) input.ariaInvalid = words ? "true" : null;
+  }
+
+  /** Focuses the first question that is wrong, otherwise the first one. */
+  focus() {
+    const block = this.wrong ?? this.blocks.find((each) => this.shown(each));
+    if (block?.field) block.field.focus();
+  }
+
+  /** Keys of the fields that are shown: {key: label}. */
+  keys() {
+    return Object.assign({}, ...this.fields().map((field) => field.keys?.() ?? {}));
+  }
+
+  /** True when a field has used a shortcut; the one that has the focus is asked first. */
+  key(key) {
+    const focused = (field) => field.element.contains(document.activeElement);
+    const fields = this.fields().sort((one, other) => focused(other) - focused(one));
+    return fields.some((field) => field.key?.(key) === true);
+  }
+
+  fields() {
+    return this.blocks.filter((block) => block.field && this.shown(block)).map(({ field }) => field);
+  }
+
+  destroy() {
+    this.ended = true;
+    for (const { field } of this.blocks) field?.destroy?.();
+    this.element.remove();
+  }
+}

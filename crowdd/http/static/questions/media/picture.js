@@ -1,0 +1,31 @@
+/* One picture, with a toolbar to zoom (presenter/zoom.js, by data-zoom). */
+import { element } from "../element.js";
+import { isAddress } from "../stage.js";
+
+export function create(medium, context) {
+  const image = element("img", { alt: "", "data-zoom": "" });
+  const place = element("figure", { className: "picture" }, image);
+  return {
+    element: place,
+    surface: { image, get naturalWidth() { return image.naturalWidth; }, get naturalHeight() { return image.naturalHeight; } },
+    prepare: (task) => loaded(new Image(), context.source(task)),
+    show(task) {
+      image.alt = context.description(task);
+      return loaded(image, context.source(task));
+    },
+  };
+}
+
+/** Resolves when `image` has loaded an address, and rejects when that fails. */
+export function loaded(image, address) {
+  return new Promise((resolve, reject) => {
+    if (!isAddress(address)) {
+      image.removeAttribute("src");
+      reject(new Error("No picture."));
+      return;
+    }
+    image.onload = () => resolve();
+    image.onerror = () => reject(new Error("The picture did not load."));
+    image.src = address;
+  });
+}

@@ -1,0 +1,20 @@
+/* Several pictures side by side. */
+import { element } from "../element.js";
+import { loaded } from "./picture.js";
+
+export function create(medium, context) {
+  const place = element("div", { className: "pictures" });
+  let images = [];
+  return {
+    element: place,
+    get surface() { return { images }; },
+    prepare: (task) => Promise.allSettled(context.source(task).map((address) => loaded(new Image(), address))),
+    async show(task) {
+      const description = context.description(task);
+      images = context.source(task).map((_, nth) => element("img", { alt: context.word("picture_n", { description, n: nth + 1 }), "data-zoom": "" }));
+      place.replaceChildren(...images.map((image) => element("figure", { className: "picture" }, image)));
+      const outcomes = await Promise.allSettled(context.source(task).map((address, nth) => loaded(images[nth], address)));
+      if (outcomes.every(({ status }) => status === "rejected")) throw new Error("No picture.");
+    },
+  };
+}

@@ -1,0 +1,7 @@
+/* A film with the player of the browser. */
+import { element } from "../element.js";
+import { playing } from "./sound.js";
+
+export function create(medium, context) {
+  return playing(element("video", { controls: true, preload: "metadata", playsInline: true }), context);
+}

@@ -1,0 +1,117 @@
+/* Shows the questions of a project (docs/questions.md) in its presenter frame, one task after the other.  The page has
+     <script type="application/json" id="questions">    {list, version, language}: the document, its number, the project's language
+     <script type="application/json" id="questions-words">   {locale, words}: what we say ourselves, in the volunteer's language
+
+   What belongs to one type is a module in types/ or media/, loaded only when the list uses the type (modules.js names
+   modules that several types share).  A type of question is
+
+     export function create(question, context)   → field
+       field    {element, value(), set(value), problem()?, focus(), keys()?, key(key)?, destroy()?}
+         value()    as in docs/questions.md, undefined while there is no answer; null only from types with ownUnsure
+         set(value) fills in an answer; undefined empties the field
+         problem()  a sentence about an answer that cannot be sent, or ""; that a required answer is missing is said for it
+         keys()     {key: label} of its shortcuts now; key(key) is true when it has used one
+     export const ownUnsure = (question) => true   where the field itself has an answer "can't tell" (null); others get a box
+
+   A field is made for each task when its step is first shown, after the medium it is `on` has loaded, and destroyed after it.
+   context  {text(t), write(element, t), word(name, values), language, languageDirection, task, medium(name), changed(), newId(),
+             id, labelledBy, describedBy, name, immediate, finish(event), announce(words), group(questions, changed), writeUnsure(element)}
+     write        puts a text into an element with its language; text gives the words alone; word is one of ours
+     changed      to be called after each change by the volunteer
+     labelledBy, describedBy   ids for aria-labelledby and aria-describedby of inputs; `name` is the question in words
+     immediate    the question is the only one, and a click answers it: by finish(event)
+     group        shows other questions (`each`): {element, value(), set(answers), problem(), focus(), destroy()}; `changed` is called
+                  after each change in it
+     announce     says something to screen readers
+
+   A medium is
+
+     export function create(medium, context)     → {element, show(task): Promise, prepare(task)?: Promise, surface?, destroy()?}
+       show      shows another task; it rejects if that cannot be shown.  surface is valid afterwards
+       prepare   loads what the task needs before it is shown
+     context  {source(task, source?), description(task), text, write, word, language, languageDirection} */
+import { element } from "./element.js";
+import { Form } from "./form.js";
+import { load } from "./modules.js";
+import { Stage } from "./stage.js";
+import { Texts } from "./texts.js";
+
+const read = (id) => JSON.parse(document.getElementById(id)?.textContent || "{}");
+
+async function begin() {
+  const { list, version, language = "" } = read("questions"), { locale = "en", words = {} } = read("questions-words");
+  const texts = new Texts({ locale, language, words });
+  Object.assign(document.documentElement, { lang: locale, dir: texts.direction });
+  const { types, media } = await load(list);
+  run({ list, version, texts, types, kinds: media });
+}
+
+function run({ list, version, texts, types, kinds }) {
+  const frame = element("main", { className: "frame questions" }), trouble = element("p", { className: "bad outside", role: "alert" });
+  const news = element("p", { className: "sr", role: "status" });
+  const stage = new Stage({ list, kinds, texts, failed: () => { trouble.textContent = texts.word("medium_failed"); } });
+  const thanks = element("div", { className: "say", hidden: true }, element("h1", { tabIndex: -1 }, texts.word("thanks")), element("p", {}, texts.word("nothing_left")));
+  frame.append(stage.element, thanks);
+  document.body.append(frame, trouble, news);
+  let form = null, shown = 0;
+
+  const draft = (task) => `questions-${task.id}`;
+  /* What was typed and not sent, then what was answered before. */
+  function known(task) {
+    try {
+      return JSON.parse(sessionStorage.getItem(draft(task))) ?? task.answer ?? {};
+    } catch {
+      return {};
+    }
+  }
+
+  function end() {
+    form?.destroy();
+    form = null;
+  }
+
+  function present(task, deferred) {
+    end();
+    trouble.textContent = "";
+    const sent = (answers) => {
+      sessionStorage.removeItem(draft(task));
+      pybossa.saveTask(task, { ...answers, questions_version: version }).fail((refused) => {
+        trouble.textContent = [texts.word("not_saved"), refused.responseJSON?.exception_msg].filter(Boolean).join(" ");
+      });
+      end();
+      deferred.resolve(); // the next task does not wait for this answer: the page sends it until it is saved
+    };
+    thanks.hidden = true;
+    stage.show(task, -1);
+    form = new Form({
+      list, task, texts, types, stage, place: frame, answers: known(task), send: sent,
+      changed: (answers) => sessionStorage.setItem(draft(task), JSON.stringify(answers)),
+      announce: (words) => { news.textContent = words; }, offer: (keys) => presenterBridge.offer(keys),
+    });
+    form.start(shown++ > 0 || document.hasFocus());
+  }
+
+  function finish() {
+    end();
+    presenterBridge.offer({});
+    stage.element.hidden = true;
+    thanks.hidden = false;
+    thanks.firstElementChild.focus({ preventScroll: true });
+  }
+
+  document.addEventListener("crowdd:key", (event) => {
+    if (form?.key(event.detail.key)) event.preventDefault();
+  });
+  pybossa.taskLoaded((task, deferred) => {
+    if (!task.id) return deferred.resolve(task);
+    stage.prepare(task).then(() => deferred.resolve(task));
+  });
+  pybossa.presentTask((task, deferred) => (task.id ? present(task, deferred) : finish()));
+  pybossa.run(decodeURIComponent(location.pathname.split("/")[2]), { again: true });
+}
+
+begin().catch((error) => {
+  const { words = {} } = read("questions-words");
+  document.body.append(element("p", { className: "say bad", role: "alert" }, words.broken ?? ""));
+  console.error(error);
+});

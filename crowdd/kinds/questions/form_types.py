@@ -1,0 +1,195 @@
+"""Types of questions that are answered in a form, without a medium."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from crowdd.kinds.questions.options import (
+    BOOLEAN,
+    DAY,
+    TEXT,
+    Problem,
+    at,
+    choices,
+    closed,
+    integer,
+    is_day,
+    is_number,
+    needed,
+    number,
+    values_of,
+)
+from crowdd.kinds.questions.question_type import QuestionType
+from crowdd.kinds.types import Schema
+from crowdd.languages import _
+from crowdd.values import Values
+
+MAX_SHORT: Final = 500  # characters of a short text, unless it says less
+MAX_LONG: Final = 10_000
+RATING: Final = (1, 5)  # from, to
+_MAX_STEPS: Final = 100  # of a scale
+
+
+def _one_value(question: Values) -> Schema:
+    return {"enum": values_of(question["choices"])}
+
+
+def _some_values(question: Values) -> Schema:
+    found = values_of(question["choices"])
+    first, last = question.get("min", 1), question.get("max", len(found))
+    return {"type": "array", "items": {"enum": found}, "uniqueItems": True, "minItems": first, "maxItems": last}
+
+
+def _rating(question: Values) -> Schema:
+    first, last, step = question.get("min", RATING[0]), question.get("max", RATING[1]), question.get("step", 1)
+    return {"type": "integer", "minimum": first, "maximum": last, "enum": [*range(first, last + 1, step)]}
+
+
+def _number(question: Values) -> Schema:
+    bounds = {"minimum": question.get("min"), "maximum": question.get("max")}
+    kind = "integer" if question.get("whole") else "number"
+    return {"type": kind, **{name: value for name, value in bounds.items() if value is not None}}
+
+
+def _short(question: Values) -> Schema:
+    return {"type": "string", "minLength": 1, "maxLength": question.get("max_length", MAX_SHORT)}
+
+
+def _long(question: Values) -> Schema:
+    return {"type": "string", "minLength": 1, "maxLength": question.get("max_length", MAX_LONG)}
+
+
+def _ranking(question: Values) -> Schema:
+    found = values_of(question["choices"])
+    size = len(found)
+    return {"type": "array", "items": {"enum": found}, "uniqueItems": True, "minItems": size, "maxItems": size}
+
+
+def _matrix(question: Values) -> Schema:
+    rows, columns = values_of(question["rows"]), values_of(question["columns"])
+    needs = tuple(rows) if question.get("required") else ()
+    return closed({key: {"enum": columns} for key in rows}, needs) | {"minProperties": 1}
+
+
+def _check_range(question: Values, path: str) -> Iterator[Problem]:
+    first: Any = question.get("min")
+    last: Any = question.get("max")
+    if ((is_number(first) and is_number(last)) or (is_day(first) and is_day(last))) and first > last:
+        yield Problem(at(path, "max"), _("The maximum is less than the minimum."))
+
+
+def _check_some(question: Values, path: str) -> Iterator[Problem]:
+    yield from _check_range(question, path)
+    found = question.get("choices")
+    for name in ("min", "max"):
+        if isinstance(found, list) and type(question.get(name)) is int and question[name] > len(found):
+            yield Problem(at(path, name), _("There are only %(n)s choices.", n=len(found)))
+
+
+def _check_scale(question: Values, path: str) -> Iterator[Problem]:
+    first, last, step = question.get("min", RATING[0]), question.get("max", RATING[1]), question.get("step", 1)
+    if not all(type(value) is int for value in (first, last, step)) or step < 1:
+        return
+    if not first < last:
+        yield Problem(at(path, "max"), _("A scale ends above its beginning."))
+    elif (last - first) % step or (last - first) // step > _MAX_STEPS:
+        yield Problem(path, _("The steps of a scale must end at its maximum; it has at most %(max)s.", max=_MAX_STEPS))
+
+
+def _values(name: str) -> Any:
+    return lambda question: values_of(question.get(name))
+
+
+_KEYED: Final = needed(choices(2, keys=True))
+_LENGTH: Final = integer(1, MAX_LONG)
+_WHOLE: Final = integer(-1_000_000, 1_000_000)
+
+FORM_TYPES: Final = (
+    QuestionType(
+        "single_choice",
+        "One of several answers.",
+        {"choices": _KEYED},
+        _one_value,
+        "the value of the choice",
+        values=_values("choices"),
+        choices="choices",
+    ),
+    QuestionType(
+        "multiple_choice",
+        "Any number of several answers, or `min` to `max`.",
+        {"choices": needed(choices(1, keys=True)), "min": integer(1, 500), "max": integer(1, 500)},
+        _some_values,
+        "array of values in the order of the choices",
+        values=_values("choices"),
+        check=_check_some,
+        choices="choices",
+    ),
+    QuestionType(
+        "yes_no",
+        "Yes or no.",
+        {},
+        lambda question: {"type": "boolean"},
+        "true or false",
+        values=lambda question: [True, False],
+        module="single_choice",
+    ),
+    QuestionType(
+        "rating",
+        "A whole number on a scale from `min` (1) to `max` (5), with words for its ends; `slider` shows a slider.",
+        {"min": _WHOLE, "max": _WHOLE, "step": integer(1, 1_000_000), "low": TEXT, "high": TEXT, "slider": BOOLEAN},
+        _rating,
+        "number",
+        values=lambda question: int,
+        check=_check_scale,
+    ),
+    QuestionType(
+        "number",
+        "A number, with `unit`; `whole` refuses fractions.",
+        {"min": number(), "max": number(), "whole": BOOLEAN, "unit": TEXT},
+        _number,
+        "number",
+        values=lambda question: float,
+        check=_check_range,
+    ),
+    QuestionType(
+        "short_text",
+        "A text of one line.",
+        {"max_length": integer(1, MAX_SHORT)},
+        _short,
+        "text",
+        module="texts",
+    ),
+    QuestionType(
+        "long_text",
+        "A text of several lines.",
+        {"max_length": _LENGTH},
+        _long,
+        "text",
+        module="texts",
+    ),
+    QuestionType(
+        "date",
+        "A day, from `min` to `max`.",
+        {"min": DAY, "max": DAY},
+        lambda question: {"type": "string", "format": "date", "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}$"},
+        "`YYYY-MM-DD`",
+        check=_check_range,
+    ),
+    QuestionType(
+        "ranking",
+        "All entries in an order.",
+        {"choices": needed(choices(2))},
+        _ranking,
+        "array of all values, the first one first",
+        choices="choices",
+    ),
+    QuestionType(
+        "matrix",
+        "One of the columns for each row.",
+        {"rows": needed(choices()), "columns": needed(choices(2))},
+        _matrix,
+        "object: the value of each row → the value of a column",
+        choices="columns",
+    ),
+)

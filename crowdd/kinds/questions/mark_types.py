@@ -1,0 +1,149 @@
+"""Types of questions that mark a place in a medium. The answer is an array of marks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+from crowdd.kinds.questions.options import Option, Problem, at, choices, closed, integer, values_of
+from crowdd.kinds.questions.question_type import QuestionType
+from crowdd.kinds.types import Schema
+from crowdd.languages import _
+from crowdd.values import Values
+
+MAX_MARKS: Final = 1000
+_MAX_POINTS: Final = 20_000
+_MAX_TEXT: Final = 10_000  # characters of a span or a line
+_PICTURES: Final = frozenset({"picture", "zoom_picture", "pdf"})
+_HEX: Final = re.compile("#[0-9a-fA-F]{6}")
+
+
+def _check_colour(value: Any, path: str) -> Iterator[Problem]:
+    if not isinstance(value, str) or not _HEX.fullmatch(value):
+        yield Problem(path, _("This must be a colour such as #0b3f63."))
+
+
+_COLOUR: Final = Option(_check_colour, {"type": "string", "pattern": "^#[0-9a-fA-F]{6}$"})
+_OPTIONS: Final = {
+    "labels": choices(keys=True, others={"colour": _COLOUR}),
+    "min": integer(1, MAX_MARKS),
+    "max": integer(1, MAX_MARKS),
+}
+_NUMBER: Final[Schema] = {"type": "number"}
+_FROM_ZERO: Final[Schema] = {"type": "number", "minimum": 0}
+_TEXT: Final[Schema] = {"type": "string", "maxLength": _MAX_TEXT}
+_POSITION: Final[Schema] = {"type": "array", "items": _NUMBER, "minItems": 2, "maxItems": 3}
+_RING: Final[Schema] = {"type": "array", "items": _POSITION, "minItems": 4, "maxItems": _MAX_POINTS}
+_POINTS: Final[Schema] = {
+    "type": "array",
+    "minItems": 2,
+    "maxItems": _MAX_POINTS,
+    "items": {"type": "array", "items": _NUMBER, "minItems": 2, "maxItems": 2},
+}
+
+
+def _selector(*kinds: str) -> Schema:
+    return {"type": "object", "properties": {"type": {"enum": list(kinds)}}, "required": ["type"]}
+
+
+def _marks(parts: dict[str, Schema], *selectors: str, optional: tuple[str, ...] = ()) -> Callable[[Values], Schema]:
+    """The schema of an array of marks with these parts, all but ``optional`` ones needed."""
+    selector = {"selector": _selector(*selectors)} if selectors else {}
+    needs = tuple(name for name in (*parts, *selector) if name not in optional)
+
+    def answer(question: Values) -> Schema:
+        labels = values_of(question.get("labels"))
+        label: dict[str, Schema] = {"label": {"enum": labels}} if labels else {}
+        # The schema of what is said about each mark is put in by who knows all types (schemas.py).
+        item = closed({**parts, **label, **selector, "answers": {"type": "object"}}, needs)
+        last = question.get("max", MAX_MARKS)
+        return {"type": "array", "minItems": question.get("min", 0), "maxItems": last, "items": item}
+
+    return answer
+
+
+def _geometry(kind: str, coordinates: Schema) -> Callable[[Values], Schema]:
+    geometry = closed({"type": {"const": kind}, "coordinates": coordinates}, ("type", "coordinates"))
+    return _marks({"geometry": geometry})
+
+
+def _check_number_of(question: Values, path: str) -> Iterator[Problem]:
+    first, last = question.get("min"), question.get("max")
+    if type(first) is int and type(last) is int and first > last:
+        yield Problem(at(path, "max"), _("The maximum is less than the minimum."))
+
+
+def _type(
+    name: str, doc: str, answer: Callable[[Values], Schema], said: str, media: set[str], module: str
+) -> QuestionType:
+    return QuestionType(
+        name,
+        doc,
+        _OPTIONS,
+        answer,
+        said,
+        check=_check_number_of,
+        choices="labels",
+        media=frozenset(media),
+        needs_medium=True,
+        each=True,
+        module=module,
+    )
+
+
+_BOX: Final = dict.fromkeys(("x", "y", "width", "height"), _NUMBER)
+_SAID_POINTS: Final = 'marks `{"points": [[x, y], …], "label"?, "selector", "answers"?}`'
+_SAID_POINT: Final = 'marks `{"x", "y", "label"?, "selector", "answers"?}`'
+_SAID_TIME: Final = 'marks `{"start", "end", "label"?, "selector", "answers"?}`, in seconds'
+_SAID_PLACE: Final = 'marks `{"geometry", "label"?, "answers"?}`, GeoJSON'
+_point = _marks({"x": _NUMBER, "y": _NUMBER}, "FragmentSelector", "SvgSelector")
+_path = _marks({"points": _POINTS}, "SvgSelector")
+_time = _marks({"start": _FROM_ZERO, "end": _FROM_ZERO}, "FragmentSelector")
+_lines = _marks({"text": _TEXT, **_BOX}, "FragmentSelector", optional=(*_BOX, "selector"))
+_span: Final = {"start": {"type": "integer", "minimum": 0}, "end": {"type": "integer", "minimum": 1}, "text": _TEXT}
+
+MARK_TYPES: Final = (
+    _type(
+        "box",
+        "Rectangles.",
+        _marks(_BOX, "FragmentSelector"),
+        'marks `{"x", "y", "width", "height", "label"?, "selector", "answers"?}`, in pixels of the original picture',
+        {*_PICTURES},
+        "box",
+    ),
+    _type("point", "Points.", _point, _SAID_POINT, {*_PICTURES}, "points"),
+    _type("count", "Points that are counted.", _point, _SAID_POINT, {*_PICTURES}, "points"),
+    _type("line", "Lines with any number of corners.", _path, _SAID_POINTS, {*_PICTURES}, "lines"),
+    _type("polygon", "Areas with straight edges.", _path, _SAID_POINTS, {*_PICTURES}, "lines"),
+    _type("freehand", "Areas that are drawn.", _path, _SAID_POINTS, {*_PICTURES}, "lines"),
+    _type(
+        "text_spans",
+        "Parts of a text.",
+        _marks(_span, "TextPositionSelector"),
+        'marks `{"start", "end", "text", "label"?, "selector", "answers"?}`, in characters',
+        {"text"},
+        "text_spans",
+    ),
+    QuestionType(
+        "transcription",
+        "The lines of a picture, a page or a recording as text.",
+        {"min": integer(1, MAX_MARKS), "max": integer(1, MAX_MARKS)},
+        _lines,
+        'lines `{"text", "x"?, "y"?, "width"?, "height"?, "selector"?}`',
+        check=_check_number_of,
+        media=_PICTURES | {"sound", "video"},
+        module="transcription",
+    ),
+    _type("sound_segments", "Parts of a sound.", _time, _SAID_TIME, {"sound"}, "segments"),
+    _type("video_segments", "Parts of a film.", _time, _SAID_TIME, {"video"}, "segments"),
+    _type("map_place", "Places.", _geometry("Point", _POSITION), _SAID_PLACE, {"map"}, "geometries"),
+    _type(
+        "map_area",
+        "Areas.",
+        _geometry("Polygon", {"type": "array", "items": _RING, "minItems": 1, "maxItems": 1}),
+        _SAID_PLACE,
+        {"map"},
+        "geometries",
+    ),
+)

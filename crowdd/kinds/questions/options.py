@@ -1,0 +1,336 @@
+"""Options of questions and media: what each may hold, as a check and as JSON Schema."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterator
+from datetime import date
+from typing import Any, Final
+
+import attrs
+
+from crowdd.kinds.types import Schema
+from crowdd.languages import _
+from crowdd.languages.content_languages import is_tag
+
+MAX_TEXT: Final = 2000  # characters
+MAX_CHOICES: Final = 500
+_MAX_VALUE: Final = 200  # characters
+_MAX_COLUMN: Final = 200
+_MAX_ADDRESS: Final = 2000
+_MAX_LANGUAGES: Final = 50
+_MAX_SOURCES: Final = 20
+_KEYS: Final = re.compile("[a-z0-9]")
+PAGE_KEYS: Final = frozenset("hsz")
+"""Keys of the page around a task: help, skip, change the last answer."""
+_ADDRESS: Final = re.compile(r"(https?://[^\s/]|/[^\s/])\S*")
+
+
+@attrs.frozen
+class Problem:
+    """What is wrong at a place of a document: a JSON pointer ("" for the whole) and a sentence."""
+
+    path: str
+    sentence: str
+
+
+Problems = Iterator[Problem]
+Check = Callable[[Any, str], Problems]
+
+
+@attrs.frozen
+class Option:
+    """A property: ``check(value, path)`` says what is wrong with a value."""
+
+    check: Check
+    schema: Schema
+    needed: bool = False
+
+
+def needed(option: Option) -> Option:
+    """The same option, which must be there."""
+    return attrs.evolve(option, needed=True)
+
+
+def at(path: str, *names: str | int) -> str:
+    """The JSON pointer of a part."""
+    return path + "".join("/" + str(name).replace("~", "~0").replace("/", "~1") for name in names)
+
+
+def is_number(value: object) -> bool:
+    """A finite number of JSON; true and false are none."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def closed(properties: dict[str, Schema], needs: tuple[str, ...] = ()) -> Schema:
+    """The schema of an object with these properties only."""
+    required = {"required": list(needs)} if needs else {}
+    return {"type": "object", "properties": properties, "additionalProperties": False, **required}
+
+
+def check_object(value: Any, path: str, options: dict[str, Option]) -> Problems:
+    """What is wrong with an object of options."""
+    if not isinstance(value, dict):
+        yield Problem(path, _("This must be an object."))
+        return
+    for name in value:
+        if name not in options:
+            yield Problem(at(path, name[:100]), _("“%(name)s” is not known here.", name=name[:100]))
+    for name, option in options.items():
+        if name in value:
+            yield from option.check(value[name], at(path, name))
+        elif option.needed:
+            yield Problem(path, _("“%(name)s” is missing.", name=name))
+
+
+def object_schema(options: dict[str, Option]) -> Schema:
+    """The JSON Schema of an object of options."""
+    needs = tuple(name for name, option in options.items() if option.needed)
+    return closed({name: option.schema for name, option in options.items()}, needs)
+
+
+# ---------------------------------------------------------------------------------------------------------------- texts
+
+
+def _check_words(value: Any, path: str) -> Problems:
+    if not isinstance(value, str) or not value.strip():
+        yield Problem(path, _("Write a text here."))
+    elif len(value) > MAX_TEXT:
+        yield Problem(
+            path, _("This may have at most %(max)s characters (got %(size)s).", max=MAX_TEXT, size=len(value))
+        )
+
+
+def check_text(value: Any, path: str) -> Problems:
+    """A text, or an object of texts by language."""
+    if not isinstance(value, dict):
+        yield from _check_words(value, path)
+        return
+    if not 1 <= len(value) <= _MAX_LANGUAGES:
+        yield Problem(path, _("Write the text in 1 to %(max)s languages.", max=_MAX_LANGUAGES))
+        return
+    for tag, words in value.items():
+        if not is_tag(tag):
+            sentence = _("“%(tag)s” is not a language tag such as en, pt-BR or zh-Hant.", tag=tag[:100])
+            yield Problem(at(path, tag[:100]), sentence)
+        yield from _check_words(words, at(path, tag[:100]))
+
+
+TEXT: Final = Option(check_text, {"$ref": "#/$defs/text"})
+TEXT_SCHEMA: Final[Schema] = {
+    "oneOf": [
+        {"type": "string", "minLength": 1, "maxLength": MAX_TEXT},
+        {
+            "type": "object",
+            "minProperties": 1,
+            "maxProperties": _MAX_LANGUAGES,
+            "propertyNames": {"pattern": "^[a-z]{2,3}(-[A-Za-z0-9]{2,8}){0,3}$"},
+            "additionalProperties": {"type": "string", "minLength": 1, "maxLength": MAX_TEXT},
+        },
+    ]
+}
+
+
+def _check_unsure(value: Any, path: str) -> Problems:
+    return iter(()) if isinstance(value, bool) else check_text(value, path)
+
+
+UNSURE: Final = Option(_check_unsure, {"anyOf": [{"type": "boolean"}, {"$ref": "#/$defs/text"}]})
+
+
+# -------------------------------------------------------------------------------------------------- addresses, sources
+
+
+def _check_address(value: Any, path: str) -> Problems:
+    if not isinstance(value, str) or len(value) > _MAX_ADDRESS or not _ADDRESS.fullmatch(value):
+        yield Problem(path, _("This must be a web address, or a path of this site such as /uploads/…"))
+
+
+ADDRESS: Final = Option(
+    _check_address, {"type": "string", "maxLength": _MAX_ADDRESS, "pattern": "^(https?://[^\\s/]|/[^\\s/])\\S*$"}
+)
+
+
+def _check_column(value: Any, path: str) -> Problems:
+    if not isinstance(value, str) or not 1 <= len(value) <= _MAX_COLUMN:
+        yield Problem(path, _("Name a column of the tasks, in 1 to %(max)s characters.", max=_MAX_COLUMN))
+
+
+COLUMN: Final = Option(_check_column, {"type": "string", "minLength": 1, "maxLength": _MAX_COLUMN})
+
+
+def _check_source(value: Any, path: str) -> Problems:
+    if isinstance(value, dict) and len(value) == 1 and next(iter(value)) in ("column", "url"):
+        yield from check_object(value, path, {"column": COLUMN, "url": ADDRESS})
+    else:
+        yield Problem(path, _("Name a column of the tasks ({“column”: …}) or an address ({“url”: …})."))
+
+
+SOURCE: Final = Option(_check_source, {"$ref": "#/$defs/source"}, needed=True)
+SOURCE_SCHEMA: Final[Schema] = {
+    "oneOf": [closed({"column": COLUMN.schema}, ("column",)), closed({"url": ADDRESS.schema}, ("url",))]
+}
+
+
+def _check_sources(value: Any, path: str) -> Problems:
+    if not isinstance(value, list) or not 1 <= len(value) <= _MAX_SOURCES:
+        yield Problem(path, _("List 1 to %(max)s sources.", max=_MAX_SOURCES))
+        return
+    for nth, source in enumerate(value):
+        yield from _check_source(source, at(path, nth))
+
+
+SOURCES: Final = Option(
+    _check_sources,
+    {"type": "array", "minItems": 1, "maxItems": _MAX_SOURCES, "items": {"$ref": "#/$defs/source"}},
+    needed=True,
+)
+
+
+def _check_description(value: Any, path: str) -> Problems:
+    column = isinstance(value, dict) and "column" in value
+    return _check_source(value, path) if column else check_text(value, path)
+
+
+DESCRIPTION: Final = Option(
+    _check_description, {"anyOf": [closed({"column": COLUMN.schema}, ("column",)), {"$ref": "#/$defs/text"}]}
+)
+
+
+def _check_help(value: Any, path: str) -> Problems:
+    if isinstance(value, dict) and value.keys() & {"text", "picture"}:
+        yield from check_object(value, path, {"text": TEXT, "picture": ADDRESS})
+    else:
+        yield from check_text(value, path)
+
+
+HELP: Final = Option(
+    _check_help,
+    {
+        "anyOf": [
+            {"$ref": "#/$defs/text"},
+            closed({"text": TEXT.schema, "picture": ADDRESS.schema}) | {"minProperties": 1},
+        ]
+    },
+)
+
+
+# -------------------------------------------------------------------------------------------------------------- figures
+
+
+def _check_boolean(value: Any, path: str) -> Problems:
+    if not isinstance(value, bool):
+        yield Problem(path, _("This must be true or false."))
+
+
+BOOLEAN: Final = Option(_check_boolean, {"type": "boolean"})
+
+
+def number(minimum: float = -1e15, maximum: float = 1e15, *, above: bool = False) -> Option:
+    """A number; ``above``: greater than the minimum."""
+
+    def check(value: Any, path: str) -> Problems:
+        low = is_number(value) and (value > minimum if above else value >= minimum)
+        if not (low and value <= maximum):
+            yield Problem(
+                path, _("This must be a number from %(min)s to %(max)s.", min=f"{minimum:g}", max=f"{maximum:g}")
+            )
+
+    bound = "exclusiveMinimum" if above else "minimum"
+    return Option(check, {"type": "number", bound: minimum, "maximum": maximum})
+
+
+def integer(minimum: int, maximum: int) -> Option:
+    """A whole number."""
+
+    def check(value: Any, path: str) -> Problems:
+        if type(value) is not int or not minimum <= value <= maximum:
+            yield Problem(path, _("This must be a whole number from %(min)s to %(max)s.", min=minimum, max=maximum))
+
+    return Option(check, {"type": "integer", "minimum": minimum, "maximum": maximum})
+
+
+def is_day(value: object) -> bool:
+    """Whether it is a day as YYYY-MM-DD."""
+    if not isinstance(value, str) or not re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", value):
+        return False
+    try:
+        date.fromisoformat(value)
+    except ValueError:
+        return False
+    return True
+
+
+def _check_day(value: Any, path: str) -> Problems:
+    if not is_day(value):
+        yield Problem(path, _("This must be a day such as 2026-02-28."))
+
+
+DAY: Final = Option(_check_day, {"type": "string", "format": "date"})
+
+
+def numbers(length: int, minimum: float, maximum: float) -> Option:
+    """A list of so many numbers."""
+    each = number(minimum, maximum)
+
+    def check(value: Any, path: str) -> Problems:
+        if not isinstance(value, list) or len(value) != length:
+            yield Problem(path, _("This must be a list of %(n)s numbers.", n=length))
+            return
+        for nth, item in enumerate(value):
+            yield from each.check(item, at(path, nth))
+
+    return Option(check, {"type": "array", "minItems": length, "maxItems": length, "items": each.schema})
+
+
+# -------------------------------------------------------------------------------------------------------------- choices
+
+
+def _check_value(value: Any, path: str) -> Problems:
+    if not isinstance(value, str) or not 1 <= len(value) <= _MAX_VALUE:
+        yield Problem(path, _("A value is a text of 1 to %(max)s characters.", max=_MAX_VALUE))
+
+
+def _check_key(value: Any, path: str) -> Problems:
+    if not isinstance(value, str) or not _KEYS.fullmatch(value):
+        yield Problem(path, _("A key is one of the letters a to z or a digit."))
+    elif value in PAGE_KEYS:
+        yield Problem(path, _("The key “%(key)s” belongs to the page around the task.", key=value))
+
+
+_VALUE: Final = Option(_check_value, {"type": "string", "minLength": 1, "maxLength": _MAX_VALUE}, needed=True)
+_KEY: Final = Option(_check_key, {"type": "string", "pattern": "^[a-gi-rt-y0-9]$"})
+_CHOICE: Final = {"value": _VALUE, "text": needed(TEXT)}
+
+
+def choices(minimum: int = 1, *, keys: bool = False, others: dict[str, Option] | None = None) -> Option:
+    """A list of values with their texts; ``keys``: each may have a shortcut."""
+    parts = {**_CHOICE, **({"key": _KEY} if keys else {}), **(others or {})}
+
+    def check(value: Any, path: str) -> Problems:
+        if not isinstance(value, list) or not minimum <= len(value) <= MAX_CHOICES:
+            yield Problem(path, _("List %(min)s to %(max)s entries.", min=minimum, max=MAX_CHOICES))
+            return
+        for nth, choice in enumerate(value):
+            yield from check_object(choice, at(path, nth), parts)
+        yield from _check_repeated(value, path)
+
+    items = object_schema(parts)
+    return Option(check, {"type": "array", "minItems": minimum, "maxItems": MAX_CHOICES, "items": items})
+
+
+def _check_repeated(found: list[Any], path: str) -> Problems:
+    seen = set()
+    for nth, value in enumerate(values_of(found)):
+        if value in seen:
+            yield Problem(at(path, nth, "value"), _("Two entries have the value “%(value)s”.", value=value[:100]))
+        seen.add(value)
+
+
+def values_of(found: object) -> list[str]:
+    """The values of a list of choices; "" where there is none."""
+    if not isinstance(found, list):
+        return []
+    values = (choice.get("value") if isinstance(choice, dict) else "" for choice in found)
+    return [value if isinstance(value, str) else "" for value in values]

@@ -1,0 +1,52 @@
+"""What a type of question is, declared once: its options, its answer, and whether others may depend on it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+import attrs
+
+from crowdd.kinds.questions.options import BOOLEAN, HELP, TEXT, UNSURE, Option, Problem, needed
+from crowdd.kinds.types import Schema
+from crowdd.values import Values
+
+COMMON: Final[dict[str, Option]] = {"text": needed(TEXT), "help": HELP, "required": BOOLEAN, "unsure": UNSURE}
+"""What each question has besides ``name``, ``type``, ``show_if``, and ``on`` and ``each`` where it has them."""
+
+
+def _fine(question: Values, path: str) -> Iterator[Problem]:
+    return iter(())
+
+
+@attrs.frozen
+class QuestionType:
+    """A type of question.
+
+    ``answer(question)`` is the JSON Schema of an answer that is not null. ``values(question)`` are the values that
+    ``show_if`` may compare with: a list of them, a type of Python for any, None where nothing may depend on the type.
+    ``media`` are the types of media that it is ``on``, none for a question of its own; ``module`` is the module of
+    ``questions/types`` that shows it.
+    """
+
+    name: str
+    doc: str
+    options: dict[str, Option]
+    answer: Callable[[Values], Schema]
+    answer_doc: str
+    values: Callable[[Values], list[Any] | type | None] = lambda question: None
+    check: Callable[[Values, str], Iterator[Problem]] = _fine
+    choices: str = ""  # the option with the values of an answer, if there is one
+    media: frozenset[str] = frozenset()
+    needs_medium: bool = False
+    each: bool = False  # whether marks have questions of their own
+    module: str = ""
+
+
+@attrs.frozen
+class MediaType:
+    """A type of media: its options besides ``name``, ``type`` and ``description``."""
+
+    name: str
+    doc: str
+    options: dict[str, Option]

@@ -1,0 +1,267 @@
+"""What is wrong with a list of questions (``info.questions``). Pure, and bounded by the limits below."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Generator, Iterable, Iterator, Mapping
+from typing import Any, Final
+
+import attrs
+import orjson
+
+from crowdd.kinds.questions.options import (
+    DESCRIPTION,
+    TEXT,
+    Option,
+    Problem,
+    at,
+    check_object,
+    is_number,
+    values_of,
+)
+from crowdd.kinds.questions.question_type import COMMON, QuestionType
+from crowdd.kinds.questions.types import MEDIA, TYPES
+from crowdd.languages import _
+from crowdd.values import Values
+
+VERSION: Final = 1
+MAX_BYTES: Final = 256_000
+MAX_STEPS: Final = 50
+MAX_QUESTIONS: Final = 200
+MAX_MEDIA: Final = 20  # of a step
+MAX_CONDITIONS: Final = 10
+MAX_COMPARED: Final = 500  # values of a condition
+MAX_PROBLEMS: Final = 100
+RESERVED: Final = "questions_version"
+Media = dict[str, str]
+"""Types of media by their names."""
+NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,39}")
+
+
+def validate(document: object) -> list[Problem]:
+    """The first MAX_PROBLEMS problems in the order of the document, [] if it can be shown."""
+    try:
+        size = len(orjson.dumps(document))
+    except (TypeError, ValueError, RecursionError):
+        return [Problem("", _("This is not JSON."))]
+    if size > MAX_BYTES:
+        sentence = _("The questions may have at most %(max)s bytes (got %(size)s).", max=MAX_BYTES, size=size)
+        return [Problem("", sentence)]
+    return _first(_Check().document(document))
+
+
+def _first(problems: Iterable[Problem]) -> list[Problem]:
+    found: list[Problem] = []
+    for problem in problems:
+        found.append(problem)
+        if len(found) == MAX_PROBLEMS:
+            break
+    return found
+
+
+def is_usable(document: object) -> bool:
+    """Whether it can be shown."""
+    return not validate(document)
+
+
+@attrs.define
+class _Check:
+    """Walks through a document once. It remembers names, and the types of the questions before."""
+
+    names: set[str] = attrs.field(factory=set)
+    before: dict[str, Values] = attrs.field(factory=dict)  # questions that a condition may name
+    n_questions: int = 0
+
+    def document(self, document: object) -> Iterator[Problem]:
+        parts = {"version": Option(_check_version, {}, needed=True), "steps": Option(_nothing, {}, needed=True)}
+        yield from check_object(document, "", parts)
+        if not isinstance(document, dict) or "steps" not in document:
+            return
+        steps = document["steps"]
+        if not isinstance(steps, list) or not 1 <= len(steps) <= MAX_STEPS:
+            yield Problem("/steps", _("List 1 to %(max)s steps.", max=MAX_STEPS))
+            return
+        for nth, step in enumerate(steps):
+            yield from self.step(step, at("/steps", nth))
+            if self.n_questions > MAX_QUESTIONS:
+                yield Problem("/steps", _("There may be at most %(max)s questions.", max=MAX_QUESTIONS))
+                return
+        if not self.n_questions:
+            yield Problem("/steps", _("Ask at least one question."))
+
+    def step(self, step: object, path: str) -> Iterator[Problem]:
+        parts = {"name": self._name_option(), "title": TEXT} | dict.fromkeys(("media", "questions", "show_if"), _free())
+        yield from check_object(step, path, parts)
+        if not isinstance(step, dict):
+            return
+        yield from self.condition(step.get("show_if"), at(path, "show_if"), self.before)
+        media = yield from self.media(step.get("media", []), at(path, "media"))
+        yield from self.questions(step.get("questions", []), at(path, "questions"), self.before, media)
+
+    def media(self, found: object, path: str) -> Generator[Problem, None, Media]:
+        """Problems of a step's media; returns their types by name."""
+        types: Media = {}
+        if not isinstance(found, list) or len(found) > MAX_MEDIA:
+            yield Problem(path, _("List at most %(max)s media.", max=MAX_MEDIA))
+            return types
+        for nth, medium in enumerate(found):
+            here = at(path, nth)
+            kind = MEDIA.get(_text(medium, "type"))
+            options = kind.options if kind else {}
+            known = {"name": self._name_option(), "type": _needed_free(), "description": DESCRIPTION, **options}
+            if kind is None and isinstance(medium, dict):
+                if "type" in medium:
+                    yield Problem(at(here, "type"), _one_of(MEDIA))
+                known |= {name: _free() for name in medium if name not in known}
+            yield from check_object(medium, here, known)
+            types[_text(medium, "name")] = _text(medium, "type")
+        return types
+
+    def questions(self, found: object, path: str, before: dict[str, Values], media: Media | None) -> Iterator[Problem]:
+        """Problems of a list of questions. ``media`` is None for questions about a mark."""
+        if not isinstance(found, list) or len(found) > MAX_QUESTIONS:
+            yield Problem(path, _("List at most %(max)s questions.", max=MAX_QUESTIONS))
+            return
+        for nth, question in enumerate(found):
+            self.n_questions += 1
+            if self.n_questions > MAX_QUESTIONS:
+                return
+            yield from self.question(question, at(path, nth), before, media)
+            if isinstance(question, dict):
+                before[_text(question, "name")] = question
+
+    def question(
+        self, question: object, path: str, before: dict[str, Values], media: Media | None
+    ) -> Iterator[Problem]:
+        kind = TYPES.get(_text(question, "type"))
+        known = {"name": self._name_option(), "type": _needed_free(), **COMMON, "show_if": _free()}
+        if kind is None and isinstance(question, dict):
+            if "type" in question:
+                yield Problem(at(path, "type"), _one_of(TYPES))
+            known |= {name: _free() for name in question if name not in known}
+        if kind is not None:
+            known |= {
+                **kind.options,
+                **({"on": _free()} if kind.media else {}),
+                **({"each": _free()} if kind.each else {}),
+            }
+        yield from check_object(question, path, known)
+        if not isinstance(question, dict):
+            return
+        yield from self.condition(question.get("show_if"), at(path, "show_if"), before)
+        if kind is not None:
+            yield from kind.check(question, path)
+            yield from self.marks(kind, question, path, before, media)
+        yield from _check_keys(question, path)
+
+    def marks(
+        self,
+        kind: QuestionType,
+        question: Values,
+        path: str,
+        before: dict[str, Values],
+        media: Media | None,
+    ) -> Iterator[Problem]:
+        """What only questions on a medium have."""
+        if media is None and kind.needs_medium:
+            yield Problem(at(path, "type"), _("A question about a mark cannot mark something itself."))
+            return
+        on = question.get("on")
+        if on is None and kind.needs_medium:
+            yield Problem(path, _("“%(name)s” is missing.", name="on"))
+        if on is not None and kind.media and (media or {}).get(on if isinstance(on, str) else "") not in kind.media:
+            sentence = _("Name a medium of this step of the type %(types)s.", types=", ".join(sorted(kind.media)))
+            yield Problem(at(path, "on"), sentence)
+        if kind.each and "each" in question:
+            yield from self.questions(question["each"], at(path, "each"), dict(before), None)
+
+    def condition(self, found: object, path: str, before: Mapping[str, Values]) -> Iterator[Problem]:
+        """Problems of a ``show_if``: None, a condition, or a list of them."""
+        if found is None:
+            return
+        conditions = found if isinstance(found, list) else [found]
+        if len(conditions) > MAX_CONDITIONS:
+            yield Problem(path, _("Write at most %(max)s conditions.", max=MAX_CONDITIONS))
+            return
+        for nth, one in enumerate(conditions):
+            yield from _check_condition(one, at(path, nth) if isinstance(found, list) else path, before)
+
+    def _name_option(self) -> Option:
+        return Option(self._check_name, {}, needed=True)
+
+    def _check_name(self, value: object, path: str) -> Iterator[Problem]:
+        if not isinstance(value, str) or not NAME.fullmatch(value):
+            sentence = _("A name has 1 to 40 lower-case letters, digits and _, and begins with a letter.")
+            yield Problem(path, sentence)
+        elif value == RESERVED:
+            yield Problem(path, _("The name “%(name)s” is reserved.", name=value))
+        elif value in self.names:
+            yield Problem(path, _("The name “%(name)s” is used twice.", name=value))
+        else:
+            self.names.add(value)
+
+
+def _nothing(value: object, path: str) -> Iterator[Problem]:
+    return iter(())
+
+
+def _free() -> Option:
+    return Option(_nothing, {})
+
+
+def _needed_free() -> Option:
+    return Option(_nothing, {}, needed=True)
+
+
+def _text(value: object, name: str) -> str:
+    found = value.get(name) if isinstance(value, dict) else None
+    return found if isinstance(found, str) else ""
+
+
+def _one_of(known: Mapping[str, object]) -> str:
+    return _("The type must be one of %(types)s.", types=", ".join(known))
+
+
+def _check_version(value: object, path: str) -> Iterator[Problem]:
+    if value != VERSION or isinstance(value, bool):
+        yield Problem(path, _("The version of the format is %(version)s.", version=VERSION))
+
+
+def _check_condition(found: object, path: str, before: Mapping[str, Values]) -> Iterator[Problem]:
+    yield from check_object(found, path, dict.fromkeys(("question", "is"), _needed_free()))
+    if not isinstance(found, dict) or not {"question", "is"} <= found.keys():
+        return
+    question = before.get(found["question"]) if isinstance(found["question"], str) else None
+    kind = TYPES.get(_text(question, "type"))
+    possible = kind.values(question) if kind is not None and question is not None else None
+    if question is None:
+        yield Problem(at(path, "question"), _("Name a question that comes before."))
+    elif kind is not None and possible is None:
+        yield Problem(at(path, "question"), _("Nothing can depend on an answer of the type %(type)s.", type=kind.name))
+    values = found["is"]
+    if not isinstance(values, list) or not 1 <= len(values) <= MAX_COMPARED:
+        yield Problem(at(path, "is"), _("List 1 to %(max)s values.", max=MAX_COMPARED))
+    elif question is not None and possible is not None:
+        for nth, value in enumerate(values):
+            if not _is_possible(value, question, possible):
+                yield Problem(at(path, "is", nth), _("This is never the answer to that question."))
+
+
+def _is_possible(value: object, question: Values, possible: list[Any] | type) -> bool:
+    if value is None:
+        return bool(question.get("unsure"))
+    if isinstance(possible, type):
+        return is_number(value)
+    return any(type(value) is type(each) and value == each for each in possible)
+
+
+def _check_keys(question: Values, path: str) -> Iterator[Problem]:
+    """Two entries of a question with one key."""
+    for option in ("choices", "labels"):
+        found = question.get(option)
+        seen: set[str] = set()
+        for nth, _value in enumerate(values_of(found)):
+            key = _text(found[nth], "key") if isinstance(found, list) else ""
+            if key and key in seen:
+                yield Problem(at(path, option, nth, "key"), _("Two entries have the key “%(key)s”.", key=key))
+            seen.add(key)

@@ -1,0 +1,130 @@
+"""Questions of a project: refused by API and page, what the server writes beside them, the frame, and the way to HTML."""
+
+from __future__ import annotations
+
+import gzip
+import re
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest_twisted
+from support.checks.shows import shows
+from support.question_lists import ONE, every_form
+
+from crowdd.http.html import question_page
+
+AT = "/project/birds/tasks/taskpresentereditor"
+STATIC = Path(question_page.__file__).parents[1] / "static/questions"
+FRAME = {"Sec-Fetch-Dest": "iframe", "Sec-Fetch-Site": "same-origin"}
+
+
+async def owner_of_birds(served: Any) -> tuple[Any, str]:
+    ada = await served.person("ada")
+    project = (await ada.post("/api/project", json={"name": "Birds", "short_name": "birds", "description": "?"})).json()
+    return ada, f"/api/project/{project['id']}"
+
+
+async def info_of(ada: Any, at: str) -> Any:
+    return (await ada.get(at)).json()["info"]
+
+
+@shows("project-questions", "project-questions-derived")
+@pytest_twisted.ensureDeferred
+async def test_questions_are_checked_and_what_follows_from_them_is_the_servers(served: Any) -> None:
+    ada, at = await owner_of_birds(served)
+    wrong = {"version": 1, "steps": [{"name": "a", "questions": [{"name": "b", "type": "yes_no"}]}, {}]}
+    refused = await ada.put(at, json={"info": {"questions": wrong}})
+    assert (refused.status, refused.json()["error_code"]) == (415, "invalid_questions")
+    assert refused.json()["exception_msg"] == (
+        "`info.questions/steps/0/questions/0`: “text” is missing. There is one more problem."
+    )
+    body = {"name": "Bees", "short_name": "bees", "description": "?", "info": {"questions": wrong}}
+    assert (await ada.post("/api/project", json=body)).status == 415
+    large = await ada.put(at, json={"info": {"questions": {"x": "y" * 256_000}}})
+    assert large.status == 413 and "info.questions" in large.text
+    assert await info_of(ada, at) == {}
+
+    sent = {"questions": ONE, "questions_version": 70, "answer_key": "mine", "answers": []}
+    assert (await ada.put(at, json={"info": sent})).status == 200
+    info = await info_of(ada, at)
+    animal = {"name": "animal", "at": "/animal", "type": "single_choice", "choices": ["fox", "owl"], "unsure": False}
+    assert info == {"questions": ONE, "questions_version": 1, "answer_key": "animal", "answers": [animal]}
+    assert (await ada.put(at, json={"info": info | {"sched": "random"}})).status == 200
+    assert (await info_of(ada, at))["questions_version"] == 1
+    assert (await ada.put(at, json={"info": info | {"questions": every_form()}})).status == 200
+    now = await info_of(ada, at)
+    assert now["questions_version"] == 2 and len(now["answers"]) == 12
+    assert (await ada.post("/project/birds/settings", json={"answer_key": "mine"})).json()["status"] == "success"
+    assert (await info_of(ada, at))["answer_key"] == "animal"
+    made = (await ada.post("/api/project", json=body | {"info": {"questions": ONE}})).json()
+    assert made["info"]["questions_version"] == 1
+    everybody = (await served.client().get("/api/project?short_name=bees")).json()
+    assert everybody == []  # a draft
+
+
+@shows("presenter-questions")
+@pytest_twisted.ensureDeferred
+async def test_a_project_without_a_presenter_shows_its_questions(served: Any) -> None:
+    ada, at = await owner_of_birds(served)
+    project = int(at.rpartition("/")[2])
+    assert (await ada.post("/api/task", json={"project_id": project, "info": {"url_b": "/x.png"}})).status == 200
+    assert (await ada.post("/project/birds/publish", json={})).status == 403
+    tricky = {**ONE, "steps": [{**ONE["steps"][0], "title": "</script><b>{{ 1 }}"}]}
+    await ada.put(at, json={"info": {"questions": tricky, "language": "fr"}})
+    assert (await ada.post("/project/birds/publish", json={})).status == 200
+    shown = (
+        await served.client().get("/project/birds/newtask?_presenter=1", headers=FRAME | {"Accept-Language": "de"})
+    ).text
+    assert '<html lang="de" dir="ltr">' in shown and "</script><b>" not in shown
+    found = re.search(r'id="questions">(.*?)</script>', shown)
+    assert found and orjson.loads(found[1]) == {"list": tricky, "version": 1, "language": "fr"}
+    words = re.search(r'id="questions-words">(.*?)</script>', shown)
+    assert words and orjson.loads(words[1])["words"]["send"] == "Schicken"
+    loads = re.findall(r'modulepreload" href="/static/questions/(.*?)"', shown)
+    assert loads[-2:] == ["types/single_choice.js", "media/picture.js"] and all(
+        (STATIC / name).is_file() for name in loads
+    )
+    page = (await served.client().get("/project/birds/newtask")).text
+    assert "single_choice" not in page  # the frame has it
+    await ada.put(at, json={"info": {"questions": tricky, "task_presenter": "<p>Mine</p>"}})
+    shown = (await served.client().get("/project/birds/newtask?_presenter=1", headers=FRAME)).text
+    assert "<p>Mine</p>" in shown and "/static/questions/" not in shown
+
+
+@shows("page-editor-questions")
+@pytest_twisted.ensureDeferred
+async def test_an_owner_edits_questions_as_json_and_goes_on_with_html(served: Any) -> None:
+    ada, at = await owner_of_birds(served)
+    first = (await ada.page(f"{AT}?part=questions")).json()
+    assert first["template"] == "project/questions_editor.html" and "single_choice" in first["form"]["questions"]
+    begun = (await ada.post(f"{AT}?part=questions", json={"questions": first["form"]["questions"]})).json()
+    assert begun["status"] == "success" and (await info_of(ada, at))["answer_key"] == "seen"
+    assert (await ada.page(AT)).json()["template"] == "project/questions_editor.html"
+
+    refused = (await ada.post(f"{AT}?part=questions", json={"questions": '{\n "version": 1,\n}'})).json()
+    assert (
+        refused["form"]["errors"]["questions"] == ["Line 2, column 14: this is not JSON."] and refused["problems"] == []
+    )
+    wrong = orjson.dumps({"version": 2, "steps": ONE["steps"], "x": 1}).decode()
+    refused = (await ada.post(f"{AT}?part=questions", json={"questions": wrong})).json()
+    assert [each["path"] for each in refused["problems"]] == ["/x", "/version"] and refused["form"][
+        "questions"
+    ] == wrong
+    assert refused["form"]["errors"]["questions"][1] == "/version: The version of the format is 1."
+
+    done = (await ada.post(f"{AT}?part=questions", json={"btn": "Html"})).json()
+    assert done["next"] == AT
+    info = await info_of(ada, at)
+    assert info["questions"] is None and '"name": "seen"' in info["task_presenter"] and info["questions_version"] == 1
+    assert (await ada.page(AT)).json()["form"]["editor"] == info["task_presenter"]
+    shown = (await ada.get("/project/birds/newtask?_presenter=1", headers=FRAME)).text
+    assert 'id="questions-words"' in shown
+    await ada.post(f"{AT}?part=questions", json={"questions": orjson.dumps(ONE).decode()})
+    info = await info_of(ada, at)
+    assert info["task_presenter"] is None and info["questions_version"] == 2
+
+
+def test_the_scripts_without_media_have_at_most_60_kb() -> None:
+    files = [*STATIC.glob("*.js"), *STATIC.glob("types/*.js"), STATIC / "questions.css"]
+    assert sum(len(gzip.compress(file.read_bytes())) for file in files) < 60_000
