@@ -15,12 +15,13 @@ from crowdd.http.operation import Audience, Operation, Parameter, array_of, clos
 from crowdd.http.request import Incoming
 from crowdd.http.responses import JsonResponse, Response
 from crowdd.http.routing import Route, get
-from crowdd.kinds.types import Integer
+from crowdd.kinds.types import Integer, clean_text
 from crowdd.storage.core.keyset import Keyset
 
 _COUNT = Integer(minimum=0).schema()
 _TEXT = {"type": "string"}
 _NONE = {"type": "null"}
+_MAX_CODE = 100  # characters
 _VOLUNTEER = closed_object(
     volunteer={**_TEXT, "description": "Volunteer code, as in their answers in this project."},
     sort={"type": "string", "enum": ["account", "external", "anonymous"]},
@@ -38,6 +39,12 @@ _LIST = Operation(
     parameters=(
         Parameter("object_id", _COUNT, "Id of the project.", where="path"),
         Parameter("limit", _COUNT, f"Maximum number, up to {queries.MAX_LIMIT}.", empty=True),
+        Parameter(
+            "before",
+            _TEXT,
+            "Volunteer code. Returns the volunteers that follow this one, at the same cost however many there are.",
+            empty=True,
+        ),
         OFFSET,
         PASSWORD,
     ),
@@ -59,6 +66,7 @@ class VolunteersApi:
     async def listed(self, incoming: Incoming, object_id: int) -> Response:
         limit = queries.number(incoming.query.get("limit", ""), "limit", queries.DEFAULT_LIMIT)
         offset = queries.number(incoming.query.get("offset", ""), "offset", 0)
-        limit = min(limit, queries.MAX_LIMIT)
-        found = await self._volunteers.listed(incoming.who, checked_id(object_id), Keyset(limit), offset=offset)
+        before = clean_text(incoming.query.get("before", ""))[:_MAX_CODE] or None
+        place = Keyset(min(limit, queries.MAX_LIMIT), before=before)
+        found = await self._volunteers.listed(incoming.who, checked_id(object_id), place, offset=offset)
         return JsonResponse([attrs.asdict(each) for each in found.rows])

@@ -217,6 +217,9 @@ async def test_owners_alone_list_volunteers_with_who_they_are_and_what_they_answ
     assert (await owner.get(at)).json() == everybody
     await served.database.fetch("SELECT fold_stats()")
     assert (await owner.get(f"{at}?limit=2&offset=1")).json() == everybody[1:]
+    assert (await owner.get(f"{at}?limit=1&before={everybody[0]['volunteer']}")).json() == everybody[1:2]
+    assert (await owner.get(f"{at}?before={everybody[1]['volunteer']}")).json() == everybody[2:]
+    assert (await owner.get(f"{at}?before=nobody")).json() == []
     page = (await owner.page("/project/birds/volunteers")).json()
     assert page["volunteers"] == everybody and page["pagination"]["total"] == 3
     one = (await owner.page(f"/project/birds/volunteers/{mine['volunteer']}")).json()

@@ -103,7 +103,7 @@ def test_the_first_page_counts_open_projects_and_claims_nothing(stage: Any, new_
     assert figures() == before
     answer(ada, done)
     after = figures()
-    assert after["answer"] == before["answer"] + 1 and after["project"] == before["project"] - 1
+    assert after["answer"] == before["answer"] + 1 and after["public"] == before["public"] - 1
     text = stage.page.inner_text("body")
     for claim in ("real research", "Four thousand", "three minutes", "half a minute", "needs no account"):
         assert claim not in text
