@@ -6,7 +6,7 @@ import shutil
 import zipfile
 from pathlib import Path
 
-from crowdd.domain.transfer.task_files.containers import BROKEN, ZIP, require_small_directory
+from crowdd.domain.transfer.task_files.containers import BROKEN, ZIP, is_darwin_core, require_small_directory
 from crowdd.errors import InvalidValueError, TooLargeError
 from crowdd.languages import _
 
@@ -27,8 +27,8 @@ def unpack(path: Path, max_bytes: int) -> str:
         require_small_directory(path)
         with zipfile.ZipFile(path) as archive:
             names = archive.namelist()
-            if {"[Content_Types].xml", "mimetype"} & {*names}:
-                return ""  # a workbook
+            if {"[Content_Types].xml", "mimetype"} & {*names} or is_darwin_core(names):
+                return ""  # a workbook, or tables that belong together
             name = _chosen(names)
             _extract(archive, name, path, max_bytes)
     except BROKEN:

@@ -15,7 +15,7 @@ from typing import Any
 
 import orjson
 
-from crowdd.domain.transfer.prepared import manifest, parquet, workbook
+from crowdd.domain.transfer.prepared import darwin_core, manifest, parquet, workbook
 from crowdd.errors import CrowddError
 
 MAX_MEMORY = 1_000_000_000  # bytes of addresses
@@ -26,6 +26,7 @@ CONVERTERS: Mapping[str, Callable[[Path, Path, dict[str, Any], str], None]] = {
     "xlsx": workbook.convert,
     "ods": workbook.convert,
     "parquet": parquet.convert,
+    "dwca": darwin_core.convert,
     "iiif": manifest.convert,
 }
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import struct
 import zipfile
 import zlib
+from collections.abc import Iterable
 from pathlib import Path
 
 from crowdd.errors import InvalidValueError, TooLargeError
 from crowdd.languages import _
 
-XLSX, ODS, PARQUET = "xlsx", "ods", "parquet"
+XLSX, ODS, PARQUET, DARWIN_CORE = "xlsx", "ods", "parquet", "dwca"
 ZIP = b"PK\x03\x04"
 MAX_UNPACKED = 1_000_000_000  # bytes that all members of a workbook say they have
 MAX_RATIO = 200  # of what the members say they have to the bytes of the file
@@ -27,7 +28,7 @@ BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, Runtime
 
 
 def container_of(path: Path) -> str:
-    """Which of these a file is: XLSX, ODS, PARQUET, or "" for none.
+    """Which of these a file is: XLSX, ODS, PARQUET, DARWIN_CORE, or "" for none.
 
     Raises InvalidValueError for an archive that cannot be read, TooLargeError for a workbook that unpacks to too much.
     """
@@ -63,10 +64,17 @@ def _workbook(archive: zipfile.ZipFile) -> str:
     names = frozenset(archive.namelist())
     if "xl/workbook.xml" in names:
         return XLSX
+    if is_darwin_core(names):
+        return DARWIN_CORE
     if {"mimetype", "content.xml"} <= names:
         with archive.open("mimetype") as file:
             return ODS if file.read(len(_ODS) + 1).strip() == _ODS else ""
     return ""
+
+
+def is_darwin_core(names: Iterable[str]) -> bool:
+    """Whether an archive with these members is one of Darwin Core."""
+    return "meta.xml" in names
 
 
 def _require_bounded(archive: zipfile.ZipFile, size: int) -> None:
@@ -74,7 +82,7 @@ def _require_bounded(archive: zipfile.ZipFile, size: int) -> None:
     maximum = min(MAX_UNPACKED, max(_FREE, MAX_RATIO * size))
     if unpacked > maximum:
         words = _(
-            "The workbook unpacks to %(bytes)s bytes. At most %(max)s are read. Save its table as CSV and import that.",
+            "The file unpacks to %(bytes)s bytes. At most %(max)s are read. Save its table as CSV and import that.",
             bytes=f"{unpacked:,}",
             max=f"{maximum:,}",
         )

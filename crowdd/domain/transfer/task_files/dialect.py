@@ -10,7 +10,7 @@ import attrs
 from crowdd.errors import InvalidValueError
 from crowdd.languages import _
 
-PREPARED = ("xlsx", "ods", "parquet", "iiif")
+PREPARED = ("xlsx", "ods", "parquet", "iiif", "dwca")
 """Formats that are no text: ``transfer.prepared`` reads them into rows."""
 FORMATS = ("csv", "json", "ndjson", *PREPARED)
 TABLES = frozenset({"csv", "xlsx", "ods"})

@@ -1,0 +1,51 @@
+"""Parquet files and Darwin Core archives that owners import."""
+
+from __future__ import annotations
+
+import io
+
+import pyarrow
+import pyarrow.parquet
+import pytest_twisted
+from support.checks.shows import shows
+from support.darwin_core import archive
+from support.importing import AT, bring, brought, figures, looked_at, tasks_of
+
+HTML = {"Accept": "text/html"}
+
+
+@shows("page-import-parquet")
+@pytest_twisted.ensureDeferred
+async def test_a_parquet_file_is_previewed_and_imported_by_its_key(served):
+    owner = await served.person("owner")
+    project = await served.project(owner)
+    out = io.BytesIO()
+    table = pyarrow.table({"id": [2**60, 2, 2, None], "when": pyarrow.array([0, 1, 1, 2], pyarrow.timestamp("s")), "n_answers": [3, 4, 4, 5]})  # fmt: skip
+    pyarrow.parquet.write_table(table, out, row_group_size=2)
+    found = await looked_at(owner, out.getvalue(), "birds.parquet", key="id")
+    assert (found["format"], found["columns"], found["sheets"]) == ("parquet", ["id", "when", "n_answers"], [])
+    assert figures(found["preview"]) == {"added": 2, "present": 1, "twice": 1, "refused": 1}
+    page = (await owner.get(f"{AT}/{found['id']}", headers=HTML)).text
+    assert "PARQUET" in page and 'name="encoding"' not in page and 'name="sheet"' not in page
+    done = await brought(served, owner, out.getvalue(), "birds.parquet", key="id", on_error="skip")
+    assert figures(done) == {"added": 2, "present": 1, "twice": 1, "refused": 1}
+    infos = [task["info"] for task in await tasks_of(owner, project)]
+    assert infos == [{"id": str(2**60), "when": "1970-01-01T00:00:00"}, {"id": 2, "when": "1970-01-01T00:00:01"}]
+    billion = io.BytesIO()
+    nulls = pyarrow.table({"n": pyarrow.nulls(2_000_001)})
+    pyarrow.parquet.write_table(nulls, billion)
+    refused = await bring(owner, billion.getvalue(), "birds.parquet")
+    assert refused["status"] == "error" and "The file has 2,000,001 rows." in refused["flash"]
+
+
+@shows("page-import-darwin-core")
+@pytest_twisted.ensureDeferred
+async def test_a_darwin_core_archive_becomes_a_task_for_each_picture(served):
+    owner = await served.person("owner")
+    project = await served.project(owner)
+    records = [["1", "StillImage", f"https://example.org/{n}.jpg"] for n in range(3)] + [["1", "StillImage", ""]]
+    content = archive("scientificName", [["1", "Vulpes vulpes"]], "type identifier", records)
+    assert figures(await brought(served, owner, content, "gbif.zip")) == {"added": 3, "empty": 1}
+    infos = [task["info"] for task in await tasks_of(owner, project)]
+    assert infos[0] == {"picture": "https://example.org/0.jpg", "scientificName": "Vulpes vulpes", "type": "StillImage"}
+    assert figures(await brought(served, owner, content, "gbif.zip")) == {"present": 3, "empty": 1}
