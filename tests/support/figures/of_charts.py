@@ -63,13 +63,13 @@ async def of_charts(site: Site) -> Compared:
 
 def _bars(name: str, chart: Chart, figures: list[int]) -> list[tuple[str, Any, Any]]:
     """A chart, what its bars are called and the table behind it, against the figures; the highest bar may be of any height."""
-    most = max(figures) or 1
+    maximum = max(figures) or 1
     highest = max(chart.heights) or 1
     return [
         (f"table of {name}", [number(row[1]) for row in chart.table], figures),
         (f"words on bars of {name}", [number(figure) for _, figure in chart.named], figures),
         (f"names of {name}", [row[0] for row in chart.table], [bar for bar, _ in chart.named]),
-        (f"bars of {name}", all(abs(high - highest * n / most) < 0.11 for high, n in zip(chart.heights, figures, strict=True)), True),
+        (f"bars of {name}", all(abs(high - highest * n / maximum) < 0.11 for high, n in zip(chart.heights, figures, strict=True)), True),
     ]  # fmt: skip
 
 
@@ -156,8 +156,8 @@ async def _results(site: Site) -> Compared:
     places = [row["Latitude, longitude"] for row in page.rows("Results by place")]
     yield "places of the map", sorted(places), sorted(f"{y:.4g}°, {x:.4g}°" for x, y, _, _ in expected)
     circles = page.drawn("Results by place and most frequent answer", "circle")
-    most = max(n for *_, n in expected)
-    radii = [4.0 if most == 1 else 3 + 13 * math.sqrt((n or 0) / most) for n in shown]
+    maximum = max(n for *_, n in expected)
+    radii = [4.0 if maximum == 1 else 3 + 13 * math.sqrt((n or 0) / maximum) for n in shown]
     yield "circles of the map", [float(one.get("r")) for one in circles], [round(radius, 1) for radius in radii]
     times = Counter((row["info"]["date"][:7], group(row)) for row in placed)
     yield (
