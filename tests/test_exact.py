@@ -3,12 +3,14 @@
 import os
 import random
 
+import pytest
 from support.checks.shows import shows
 
 from bench import exact
 
 
 @shows("lease-exact")
+@pytest.mark.slow
 def test_the_ledger_stays_exact(dsn, tmp_path):
     random.seed(20)
     kills = (

@@ -68,6 +68,7 @@ def test_a_package_that_could_not_be_looked_up_is_no_clean_bill():
     assert audit.judge([])[0] == audit.UNKNOWN
 
 
+@pytest.mark.slow
 def test_the_source_distribution_makes_the_same_wheel(checkout, wheel, tmp_path):
     source = built("sdist", checkout, tmp_path)
     with tarfile.open(source) as archive:
