@@ -2,7 +2,7 @@
 
 make pictures                       the pictures that the documentation shows, into docs/images
 make pictures TO=/tmp/pictures      every page, 1280 and 390 wide, light and dark, and volunteers at work
-make pictures TO=/tmp/p ONLY=admin  those whose template begins so
+make pictures TO=/tmp/p ONLY=admin  those whose template begins so, in each of their states
 """
 
 from __future__ import annotations
@@ -60,20 +60,21 @@ def chosen() -> Iterator[Picture]:
 
 
 def every(only: str) -> Iterator[Picture]:
-    """The first case of each page at both widths in both themes."""
-    first = {case.template: case for case in reversed(cases()) if not case.kind.endswith(_STRANGE)}
-    for template, case in sorted(first.items()):
-        if template.startswith(only):
-            name = template.removesuffix(".html").replace("/", "-")
-            for size in (WIDE, PHONE):
-                for theme in ("light", "dark"):
-                    yield Picture(f"{name}-{size[0]}-{theme}", case, size, theme, whole=True)
+    """The first case of each page at both widths in both themes; all cases of the pages that begin with ``only``."""
+    plain = [case for case in cases() if case.template.startswith(only) and not case.kind.endswith(_STRANGE)]
+    shown = plain if only else list({case.template: case for case in reversed(plain)}.values())
+    for nth, case in enumerate(sorted(shown, key=lambda case: case.template)):
+        name = case.template.removesuffix(".html").replace("/", "-") + (f"-{nth:03}" if only else "")
+        for size in (WIDE, PHONE):
+            for theme in ("light", "dark"):
+                yield Picture(f"{name}-{size[0]}-{theme}", case, size, theme, whole=True)
 
 
 def draw(browser: Any, picture: Picture, folder: Path) -> Path:
     """Writes the picture, in as few colours as a page has, so that it stays small."""
     phone = picture.size == PHONE
-    context = browser.new_context(**_screen(picture.size, SCALE if phone and not picture.whole else 1))
+    screen = _screen(picture.size, SCALE if phone and not picture.whole else 1)
+    context = browser.new_context(**screen, color_scheme=picture.theme)
     gallery = Gallery(context.new_page())
     gallery.page.route(lambda url: not url.startswith(PLACE), _stay)
     page = gallery.show(picture.case._replace(context=picture.case.context | {"theme": picture.theme}))

@@ -299,7 +299,11 @@ def size(context: Context, value: float) -> str:
         value, unit = value / 1000, larger
     digits = 1 if value < 10 and unit != "byte" else 0
     locale, name = _locale(context), f"digital-{unit}"
-    return format_unit(round(value, digits), name, length="long" if unit == "byte" else "short", locale=locale)
+    amount = round(value, digits)
+    words = format_unit(amount, name, length="long" if unit == "byte" else "short", locale=locale)
+    if name in words:  # CLDR has no long name in Arabic
+        words = format_unit(amount, name, length="short", locale=locale)
+    return words
 
 
 def roundup(value: float) -> float:

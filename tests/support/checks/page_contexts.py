@@ -350,7 +350,8 @@ SHORT: Context = LISTED | {"page_links": {"first": None, "previous": None, "next
 
 def _administration_cases() -> Iterator[Case]:
     def page(name: str, kind: str, **context: Any) -> Case:
-        address = {"announcement": "/admin/announcement", "dashboard": "/admin/dashboard/"}.get(name, f"/admin/{name}")
+        address = {"announcement": "/admin/announcement", "dashboard": "/admin/dashboard/",
+                   "invitations": "/admin/site/invitations"}.get(name, f"/admin/{name}")
         return Case(f"admin/{name}.html", kind, frame(ILSE, address) | {"title": "Administration"} | context)
 
     people = [
@@ -706,6 +707,9 @@ def _project_cases() -> Iterator[Case]:
     yield Case(publish, "paused", frame(ILSE, at) | PAGE_KEYS | {"project": READY, "paused": True})
     shared = {"project": OWNED, "qr": qr_code("https://pages.crowdd.test/project/night-gate/")}
     yield Case(publish, "published", frame(ILSE, at) | PAGE_KEYS | shared)
+    card = "project/embed.html"
+    for kind, more in {"open": {"project": spoken}, "finished": {"overall_progress": 100}, "not found": {"project": None}}.items():
+        yield Case(card, kind, frame(path=f"{at}embed") | PAGE_KEYS | {"project": PUBLIC} | more)
     form = {"password": "", "csrf": "form-t0ken", "errors": {}}
     yield from _webhook_cases(at)
     yield from _task_cases(at)
@@ -1069,6 +1073,7 @@ def _change_cases(at: str, owner: Context) -> Iterator[Case]:
         yield Case(page, "first", keys)
         wanted: Context = {"tasks": 42_650, "answers": 213_250, "fewest": 3, "most": 5, "imported": 0}
         yield Case(page, "of a draft", keys | UNUSED | {"n_tasks": 42_650, "wanted": wanted})
+        yield Case(page, "on the way to publishing", keys | UNUSED | {"project": READY, "n_tasks": 42_650, "wanted": wanted})
         yield Case(page, "with its effect", keys | {"effect": effect})
         yield Case(page, "without effect", keys | {"effect": dict.fromkeys(effect, 0)})
         wrong = {

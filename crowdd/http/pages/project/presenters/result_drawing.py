@@ -66,7 +66,10 @@ class Bar(TypedDict):
 
 
 class TimelineDrawing(TypedDict):
-    """``highest`` is what the highest bar stands for, every ``named``-th bar has its label drawn."""
+    """``highest`` is what the full height stands for, even so that half of it is whole.
+
+    Every ``named``-th bar has its label drawn.
+    """
 
     highest: int
     named: int
@@ -129,6 +132,7 @@ def draw_timeline(times: Sequence[TimeBin], groups: int) -> TimelineDrawing:
     for bin_ in times:
         counts[bin_["time"]][min(bin_["group"], groups - 1)] += bin_["n"]
     highest = max(sum(row) for row in counts.values())
+    highest += highest % 2 if highest > 1 else 0
     wide = WIDTH / len(counts)
     bars = [
         Bar(
