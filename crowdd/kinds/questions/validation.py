@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Generator, Iterable, Iterator, Mapping
-from typing import Any, Final
+from typing import Any, Final, Self
 
 import attrs
 import orjson
@@ -64,12 +64,37 @@ def is_usable(document: object) -> bool:
     return not validate(document)
 
 
+@attrs.frozen
+class _Earlier:
+    """A question that a condition may name. ``values``: its answers with their types, a type for any, None for none."""
+
+    kind: QuestionType | None
+    values: frozenset[tuple[type, Any]] | type | None
+    unsure: bool
+
+    @classmethod
+    def of(cls, question: Values) -> Self:
+        """What later conditions need, found once."""
+        kind = TYPES.get(_text(question, "type"))
+        found = kind.values(question) if kind is not None else None
+        values = frozenset((type(value), value) for value in found) if isinstance(found, list) else found
+        return cls(kind, values, bool(question.get("unsure")))
+
+    def may_be(self, value: object) -> bool:
+        """Whether the question can have this answer."""
+        if value is None:
+            return self.unsure
+        if isinstance(self.values, frozenset):
+            return isinstance(value, str | bool) and (type(value), value) in self.values
+        return is_number(value)
+
+
 @attrs.define
 class _Check:
     """Walks through a document once. It remembers names, and the types of the questions before."""
 
     names: set[str] = attrs.field(factory=set)
-    before: dict[str, Values] = attrs.field(factory=dict)  # questions that a condition may name
+    before: dict[str, _Earlier] = attrs.field(factory=dict)  # questions that a condition may name
     n_questions: int = 0
 
     def document(self, document: object) -> Iterator[Problem]:
@@ -117,7 +142,9 @@ class _Check:
             types[_text(medium, "name")] = _text(medium, "type")
         return types
 
-    def questions(self, found: object, path: str, before: dict[str, Values], media: Media | None) -> Iterator[Problem]:
+    def questions(
+        self, found: object, path: str, before: dict[str, _Earlier], media: Media | None
+    ) -> Iterator[Problem]:
         """Problems of a list of questions. ``media`` is None for questions about a mark."""
         if not isinstance(found, list) or len(found) > MAX_QUESTIONS:
             yield Problem(path, _("List at most %(max)s questions.", max=MAX_QUESTIONS))
@@ -128,10 +155,10 @@ class _Check:
                 return
             yield from self.question(question, at(path, nth), before, media)
             if isinstance(question, dict):
-                before[_text(question, "name")] = question
+                before[_text(question, "name")] = _Earlier.of(question)
 
     def question(
-        self, question: object, path: str, before: dict[str, Values], media: Media | None
+        self, question: object, path: str, before: dict[str, _Earlier], media: Media | None
     ) -> Iterator[Problem]:
         kind = TYPES.get(_text(question, "type"))
         known = {"name": self._name_option(), "type": _needed_free(), **COMMON, "show_if": _free()}
@@ -159,7 +186,7 @@ class _Check:
         kind: QuestionType,
         question: Values,
         path: str,
-        before: dict[str, Values],
+        before: dict[str, _Earlier],
         media: Media | None,
     ) -> Iterator[Problem]:
         """What only questions on a medium have."""
@@ -175,7 +202,7 @@ class _Check:
         if kind.each and "each" in question:
             yield from self.questions(question["each"], at(path, "each"), dict(before), None)
 
-    def condition(self, found: object, path: str, before: Mapping[str, Values]) -> Iterator[Problem]:
+    def condition(self, found: object, path: str, before: Mapping[str, _Earlier]) -> Iterator[Problem]:
         """Problems of a ``show_if``: None, a condition, or a list of them."""
         if found is None:
             return
@@ -227,32 +254,23 @@ def _check_version(value: object, path: str) -> Iterator[Problem]:
         yield Problem(path, _("The version of the format is %(version)s.", version=VERSION))
 
 
-def _check_condition(found: object, path: str, before: Mapping[str, Values]) -> Iterator[Problem]:
+def _check_condition(found: object, path: str, before: Mapping[str, _Earlier]) -> Iterator[Problem]:
     yield from check_object(found, path, dict.fromkeys(("question", "is"), _needed_free()))
     if not isinstance(found, dict) or not {"question", "is"} <= found.keys():
         return
-    question = before.get(found["question"]) if isinstance(found["question"], str) else None
-    kind = TYPES.get(_text(question, "type"))
-    possible = kind.values(question) if kind is not None and question is not None else None
-    if question is None:
+    earlier = before.get(found["question"]) if isinstance(found["question"], str) else None
+    if earlier is None:
         yield Problem(at(path, "question"), _("Name a question that comes before."))
-    elif kind is not None and possible is None:
-        yield Problem(at(path, "question"), _("Nothing can depend on an answer of the type %(type)s.", type=kind.name))
+    elif earlier.kind is not None and earlier.values is None:
+        sentence = _("Nothing can depend on an answer of the type %(type)s.", type=earlier.kind.name)
+        yield Problem(at(path, "question"), sentence)
     values = found["is"]
     if not isinstance(values, list) or not 1 <= len(values) <= MAX_COMPARED:
         yield Problem(at(path, "is"), _("List 1 to %(max)s values.", max=MAX_COMPARED))
-    elif question is not None and possible is not None:
+    elif earlier is not None and earlier.values is not None:
         for nth, value in enumerate(values):
-            if not _is_possible(value, question, possible):
+            if not earlier.may_be(value):
                 yield Problem(at(path, "is", nth), _("This is never the answer to that question."))
-
-
-def _is_possible(value: object, question: Values, possible: list[Any] | type) -> bool:
-    if value is None:
-        return bool(question.get("unsure"))
-    if isinstance(possible, type):
-        return is_number(value)
-    return any(type(value) is type(each) and value == each for each in possible)
 
 
 def _check_keys(question: Values, path: str) -> Iterator[Problem]:
