@@ -150,7 +150,7 @@ class Zoom {
   place() {
     const { image, host } = this;
     host.hidden = !image.naturalWidth || !image.offsetWidth;
-    if (image.parentElement?.matches(".see")) return;
+    if (image.parentElement?.matches(".see, .see .picture")) return;
     const sides = { inset: "auto", left: image.offsetLeft, top: image.offsetTop, width: image.offsetWidth, height: image.offsetHeight };
     for (const [side, value] of Object.entries(sides)) host.style[side] = typeof value === "number" ? value + "px" : value;
   }
