@@ -23,9 +23,13 @@ class Handler:
     The handler works in short transactions and calls ``item.progress`` after each, at the latest after
     ``stall_seconds``. A task is dead after ``max_attempts`` failures in a row without progress, or after an error of
     ``crowdd.errors`` that would only be repeated.
+
+    ``title`` is the name of such tasks on pages. ``note`` says what is true until one ends, for people who wait.
     """
 
     name: str
     run: Callable[[Services, QueuedTask], Work]
+    title: str = ""
+    note: str = ""
     max_attempts: int = 8
     stall_seconds: float = 1800.0

@@ -93,6 +93,8 @@ STATEMENTS: dict[str, tuple[int | None, int | None, int | None]] = {
     "/project/<short_name>/task/<int:task_id>": (4, 6, 6),
     "/project/<short_name>/tasks/": (2, 3, 3),
     "/project/<short_name>/tasks/<int:task_id>": (7, 9, 9),
+    "/project/<short_name>/tasks/<int:task_id>/answers/delete": (None, None, None),
+    "/project/<short_name>/tasks/<int:task_id>/answers/bar": (None, None, None),
     "/project/<short_name>/tasks/browse": (5, 6, 6),
     "/project/<short_name>/tasks/browse/<int:page>": (5, 6, 6),
     "/project/<short_name>/tasks/delete": (None, 3, 3),

@@ -511,3 +511,10 @@ def test_what_becomes_of_errors():
 
 def test_every_work_is_found_by_its_name():
     assert all(name == work.name and work.max_attempts > 0 for name, work in handlers().items())
+
+
+def test_every_handler_says_in_words_what_it_does() -> None:
+    titles = [handler.title for handler in handlers().values()]
+    notes = [handler.note for handler in handlers().values()]
+    assert all(titles) and len({*titles}) == len(titles)
+    assert all(note.endswith(".") for note in notes) and len({*notes}) == len(notes)

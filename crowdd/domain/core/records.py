@@ -249,7 +249,8 @@ class Records:
         async def work(tx: Database, files: FileChanges) -> Row:
             row = await self._locked(tx, kind, who, row_id, kind.rights.delete)
             await self._behaviours[kind.name].delete(tx, who, row, files)
-            await audit.write(tx, who, "delete", kind.name, row_id, project_id=row.get("project_id"))
+            project_id = row.get("project_id")
+            await audit.write(tx, who, "delete", kind.name, row_id, project_id=project_id, before=_titled(row))
             return row
 
         self._tell(kind, [await self._with_files(who, work)])
@@ -412,3 +413,8 @@ def _object(body: object) -> Mapping[str, object]:
     if not isinstance(body, dict):
         raise InvalidValueError("The body is not a JSON object.")
     return body
+
+
+def _titled(row: Row) -> Values | None:
+    """How people know a row that is deleted; None for one without a name."""
+    return next(({name: audit.shortened(row[name])} for name in ("title", "name") if row.get(name)), None)

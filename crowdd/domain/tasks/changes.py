@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -32,6 +32,7 @@ from crowdd.storage.tasks.changes import Chosen
 from crowdd.storage.tasks.selection import TaskFilter
 from crowdd.values import Values
 
+MAX_ANSWERS = 100  # answers to a task that are deleted at once
 REASONS = ("retired", "cancelled")
 _ID = Integer(minimum=1)
 _NOTE = Text(maximum=1000)
@@ -52,6 +53,14 @@ class Effect:
     answers: int
     dry_run: bool = False
     queue_item: int | None = None
+
+
+class _UndoneError(Exception):
+    """Ends a transaction that was only to show its effect."""
+
+    def __init__(self, effect: Effect) -> None:
+        super().__init__()
+        self.effect = effect
 
 
 class Changes:
@@ -239,6 +248,35 @@ class Changes:
         if project_id is None:
             raise NotFoundError(NOT_FOUND)
         return await self._change(who, change, project_id, [task_id], values, dry_run=False)
+
+    async def withdraw_answers(
+        self, who: Requester, project_id: int, task_id: int, run_ids: Sequence[int], dry_run: bool = False
+    ) -> Effect:
+        """Deletes answers to one task, at most as many as one of its pages shows.
+
+        Other ids are passed over. A dry run does the same and undoes it.
+        """
+
+        async def work(tx: Database) -> Effect:
+            await self.require(tx, who, project_id)
+            actors = await changes.actors_of(tx, project_id, task_id, run_ids[:MAX_ANSWERS])
+            done = [await changes.apply(tx, "withdraw", project_id, [task_id], {"actor": actor}) for actor in actors]
+            turned = sum(one.reopened - one.completed for one in done)
+            answers = sum(one.answers for one in done)
+            effect = Effect(1 if answers else 0, max(0, -turned), max(0, turned), answers, dry_run)
+            if dry_run:
+                raise _UndoneError(effect)
+            if answers:
+                after = {"answers": answers}
+                await audit.write(tx, who, "withdraw", "task", task_id, project_id=project_id, after=after)
+            return effect
+
+        try:
+            effect = await self._db.transaction(work)
+        except _UndoneError as undone:
+            return undone.effect
+        self._notify(project_id)
+        return effect
 
     async def require(self, db: Database, who: Requester, project_id: int) -> None:
         """Raises NotFoundError, AnonymousError or ForbiddenError for those who do not run the project."""

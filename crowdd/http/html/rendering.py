@@ -10,6 +10,7 @@ import itertools
 import re
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -27,12 +28,14 @@ from crowdd.domain.core.site import Appearance
 from crowdd.domain.core.text.markdown import to_html
 from crowdd.domain.core.text.picture_addresses import upload_path
 from crowdd.http.html import presenter
+from crowdd.http.html.answer_words import alone, in_words
 from crowdd.http.html.draft_steps import draft_steps, next_step
 from crowdd.http.html.placeholder_images import drawing
 from crowdd.http.html.static_files import StaticFiles
 from crowdd.http.html.template_files import TemplateFiles
 from crowdd.languages import NAMES, Languages
 from crowdd.languages.content_languages import CONTENT_LANGUAGES, direction_of, language_of
+from crowdd.sched.task_handlers import handlers
 
 NO_BREAK: Final = "\N{NO-BREAK SPACE}"
 UNKNOWN: Final = "–"
@@ -110,7 +113,7 @@ class Templates:
         words.install(self.environment)
         self._site = SiteContext(static, appearance, base_url.rstrip("/"))
         self.environment.globals["site"] = self._site
-        self.environment.globals |= {"draft_steps": draft_steps, "next_step": next_step}
+        self.environment.globals |= {"draft_steps": draft_steps, "next_step": next_step, "handlers": handlers()}
         self.environment.globals |= {"languages": languages.names, "zip": zip, "content_languages": CONTENT_LANGUAGES}
         self.environment.filters |= {
             "drawing": drawing,
@@ -173,6 +176,8 @@ class _Words:
             "within": within,
             "roundup": roundup,
             "plain": plain,
+            "alone": alone,
+            "in_words": self._in_words,
         }
 
     @pass_context
@@ -189,6 +194,11 @@ class _Words:
         category, translate = _locale(context).plural_form, self._ngettext
         named = re.compile(r"%\((\w+)\)s")
         return {category(n): named.sub(r"{\1}", translate(context, one, many, n)) for n in _NUMBERS}
+
+    @pass_context
+    def _in_words(self, context: Context, value: object) -> str:
+        """A JSON value as words of the page's language."""
+        return in_words(value, partial(self._gettext, context), _locale(context))
 
     @pass_context
     def _ago(self, context: Context, value: object) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from crowdd.domain.core.background_queue import QueuedTask
 from crowdd.domain.projects import answer_recount
 from crowdd.domain.tasks.changes import Changes
+from crowdd.languages import _
 from crowdd.sched.handler import Handler
 
 
@@ -12,4 +13,9 @@ async def _run(changes: Changes, item: QueuedTask) -> dict[str, object]:
     return await changes.carry_on(item)
 
 
-HANDLER = Handler(answer_recount.HANDLER, lambda services, item: _run(services.changes, item))
+HANDLER = Handler(
+    answer_recount.HANDLER,
+    lambda services, item: _run(services.changes, item),
+    title=_("Change of tasks"),
+    note=_("Tasks change group by group. Volunteers can answer in the meantime."),
+)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from crowdd.domain.accounts.answer_claims import HANDLER as NAME
 from crowdd.domain.accounts.answer_claims import AnswerClaims
 from crowdd.domain.core.background_queue import QueuedTask
+from crowdd.languages import _
 from crowdd.sched.handler import Handler
 
 
@@ -13,4 +14,9 @@ async def _run(answer_claims: AnswerClaims, item: QueuedTask) -> dict[str, objec
     return {"answers": await answer_claims.claim_all(user_id, volunteer, item.progress)}
 
 
-HANDLER = Handler(NAME, lambda services, item: _run(services.people.answer_claims, item))
+HANDLER = Handler(
+    NAME,
+    lambda services, item: _run(services.people.answer_claims, item),
+    title=_("Earlier answers for an account"),
+    note=_("Answers from before the sign-up move to the account."),
+)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from crowdd.domain.accounts.authentication.password_reset import HANDLER as NAME
 from crowdd.domain.accounts.authentication.password_reset import Recovery
 from crowdd.domain.core.background_queue import QueuedTask
+from crowdd.languages import _
 from crowdd.sched.handler import Handler
 
 
@@ -12,4 +13,9 @@ async def _run(recovery: Recovery, item: QueuedTask) -> None:
     await recovery.write(item.arguments["user_id"], item.arguments.get("network", ""))
 
 
-HANDLER = Handler(NAME, lambda services, item: _run(services.people.recovery, item))
+HANDLER = Handler(
+    NAME,
+    lambda services, item: _run(services.people.recovery, item),
+    title=_("E-mail to choose a new password"),
+    note=_("The e-mail is being written."),
+)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from crowdd.domain.accounts.personal_data import HANDLER as NAME
 from crowdd.domain.accounts.personal_data import PersonalData
 from crowdd.domain.core.background_queue import QueuedTask
+from crowdd.languages import _
 from crowdd.sched.handler import Handler
 
 
@@ -12,4 +13,9 @@ async def _run(personal_data: PersonalData, item: QueuedTask) -> dict[str, objec
     return await personal_data.make(item.arguments["user_id"], item.progress)
 
 
-HANDLER = Handler(NAME, lambda services, item: _run(services.people.personal_data, item))
+HANDLER = Handler(
+    NAME,
+    lambda services, item: _run(services.people.personal_data, item),
+    title=_("Export of personal data"),
+    note=_("The person gets an e-mail with a link when the file is ready."),
+)

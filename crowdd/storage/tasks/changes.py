@@ -83,6 +83,16 @@ async def actor_of(db: Database, project_id: int, run_id: int) -> str | None:
     return row["actor"] if row else None
 
 
+async def actors_of(db: Database, project_id: int, task_id: int, run_ids: Sequence[int]) -> list[str]:
+    """The volunteers of these answers, as far as they are answers to the task."""
+    rows = await db.fetch(
+        "SELECT DISTINCT actor FROM task_run WHERE project_id = %(project)s AND task_id = %(task)s AND id = ANY (%(runs)s::bigint[])"
+        " ORDER BY 1",
+        {"project": project_id, "task": task_id, "runs": list(run_ids)},
+    )
+    return [row["actor"] for row in rows]
+
+
 async def size(db: Database, project_id: int) -> int:
     """How many tasks a project has had, which is at least how many it has."""
     row = await one_or_none(

@@ -48,6 +48,8 @@ def test_from_signing_in_to_the_first_own_answer(live_server: Any, browser: Any,
     page.fill("#short_name", short)
     page.fill("#description", "Which animal came through?")
     click(button("Create the project"))
+    assert page.input_value("#question") == "Which animal came through?"
+    page.fill("#answers", "A fox\nA marten")
     click(button("Use the picture with buttons"))
     page.wait_for_url("**/tasks/import")
     page.set_input_files("#file", {"name": "gate.csv", "mimeType": "text/csv", "buffer": ROWS.encode()})
@@ -57,10 +59,10 @@ def test_from_signing_in_to_the_first_own_answer(live_server: Any, browser: Any,
     click(page.locator("main section").get_by_role("link", name="Try it"))
     frame = page.frame_locator("#presenter iframe")
     frame.get_by_role("heading", name="Which animal came through?").wait_for()
-    click(frame.get_by_role("button", name="Yes"))
+    click(frame.get_by_role("button", name="A marten"))
     page.locator("#count", has_text="1").wait_for()
     runs = person.api("GET", "taskrun", project_id=person.api("GET", "project", short_name=short)[0]["id"])
-    assert [run["info"] for run in runs] == [{"answer": "Yes"}]
+    assert [run["info"] for run in runs] == [{"answer": "A marten"}]
     assert len(clicks) <= MAX_CLICKS and wrong == []
     page.context.close()
 

@@ -176,3 +176,24 @@ def test_axe_finds_nothing_in_a_table_with_a_selection(table: Table) -> None:
     page.locator("h1").click()
     page.keyboard.press("?")
     assert page.evaluate(_RUN) == []
+
+
+def test_answers_to_a_task_are_selected_by_keys_and_deleted(table: Table) -> None:
+    page, owner = table.page, table.project.owner
+    task = owner.api("GET", f"{table.project.id}/newtask")["id"]
+    owner.api("POST", "taskrun", {"project_id": table.project.id, "task_id": task, "info": {"kinds": ["fox", "owl"]}})
+    page.goto(f"{table.at}{task}")
+    page.locator("#table-keys-open").wait_for()
+    assert page.locator("tbody tr").first.get_by_text("fox, owl").is_visible()
+    page.keyboard.press("j")
+    page.keyboard.press("x")
+    assert table.said() == "1 selected"
+    page.evaluate(AXE)
+    assert page.evaluate(_RUN) == []
+    page.get_by_role("button", name="Delete answers").click()
+    page.get_by_text("1 answer would be deleted permanently.").wait_for()
+    page.evaluate(AXE)
+    assert page.evaluate(_RUN) == []
+    page.get_by_role("button", name="Delete answers").click()
+    page.get_by_text("1 answer was deleted.").wait_for()
+    assert owner.api("GET", "taskrun", project_id=table.project.id) == []

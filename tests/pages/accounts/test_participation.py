@@ -49,6 +49,17 @@ async def test_own_answers_come_page_by_page(served, monkeypatch):
     assert (await browser.page("/account/ada/answers?before=x")).status == 415
 
 
+@pytest_twisted.ensureDeferred
+async def test_own_answers_are_shown_as_words(served):
+    owner, ada = await served.person("owner"), await served.person("ada")
+    birds = await served.project(owner, tasks=5, published=True)
+    for info in ({"answer": None}, {"kinds": ["owl", "kite"]}, {"answer": "owl", "sure": True}, True, 7):
+        await answer(ada, birds, info)
+    html = (await (await signed_in(served, "ada")).get("/account/ada/answers", headers=HTML)).text
+    shown = [" ".join(heading.text.split()) for heading in Page(html).all("h3")]
+    assert shown[-5:] == ["7", "Yes", "sure: Yes, answer: owl", "owl, kite", "Can’t tell"]
+
+
 @shows("account-answers")
 @pytest_twisted.ensureDeferred
 async def test_projects_to_continue_are_those_with_a_task_left_for_the_person(served):

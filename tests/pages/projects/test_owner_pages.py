@@ -243,6 +243,31 @@ async def test_a_starter_is_begun_and_its_words_are_changed_apart(served):
 
 @shows("page-editor")
 @pytest_twisted.ensureDeferred
+async def test_a_starter_asks_what_is_written_where_it_is_chosen(served):
+    ada, project = await owned(served)
+    await ada.put(f"/api/project/{project['id']}", json={"info": {}})
+    at, browser = "/project/birds/tasks/taskpresentereditor", await signed_in(served, "ada")
+    page = (await browser.get(at, headers={"Accept": "text/html"})).text
+    assert 'value="Is there a bird?"' in page and "Yes\nNo</textarea>" in page
+    start = {"btn": "Start", "template": "picture", "question": "Which bird?", "answers": "Finch\n\nTit\nFinch"}
+    for wrong in ({"question": " "}, {"answers": ""}):
+        refused = (await ada.post(at, json={**start, **wrong})).json()
+        assert refused["template"] == "project/task_presenter_options.html", wrong
+        assert list(refused["form"]["errors"]) == list(wrong), wrong
+    assert "task_presenter" not in (await ada.get(f"/api/project/{project['id']}")).json()["info"]
+    begun = (await ada.post(at, json=start)).json()
+    assert begun["next"] == "/project/birds/tasks/import"
+    stored = (await ada.get(f"/api/project/{project['id']}")).json()["info"]["task_presenter"]
+    asked = starters.asked(stored)
+    assert (asked["question"], asked["answers"]) == ("Which bird?", ["Finch", "Tit"])
+    text = (await ada.post(at, json={**start, "template": "text", "answers": ""})).json()
+    assert text["status"] == "success"  # it has a field instead of answers
+    stored = (await ada.get(f"/api/project/{project['id']}")).json()["info"]["task_presenter"]
+    assert starters.asked(stored)["question"] == "Which bird?"
+
+
+@shows("page-editor")
+@pytest_twisted.ensureDeferred
 async def test_a_text_of_ones_own_is_kept_as_it_is(served):
     ada, project = await owned(served)
     at = "/project/birds/tasks/taskpresentereditor"
@@ -549,6 +574,20 @@ async def test_a_front_end_that_knows_no_typed_name_deletes_as_the_api_does(serv
         assert refused["status"] == "error" and list(refused["form"]["errors"]) == ["confirm"], "there is a result"
         assert refused["flash"] == "Type the short name of the project exactly."
     assert (await ada.post("/project/birds/delete", json={"confirm": "birds"})).json()["status"] == "success"
+
+
+@pytest_twisted.ensureDeferred
+async def test_the_log_says_acts_as_people_do(served):
+    ada, project = await owned(served, tasks=1)
+    post = {"project_id": project["id"], "title": "Spring <is> here", "body": "b"}
+    spring = (await ada.post("/api/blogpost", json=post)).json()
+    assert (await ada.request("DELETE", f"/api/blogpost/{spring['id']}")).status == 204
+    assert (await ada.request("DELETE", f"/api/task/{(await ada.get('/api/task')).json()[0]['id']}")).status == 204
+    log = (await ada.page("/project/birds/auditlog")).json()["auditlog"]
+    assert [act["before"] for act in log if act["action"] == "delete"] == [None, {"title": "Spring <is> here"}]
+    page = (await ada.get("/project/birds/auditlog", headers=HTML)).text
+    for words in ("deleted a blog post: <bdi>“Spring &lt;is&gt; here”</bdi>", "wrote a blog post", "deleted a task "):
+        assert words in page, words
 
 
 @shows("page-auditlog")

@@ -213,6 +213,8 @@ async def test_many_tasks_change_in_the_background_and_the_owner_looks_on(served
     assert [states[n]["state"] for n in items] == ["done", "done", "cancelled"]
     assert states[items[1]]["result"]["tasks"] == 9 and states[items[1]]["done"] == 9
     assert (await owner.post(f"/project/birds/queue/{last}/retry", json={})).json()["item"]["state"] == "waiting"
+    waiting = (await owner.get("/project/birds/queue", headers=HTML)).text
+    assert waiting.count("Tasks change group by group.") == 1 and "The import continues" not in waiting
     await worked(served)
     assert await tasks_of(owner, project) == [] and len(await tasks_of(stranger, other)) == 1
     html = (await owner.get("/project/birds/queue", headers=HTML)).text

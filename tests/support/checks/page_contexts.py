@@ -807,9 +807,12 @@ def _owner_cases(at: str) -> Iterator[Case]:
         **beside | {"left_out": lost},
     )
     editor = FORM | {"id": 8, "editor": ""}
-    yield page("task_presenter_options", "first", form=editor, presenters=["picture", "text"])
+    choice: Context = {"presenters": ["picture", "text"], "question": "What walks here?", "answers": None}
+    yield page("task_presenter_options", "first", form=editor, **choice)
     empty = editor | {"errors": {"editor": ["A volunteer sees nothing."]}}
-    yield page("task_presenter_options", "wrong", form=empty, presenters=["picture", "text"])
+    yield page("task_presenter_options", "wrong", form=empty, **choice)
+    unasked = editor | {"errors": {"question": ["Please fill this in."], "answers": ["Write 1 to 40 answers."]}}
+    yield page("task_presenter_options", "unasked", form=unasked, **choice | {"question": "", "answers": "A fox\nAn owl"})
     preview = {"project": {"id": 8, "name": "Night"}, "tasks": [{"id": 1, "info": {"a": "b"}}], "invented": True}
     words = {
         "question": "What walks here?",
@@ -912,6 +915,8 @@ def _owner_cases(at: str) -> Iterator[Case]:
     yield page("delete", "first", form=FORM | {"confirm": None})
     yield page("delete", "wrong", form=FORM | {"confirm": "x", "errors": {"confirm": ["Type it exactly."]}})
     acts = [ACT, ACT | {"before": None, "action": "publish"}, ACT | {"kind": "blogpost", "action": "delete"}]
+    acts += [ACT | {"kind": "blogpost", "action": "delete", "attribute": None, "before": {"title": "Spring"}}]
+    acts += [ACT | {"action": "delete", "attribute": None, "before": None, "after": {"tasks": 3}}, ACT | {"action": "new"}]
     acts.append(ACT | {"attribute": "long_description", "before": "A word. " * 40, "after": None})
     yield page("auditlog", "some", **LISTED, auditlog=acts, next=9, user="ilse")
     yield page("auditlog", "none", **SHORT, auditlog=[], next=None, user="")
@@ -1013,6 +1018,10 @@ def _task_cases(at: str) -> Iterator[Case]:
     yield Case(page, "visitor", frame(path=here) | public | whole | {"owns": False, "volunteers": {}, "next": None})
     columns = {"task_runs": [run | {"id": n, "info": {"answer": None, "sure": n > 1, "x": [n]}} for n in (1, 2, 3, 4)]}
     yield Case(page, "answers with keys", frame(ILSE, here) | owner | whole | columns | {"skips": {}})
+    selected: Context = {"task_id": 28114, "task_runs": runs, "volunteers": whole["volunteers"], "title": "Delete answers"}
+    for kind, effect in (("delete", {"tasks": 1, "completed": 0, "reopened": 1, "answers": 4}), ("bar", None)):
+        keys = frame(ILSE, f"{here}/answers/{kind}") | owner | selected | {"effect": effect}
+        yield Case("project/task_answers.html", kind, keys)
     gone = whole["task"] | {"info": "text", "closed": "retired", "retired_note": "Blurred."}
     nothing = {"task": gone, "task_runs": [], "agreement": None, "posterior": None, "next": None}
     yield Case(page, "taken out", frame(ILSE, here) | owner | whole | nothing)

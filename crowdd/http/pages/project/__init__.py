@@ -16,6 +16,7 @@ from crowdd.http.pages.project.background_tasks import WorkPages
 from crowdd.http.pages.project.blog import BlogPages
 from crowdd.http.pages.project.card import CardPages
 from crowdd.http.pages.project.creation import NewProjectPages
+from crowdd.http.pages.project.data.answer_selection import AnswerSelectionPages
 from crowdd.http.pages.project.data.exports import ExportPages
 from crowdd.http.pages.project.data.imports import ImportPages
 from crowdd.http.pages.project.data.task_changes import ChangePages
@@ -64,6 +65,9 @@ def pages(services: Services, forms: Forms, cookies: Cookies, templates: Templat
         ),
         ProjectStatisticsPages(services.projects, services.statistics, views),
         TaskPages(services.projects, services.browsing, services.leases, forms, views),
+        AnswerSelectionPages(
+            services.projects, services.browsing, services.changes, services.barring, forms, views
+        ),
         ExportPages(services.projects, services.exports, views),
         ImportPages(services.projects, services.imports, forms, views),
         ChangePages(services.projects, services.changes, forms, views),

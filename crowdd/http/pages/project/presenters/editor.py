@@ -38,6 +38,13 @@ class OptionsPrivate(ProjectPrivate):
     part: str
 
 
+class ChoicePrivate(OptionsPrivate):
+    """The question and the answers (None: the usual ones) that are asked with the starter that is chosen."""
+
+    question: str
+    answers: str | None
+
+
 class EditorPrivate(OptionsPrivate, editor_texts.TextFields):
     """``unsaved`` says whether the form differs from what is stored; ``columns`` are those of the tasks."""
 
@@ -81,7 +88,7 @@ class EditorPages:
         return await self._page(incoming, row, form, choose=choose)
 
     async def save(self, incoming: Incoming, short_name: str) -> Response:
-        """Stores the text ``editor`` with the texts of its fields. ``btn`` = ``Start`` stores a starter.
+        """Stores the text ``editor`` with the texts of its fields. ``btn`` = ``Start`` stores a starter with them.
 
         ``begin`` only shows another starter, with the texts that were typed. Without ``editor`` the texts go into the
         stored document. The part ``questions`` is stored by its own editor.
@@ -125,11 +132,20 @@ class EditorPages:
             raise FormError({"editor": [message_of(error)]}) from None
 
     async def _start(self, incoming: Incoming, row: ProjectPage) -> Response:
-        """Stores a starter. If the project's description is a question, the starter asks it."""
+        """Stores a starter with the question and the answers of the form.
+
+        Without a question it asks the project's description, if that is one.
+        """
         document = _begun(incoming.field("template"), {})
         texts = starters.asked(document) or {}
-        if row["description"].strip().endswith("?"):
-            document = starters.asking(document, texts | {"question": row["description"].strip()})
+        if "question" in incoming.form:
+            try:
+                document = editor_texts.worded(incoming, document)
+            except FormError as error:
+                form = self._forms.refused(incoming, error.errors) | {"id": row["id"], "editor": ""}
+                return await self._page(incoming, row, form, MISTAKES, choose=True)
+        elif question := _question(row):
+            document = starters.asking(document, texts | {"question": question})
         info = {"task_presenter": document, **_declared(row, "task_presenter", document)}
         await self._projects.tell(row, info, incoming.who)
         if not row["n_tasks"]:
@@ -143,7 +159,15 @@ class EditorPages:
         part = _part(incoming)
         public = EditorPublic(**context.public, form=form, presenters=list(starters.NAMES), **message)
         if choose:
-            return Page("project/task_presenter_options.html", public, OptionsPrivate(**context.private, part=part))
+            sent = editor_texts.typed(incoming) if incoming.changes_state else {}
+            question, answers = sent.get("question", _question(row)), sent.get("answers")
+            choice = ChoicePrivate(
+                **context.private,
+                part=part,
+                question=question,
+                answers=None if answers is None else "\n".join(answers),
+            )
+            return Page("project/task_presenter_options.html", public, choice)
         preview = await self._previews.of(incoming.who, row, starters.samples(form["editor"]))
         fields = editor_texts.fields(incoming, form) if part == "task_presenter" else editor_texts.NO_FIELDS
         private = EditorPrivate(
@@ -161,6 +185,12 @@ def _declared(row: ProjectPage, part: str, document: str) -> dict[str, str]:
     """The key of the answer in a presenter made of a starter, unless the owner has set one."""
     known = part != "task_presenter" or "answer_key" in row["info"]
     return {} if known or starters.asked(document) is None else {"answer_key": starters.ANSWER_KEY}
+
+
+def _question(row: ProjectPage) -> str:
+    """The project's description, if it is a question."""
+    text = row["description"].strip()
+    return text if text.endswith("?") else ""
 
 
 def _part(incoming: Incoming) -> str:

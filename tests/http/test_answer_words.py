@@ -1,0 +1,52 @@
+"""JSON values as words: what a person reads of an answer."""
+
+from __future__ import annotations
+
+import pytest
+from babel import Locale
+
+from crowdd.http.html.answer_words import MAX_ITEMS, alone, in_words
+
+
+def words(value: object, language: str = "en") -> str:
+    return in_words(value, {"Yes": "oui", "No": "non"}.__getitem__, Locale.parse(language))
+
+
+@pytest.mark.parametrize(
+    "value, shown",
+    [
+        ("Red fox", "Red fox"),
+        (1923, "1923"),
+        (2.5, "2.5"),
+        (0, "0"),
+        (True, "oui"),
+        (False, "non"),
+        (["fox", "owl"], "fox, owl"),
+        ({"kind": "fox", "age": 3, "sure": True}, "kind: fox, age: 3, sure: oui"),
+        ({"boxes": [{"x": 1}, {"x": 2}]}, "boxes: ((x: 1), (x: 2))"),
+        ({"seen": None}, "seen: –"),
+        (None, "–"),
+        ("", "–"),
+        ([], "–"),
+        ({}, "–"),
+        ([0, ""], "0, –"),
+    ],
+)
+def test_json_values_read_as_words(value: object, shown: str) -> None:
+    assert words(value) == shown
+
+
+def test_arabic_has_its_own_comma() -> None:
+    assert words(["a", "b"], "ar") == "a، b"
+
+
+def test_what_is_long_or_deep_is_cut() -> None:
+    assert words(list(range(MAX_ITEMS))).endswith(", 19")
+    assert words(list(range(MAX_ITEMS + 1))).endswith(", 19, …")
+    assert words(["x" * 300]) == "x" * 199 + "…"
+    assert words([[[["deep"]]]]) == '((["deep"]))'
+
+
+def test_an_answer_with_one_value_is_that_value() -> None:
+    assert alone({"answer": None}) is None and alone({"answer": "Fox"}) == "Fox"
+    assert alone({"a": 1, "b": 2}) == {"a": 1, "b": 2} and alone({}) == {} and alone("Fox") == "Fox"
