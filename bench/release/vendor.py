@@ -26,6 +26,7 @@ ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "crowdd" / "http" / "static" / "vendor"
 README = FOLDER / "README.md"
 LICENCE = "LICENSE.txt"
+LICENCES = "bench/release/licences/"
 SECONDS = 300
 
 
@@ -34,7 +35,8 @@ class Package:
     """One npm package in one version.
 
     ``integrity`` is what npm calls so: ``sha512-`` and the digest of the archive in Base64. ``files`` maps a path in
-    the package to one in our folder of it; ``licence_file`` is the path of its licence. ``licence`` is an SPDX id.
+    the package to one in our folder of it; ``licence_file`` is the path of its licence, below LICENCES where the package
+    has none (the text is then the one of the project's source). ``licence`` is an SPDX id.
     """
 
     name: str
@@ -48,7 +50,7 @@ class Package:
     @property
     def folder(self) -> str:
         """The name of our folder of it."""
-        return f"{self.name}-{self.version}"
+        return f"{self.name.removeprefix('@').replace('/', '-')}-{self.version}"
 
     @property
     def sources(self) -> dict[str, str]:
@@ -57,6 +59,48 @@ class Package:
 
 
 PACKAGES = (
+    Package(
+        name="@annotorious/annotorious",
+        version="3.8.10",
+        integrity="sha512-s1tWrJp//tJNNu5qKzZilXooMKGwztUzWzWuTqwM2+xfUpsG/XimrgXGhfEuvD0Koy12NcBqNZ83bqg+iCossg==",
+        licence="BSD-3-Clause",
+        licence_file=f"{LICENCES}annotorious.txt",
+        files={"dist/annotorious.js": "annotorious.js", "dist/annotorious.css": "annotorious.css"},
+        why="draws marks on pictures (`questions/marks/drawing.js`)",
+    ),
+    Package(
+        name="@annotorious/plugin-tools",
+        version="1.6.0",
+        integrity="sha512-7+eZWIO1Fsm8Cmdyru8MjkRS/cK8xgUyJugHbojvTFoHRYOGp0fvh3onZBcRVH3iSmSJZ3xMniTbv9S5NeBCLQ==",
+        licence="BSD-3-Clause",
+        licence_file="LICENSE",
+        files={
+            "dist/annotorious-plugin-tools.js": "plugin-tools.js",
+            "dist/annotorious-plugin-tools.css": "plugin-tools.css",
+        },
+        why="draws lines with several points (`questions/marks/drawing.js`)",
+    ),
+    Package(
+        name="@geoman-io/leaflet-geoman-free",
+        version="2.20.2",
+        integrity="sha512-KQpSe0VKyuVCudq/08rMjJW1vvIwFldTwBny2wZ7ABcyyUAP7/eoFo967hCu9yRqAAHb4QOxC6gY5dGqttY68g==",
+        licence="MIT",
+        licence_file="LICENSE",
+        files={
+            "dist/leaflet-geoman.min.js": "leaflet-geoman.min.js",
+            "dist/leaflet-geoman.css": "leaflet-geoman.css",
+        },
+        why="draws places and areas on maps (`questions/marks/map.js`)",
+    ),
+    Package(
+        name="@recogito/text-annotator",
+        version="4.1.1",
+        integrity="sha512-kbbCt9SlMeKF7PcJRMFguf6m8UALwnYfnxHZmgvA3jkvd3hKYz+I4i6ZNLARXQ69cTs8Z/pkfOBTAawAbwgsdQ==",
+        licence="BSD-3-Clause",
+        licence_file=f"{LICENCES}text-annotator.txt",
+        files={"dist/text-annotator.umd.js": "text-annotator.js", "dist/text-annotator.css": "text-annotator.css"},
+        why="marks spans of texts (`questions/marks/text.js`)",
+    ),
     Package(
         name="bootstrap",
         version="3.4.1",
@@ -84,13 +128,40 @@ PACKAGES = (
         why="presenters call `img.load(fn)`, which jQuery 3 removed",
     ),
     Package(
+        name="leaflet",
+        version="1.9.4",
+        integrity="sha512-nxS1ynzJOmOlHp+iL3FyWqK89GtNL8U8rvlMOsQdTTssxZwCXh8N2NB3GDQOL+YR3XnWyZAxwQixURb+FA74PA==",
+        licence="BSD-2-Clause",
+        licence_file="LICENSE",
+        files={
+            f"dist/{path}": path
+            for path in (
+                "leaflet.js",
+                "leaflet.css",
+                "images/marker-icon.png",
+                "images/marker-icon-2x.png",
+                "images/marker-shadow.png",
+            )
+        },
+        why="shows maps (`questions/media/map.js`)",
+    ),
+    Package(
         name="openseadragon",
         version="6.1.1",
         integrity="sha512-g4iKe2q8B642SaBT3+x4ZF3/8b1TxPPydyjmtrOLgDrlYWMKd9ZXM+1Cb/xa9DVySkvs/7l6HR1nHKfD5F3Tsw==",
         licence="BSD-3-Clause",
         licence_file="LICENSE.txt",
         files={"build/openseadragon/openseadragon.min.js": "openseadragon.min.js"},
-        why="zooms pictures; loaded when a volunteer first asks for it (`presenter/zoom.js`)",
+        why="zooms pictures; loaded when a volunteer first asks for it (`presenter/zoom.js`, `questions/media/zoom_picture.js`)",
+    ),
+    Package(
+        name="wavesurfer.js",
+        version="8.0.1",
+        integrity="sha512-h0OnRWSVTqIYLSw3/IVrBtsun/xw9L5u4FA3bjfSDTFMX/xswVWS1JwK4fFu3ulmxRUSHg8zQORl6zENG983eg==",
+        licence="BSD-3-Clause",
+        licence_file="LICENSE",
+        files={"dist/wavesurfer.esm.js": "wavesurfer.js", "dist/plugins/regions.esm.js": "regions.js"},
+        why="shows sounds as waves and marks segments (`questions/marks/time.js`)",
     ),
 )
 
@@ -123,7 +194,8 @@ def table(contents: Mapping[str, bytes]) -> str:
         for target, source in sorted(package.sources.items()):
             path = f"{package.folder}/{target}"
             digest = hashlib.sha256(contents[path]).hexdigest()
-            rows.append(f"| `{path}` | `{package.name}@{package.version}`, `{source}` | `{digest}` |\n")
+            origin = "" if source.startswith(LICENCES) else f"`{package.name}@{package.version}`, "
+            rows.append(f"| `{path}` | {origin}`{source}` | `{digest}` |\n")
     return HEAD + packages + OLD + FILES + "".join(rows)
 
 
@@ -143,6 +215,9 @@ def unpacked(package: Package, archive: bytes, folder: Path) -> dict[str, bytes]
     found = {}
     with tarfile.open(path) as opened:
         for target, source in package.sources.items():
+            if source.startswith(LICENCES):
+                found[f"{package.folder}/{target}"] = (ROOT / source).read_bytes()
+                continue
             member = opened.extractfile(f"package/{source}")
             if member is None:
                 raise click.ClickException(f"{package.name}@{package.version} must have the file {source}.")
