@@ -69,18 +69,6 @@ PACKAGES = (
         why="draws marks on pictures (`questions/marks/drawing.js`)",
     ),
     Package(
-        name="@annotorious/plugin-tools",
-        version="1.6.0",
-        integrity="sha512-7+eZWIO1Fsm8Cmdyru8MjkRS/cK8xgUyJugHbojvTFoHRYOGp0fvh3onZBcRVH3iSmSJZ3xMniTbv9S5NeBCLQ==",
-        licence="BSD-3-Clause",
-        licence_file="LICENSE",
-        files={
-            "dist/annotorious-plugin-tools.js": "plugin-tools.js",
-            "dist/annotorious-plugin-tools.css": "plugin-tools.css",
-        },
-        why="draws lines with several points (`questions/marks/drawing.js`)",
-    ),
-    Package(
         name="@geoman-io/leaflet-geoman-free",
         version="2.20.2",
         integrity="sha512-KQpSe0VKyuVCudq/08rMjJW1vvIwFldTwBny2wZ7ABcyyUAP7/eoFo967hCu9yRqAAHb4QOxC6gY5dGqttY68g==",
