@@ -1,25 +1,19 @@
 /* Marks on a picture, drawn by Annotorious: on an <img>, or over a viewer of OpenSeadragon.  All questions about a picture
-   share one drawing; one of them at a time is `active`: it gets what is drawn. */
+   share one drawing (board.js). */
+import { Board, boardOn } from "./board.js";
+import { colour } from "./colours.js";
 import { annotorious, look } from "./libraries.js";
 import { cut } from "./shapes.js";
 import { bounds, dot, Handles, pathTool, polyline, strokeTool, toolOf } from "./tools.js";
 
-const COLOURS = ["#ffbf47", "#5ec8ff", "#7be495", "#ff9db8", "#cdb4ff", "#ffffff"];
 const NEAR = 12, RADIUS = 7, TAP = 6; // pixels of the screen
-const TOOLS = { box: "rectangle", line: "crowdd-line", polygon: "crowdd-polygon", freehand: "crowdd-freehand" };
-const drawings = new WeakMap(); // by surface
+const TOOLS = { box: "rectangle", row: "rectangle", line: "crowdd-line", polygon: "crowdd-polygon", freehand: "crowdd-freehand" };
 
-/** The colour of the label with a number. */
-export const colour = (nth) => COLOURS[Math.max(nth, 0) % COLOURS.length];
-
-/** Lets a question draw on a surface: `layer` has {kind, created(geometry), changed(id, geometry), selected(id)}. */
-export async function drawOn(surface, layer) {
+/** Lets a question draw on the picture of a surface. */
+export const drawOn = (surface, layer) => boardOn(surface, layer, async () => {
   const [library] = await Promise.all([annotorious(), look()]);
-  if (!drawings.has(surface)) drawings.set(surface, new Drawing(surface, library));
-  const drawing = drawings.get(surface);
-  drawing.join(layer);
-  return drawing;
-}
+  return new Drawing(surface, library);
+});
 
 let registered = false;
 function register(annotator, library) {
@@ -32,9 +26,9 @@ function register(annotator, library) {
   annotator.registerShapeEditor("ELLIPSE", Handles);
 }
 
-class Drawing {
+class Drawing extends Board {
   constructor(surface, library) {
-    Object.assign(this, { surface, layers: new Set(), marks: new Map(), shown: null, armed: true, active: null });
+    super(surface);
     this.size = { width: surface.naturalWidth, height: surface.naturalHeight };
     this.image = surface.viewer ? this.cover() : surface.image;
     // A theme by the picture's colours would read its pixels, which those of other sites forbid.
@@ -81,7 +75,7 @@ class Drawing {
       this.down = { x: event.clientX, y: event.clientY, edits };
       this.dragging = Boolean(edits);
       if (edits) return;
-      if (this.shown?.id) this.annotator.state.selection.clear(); // the tool is back before the <svg> hears of this event
+      if (this.chosen) this.annotator.state.selection.clear(); // the tool is back before the <svg> hears of this event
       if (this.armed && this.active && event.isPrimary && this.svg.contains(event.target)) this.svg.setPointerCapture(event.pointerId);
     }, true);
     element.addEventListener("click", (event) => this.click(event));
@@ -114,18 +108,15 @@ class Drawing {
   }
 
   click(event) {
+    const tool = toolOf(this.svg), { stroked } = this;
+    this.stroked = false;
     if (!this.svg.contains(event.target) || this.down?.edits) return;
     if (this.down && Math.hypot(event.clientX - this.down.x, event.clientY - this.down.y) > TAP) return;
-    const tool = toolOf(this.svg);
-    if (tool?.busy || (tool && this.stroked)) {
-      this.stroked = tool.busy;
-      this.active?.stroking(tool.busy);
-      if (tool.points.length !== 1) return;
-    }
+    this.active?.stroking(Boolean(tool?.busy));
+    if (stroked || tool?.points.length > 1) return;
     const scale = this.scale(), x = event.offsetX / scale, y = event.offsetY / scale, hit = this.at(x, y, NEAR / scale);
     if (hit) {
-      tool?.cancel?.();
-      this.active?.stroking(false);
+      if (tool) this.stroke("cancel");
       this.activate(hit.layer);
       hit.layer.selected(hit.id);
       return;
@@ -149,9 +140,11 @@ class Drawing {
 
   drawn({ created = [], updated = [] }) {
     for (const { id, target } of created) {
-      this.annotator.state.store.deleteAnnotation(id, "REMOTE");
-      queueMicrotask(() => this.annotator.state.selection.clear());
-      if (this.active) this.active.created(this.geometry(target.selector));
+      queueMicrotask(() => { // Annotorious first selects what it has made; the list then adds a mark of its own
+        this.annotator.state.store.deleteAnnotation(id, "REMOTE");
+        this.stroked = true; // the click that ended it means nothing else
+        this.active?.created(this.geometry(target.selector));
+      });
     }
     for (const { newValue: { id, target } } of updated) {
       const mark = this.marks.get(id);
@@ -174,27 +167,19 @@ class Drawing {
 
   /** Shows the marks of a layer: [{id, geometry, name, colour}], in their order; `selected` is an id, null for none. */
   draw(layer, marks, selected) {
-    const { store, selection } = this.annotator.state, ids = new Set(marks.map(({ id }) => id));
-    for (const [id, mark] of this.marks) {
-      if (mark.layer !== layer || ids.has(id)) continue;
-      this.marks.delete(id);
-      store.deleteAnnotation(id, "REMOTE");
-    }
-    for (const mark of marks) {
-      const { id, geometry } = mark, before = store.getAnnotation(id);
-      this.marks.set(id, { ...mark, layer });
+    const { store, selection } = this.annotator.state;
+    for (const id of this.keep(layer, marks, selected)) store.deleteAnnotation(id, "REMOTE");
+    for (const { id, geometry } of marks) {
+      const before = store.getAnnotation(id);
       if (before && same(this.geometry(before.target.selector), geometry)) continue;
       const annotation = { id, bodies: [], target: { annotation: id, selector: this.selector(geometry, layer.kind), created: new Date() } };
       if (before) store.updateAnnotation(annotation, "REMOTE");
       else store.addAnnotation(annotation, "REMOTE");
     }
-    if (layer === this.active || selected) {
-      this.shown = { id: selected };
-      const now = selection.selected?.[0]?.id ?? null;
-      if (selected !== now) {
-        if (selected) selection.setSelected(selected, this.editable(layer.kind));
-        else selection.clear();
-      }
+    const now = selection.selected?.[0]?.id ?? null;
+    if (this.chosen !== now) {
+      if (this.chosen) selection.setSelected(this.chosen, this.editable(this.marks.get(this.chosen).layer.kind));
+      else selection.clear();
     }
     this.annotator.setStyle(({ id }, state) => this.style(id, state));
     this.tag();
@@ -202,12 +187,12 @@ class Drawing {
 
   /* Annotorious takes the place where it is grabbed for one on an upright picture. */
   editable({ word }) {
-    return !(this.surface.viewer?.viewport.getRotation() % 360) || word === "point" || word === "line" || word === "freehand";
+    return !(this.surface.viewer?.viewport.getRotation() % 360) || word === "point" || word === "line";
   }
 
   style(id, state) {
-    const mark = this.marks.get(id), selected = state?.selected || this.shown?.id === id;
-    return { fill: mark?.colour ?? COLOURS[0], fillOpacity: selected ? 0.3 : 0.12, stroke: mark?.colour ?? COLOURS[0], strokeWidth: selected ? 3.5 : 2 };
+    const mark = this.marks.get(id), selected = state?.selected || this.chosen === id;
+    return { fill: mark?.colour ?? colour(0), fillOpacity: selected ? 0.3 : 0.12, stroke: mark?.colour ?? colour(0), strokeWidth: selected ? 3.5 : 2 };
   }
 
   /* A number beside each mark: colours alone say nothing to many people. */
@@ -218,46 +203,21 @@ class Drawing {
       tag.textContent = name;
       tag.style.left = `${x / width * 100}%`;
       tag.style.top = `${y / height * 100}%`;
-      tag.classList.toggle("chosen", this.shown?.id === id);
+      tag.classList.toggle("chosen", this.chosen === id);
       tag.classList.toggle("low", y / height < 0.1);
       return tag;
     }));
   }
 
-  /** Gives a layer what is drawn from now on; without one nothing is drawn, and a pointer moves or scrolls. */
-  activate(layer) {
-    if (this.active !== layer && this.active) {
-      const before = this.active;
-      this.active = null;
-      before.selected(null);
-      before.active(false);
-    }
-    this.active = layer;
-    layer?.active(true);
-    this.arm(layer ? this.armed : false);
-  }
   arm(armed) {
-    this.armed = armed;
+    super.arm(armed);
     const tool = TOOLS[this.active?.kind.word];
     if (tool) this.annotator.setDrawingTool(tool);
     this.annotator.setDrawingEnabled(Boolean(armed && tool));
     this.annotator.element.classList.toggle("armed", armed);
-    this.active?.active(armed);
-  }
-
-  join(layer) {
-    this.layers.add(layer);
-    if (!this.active) this.activate(layer);
-  }
-  leave(layer) {
-    this.draw(layer, [], null);
-    this.layers.delete(layer);
-    if (this.active === layer) this.active = null;
-    if (!this.layers.size) this.destroy();
   }
 
   destroy() {
-    drawings.delete(this.surface);
     removeEventListener("keydown", this.keys, true);
     this.annotator.destroy();
     if (this.overlay) this.surface.viewer.removeOverlay?.(this.overlay);

@@ -98,7 +98,7 @@ function path(word, closed, fewest, first) {
       return within(points.toSpliced(nth + 1, 0, [(here[0] + next[0]) / 2, (here[1] + next[1]) / 2]), size);
     },
     shorter: ({ points }, nth) => (points.length > fewest ? { points: points.toSpliced(nth, 1) } : null),
-    drawn: (points, size) => within(points, size),
+    drawn: ({ points }, size) => within(points, size),
     answer: ({ points }) => ({ points, selector: svg(closed ? "polygon" : "polyline", points) }),
     geometry: ({ points }) => (Array.isArray(points) && points.length >= fewest && points.every((each) => Array.isArray(each) && each.length === 2 && finite(...each)) ? { points } : null),
     says: ({ points }) => ({ place: points[0].join(", "), size: String(points.length) }),
@@ -107,4 +107,4 @@ function path(word, closed, fewest, first) {
 
 export const line = path("line", false, 2, [[0.375, 0.5], [0.625, 0.5]]);
 export const polygon = path("polygon", true, 3, [[0.4, 0.4], [0.6, 0.4], [0.6, 0.6], [0.4, 0.6]]);
-export const freehand = path("freehand", false, 2, [[0.4, 0.5], [0.45, 0.45], [0.5, 0.5], [0.55, 0.55], [0.6, 0.5]]);
+export const freehand = path("freehand", true, 3, [[0.6, 0.5], [0.57, 0.57], [0.5, 0.6], [0.43, 0.57], [0.4, 0.5], [0.43, 0.43], [0.5, 0.4], [0.57, 0.43]]);

@@ -90,7 +90,6 @@ export function pathTool({ closed, fewest }) {
       else if (points.length && this.apart(place, points.at(-1)) < NEAR / 2) this.finish(); // a double click, or a second tap
       else points.push(place);
       this.draw();
-      this.tell?.();
     }
     finish() {
       if (this.points.length < fewest) return;
@@ -120,7 +119,7 @@ export function pathTool({ closed, fewest }) {
 
 export const polyline = (points) => ({ type: "POLYLINE", geometry: { closed: false, points: points.map((point) => ({ type: "CORNER", point })), bounds: bounds(points) } });
 
-/** A drawing tool for strokes.  `simplify(points, tolerance)` leaves out points that a line does not need. */
+/** A drawing tool for areas in one stroke.  `simplify(points, tolerance)` leaves out points that a line does not need. */
 export function strokeTool({ simplify }) {
   return class extends Component {
     constructor(options) {
@@ -141,11 +140,10 @@ export function strokeTool({ simplify }) {
     up() {
       const { points, viewportScale = 1 } = this;
       this.cancel();
-      if (points.length < 3) return;
-      if (points.length > 8 && this.apart(points[0], points.at(-1)) < NEAR) points.push(points[0]); // it goes around something
+      if (points.length < 4) return;
       let tolerance = 1 / viewportScale, kept = simplify(points, tolerance);
       while (kept.length > STROKE_MAX) kept = simplify(points, tolerance *= 2);
-      this.dispatch("create", polyline(kept));
+      if (kept.length >= 3) this.dispatch("create", { type: "POLYGON", geometry: { points: kept, bounds: bounds(kept) } });
     }
     cancel() {
       this.points = [];

@@ -1,0 +1,281 @@
+/* The field of a question about marks: what may be added, a list of the marks, and numbers for each.  Everything that a
+   pointer does on the medium can be done here by keyboard: the medium draws, this list knows.
+
+   `kind` (shapes.js has those on pictures) turns geometry into answers; `open(layer)` begins to draw:
+     drawer   a board (board.js): {size, draw(layer, marks, selected), leave(layer), arm(on), activate(layer), stroke?(what)} */
+import { element } from "../element.js";
+import { History } from "./history.js";
+import { Item } from "./item.js";
+import { colour } from "./colours.js";
+
+const MARKS_MAX = 500; // of one question, where it says no other number
+
+export class MarksField {
+  constructor(question, context, kind, open) {
+    Object.assign(this, { question, context, kind, items: [], selected: null, label: undefined, drawer: null, ended: false });
+    this.labels = question.labels ?? [];
+    this.history = new History();
+    this.draw();
+    this.layer = {
+      kind, created: (geometry, id) => this.add(geometry, "mark_drawn", id), changed: (id, geometry) => this.change(this.item(id), geometry),
+      selected: (id) => this.select(this.item(id)), turned: (on) => this.turned(on), stroking: (on) => this.stroking(on), undo: () => this.undo(),
+    };
+    this.ready = Promise.resolve().then(() => open(this.layer)).then((drawer) => {
+      if (this.ended) return drawer.leave(this.layer);
+      this.drawer = drawer;
+      this.toggle.hidden = !drawer.arm;
+      this.addButton.disabled = false;
+      this.show();
+    }).catch((error) => {
+      console.error(error);
+      this.hint.textContent = this.word("marks_failed");
+    });
+  }
+
+  word(name, values) {
+    return this.context.word(name, values);
+  }
+
+  draw() {
+    const { context, kind } = this, button = (word, act, properties = {}) => {
+      const made = element("button", { type: "button", className: "btn", ...properties }, this.word(word));
+      made.addEventListener("click", act);
+      return made;
+    };
+    this.hint = element("p", { className: "small soft", id: `${context.id}-hint` }, this.word(`hint_${kind.word}`));
+    this.toggle = button("draw_marks", () => this.drawing(this.toggle.getAttribute("aria-pressed") !== "true"), { hidden: true, "aria-pressed": "false" });
+    this.addButton = button(`add_${kind.word}`, () => this.put(), { disabled: true, "aria-describedby": this.hint.id });
+    this.finishButton = button("finish_stroke", () => this.drawer.stroke("finish"), { hidden: true });
+    this.undoButton = button("undo", () => this.undo(), { disabled: true });
+    this.count = element("p", { className: "small num", hidden: true });
+    this.list = element("ol", { className: "marks-list", "aria-labelledby": context.labelledBy, hidden: true });
+    this.nothing = element("input", { type: "checkbox" });
+    this.nothing.addEventListener("change", () => this.changed());
+    this.none = element("label", { className: "choice un" }, this.nothing, element("span", {}, this.word("nothing_to_mark")));
+    const tools = element("div", { className: "row marks-tools" }, this.toggle, this.addButton, this.finishButton, this.undoButton);
+    this.element = element("div", { className: "marks", role: "group", "aria-labelledby": context.labelledBy, "aria-describedby": context.describedBy || null }, this.hint, this.labels.length ? this.choices() : null, tools, this.count, this.list, this.none);
+  }
+
+  /* The label of the chosen mark, and of the next ones. */
+  choices() {
+    const { context } = this, legend = element("legend", { className: "small" }), name = `${context.id}-label-of-marks`;
+    this.legend = legend;
+    this.radios = this.labels.map((label, nth) => {
+      const input = element("input", { type: "radio", name, value: label.value, "aria-keyshortcuts": this.keyOf(label, nth) });
+      input.addEventListener("change", () => this.choose(label));
+      const swatch = element("span", { className: "swatch", "aria-hidden": "true" });
+      swatch.style.background = label.colour ?? colour(nth);
+      return { label, input, element: element("label", { className: "choice" }, input, swatch, context.write(element("span"), label.text), element("kbd", { "aria-hidden": "true" }, this.keyOf(label, nth).toUpperCase())) };
+    });
+    this.label = this.labels[0].value;
+    return element("fieldset", { className: "marks-labels" }, legend, ...this.radios.map((radio) => radio.element));
+  }
+  keyOf(label, nth) {
+    return label.key ?? (nth < 9 ? String(nth + 1) : "");
+  }
+  labelWords(value) {
+    const label = this.labels.find((each) => each.value === value);
+    return label ? this.context.text(label.text) : "";
+  }
+
+  choose(label) {
+    this.label = label.value;
+    if (this.selected && this.selected.label !== label.value) {
+      this.note(`label ${this.selected.id}`);
+      this.selected.label = label.value;
+      this.changed();
+      this.say("mark_labelled", this.selected);
+    } else this.show();
+  }
+
+  /* ---- the marks ---- */
+
+  make(mark) {
+    return new Item(this, mark);
+  }
+
+  item(id) {
+    return this.items.find((item) => item.id === id) ?? null;
+  }
+
+  add(geometry, said, id) {
+    const most = this.question.max ?? MARKS_MAX;
+    if (this.items.length >= most) {
+      this.show(); // what was drawn goes away
+      return void this.context.announce(this.word("marks_at_most", { n: most }));
+    }
+    this.note();
+    const item = this.make({ id, geometry: this.kind.drawn ? this.kind.drawn(geometry, this.drawer.size) : this.fit(geometry), label: this.label });
+    this.items.push(item);
+    this.selected = item;
+    this.nothing.checked = false;
+    this.changed();
+    this.say(said, item);
+    return item;
+  }
+  /* Numbers of a pointer are as fine as its screen: those that are stored are rounded, and inside. */
+  fit(geometry) {
+    return this.kind.moved(geometry, 0, 0, this.drawer.size);
+  }
+
+  put() {
+    const item = this.add(this.kind.start(this.drawer.size, this.items.length), "mark_added");
+    item?.focused();
+  }
+
+  change(item, geometry) {
+    if (!item) return;
+    const fitted = this.fit(geometry);
+    if (JSON.stringify(fitted) === JSON.stringify(item.geometry)) return;
+    this.note(`move ${item.id}`);
+    item.geometry = fitted;
+    this.changed();
+    this.say("mark_moved", item);
+  }
+
+  remove(item) {
+    this.note();
+    const nth = this.items.indexOf(item), name = this.name(item);
+    this.items.splice(nth, 1);
+    item.destroy();
+    if (this.selected === item) this.selected = null;
+    this.changed();
+    this.context.announce(this.word("mark_deleted", { name }));
+    const next = this.items[nth] ?? this.items.at(-1);
+    if (next) next.focused();
+    else this.addButton.focus();
+  }
+
+  select(item) {
+    if (this.selected === item) return this.show();
+    this.selected = item;
+    if (item && this.labels.length) this.label = item.label;
+    this.drawer?.activate?.(this.layer);
+    this.show();
+    item?.element.scrollIntoView({ block: "nearest" });
+  }
+
+  /* ---- undo ---- */
+
+  state() {
+    return this.items.map((item) => ({ id: item.id, geometry: item.geometry, label: item.label, answers: item.answers() }));
+  }
+  /** Keeps what there is before a change; changes with the same `name` one after the other are one. */
+  note(name) {
+    this.history.keep(this.state(), name);
+  }
+  undo() {
+    const before = this.history.back();
+    if (!before) return;
+    const focused = document.activeElement, chosen = this.selected?.id;
+    this.restore(before);
+    this.selected = this.item(chosen);
+    this.changed();
+    this.context.announce(this.word("undone"));
+    if (!focused?.isConnected) this.addButton.focus();
+  }
+  restore(marks) {
+    for (const item of this.items) item.destroy();
+    this.items = marks.map((mark) => this.make(mark));
+    this.selected = null;
+  }
+
+  /* ---- what is shown ---- */
+
+  name(item) {
+    return this.word(`mark_${this.kind.word}`, { n: this.items.indexOf(item) + 1 });
+  }
+  full(item) {
+    return [this.name(item), this.labelWords(item.label)].filter(Boolean).join(": ");
+  }
+  say(word, item) {
+    const { place = "", size = "" } = this.kind.says(item.geometry, this.context);
+    this.context.announce(this.word(word, { name: this.full(item), place: [place, size].filter(Boolean).join("; ") }));
+  }
+
+  changed() {
+    this.show();
+    this.context.changed();
+  }
+
+  show() {
+    for (const [nth, item] of this.items.entries()) {
+      item.show();
+      if (this.list.children[nth] !== item.element) this.list.insertBefore(item.element, this.list.children[nth] ?? null);
+    }
+    this.list.hidden = !this.items.length;
+    this.count.hidden = this.items.length < 2;
+    this.count.textContent = this.word("marks_count", { n: this.items.length });
+    this.none.hidden = Boolean(this.items.length || this.question.min);
+    this.undoButton.disabled = this.history.empty;
+    if (this.legend) {
+      this.legend.textContent = this.selected ? this.word("label_of", { name: this.name(this.selected) }) : this.word("label_of_next");
+      for (const { label, input } of this.radios) input.checked = label.value === (this.selected ? this.selected.label : this.label);
+    }
+    const order = (item) => this.labels.findIndex(({ value }) => value === item.label);
+    this.drawer?.draw(this.layer, this.drawn().map((item) => ({ id: item.id, geometry: item.geometry, name: String(this.items.indexOf(item) + 1), words: this.full(item), colour: this.labels[order(item)]?.colour ?? colour(order(item)) })), this.drawn().includes(this.selected) ? this.selected.id : null);
+  }
+
+  /* The marks that there is something to draw of. */
+  drawn() {
+    return this.items;
+  }
+
+  drawing(on) {
+    this.drawer.activate(this.layer);
+    this.drawer.arm(on);
+  }
+  turned(on) {
+    this.toggle.setAttribute("aria-pressed", String(on));
+  }
+  stroking(on) {
+    this.finishButton.hidden = !on;
+  }
+
+  /* ---- the field ---- */
+
+  value() {
+    if (!this.items.length) return this.nothing.checked ? [] : undefined;
+    return this.items.map((item) => item.value());
+  }
+
+  set(value) {
+    const marks = Array.isArray(value) ? value.map((answer) => ({ geometry: this.kind.geometry(Object(answer)), label: answer?.label, answers: answer?.answers })) : [];
+    this.history.clear();
+    this.restore(marks.filter(({ geometry }) => geometry).slice(0, this.question.max ?? MARKS_MAX));
+    this.nothing.checked = Array.isArray(value) && !this.items.length;
+    this.show();
+  }
+
+  problem() {
+    for (const item of this.items) {
+      const words = item.problem();
+      if (!words) continue;
+      this.select(item);
+      return `${this.name(item)}: ${words}`;
+    }
+    const least = this.question.min ?? 0, some = this.items.length || this.nothing.checked;
+    return some && this.items.length < least ? this.word("marks_at_least", { n: least }) : "";
+  }
+
+  focus() {
+    const wrong = this.items.find((item) => item.wrong);
+    if (wrong) wrong.focus();
+    else this.addButton.focus();
+  }
+
+  keys() {
+    return Object.fromEntries(this.labels.map((label, nth) => [this.keyOf(label, nth), this.context.text(label.text)]).filter(([key]) => key));
+  }
+  key(key) {
+    const found = this.labels.find((label, nth) => this.keyOf(label, nth).toLowerCase() === key.toLowerCase());
+    if (found) this.choose(found);
+    return Boolean(found);
+  }
+
+  destroy() {
+    this.ended = true;
+    for (const item of this.items) item.destroy();
+    this.drawer?.leave(this.layer);
+  }
+}

@@ -1,0 +1,147 @@
+/* Segments of sounds and films, drawn by wavesurfer.js on a line of time, which runs from left to right in every language. */
+import { Board, boardOn } from "./board.js";
+import { colour } from "./colours.js";
+import { look, waves } from "./libraries.js";
+import { fragment } from "./shapes.js";
+
+const HUNDREDTH = 100, FINE = 0.1; // of a second; seconds
+const WAVE_MAX = 20 * 60; // seconds of a sound whose wave is drawn: it takes 40 MB for each ten minutes to find that out
+const HEIGHT = 88; // pixels
+const hundredth = (seconds) => Math.round(seconds * HUNDREDTH) / HUNDREDTH || 0;
+const between = (number, low, high) => Math.min(Math.max(number, low), Math.max(low, high));
+
+function fitted(start, end, { duration }) {
+  const first = between(start, 0, duration - 1 / HUNDREDTH);
+  return { start: hundredth(first), end: hundredth(between(end, first + 1 / HUNDREDTH, duration)) };
+}
+
+/** As 1:02.5 */
+export function clock(seconds) {
+  const whole = Math.floor(seconds), rest = Math.round((seconds - whole) * HUNDREDTH);
+  return `${Math.floor(whole / 60)}:${String(whole % 60).padStart(2, "0")}${rest ? `.${String(rest).padStart(2, "0").replace(/0$/, "")}` : ""}`;
+}
+
+export const segment = {
+  word: "segment",
+  step: ({ duration }, fine) => (fine ? FINE : Math.max(FINE, hundredth(duration / 100))),
+  start: ({ duration, now }) => fitted(Math.min(now, duration * 0.95), Math.min(now, duration * 0.95) + duration / 20, { duration }),
+  moved({ start, end }, dx, _, { duration }) { // with its length, also at the ends
+    const by = between(dx, -start, duration - end);
+    return fitted(start + by, end + by, { duration });
+  },
+  resized: ({ start, end }, dx, _, size) => fitted(start, Math.max(start, end + dx), size),
+  fields: ({ start, end }, { duration }) => [["start", start, 0, end], ["end", end, start, duration]].map(([word, value, min, max]) => ({
+    word, value, min, max: hundredth(max), step: FINE,
+    set: (number) => (word === "start" ? fitted(between(number, 0, end - 1 / HUNDREDTH), end, { duration }) : fitted(start, number, { duration })),
+  })),
+  acts: {
+    play_segment: ({ start, end }, drawer) => drawer.play(start, end),
+    start_here: ({ end }, { size }) => (size.now < end ? fitted(size.now, end, size) : null),
+    end_here: ({ start }, { size }) => (size.now > start ? fitted(start, size.now, size) : null),
+  },
+  answer: ({ start, end }) => ({ start, end, selector: fragment(`t=${start},${end}`) }),
+  geometry: ({ start, end }) => (Number.isFinite(start) && Number.isFinite(end) && start >= 0 && end >= start ? { start, end } : null),
+  says: ({ start, end }) => ({ place: `${clock(start)} – ${clock(end)}` }),
+};
+
+/** Lets a question mark segments of the sound or film of a surface. */
+export const markTime = (surface, layer) => boardOn(surface, layer, async () => {
+  const [library] = await Promise.all([waves(), look()]);
+  const board = new TimeBoard(surface, library);
+  await board.begun;
+  return board;
+});
+
+class TimeBoard extends Board {
+  constructor(surface, library) {
+    super(surface);
+    const { player } = surface, place = document.createElement("div");
+    Object.assign(place, { className: "waves", dir: "ltr", ariaHidden: "true" }); // the player and the list of marks say the same
+    player.after(place);
+    Object.assign(this, { place, library, shown: new Map() });
+    const drawn = player.localName === "audio" && player.duration <= WAVE_MAX;
+    this.begun = drawn ? this.begin({}).catch(() => this.begin(this.flat())) : this.begin(this.flat());
+  }
+  /* A line without a wave: films, long sounds, and sounds of sites that do not let others read them. */
+  flat() {
+    return { peaks: [[0, 0]], duration: this.surface.player.duration, height: 48 };
+  }
+
+  async begin(options) {
+    this.waves?.destroy();
+    const { WaveSurfer, Regions } = this.library, { player } = this.surface, look = getComputedStyle(document.documentElement);
+    const ink = (name, otherwise) => look.getPropertyValue(name).trim() || otherwise;
+    this.regions = Regions.create();
+    this.waves = WaveSurfer.create({
+      container: this.place, media: player, height: HEIGHT, waveColor: ink("--wave", "#9fb4c4"), progressColor: ink("--wave-played", "#f0a51c"), cursorColor: "#fff",
+      cursorWidth: 2, plugins: [this.regions], ...options,
+    });
+    await new Promise((resolve, reject) => {
+      this.waves.once("ready", resolve);
+      this.waves.once("error", reject);
+    });
+    this.listen();
+  }
+
+  get size() {
+    const { player } = this.surface;
+    return { duration: player.duration || 0, now: player.currentTime };
+  }
+
+  listen() {
+    const { regions } = this;
+    regions.on("region-created", (region) => {
+      if (this.quiet) return;
+      queueMicrotask(() => {
+        region.remove();
+        this.active?.created(fitted(region.start, region.end, this.size));
+      });
+    });
+    regions.on("region-updated", (region) => this.marks.get(region.id)?.layer.changed(region.id, { start: region.start, end: region.end }));
+    regions.on("region-clicked", (region, event) => {
+      event.stopPropagation();
+      const mark = this.marks.get(region.id);
+      if (!mark) return;
+      this.activate(mark.layer);
+      mark.layer.selected(region.id);
+    });
+    this.arm(this.armed);
+  }
+
+  draw(layer, marks, selected) {
+    this.quiet = true;
+    for (const id of this.keep(layer, marks, selected)) {
+      this.shown.get(id)?.remove();
+      this.shown.delete(id);
+    }
+    for (const [id, mark] of this.marks) {
+      const { geometry: { start, end }, colour: shade = colour(0), name } = mark, color = `${shade}${id === this.chosen ? "99" : "59"}`, region = this.shown.get(id);
+      if (region) region.setOptions({ start, end, color, content: label(name) });
+      else this.shown.set(id, this.regions.addRegion({ id, start, end, color, content: label(name), drag: true, resize: true, minLength: 1 / HUNDREDTH }));
+    }
+    this.quiet = false;
+  }
+
+  play(start, end) {
+    this.waves.play(start, end);
+  }
+
+  arm(armed) {
+    super.arm(armed);
+    this.stopDragging?.();
+    this.stopDragging = armed && this.active && this.regions ? this.regions.enableDragSelection({ color: "#ffffff59" }) : null;
+    this.place.classList.toggle("armed", Boolean(armed));
+  }
+
+  destroy() {
+    this.waves?.destroy();
+    this.place.remove();
+  }
+}
+
+function label(name) {
+  const made = document.createElement("span");
+  made.textContent = name;
+  made.style.cssText = "position:absolute;inset-block-start:0;left:0;padding:0 .3em;font:700 .75rem/1.5 sans-serif;color:#fff;background:#000c;border-radius:0 0 4px 0";
+  return made;
+}

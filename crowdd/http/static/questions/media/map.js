@@ -1,0 +1,67 @@
+/* A map (Leaflet).  Its source is a place to begin with: "latitude, longitude", or GeoJSON that is shown. */
+import { element } from "../element.js";
+import { leaflet, look } from "../marks/libraries.js";
+
+const PLACE = /^\s*(-?\d+(?:\.\d+)?)\s*[,;\s]\s*(-?\d+(?:\.\d+)?)\s*$/;
+const START = { center: [20, 0], zoom: 2, placed: 14 };
+
+export function create(medium, context) {
+  const place = element("div", { className: "map", dir: "ltr" }), surface = { map: null };
+  let shown = null;
+  return {
+    element: place, surface,
+    async show(task) {
+      const [library] = await Promise.all([leaflet(), look()]);
+      surface.map ??= begin(library, place, medium, context);
+      surface.map.getContainer().setAttribute("aria-label", context.description(task));
+      shown?.remove();
+      shown = turnTo(library, surface.map, medium, medium.source ? context.source(task) : "");
+      requestAnimationFrame(() => surface.map.invalidateSize());
+    },
+    destroy: () => surface.map?.remove(),
+  };
+}
+
+function begin(library, place, medium, context) {
+  const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
+  const map = library.map(place, { zoomControl: false, attributionControl: false, zoomAnimation: !still, fadeAnimation: !still, scrollWheelZoom: false, worldCopyJump: true });
+  map.getContainer().setAttribute("role", "region");
+  library.control.zoom({ zoomInTitle: context.word("zoom_in"), zoomOutTitle: context.word("zoom_out") }).addTo(map);
+  if (medium.attribution) library.control.attribution({ prefix: false }).addAttribution(written(context.text(medium.attribution))).addTo(map);
+  if (medium.tiles) library.tileLayer(medium.tiles, { maxZoom: 22, maxNativeZoom: 19 }).addTo(map);
+  map.on("focus", () => map.scrollWheelZoom.enable()); // before that a wheel scrolls the page
+  map.on("blur", () => map.scrollWheelZoom.disable());
+  new ResizeObserver(() => map.invalidateSize()).observe(place);
+  return map;
+}
+
+/* Leaflet takes attributions as HTML. */
+function written(words) {
+  return element("span", {}, words).innerHTML;
+}
+
+/* Shows the part of the map that a task begins with, and answers what was added to it. */
+function turnTo(library, map, { center, zoom }, source) {
+  const [, latitude, longitude] = PLACE.exec(source) ?? [];
+  if (latitude !== undefined && Math.abs(latitude) <= 90 && Math.abs(longitude) <= 180) {
+    map.setView([Number(latitude), Number(longitude)], zoom ?? START.placed);
+    return null;
+  }
+  const layer = source ? geometries(library, source) : null;
+  if (layer) {
+    layer.addTo(map);
+    map.fitBounds(layer.getBounds(), { maxZoom: zoom ?? 17, padding: [20, 20] });
+    return layer;
+  }
+  map.setView(center ?? START.center, zoom ?? START.zoom);
+  return null;
+}
+
+function geometries(library, source) {
+  try {
+    const layer = library.geoJSON(JSON.parse(source), { interactive: false, pmIgnore: true, style: { color: "#000", weight: 2, dashArray: "6 4", fill: false }, pointToLayer: (_, place) => library.circleMarker(place, { radius: 6, pmIgnore: true }) });
+    return layer.getBounds().isValid() ? layer : null;
+  } catch {
+    return null;
+  }
+}

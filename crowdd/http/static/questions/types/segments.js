@@ -1,0 +1,5 @@
+/* Segments of a sound or a film. */
+import { MarksField } from "../marks/field.js";
+import { markTime, segment } from "../marks/time.js";
+
+export const create = (question, context) => new MarksField(question, context, segment, (layer) => markTime(context.medium(question.on).surface, layer));
