@@ -15,7 +15,7 @@ from crowdd.values import Values
 MAX_MARKS: Final = 1000
 _MAX_POINTS: Final = 20_000
 _MAX_TEXT: Final = 10_000  # characters of a span or a line
-_PICTURES: Final = frozenset({"picture", "zoom_picture", "pdf"})
+_PICTURES: Final = frozenset({"picture", "zoom_picture"})
 _HEX: Final = re.compile("#[0-9a-fA-F]{6}")
 
 
@@ -127,7 +127,7 @@ MARK_TYPES: Final = (
     ),
     QuestionType(
         "transcription",
-        "The lines of a picture, a page or a recording as text.",
+        "The lines of a picture or a recording as text.",
         {"min": integer(1, MAX_MARKS), "max": integer(1, MAX_MARKS)},
         _lines,
         'lines `{"text", "x"?, "y"?, "width"?, "height"?, "selector"?}`',

@@ -136,7 +136,8 @@ class _Check:
             known = {"name": self._name_option(), "type": _needed_free(), "description": DESCRIPTION, **options}
             if kind is None and isinstance(medium, dict):
                 if "type" in medium:
-                    yield Problem(at(here, "type"), _one_of(MEDIA))
+                    pages = _("Pages of PDF files cannot be shown. Add them as pictures.")
+                    yield Problem(at(here, "type"), pages if medium["type"] == "pdf" else _one_of(MEDIA))
                 known |= {name: _free() for name in medium if name not in known}
             yield from check_object(medium, here, known)
             types[_text(medium, "name")] = _text(medium, "type")

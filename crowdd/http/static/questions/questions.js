@@ -29,7 +29,8 @@
      export function create(medium, context)     → {element, show(task): Promise, prepare(task)?: Promise, surface?, destroy()?}
        show      shows another task; it rejects if that cannot be shown.  surface is valid afterwards
        prepare   loads what the task needs before it is shown
-     context  {source(task, source?), description(task), text, write, word, language, languageDirection} */
+     context  {source(task, source?), description(task), text, write, word, language, languageDirection, marked}; marked: a question
+              is `on` it */
 import { element } from "./element.js";
 import { Form } from "./form.js";
 import { load } from "./modules.js";

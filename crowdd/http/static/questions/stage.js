@@ -22,12 +22,14 @@ export class Stage {
     Object.assign(this, { list, texts, failed });
     this.element = element("div", { className: "see" });
     this.media = new Map();
-    list.steps.forEach(({ media = [] }, step) => media.forEach((medium) => this.add(medium, step, kinds.get(medium.type))));
+    list.steps.forEach(({ media = [], questions = [] }, step) => media.forEach((medium) => {
+      this.add(medium, step, kinds.get(medium.type), questions.some(({ on }) => on === medium.name));
+    }));
   }
 
-  add(medium, step, module) {
+  add(medium, step, module, marked) {
     const { texts } = this, made = module.create(medium, {
-      language: texts.locale, languageDirection: texts.direction, source: (task, source = medium.source) => sourceOf(source, task),
+      marked, language: texts.locale, languageDirection: texts.direction, source: (task, source = medium.source) => sourceOf(source, task),
       text: (text) => texts.pick(text).words, write: (place, text) => texts.write(place, text), word: (name, values) => texts.word(name, values),
       description: (task) => this.description(medium, task),
     });

@@ -31,6 +31,8 @@ class Drawing extends Board {
     super(surface);
     this.size = { width: surface.naturalWidth, height: surface.naturalHeight };
     this.image = surface.viewer ? this.cover() : surface.image;
+    this.watch = new ResizeObserver(([{ contentRect: { width } }]) => this.resized(width)); // before that of Annotorious, which cannot draw handles without a size
+    this.watch.observe(this.image.parentElement);
     // A theme by the picture's colours would read its pixels, which those of other sites forbid.
     this.annotator = library.createImageAnnotator(this.image, { theme: "light", userSelectAction: "NONE", drawingEnabled: false });
     register(this.annotator, library);
@@ -101,6 +103,13 @@ class Drawing extends Board {
   stroke(what) {
     toolOf(this.svg)?.[what]();
     this.active?.stroking(Boolean(toolOf(this.svg)?.busy));
+  }
+
+  resized(width) {
+    const { selection } = this.annotator?.state ?? {};
+    if (!selection) return;
+    if (!width) selection.clear();
+    else if (this.marks.has(this.chosen)) selection.setSelected(this.chosen, this.editable(this.marks.get(this.chosen).layer.kind));
   }
 
   scale() {
@@ -219,6 +228,7 @@ class Drawing extends Board {
 
   destroy() {
     removeEventListener("keydown", this.keys, true);
+    this.watch.disconnect();
     this.annotator.destroy();
     if (this.overlay) this.surface.viewer.removeOverlay?.(this.overlay);
   }

@@ -150,7 +150,7 @@ export class MarksField {
     if (this.selected === item) return this.show();
     this.selected = item;
     if (item && this.labels.length) this.label = item.label;
-    this.drawer?.activate?.(this.layer);
+    if (item) this.drawer?.activate(this.layer);
     this.show();
     item?.element.scrollIntoView({ block: "nearest" });
   }

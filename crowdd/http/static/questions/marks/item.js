@@ -93,6 +93,10 @@ export class Item {
       input.value = kind.fields(this.geometry, drawer.size, this.nth)[at].value;
     });
     input.addEventListener("keydown", (event) => { // by whole steps: "any" would go by 1, too, but not for seconds
+      if (event.key === "Enter") { // it ends the number, not the task
+        event.preventDefault();
+        input.dispatchEvent(new Event("change"));
+      }
       const way = { ArrowUp: 1, ArrowDown: -1 }[event.key];
       if (!way) return;
       event.preventDefault();

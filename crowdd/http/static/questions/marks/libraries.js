@@ -54,6 +54,7 @@ export const annotorious = () => kept("annotorious", async () => {
 });
 
 export const textAnnotator = () => kept("text", async () => {
+  window.process ??= { env: { NODE_ENV: "production" } }; // it was built for both, and asks for it while it runs
   const [library] = await Promise.all([global(`${RECOGITO}text-annotator.js`, "RecogitoJS"), style(`${RECOGITO}text-annotator.css`)]);
   return library;
 });

@@ -62,7 +62,7 @@ export const region = {
     const ring = geometry?.type === "Polygon" && geometry.coordinates?.[0];
     return Array.isArray(ring) && ring.length >= 4 && ring.every(isPosition) ? area(ring.slice(0, -1)) : null;
   },
-  says: (geometry) => ({ place: said(corners(geometry)[0]) }),
+  says: (geometry, context) => ({ place: said(corners(geometry)[0]), size: context.word("n_points", { n: corners(geometry).length }) }),
 };
 
 /** Lets a question mark the map of a surface. */
@@ -75,7 +75,7 @@ class MapBoard extends Board {
   constructor(surface, library) {
     super(surface);
     Object.assign(this, { map: surface.map, library, shown: new Map() });
-    this.map.pm ?? this.map.addHandler?.("pm", library.PM?.Map);
+    this.map.pm ??= new library.PM.Map(this.map); // the map may be older than Geoman
     this.map.pm.setGlobalOptions({ tooltips: false, continueDrawing: true, snappable: false, allowSelfIntersection: true });
     this.made = ({ layer }) => {
       const { geometry } = layer.toGeoJSON();
@@ -142,7 +142,7 @@ class MapBoard extends Board {
   arm(armed) {
     super.arm(armed);
     this.map.pm.disableDraw();
-    if (armed && this.active) this.map.pm.enableDraw(this.active.kind.word === "place" ? "Marker" : "Polygon", { markerStyle: { icon: this.icon("#ffffff", "", false), keyboard: false }, tooltips: false, continueDrawing: true, snappable: false });
+    if (armed && this.active) this.map.pm.enableDraw(this.active.kind.word === "place" ? "Marker" : "Polygon", { tooltips: false, continueDrawing: true, snappable: false, cursorMarker: false });
   }
 
   destroy() {

@@ -6,21 +6,21 @@ export class RowItem extends Item {
   constructor(field, mark) {
     super(field, mark);
     const { context, kind } = field;
-    this.input = element("input", { type: "text", dir: "auto", maxLength: kind.max, autocomplete: "off", spellcheck: false, "aria-describedby": context.describedBy || null });
-    this.input.addEventListener("input", () => this.typed());
-    this.input.addEventListener("keydown", (event) => this.next(event));
-    this.input.addEventListener("focus", () => field.select(this));
+    this.line = element("input", { type: "text", dir: "auto", maxLength: kind.max, autocomplete: "off", spellcheck: false, "aria-describedby": context.describedBy || null });
+    this.line.addEventListener("input", () => this.typed());
+    this.line.addEventListener("keydown", (event) => this.next(event));
+    this.line.addEventListener("focus", () => field.select(this));
     this.nthWords = element("span", { className: "small soft num", "aria-hidden": "true" });
     this.boxButton = element("button", { type: "button", className: "btn" });
     this.boxButton.addEventListener("click", () => this.turnBox());
-    this.element.firstElementChild.replaceChildren(this.nthWords, this.input, this.deleteButton);
+    this.element.firstElementChild.replaceChildren(this.nthWords, this.line, this.deleteButton);
     this.body.prepend(element("div", { className: "row" }, this.boxButton, this.button));
   }
 
   typed() {
     const { field } = this;
     field.note(`text ${this.id}`);
-    this.geometry = { ...this.geometry, text: this.input.value };
+    this.geometry = { ...this.geometry, text: this.line.value };
     field.nothing.checked = false;
     field.context.changed();
     field.undoButton.disabled = false;
@@ -48,9 +48,9 @@ export class RowItem extends Item {
   show() {
     super.show();
     const { field } = this, { text, x } = this.geometry, boxed = x !== undefined;
-    if (!this.input) return;
-    if (this.input.value !== text) this.input.value = text;
-    this.input.ariaLabel = field.name(this);
+    if (!this.line) return;
+    if (this.line.value !== text) this.line.value = text;
+    this.line.ariaLabel = field.name(this);
     this.nthWords.textContent = String(field.items.indexOf(this) + 1);
     this.words.textContent = field.word("mark_box", { n: field.items.indexOf(this) + 1 });
     this.body.hidden = this.body.hidden || !field.kind.pictured;
@@ -61,9 +61,9 @@ export class RowItem extends Item {
   }
 
   focus() {
-    this.input.focus();
+    this.line.focus();
   }
   focused() {
-    this.input.focus();
+    this.line.focus();
   }
 }

@@ -20,8 +20,8 @@ const svg = (name, points) => ({ type: "SvgSelector", value: `<svg xmlns="http:/
 /* A new mark is put into the middle, and a little further for each one that is there. */
 const beside = (size, nth) => (nth % 8) * Math.min(size.width, size.height) * 0.02;
 
-/** A step of an arrow key: a hundredth of the picture. */
-export const step = (size) => Math.max(1, Math.round(Math.max(size.width, size.height) / 100));
+/** A step of an arrow key: a hundredth of the picture, or a pixel. */
+export const step = (size, fine) => (fine ? 1 : Math.max(1, Math.round(Math.max(size.width, size.height) / 100)));
 
 function fitted({ x, y, width, height }, size) {
   const wide = between(width, MIN, size.width), high = between(height, MIN, size.height);
@@ -101,7 +101,7 @@ function path(word, closed, fewest, first) {
     drawn: ({ points }, size) => within(points, size),
     answer: ({ points }) => ({ points, selector: svg(closed ? "polygon" : "polyline", points) }),
     geometry: ({ points }) => (Array.isArray(points) && points.length >= fewest && points.every((each) => Array.isArray(each) && each.length === 2 && finite(...each)) ? { points } : null),
-    says: ({ points }) => ({ place: points[0].join(", "), size: String(points.length) }),
+    says: ({ points }, context) => ({ place: points[0].join(", "), size: context.word("n_points", { n: points.length }) }),
   };
 }
 

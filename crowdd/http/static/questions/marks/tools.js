@@ -55,6 +55,11 @@ class Component {
   place({ offsetX, offsetY }) {
     return this.transform.elementToImage(offsetX, offsetY);
   }
+  /* While the picture is not shown, it has no size. */
+  scaled() {
+    this.viewportScale ||= 1;
+    return this;
+  }
   /** How far two places are from each other on the screen. */
   apart([x, y], [right, down]) {
     return Math.hypot(x - right, y - down) * (this.viewportScale || 1);
@@ -106,7 +111,7 @@ export function pathTool({ closed, fewest }) {
       this.draw();
     }
     draw() {
-      const { points, cursor, viewportScale = 1 } = this, shown = cursor && points.length ? [...points, cursor] : points;
+      const { points, cursor, viewportScale } = this.scaled(), shown = cursor && points.length ? [...points, cursor] : points;
       const dots = points.map(([x, y], nth) => shape("circle", { class: "dot", cx: x, cy: y, r: (nth ? 4 : 6) / viewportScale }));
       this.group.replaceChildren(...(shown.length ? [shape("polyline", { class: "a9s-outer", points: written(shown) }), shape("polyline", { class: "a9s-inner", points: written(shown) })] : []), ...dots);
     }
@@ -138,7 +143,7 @@ export function strokeTool({ simplify }) {
       this.draw();
     }
     up() {
-      const { points, viewportScale = 1 } = this;
+      const { points, viewportScale } = this.scaled();
       this.cancel();
       if (points.length < 4) return;
       let tolerance = 1 / viewportScale, kept = simplify(points, tolerance);
@@ -192,7 +197,7 @@ export class Handles extends Component {
   }
   draw() {
     if (!this.shape) return;
-    const { points, viewportScale = 1, computedStyle = "" } = this, lines = written(points);
+    const { points, viewportScale, computedStyle = "" } = this.scaled(), lines = written(points);
     const many = points.length > 60, handles = points.map(([x, y], nth) => (many && nth % 8 ? [] : [
       shape("circle", { class: "grip", cx: x, cy: y, r: 16 / viewportScale, "data-nth": nth }),
       shape("circle", { class: "dot selected", cx: x, cy: y, r: 6 / viewportScale, style: computedStyle }),

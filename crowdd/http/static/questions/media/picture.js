@@ -1,9 +1,10 @@
-/* One picture, with a toolbar to zoom (presenter/zoom.js, by data-zoom). */
+/* One picture, with a toolbar to zoom (presenter/zoom.js, by data-zoom).  Where marks are drawn on it, there is none: its viewer
+   would lie over them. */
 import { element } from "../element.js";
 import { isAddress } from "../stage.js";
 
 export function create(medium, context) {
-  const image = element("img", { alt: "", "data-zoom": "" });
+  const image = element("img", { alt: "", "data-zoom": context.marked ? null : "" });
   const place = element("figure", { className: "picture" }, image);
   return {
     element: place,
