@@ -12,8 +12,15 @@ const TOOLS = { box: "rectangle", row: "rectangle", line: "crowdd-line", polygon
 /** Lets a question draw on the picture of a surface. */
 export const drawOn = (surface, layer) => boardOn(surface, layer, async () => {
   const [library] = await Promise.all([annotorious(), look()]);
-  return new Drawing(surface, library);
+  return new Drawing(surface, library, surface.viewer ? await empty(surface) : surface.image);
 });
+
+/* A transparent picture of the same size as that in a viewer: Annotorious takes its size from a picture. */
+async function empty({ naturalWidth: width, naturalHeight: height }) {
+  const image = Object.assign(document.createElement("img"), { alt: "", src: `data:image/svg+xml,${encodeURIComponent(`<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}"/>`)}` });
+  await image.decode();
+  return image;
+}
 
 let registered = false;
 function register(annotator, library) {
@@ -27,10 +34,11 @@ function register(annotator, library) {
 }
 
 class Drawing extends Board {
-  constructor(surface, library) {
+  constructor(surface, library, image) {
     super(surface);
+    this.image = image;
     this.size = { width: surface.naturalWidth, height: surface.naturalHeight };
-    this.image = surface.viewer ? this.cover() : surface.image;
+    if (surface.viewer) this.cover();
     this.watch = new ResizeObserver(([{ contentRect: { width } }]) => this.resized(width)); // before that of Annotorious, which cannot draw handles without a size
     this.watch.observe(this.image.parentElement);
     // A theme by the picture's colours would read its pixels, which those of other sites forbid.
@@ -44,6 +52,12 @@ class Drawing extends Board {
     this.svg.setAttribute("role", "img"); // marks are made and changed from the list, too: its parts say so
     this.svg.removeAttribute("tabindex");
     this.svg.setAttribute("aria-label", this.surface.image?.alt ?? "");
+    // Handles of Annotorious are buttons without names and keys: the list has what they do.
+    this.handles = new MutationObserver(() => this.svg.querySelectorAll("[role=button]").forEach((handle) => {
+      handle.removeAttribute("role");
+      handle.removeAttribute("tabindex");
+    }));
+    this.handles.observe(this.svg, { childList: true, subtree: true });
     this.tags = document.createElement("div");
     Object.assign(this.tags, { className: "tags", ariaHidden: "true" });
     element.append(this.tags);
@@ -51,19 +65,14 @@ class Drawing extends Board {
     this.annotator.state.store.observe(({ origin, changes }) => origin === "LOCAL" && this.drawn(changes));
   }
 
-  /* Over the viewer lies an empty picture of the same size: it moves, grows and turns with it. */
+  /* The empty picture lies over the viewer: it moves, grows and turns with what is seen there. */
   cover() {
-    const { width, height } = this.size, { viewer, OpenSeadragon } = this.surface;
-    const image = document.createElement("img"), place = document.createElement("div");
-    image.width = width;
-    image.height = height;
-    image.alt = "";
+    const { width, height } = this.size, { viewer, OpenSeadragon } = this.surface, place = document.createElement("div");
     place.className = "cover";
-    place.append(image);
+    place.append(this.image);
     this.overlay = place;
     viewer.addOverlay({ element: place, location: new OpenSeadragon.Rect(0, 0, 1, height / width), rotationMode: OpenSeadragon.OverlayRotationMode.EXACT });
     for (const name of ["pointerdown", "pointermove", "pointerup", "click", "dblclick"]) place.addEventListener(name, (event) => this.keeps(event) && event.stopPropagation());
-    return image;
   }
   /* What is drawn does not move the picture. */
   keeps(event) {
@@ -73,6 +82,7 @@ class Drawing extends Board {
   listen(element) {
     this.down = null;
     element.addEventListener("pointerdown", (event) => {
+      this.stroked = false;
       const edits = event.target.closest(".selected");
       this.down = { x: event.clientX, y: event.clientY, edits };
       this.dragging = Boolean(edits);
@@ -108,8 +118,18 @@ class Drawing extends Board {
   resized(width) {
     const { selection } = this.annotator?.state ?? {};
     if (!selection) return;
-    if (!width) selection.clear();
-    else if (this.marks.has(this.chosen)) selection.setSelected(this.chosen, this.editable(this.marks.get(this.chosen).layer.kind));
+    if (!width) return selection.clear();
+    this.rescale();
+    if (this.marks.has(this.chosen)) selection.setSelected(this.chosen, this.editable(this.marks.get(this.chosen).layer.kind));
+  }
+
+  /* Points keep their size on the screen. */
+  rescale() {
+    const { store } = this.annotator.state;
+    for (const [id, { geometry, layer }] of this.marks) {
+      const before = layer.kind.word === "point" && store.getAnnotation(id);
+      if (before) store.updateAnnotation({ ...before, target: { ...before.target, selector: this.selector(geometry, layer.kind) } }, "REMOTE");
+    }
   }
 
   scale() {
@@ -229,6 +249,7 @@ class Drawing extends Board {
   destroy() {
     removeEventListener("keydown", this.keys, true);
     this.watch.disconnect();
+    this.handles.disconnect();
     this.annotator.destroy();
     if (this.overlay) this.surface.viewer.removeOverlay?.(this.overlay);
   }

@@ -85,6 +85,12 @@ class MapBoard extends Board {
       if (found) this.active.created(found);
     };
     this.map.on("pm:create", this.made);
+    // Corners of Geoman are buttons without names and keys: the list has what they do.
+    this.handles = new MutationObserver(() => this.map.getPanes().markerPane.querySelectorAll("[role=button]").forEach((handle) => {
+      handle.removeAttribute("role");
+      handle.removeAttribute("tabindex");
+    }));
+    this.handles.observe(this.map.getPanes().markerPane, { childList: true });
   }
 
   /** What the map shows, in degrees. */
@@ -136,7 +142,7 @@ class MapBoard extends Board {
     const pin = document.createElement("span");
     pin.textContent = name;
     pin.style.setProperty("--pin", shade);
-    return this.library.divIcon({ className: chosen ? "pin chosen" : "pin", html: pin, iconSize: [32, 40], iconAnchor: [16, 40] });
+    return this.library.divIcon({ className: chosen ? "pin chosen" : "pin", html: pin, iconSize: [32, 32], iconAnchor: [16, 16] });
   }
 
   arm(armed) {
@@ -146,6 +152,7 @@ class MapBoard extends Board {
   }
 
   destroy() {
+    this.handles.disconnect();
     this.map.pm.disableDraw();
     this.map.off("pm:create", this.made);
   }
