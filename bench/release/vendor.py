@@ -35,8 +35,8 @@ class Package:
     """One npm package in one version.
 
     ``integrity`` is what npm calls so: ``sha512-`` and the digest of the archive in Base64. ``files`` maps a path in
-    the package to one in our folder of it; ``licence_file`` is the path of its licence, below LICENCES where the package
-    has none (the text is then the one of the project's source). ``licence`` is an SPDX id.
+    the package to one in our folder of it; ``licence_file`` is the path of its licence, below LICENCES where the
+    package has none (the text is then the one of the project's source). ``licence`` is an SPDX id.
     """
 
     name: str
@@ -140,7 +140,7 @@ PACKAGES = (
         licence="BSD-3-Clause",
         licence_file="LICENSE.txt",
         files={"build/openseadragon/openseadragon.min.js": "openseadragon.min.js"},
-        why="zooms pictures; loaded when a volunteer first asks for it (`presenter/zoom.js`, `questions/media/zoom_picture.js`)",
+        why="zooms pictures; loaded when a volunteer or a question list first asks for it (`presenter/zoom.js`)",
     ),
     Package(
         name="wavesurfer.js",

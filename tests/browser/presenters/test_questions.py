@@ -8,7 +8,7 @@ from typing import Any
 
 import jsonschema_rs
 import pytest
-from support.question_lists import every_form
+from support.question_lists import ONE, every_form
 
 from crowdd.kinds.questions import answer_schema
 
