@@ -1,9 +1,8 @@
-"""Marks on media, as volunteers make them: each type by mouse, by touch and by keyboard, in the frame of a project."""
+"""Marks on media, as volunteers make them: each type by mouse and by keyboard, in the frame of a project."""
 
 from __future__ import annotations
 
 import importlib.resources
-import itertools
 from typing import Any
 
 import jsonschema_rs
@@ -75,6 +74,8 @@ def answers(stage: Any, n: int, document: Any) -> Any:
 class Surface:
     """Where a medium is on the screen: its own pixels are asked for by a pointer."""
 
+    pause = 30  # milliseconds
+
     def __init__(self, stage: Any, place: Any, size: tuple[float, float]) -> None:
         self.stage, self.place, self.size = stage, place, size
 
@@ -85,7 +86,7 @@ class Surface:
 
     def still(self) -> Any:
         """Where it is a moment later: the frame may still grow."""
-        self.stage.page.wait_for_timeout(30)
+        self.stage.page.wait_for_timeout(self.pause)
         return self.place.bounding_box()
 
     def drag(self, *points: tuple[float, float]) -> None:
@@ -338,95 +339,3 @@ def test_every_type_by_keyboard(desk: Any) -> None:
 def press(stage: Any, frame: Any, name: str) -> None:
     button(frame, name).focus()
     stage.page.keyboard.press("Enter")
-
-
-class Fingers(Surface):
-    """The same by touch."""
-
-    def __init__(self, stage: Any, place: Any, size: tuple[float, float]) -> None:
-        super().__init__(stage, place, size)
-        self.protocol = stage.context.new_cdp_session(stage.page)
-
-    def _touch(self, kind: str, *points: tuple[float, float]) -> None:
-        places = [{"x": x, "y": y} for x, y in points]
-        self.protocol.send("Input.dispatchTouchEvent", {"type": f"touch{kind}", "touchPoints": places})
-
-    def drag(self, *points: tuple[float, float]) -> None:
-        places = [self.at(*point) for point in points]
-        self._touch("Start", places[0])
-        self.stage.page.wait_for_timeout(200)  # a line of time waits for a finger that scrolls
-        for (x, y), (right, down) in itertools.pairwise(places):
-            for part in range(1, 6):
-                self._touch("Move", (x + (right - x) * part / 5, y + (down - y) * part / 5))
-        self._touch("End")
-
-    def click(self, *points: tuple[float, float]) -> None:
-        for point in points:
-            self.stage.page.touchscreen.tap(*self.at(*point))
-
-
-def test_every_type_by_touch_on_a_phone_and_is_drawn_again(make_stage: Any) -> None:
-    phone = with_media(make_stage(viewport={"width": 390, "height": 780}, has_touch=True, is_mobile=True))
-    document = every_mark()
-    frame = ask(phone, document)
-
-    def fingers(locator: str, size: tuple[float, float]) -> Fingers:
-        return Fingers(phone, frame.locator(f"{locator}:visible"), size)
-
-    def marks(name: str, count: int) -> Any:
-        found = frame.locator(f"[data-question={name}] .mark-item")
-        phone.until(lambda: found.count() == count)
-        return found
-
-    photo = ".marked svg.a9s-annotationlayer", (800.0, 600.0)
-    field(frame, "boxes_box")
-    fingers(*photo).drag((100, 100), (300, 250))
-    marks("boxes_box", 1)
-    button(field(frame, "boxes_point"), "Draw").click()
-    fingers(*photo).click((600, 100))
-    marks("boxes_point", 1)
-    button(frame, "Next").tap()
-    line = field(frame, "lines_line")
-    fingers(*photo).click((100, 100), (300, 100))
-    button(line, "Finish").tap()
-    marks("lines_line", 1)
-    button(frame, "Next").tap()
-    field(frame, "areas_polygon")
-    fingers(*photo).click((100, 100), (300, 100), (200, 300), (100, 100))
-    marks("areas_polygon", 1)
-    button(field(frame, "areas_freehand"), "Draw").click()
-    fingers(*photo).drag((400, 300), (600, 300), (600, 500), (400, 500), (402, 310))
-    marks("areas_freehand", 1)
-    button(frame, "Next").tap()
-    field(frame, "counted_count")
-    fingers(*photo).click((200, 200))
-    marks("counted_count", 1)
-    button(frame, "Next").tap()
-    button(field(frame, "words_text_spans"), "Add a mark").tap()
-    button(frame, "Next").tap()
-    field(frame, "sounds_sound_segments")
-    fingers(".waves", (10, 1)).drag((2, 0.5), (4, 0.5))
-    marks("sounds_sound_segments", 1)
-    button(frame, "Next").tap()
-    button(field(frame, "films_video_segments"), "Add a segment").tap()
-    button(frame, "Next").tap()
-    field(frame, "places_map_place")
-    fingers(".map", (100, 100)).click((50, 50))
-    marks("places_map_place", 1)
-    button(frame, "Next").tap()
-    field(frame, "regions_map_area")
-    fingers(".map", (100, 100)).click((40, 60), (60, 60), (60, 40), (40, 60))
-    marks("regions_map_area", 1)
-    button(frame, "Next").tap()
-    button(field(frame, "writing_transcription"), "Add a line").tap()
-    frame.get_by_role("textbox", name="Line 1").fill("Dear Mary,")
-    button(frame, "Send").tap()
-    info = answers(phone, 1, document)
-    assert near(info["boxes_box"], [{"x": 100, "y": 100, "width": 200, "height": 150}], 4), info["boxes_box"]
-    assert near(info["boxes_point"], [{"x": 600, "y": 100}], 4)
-    assert near(info["lines_line"], [{"points": [[100, 100], [300, 100]]}], 4)
-    assert near(info["areas_polygon"], [{"points": [[100, 100], [300, 100], [200, 300]]}], 4)
-    assert near(info["counted_count"], [{"x": 200, "y": 200}], 6), info["counted_count"]
-    assert near(info["sounds_sound_segments"], [{"start": 2, "end": 4}], 0.3), info["sounds_sound_segments"]
-    assert info["words_text_spans"][0]["text"] == "Ahmed"
-    assert near(info["places_map_place"][0]["geometry"]["coordinates"], [2.35, 48.85], 0.002)
