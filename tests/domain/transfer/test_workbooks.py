@@ -24,10 +24,10 @@ from support.workbooks import (
     zipped,
 )
 
-from crowdd.domain.transfer.prepared import program
+from crowdd.domain.transfer.prepared import process, program
 from crowdd.domain.transfer.prepared.process import discard, prepare
 from crowdd.domain.transfer.task_files import Dialect, Inspected, detect, inspect, read_rows
-from crowdd.errors import CrowddError
+from crowdd.errors import CrowddError, StoppedError
 
 PLAIN = table([["name", "n"], ["fox", 3]])
 
@@ -120,6 +120,8 @@ def test_a_sheet_that_claims_more_than_memory_holds_is_refused(tmp_path):
     corners = row(1, cell("A1", "a")) + row(1_048_576, cell("XFD1048576", 1))
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     assert "too much memory or time" in refusal(tmp_path, xlsx({"One": corners}))
+    within_reach_of_many_machines = row(1, cell("A1", "a")) + row(1_048_576, cell("BZ1048576", 1))  # about 2 GB
+    assert "too much memory or time" in refusal(tmp_path, xlsx({"One": within_reach_of_many_machines}))
     wide = ods_cell("string", "a").replace(
         "<table:table-cell", '<table:table-cell table:number-columns-repeated="16384"'
     )
@@ -194,3 +196,25 @@ def test_the_process_has_its_limits_before_it_reads(monkeypatch):
     program.limit()
     assert asked[resource.RLIMIT_AS] == (1_000_000_000,) * 2 and asked[resource.RLIMIT_CPU] == (100, 100)
     assert resource.RLIMIT_FSIZE in asked and asked[resource.RLIMIT_CORE] == (0, 0)
+
+
+def test_a_process_that_is_told_to_end_says_nothing_of_the_file(tmp_path, monkeypatch):
+    monkeypatch.setattr(process, "_PROGRAM", "killed")
+    (tmp_path / "killed.py").write_text("import os, signal\nos.kill(os.getpid(), signal.SIGTERM)\n")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    with pytest.raises(StoppedError):
+        rows_of(kept(tmp_path, xlsx({"One": PLAIN})))
+    (tmp_path / "killed.py").write_text("import os, signal\nos.kill(os.getpid(), signal.SIGKILL)\n")
+    assert "too much memory or time" in refusal_of(tmp_path / "book")
+
+
+def test_a_process_that_takes_too_long_is_ended(tmp_path, monkeypatch):
+    monkeypatch.setattr(process, "MAX_SECONDS", 0.05)
+    assert "too much memory or time" in refusal_of(kept(tmp_path, xlsx({"One": PLAIN})))
+
+
+def refusal_of(path: Path) -> str:
+    with pytest.raises(CrowddError) as told:
+        prepare(path, Dialect("xlsx"))
+    assert not [*path.parent.glob("book.*")]
+    return str(told.value)

@@ -43,6 +43,8 @@ async def test_a_manifest_becomes_a_task_for_each_canvas(served):
     found = await looked_at(owner, orjson.dumps(document), "manifest.json")
     assert (found["format"], found["rows"]) == ("iiif", 2)
     assert found["columns"] == ["picture", "service", "title", "label", "manifest", "canvas", "rights", "metadata"]
+    page = (await owner.get(f"{AT}/{found['id']}", headers={"Accept": "text/html"})).text
+    assert "Which column is what?" in page and 'name="encoding"' not in page and "<h2>File</h2>" not in page
     await owner.post(f"{AT}/{found['id']}", json={})
     assert figures((await worked(served))[-1]["result"]) == {"added": 2}
     infos = [task["info"] for task in await tasks_of(owner, project)]

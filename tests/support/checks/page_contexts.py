@@ -1180,6 +1180,8 @@ def _import_cases(at: str, owner: Context) -> Iterator[Case]:
     workbook = {"format": "xlsx", "encoding": "utf-8", "delimiter": "", "header": True, "sheet": ""}
     book = {"format": "xlsx", "sheets": sheets, "dialect": workbook, "preview": good, "doubts": []}
     yield Case(page, "a workbook", keys | asked | {"import": one | book})
+    manifest = {"format": "iiif", "dialect": workbook | {"format": "iiif"}, "preview": good, "doubts": []}
+    yield Case(page, "a manifest", keys | asked | {"import": one | manifest})
     yield Case(page, "with a key", keys | asked | {"import": one | {"preview": keyed, "key_name": "image_url"}})
     exported = one | {"exportlike": True, "left_behind": ["id", "created"], "doubts": ["one_column", "no_header"]}
     yield Case(page, "a task export", keys | asked | {"import": exported | {"kind": "tasks", "format": "json"}})

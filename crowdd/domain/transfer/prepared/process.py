@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets as random
+import signal
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -15,19 +16,20 @@ import orjson
 from crowdd.domain.transfer.task_files import Dialect
 from crowdd.domain.transfer.task_files.dialect import PREPARED
 from crowdd.domain.transfer.task_files.prepared_rows import about
-from crowdd.errors import InvalidValueError
+from crowdd.errors import InvalidValueError, StoppedError
 from crowdd.languages import _
 
 MAX_SECONDS = 120.0
 SUFFIX = ".rows"
 _PROGRAM = "crowdd.domain.transfer.prepared.program"
+_ENDINGS = frozenset({signal.SIGTERM, signal.SIGINT, signal.SIGHUP})
 _ENVIRONMENT = ("PATH", "LD_LIBRARY_PATH", "PYTHONPATH", "PYTHONDONTWRITEBYTECODE", "TZ")
 
 
 def prepare(path: Path, dialect: Dialect) -> Path:
     """The file with the rows of a file: itself where it is text, otherwise one beside it, made when missing.
 
-    Raises InvalidValueError with why the file cannot be used.
+    Raises InvalidValueError with why the file cannot be used, StoppedError when the process was told to end.
     """
     if dialect.format not in PREPARED:
         return path
@@ -60,9 +62,12 @@ def _make(path: Path, rows: Path, format_: str, options: str) -> None:
             stderr=subprocess.DEVNULL,
             check=False,
             timeout=MAX_SECONDS,
+            start_new_session=True,  # a Ctrl-C in a terminal is for the server
             env={name: os.environ[name] for name in _ENVIRONMENT if name in os.environ}
             | {"ARROW_DEFAULT_MEMORY_POOL": "system", "RUST_BACKTRACE": "0"},
         )
+        if -done.returncode in _ENDINGS:
+            raise StoppedError("ending")  # the whole service is ending: that says nothing of the file
         if done.returncode:
             raise InvalidValueError(_too_costly())
         if done.stdout:
