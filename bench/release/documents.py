@@ -23,7 +23,7 @@ from crowdd.http.metrics import Metrics
 from crowdd.kinds.questions import document_schema
 
 ROOT = Path(__file__).parents[2]
-QUESTIONS = ROOT / "docs" / "questions.schema.json"
+QUESTIONS = ROOT / "docs" / "projects" / "questions.schema.json"
 SETTINGS, ERRORS, METRICS = (ROOT / "docs" / f"{name}.md" for name in ("configuration", "errors", "operations"))
 EXAMPLE = ROOT / "etc" / "crowdd.conf"
 WIDTH = 120

@@ -272,5 +272,5 @@ def test_each_type_is_answered_by_a_module_and_described() -> None:
 
 
 def test_the_guide_has_every_type() -> None:
-    guide = (ROOT / "docs/questions.md").read_text()
+    guide = (ROOT / "docs/projects/questions.md").read_text()
     assert [name for name in (*TYPES, *MEDIA) if f"`{name}`" not in guide] == []

@@ -49,4 +49,4 @@ def _require_usable(document: object) -> None:
     first, others = problems[0], len(problems) - 1
     more = ngettext(" There is one more problem.", " There are %(num)s more problems.", others) if others else ""
     sentence = _("`info.questions%(path)s`: %(sentence)s%(more)s", path=first.path, sentence=first.sentence, more=more)
-    raise InvalidValueError(sentence, code="invalid_questions", hint="docs/questions.md describes the format.")
+    raise InvalidValueError(sentence, code="invalid_questions", hint="docs/projects/questions.md describes the format.")

@@ -34,7 +34,7 @@ _NAME: Final[Schema] = {"type": "string", "pattern": f"^{NAME.pattern}$", "not":
 
 
 def document_schema() -> Schema:
-    """The schema of ``info.questions``. What it cannot say is in docs/questions.md: unique names, earlier questions."""
+    """The schema of ``info.questions``. The guide has what it cannot say: unique names, earlier questions."""
     step = closed(
         {
             "name": _ref("name"),

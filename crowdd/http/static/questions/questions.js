@@ -1,4 +1,4 @@
-/* Shows the questions of a project (docs/questions.md) in its presenter frame, one task after the other.  The page has
+/* Shows the questions of a project (docs/projects/questions.md) in its presenter frame, one task after the other.  The page has
      <script type="application/json" id="questions">    {list, version, language}: the document, its number, the project's language
      <script type="application/json" id="questions-words">   {locale, words}: what we say ourselves, in the volunteer's language
 
@@ -7,7 +7,7 @@
 
      export function create(question, context)   → field
        field    {element, value(), set(value), problem()?, focus(), keys()?, key(key)?, destroy()?}
-         value()    as in docs/questions.md, undefined while there is no answer; null only from types with ownUnsure
+         value()    as in docs/projects/questions.md, undefined while there is no answer; null only from types with ownUnsure
          set(value) fills in an answer; undefined empties the field
          problem()  a sentence about an answer that cannot be sent, or ""; that a required answer is missing is said for it
          keys()     {key: label} of its shortcuts now; key(key) is true when it has used one
