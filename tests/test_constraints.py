@@ -101,7 +101,7 @@ def test_the_bill_of_materials_has_every_pin(tmp_path):
     assert bill["metadata"]["component"]["name"] == "crowdd"
     assert {part["purl"] for part in bill["components"]} == {
         *(f"pkg:pypi/{pin.name}@{pin.version}" for pin in PINS.values()),
-        *(f"pkg:npm/{package.name}@{package.version}" for package in PACKAGES),
+        *(f"pkg:npm/{package.name.replace('@', '%40')}@{package.version}" for package in PACKAGES),
     }
     assert all(part["hashes"] for part in bill["components"])
     (root,) = [each for each in bill["dependencies"] if each["ref"].startswith("crowdd@")]

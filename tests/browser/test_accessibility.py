@@ -42,6 +42,8 @@ FRESH = """() => {
     return window.fresh.length;
 }"""
 
+# What axe says against a whole document, with all rules.
+RUN_ALL = f"() => ({RUN_AXE})(document, {{}})"
 # What axe says against the page that is shown.
 RUN_SHAPES = f"() => ({RUN_AXE})(document, {json.dumps(SHAPES)})"
 # What axe says against the colours of what is drawn as nothing before it, in the light and in the dark theme.

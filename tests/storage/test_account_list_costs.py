@@ -25,7 +25,7 @@ async def test_lists_of_accounts_touch_few_pages(served):
     for statement in FILL.format(accounts=ACCOUNTS).split(";"):
         await served.database.execute(statement)
     explained = Explained(served.database)
-    for listing in (user_search.listed(explained, Keyset(size=10), None), people.page(explained, 10, 0)):
+    for listing in (user_search.listed(explained, Keyset(size=10), None), people.page(explained, Keyset(size=10))):
         await listing
         assert 0 < explained.pages < MAX_PAGES, listing.__qualname__
     (row,) = await user_search.search_listed(served.database, NINTH[:20], 50)

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import importlib.resources
 from typing import Any
 
 import jsonschema_rs
 import pytest
 from support.marked_lists import SITE, every_mark, media, only
 from support.question_lists import ONE
+from test_accessibility import AXE, RUN_ALL
 
 from crowdd.kinds.questions import answer_schema
 
 pytestmark = pytest.mark.browser
-AXE = importlib.resources.files("axe_playwright_python").joinpath("axe.min.js").read_text("utf-8")
-RUN_AXE = """async () => (await axe.run(document, {resultTypes: ['violations']})).violations
-    .map(v => v.id + ': ' + v.nodes.slice(0, 3).map(n => n.html.slice(0, 160)).join(' | '))"""
 LIBRARIES = ("annotorious", "text-annotator", "wavesurfer", "leaflet", "openseadragon", "marks/")
 MEDIA_FRAGMENTS = "http://www.w3.org/TR/media-frags/"
 
@@ -89,9 +86,20 @@ class Surface:
         self.stage.page.wait_for_timeout(self.pause)
         return self.place.bounding_box()
 
+    def reach(self, x: float, y: float) -> None:
+        """Moves the mouse there. After the page has scrolled, Chromium may take a while to find the frame under it."""
+        place, mouse = self.at(x, y), self.stage.page.mouse
+
+        def over() -> bool:
+            mouse.move(place[0] - 1, place[1])
+            mouse.move(*place)
+            return bool(self.place.evaluate("place => place.matches(':hover') || !!place.querySelector(':hover')"))
+
+        self.stage.until(over)
+
     def drag(self, *points: tuple[float, float]) -> None:
         mouse = self.stage.page.mouse
-        mouse.move(*self.at(*points[0]))
+        self.reach(*points[0])
         mouse.down()
         for point in points[1:]:
             mouse.move(*self.at(*point), steps=4)
@@ -99,7 +107,9 @@ class Surface:
 
     def click(self, *points: tuple[float, float]) -> None:
         for point in points:
-            self.stage.page.mouse.click(*self.at(*point))
+            self.reach(*point)
+            self.stage.page.mouse.down()
+            self.stage.page.mouse.up()
 
 
 def near(value: Any, wanted: Any, by: float = 2) -> bool:
@@ -118,7 +128,7 @@ def picture(stage: Any, frame: Any) -> Surface:
 
 
 def test_every_type_by_mouse(desk: Any) -> None:
-    document = every_mark()
+    document, before = every_mark(), len(desk.mine.runs())
     frame = ask(desk, document)
     boxes = field(frame, "boxes_box")
     photo = picture(desk, frame)
@@ -138,6 +148,7 @@ def test_every_type_by_mouse(desk: Any) -> None:
     field(frame, "lines_line")
     photo = picture(desk, frame)
     photo.click((100, 100), (200, 150))
+    photo.reach(300, 100)
     desk.page.mouse.dblclick(*photo.at(300, 100))
     forward(frame)
 
@@ -188,7 +199,7 @@ def test_every_type_by_mouse(desk: Any) -> None:
     picture(desk, frame).drag((100, 50), (500, 100))
     forward(frame, "Send")
 
-    info = answers(desk, 1, document)
+    info = answers(desk, before + 1, document)
     first, second = info["boxes_box"]
     assert near(first, {"x": 100, "y": 100, "width": 220, "height": 160, "label": "left", "answers": {}}), first
     assert near(second, {"x": 400, "y": 300, "width": 100, "height": 200, "label": "right"}), second
@@ -259,7 +270,7 @@ def by_keyboard(stage: Any, frame: Any, name: str, add: str, *keys: str) -> Any:
 
 
 def test_every_type_by_keyboard(desk: Any) -> None:
-    document = every_mark()
+    document, before = every_mark(), len(desk.mine.runs())
     frame = ask(desk, document)
     keyboard = desk.page.keyboard
     boxes = by_keyboard(desk, frame, "boxes_box", "Add a box", "ArrowRight", "ArrowDown", "Shift+ArrowRight")
@@ -312,7 +323,7 @@ def test_every_type_by_keyboard(desk: Any) -> None:
     keyboard.press("Enter")
     keyboard.press("ArrowDown")
     press(desk, frame, "Send")
-    info = answers(desk, 2, document)
+    info = answers(desk, before + 1, document)
     assert [{key: box[key] for key in ("x", "y", "width", "height", "label")} for box in info["boxes_box"]] == [
         {"x": 308, "y": 233, "width": 208, "height": 150, "label": "left"},
         {"x": 312, "y": 237, "width": 120, "height": 150, "label": "right"},
@@ -334,6 +345,35 @@ def test_every_type_by_keyboard(desk: Any) -> None:
     assert first == {"text": "Dear Mary,"}
     assert second["text"] == "how are you?" and second["width"] == 200
     assert [line for line in desk.console if "SPANS" not in line and "Took" not in line] == []
+
+
+    # The same answer is drawn again when it is to be changed, and nothing of it is lost on the way.
+    desk.page.locator("#change:visible").wait_for()
+    desk.press_out_of_frame("z")
+    frame.evaluate(AXE)
+    for step in document["steps"]:
+        [name, *_] = (question["name"] for question in step["questions"])
+        shown = field(frame, name)
+        desk.until(lambda: shown.locator(".mark-item").count() == len(info[name]))  # noqa: B023
+        for theme in ("dark", "light"):
+            desk.page.emulate_media(color_scheme=theme, reduced_motion="reduce")  # colours change at once
+            assert frame.evaluate(RUN_ALL) == [], (name, theme)
+        if step is not document["steps"][-1]:
+            press(desk, frame, "Next")
+    frame.get_by_role("textbox", name="Line 1").fill("Dear Maria,")
+    press(desk, frame, "Send")
+    desk.until(lambda: desk.mine.runs()[-1]["info"] != info)
+    changed = answers(desk, before + 1, document)
+    assert changed == info | {"writing_transcription": [{"text": "Dear Maria,"}, second]}
+
+
+def test_marks_on_a_turned_picture_are_in_pixels_of_what_is_seen(desk: Any) -> None:
+    document, before = only("box", "picture", "/turned.jpg"), len(desk.mine.runs())
+    frame = ask(desk, document)
+    by_keyboard(desk, frame, "one_box", "Add a box")
+    press(desk, frame, "Send")
+    [box] = answers(desk, before + 1, document)["one_box"]
+    assert (box["x"], box["y"], box["width"], box["height"]) == (300, 225, 200, 150)
 
 
 def press(stage: Any, frame: Any, name: str) -> None:

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import importlib.resources
 import json
 from typing import Any
 
 import jsonschema_rs
 import pytest
 from support.question_lists import ONE, every_form
+from test_accessibility import AXE, RUN_ALL
 
 from crowdd.kinds.questions import answer_schema
 
 pytestmark = pytest.mark.browser
-AXE = importlib.resources.files("axe_playwright_python").joinpath("axe.min.js").read_text("utf-8")
-RUN_AXE = """async () => (await axe.run(document, {resultTypes: ['violations']})).violations
-    .map(v => v.id + ': ' + v.nodes.slice(0, 3).map(n => n.html.slice(0, 160)).join(' | '))"""
 
 
 @pytest.fixture(scope="module")
@@ -272,7 +269,7 @@ def test_an_arabic_page_with_all_types_has_no_faults(make_stage: Any, new_projec
     frame.evaluate(AXE)
     for theme in ("light", "dark"):
         frame.evaluate("theme => { document.documentElement.dataset.theme = theme; }", theme)
-        assert frame.evaluate(RUN_AXE) == [], theme
+        assert frame.evaluate(RUN_ALL) == [], theme
     assert stage.console == []
 
 

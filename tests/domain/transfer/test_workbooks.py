@@ -204,7 +204,7 @@ def test_a_process_that_is_told_to_end_says_nothing_of_the_file(tmp_path, monkey
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     with pytest.raises(StoppedError):
         rows_of(kept(tmp_path, xlsx({"One": PLAIN})))
-    (tmp_path / "killed.py").write_text("import os, signal\nos.kill(os.getpid(), signal.SIGKILL)\n")
+    (tmp_path / "killed.py").write_text("import os, signal\n\nos.kill(os.getpid(), signal.SIGKILL)\n")
     assert "too much memory or time" in refusal_of(tmp_path / "book")
 
 

@@ -178,6 +178,7 @@ async def _results(site: Site) -> Compared:
     for piece in pieces:
         heights[piece.get("x")] += float(piece.get("height"))
     highest = max(months.values())
+    highest += highest % 2  # the axis ends at an even number, so that its middle is whole
     yield (
         "bars of the timeline",
         [round(high) for high in heights.values()],

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from crowdd.sched.task_handlers import handlers
 from support.figures import Compared
 from support.figures.lively_site import Site
 from support.figures.reading import Row, json_over_pages, over_pages
 
 _STATES = {"waiting": "Waiting", "running": "Running", "done": "Done", "dead": "Failed", "cancelled": "Cancelled",
            "held": "Held: mail is switched off", "sent": "Sent"}  # fmt: skip
+_TITLES = {name: handler.title for name, handler in handlers().items()}
 _QUEUE = """
 SELECT q.id, q.name, q.state, q.error, q.done, q.total, a.name AS person FROM queue_item q LEFT JOIN account a ON a.id = q.user_id ORDER BY q.id DESC"""
 _MAIL = "SELECT id, recipient, subject, state, error FROM mail ORDER BY id DESC"
@@ -73,7 +75,7 @@ async def _list(
 def _item(row: Any, told: Row) -> Row:
     of = f"{row['done']:,} of {row['total']:,}" if row["total"] else f"{row['done']:,}" if row["done"] else "–"
     return {
-        "Number": str(row["id"]), "Background task": f"{row['name']} {row['error'][:120]}".strip(),
+        "Number": str(row["id"]), "Background task": f"{_TITLES[row['name']]} {row['error'][:120]}".strip(),
         "Person": row["person"] or "–", "State": _STATES[row["state"]],
         "Progress": told["Progress"] if told["Progress"].split("%")[-1].strip() == of else of,
     }  # fmt: skip
@@ -87,8 +89,13 @@ def _act(row: Any, told: Row) -> Row:
     who = f"{row['user_name'] or '–'} {row['via']}"
     return {
         "When": row["moment"], "Who": told["Who"] if told["Who"].startswith(who) else who,
-        "Action": f"{row['action']} {row['kind']} {row['object_id'] or ''}".strip(), "Field": row["attribute"] or "–",
+        "Action": told["Action"] if _names(told["Action"], row) else f"{row['action']} {row['kind']} {row['object_id']}", "Field": row["attribute"] or "–",
     }  # fmt: skip
+
+
+def _names(told: str, row: Any) -> bool:
+    """Whether words about an act say what it was done to: its number, its title, or its kind if there is one only."""
+    return told.endswith((f" {row['object_id']}", "”")) or row["object_id"] is None or row["kind"] in ("site", "project")
 
 
 def _event(row: Any, told: Row) -> Row:

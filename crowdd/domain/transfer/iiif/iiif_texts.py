@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import html
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import nh3
+from crowdd.lazy import lazy
+
+if TYPE_CHECKING:
+    import nh3
+else:
+    nh3 = lazy("nh3")
 
 _MAX_CHARACTERS = 10_000
 
