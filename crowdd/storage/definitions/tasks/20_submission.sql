@@ -82,10 +82,11 @@ END $$;
 
 -- Stores one answer and says what became of it: counted, late, surplus (its network has its share), duplicate (run: the one
 -- that is there), no lease, no task, barred. A refusal changes nothing. granted and timeout are those of the lease. p_ip: the
--- network of an anonymous volunteer.
+-- network of an anonymous volunteer. No bitmap scans, as in next_tasks.
 CREATE FUNCTION submit(p_project bigint, p_actor text, p_task bigint, p_user bigint, p_ip text, p_external text, p_info jsonb,
                        p_calibration bigint, p_media_url text, p_now timestamptz,
-                       OUT state text, OUT run bigint, OUT granted timestamptz, OUT late_seconds double precision) LANGUAGE plpgsql AS $$
+                       OUT state text, OUT run bigint, OUT granted timestamptz, OUT late_seconds double precision)
+LANGUAGE plpgsql SET enable_bitmapscan = off AS $$
 DECLARE t task_ledger; l record; held boolean; c int; last int; is_trial boolean; maximum int; bars boolean; surplus boolean := false; whose bigint; asked boolean; owns boolean; anonymous boolean := coalesce(p_ip, '') <> '' AND p_actor ~ '^[ci]:'; o outcome;
 BEGIN
     -- First the lock: every later statement then sees all that came before. Whoever tries a draft holds its project, too, or
