@@ -17,10 +17,20 @@ EXEMPT = {
 }
 
 
-def test_no_folder_has_more_than_twenty_files():
+@pytest.fixture(scope="module")
+def files() -> list[Path]:
+    """What is under version control."""
     listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False)
     if listed.returncode:
         pytest.skip("no repository")
-    sizes = Counter(str(path.parent) for path in map(Path, listed.stdout.splitlines()) if (ROOT / path).is_file())
+    return [path for path in map(Path, listed.stdout.splitlines()) if (ROOT / path).is_file()]
+
+
+def test_no_folder_has_more_than_twenty_files(files):
+    sizes = Counter(str(path.parent) for path in files)
     assert {folder: size for folder, size in sizes.items() if size > MAX_FILES and folder not in EXEMPT} == {}
     assert all(sizes[folder] > MAX_FILES for folder in EXEMPT), "an exemption that nothing needs"
+
+
+def test_nothing_built_lies_among_the_sources(files):
+    assert [path for path in files if path.name.endswith((".whl", ".tar.gz", ".egg", ".pyc", ".log"))] == []
