@@ -240,13 +240,26 @@ def test_skipped_tasks_that_filled_up_do_not_hide_others(ledger):
     project = ledger.project(tasks=205, n=1)
     tasks = ledger.tasks(project)
     ledger.ask(project, "u:1", limit=200)
-    with_one_check = "SELECT count(release_task(%(p)s, 'u:1', task_id, true, clock())) FROM lease"
+    of_project = "FROM lease WHERE project_id = %(p)s"
+    with_one_check = f"SELECT count(release_task(%(p)s, 'u:1', task_id, true, clock())) {of_project}"
     assert ledger.change(with_one_check, p=project) == 200
     ledger.ask(project, "u:1", limit=5)
     for task in tasks[200:]:
         ledger.release(project, "u:1", task, skip=True)
     ledger.ask(project, "u:2", limit=200)
     assert sorted(ledger.ask(project, "u:1", limit=5).tasks) == tasks[200:]
+
+
+def test_one_session_skips_ahead_in_scans_of_every_kind(ledger):
+    """PL/pgSQL keeps the plans of a session: the keys of all scans have to have the same types."""
+    project = ledger.project(tasks=150, n=2)
+    ledger.check = False
+    for _ in range(140):
+        ledger.contribute(project, "u:1")
+    ledger.schedule(project, "random")  # everybody starts again, and passes what they have answered
+    ledger.schedule(project, "default")
+    assert len(ledger.ask(project, "u:1", limit=20).tasks) == 10
+    test_skipped_tasks_that_filled_up_do_not_hide_others(ledger)
 
 
 def test_a_task_given_back_when_the_page_closed_comes_again(ledger):

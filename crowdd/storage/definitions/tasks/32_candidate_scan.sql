@@ -114,7 +114,7 @@ BEGIN
     ) scans (scan, k1, k2, beyond, sorted) WHERE scan = split_part(split_part(p_scan, ':', 1), '/', 1);
     EXECUTE format($q$
         WITH o AS MATERIALIZED (
-            SELECT task_id, rank, priority_0, %s AS k1, %s AS k2 FROM task_ledger WHERE project_id = $1 AND open AND %s ORDER BY %s LIMIT 5000),
+            SELECT task_id, rank, priority_0, (%s)::float8 AS k1, %s AS k2 FROM task_ledger WHERE project_id = $1 AND open AND %s ORDER BY %s LIMIT 5000),
         w AS MATERIALIZED (
             SELECT *, $10 IS NOT NULL AND
                    (SELECT count(*) FROM task_run x WHERE x.user_ip = $10 AND x.project_id + 0 = $1 AND -x.task_id = -o.task_id
