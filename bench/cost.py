@@ -211,8 +211,7 @@ class Bench:
             late: dict[str, float] = {}
             with contextlib.ExitStack() as open_:
                 rushes = {
-                    name: open_.enter_context(self._rush(place, [each], self._meter()))
-                    for name, each in people.items()
+                    name: open_.enter_context(self._rush(place, [each], self._meter())) for name, each in people.items()
                 }
                 for _ in range(ROUNDS):
                     for name, rush in rushes.items():

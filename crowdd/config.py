@@ -70,6 +70,18 @@ def _contact(text: str) -> str:
     return text
 
 
+def _s3_endpoint(text: str) -> str:
+    if text and not re.fullmatch(r"https?://[^\s/?#@]+/?", text):
+        raise ValueError
+    return text.rstrip("/")
+
+
+def _s3_bucket(text: str) -> str:
+    if text and not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{1,254}", text):
+        raise ValueError
+    return text
+
+
 def _port(text: str) -> int:
     port = int(text)
     if not 0 <= port <= 65535:
@@ -122,6 +134,8 @@ _WANTED = {
     _positive: "a whole number above 0",
     _not_negative: "a whole number, 0 or more",
     _endpoints: "hosts with ports such as hooks.internal:8080, separated by blanks",
+    _s3_endpoint: "an address such as https://s3.example.org, without a path",
+    _s3_bucket: "a name of letters, digits, dots, hyphens and underscores",
     _contact: "an e-mail address or an https address",
     _networks: "addresses or networks such as 10.0.0.0/8, separated by blanks",
 }
@@ -396,6 +410,77 @@ class QuotaSettings:
 
 
 @attrs.frozen
+class MediaSettings:
+    """``[media]``: pictures, sound, video and documents that owners bring."""
+
+    store: str = _option(
+        "folder",
+        _choice("folder", "s3"),
+        doc=(
+            "Where media files are kept: folder (`uploads` in the data folder) or s3 (a bucket of an S3-compatible "
+            "service). To change it, see `crowdctl media copy`."
+        ),
+        fixed=True,
+    )
+    s3_endpoint: str = _option(
+        "",
+        _s3_endpoint,
+        doc=(
+            "Address of the S3 service, such as https://s3.eu-central-1.amazonaws.com or http://minio.internal:9000. "
+            "It may be a private address."
+        ),
+        fixed=True,
+    )
+    s3_bucket: str = _option("", _s3_bucket, doc="Name of the bucket. It must exist.", fixed=True)
+    s3_region: str = _option("us-east-1", doc="Region of the bucket. MinIO uses us-east-1.", fixed=True)
+    s3_access_key: str = _option("", doc="Access key id.", fixed=True)
+    s3_secret_key: str = _option("", doc="Secret access key.", fixed=True)
+    s3_secret_key_file: str = _option(
+        "", doc="File that contains the secret access key, in place of s3_secret_key.", fixed=True
+    )
+    web_pixels: int = _option(
+        2000, _positive, doc="Longest side of the pictures that volunteers see, in pixels. Larger ones are scaled down."
+    )
+    thumbnail_pixels: int = _option(400, _positive, doc="Longest side of the thumbnails of pictures, in pixels.")
+    max_pixels: int = _option(
+        120_000_000,
+        _positive,
+        doc=(
+            "Largest picture that is accepted, in pixels (width times height). Preparing it takes up to 9 bytes of "
+            "memory for each."
+        ),
+    )
+    max_pages: int = _option(300, _positive, doc="Pages that a PDF or a TIFF may have.")
+
+
+@attrs.frozen
+class UploadSettings:
+    """``[uploads]``: folders of media that owners bring in parts."""
+
+    max_file_bytes: int = _option(1_000_000_000, _positive, doc="Largest file that an owner can bring, in bytes.")
+    max_batch_files: int = _option(
+        10_000,
+        _positive,
+        doc="Files of one batch: what an owner drops onto the page at once, unpacked archives included.",
+    )
+    max_open_files: int = _option(
+        20_000, _positive, doc="Files of one person, and of one project, that are arriving or being prepared."
+    )
+    max_open_bytes: int = _option(20_000_000_000, _positive, doc="Bytes of these files.")
+    max_site_open_bytes: int = _option(
+        100_000_000_000, _positive, doc="Bytes of all files of the site that are arriving or being prepared."
+    )
+    max_site_bytes: int = _option(
+        0,
+        _not_negative,
+        doc="Bytes that all projects together hold, with which owners can bring no further files. 0: no limit.",
+    )
+    expire_hours: int = _option(
+        48, _positive, doc="Hours after which a file that has not arrived completely is deleted."
+    )
+
+
+@attrs.frozen
 class LiveSettings:
     """``[live]``: event streams for people who watch a project."""
 
@@ -654,6 +739,8 @@ class Settings:
     ratelimit: RateLimitSettings = RateLimitSettings()
     exports: ExportSettings = ExportSettings()
     quota: QuotaSettings = QuotaSettings()
+    media: MediaSettings = MediaSettings()
+    uploads: UploadSettings = UploadSettings()
     live: LiveSettings = LiveSettings()
     volunteers: VolunteerSettings = VolunteerSettings()
     accounts: AccountSettings = AccountSettings()

@@ -223,6 +223,16 @@ class BusyError(UnavailableError):
     code = "busy"
 
 
+class MediaStoreError(UnavailableError):
+    """The store of media files cannot be reached, or refuses. ``reason`` says why, for the operator's eyes only."""
+
+    code = "media_unavailable"
+
+    def __init__(self, reason: str) -> None:
+        super().__init__("Media files are not available right now.", retry_after=30)
+        self.reason = reason
+
+
 class StatementTimeoutError(CrowddError):
     """A statement took longer than allowed; narrowing the request helps."""
 

@@ -20,6 +20,7 @@ import pytest
 import pytest_twisted
 from psycopg2.extensions import make_dsn
 from support.checks import row_types
+from support.servers import s3
 from support.servers.compiled import Compiled, once, once_per_address, once_per_document, once_per_object
 from support.servers.live import CROWDED, LiveServer
 from support.servers.postgres import TEMPLATE, Postgres
@@ -262,6 +263,13 @@ def serve(settings: config.Settings) -> Iterator[Any]:
     yield with_settings
     for made in started:
         pytest_twisted.blockon(ensureDeferred(made.stop()))
+
+
+@pytest.fixture(scope="session")
+def s3_service() -> Iterator[s3.Service]:
+    """An S3-compatible service with a bucket, in a process of its own; shared by the session."""
+    with s3.running() as service:
+        yield service
 
 
 @pytest.fixture(scope="session")

@@ -129,7 +129,7 @@ PROSE_MAY = {
 }
 # Generic words: what these files do not define.
 DEFINITIONS: dict[str, str] = {
-    "crowdd/admin_cli/commands/restore.py": "Place",
+    "crowdd/admin_cli/commands/copies/restore.py": "Place",
     "crowdd/admin_cli/commands/serve.py": "Database",
     "crowdd/config.py": "Accounts Commenting Exports Live Mail Metrics Outgoing Queue Quota RateLimit Retention Site Volunteers Webhooks",
     "crowdd/domain/accounts/answer_claims.py": "Claims",

@@ -20,6 +20,7 @@ from twisted.internet.task import Clock
 from crowdd import config
 from crowdd.http.error_codes import CODES
 from crowdd.http.metrics import Metrics
+from crowdd.kinds.guides import GUIDES
 from crowdd.kinds.questions import document_schema
 
 ROOT = Path(__file__).parents[2]
@@ -37,11 +38,17 @@ def documents() -> dict[Path, str]:
     """What each file should contain."""
     return {
         EXAMPLE: example(),
-        QUESTIONS: orjson.dumps(document_schema(), option=orjson.OPT_INDENT_2).decode() + "\n",
+        QUESTIONS: schema(document_schema()),
+        **{QUESTIONS.with_name(f"{guide.name}.schema.json"): schema(guide.schema()) for guide in GUIDES},
         SETTINGS: _with_settings(SETTINGS.read_text("utf-8")),
         ERRORS: with_table(ERRORS.read_text("utf-8"), ("Code", "Status", "`exception_cls`", "Meaning"), _errors()),
         METRICS: with_table(METRICS.read_text("utf-8"), ("Metric", "Labels", "Meaning"), _metrics()),
     }
+
+
+def schema(found: dict[str, Any]) -> str:
+    """A JSON Schema as a file."""
+    return orjson.dumps(found, option=orjson.OPT_INDENT_2).decode() + "\n"
 
 
 def stale() -> list[str]:

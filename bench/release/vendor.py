@@ -143,6 +143,15 @@ PACKAGES = (
         why="zooms pictures; loaded when a volunteer or a question list first asks for it (`presenter/zoom.js`)",
     ),
     Package(
+        name="tus-js-client",
+        version="4.3.1",
+        integrity="sha512-ZLeYmjrkaU1fUsKbIi8JML52uAocjEZtBx4DKjRrqzrZa0O4MYwT6db+oqePlspV+FxXJAyFBc/L5gwUi2OFsg==",
+        licence="MIT",
+        licence_file="LICENSE",
+        files={"dist/tus.min.js": "tus.min.js"},
+        why="sends files of owners in parts (`upload/sending.js`); loaded on the page for media only",
+    ),
+    Package(
         name="wavesurfer.js",
         version="8.0.1",
         integrity="sha512-h0OnRWSVTqIYLSw3/IVrBtsun/xw9L5u4FA3bjfSDTFMX/xswVWS1JwK4fFu3ulmxRUSHg8zQORl6zENG983eg==",
@@ -157,7 +166,7 @@ HEAD = """\
 # Libraries of others
 
 Made by `make vendor` (`bench/release/vendor.py`): do not change these files by hand. They are loaded in the presenter
-frame only, never on crowdd's own pages.
+frame only, never on crowdd's own pages; tus-js-client is loaded on the page for media only.
 
 | Library | Version | Licence | Why |
 |---|---|---|---|

@@ -33,16 +33,23 @@ COMMANDS = {
     "jobs": "Manage periodic jobs.",
     "mail": "Manage e-mails.",
     "man": "Write the manual pages of crowdctl.",
+    "media": "Move the media files of projects to S3.",
     "project": "Manage projects.",
     "queue": "Manage background tasks.",
     "restore": "Restore a backup.",
     "secrets": "Manage encryption keys.",
     "serve": "Start everything and serve until Ctrl-C.",
     "site": "Manage settings of the site.",
+    "template": "Manage templates of projects.",
     "user": "Manage accounts.",
     "webhook": "Manage webhooks and their deliveries.",
 }
-GENERATED = frozenset(["completion", "man"])  # their modules are in commands/generated
+# Folders below commands that have the modules of some.
+FOLDERS = {
+    **dict.fromkeys(("category", "template"), "catalogue"),
+    **dict.fromkeys(("backup", "media", "restore"), "copies"),
+    **dict.fromkeys(("completion", "man"), "generated"),
+}
 TEMPORARY = 3
 STATUSES = {
     0: "The command succeeded.",
@@ -50,6 +57,11 @@ STATUSES = {
     2: "The command line is not valid.",
     TEMPORARY: "The database is unavailable or too busy. Try again later.",
 }
+
+
+def module_of(command: str) -> str:
+    """The module of a command."""
+    return ".".join(["crowdd.admin_cli.commands", *filter(None, [FOLDERS.get(command)]), command])
 
 
 class Crowdctl(click.Group):
@@ -61,8 +73,7 @@ class Crowdctl(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        module = f"generated.{cmd_name}" if cmd_name in GENERATED else cmd_name
-        command: click.Command = getattr(_imported(f"crowdd.admin_cli.commands.{module}"), cmd_name)
+        command: click.Command = getattr(_imported(module_of(cmd_name)), cmd_name)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -44,7 +44,7 @@ from crowdd.http.pages.announcements import Announcements
 from crowdd.http.pages.api_docs import ApiDocs
 from crowdd.http.pages.collections import CollectionPages
 from crowdd.http.pages.home import HomePages
-from crowdd.http.pages.live import LiveImports, LivePages
+from crowdd.http.pages.live import LiveBatches, LiveImports, LivePages
 from crowdd.http.pages.monitoring import Monitoring
 from crowdd.http.pages.omitted_pictures import LeftOut
 from crowdd.http.pages.palette import PalettePages
@@ -212,6 +212,7 @@ def make_root(clock: IReactorTime, services: Services, process_state: ProcessSta
         *_views(clock, services, templates, cookies, csrf),
         LivePages(services.projects, services.live, identity, process_state.broadcast),
         LiveImports(services.projects, services.imports, identity, process_state.broadcast),
+        LiveBatches(services.projects, services.media_batches, identity, process_state.broadcast),
         _monitoring(clock, services, process_state.metrics),
     ]
     routes = [route for view in views for route in view.routes()]
@@ -258,5 +259,5 @@ def _views(clock: IReactorTime, services: Services, templates: Templates, cookie
         SecurityTxt(settings.site.security_contact, settings.base_url, clock.seconds),
         Announcements(services.records, services.prose),
         *admin.pages(services, forms, left_out),
-        UploadPages(services.uploads, services.file_access),
+        UploadPages(services.uploads, services.media_store, services.file_access),
     ]

@@ -62,6 +62,8 @@ CODES: tuple[ErrorCode, ...] = (
     ),
     ErrorCode("paused", errors.ForbiddenError, "The project is paused."),
     ErrorCode("barred", errors.ForbiddenError, "The project's owner does not accept answers from this volunteer."),
+    ErrorCode("batch_full", errors.ForbiddenError, "The batch has as many files as it may have. Start another one."),
+    ErrorCode("site_full", errors.ForbiddenError, "The site has no room for more media files."),
     ErrorCode("quota_exceeded", errors.ForbiddenError, "The account's projects would exceed their quota."),
     ErrorCode("not_ready", errors.ForbiddenError, "The project has no presenter or no tasks."),
     ErrorCode("no_draft", errors.ForbiddenError, "Only a draft has a link to try it."),
@@ -88,17 +90,31 @@ CODES: tuple[ErrorCode, ...] = (
         errors.PreconditionError,
         "The object has changed since it was read (If-Match). Read it again.",
     ),
+    ErrorCode("file_too_large", errors.TooLargeError, "The file is larger than the limit for its kind."),
     ErrorCode("too_large", errors.TooLargeError, "A body, file, address or header is larger than the server accepts."),
     ErrorCode("too_many_rows", errors.TooLargeError, "The array has more rows than one request may hold."),
     ErrorCode("attribute_too_large", errors.TooLargeError, "An attribute of the body is larger than it may be."),
     ErrorCode("unknown_attribute", errors.UnknownFieldError, "The query or the body names an unknown attribute."),
     ErrorCode("invalid_value", errors.InvalidValueError, "A value has the wrong type or is out of range."),
     ErrorCode("text_too_costly", errors.CostlyTextError, "A text is too long or takes too long to render."),
+    ErrorCode("system_file", errors.InvalidValueError, "The file belongs to an operating system. Leave it out."),
     ErrorCode("invalid_questions", errors.InvalidValueError, "`info.questions` does not follow its format."),
+    ErrorCode(
+        "invalid_guide",
+        errors.InvalidValueError,
+        "`info.guided_tutorial` or `info.field_guide` does not follow its format.",
+    ),
     ErrorCode("missing_attribute", errors.InvalidValueError, "The body lacks a required attribute."),
     ErrorCode("refused_target", errors.RefusedTargetError, "Target address not allowed."),
     ErrorCode("bad_json", errors.InvalidValueError, "The body is not JSON."),
     ErrorCode("bad_multipart", errors.InvalidValueError, "The multipart body is broken."),
+    ErrorCode("batch_closed", errors.ConflictError, "The batch takes no further files. Start another one."),
+    ErrorCode("upload_complete", errors.ConflictError, "The file has arrived completely."),
+    ErrorCode(
+        "changed_meanwhile",
+        errors.ConflictError,
+        "What the form changes has been changed by somebody else since it was read.",
+    ),
     ErrorCode(
         "conflict",
         errors.ConflictError,
@@ -115,6 +131,7 @@ CODES: tuple[ErrorCode, ...] = (
         errors.TooManyRequestsError,
         "You have too many background tasks waiting. Wait until some are done.",
     ),
+    ErrorCode("uploads_full", errors.TooManyRequestsError, "Too many files are being sent. Finish some first."),
     ErrorCode("too_many_streams", errors.TooManyRequestsError, "Too many streams are open from this address."),
     ErrorCode(
         "too_many_downloads", errors.TooManyRequestsError, "Too many files are being downloaded, or were recently."
@@ -122,6 +139,11 @@ CODES: tuple[ErrorCode, ...] = (
     ErrorCode("internal", None, "Something went wrong on the server. The error has been logged."),
     ErrorCode(
         "unavailable", errors.UnavailableError, "The database is unavailable or busy. Try again after Retry-After."
+    ),
+    ErrorCode(
+        "media_unavailable",
+        errors.MediaStoreError,
+        "The store of media files is unavailable. Try again after Retry-After.",
     ),
     ErrorCode("busy", errors.BusyError, "Too many passwords are being checked. Try again after Retry-After."),
     ErrorCode("timeout", errors.StatementTimeoutError, "The request takes too long. Narrow it."),

@@ -29,6 +29,7 @@ TABLE: tuple[tuple[type[errors.CrowddError], int, str], ...] = (
     (errors.TooManyRequestsError, 429, "TooManyRequests"),
     (errors.StatementTimeoutError, 503, "ServiceUnavailable"),
     (errors.BusyError, 503, "ServiceUnavailable"),
+    (errors.MediaStoreError, 503, "ServiceUnavailable"),
     (errors.UnavailableError, 503, "ServiceUnavailable"),
 )
 UNKNOWN = (500, "InternalServerError")

@@ -26,6 +26,7 @@ from crowdd.http.responses import (
     FileResponse,
     JsonResponse,
     Page,
+    PiecesResponse,
     Redirect,
     Response,
     Stream,
@@ -74,7 +75,7 @@ class Negotiator:
                 body = self._data(incoming, answer)
             case BytesResponse():
                 body = self._raw(incoming, answer)
-            case FileResponse():
+            case FileResponse() | PiecesResponse():
                 body = self._raw(incoming, BytesResponse(b"", answer.content_type, answer.status, answer.headers))
             case Stream():
                 body = self._stream_head(incoming)

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+from collections.abc import Iterator, Mapping
 from functools import cached_property
+from io import BytesIO
 from typing import IO, TYPE_CHECKING, Any, BinaryIO
 from urllib.parse import parse_qsl
 
@@ -66,6 +70,11 @@ class Incoming:
         """The value of a header, "" when absent; ``name`` is in lower case."""
         return self._headers.get(name, "")
 
+    @property
+    def headers(self) -> Mapping[str, str]:
+        """The last value of each header by its name in lower case."""
+        return self._headers
+
     def cookie(self, name: str) -> str:
         """The value of a cookie, "" when absent."""
         return cookie_names.found(self.cookie_prefix, name, self._cookies) or ""
@@ -90,6 +99,16 @@ class Incoming:
         if content is None or content.closed:
             raise DisconnectedError("The client has disconnected.")
         return content
+
+    @contextlib.contextmanager
+    def body_file(self) -> Iterator[tuple[IO[bytes], int]]:
+        """The body as a file of its own, and its length: it stays open when the client goes and Twisted closes its own.
+
+        Raises DisconnectedError as ``raw_body`` does.
+        """
+        content, length = self._content, self._length()
+        with BytesIO(content.getvalue()) if isinstance(content, BytesIO) else _another(content) as file:
+            yield file, length
 
     @cached_property
     def raw_body(self) -> bytes:
@@ -207,6 +226,12 @@ class Incoming:
         found = next((p for p in self._parts if p.name in names and p.filename), None)
         return None if found is None else (str(found.filename), found.file)
 
+    def files(self, name: str) -> list[tuple[str, IO[bytes], int]]:
+        """All files of that name in a multipart body: what each is called, open, and its bytes."""
+        if self.content_type != "multipart/form-data":
+            return []
+        return [(str(p.filename), p.file, p.size) for p in self._parts if p.name == name and p.filename]
+
     def field(self, name: str) -> str:
         """A field of the form as text, "" when it is absent or null."""
         value = self.form.get(name)
@@ -240,6 +265,10 @@ class Incoming:
         if self.content_type == "application/json" or self.query.get("response_format") == "json":
             return True
         return prefers_json(self.header("accept"))
+
+
+def _another(content: IO[bytes]) -> IO[bytes]:
+    return os.fdopen(os.dup(content.fileno()), "rb")
 
 
 def _query(uri: bytes) -> dict[str, str]:

@@ -113,4 +113,15 @@ class FileResponse:
     headers: dict[str, str] = attrs.field(factory=dict)
 
 
-Response = Page | Redirect | JsonResponse | BytesResponse | Stream | Download | FileResponse
+@attrs.frozen
+class PiecesResponse:
+    """``length`` bytes that are read while they are sent. An error in the first piece becomes an error response."""
+
+    pieces: AsyncGenerator[bytes, None] = attrs.field(repr=False)
+    length: int
+    content_type: str
+    status: int = 200
+    headers: dict[str, str] = attrs.field(factory=dict)
+
+
+Response = Page | Redirect | JsonResponse | BytesResponse | Stream | Download | FileResponse | PiecesResponse

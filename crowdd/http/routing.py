@@ -25,7 +25,8 @@ class Route:
     signed in; the handler decides about others). ``action``: what the scope of an API token must allow: read, answer,
     write or everything; unless given, read for GET and write for other methods. Pages of other sites may not do what
     ``answer`` allows: lease, answer and give back. ``by_role``: the body says which project is written, so that
-    only the rights in it can decide about a token for one project.
+    only the rights in it can decide about a token for one project. ``spooled``: its body is never read as a whole, but
+    copied from the disk to the disk, so it takes no turn among the requests that need much memory.
     """
 
     method: str
@@ -40,6 +41,7 @@ class Route:
     proof: bool = False
     action: str = ""
     by_role: bool = False
+    spooled: bool = False
 
     @property
     def assigns(self) -> bool:

@@ -2,6 +2,7 @@
 
 from functools import partial
 
+from crowdd.kinds.guides import GUIDES
 from crowdd.kinds.kind import Field, Kind, Rights, Write
 from crowdd.kinds.questions import MAX_BYTES, QUESTIONS
 from crowdd.kinds.roles import ADMINS, EVERYONE, KEYHOLDERS, OWNERS, Role
@@ -20,6 +21,7 @@ PROJECT = Kind(
         {"container", "thumbnail", "thumbnail_url", "task_presenter", "tutorial", "results", "sched", "lease_seconds"}
         | {"language", "counted_per_network", "max_answer_bytes", "answer_key"}
         | {"questions", "questions_version", "answers"}
+        | {guide.version_key for guide in GUIDES}
     ),
     pictures=("info.thumbnail_url",),
     reduced=("last_activity", "last_activity_raw", "n_tasks", "n_volunteers", "overall_progress", "owner"),
@@ -48,13 +50,15 @@ PROJECT = Kind(
         Field(
             "info",
             JsonObject(),
-            "Free-form: task_presenter, questions, tutorial, results, sched, lease_seconds, counted_per_network,"
-            " language, answer_key, answers_when_complete, token_per_volunteer, thumbnail …",
+            "Free-form: task_presenter, questions, tutorial, guided_tutorial, field_guide, results, sched,"
+            " lease_seconds, counted_per_network, language, answer_key, answers_when_complete, token_per_volunteer,"
+            " thumbnail, column_roles …",
             read=EVERYONE,
             default=dict,
             max_bytes=1_000_000,
             max_key_bytes={"task_presenter": 1_000_000, "tutorial": 1_000_000, "results": 1_000_000}
-            | {QUESTIONS: MAX_BYTES, "answers": 2 * MAX_BYTES},
+            | {QUESTIONS: MAX_BYTES, "answers": 2 * MAX_BYTES}
+            | {guide.name: guide.max_bytes for guide in GUIDES},
         ),
         Field("owner_id", Integer(), "Id of the account that owns it.", read=EVERYONE, write=Write.RESERVED),
         Field(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from importlib import import_module
-from pkgutil import iter_modules
+from pkgutil import walk_packages
 from types import ModuleType
 from typing import TypeVar
 
@@ -12,12 +12,13 @@ T = TypeVar("T")
 
 
 def declared(package: ModuleType, name: str, kind: type[T]) -> Iterator[T]:
-    """The value of ``name`` in every module of the package, in the order of the modules' names.
+    """The value of ``name`` in every module of the package and its folders, in the order of the modules' names.
 
     Raises AttributeError where it is missing, and TypeError where it is not of this kind.
     """
-    for module in sorted(iter_modules(package.__path__), key=lambda each: each.name):
-        value = getattr(import_module(f"{package.__name__}.{module.name}"), name)
+    found = walk_packages(package.__path__, f"{package.__name__}.")
+    for module in sorted((each for each in found if not each.ispkg), key=lambda each: each.name.rpartition(".")[2]):
+        value = getattr(import_module(module.name), name)
         if not isinstance(value, kind):
             raise TypeError(f"{module.name}.{name} must be a {kind.__name__} (got {value!r}).")
         yield value

@@ -149,7 +149,8 @@ class Worker(Service):
             log.failure("could not finish a background task: name={item.name} id={item.id}", item=item)
 
     async def _tell_owner(self, item: QueuedTask, email_addr: str, error: str) -> None:
-        words = {"fullname": item.who.fullname, "work": item.name.replace("_", " "), "number": item.id, "error": error}
+        work = self._handlers[item.name].title or item.name.replace("_", " ")
+        words = {"fullname": item.who.fullname, "work": work, "number": item.id, "error": error}
         await self._mail.send(self._db, email_addr, "dead_work", words, item.who.locale)
 
     async def _attempt(self, item: QueuedTask, handler: Handler) -> Outcome:

@@ -35,9 +35,9 @@ class Prepared:
         numbers = {name: f"${number}" for number, name in enumerate(types, 1)}
         body = re.sub(r"%\((\w+)\)s", lambda found: numbers[found[1]], text)
         name = "crowdd_" + hashlib.sha256(text.encode()).hexdigest()[:16]
-        definition = f"PREPARE {name} ({', '.join(types.values())}) AS {body}"
-        call = f"EXECUTE {name} ({', '.join(f'%({name})s' for name in types)})"
-        self.__attrs_init__(text, name, definition, call)
+        declared = f" ({', '.join(types.values())})" if types else ""
+        values = f" ({', '.join(f'%({name})s' for name in types)})" if types else ""
+        self.__attrs_init__(text, name, f"PREPARE {name}{declared} AS {body}", f"EXECUTE {name}{values}")
 
 
 Statement = str | Prepared

@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 import pytest_twisted
 from support.checks.shows import shows
-from support.question_lists import ONE, every_form
+from support.questions.question_lists import ONE, every_form
 
 from crowdd.http.html import question_page
 
@@ -123,6 +123,100 @@ async def test_an_owner_edits_questions_as_json_and_goes_on_with_html(served: An
     await ada.post(f"{AT}?part=questions", json={"questions": orjson.dumps(ONE).decode()})
     info = await info_of(ada, at)
     assert info["task_presenter"] is None and info["questions_version"] == 2
+
+
+SPECIES = {"name": "species", "type": "short_text", "text": "Which species?"}
+CHECK = f"{AT}/check"
+
+
+def asking(*questions: Any) -> str:
+    return orjson.dumps({**ONE, "steps": [{**ONE["steps"][0], "questions": list(questions)}]}).decode()
+
+
+def choosing(*values: str) -> Any:
+    return {**ONE["steps"][0]["questions"][0], "choices": [{"value": value, "text": value} for value in values]}
+
+
+async def answered(served: Any, ada: Any, at: str, *infos: Any) -> None:
+    """Tasks of the project, each with an answer, and one that is completed."""
+    project = int(at.rpartition("/")[2])
+    for info in infos:
+        body = {"project_id": project, "info": {"url_b": "/x.png"}, "n_answers": 1}
+        task = (await ada.post("/api/task", json=body)).json()["id"]
+        await ada.get(f"/api/project/{project}/newtask")
+        run = {"project_id": project, "task_id": task, "info": {**info, "questions_version": 1}}
+        assert (await ada.post("/api/taskrun", json=run)).status == 200
+
+
+@shows("page-editor-questions-check")
+@pytest_twisted.ensureDeferred
+async def test_checking_says_what_is_wrong_and_what_saving_means_and_stores_nothing(served: Any) -> None:
+    ada, at = await owner_of_birds(served)
+    found = (await ada.post(CHECK, json={"questions": "{"})).json()
+    assert found["problems"][0]["sentence"].startswith("Line 1, column") and found["effects"] == []
+    wrong = asking({**SPECIES, "text": ""})
+    found = (await ada.post(CHECK, json={"questions": wrong})).json()
+    assert found["problems"] == [{"path": "/steps/0/questions/0/text", "sentence": "Write a text here."}]
+    assert (await ada.post(CHECK, json={"questions": " " * 1_100_000})).json()["problems"][0]["path"] == ""
+    assert (await served.client().post(CHECK, json={"questions": wrong})).status in (302, 400, 401)
+    bob = await served.person("bob")
+    assert (await bob.post(CHECK, json={"questions": wrong})).status in (403, 404)
+    assert await info_of(ada, at) == {}
+
+    await ada.put(at, json={"info": {"questions": orjson.loads(asking(choosing("fox", "owl"), SPECIES))}})
+    await answered(served, ada, at, {"animal": "fox", "species": "Vulpes"}, {"animal": "owl"}, {"animal": "owl"})
+    same = (await ada.post(CHECK, json={"questions": asking(choosing("fox", "owl"), SPECIES)})).json()
+    assert same == {"problems": [], "advice": [], "effects": []}
+    age = {"name": "age", "type": "number", "text": "How old?"}
+    found = (await ada.post(CHECK, json={"questions": asking(age, choosing("owl", "bat"))})).json()
+    assert found["effects"] == [
+        "The project has 3 answers. They stay as they are.",
+        "The questions become version 2. New answers name it.",
+        "“age” is new: existing answers have nothing for it.",
+        "“animal” no longer has fox. Of the last 3 answers, 3 have something for it; 1 of these no longer fit.",
+        "“species” is removed. What was answered stays stored. "
+        "Of the last 3 answers, one has something for it; 1 no longer fits.",
+        "Agreement is then measured by “age” instead of “animal”.",
+        "The 3 completed tasks stay completed. Nothing is asked again.",
+    ]
+    column = asking(choosing("fox", "owl"), {**SPECIES, "text": "Which?"}).replace("url_b", "photo")
+    page = (await ada.post(f"{AT}?part=questions", json={"questions": column, "btn": "Check"})).json()
+    missing = "None of 3 tasks that were looked at has the column “photo”."
+    assert page["advice"] == [{"path": "/steps/0/media/0/source/column", "sentence": missing}]
+    assert page["effects"][2] == "“species” has other words only: all its answers fit." and page["problems"] == []
+    assert (await info_of(ada, at))["questions_version"] == 1
+
+
+@shows("page-editor-questions-base", "page-editor-questions-versions")
+@pytest_twisted.ensureDeferred
+async def test_the_second_of_two_owners_is_told_and_earlier_versions_stay(served: Any) -> None:
+    ada, at = await owner_of_birds(served)
+    here = f"{AT}?part=questions"
+    base = (await ada.page(here)).json()["form"]["base"]
+    mine, others = asking(SPECIES), asking({**SPECIES, "text": "What is it?"})
+    assert (await ada.post(here, json={"questions": others, "base": base})).json()["status"] == "success"
+    refused = (await ada.post(here, json={"questions": mine, "base": base})).json()
+    assert refused["form"]["questions"] == mine and "saved meanwhile" in refused["form"]["errors"]["questions"][0]
+    assert (await info_of(ada, at))["questions"] == orjson.loads(others)
+    again = (await ada.post(here, json={"questions": others, "base": base})).json()  # what is stored already
+    assert again["status"] == "success"
+    done = (await ada.post(here, json={"questions": mine, "base": refused["form"]["base"]})).json()
+    assert done["status"] == "success" and (await info_of(ada, at))["questions_version"] == 2
+    for number, text in ((1, others), (2, mine)):
+        page = (await ada.page(f"{here}&version={number}")).json()
+        assert orjson.loads(page["form"]["questions"]) == orjson.loads(text)
+    assert (await ada.page(f"{here}&version=3")).status == 404
+
+    for number in range(3, 104):  # 100 are kept
+        text = asking({**SPECIES, "text": f"Which one, {number}?"})
+        assert (await ada.put(at, json={"info": {"questions": orjson.loads(text)}})).status == 200
+    statement = "SELECT min(version), max(version), count(*) FROM question_version"
+    [row] = await served.database.fetch(statement)
+    assert (row["min"], row["max"], row["count"]) == (4, 103, 100)
+    assert (await ada.page(f"{here}&version=3")).status == 404
+    assert (await ada.delete(at)).status == 204
+    [row] = await served.database.fetch(statement)
+    assert row["count"] == 0
 
 
 def test_the_scripts_without_media_have_at_most_60_kb() -> None:

@@ -74,10 +74,10 @@ def test_every_setting_that_is_named_exists(path):
     text = path.read_text("utf-8")
     known = {(section, option) for section, option, _, _ in config.options()}
     for line in code_of(path):
-        for section, option in re.findall(r"(?<!\w)\[(\w+)\] ([a-z_]+)", line):
+        for section, option in re.findall(r"(?<!\w)\[(\w+)\] ([a-z0-9_]+)", line):
             assert (section, option) in known, line
     names = {f"CROWDD_{section}_{option}".upper() for section, option in known} | OTHERS
-    shown = {name for name in re.findall(r"\bCROWDD_[A-Z][A-Z_]*[A-Z]\b", text) if "<" not in name}
+    shown = {name for name in re.findall(r"\bCROWDD_[A-Z][A-Z0-9_]*[A-Z0-9]\b", text) if "<" not in name}
     assert shown <= names | {f"CROWDD_{word}" for word in ("SECTION",)}, shown - names
 
 

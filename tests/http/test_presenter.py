@@ -203,11 +203,17 @@ def test_the_bridge_gets_neither_secrets_nor_sources() -> None:
 
 
 def test_the_context_of_the_page() -> None:
-    context = presenter.page_context(
-        "task", PROJECT, task_id=7, volunteer=5, own_count=4, rank=9, progress=(10, 200), share=4
-    )
+    about = {"volunteer": 5, "own_count": 4, "rank": 9, "progress": (10, 200), "share": 4}
+    context = presenter.page_context("task", PROJECT, task_id=7, info=PROJECT["info"], **about)
     assert (context["volunteer"], context["own_count"], context["rank"]) == (5, 4, 9)
     assert context["progress"] == {"done": 10, "total": 200, "share": 4}
-    assert context["has_tutorial"] is True
+    assert (context["has_tutorial"], context["guided"], context["has_field_guide"]) == (True, False, False)
+    assert context["tutorial_seen"] == "tutorial-1"
+    guides = {"guided_tutorial": {"edition": 3}, "field_guide": {}}
+    context = presenter.page_context("task", PROJECT, info=guides)
+    assert (context["has_tutorial"], context["guided"], context["has_field_guide"]) == (True, True, True)
+    assert context["tutorial_seen"] == "tutorial-1-3", "another edition is shown again"
+    context = presenter.page_context("task", PROJECT, task_id=7, info={})
+    assert (context["has_tutorial"], context["guided"], context["has_field_guide"]) == (False, False, False)
     assert context["task_id"] == 7
     assert context["record"] == presenter.record(PROJECT)

@@ -31,7 +31,9 @@ def made(**more: object) -> Templates:
 
 
 TEMPLATES = made()
-OWN_SCRIPT = re.compile(r"/static/((presenter|tables)/)?[a-z_]+\.js\?v=\w+")
+OWN_SCRIPT = re.compile(
+    r"/static/((builder|gallery|guides|presenter|tables|upload)/[a-z_]+|[a-z_]+|vendor/tus-js-client-[0-9.]+/tus\.min)\.js\?v=\w+"
+)
 
 
 def read(case: Case) -> Page:
@@ -172,9 +174,9 @@ def test_publishing_waits_for_a_presenter_and_a_task(kind: str, ready: bool) -> 
 def test_the_list_before_publishing_says_what_is_missing_and_where_to_make_it(kind: str, lacking: list[str]) -> None:
     page = find("project/publish.html", kind)
     badges = [it for it in page.all("span") if "badge" in it.get("class").split()]
-    steps = [next(it for it in badge.parents if it.tag == "li") for badge in badges if badge.text == "Missing"]
+    steps = [next(it for it in badge.parents if it.tag == "li") for badge in badges if badge.text.strip() == "Missing"]
     links = [link.get("href") for link in page.all("a") if any(step in link.parents for step in steps)]
-    assert [address.split("/", 3)[-1] for address in links] == lacking and len(badges) == 5
+    assert [address.split("/", 3)[-1] for address in links] == lacking and len(badges) == (6 if lacking else 8)
 
 
 def test_a_new_project_asks_for_three_things() -> None:
@@ -320,6 +322,17 @@ def test_a_share_is_rounded_down_and_an_unknown_figure_is_a_dash() -> None:
     assert said("{{ 99.99|percent }} {{ 100|percent }} {{ none|percent }} {{ none|thousands }} {{ 0|percent }}") == (
         "99\u00a0% 100\u00a0% – – 0\u00a0%"
     )
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (0, "0\u00a0%"), (0.004, "<bdi>&lt; 1\u00a0%</bdi>"), (0.01, "1\u00a0%"), (0.255, "26\u00a0%"),
+        (2 / 3, "67\u00a0%"), (0.29 + 0.01, "30\u00a0%"), (0.996, "<bdi>&gt; 99\u00a0%</bdi>"), (1, "100\u00a0%"),
+    ],
+)  # fmt: skip
+def test_a_share_that_is_not_nothing_or_all_is_not_shown_so(value: float, shown: str) -> None:
+    assert said("{{ value|share }}", value=value) == shown
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema_rs import Draft202012Validator
-from support.question_lists import CHOICES, ONE, every_form
+from support.questions.question_lists import CHOICES, ONE, every_form
 
 from crowdd.kinds.questions import MEDIA, TYPES, answer_schema, declared, derived, document_schema, validate
 
@@ -55,6 +55,7 @@ def test_good_documents_have_no_problems(document: Json) -> None:
     assert validate(document) == [] and list(SCHEMA.iter_errors(document)) == []
 
 
+PLAIN_TWO: list[Json] = [{"value": value, "text": value} for value in ("grey", "white")]
 HOLDS: list[Change] = [
     set_in("story", help={"en": "Read it.", "de": "Lies es."}),
     set_in("story", text={"pt-BR": "O quê?"}),
@@ -67,6 +68,7 @@ HOLDS: list[Change] = [
     lambda document: document["steps"].extend({"name": f"s{n}"} for n in range(46)),
     lambda document: document["steps"].append({"name": "more", "questions": many(188)}),
     set_in("animal", choices=[{"value": str(n), "text": "?"} for n in range(500)], show_if=None),
+    set_in("colours", choices=[CHOICES[0], *PLAIN_TWO], show_if={"question": "animal", "is": ["owl"]}),
 ]
 
 
@@ -124,6 +126,7 @@ REFUSED = [
     refused("/steps/3/show_if", "“is”", on_step(3, show_if={"question": "animal"})),
     refused("/steps/0/media", "at most 20", on_step(0, media=[{}] * 21)),
     refused("/steps/0/media/0/type", "one of", on_step(0, media=[{"name": "m", "type": "smell"}])),
+    refused("/steps/0/media/0/type", "each page becomes a picture", on_step(0, media=[{"name": "m", "type": "pdf"}])),
     refused("/steps/0/media/0", "“source”", on_step(0, media=[{"name": "m", "type": "picture"}])),
     refused("/steps/0/media/0/source", "column", on_step(0, media=[{"name": "m", "type": "text", "source": "x"}])),
     refused(
@@ -152,6 +155,12 @@ REFUSED = [
         f"{LOOK}/0/choices/1/key",
         "have the key",
         set_in("animal", choices=[CHOICES[0], CHOICES[1] | {"key": "f"}]),
+        by_schema=False,
+    ),
+    refused(
+        f"{LOOK}/1/choices/0/key",
+        "belongs to the question “animal”",
+        set_in("colours", choices=[CHOICES[0], *PLAIN_TWO]),
         by_schema=False,
     ),
     refused(f"{LOOK}/1/min", "only 3", set_in("colours", min=4), by_schema=False),

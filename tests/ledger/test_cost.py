@@ -126,5 +126,7 @@ def test_hot_functions_use_no_bitmap_scans(ledger: Ledger) -> None:
     Whether it chooses a bitmap depends on when it looked at the table last; ``bench.hot`` shows what that costs: a pair
     took 0.7 ms of its CPU instead of 0.4 after half a minute.
     """
-    without = "SELECT array_agg(proname::text ORDER BY proname) FROM pg_proc WHERE 'enable_bitmapscan=off' = ANY (proconfig)"
+    without = (
+        "SELECT array_agg(proname::text ORDER BY proname) FROM pg_proc WHERE 'enable_bitmapscan=off' = ANY (proconfig)"
+    )
     assert ledger.value(without) == ["lease_task", "next_tasks", "submit"]

@@ -22,6 +22,7 @@ from crowdd.errors import ConfigError, ConflictError, InvalidValueError, Unavail
 from crowdd.languages import Languages
 from crowdd.requester import Requester
 from crowdd.sched.handler import Handler
+from crowdd.sched.tasks import import_tasks
 
 BASE = "https://crowdd.example"
 SENDER = Sender(lambda: "Site & Söhne", "crowdd@example.org", "crowdd.example")
@@ -31,6 +32,7 @@ EVIL = "Eve\r\nBcc: victim@example.org\r\n\r\n<script>alert(1)</script>{{ 7*7 }}
 CONTEXTS: dict[str, dict[str, Any]] = {
     "test": {},
     "dead_work": {"fullname": EVIL, "work": EVIL, "number": 7, "error": EVIL},
+    "source_off": {"name": EVIL, "short_name": "birds", "url": "https://x.example/", "reason": EVIL},
     "webhook_off": {"name": EVIL, "short_name": "birds", "reason": EVIL},
     "reset_password": {"name": EVIL, "url": "https://crowdd.example/x?key=k", "hours": 5},
     "confirm_registration": {"name": EVIL, "url": "https://crowdd.example/x?key=k", "hours": 5},
@@ -323,12 +325,13 @@ async def test_who_waits_for_work_that_died_is_told(services, pool):
         raise InvalidValueError("Line 3 is no task.")
 
     item_id = await services.queue.add(pool, "import_tasks", {}, ada)
-    (settled,) = await worker_on(services, Handler("import_tasks", run)).take()
+    (settled,) = await worker_on(services, Handler("import_tasks", run, title=import_tasks.HANDLER.title)).take()
     await settled
     (row,) = await services.mail.list()
     letter = await services.mail.get(row.id)
     assert (row.recipient, row.locale, row.template) == ("ada@example.org", "de", "dead_work")
-    assert all(words in letter.text for words in ("Ada L", "import tasks", str(item_id), "Line 3 is no task."))
+    assert all(words in letter.text for words in ("Ada L", "Import von Aufgaben", str(item_id), "Line 3 is no task."))
+    assert "Import von Aufgaben" in letter.subject and "Import von Aufgaben" in letter.html
 
 
 @pytest_twisted.ensureDeferred

@@ -40,7 +40,7 @@ READ = (
     "/admin/categories/del/1", "/admin/featured", "/admin/announcement", "/admin/announcement/new",
     "/admin/announcement/1/update", "/admin/dashboard/", "/admin/audit", "/admin/security", "/admin/queue",
     "/admin/jobs", "/admin/webhooks", "/admin/mail", "/admin/site", "/admin/site/look", "/admin/site/texts/en",
-    "/admin/site/rules", "/admin/site/invitations",
+    "/admin/site/rules", "/admin/site/invitations", "/admin/templates",
 )  # fmt: skip
 WRITE = (
     "/admin/users", "/admin/users/add/{person}", "/admin/users/del/{boss}", "/admin/users/block/{person}",
@@ -48,7 +48,7 @@ WRITE = (
     "/admin/featured/{project}", "/admin/featured/{project}/remove", "/admin/announcement/new",
     "/admin/announcement/1/update", "/admin/announcement/1/delete", "/admin/queue/1/cancel", "/admin/queue/cancel", "/admin/queue/retry", "/admin/mail/again", "/admin/queue/1/retry", "/admin/mail/1/again",
     "/admin/site/look", "/admin/site/texts/en", "/admin/site/rules", "/admin/site/test-mail", "/admin/site/hide-steps",
-    "/admin/site/invitations", "/admin/site/invitations/1/withdraw",
+    "/admin/site/invitations", "/admin/site/invitations/1/withdraw", "/admin/templates", "/admin/templates/boxes",
 )  # fmt: skip
 
 
@@ -147,7 +147,7 @@ async def test_these_are_all_addresses(served):
         path.replace("<int:user_id>", "{person}" if "del/" not in path else "{boss}")
         .replace("<int:category_id>", "1").replace("<int:project_id>", "{project}")
         .replace("<int:announcement_id>", "1").replace("<int:item_id>", "1").replace("<int:mail_id>", "1")
-        .replace("<language>", "en").replace("<invitation>", "1").rstrip("/")
+        .replace("<template>", "boxes").replace("<language>", "en").replace("<invitation>", "1").rstrip("/")
         for path in found
     }  # fmt: skip
     assert by_pattern == known

@@ -151,7 +151,10 @@ def test_north_is_above_and_east_on_the_right():
 def test_a_timeline_leaves_no_time_out(times, labels):
     drawn = draw_timeline([{"time": time, "group": 1, "n": nth + 1} for nth, time in enumerate(times)], 3)
     assert [bar["label"] for bar in drawn["bars"]] == labels
-    assert sum(bar["n"] for bar in drawn["bars"]) == sum(range(len(times) + 1)) and drawn["highest"] in (len(times), len(times) + 1)
+    assert sum(bar["n"] for bar in drawn["bars"]) == sum(range(len(times) + 1)) and drawn["highest"] in (
+        len(times),
+        len(times) + 1,
+    )
     assert drawn["highest"] % 2 == 0
 
 

@@ -382,3 +382,17 @@ async def test_orphaned_uploads_go_and_nothing_else(served):
         orphan, gone, "project-999999/night.png", f"{here}/.night.png.77", before_that, of_nobody,
     }  # fmt: skip
     assert {of_ada, kept, spoken_of, fresh, site, f"{here}/night.png"} <= left
+
+
+@pytest_twisted.ensureDeferred
+async def test_media_of_projects_that_are_gone_leave_the_bucket(serve, s3_service, tmp_path):
+    served = await serve(**s3_service.environment())
+    project = await served.project(await served.person("ada"))
+    store, names = served.services.media_store, served.services.media_names
+    (tmp_path / "source").write_bytes(b"a picture")
+    keys = [names.key(number, "a" * 64, ".jpg") for number in (project["id"], 999_998)]
+    for key in keys:
+        await store.put(key, tmp_path / "source", "image/jpeg")
+    (job,) = (each for each in every_job() if each.name == "sweep_uploads")
+    assert await job.work(served.services) == "1 removed"
+    assert [await store.size(key) for key in keys] == [9, None]

@@ -20,6 +20,8 @@ ALTER TABLE account ENABLE TRIGGER USER;
 INSERT INTO person_stat (user_id, runs, shown) SELECT id, 1, true FROM account ON CONFLICT DO NOTHING;
 ANALYZE account, person_stat
 """
+
+
 @pytest_twisted.ensureDeferred
 async def test_lists_of_accounts_touch_few_pages(served):
     for statement in FILL.format(accounts=ACCOUNTS).split(";"):

@@ -31,10 +31,15 @@ NAMES = {
     "post_id": "SELECT min(id) FROM blogpost GROUP BY project_id ORDER BY project_id LIMIT 2",
     "category": "SELECT short_name FROM category WHERE id IN (SELECT category_id FROM project) ORDER BY id LIMIT 1",
     "import_id": "SELECT min(id) FROM task_import GROUP BY project_id ORDER BY project_id LIMIT 2",
+    "batch_id": "SELECT min(id) FROM media_batch GROUP BY project_id ORDER BY project_id LIMIT 2",
+    "file_id": "SELECT min(id) FROM media_file GROUP BY project_id ORDER BY project_id LIMIT 2",
     "collection_id": "SELECT min(id) FROM collection",
+    "comment_id": "SELECT min(id) FROM task_comment",
     "item_id": "SELECT min(id) FROM queue_item",
     "language": "SELECT 'en'",
+    "template": "SELECT 'boxes'",
     "mail_id": "SELECT min(id) FROM mail",
+    "version": "SELECT '1'",
     "delivery_id": "SELECT min(id) FROM delivery GROUP BY project_id ORDER BY project_id LIMIT 2",
 }
 # What no stage has by itself: work, letters, deliveries that failed, a log of jobs. ``encrypted`` is a secret of a webhook.
@@ -45,15 +50,24 @@ INSERT INTO queue_item (name, arguments, user_id, admin, via, state, created, du
 INSERT INTO mail (created, recipient, template, locale, subject, text, html, state, due, error)
     SELECT clock(), email_addr, 'export_ready', 'en', 'x', 'x', 'x', state, clock(), 'x' FROM account, unnest(ARRAY['dead', 'held']) AS state;
 UPDATE project SET webhook = 'https://receiver.example/';
+UPDATE project SET info = info || '{"field_guide_version": 1, "field_guide": {"version": 1, "groups": [{"name": "x", "title": "x"}], "entries": [
+    {"name": "x", "title": "x", "group": "x", "text": "x", "keywords": "x", "pictures": [{"url": "/static/img/mark.svg", "description": "x", "credit": "x"}]}]}}';
+INSERT INTO guide_version (project_id, guide, version, created, document) SELECT id, 'field_guide', 1, clock(), info->'field_guide' FROM project;
 INSERT INTO webhook (project_id, secret_encrypted, active, why_off) SELECT id, %(encrypted)s, false, 'x' FROM project ON CONFLICT (project_id) DO UPDATE SET active = false;
 INSERT INTO delivery (project_id, kind, created, state, next_at, finished) SELECT id, 'ping', clock(), 'failed', clock(), clock() FROM project;
 INSERT INTO delivery_attempt (project_id, delivery_id, at, url, body, status, answer, problem, seconds)
     SELECT project_id, id, clock(), 'x', '{"x": "x"}', 500, 'x', 'x', 1 FROM delivery;
 INSERT INTO task_import (project_id, user_id, created, name, format, file, bytes, rows, columns, sample)
     SELECT id, owner_id, clock(), 'x', 'csv', 'x', 1, 1, '["x"]', '[{"x": "x"}]' FROM project;
+INSERT INTO media_batch (project_id, user_id, created, grouping, column_name, keep_location, keep_original, n_answers)
+    SELECT id, owner_id, clock(), 'file', 'x', false, false, 3 FROM project;
+INSERT INTO media_file (batch_id, project_id, created, path, key, bytes, state, reason, prepared, task_id)
+    SELECT b.id, b.project_id, clock(), 'x', state, 1, state, '{"one": null, "text": "x"}', '{"kind": "x", "url": "x", "thumbnail": "x"}',
+           (SELECT min(id) FROM task t WHERE t.project_id = b.project_id) FROM media_batch b, unnest(ARRAY['added', 'refused']) AS state;
 INSERT INTO collection (user_id, created, name, description, published) SELECT owner_id, clock(), short_name, 'x', true FROM project;
 INSERT INTO collection_item (collection_id, project_id, task_id, created, note)
     SELECT c.id, t.project_id, t.id, clock(), 'x' FROM collection c, task t;
+INSERT INTO task_comment (project_id, task_id, actor, created, kind, text) SELECT project_id, id, 'i:x', clock(), 'problem', 'x' FROM task;
 INSERT INTO import_error (import_id, line, reason, text) SELECT id, 1, 'x', 'x' FROM task_import;
 INSERT INTO job_run (name, began, seconds, outcome, words) VALUES ('fold', clock(), 1, 'failed', 'x');
 INSERT INTO job (name, due, outcome, began, seconds, words) VALUES ('odd', clock(), 'failed', clock(), 1, 'x') ON CONFLICT DO NOTHING;
@@ -61,6 +75,7 @@ INSERT INTO job (name, due, outcome, began, seconds, words) VALUES ('odd', clock
 # What is no page that a person reads: data, files, streams that never end, and what acts on GET (by a link).
 _NO_PAGE = re.compile(
     r"/api/(?!docs)|/api/?$|/uploads/|/static/|/health|/ready|/metrics|/palette$|/project/<short_name>/(.*/)?(events|live)$"
+    r"|/project/<short_name>/tasks/media/<int:batch_id>/files|/project/<short_name>/(tutorial|fieldguide)/versions/"
     r"|/account/signout|/admin/users/(add|del)/"
 )
 _NAME = re.compile(r"<(?:\w+(?:\([^)]*\))?:)?(\w+)>")

@@ -11,7 +11,9 @@ _DWC, _DC = "http://rs.tdwg.org/dwc/terms/", "http://purl.org/dc/terms/"
 
 def described(core: str, media: str = "", head: str = _HEAD) -> str:
     """A description with fields of the core and of media: terms by their local name, the first column is the key."""
-    tables = f'<core {_FORM} rowType="{_DWC}Occurrence"><files><location>occurrence.txt</location></files><id index="0"/>'
+    tables = (
+        f'<core {_FORM} rowType="{_DWC}Occurrence"><files><location>occurrence.txt</location></files><id index="0"/>'
+    )
     tables += _fields(core, _DWC) + "</core>"
     if media:
         tables += f'<extension {_FORM} rowType="http://rs.gbif.org/terms/1.0/Multimedia"><files>'

@@ -12,9 +12,11 @@ import click
 
 from crowdd.admin_cli.health_probe import complaints
 from crowdd.admin_cli.output import json_option, print_json
-from crowdd.admin_cli.runtime import with_database
+from crowdd.admin_cli.runtime import reactor, with_database
 from crowdd.config import Settings, load
 from crowdd.domain.core import secrets as keys
+from crowdd.domain.media.configured import s3_store
+from crowdd.domain.media.copying import check
 from crowdd.domain.server import server_key
 from crowdd.domain.server.doctor_rules import Facts, Finding, of_data_folder, of_server, of_settings
 from crowdd.domain.server.recount import Checking
@@ -35,8 +37,8 @@ from crowdd.storage.webhooks import webhooks
 def doctor(ctx: click.Context, thorough: bool, as_json: bool) -> None:
     """Check settings, data folder, database, server, jobs, queue, e-mails and webhooks, and print problems.
 
-    Each problem comes with what to do about it. Changes nothing. Exits with 1 if there is a problem, and with 0 if
-    there is none or only advice.
+    Each problem comes with what to do about it. Changes nothing: a file that it writes to an S3 bucket is removed.
+    Exits with 1 if there is a problem, and with 0 if there is none or only advice.
     """
     found = examine(ctx.obj, thorough)
     if as_json:
@@ -78,8 +80,19 @@ async def _of_database(settings: Settings, pool: Pool, thorough: bool) -> list[F
         webhooks=[state_view(row) for row in await webhooks.states(pool)],
         backup_days=settings.data.backup_days,
         configured=bool(settings.db.dsn),
+        media_complaint=await _media(settings),
     )
     return of_server(facts) + (await _recounted(pool) if thorough else [])
+
+
+async def _media(settings: Settings) -> str:
+    """Why the bucket cannot be used; empty if it can, or if there is none."""
+    if settings.media.store != "s3":
+        return ""
+    try:
+        return await check(s3_store(reactor, settings.media))
+    except CrowddError as error:
+        return message_of(error)
 
 
 def _folder(settings: Settings) -> tuple[int, int | None]:

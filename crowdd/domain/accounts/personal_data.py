@@ -36,6 +36,8 @@ task_runs        your answers
 favourites       tasks that you marked
 collections      what you called your collections of tasks
 collected_tasks  the tasks in them, with your notes
+comments         what you wrote to owners about tasks
+templates        what you saved as templates, with sample tasks
 blogposts        what you wrote
 announcements    what you announced
 acts             what you did that is written down

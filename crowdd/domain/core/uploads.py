@@ -39,11 +39,17 @@ _SIGNATURES = (
     (0, b"ID3", ".mp3", "audio/mpeg"),
     (0, b"\xff\xfb", ".mp3", "audio/mpeg"),
     (0, b"OggS", ".ogg", "audio/ogg"),
+    (0, b"fLaC", ".flac", "audio/flac"),
     (8, b"WAVE", ".wav", "audio/wav"),
     (4, b"ftyp", ".mp4", "video/mp4"),
     (0, b"\x1aE\xdf\xa3", ".webm", "video/webm"),
 )
-TYPES = {suffix: type_ for _offset, _begin, suffix, type_ in _SIGNATURES} | {".jpeg": "image/jpeg"}
+TYPES = {suffix: type_ for _offset, _begin, suffix, type_ in _SIGNATURES} | {
+    ".jpeg": "image/jpeg",
+    ".m4a": "audio/mp4",
+    ".ogv": "video/ogg",
+    ".weba": "audio/webm",
+}
 
 
 @attrs.frozen

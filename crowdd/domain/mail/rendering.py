@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from crowdd.languages import NAMES, SOURCE, Languages
+from crowdd.languages import NAMES, SOURCE, Languages, Sentence
 from crowdd.languages.content_languages import direction_of
 from crowdd.lazy import lazy
 
@@ -35,7 +35,7 @@ class RenderedMail:
 class MailRenderer:
     """Writes letters. A template sees what it is given, and ``site``, ``base_url``, ``locale`` and ``direction``.
 
-    ``site`` returns the name of the site.
+    Sentences in what it is given are said in its language. ``site`` returns the name of the site.
     """
 
     def __init__(self, languages: Languages, site: Callable[[], str], base_url: str) -> None:
@@ -53,7 +53,8 @@ class MailRenderer:
         """
         locale = locale if locale in NAMES else SOURCE
         ours = {"site": self._site(), "base_url": self._base_url, "locale": locale, "direction": direction_of(locale)}
-        values = {**ours, **context}
+        said = {word: self._languages.say(v, locale) if isinstance(v, Sentence) else v for word, v in context.items()}
+        values = {**ours, **said}
         speaking = self._speaking(locale)
         plain = speaking.get_template(f"{name}.txt")
         subject, text = ("".join(plain.blocks[block](plain.new_context(values))) for block in ("subject", "text"))

@@ -86,7 +86,15 @@ class Outgoing:
         asking = self._ask(method, target, headers or {}, body, max_bytes, sink)
         return await self._in_time(asking, target, seconds)
 
-    async def fetch(self, url: str, *, seconds: float, max_bytes: int, sink: Callable[[bytes], object]) -> Response:
+    async def fetch(
+        self,
+        url: str,
+        *,
+        seconds: float,
+        max_bytes: int,
+        sink: Callable[[bytes], object],
+        headers: Mapping[str, str] | None = None,
+    ) -> Response:
         """GET without credentials, over at most MAX_REDIRECTS redirects; ``sink`` gets the body of the last answer.
 
         Each address is checked like the first, and https leads to https only. ``seconds`` are for all together.
@@ -94,7 +102,7 @@ class Outgoing:
         """
         target, end = self.target(url), self._reactor.seconds() + seconds
         for _hop in range(MAX_REDIRECTS + 1):
-            asking = self._ask("GET", target, {}, None, max_bytes, sink, _REDIRECTS)
+            asking = self._ask("GET", target, headers or {}, None, max_bytes, sink, _REDIRECTS)
             reply = await self._in_time(asking, target, max(0.0, end - self._reactor.seconds()))
             if reply.status not in _REDIRECTS:
                 return reply

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
+
+import orjson
+
 from crowdd.errors import InvalidValueError
 from crowdd.kinds import questions
 from crowdd.kinds.project import PROJECT
@@ -35,6 +39,16 @@ async def complete_part(tx: Database, project_id: int, stored: Values, part: Val
         return {**part, **{name: full[name] for name in DERIVED if name in full and full[QUESTIONS] is not None}}
     asks = stored.get(QUESTIONS) is not None
     return {name: value for name, value in part.items() if not (asks and name in DERIVED)}
+
+
+def state(info: Values) -> str:
+    """A word for what volunteers are shown: questions, their version, and a presenter in their place."""
+    return hashlib.sha256(orjson.dumps(shown(info), option=orjson.OPT_SORT_KEYS)).hexdigest()[:20]
+
+
+def shown(info: Values) -> Values:
+    """The keys of ``info`` that decide what volunteers are shown; None for those that are missing."""
+    return {name: info.get(name) for name in (QUESTIONS, "questions_version", "task_presenter")}
 
 
 def asks(info: Values) -> bool:

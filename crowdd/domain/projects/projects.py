@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Mapping
+from types import MappingProxyType
 
 import attrs
 
@@ -18,9 +19,12 @@ from crowdd.domain.core.secrets import Secrets, place, token
 from crowdd.domain.core.uploads import FileChanges
 from crowdd.domain.projects import project_questions
 from crowdd.domain.projects.answer_recount import recount
+from crowdd.domain.projects.guides import documents
 from crowdd.domain.projects.schedulers import choose
 from crowdd.domain.webhooks.webhooks import Webhooks
 from crowdd.errors import AnonymousError, ForbiddenError, InvalidRequestError, InvalidValueError, NotFoundError
+from crowdd.kinds import column_roles
+from crowdd.kinds.column_roles import COLUMN_ROLES
 from crowdd.kinds.kind import Kind
 from crowdd.kinds.project import PROJECT
 from crowdd.kinds.roles import OWNERS, Role
@@ -61,6 +65,7 @@ class ProjectBehaviour(Behaviour):
         made = []
         for values in rows:
             project_id = await projects.add(tx, await self.prepare(tx, who, values))
+            await documents.begin(tx, project_id, values["info"])
             await projects.set_secret_key(tx, project_id, new_secret_key(self._secrets, project_id))
             await self._follow(tx, who, project_id, values)
             await self._webhooks.follow(tx, project_id, None, values["webhook"] or None)
@@ -78,7 +83,7 @@ class ProjectBehaviour(Behaviour):
         check_info(values["info"])
         return {
             **values,
-            "info": project_questions.complete({}, values["info"]),
+            "info": documents.complete_new(values["info"]),
             "webhook": values["webhook"] or None,
             "owner_id": who.user_id,
             "owners_ids": [who.user_id],
@@ -92,7 +97,7 @@ class ProjectBehaviour(Behaviour):
             changes["category_id"] = await _category(tx, changes["category_id"])
         if "info" in changes:
             check_info(changes["info"])
-            changes["info"] = project_questions.complete(row["info"], changes["info"])
+            changes["info"] = await documents.complete(tx, row["id"], row["info"], changes["info"])
         if "webhook" in changes:
             changes["webhook"] = changes["webhook"] or None
             await self._webhooks.follow(tx, row["id"], row["webhook"], changes["webhook"])
@@ -297,15 +302,25 @@ class Projects:
         rights.require(who, row["roles"], OWNERS)
         return await audit.latest(self._db, place, project=row["id"], user=user)
 
-    async def tell(self, row: ProjectPage, info: Mapping[str, object], who: Requester) -> None:
-        """Changes some keys of ``info``, and those that follow from questions; leaves the others as they are."""
+    async def tell(
+        self,
+        row: ProjectPage,
+        info: Mapping[str, object],
+        who: Requester,
+        expected: Mapping[str, object] = MappingProxyType({}),
+    ) -> None:
+        """Changes some keys of ``info``, and those that follow from them (``documents``); others stay.
+
+        Raises ConflictError if a key of ``expected`` has another value now, None for a missing key.
+        """
         rights.require(who, row["roles"], OWNERS)
         changed = {**row["info"], **info}
         check_info(changed)
         PROJECT.field("info").require_size(changed, row["info"])
 
         async def work(tx: Database) -> None:
-            told = await project_questions.complete_part(tx, row["id"], row["info"], dict(info))
+            await documents.require_unchanged(tx, row["id"], expected)
+            told = await documents.complete_part(tx, row["id"], row["info"], dict(info))
             await projects.tell(tx, row["id"], told)
             for name, value in told.items():
                 before, after = audit.shortened(row["info"].get(name)), audit.shortened(value)
@@ -403,6 +418,8 @@ def check_info(info: Values) -> None:
         raise InvalidValueError(
             _("info.answer_key must be a string of 1 to %(max)s characters.", max=MAX_KEY_CHARACTERS)
         )
+    if info.get(COLUMN_ROLES) is not None:
+        column_roles.check(info[COLUMN_ROLES])
     size = info.get("max_answer_bytes")
     if size is not None and (type(size) is not int or not MAX_ANSWER_BYTES <= size <= MAX_RAISED_BYTES):
         words = f"`info.max_answer_bytes` must be a whole number from {MAX_ANSWER_BYTES} to {MAX_RAISED_BYTES}"

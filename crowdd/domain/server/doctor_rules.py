@@ -130,13 +130,14 @@ class Facts:
     key_complaint: str = ""  # how secret.key does not fit the database
     backup_days: int = 0  # [data] backup_days
     configured: bool = True  # [db] dsn names the database; else it is crowdd's own
+    media_complaint: str = ""  # why the store of media files cannot be used
 
 
 def of_server(facts: Facts) -> list[Finding]:
     """What can be said of a server whose database answers."""
     looks: tuple[Callable[[Facts], Iterator[Finding]], ...] = (
         _of_data_folder, _of_postgresql, _of_roles, _of_running, _of_jobs, _of_queue, _of_letters, _of_webhooks,
-        _of_people, _of_backups,
+        _of_people, _of_backups, _of_media,
     )  # fmt: skip
     return [finding for look in looks for finding in look(facts)]
 
@@ -282,6 +283,11 @@ def _of_backups(facts: Facts) -> Iterator[Finding]:
         yield Finding("No backup was made with crowdctl backup.", todo, wrong=False)
     if age is not None and age / _DAY > facts.backup_days:
         yield Finding(f"The last backup is {_duration(age)} old.", todo)
+
+
+def _of_media(facts: Facts) -> Iterator[Finding]:
+    if facts.media_complaint:
+        yield Finding(f"Media files cannot be stored. {facts.media_complaint}", "See [media] in docs/configuration.md.")
 
 
 def _duration(seconds: float) -> str:

@@ -36,16 +36,23 @@ from crowdd.domain.mail.mail import Mail
 from crowdd.domain.mail.message import Sender
 from crowdd.domain.mail.rendering import MailRenderer
 from crowdd.domain.mail.transport import Post
+from crowdd.domain.media.configured import media_store as configured_media_store
+from crowdd.domain.media.preparation.process import LimitedPreparation
+from crowdd.domain.media.prepared import MediaPreparation
+from crowdd.domain.media.store import MediaNames, MediaStore
 from crowdd.domain.outbound.client import Outgoing
 from crowdd.domain.projects.file_access import FileAccess
 from crowdd.domain.projects.live_state import Live
 from crowdd.domain.projects.media import MediaBehaviour
 from crowdd.domain.projects.ownership import Ownership
 from crowdd.domain.projects.palette import Palette
+from crowdd.domain.projects.posters.posters import Posters
 from crowdd.domain.projects.project_lists import ProjectLists
 from crowdd.domain.projects.project_pictures import ProjectPictures
 from crowdd.domain.projects.project_settings import SettingsOverview
 from crowdd.domain.projects.projects import ProjectBehaviour, Projects
+from crowdd.domain.projects.publishing.publishing_checks import PublishingChecks
+from crowdd.domain.projects.questions.reviews import QuestionReviews
 from crowdd.domain.projects.statistics import Statistics
 from crowdd.domain.projects.thumbnails import Thumbnails
 from crowdd.domain.server.administration import Administration, CategoryBehaviour
@@ -55,6 +62,7 @@ from crowdd.domain.server.site_administration import SiteAdministration
 from crowdd.domain.tasks.barring import Barring
 from crowdd.domain.tasks.changes import Changes
 from crowdd.domain.tasks.collections import Collections
+from crowdd.domain.tasks.comments import Comments
 from crowdd.domain.tasks.contributions import Contributions, TaskRunBehaviour
 from crowdd.domain.tasks.favourites import Favourites
 from crowdd.domain.tasks.finished_tasks import FinishedTasks
@@ -67,7 +75,14 @@ from crowdd.domain.tasks.tasks import TaskBehaviour
 from crowdd.domain.tasks.volunteers import Volunteers
 from crowdd.domain.transfer.download_limits import DownloadLimits
 from crowdd.domain.transfer.exports import Exports, Reading, Resources
+from crowdd.domain.transfer.gallery.gallery import Gallery
+from crowdd.domain.transfer.gallery.sample_tasks import SampleTasks
+from crowdd.domain.transfer.gallery.saving import TemplateMaker
 from crowdd.domain.transfer.imports import Imports
+from crowdd.domain.transfer.media_batches.batches import Batches
+from crowdd.domain.transfer.media_batches.incoming_files import IncomingFiles
+from crowdd.domain.transfer.media_batches.runner import BatchRunner
+from crowdd.domain.transfer.scheduled.import_sources import Sources
 from crowdd.domain.transfer.spool import Spools
 from crowdd.domain.webhooks.webhooks import Webhooks
 from crowdd.kinds import KINDS
@@ -105,8 +120,11 @@ class Services:
     projects: Projects
     ownership: Ownership
     palette: Palette
+    question_reviews: QuestionReviews
     project_lists: ProjectLists
     thumbnails: Thumbnails
+    posters: Posters
+    publishing_checks: PublishingChecks
     live: Live
     external: ExternalUsers
     contributions: Contributions
@@ -114,8 +132,12 @@ class Services:
     leases: Leases
     favourites: Favourites
     collections: Collections
+    comments: Comments
     participation: Participation
     uploads: Uploads
+    media_store: MediaStore
+    media_names: MediaNames
+    media_preparation: MediaPreparation
     file_access: FileAccess
     prose: Prose
     quota: Quota
@@ -133,6 +155,11 @@ class Services:
     settings_overview: SettingsOverview
     exports: Exports
     imports: Imports
+    gallery: Gallery
+    template_maker: TemplateMaker
+    sample_tasks: SampleTasks
+    media_batches: Batches
+    sources: Sources
     statistics: Statistics
     checking: Checking
     retention: Retention
@@ -151,6 +178,8 @@ class Services:
             self.passwords,
             self.outgoing,
             self.people.worker_thread,
+            self.media_store,
+            self.media_preparation.worker_thread,
             self.people.providers.found,
             self.languages,
             self.mail.post,
@@ -175,6 +204,8 @@ class Services:
             self.passwords,
             outgoing,
             self.people.worker_thread,
+            self.media_store,
+            self.media_preparation.worker_thread,
             configured(settings.signin, outgoing),
             self.languages,
             post(reactor, settings.mail, host_of(settings)),
@@ -209,6 +240,8 @@ def build(
         Passwords(reactor, threads=max(1, (os.cpu_count() or 1) // 2)),
         outgoing,
         WorkerThread(reactor),
+        configured_media_store(reactor, settings.media, settings.data.dir / "uploads"),
+        WorkerThread(reactor),
     )
     away = post(reactor, settings.mail, host_of(settings))
     found, languages = configured(settings.signin, outgoing), Languages.read()
@@ -229,6 +262,8 @@ def _assemble(
     passwords: Passwords,
     outgoing: Outgoing,
     worker_thread: WorkerThread,
+    media_store: MediaStore,
+    preparing: WorkerThread,
     providers: Mapping[str, Provider],
     languages: Languages,
     away: Post | None,
@@ -276,6 +311,33 @@ def _assemble(
     changes = Changes(db, change_notifier.notify, queue)
     projects = Projects(db, change_notifier.notify, passwords, attempts, quota)
     spools = Spools(settings.data.dir / "spool", settings.data.min_free_bytes)
+    incoming = IncomingFiles(settings.data.dir / "media", settings.data.min_free_bytes)
+    media_names, media_thread = MediaNames(uploads.key), worker_thread.another()
+    preparation = LimitedPreparation(preparing, settings.media)
+    batch_runner = BatchRunner(
+        db,
+        change_notifier.notify,
+        incoming,
+        media_thread,
+        preparation,
+        media_store,
+        media_names,
+        quota,
+        settings.uploads,
+    )
+    imports = Imports(
+        db,
+        change_notifier.notify,
+        queue,
+        outgoing,
+        worker_thread.another(),
+        settings.data.dir / "imports",
+        settings.http.max_import_bytes,
+        quota,
+        secrets,
+        changes,
+        site,
+    )
     return Services(
         db=db,
         seconds=seconds,
@@ -318,7 +380,10 @@ def _assemble(
         ownership=Ownership(db, secrets, accounts, attempts),
         project_lists=ProjectLists(db),
         palette=Palette(db),
+        question_reviews=QuestionReviews(db),
         thumbnails=Thumbnails(db, worker_thread, uploads, settings.base_url, quota),
+        posters=Posters(worker_thread.another(), uploads, site.name),
+        publishing_checks=PublishingChecks(db),
         live=Live(db),
         external=external,
         contributions=contributions,
@@ -326,8 +391,12 @@ def _assemble(
         leases=Leases(db, change_notifier.notify, contributions),
         favourites=Favourites(db, records),
         collections=Collections(db, records),
+        comments=Comments(db, records, contributions),
         participation=Participation(db),
         uploads=uploads,
+        media_store=media_store,
+        media_names=media_names,
+        media_preparation=preparation,
         file_access=FileAccess(db, secrets, seconds),
         prose=prose,
         quota=quota,
@@ -344,16 +413,20 @@ def _assemble(
         project_pictures=ProjectPictures(records, settings.base_url),
         settings_overview=settings_overview,
         exports=Exports(db, export_resources, spools, settings.base_url, secrets.key("mask")),
-        imports=Imports(
+        imports=imports,
+        sources=Sources(db, change_notifier.notify, queue, outgoing, imports, mail),
+        gallery=Gallery(db),
+        template_maker=TemplateMaker(records, uploads, worker_thread.do, settings.base_url),
+        sample_tasks=SampleTasks(db, changes),
+        media_batches=Batches(
             db,
             change_notifier.notify,
             queue,
-            outgoing,
-            worker_thread.another(),
-            settings.data.dir / "imports",
-            settings.http.max_import_bytes,
-            quota,
-            secrets,
+            incoming,
+            media_thread,
+            settings.uploads,
+            settings.quota,
+            batch_runner,
             changes,
             site,
         ),

@@ -6,7 +6,8 @@ import itertools
 import re
 import time
 
-from crowdd.domain.core.uploads import Uploads
+from crowdd.domain.core.uploads import Uploads, container_of
+from crowdd.domain.media.store import MediaStore
 from crowdd.kinds import KINDS
 from crowdd.storage.core import quota
 from crowdd.storage.database import Database
@@ -36,6 +37,32 @@ async def sweep(db: Database, uploads: Uploads, now: float | None = None) -> int
             uploads.forget(path)
         await quota.note_files(db, uploads.sizes(set(chunk).difference(orphans)), orphans)
         gone += len(orphans)
+    return gone
+
+
+async def sweep_media(db: Database, store: MediaStore) -> int:
+    """Removes the media of projects that are gone from the store, and says how many files there were.
+
+    For stores that have media of committed projects only: files in the folder of uploads may belong to a
+    transaction under way (``sweep``).
+    """
+    gone, some = 0, []
+    async for project_id in store.projects():
+        some.append(project_id)
+        if len(some) == _CHUNK:
+            gone, some = gone + await _drop_media(db, store, some), []
+    return gone + await _drop_media(db, store, some)
+
+
+async def _drop_media(db: Database, store: MediaStore, projects: list[int]) -> int:
+    there = await media.owners_there(db, [container_of(project_id) for project_id in projects])
+    gone = 0
+    for project_id in projects:
+        if container_of(project_id) in there:
+            continue
+        keys = [key async for key, _size in store.keys(project_id)]
+        await store.delete(keys)
+        gone += len(keys)
     return gone
 
 

@@ -323,7 +323,8 @@ class Changes:
         alone = ids is not None and len(ids) == 1
         after: Values = {**values, "tasks": "all" if ids is None else len(ids)}
         if isinstance(chosen, TaskFilter):
-            after["tasks"] = {name: value for name, value in attrs.asdict(chosen).items() if value not in (None, ())}
+            filters = attrs.asdict(chosen, filter=attrs.filters.exclude("owns"))
+            after["tasks"] = {name: value for name, value in filters.items() if value not in (None, ())}
         if "actor" in after:  # not by the secret name of a cookie
             after["volunteer"] = await volunteers.word_of(tx, project_id, after.pop("actor"))
         kind, row_id = ("task", ids[0]) if alone and ids else ("project", project_id)
@@ -344,7 +345,7 @@ def _chosen(given: Mapping[str, object], matching: TaskFilter | None) -> Chosen:
     """The tasks that a change is about."""
     if matching is None:
         return task_ids(given)
-    return None if matching.is_all else matching
+    return None if matching.is_all else attrs.evolve(matching, owns=True)
 
 
 def _given(body: object, known: set[str]) -> Values:

@@ -7,7 +7,9 @@ import orjson
 
 from crowdd.domain.tasks.result_charts import Charts, charts_of
 from crowdd.errors import InvalidValueError
+from crowdd.kinds import column_roles
 from crowdd.kinds.result import RESULT
+from crowdd.kinds.roles import OWNERS
 from crowdd.languages import _
 from crowdd.storage.database import Database
 from crowdd.storage.projects.rows import ProjectPage
@@ -45,7 +47,7 @@ class FinishedTasks:
 
     async def page(self, row: ProjectPage, chosen: Chosen) -> Finished:
         """Those that are chosen; to be asked for those who may see them."""
-        found = await finished_tasks.page(self._db, row["id"], chosen, PER_PAGE + 1, _VOTES)
+        found = await finished_tasks.page(self._db, row["id"], chosen, PER_PAGE + 1, _VOTES, owns=_owns(row))
         more = len(found) > PER_PAGE
         return Finished([_task(one) for one in found[:PER_PAGE]], found[PER_PAGE - 1]["id"] if more else None)
 
@@ -54,7 +56,7 @@ class FinishedTasks:
 
         To be asked for those who may see answers. ``n`` of ``total`` answers are the most frequent one.
         """
-        found = await finished_tasks.page(self._db, row["id"], Chosen(), _LOOKED_AT, 1)
+        found = await finished_tasks.page(self._db, row["id"], Chosen(), _LOOKED_AT, 1, owns=_owns(row))
         agreed = [_task(one) for one in found if one["won"] and one["total"] > 1 and one["votes"][0]["n"] > 1]
         return [{**one, **one["votes"][0]} for one in agreed[:maximum]]
 
@@ -64,7 +66,11 @@ class FinishedTasks:
 
     async def charts(self, row: ProjectPage, found: Finished) -> Charts | None:
         """All of them by place and date, if the tasks of this page have any; to be asked for those who may see them."""
-        return await charts_of(self._db, row["id"], found.tasks)
+        return await charts_of(self._db, row["id"], found.tasks, column_roles.of(row["info"]), owns=_owns(row))
+
+
+def _owns(row: ProjectPage) -> bool:
+    return bool(row["roles"] & OWNERS)
 
 
 def chosen(

@@ -49,10 +49,29 @@ class Axes:
     date: str | None
 
 
-def recognise(infos: Iterable[Any]) -> Axes:
-    """The axes of tasks with these examples of ``info``: keys that at least half of them have with fitting values."""
+def recognise(infos: Iterable[Any], roles: Mapping[str, str] | None = None) -> Axes:
+    """The axes of tasks with these examples of ``info``: keys that at least half of them have with fitting values.
+
+    ``roles`` of columns, which their owner has chosen, come before names.
+    """
     examples = [info for info in infos if isinstance(info, dict)]
-    return Axes(_place(examples), _date(examples))
+    by_role = {role: name for name, role in reversed([*(roles or {}).items()])}
+    return Axes(_placed(examples, by_role) or _place(examples), _dated(examples, by_role) or _date(examples))
+
+
+def _placed(examples: Sequence[Mapping[str, Any]], by_role: Mapping[str, str]) -> Place | None:
+    latitude, longitude = by_role.get("latitude", ""), by_role.get("longitude", "")
+    if _fits(examples, latitude, lambda value: _within(value, 90)) and _fits(
+        examples, longitude, lambda value: _within(value, 180)
+    ):
+        return Place(latitude, longitude)
+    place = by_role.get("place", "")
+    return Place(place) if _fits(examples, place, is_point) else None
+
+
+def _dated(examples: Sequence[Mapping[str, Any]], by_role: Mapping[str, str]) -> str | None:
+    date = by_role.get("date", "")
+    return date if _fits(examples, date, is_date) else None
 
 
 def _place(examples: Sequence[Mapping[str, Any]]) -> Place | None:

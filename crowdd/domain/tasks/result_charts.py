@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TypedDict
 
 from crowdd.domain.tasks.result_axes import recognise
@@ -40,14 +40,16 @@ class Charts(TypedDict):
     timeline: Timeline | None
 
 
-async def charts_of(db: Database, project_id: int, examples: Sequence[Values]) -> Charts | None:
+async def charts_of(
+    db: Database, project_id: int, examples: Sequence[Values], roles: Mapping[str, str], *, owns: bool
+) -> Charts | None:
     """The charts of a project, None if these tasks of it have neither place nor date: then nothing is read."""
-    axes = recognise(task["task_info"] for task in examples)
+    axes = recognise((task["task_info"] for task in examples), roles)
     if axes.place is None and axes.date is None:
         return None
     ordinals = await task_list.ordinals(db, project_id)
     latitude, longitude = (axes.place.latitude, axes.place.longitude) if axes.place else ("", "")
-    bins = await result_charts.bins(db, project_id, ordinals, latitude, longitude, axes.date or "")
+    bins = await result_charts.bins(db, project_id, ordinals, latitude, longitude, axes.date or "", owns=owns)
     places, times = bins["places"], bins["times"]
     return Charts(
         step=bins["step"],

@@ -14,6 +14,7 @@ from crowdd.domain.core.records import NOT_FOUND, Records
 from crowdd.domain.projects.answer_visibility import complete_only
 from crowdd.domain.tasks.posterior import Posterior, posterior
 from crowdd.errors import InvalidValueError, NotFoundError
+from crowdd.kinds import column_roles
 from crowdd.kinds.result import RESULT
 from crowdd.kinds.roles import OWNERS
 from crowdd.kinds.task import TASK
@@ -34,6 +35,7 @@ AGREEMENT = "agreement"
 """The order of the last results of tasks; tasks without one are left out."""
 MAX_COLUMNS = 12
 _FIRST_COLUMNS = 4
+_TELLING = ("picture", "title", "caption", "text", "sound", "video", "place", "date", "identifier")
 MAX_PASSED = 20_000  # rows that a page by its number may pass over; further ones begin at an ordinal
 MAX_SORTED = 200_000  # tasks of a project that are sorted by their answers, which no index can do
 MAX_WALKED = 20_000  # tasks that one page looks through for words, which no index can do
@@ -185,7 +187,7 @@ class Browsing:
             raise NotFoundError(NOT_FOUND)
         far = (asked.page - 1) * asked.per_page > MAX_PASSED
         had = await task_list.ordinals(self._db, row["id"]) if far else 0
-        found = await task_list.tasks(self._db, row["id"], place_of(asked, total, had), asked.per_page)
+        found = await task_list.tasks(self._db, row["id"], place_of(asked, total, had), asked.per_page, owns=owns(row))
         return TaskListPage([_listed(task) for task in found], asked.page, total, asked.per_page)
 
     async def _agreed(self, who: Requester, row: ProjectPage, asked: Asked) -> TaskListPage:
@@ -196,18 +198,20 @@ class Browsing:
         minimum, below = asked.agreements
         total = await task_table.count_agreed(self._db, row["id"], minimum, below, MAX_PASSED + 1)
         place = place_of(asked, total, 0)
-        found = await task_table.by_agreement(self._db, row["id"], place, minimum, below, asked.per_page)
+        found = await task_table.by_agreement(
+            self._db, row["id"], place, minimum, below, asked.per_page, owns=owns(row)
+        )
         return TaskListPage([_listed(task) for task in found], asked.page, total, asked.per_page)
 
     async def columns(self, row: ProjectPage, wanted: Sequence[str] | None) -> tuple[list[str], list[str]]:
         """The keys of ``info`` that a table of tasks may have as columns, and those that it shows."""
-        known = await task_table.keys(self._db, row["id"])
-        shown = known[:_FIRST_COLUMNS] if wanted is None else [key for key in known if key in wanted][:MAX_COLUMNS]
+        known = await task_table.keys(self._db, row["id"], owns=owns(row))
+        shown = _first_columns(row, known) if wanted is None else [key for key in known if key in wanted][:MAX_COLUMNS]
         return known, shown
 
     async def contents(self, row: ProjectPage, ids: Sequence[int], columns: Sequence[str]) -> dict[int, TaskContent]:
         """What a table shows of tasks, by id. Those who may not see answers get nothing of results."""
-        found = await task_table.contents(self._db, row["id"], ids, columns) if ids else []
+        found = await task_table.contents(self._db, row["id"], ids, columns, owns=owns(row)) if ids else []
         if not self.sees_answers(row):
             found = [{**one, "consensus": None, "won": False, "agreement": None} for one in found]
         return {one["id"]: one for one in found}
@@ -219,7 +223,9 @@ class Browsing:
     async def _holding(self, row: ProjectPage, asked: Asked, total: int) -> TaskListPage:
         """As far as a page may cost: what is found in so many tasks, and where to go on."""
         place = PageStart(asked.state, descending=asked.descending, after=asked.after)
-        found = await task_list.holding(self._db, row["id"], place, asked.filter.words, asked.per_page, MAX_WALKED)
+        found = await task_list.holding(
+            self._db, row["id"], place, asked.filter.words, asked.per_page, MAX_WALKED, owns=owns(row)
+        )
         full = len(found) == asked.per_page
         to = found[-1]["id"] if full else await task_list.last_of(self._db, row["id"], place, MAX_WALKED)
         tasks = [_listed(task) for task in found]
@@ -262,6 +268,19 @@ class Browsing:
         if not votes:
             return None
         return posterior(votes[0]["counts"], await finished_tasks.summary(self._db, row["id"], 0), len(votes))
+
+
+def _first_columns(row: ProjectPage, known: Sequence[str]) -> list[str]:
+    """The columns that a table begins with: those whose roles tell one task from another, then the first ones."""
+    roles = column_roles.of(row["info"])
+    telling = sorted((key for key in known if roles.get(key) in _TELLING), key=lambda key: _TELLING.index(roles[key]))
+    first = dict.fromkeys([*telling, *known])
+    return [key for key in known if key in [*first][:_FIRST_COLUMNS]]
+
+
+def owns(row: ProjectPage) -> bool:
+    """Whether the requester of this row is an owner of the project."""
+    return bool(row["roles"] & OWNERS)
 
 
 def _is_cut(found: list[ListedRun]) -> bool:

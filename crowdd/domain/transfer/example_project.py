@@ -1,35 +1,38 @@
-"""The example project that comes with crowdd, as a project of somebody's own."""
+"""The example projects that come with crowdd, as projects of somebody's own."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
-from pathlib import Path
+from typing import Final
 
 import attrs
 
 from crowdd.domain.core.package_data import shipped
 from crowdd.domain.server.services import Services
 from crowdd.domain.transfer import project_folder
-from crowdd.domain.transfer.folder_import import load
+from crowdd.domain.transfer.folder_import import find, load
 from crowdd.domain.transfer.project_folder import Folder
 from crowdd.errors import AnonymousError, ConflictError, NotFoundError
 from crowdd.languages import _
-from crowdd.requester import SYSTEM, Requester
-from crowdd.storage.projects.rows import ProjectPage
+from crowdd.requester import Requester
 
-EXAMPLE = shipped("examples/digits")
+EXAMPLES: Final = ("digits", "ducks", "diary", "newspaper", "pond", "town", "island")
+"""Their folders below examples; the first one is meant where none is named."""
 _MAX_NAMES = 20
 
 
-async def own_example(services: Services, who: Requester, source: Path = EXAMPLE) -> str:
-    """The short name of the requester's own copy of the example, a draft.
+async def own_example(services: Services, who: Requester, name: str = "") -> str:
+    """The short name of the requester's own copy of an example, a draft.
 
     It is made once: whoever has it, be it much changed, is led to it. One that was deleted, or got another short name,
-    is made anew; one that was left half made is completed. Raises AnonymousError, ConflictError.
+    is created again; one that is incomplete is completed. Raises AnonymousError, ConflictError, NotFoundError.
     """
     if who.acting_user is None:
         raise AnonymousError(_("Sign in first."))
+    if name and name not in EXAMPLES:
+        raise NotFoundError(_("There is no example of this name."))
+    source = shipped(f"examples/{name or EXAMPLES[0]}")
     found = await services.people.worker_thread.do(project_folder.read, source)
     known = {category["short_name"] for category in await services.projects.categories()}
     found = attrs.evolve(found, category=found.category if found.category in known else None)
@@ -41,17 +44,10 @@ async def own_example(services: Services, who: Requester, source: Path = EXAMPLE
 
 
 async def _made(services: Services, who: Requester, copy: Folder) -> str:
-    row = await _there(services, copy.project["short_name"])
+    row = await find(services, copy.project["short_name"])
     if row is not None and row["owner_id"] == who.acting_user and row["n_tasks"]:
         return str(row["short_name"])
     return (await load(services, copy, who=who, publish=False, aside=services.people.worker_thread.do)).short_name
-
-
-async def _there(services: Services, short_name: str) -> ProjectPage | None:
-    try:
-        return await services.projects.page(short_name, SYSTEM)
-    except NotFoundError:
-        return None
 
 
 def _copies(found: Folder, user_id: int, user_name: str) -> Iterator[Folder]:

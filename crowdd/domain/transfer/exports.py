@@ -94,7 +94,7 @@ class Exports:
 
     async def matching(self, row: ProjectPage, chosen: TaskFilter) -> Named:
         """The tasks that match. Raises InvalidValueError where they are too many to be named."""
-        return await task_selection.named(self._db, row["id"], chosen)
+        return await task_selection.named(self._db, row["id"], attrs.evolve(chosen, owns=bool(row["roles"] & OWNERS)))
 
     def file(
         self,
@@ -122,7 +122,8 @@ class Exports:
         if volunteer and type_ != "task_run":
             raise InvalidValueError("volunteer requires type=task_run.")
         self.require(who, row)
-        chosen = exports.Chosen(row["id"], named, complete_only(row), volunteer, self._mask)
+        owns = bool(row["roles"] & OWNERS)
+        chosen = exports.Chosen(row["id"], named, complete_only(row), volunteer, self._mask, owns)
         name = f"{row['id']}_{row['short_name']}_{type_}.{format_}"
         answer_key = row["info"].get("answer_key")
         key = answer_key if isinstance(answer_key, str) else None

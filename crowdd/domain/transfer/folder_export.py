@@ -7,17 +7,20 @@ answers, results, who owns it, its password, its blog. Tasks that were taken out
 from __future__ import annotations
 
 import shutil
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Set
 from pathlib import Path
 from typing import Any
 
 import orjson
 
 from crowdd.domain.core.uploads import Uploads, container_of
+from crowdd.domain.media.copying import fetch
+from crowdd.domain.media.store import MediaStore
 from crowdd.domain.server.services import Services
 from crowdd.domain.transfer.exports import PART
 from crowdd.domain.transfer.project_folder import INFO_FILES, LONG_DESCRIPTION, PROJECT_FILE, TASK_FILES, texts_changed
 from crowdd.kinds.project import PROJECT
+from crowdd.kinds.roles import OWNERS
 from crowdd.kinds.task import TASK
 from crowdd.requester import SYSTEM
 from crowdd.storage.projects.rows import ProjectPage
@@ -33,12 +36,16 @@ _PLACES = ("container", "thumbnail")  # of the picture on this server, beside it
 
 
 class UploadCopies:
-    """The uploads that texts name, copied into the folder, each once."""
+    """The uploads that texts name, copied into the folder, each once. ``elsewhere`` are keys of media in a store."""
 
-    def __init__(self, uploads: Uploads, project_id: int, base_url: str, folder: Path) -> None:
+    def __init__(
+        self, uploads: Uploads, project_id: int, base_url: str, folder: Path, elsewhere: Set[str] = frozenset()
+    ) -> None:
         self._uploads, self._container, self._folder = uploads, container_of(project_id), folder
+        self._elsewhere = elsewhere
         self._begins = tuple(f"{base}/uploads/{self._container}/" for base in ("", base_url))
         self.copied: dict[str, Path] = {}
+        self._wanted: dict[str, Path] = {}
 
     def named_in(self, value: object) -> Any:
         """The value with the paths of files in the places of their addresses: what ``Folder.named_in`` undoes."""
@@ -47,13 +54,23 @@ class UploadCopies:
     def _path(self, text: str) -> str:
         name = next((text.removeprefix(begin) for begin in self._begins if text.startswith(begin)), None)
         found = self._uploads.find(self._container, name) if name else None
-        if name is None or found is None:
+        key = f"{self._container}/{name}"
+        if name is None or (found is None and key not in self._elsewhere):
             return text
         if name not in self.copied:
             self.copied[name] = self._folder / FILES / name
             self.copied[name].parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(found[0], self.copied[name])
+            if found is None:
+                self._wanted[key] = self.copied[name]
+            else:
+                shutil.copyfile(found[0], self.copied[name])
         return f"{FILES}/{name}"
+
+    async def fetch(self, store: MediaStore) -> None:
+        """Copies the media that were named since the last call. Raises MediaStoreError."""
+        while self._wanted:
+            key, target = self._wanted.popitem()
+            await fetch(store, key, target)
 
 
 async def unload(services: Services, row: ProjectPage, folder: Path, report: Callable[[int], object]) -> list[Path]:
@@ -63,9 +80,11 @@ async def unload(services: Services, row: ProjectPage, folder: Path, report: Cal
     cannot be loaded. A text that has the address of a file somewhere inside keeps it.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    files = UploadCopies(services.uploads, row["id"], services.settings.base_url, folder)
+    elsewhere = {key async for key, _size in services.media_store.keys(row["id"])}
+    files = UploadCopies(services.uploads, row["id"], services.settings.base_url, folder, elsewhere)
     written = [await _write_tasks(services, row, folder, files, report)]
     about, texts = await _about(services, row, files)
+    await files.fetch(services.media_store)
     written += [_put(folder / name, text.encode()) for name, text in texts.items()]
     written += files.copied.values()
     return [*written, _put(folder / PROJECT_FILE, orjson.dumps(about, option=orjson.OPT_INDENT_2) + b"\n")]
@@ -103,6 +122,7 @@ async def _write_tasks(
         async for tasks in _tasks(services, row):
             for task in tasks:
                 out.write(orjson.dumps({name: files.named_in(task[name]) for name in OF_TASKS}) + b"\n")
+            await files.fetch(services.media_store)
             report(done := done + len(tasks))
     return draft.replace(folder / TASKS_FILE)
 
@@ -110,7 +130,7 @@ async def _write_tasks(
 async def _tasks(services: Services, row: ProjectPage) -> AsyncIterator[list[Mapping[str, Any]]]:
     """In parts and by their ids, as they are wanted: without those that were taken out."""
     base_url, roles = services.settings.base_url, row["roles"]
-    lines, after = exports.as_json(TASK, roles, base_url, exports.Chosen(row["id"])), 0
+    lines, after = exports.as_json(TASK, roles, base_url, exports.Chosen(row["id"], owns=bool(roles & OWNERS))), 0
     statement = lines.statement()
     while (piece := await lines.next(services.db, statement, after, PART)) is not None:
         yield [view for view in orjson.loads(f"[{piece.text}]") if view["retired_at"] is None]

@@ -19,6 +19,7 @@ from crowdd.storage.core import audit, quota
 from crowdd.storage.database import Database, Transactions
 from crowdd.storage.projects.rows import ProjectPage
 from crowdd.storage.tasks import tasks
+from crowdd.storage.transfer import sample_tasks
 from crowdd.values import Values
 
 CHUNK = 1000  # tasks in a transaction
@@ -50,6 +51,7 @@ async def load(
     publish: bool | None = None,
     progress: Callable[[int], object] = lambda done: None,
     aside: Aside | None = None,
+    samples: bool = False,
 ) -> Loaded:
     """Makes the project of a folder, or brings the one of that short name up to date, and adds the tasks it lacks.
 
@@ -57,10 +59,11 @@ async def load(
     ``owner`` (name or e-mail), else to whoever loads it (``who``), at the command line to the first administrator,
     else to an account for examples. ``publish`` None does what the folder says, the first time. ``progress`` is told
     the tasks done so far. What waits for the disk is done ``aside``, if anything else is to go on meanwhile.
+    ``samples`` marks the tasks as samples, which are to be removed before the project is published.
 
     Raises NotFoundError, ConflictError, InvalidValueError, ForbiddenError; tasks added until then stay.
     """
-    row = await _find(services, folder.project["short_name"])
+    row = await find(services, folder.project["short_name"])
     created = row is None
     if row is None:
         row = await _create(services, folder, await _owner(services, owner, who))
@@ -68,7 +71,7 @@ async def load(
         raise ConflictError(f"The project {row['short_name']} has another owner already.")
     files = FolderUploads(services, folder, row["id"], aside or _at_once, who)
     await _update(services, folder, row, files, who)
-    added = await _add_tasks(services, folder, row["id"], files, progress, who)
+    added = await _add_tasks(services, folder, row["id"], files, progress, who, samples)
     published = await _publish(services, folder, publish, who)
     return Loaded(row["id"], row["short_name"], created, folder.n_tasks, added, published)
 
@@ -124,8 +127,16 @@ class Import:
     A task that stands in the file several times is wanted as often.
     """
 
-    def __init__(self, db: Transactions, project_id: int, who: Requester = SYSTEM, quota: Quota | None = None) -> None:
-        self._quota = quota
+    def __init__(
+        self,
+        db: Transactions,
+        project_id: int,
+        who: Requester = SYSTEM,
+        quota: Quota | None = None,
+        *,
+        samples: bool = False,
+    ) -> None:
+        self._quota, self._samples = quota, samples
         self._db, self._project_id, self._who = db, project_id, who
         self._present: Counter[str] = Counter()  # tasks of the project by digest, when it had so many ordinals
         self._ordinals = -1
@@ -140,7 +151,9 @@ class Import:
             digests = await tasks.digests_of(tx, [values["info"] for values in chunk])
             missing = list(self._missing(present, digests, chunk))
             if missing:
-                await tasks.add(tx, self._project_id, missing)
+                ids = await tasks.add(tx, self._project_id, missing)
+                if self._samples:
+                    await sample_tasks.mark(tx, self._project_id, ids)
                 await self._note(tx, len(missing))
             if self._quota:
                 await self._quota.require(tx, self._who)
@@ -161,7 +174,8 @@ class Import:
         await audit.write(tx, self._who, "load", "task", None, project_id=self._project_id, after={"tasks": added})
 
 
-async def _find(services: Services, short_name: str) -> ProjectPage | None:
+async def find(services: Services, short_name: str) -> ProjectPage | None:
+    """The project with a short name, no matter who owns it, or None."""
     try:
         return await services.projects.page(short_name, SYSTEM)
     except NotFoundError:
@@ -217,8 +231,9 @@ async def _add_tasks(
     files: FolderUploads,
     progress: Callable[[int], object],
     who: Requester,
+    samples: bool,
 ) -> int:
-    importing, added, done = Import(services.db, project_id, who, services.quota), 0, 0
+    importing, added, done = Import(services.db, project_id, who, services.quota, samples=samples), 0, 0
     rest = folder.tasks()
     while chunk := await files.next(rest):
         added += await importing.add(chunk)

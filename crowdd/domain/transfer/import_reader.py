@@ -206,6 +206,6 @@ def refusal(row: FileRow, reason: str) -> dict[str, Any]:
     return {"line": row.number, "reason": reason[:500], "text": printable(text)}
 
 
-def printable(text: str) -> str:
+def printable(text: str, maximum: int = 200) -> str:
     """A text that can be stored and shown, its beginning."""
-    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text[:200])
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text[:maximum])

@@ -18,7 +18,7 @@ from crowdd.domain.core.background_queue import QueuedTask
 from crowdd.domain.core.quota import Quota
 from crowdd.domain.core.secrets import Secrets
 from crowdd.domain.tasks import results
-from crowdd.domain.transfer import import_exports, import_rows, task_files
+from crowdd.domain.transfer import import_exports, import_roles, import_rows, task_files
 from crowdd.domain.transfer.import_figures import figures, refusals, tally, undecided
 from crowdd.domain.transfer.import_reader import Chunk, Plan, RowReader, printable
 from crowdd.domain.transfer.prepared.preparing import Preparing
@@ -93,6 +93,7 @@ class ImportRunner:
                 return
             if undecided(checked, checked["on_error"]) is None:
                 await imports.begin(tx, row["id"], checked["on_error"] or "skip", item.id)
+                await import_roles.keep(tx, checked)
                 await note_import(tx, item.who, checked)
             else:
                 await imports.wait_for_owner(tx, row["id"])

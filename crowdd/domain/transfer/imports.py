@@ -20,8 +20,9 @@ from crowdd.domain.core.records import NOT_FOUND
 from crowdd.domain.core.secrets import Secrets
 from crowdd.domain.core.site import Site
 from crowdd.domain.outbound.client import Outgoing
+from crowdd.domain.outbound.response import Response
 from crowdd.domain.tasks.changes import Changes, Effect
-from crowdd.domain.transfer import import_archives, import_exports, import_rows, task_files
+from crowdd.domain.transfer import import_archives, import_exports, import_roles, import_rows, task_files
 from crowdd.domain.transfer.import_figures import MAX_ATOMIC_ROWS, undecided
 from crowdd.domain.transfer.import_progress import ImportState, state_of
 from crowdd.domain.transfer.import_reader import printable
@@ -29,6 +30,7 @@ from crowdd.domain.transfer.import_runner import ImportRunner, note_import
 from crowdd.domain.transfer.prepared.preparing import Preparing
 from crowdd.domain.transfer.prepared.process import discard
 from crowdd.domain.transfer.share_links import download_address
+from crowdd.domain.transfer.suggested_roles import suggested
 from crowdd.domain.transfer.task_files import Dialect
 from crowdd.errors import ConflictError, InvalidValueError, NotFoundError, TooLargeError, TooManyRequestsError
 from crowdd.kinds.roles import OWNERS
@@ -46,6 +48,7 @@ ON_ERROR = ("skip", "stop")
 MAX_PENDING = 20  # files of a project that wait for a word
 MAX_PENDING_OF_ACCOUNT = 20  # files of one person that do, over all projects
 MAX_AT_ONCE = 3  # files of one person that are copied or downloaded at a time
+MAX_NAME = 2000  # characters of the name of a file, or of the address it came from
 KEPT_DAYS, PENDING_DAYS = 14, 2
 FETCH_SECONDS = 60.0
 INLINE_BYTES, INLINE_ROWS = 300_000, 5000  # what is read while its owner waits; more is read in the background
@@ -58,6 +61,7 @@ _A_DAY = 86_400.0
 class Choices:
     """What an owner says of a file. None leaves it as it is, or as it is usual.
 
+    ``roles``: what columns are for, by their names (``kinds.column_roles``), "" for nothing special.
     ``key``: the column by which tasks are found again, "" for none. ``on_error``: "" for undecided. ``begin``: add its
     rows when it has been read; unless ``sure``, only when no choice has changed its figures.
     """
@@ -65,6 +69,7 @@ class Choices:
     dialect: Mapping[str, Any] | None = None
     kind: str | None = None
     uses: Any = None
+    roles: Any = None
     key: str | None = None
     again: bool | None = None
     n_answers: Any = None
@@ -85,10 +90,12 @@ class Begun:
 class ImportPage(ImportRow):
     """An import for its page: ``usual`` uses of its columns, whether it looks like an export, and what is left out.
 
+    ``suggested`` are the likely roles of its columns.
     ``waits`` says what its owner has to decide; None: nothing.
     """
 
     usual: dict[str, str]
+    suggested: dict[str, str]
     exportlike: bool
     left_behind: list[str]
     waits: str | None
@@ -160,26 +167,40 @@ class Imports:
             self._bringing += Counter()  # keeps those above 0
 
     async def _bring(self, who: Requester, row: ProjectPage, name: str, source: BinaryIO, choices: Choices) -> int:
-        path = self._new_file()
+        path = self.new_file()
         await self._worker_thread.do(_copy, source, path)
         return await self._look(who, row, name, path, choices)
 
     async def _fetch(self, who: Requester, row: ProjectPage, url: str, choices: Choices) -> int:
-        path = self._new_file()
+        path = self.new_file()
         try:
             with path.open("wb") as file:
                 reply = await self._outgoing.fetch(
                     download_address(url), seconds=FETCH_SECONDS, max_bytes=self.max_bytes, sink=file.write
                 )
-            _require_good(reply.status)
-            if not reply.whole:
-                raise TooLargeError(_("The file has more than %(maximum)s bytes.", maximum=f"{self.max_bytes:,}"))
+            self.require_whole(reply)
         except BaseException:
             path.unlink(missing_ok=True)
             raise
-        return await self._look(who, row, url[:500], path, choices)
+        return await self._look(who, row, url, path, choices)
 
-    def _new_file(self) -> Path:
+    def require_whole(self, reply: Response) -> None:
+        """Raises InvalidValueError, TooLargeError for a reply that has no whole file."""
+        if reply.status != _OK:
+            raise InvalidValueError(_("The other server returned status %(status)s.", status=reply.status))
+        if not reply.whole:
+            raise TooLargeError(_("The file has more than %(maximum)s bytes.", maximum=f"{self.max_bytes:,}"))
+
+    async def bring_file(self, who: Requester, project_id: int, name: str, path: Path, choices: Choices) -> int:
+        """The id of a new import of a file that lies in the folder already, unread. Its caller has checked rights."""
+        try:
+            return await self._add(who, project_id, name, path, choices)
+        except BaseException:
+            discard(path)
+            raise
+
+    def new_file(self) -> Path:
+        """Where a file of an import is to be written."""
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         return self._folder / random.token_hex(16)
 
@@ -187,26 +208,7 @@ class Imports:
         """Keeps the file as an import, and has it read."""
         made = None
         try:
-            checked = _checked(choices)
-            member = await self._worker_thread.do(import_archives.unpack, path, self.max_bytes)
-            name = f"{name}: {member}" if member else name
-            found = await self._worker_thread.do(task_files.detect, path)
-            dialect = Dialect.from_json({**found.to_json(), **(choices.dialect or {})})
-            values = {
-                "name": printable(name),
-                "format": dialect.format,
-                "file": path.name,
-                "bytes": path.stat().st_size,
-                "dialect": dialect.to_json(),
-                "on_error": choices.on_error or None,
-                "auto": choices.begin,
-                "again": bool(choices.again),
-                "n_answers": TASK.field("n_answers").default,
-            }
-            made = await imports.add(self._db, row["id"], who.user_id, values, MAX_PENDING)
-            if made is None:
-                raise _too_many(MAX_PENDING)
-            await self._choose(row, made, checked, choices)
+            made = await self._add(who, row["id"], name, path, choices)
             await self._read(who, row, made, large=path.stat().st_size > INLINE_BYTES)
             return made
         except BaseException:
@@ -214,6 +216,33 @@ class Imports:
             if made is not None:
                 await imports.forget(self._db, row["id"], made)
             raise
+
+    async def _add(self, who: Requester, project_id: int, name: str, path: Path, choices: Choices) -> int:
+        """A new import of a file with these choices, unread."""
+        checked = _checked(choices)
+        member = await self._worker_thread.do(import_archives.unpack, path, self.max_bytes)
+        found = await self._worker_thread.do(task_files.detect, path)
+        dialect = Dialect.from_json({**found.to_json(), **(choices.dialect or {})})
+        values = {
+            "name": printable(f"{name}: {member}" if member else name, MAX_NAME),
+            "format": dialect.format,
+            "file": path.name,
+            "bytes": path.stat().st_size,
+            "dialect": dialect.to_json(),
+            "on_error": choices.on_error or None,
+            "auto": choices.begin,
+            "again": bool(choices.again),
+            "n_answers": TASK.field("n_answers").default,
+        }
+        made = await imports.add(self._db, project_id, who.user_id, values, MAX_PENDING)
+        if made is None:
+            raise _too_many(MAX_PENDING)
+        try:
+            await self._choose(project_id, made, checked, choices)
+        except BaseException:
+            await imports.forget(self._db, project_id, made)
+            raise
+        return made
 
     async def _read(self, who: Requester, row: ProjectPage, import_id: int, *, large: bool) -> None:
         """Has a file read: now, or in the background. Raises InvalidValueError where it was read and is no good."""
@@ -238,6 +267,7 @@ class Imports:
         return {
             **found,
             "usual": import_rows.usual(found["format"], found["columns"]),
+            "suggested": suggested(found["columns"], found["sample"]),
             "exportlike": any(
                 kind not in ("", import_exports.TABLE)
                 for kind in (found["kind"], import_exports.kind_of(found["columns"]))
@@ -274,7 +304,7 @@ class Imports:
             if found["preview"] is None:
                 return Begun("reading", found["queue_item"])
             raise ConflictError(_("This import has already started."))
-        changed = await self._choose(row, import_id, _checked(choices), choices)
+        changed = await self._choose(row["id"], import_id, _checked(choices), choices)
         if changed or found["state"] == "unread":
             await self._read(who, row, import_id, large=found["bytes"] > INLINE_BYTES)
         read = await self._get(row, import_id)
@@ -288,11 +318,11 @@ class Imports:
             return Begun(read["state"], waits=waits or "" if choices.begin else "")
         return await self._begin(who, row, import_id, on_error)
 
-    async def _choose(self, row: ProjectPage, import_id: int, checked: Values, choices: Choices) -> bool:
+    async def _choose(self, project_id: int, import_id: int, checked: Values, choices: Choices) -> bool:
         """Writes down choices that differ from those that hold; whether the file has to be read by them."""
 
         async def work(tx: Database) -> bool:
-            found = await imports.lock_pending(tx, row["id"], import_id)
+            found = await imports.lock_pending(tx, project_id, import_id)
             if found is None:
                 raise ConflictError(_("This import has already started."))
             now = imports.choices_of(found)
@@ -306,6 +336,9 @@ class Imports:
                 wanted["dialect"] = Dialect.from_json({**(now["dialect"] or {}), **choices.dialect}).to_json()
                 wanted["kind"] = checked.get("kind", "" if wanted["dialect"] != now["dialect"] else now["kind"])
             _require_no_key(wanted, found)
+            if choices.roles is not None:
+                roles = import_roles.checked(choices.roles, found["columns"])
+                await imports.save_roles(tx, import_id, roles)
             if wanted == now:
                 return False
             on_error = found["on_error"] if choices.on_error is None else choices.on_error or None
@@ -322,6 +355,7 @@ class Imports:
             rights.require(who, row["roles"], import_exports.importers(found["kind"]))
             item = await self._queue.add(tx, HANDLER, {"import": import_id}, who, row["id"])
             await imports.begin(tx, import_id, on_error or "skip", item)
+            await import_roles.keep(tx, found)
             await note_import(tx, who, found)
             return item
 
@@ -422,8 +456,3 @@ def _copy(source: BinaryIO, path: Path) -> None:
     source.seek(0)
     with path.open("wb") as target:
         shutil.copyfileobj(source, target)
-
-
-def _require_good(status: int) -> None:
-    if status != _OK:
-        raise InvalidValueError(_("The other server returned status %(status)s.", status=status))

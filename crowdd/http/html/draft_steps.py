@@ -9,6 +9,8 @@ from urllib.parse import quote
 import attrs
 
 from crowdd.domain.projects import project_questions
+from crowdd.domain.transfer.media_batches.task_columns import question_columns
+from crowdd.kinds.questions import QUESTIONS
 
 Name = Literal["ask", "tasks", "redundancy", "visibility", "try", "publish"]
 
@@ -33,13 +35,19 @@ _PAGES: Final[Mapping[Name, str]] = {
 }
 
 
+def data_page(info: Mapping[str, Any]) -> str:
+    """Where a draft gets its tasks: files where its questions show some, otherwise tables."""
+    return "tasks/media" if any(question_columns(info.get(QUESTIONS)).values()) else "tasks/import"
+
+
 def draft_steps(project: Mapping[str, Any], n_tasks: int | None, n_task_runs: int | None) -> list[Step]:
     """The steps of a draft, in their order."""
     at = f"/project/{quote(project['short_name'])}/"
     asks, has_tasks = project_questions.asks(project.get("info") or {}), bool(n_tasks)
     ready: dict[Name, bool] = {"redundancy": has_tasks, "try": asks and has_tasks}
     done: dict[Name, bool] = {"ask": asks, "tasks": has_tasks, "redundancy": has_tasks, "try": bool(n_task_runs)}
-    return [Step(name, at + page, ready.get(name, True), done.get(name, False)) for name, page in _PAGES.items()]
+    pages = {**_PAGES, "tasks": data_page(project.get("info") or {})}
+    return [Step(name, at + page, ready.get(name, True), done.get(name, False)) for name, page in pages.items()]
 
 
 def next_step(steps: list[Step], here: str) -> Step | None:

@@ -13,12 +13,15 @@ from typing import Any, Final, Literal
 
 from crowdd.http import starters
 from crowdd.http.html import question_page
+from crowdd.kinds.guides import FIELD_GUIDE, TUTORIAL
 
 MARK: Final = "_presenter"
 """The query name that asks for the frame's document instead of the page."""
 
-FRAMED: Final = re.compile(r"/project/[^/]+/(?:newtask|tutorial|results|task/\d+|tasks/taskpresentereditor)/?")
-"""The paths that have a presenter, or show one to its owner; presenters read their own ``location.pathname``."""
+FRAMED: Final = re.compile(
+    r"/project/[^/]+/(?:newtask|tutorial|results|task/\d+|tasks/taskpresentereditor)/?|/templates/[^/]+/?"
+)
+"""The paths that have a presenter, or show one; presenters read their own ``location.pathname``."""
 
 SITE_STYLE: Final = "/site.css"
 """The style sheet with the colours of the site, which presenters' frames load, too."""
@@ -43,7 +46,9 @@ _SOURCES: Final[Mapping[str, str]] = {
     "tutorial": "tutorial",
     "results": "results",
 }
-_NOT_TOLD: Final = frozenset({*_SOURCES.values(), "questions", "answers"})  # what the frame has, and much besides
+_NOT_TOLD: Final = frozenset(
+    {*_SOURCES.values(), "questions", "answers", TUTORIAL.name, FIELD_GUIDE.name}
+)  # what the frame has, and much besides
 _FRAMES: Final = frozenset({"iframe", "frame", "fencedframe"})
 _PARTS: Final = frozenset(
     {"image", "audio", "video", "track", "style", "script", "font", "manifest", "object", "embed"}
@@ -190,10 +195,34 @@ def scope_refusal(scope: str, path: str) -> str | None:
 
 def source(info: Mapping[str, Any], kind: Kind) -> str:
     """The HTML for a page from a project's ``info``: the owner's, a starter as it is now, or questions; "" for none."""
-    found = info.get(_SOURCES[kind])
-    if isinstance(found, str) and found.strip():
-        return starters.current(found)
+    if is_written(info, kind):
+        return starters.current(info[_SOURCES[kind]])
     return question_page.document(info) if kind in ("newtask", "task") else ""
+
+
+def is_written(info: Mapping[str, Any], kind: Kind) -> bool:
+    """Whether a page shows HTML of the owner, which may use the libraries of the frame."""
+    found = info.get(_SOURCES[kind])
+    return isinstance(found, str) and bool(found.strip())
+
+
+def guided(info: Mapping[str, Any]) -> bool:
+    """Whether the tutorial is the guided one: a project's own HTML comes before it."""
+    return not source(info, "tutorial") and info.get(TUTORIAL.name) is not None
+
+
+def has(info: Mapping[str, Any], kind: Kind) -> bool:
+    """Whether a project has something to show on a page."""
+    return bool(source(info, kind).strip()) or (kind == "tutorial" and guided(info))
+
+
+def tutorial_seen(project_id: int, info: Mapping[str, Any]) -> str:
+    """The name under which a browser remembers that its volunteer has seen the tutorial.
+
+    It stays the same when the tutorial changes, unless the owner wants it to be shown again: that is another edition.
+    """
+    edition = info[TUTORIAL.name].get("edition", 1) if guided(info) else 1
+    return f"tutorial-{project_id}" + (f"-{edition}" if edition > 1 else "")
 
 
 def record(project: Mapping[str, Any], uploads: str | None = None) -> dict[str, object]:
@@ -218,8 +247,9 @@ def page_context(
     progress: tuple[int, int] = (0, 0),
     share: int = 0,
     uploads: str | None = None,
+    info: Mapping[str, Any],
 ) -> dict[str, object]:
-    """The ``presenter`` of the template project/presenter.html for the public view of a project.
+    """The ``presenter`` of the template project/presenter.html for the public view of a project and its whole ``info``.
 
     ``volunteer`` is the account of who looks at it, ``rank`` its place among all, ``own_count`` how many tasks of the
     project he has answered, ``progress`` how many are completed and how many there are,
@@ -233,6 +263,9 @@ def page_context(
         "own_count": own_count,
         "rank": rank,
         "progress": {"done": done, "total": total, "share": share},
-        "has_tutorial": bool(source(project.get("info") or {}, "tutorial")),
+        "has_tutorial": has(info, "tutorial"),
+        "guided": guided(info),
+        "tutorial_seen": tutorial_seen(project["id"], info),
+        "has_field_guide": info.get(FIELD_GUIDE.name) is not None,
         "record": record(project, uploads),
     }

@@ -164,7 +164,8 @@ class _Words:
         install: Callable[..., None] = environment.install_gettext_callables  # type: ignore[attr-defined]
         install(self._gettext, self._ngettext, newstyle=True)
         environment.globals["by_number"] = self._by_number
-        environment.filters |= {"thousands": thousands, "number": number, "compact": compact, "percent": percent}
+        environment.filters |= {"thousands": thousands, "number": number, "compact": compact}
+        environment.filters |= {"percent": percent, "share": share}
         environment.filters["size"] = size
         environment.filters |= {
             "for_number": for_number,
@@ -328,6 +329,17 @@ def roundup(value: float) -> float:
 def percent(context: Context, value: float | None) -> str:
     """A share out of 100 as "73 %". Rounded down: 99.9 is not yet all."""
     return UNKNOWN if value is None else f"{thousands(context, value)}{NO_BREAK}%"
+
+
+@pass_context
+def share(context: Context, value: float) -> Markup:
+    """A part of one as "73 %", rounded. What is neither nothing nor all is never shown as such: "< 1 %", "> 99 %"."""
+    amount = 100 * round(value, 8)
+    if 0 < amount < 1:
+        return Markup("<bdi>&lt; {}</bdi>").format(percent(context, 1))
+    if 99 < amount < 100:
+        return Markup("<bdi>&gt; {}</bdi>").format(percent(context, 99))
+    return Markup("{}").format(percent(context, round(amount)))
 
 
 def plain(value: object) -> str:

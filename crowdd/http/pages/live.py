@@ -10,6 +10,7 @@ from crowdd.domain.core.records import NOT_FOUND
 from crowdd.domain.projects.live_state import Live, state_of
 from crowdd.domain.projects.projects import Projects
 from crowdd.domain.transfer.imports import Imports
+from crowdd.domain.transfer.media_batches.batches import Batches
 from crowdd.errors import InvalidValueError, NotFoundError
 from crowdd.http.auth.identity import Identity
 from crowdd.http.live_updates import Broadcast
@@ -83,6 +84,31 @@ class LiveImports:
         def begin(client: SseConnection) -> Callable[[], None]:
             client.judge = _judge(self._identity, incoming, lambda who: self._projects.owned(short_name, who))
             return self._broadcast.follow_state(row["id"], lambda: self._imports.progress(row, import_id), client)
+
+        return Stream(begin)
+
+
+class LiveBatches:
+    """``live`` of a batch of media."""
+
+    def __init__(self, projects: Projects, batches: Batches, identity: Identity, broadcast: Broadcast) -> None:
+        self._projects, self._batches, self._identity, self._broadcast = projects, batches, identity, broadcast
+
+    def routes(self) -> Iterator[Route]:
+        yield get("/project/<short_name>/tasks/media/<int:batch_id>/live", self.state, page=False)
+
+    async def state(self, incoming: Incoming, short_name: str, batch_id: int) -> Response:
+        """A stream of how far a batch is. Clients that want JSON get the state once."""
+        row = await self._projects.owned(short_name, incoming.who)
+        state = await self._batches.progress(row, batch_id)
+        if state is None:
+            raise NotFoundError(NOT_FOUND)
+        if incoming.wants_json:
+            return JsonResponse(state)
+
+        def begin(client: SseConnection) -> Callable[[], None]:
+            client.judge = _judge(self._identity, incoming, lambda who: self._projects.owned(short_name, who))
+            return self._broadcast.follow_state(row["id"], lambda: self._batches.progress(row, batch_id), client)
 
         return Stream(begin)
 

@@ -1,17 +1,16 @@
-"""Uploaded files of projects. Files of locked projects are for people who have opened the lock."""
+"""Uploaded files and media of projects. Files of locked projects are for people who have opened the lock."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-import attrs
-
 from crowdd.domain.core import uploads
+from crowdd.domain.media.store import MediaStore, StoredMedia
 from crowdd.domain.projects.file_access import FileAccess
 from crowdd.errors import NotFoundError
 from crowdd.http.html.presenter import upload_headers
 from crowdd.http.request import Incoming
-from crowdd.http.responses import BytesResponse, FileResponse, Response
+from crowdd.http.responses import BytesResponse, FileResponse, PiecesResponse, Response
 from crowdd.http.routing import Route, get
 from crowdd.http.transport import ranges
 from crowdd.http.transport.request_headers import matches
@@ -23,37 +22,52 @@ _HEADERS = {**upload_headers(), "Accept-Ranges": "bytes"}
 class UploadPages:
     """/uploads/<container>/<name>."""
 
-    def __init__(self, uploads: uploads.Uploads, file_access: FileAccess) -> None:
-        self._uploads, self._access = uploads, file_access
+    def __init__(self, uploads: uploads.Uploads, media: MediaStore, file_access: FileAccess) -> None:
+        self._uploads, self._media, self._access = uploads, media, file_access
 
     def routes(self) -> Iterator[Route]:
         yield get("/uploads/<container>/<name>", self.file, page=False)
 
     async def file(self, incoming: Incoming, container: str, name: str) -> Response:
         folder, public = await self._access.container(container, incoming.who)
-        found = self._uploads.find(folder, name)
+        found = await self._found(incoming, folder, name)
         if found is None:
             raise NotFoundError("404 Not Found")
-        path, type_ = found
-        stat = path.stat()
-        etag = f'"{stat.st_mtime_ns:x}-{stat.st_size:x}"'
-        headers = {**_HEADERS, "ETag": etag, "Cache-Control": _CACHED if public else "private, no-cache"}
-        if type_ == uploads.DOWNLOAD:
+        headers = {**_HEADERS, "ETag": found.etag, "Cache-Control": _CACHED if public else "private, no-cache"}
+        if found.type == uploads.DOWNLOAD:
             headers["Content-Disposition"] = "attachment"
-        if matches(incoming.header("if-none-match"), etag):
-            return BytesResponse(b"", type_, 304, headers)
-        return _part(incoming, FileResponse(path, type_, 0, stat.st_size, headers=headers), etag)
+        if matches(incoming.header("if-none-match"), found.etag):
+            return BytesResponse(b"", found.type, 304, headers)
+        return _part(incoming, found, headers)
+
+    async def _found(self, incoming: Incoming, folder: str, name: str) -> StoredMedia | None:
+        """A file of this machine, or one that the store of media has elsewhere."""
+        here = self._uploads.find(folder, name)
+        if here is None:
+            partly = any(incoming.header(name) for name in ("range", "if-none-match"))
+            return await self._media.open(f"{folder}/{name}", content=incoming.method == "GET" and not partly)
+        path, type_ = here
+        stat = path.stat()
+        return StoredMedia(stat.st_size, type_, f'"{stat.st_mtime_ns:x}-{stat.st_size:x}"', path)
 
 
-def _part(incoming: Incoming, whole: FileResponse, etag: str) -> Response:
+def _part(incoming: Incoming, found: StoredMedia, headers: dict[str, str]) -> Response:
     """The part of a file that a client asks for, or all of it."""
-    if incoming.header("if-range") not in ("", etag):
-        return whole
-    try:
-        part = ranges.wanted(incoming.header("range"), whole.end)
-    except ValueError:
-        return BytesResponse(b"", whole.content_type, 416, {**whole.headers, "Content-Range": f"bytes */{whole.end}"})
+    part = None
+    if incoming.header("if-range") in ("", found.etag):
+        try:
+            part = ranges.wanted(incoming.header("range"), found.size)
+        except ValueError:
+            return BytesResponse(b"", found.type, 416, {**headers, "Content-Range": f"bytes */{found.size}"})
     if part is None:
-        return whole
-    headers = {**whole.headers, "Content-Range": f"bytes {part[0]}-{part[1] - 1}/{whole.end}"}
-    return attrs.evolve(whole, begin=part[0], end=part[1], status=206, headers=headers)
+        return _sent(found, 0, found.size, 200, headers)
+    said = f"bytes {part[0]}-{part[1] - 1}/{found.size}"
+    return _sent(found, *part, 206, {**headers, "Content-Range": said})
+
+
+def _sent(found: StoredMedia, begin: int, end: int, status: int, headers: dict[str, str]) -> Response:
+    if found.path is not None:
+        return FileResponse(found.path, found.type, begin, end, status, headers)
+    if found.pieces is None:
+        raise ValueError(found)
+    return PiecesResponse(found.pieces(begin, end), end - begin, found.type, status, headers)

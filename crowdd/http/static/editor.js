@@ -1,7 +1,7 @@
 // The editor of a presenter: a frame shows what a volunteer would see, on a few tasks that are no more than shown. Nothing
 // that happens in it reaches the server. The frame is opaque, and what it says is taken for what a stranger says.
 const box = document.getElementById("preview");
-const text = document.getElementById("editor") || document.getElementById("questions");
+const text = document.getElementById("editor");
 const said = document.getElementById("preview-said");
 const { project, tasks } = JSON.parse(box.dataset.preview);
 const framed = (words) => (project.uploads ? words.replaceAll(`/uploads/project-${project.id}/`, project.uploads) : words);
@@ -53,16 +53,8 @@ addEventListener("message", (event) => {
   if (event.data === "preview:ready") frame.contentWindow.postMessage(framed(source()), "*");
 });
 
-/* The page to show: the text, or one that shows the questions in it; "" when there is nothing to show. */
-function source() {
-  if (text.id === "editor") return text.value;
-  const { version, language } = text.dataset;
-  let list = null;
-  try { list = JSON.parse(text.value); } catch { return ""; }
-  const asked = JSON.stringify({ list, version: Number(version), language }).replaceAll("<", "\\u003c");
-  return `<link rel="stylesheet" href="/static/questions/questions.css"><script type="application/json" id="questions">${asked}</script>
-    <script type="module" src="/static/questions/questions.js"></script>`;
-}
+/* The page to show; "" when there is nothing to show. */
+const source = () => text.value;
 
 /* A new frame each time: nothing of the text before is left in it. */
 function show() {

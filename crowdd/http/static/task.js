@@ -124,12 +124,22 @@ $("sign-up-no")?.addEventListener("click", () => {
   remember("sign-up-offer", "declined");
 });
 
+// The link to comment leads to the task that is shown: "done" ends it.
+function linkComment(task) {
+  if (!$("comment")) return;
+  $("comment").hidden = !task;
+  if (task) $("comment").href = `${$("comment").dataset.home}task/${task}/comment`;
+}
+linkComment((location.pathname.match(/\/task\/(\d+)/) || [])[1]);
+
 // The end, and what comes near to it
-on("presenter:task", () => {
+on("presenter:task", ({ task }) => {
+  linkComment(task);
   $("finished").hidden = $("others").hidden = true;
   $("frame").classList.remove("over");
 });
 on("presenter:done", ({ wait, held, retryAfter }) => {
+  linkComment(0);
   const why = $("finished-why").dataset;
   $("finished-why").textContent = wait ? others(held) : whole() ? why.whole : why.none;
   $("finished-when").textContent = wait && retryAfter ? soon(retryAfter) : "";

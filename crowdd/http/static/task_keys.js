@@ -7,18 +7,20 @@ const remember = (key, value) => { try { localStorage.setItem(key, value); } cat
 const tell = (name, detail) => document.dispatchEvent(new CustomEvent(name, { detail }));
 const on = (name, act) => document.addEventListener(name, (event) => act(event.detail || {}));
 
-// Panels beside the task: help, and the list of keys. They are no modal dialogs and have no field for text, because a presenter
-// may take the focus, and with it what is typed, at any time; its frame stays where it is.
+// Panels beside the task: help, the field guide, and the list of keys. They are no modal dialogs, and the frame of the task stays
+// where it is. A presenter may take the focus, and with it what is typed, at any time: the one field is the search of its own guide.
+const PANELS = ["help", "guide", "keys"];
+const isOpen = (name) => Boolean($(name)) && !$(name).hidden;
 function panel(name, open) {
+  for (const other of PANELS) if (open && other !== name && isOpen(other)) panel(other, false);
   $(name).hidden = !open;
   $(`${name}-open`).ariaExpanded = String(open);
-  const other = open && name === "help" ? "keys" : "help";
-  if (open && $(other) && !$(other).hidden) panel(other, false);
-  $("frame").classList.toggle("helped", ["help", "keys"].some((each) => $(each) && !$(each).hidden));
+  $("frame").classList.toggle("helped", PANELS.some(isOpen));
   $(open ? `${name}-close` : `${name}-open`).focus();
+  if (open && name === "guide") import("./guides/panel.js").then(({ show }) => show());
 }
 const toggle = (name) => panel(name, $(name).hidden);
-for (const name of ["help", "keys"]) {
+for (const name of PANELS) {
   $(`${name}-open`)?.addEventListener("click", () => toggle(name));
   $(`${name}-close`)?.addEventListener("click", () => panel(name, false));
 }
@@ -89,6 +91,7 @@ document.addEventListener("fullscreenchange", () => { fullScreen.ariaPressed = S
 
 // Keys
 const useKeys = $("use-keys");
+let guideKey = true; // not while the presenter has a key of that name
 function listOffers({ keys }) {
   const rows = keys.map(([key, label]) => {
     const row = document.createElement("tr");
@@ -100,11 +103,13 @@ function listOffers({ keys }) {
   const offered = (letter) => keys.some(([key]) => key.toLowerCase() === letter);
   $("offers").hidden = !rows.length;
   $("offers").replaceChildren($("offers").rows[0], ...rows);
+  guideKey = !offered("g");
+  if ($("key-guide")) $("key-guide").hidden = !guideKey;
   $("skip").dataset.offered = offered("s") ? "yes" : "";
   $("key-skip").hidden = offered("s"); // it stands among those of the presenter
 }
 function escape() {
-  const open = ["help", "keys"].find((name) => $(name) && !$(name).hidden);
+  const open = PANELS.find(isOpen);
   if ($("why") && !$("why").hidden) askWhy(false);
   else if (open) panel(open, false);
 }
@@ -115,6 +120,7 @@ function takesKey(event) {
 const PAGE_KEYS = { // what they do, or null while they do nothing
   "?": () => () => toggle("keys"),
   h: () => $("help") && (() => toggle("help")),
+  g: () => (guideKey && $("guide") ? () => toggle("guide") : null),
   s: () => ($("skip").hidden || $("skip").dataset.offered ? null : skip),
   z: () => ($("change").hidden ? null : () => $("change").click()),
   f: () => (!favourite || favourite.hidden ? null : mark),

@@ -143,6 +143,11 @@ for (const button of all("[data-copy]")) {
   });
 }
 
+for (const button of all("[data-print]")) {
+  button.hidden = false;
+  button.addEventListener("click", () => print());
+}
+
 // Deleting asks for the name; the button wakes when it is typed.
 for (const field of all("[data-must]")) field.addEventListener("input", () => {
   document.getElementById(field.dataset.arms).disabled = field.value !== field.dataset.must;
@@ -167,7 +172,7 @@ const tellPages = words => {
   pages.close();
 };
 const forget = area => {
-  for (const key of Object.keys(area)) if (/^(presenter-\d+(-\d+)?$|recent-projects$|draft )/.test(key)) area.removeItem(key);
+  for (const key of Object.keys(area)) if (/^(presenter-\d+(-\d+)?$|recent-projects$|draft |guide )/.test(key)) area.removeItem(key);
 };
 addEventListener("submit", event => {
   if (event.target.getAttribute("action") !== "/account/signout") return;

@@ -98,7 +98,8 @@ function offer(field, { text, at }) {
     field.focus();
   }));
   box.append(line);
-  field.before(box);
+  const place = document.getElementById(field.dataset.offer); // of a field that another view may hide
+  if (place) place.append(box); else field.before(box);
 }
 attempt(settle);
 attempt(tidy);

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import attrs
 
-_METHODS = "GET, HEAD, POST, PUT, DELETE, OPTIONS"
+_METHODS = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"
 _ASKED = (
     "Content-Type, Authorization, X-CSRFToken, X-Project-Password, X-Draft-Key, Idempotency-Key, If-Match,"
-    " If-None-Match"
+    " If-None-Match, Tus-Resumable, Upload-Length, Upload-Offset, Upload-Metadata, Upload-Checksum"
 )
 _SHOWN = (
     "ETag, Retry-After, X-No-Task, X-Held-Tasks, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset,"
-    " X-RateLimit-Scope, X-Request-Id"
+    " X-RateLimit-Scope, X-Request-Id, Location, Tus-Resumable, Tus-Version, Tus-Extension, Tus-Max-Size,"
+    " Upload-Length, Upload-Offset, Upload-Expires"
 )
 _MAX_AGE = "21600"
 

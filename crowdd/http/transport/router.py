@@ -38,7 +38,15 @@ from crowdd.http.html import presenter
 from crowdd.http.html.static_files import StaticFiles
 from crowdd.http.negotiation import Negotiator
 from crowdd.http.request import Incoming
-from crowdd.http.responses import BytesResponse, Download, FileResponse, JsonResponse, Response, Stream
+from crowdd.http.responses import (
+    BytesResponse,
+    Download,
+    FileResponse,
+    JsonResponse,
+    PiecesResponse,
+    Response,
+    Stream,
+)
 from crowdd.http.routing import Route
 from crowdd.http.transport.cors import Cors
 from crowdd.http.transport.downloads import LONG, Downloads, pieces_of, spilled
@@ -150,6 +158,8 @@ class Router:
                 return await self._download(incoming, answer)
             if isinstance(answer, FileResponse):
                 return await self._file(incoming, answer)
+            if isinstance(answer, PiecesResponse):
+                return await self._pieces(incoming, answer)
             body = self._negotiator.write(incoming, answer)
         except Exception as error:
             body = self._failed(incoming, error)
@@ -192,6 +202,16 @@ class Router:
         if incoming.method != "HEAD":
             await self._downloads.send(incoming.request, b"", pieces_of(source, answer.begin, answer.end))
         source.close()
+        return b""
+
+    async def _pieces(self, incoming: Incoming, answer: PiecesResponse) -> bytes:
+        """What is left to send when the pieces have gone."""
+        first = b"" if incoming.method == "HEAD" else await anext(answer.pieces, b"")
+        self._negotiator.write(incoming, answer)
+        await self._finished(incoming, b"")
+        set_headers(incoming.request.responseHeaders, ((b"Content-Length", b"%d" % answer.length),))
+        if incoming.method != "HEAD":
+            await self._downloads.send(incoming.request, first, answer.pieces)
         return b""
 
     async def _finished(self, incoming: Incoming, body: bytes) -> bytes:
@@ -256,6 +276,8 @@ class Router:
         """The turns that requests of this kind take; None for most."""
         if incoming.changes_state and route.path.startswith("/account/"):
             return self._account_forms
+        if route.spooled:
+            return None
         return self._costly.turns(incoming, route.path)
 
     async def _handled(self, incoming: Incoming, route: Route, names: Names) -> Response:

@@ -1,5 +1,6 @@
 """Questions as data (``info.questions`` of a project): their types, checks, and the JSON Schemas of list and answer."""
 
+from crowdd.kinds.questions.columns import columns_of
 from crowdd.kinds.questions.derived import DERIVED, QUESTIONS, declared, derived
 from crowdd.kinds.questions.options import Problem
 from crowdd.kinds.questions.schemas import answer_schema, document_schema
@@ -14,6 +15,7 @@ __all__ = [
     "TYPES",
     "Problem",
     "answer_schema",
+    "columns_of",
     "declared",
     "derived",
     "document_schema",

@@ -24,12 +24,15 @@ def _check_colour(value: Any, path: str) -> Iterator[Problem]:
         yield Problem(path, _("This must be a colour such as #0b3f63."))
 
 
-_COLOUR: Final = Option(_check_colour, {"type": "string", "pattern": "^#[0-9a-fA-F]{6}$"})
-_OPTIONS: Final = {
-    "labels": choices(keys=True, others={"colour": _COLOUR}),
-    "min": integer(1, MAX_MARKS),
-    "max": integer(1, MAX_MARKS),
+_COLOUR: Final = Option(
+    _check_colour, {"type": "string", "pattern": "^#[0-9a-fA-F]{6}$"}, control="colour", label=_("Colour")
+)
+_NUMBER_OF: Final = {
+    "min": integer(1, MAX_MARKS).called(_("Fewest marks"), _("So many are needed, if there are any.")),
+    "max": integer(1, MAX_MARKS).called(_("Most marks"), _("No more than so many: 500 unless you set it.")),
 }
+_LABELS: Final = choices(keys=True, others={"colour": _COLOUR})
+_OPTIONS: Final = {"labels": _LABELS.called(_("Labels"), _("Each mark gets one of them.")), **_NUMBER_OF}
 _NUMBER: Final[Schema] = {"type": "number"}
 _FROM_ZERO: Final[Schema] = {"type": "number", "minimum": 0}
 _TEXT: Final[Schema] = {"type": "string", "maxLength": _MAX_TEXT}
@@ -75,8 +78,16 @@ def _check_number_of(question: Values, path: str) -> Iterator[Problem]:
 
 
 def _type(
-    name: str, doc: str, answer: Callable[[Values], Schema], said: str, media: set[str], module: str
+    name: str,
+    doc: str,
+    answer: Callable[[Values], Schema],
+    said: str,
+    media: set[str],
+    module: str,
+    words: tuple[str, str],
+    group: str = "picture",
 ) -> QuestionType:
+    label, sentence = words
     return QuestionType(
         name,
         doc,
@@ -89,6 +100,9 @@ def _type(
         needs_medium=True,
         each=True,
         module=module,
+        group=group,
+        label=label,
+        sentence=sentence,
     )
 
 
@@ -111,12 +125,53 @@ MARK_TYPES: Final = (
         'marks `{"x", "y", "width", "height", "label"?, "selector", "answers"?}`, in pixels of the original picture',
         {*_PICTURES},
         "box",
+        (_("Boxes"), _("Volunteers draw rectangles around things.")),
     ),
-    _type("point", "Points.", _point, _SAID_POINT, {*_PICTURES}, "points"),
-    _type("count", "Points that are counted.", _point, _SAID_POINT, {*_PICTURES}, "points"),
-    _type("line", "Lines with any number of corners.", _path, _SAID_POINTS, {*_PICTURES}, "lines"),
-    _type("polygon", "Areas with straight edges.", _path, _SAID_POINTS, {*_PICTURES}, "lines"),
-    _type("freehand", "Areas that are drawn.", _path, _SAID_POINTS, {*_PICTURES}, "lines"),
+    _type(
+        "point",
+        "Points.",
+        _point,
+        _SAID_POINT,
+        {*_PICTURES},
+        "points",
+        (_("Points"), _("Volunteers set points on things.")),
+    ),
+    _type(
+        "count",
+        "Points that are counted.",
+        _point,
+        _SAID_POINT,
+        {*_PICTURES},
+        "points",
+        (_("Counting"), _("Volunteers click on each thing, and the clicks are counted.")),
+    ),
+    _type(
+        "line",
+        "Lines with any number of corners.",
+        _path,
+        _SAID_POINTS,
+        {*_PICTURES},
+        "lines",
+        (_("Lines"), _("Volunteers draw lines from point to point.")),
+    ),
+    _type(
+        "polygon",
+        "Areas with straight edges.",
+        _path,
+        _SAID_POINTS,
+        {*_PICTURES},
+        "lines",
+        (_("Areas"), _("Volunteers draw areas from corner to corner.")),
+    ),
+    _type(
+        "freehand",
+        "Areas that are drawn.",
+        _path,
+        _SAID_POINTS,
+        {*_PICTURES},
+        "lines",
+        (_("Freehand areas"), _("Volunteers draw around things with the pointer held down.")),
+    ),
     _type(
         "text_spans",
         "Parts of a text.",
@@ -124,20 +179,55 @@ MARK_TYPES: Final = (
         'marks `{"start", "end", "text", "label"?, "selector", "answers"?}`, in characters',
         {"text"},
         "text_spans",
+        (_("Parts of a text"), _("Volunteers select words and give them a label.")),
+        "text",
     ),
     QuestionType(
         "transcription",
         "The lines of a picture or a recording as text.",
-        {"min": integer(1, MAX_MARKS), "max": integer(1, MAX_MARKS)},
+        {
+            "min": _NUMBER_OF["min"].called(_("Fewest lines"), _("So many are needed, if there are any.")),
+            "max": _NUMBER_OF["max"].called(_("Most lines"), _("No more than so many: 500 unless you set it.")),
+        },
         _lines,
         'lines `{"text", "x"?, "y"?, "width"?, "height"?, "selector"?}`',
         check=_check_number_of,
         media=_PICTURES | {"sound", "video"},
         module="transcription",
+        group="write",
+        label=_("Transcription"),
+        sentence=_("Volunteers write down what they read or hear, line by line."),
     ),
-    _type("sound_segments", "Parts of a sound.", _time, _SAID_TIME, {"sound"}, "segments"),
-    _type("video_segments", "Parts of a film.", _time, _SAID_TIME, {"video"}, "segments"),
-    _type("map_place", "Places.", _geometry("Point", _POSITION), _SAID_PLACE, {"map"}, "geometries"),
+    _type(
+        "sound_segments",
+        "Parts of a sound.",
+        _time,
+        _SAID_TIME,
+        {"sound"},
+        "segments",
+        (_("Parts of a sound"), _("Volunteers mark from when to when something is heard.")),
+        "recording",
+    ),
+    _type(
+        "video_segments",
+        "Parts of a film.",
+        _time,
+        _SAID_TIME,
+        {"video"},
+        "segments",
+        (_("Parts of a film"), _("Volunteers mark from when to when something is seen.")),
+        "recording",
+    ),
+    _type(
+        "map_place",
+        "Places.",
+        _geometry("Point", _POSITION),
+        _SAID_PLACE,
+        {"map"},
+        "geometries",
+        (_("Places"), _("Volunteers set places on a map.")),
+        "map",
+    ),
     _type(
         "map_area",
         "Areas.",
@@ -145,5 +235,7 @@ MARK_TYPES: Final = (
         _SAID_PLACE,
         {"map"},
         "geometries",
+        (_("Areas on a map"), _("Volunteers draw areas on a map.")),
+        "map",
     ),
 )

@@ -8,32 +8,47 @@ import attrs
 
 from crowdd.kinds.questions.options import ADDRESS, SOURCE, SOURCES, TEXT, number, numbers
 from crowdd.kinds.questions.question_type import MediaType
+from crowdd.languages import _
 
+_SOURCE: Final = SOURCE.called(_("Source"), _("The column of your tasks that has it, or one address for all tasks."))
+_SOURCES: Final = SOURCES.called(_("Sources"), _("A column of your tasks, or an address, for each picture."))
+_BEGIN: Final = _("A column with “latitude, longitude” or GeoJSON.")
+_TILES: Final = _("With {z}, {x} and {y}. The provider sees the addresses of your volunteers.")
 _MAP: Final = {
-    "source": attrs.evolve(SOURCE, needed=False),
-    "tiles": ADDRESS,
-    "attribution": TEXT,
-    "center": numbers(2, -180, 180),
-    "zoom": number(0, 24),
+    "source": attrs.evolve(SOURCE, needed=False).called(_("Place to begin with"), _BEGIN),
+    "tiles": ADDRESS.called(_("Address of the map’s pictures"), _TILES),
+    "attribution": TEXT.called(_("Attribution"), _("The text that the provider of the map asks for.")),
+    "center": numbers(2, -180, 180).called(_("Centre"), _("Latitude and longitude, if a task names no place.")),
+    "zoom": number(0, 24).called(_("Zoom"), _("From 0, the whole world, to 24.")),
 }
 
 FORM_MEDIA: Final = (
-    MediaType("picture", "One picture, which volunteers can enlarge and turn.", {"source": SOURCE}),
-    MediaType("pictures", "Pictures side by side.", {"source": SOURCES}),
-    MediaType("text", "A text.", {"source": SOURCE}),
-    MediaType("sound", "A sound with a player.", {"source": SOURCE}),
-    MediaType("video", "A film with a player.", {"source": SOURCE}),
+    MediaType(
+        "picture",
+        "One picture, which volunteers can enlarge and turn.",
+        {"source": _SOURCE},
+        _("Picture"),
+        _("One picture, which volunteers can enlarge and turn."),
+    ),
+    MediaType("pictures", "Pictures side by side.", {"source": _SOURCES}, _("Pictures"), _("Pictures side by side.")),
+    MediaType("text", "A text.", {"source": _SOURCE}, _("Text"), _("A text to read.")),
+    MediaType("sound", "A sound with a player.", {"source": _SOURCE}, _("Sound"), _("A sound with a player.")),
+    MediaType("video", "A film with a player.", {"source": _SOURCE}, _("Film"), _("A film with a player.")),
 )
 MARK_MEDIA: Final = (
     MediaType(
         "zoom_picture",
         "A picture to zoom deeply into: info.json of IIIF, another tile source, or a plain picture.",
-        {"source": SOURCE},
+        {"source": _SOURCE},
+        _("Large picture"),
+        _("A picture to zoom deeply into, also from a IIIF server."),
     ),
     MediaType(
         "map",
         "A map. Its source is a place to begin with: `latitude, longitude`, or GeoJSON that is shown. `tiles` is the"
         " address of its pictures with {z}, {x} and {y}, `center` the latitude and longitude to begin with otherwise.",
         _MAP,
+        _("Map"),
+        _("A map to look at or to mark."),
     ),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from datetime import date
 from typing import Any, Final
 
@@ -41,11 +41,25 @@ Check = Callable[[Any, str], Problems]
 
 @attrs.frozen
 class Option:
-    """A property: ``check(value, path)`` says what is wrong with a value."""
+    """A property: ``check(value, path)`` says what is wrong with a value.
+
+    The builder makes a field of it: ``label`` and ``hint`` are its words, ``control`` names the kind of field (see
+    ``static/builder/controls``), ``limits`` are what the field has to know, ``parts`` the properties of each entry of a
+    list.
+    """
 
     check: Check
     schema: Schema
     needed: bool = False
+    label: str = ""
+    hint: str = ""
+    control: str = ""
+    limits: Mapping[str, float] = attrs.field(factory=dict)
+    parts: Mapping[str, Option] = attrs.field(factory=dict)
+
+    def called(self, label: str, hint: str = "") -> Option:
+        """The same option with its words."""
+        return attrs.evolve(self, label=label, hint=hint)
 
 
 def needed(option: Option) -> Option:
@@ -93,19 +107,17 @@ def object_schema(options: dict[str, Option]) -> Schema:
 # ---------------------------------------------------------------------------------------------------------------- texts
 
 
-def _check_words(value: Any, path: str) -> Problems:
+def _check_words(value: Any, path: str, maximum: int) -> Problems:
     if not isinstance(value, str) or not value.strip():
         yield Problem(path, _("Write a text here."))
-    elif len(value) > MAX_TEXT:
-        yield Problem(
-            path, _("This may have at most %(max)s characters (got %(size)s).", max=MAX_TEXT, size=len(value))
-        )
+    elif len(value) > maximum:
+        yield Problem(path, _("This may have at most %(max)s characters (got %(size)s).", max=maximum, size=len(value)))
 
 
-def check_text(value: Any, path: str) -> Problems:
-    """A text, or an object of texts by language."""
+def check_text(value: Any, path: str, maximum: int = MAX_TEXT) -> Problems:
+    """A text, or an object of texts by language, of at most ``maximum`` characters each."""
     if not isinstance(value, dict):
-        yield from _check_words(value, path)
+        yield from _check_words(value, path, maximum)
         return
     if not 1 <= len(value) <= _MAX_LANGUAGES:
         yield Problem(path, _("Write the text in 1 to %(max)s languages.", max=_MAX_LANGUAGES))
@@ -114,29 +126,31 @@ def check_text(value: Any, path: str) -> Problems:
         if not is_tag(tag):
             sentence = _("“%(tag)s” is not a language tag such as en, pt-BR or zh-Hant.", tag=tag[:100])
             yield Problem(at(path, tag[:100]), sentence)
-        yield from _check_words(words, at(path, tag[:100]))
+        yield from _check_words(words, at(path, tag[:100]), maximum)
 
 
-TEXT: Final = Option(check_text, {"$ref": "#/$defs/text"})
-TEXT_SCHEMA: Final[Schema] = {
-    "oneOf": [
-        {"type": "string", "minLength": 1, "maxLength": MAX_TEXT},
-        {
-            "type": "object",
-            "minProperties": 1,
-            "maxProperties": _MAX_LANGUAGES,
-            "propertyNames": {"pattern": "^[a-z]{2,3}(-[A-Za-z0-9]{2,8}){0,3}$"},
-            "additionalProperties": {"type": "string", "minLength": 1, "maxLength": MAX_TEXT},
-        },
-    ]
-}
+def text_schema(maximum: int = MAX_TEXT) -> Schema:
+    """The JSON Schema of what ``check_text`` allows."""
+    words: Schema = {"type": "string", "minLength": 1, "maxLength": maximum}
+    by_language: Schema = {
+        "type": "object",
+        "minProperties": 1,
+        "maxProperties": _MAX_LANGUAGES,
+        "propertyNames": {"pattern": "^[a-z]{2,3}(-[A-Za-z0-9]{2,8}){0,3}$"},
+        "additionalProperties": words,
+    }
+    return {"oneOf": [words, by_language]}
+
+
+TEXT: Final = Option(check_text, {"$ref": "#/$defs/text"}, control="text")
+TEXT_SCHEMA: Final[Schema] = text_schema()
 
 
 def _check_unsure(value: Any, path: str) -> Problems:
     return iter(()) if isinstance(value, bool) else check_text(value, path)
 
 
-UNSURE: Final = Option(_check_unsure, {"anyOf": [{"type": "boolean"}, {"$ref": "#/$defs/text"}]})
+UNSURE: Final = Option(_check_unsure, {"anyOf": [{"type": "boolean"}, {"$ref": "#/$defs/text"}]}, control="unsure")
 
 
 # -------------------------------------------------------------------------------------------------- addresses, sources
@@ -148,7 +162,9 @@ def _check_address(value: Any, path: str) -> Problems:
 
 
 ADDRESS: Final = Option(
-    _check_address, {"type": "string", "maxLength": _MAX_ADDRESS, "pattern": "^(https?://[^\\s/]|/[^\\s/])\\S*$"}
+    _check_address,
+    {"type": "string", "maxLength": _MAX_ADDRESS, "pattern": "^(https?://[^\\s/]|/[^\\s/])\\S*$"},
+    control="address",
 )
 
 
@@ -167,7 +183,7 @@ def _check_source(value: Any, path: str) -> Problems:
         yield Problem(path, _("Name a column of the tasks ({“column”: …}) or an address ({“url”: …})."))
 
 
-SOURCE: Final = Option(_check_source, {"$ref": "#/$defs/source"}, needed=True)
+SOURCE: Final = Option(_check_source, {"$ref": "#/$defs/source"}, needed=True, control="source")
 SOURCE_SCHEMA: Final[Schema] = {
     "oneOf": [closed({"column": COLUMN.schema}, ("column",)), closed({"url": ADDRESS.schema}, ("url",))]
 }
@@ -185,6 +201,8 @@ SOURCES: Final = Option(
     _check_sources,
     {"type": "array", "minItems": 1, "maxItems": _MAX_SOURCES, "items": {"$ref": "#/$defs/source"}},
     needed=True,
+    control="sources",
+    limits={"max": _MAX_SOURCES},
 )
 
 
@@ -194,7 +212,11 @@ def _check_description(value: Any, path: str) -> Problems:
 
 
 DESCRIPTION: Final = Option(
-    _check_description, {"anyOf": [closed({"column": COLUMN.schema}, ("column",)), {"$ref": "#/$defs/text"}]}
+    _check_description,
+    {"anyOf": [closed({"column": COLUMN.schema}, ("column",)), {"$ref": "#/$defs/text"}]},
+    control="description",
+    label=_("Description"),
+    hint=_("People who do not see or hear it read this instead."),
 )
 
 
@@ -213,6 +235,7 @@ HELP: Final = Option(
             closed({"text": TEXT.schema, "picture": ADDRESS.schema}) | {"minProperties": 1},
         ]
     },
+    control="help",
 )
 
 
@@ -224,7 +247,7 @@ def _check_boolean(value: Any, path: str) -> Problems:
         yield Problem(path, _("This must be true or false."))
 
 
-BOOLEAN: Final = Option(_check_boolean, {"type": "boolean"})
+BOOLEAN: Final = Option(_check_boolean, {"type": "boolean"}, control="boolean")
 
 
 def number(minimum: float = -1e15, maximum: float = 1e15, *, above: bool = False) -> Option:
@@ -238,7 +261,8 @@ def number(minimum: float = -1e15, maximum: float = 1e15, *, above: bool = False
             )
 
     bound = "exclusiveMinimum" if above else "minimum"
-    return Option(check, {"type": "number", bound: minimum, "maximum": maximum})
+    schema: Schema = {"type": "number", bound: minimum, "maximum": maximum}
+    return Option(check, schema, control="number", limits={"min": minimum, "max": maximum})
 
 
 def integer(minimum: int, maximum: int) -> Option:
@@ -248,7 +272,8 @@ def integer(minimum: int, maximum: int) -> Option:
         if type(value) is not int or not minimum <= value <= maximum:
             yield Problem(path, _("This must be a whole number from %(min)s to %(max)s.", min=minimum, max=maximum))
 
-    return Option(check, {"type": "integer", "minimum": minimum, "maximum": maximum})
+    schema: Schema = {"type": "integer", "minimum": minimum, "maximum": maximum}
+    return Option(check, schema, control="integer", limits={"min": minimum, "max": maximum})
 
 
 def is_day(value: object) -> bool:
@@ -267,7 +292,7 @@ def _check_day(value: Any, path: str) -> Problems:
         yield Problem(path, _("This must be a day such as 2026-02-28."))
 
 
-DAY: Final = Option(_check_day, {"type": "string", "format": "date"})
+DAY: Final = Option(_check_day, {"type": "string", "format": "date"}, control="day")
 
 
 def numbers(length: int, minimum: float, maximum: float) -> Option:
@@ -281,7 +306,8 @@ def numbers(length: int, minimum: float, maximum: float) -> Option:
         for nth, item in enumerate(value):
             yield from each.check(item, at(path, nth))
 
-    return Option(check, {"type": "array", "minItems": length, "maxItems": length, "items": each.schema})
+    schema: Schema = {"type": "array", "minItems": length, "maxItems": length, "items": each.schema}
+    return Option(check, schema, control="numbers", limits={"length": length, "min": minimum, "max": maximum})
 
 
 # -------------------------------------------------------------------------------------------------------------- choices
@@ -299,9 +325,15 @@ def _check_key(value: Any, path: str) -> Problems:
         yield Problem(path, _("The key “%(key)s” belongs to the page around the task.", key=value))
 
 
-_VALUE: Final = Option(_check_value, {"type": "string", "minLength": 1, "maxLength": _MAX_VALUE}, needed=True)
-_KEY: Final = Option(_check_key, {"type": "string", "pattern": "^[a-gi-rt-y0-9]$"})
-_CHOICE: Final = {"value": _VALUE, "text": needed(TEXT)}
+_VALUE: Final = Option(
+    _check_value,
+    {"type": "string", "minLength": 1, "maxLength": _MAX_VALUE},
+    needed=True,
+    control="value",
+    label=_("Stored value"),
+)
+_KEY: Final = Option(_check_key, {"type": "string", "pattern": "^[a-gi-rt-y0-9]$"}, control="key", label=_("Key"))
+_CHOICE: Final = {"value": _VALUE, "text": needed(TEXT).called(_("Text"))}
 
 
 def choices(minimum: int = 1, *, keys: bool = False, others: dict[str, Option] | None = None) -> Option:
@@ -317,7 +349,8 @@ def choices(minimum: int = 1, *, keys: bool = False, others: dict[str, Option] |
         yield from _check_repeated(value, path)
 
     items = object_schema(parts)
-    return Option(check, {"type": "array", "minItems": minimum, "maxItems": MAX_CHOICES, "items": items})
+    schema: Schema = {"type": "array", "minItems": minimum, "maxItems": MAX_CHOICES, "items": items}
+    return Option(check, schema, control="choices", limits={"min": minimum, "max": MAX_CHOICES}, parts=parts)
 
 
 def _check_repeated(found: list[Any], path: str) -> Problems:

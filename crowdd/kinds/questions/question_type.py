@@ -9,10 +9,25 @@ import attrs
 
 from crowdd.kinds.questions.options import BOOLEAN, HELP, TEXT, UNSURE, Option, Problem, needed
 from crowdd.kinds.types import Schema
+from crowdd.languages import _
 from crowdd.values import Values
 
-COMMON: Final[dict[str, Option]] = {"text": needed(TEXT), "help": HELP, "required": BOOLEAN, "unsure": UNSURE}
+COMMON: Final[dict[str, Option]] = {
+    "text": needed(TEXT).called(_("Question"), _("What volunteers read above their answer.")),
+    "help": HELP.called(_("Help"), _("A hint below the question, with a picture if you like.")),
+    "required": BOOLEAN.called(_("An answer is required"), _("The task cannot be sent without it.")),
+    "unsure": UNSURE.called(_("Offer “I can’t tell”"), _("Volunteers who are not sure need not guess.")),
+}
 """What each question has besides ``name``, ``type``, ``show_if``, and ``on`` and ``each`` where it has them."""
+GROUPS: Final = {
+    "choice": _("Choose"),
+    "write": _("Write"),
+    "picture": _("Mark in pictures"),
+    "text": _("Mark in texts"),
+    "recording": _("Mark in sounds and films"),
+    "map": _("Mark on maps"),
+}
+"""The groups of the catalogue of types, in their order."""
 
 
 def _fine(question: Values, path: str) -> Iterator[Problem]:
@@ -41,6 +56,9 @@ class QuestionType:
     needs_medium: bool = False
     each: bool = False  # whether marks have questions of their own
     module: str = ""
+    group: str = "choice"  # of GROUPS
+    label: str = ""
+    sentence: str = ""  # what volunteers do, for people who choose a type
 
 
 @attrs.frozen
@@ -50,3 +68,5 @@ class MediaType:
     name: str
     doc: str
     options: dict[str, Option]
+    label: str = ""
+    sentence: str = ""

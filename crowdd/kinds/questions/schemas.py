@@ -26,7 +26,7 @@ from crowdd.kinds.questions.validation import (
     RESERVED,
     VERSION,
 )
-from crowdd.kinds.types import Schema
+from crowdd.values import JsonObject as Schema
 from crowdd.values import Values
 
 DRAFT: Final = "https://json-schema.org/draft/2020-12/schema"
@@ -106,18 +106,18 @@ def answer_schema(document: Values) -> Schema:
     always: list[str] = [RESERVED]
     for step in document["steps"]:
         for question in step.get("questions", []):
-            properties[question["name"]] = _answer(question)
+            properties[question["name"]] = schema_of_answer(question)
             if question.get("required") and not (step.get("show_if") or question.get("show_if")):
                 always.append(question["name"])
     return {"$schema": DRAFT, **closed(properties, tuple(always))}
 
 
-def _answer(question: Values) -> Schema:
+def schema_of_answer(question: Values) -> Schema:
     """The schema of the answer to a question, with what is said about each mark."""
     kind = TYPES[question["type"]]
     found = kind.answer(question)
     if kind.each and question.get("each"):
-        about = {each["name"]: _answer(each) for each in question["each"]}
+        about = {each["name"]: schema_of_answer(each) for each in question["each"]}
         items = {**found["items"], "properties": {**found["items"]["properties"], "answers": closed(about)}}
         found = {**found, "items": items}
     return {"anyOf": [found, {"type": "null"}]} if question.get("unsure") else found

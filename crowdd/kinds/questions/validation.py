@@ -17,7 +17,6 @@ from crowdd.kinds.questions.options import (
     at,
     check_object,
     is_number,
-    values_of,
 )
 from crowdd.kinds.questions.question_type import COMMON, QuestionType
 from crowdd.kinds.questions.types import MEDIA, TYPES
@@ -122,6 +121,7 @@ class _Check:
         yield from self.condition(step.get("show_if"), at(path, "show_if"), self.before)
         media = yield from self.media(step.get("media", []), at(path, "media"))
         yield from self.questions(step.get("questions", []), at(path, "questions"), self.before, media)
+        yield from _check_shared_keys(step.get("questions", []), at(path, "questions"))
 
     def media(self, found: object, path: str) -> Generator[Problem, None, Media]:
         """Problems of a step's media; returns their types by name."""
@@ -136,7 +136,9 @@ class _Check:
             known = {"name": self._name_option(), "type": _needed_free(), "description": DESCRIPTION, **options}
             if kind is None and isinstance(medium, dict):
                 if "type" in medium:
-                    pages = _("Pages of PDF files cannot be shown. Add them as pictures.")
+                    pages = _(
+                        "Pages of PDF files cannot be shown. Add the file to the tasks: each page becomes a picture."
+                    )
                     yield Problem(at(here, "type"), pages if medium["type"] == "pdf" else _one_of(MEDIA))
                 known |= {name: _free() for name in medium if name not in known}
             yield from check_object(medium, here, known)
@@ -274,13 +276,32 @@ def _check_condition(found: object, path: str, before: Mapping[str, _Earlier]) -
                 yield Problem(at(path, "is", nth), _("This is never the answer to that question."))
 
 
+def _keys_of(question: object) -> Iterator[tuple[str, str]]:
+    """The keys of a question's choices and labels, with their paths in it."""
+    for option in ("choices", "labels"):
+        entries = question.get(option) if isinstance(question, dict) else None
+        for nth, entry in enumerate(entries if isinstance(entries, list) else []):
+            if key := _text(entry, "key"):
+                yield key, at("", option, nth, "key")
+
+
 def _check_keys(question: Values, path: str) -> Iterator[Problem]:
     """Two entries of a question with one key."""
-    for option in ("choices", "labels"):
-        found = question.get(option)
-        seen: set[str] = set()
-        for nth, _value in enumerate(values_of(found)):
-            key = _text(found[nth], "key") if isinstance(found, list) else ""
-            if key and key in seen:
-                yield Problem(at(path, option, nth, "key"), _("Two entries have the key “%(key)s”.", key=key))
-            seen.add(key)
+    seen: set[str] = set()
+    for key, where in _keys_of(question):
+        if key in seen:
+            yield Problem(path + where, _("Two entries have the key “%(key)s”.", key=key))
+        seen.add(key)
+
+
+def _check_shared_keys(questions: object, path: str) -> Iterator[Problem]:
+    """A key of two questions of a step that are both always shown. Of others, the first one that is shown has it."""
+    owners: dict[str, tuple[int, str]] = {}
+    for nth, question in enumerate(questions if isinstance(questions, list) else []):
+        if not isinstance(question, dict) or question.get("show_if") is not None:
+            continue
+        for key, where in _keys_of(question):
+            owner, name = owners.setdefault(key, (nth, _text(question, "name")))
+            if owner != nth:
+                sentence = _("The key “%(key)s” belongs to the question “%(name)s” of this step.", key=key, name=name)
+                yield Problem(at(path, nth) + where, sentence)

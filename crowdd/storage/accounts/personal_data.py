@@ -20,6 +20,8 @@ PARTS = {
     "collections": "SELECT id, created, name, description, published FROM collection WHERE user_id = %(user)s",
     "collected_tasks": "SELECT i.id, i.collection_id, i.project_id, i.task_id, i.created, i.note FROM collection_item i"
     " JOIN collection c ON c.id = i.collection_id WHERE c.user_id = %(user)s",
+    "comments": "SELECT id, project_id, task_id, created, kind, text, settled FROM task_comment WHERE user_id = %(user)s",
+    "templates": "SELECT id, created, offered, card, questions, tasks FROM template WHERE owner_id = %(user)s",
     "blogposts": "SELECT id, project_id, created, title, body, published FROM blogpost WHERE user_id = %(user)s",
     "announcements": "SELECT id, created, title, body, published FROM announcement WHERE user_id = %(user)s",
     "acts": "SELECT id, at, via, action, kind, object_id, project_id, attribute FROM audit WHERE user_id = %(user)s",

@@ -14,10 +14,11 @@ import attrs
 
 from crowdd.kinds.kind import Field, Kind
 from crowdd.kinds.roles import EVERYONE, Role
+from crowdd.kinds.task import TASK
 from crowdd.kinds.types import Integer, Json, Timestamp
 from crowdd.requester import Requester
 from crowdd.storage.core import list_size, roles
-from crowdd.storage.core.records import columns, named
+from crowdd.storage.core.records import columns, named, value_of
 from crowdd.storage.database import Database, Row, as_json
 
 
@@ -148,7 +149,7 @@ def _by_project(query: Query, where: str) -> str:
 
 
 def _condition(kind: Kind, condition: Filter, mark: str, values: dict[str, object]) -> str:
-    sql = _looked_up(kind, condition, mark, values) or _comparison(condition, mark, values)
+    sql = _looked_up(kind, condition, mark, values) or _comparison(kind, condition, mark, values)
     readers = kind.readers(condition.field, _keys(condition))
     if readers != EVERYONE:
         # Who may not read a value must not learn it by asking for it.
@@ -171,8 +172,8 @@ def _keys(condition: Filter) -> list[str] | None:
     return list(condition.value) if isinstance(condition.value, dict) else None
 
 
-def _comparison(condition: Filter, mark: str, values: dict[str, object]) -> str:
-    column, kind_of, value = f't."{condition.field.name}"', condition.field.type, condition.value
+def _comparison(kind: Kind, condition: Filter, mark: str, values: dict[str, object]) -> str:
+    column, kind_of, value = _column(kind, condition.field), condition.field.type, condition.value
     if isinstance(kind_of, Timestamp):
         values[f"{mark}a"], values[f"{mark}b"] = value
         return f"({column} >= %({mark}a)s AND {column} < %({mark}b)s)"
@@ -191,13 +192,19 @@ def _comparison(condition: Filter, mark: str, values: dict[str, object]) -> str:
     return f"{column} = %({mark})s::{kind_of.sql}"
 
 
+def _column(kind: Kind, field: Field) -> str:
+    """What is compared and ordered by: of a task without what is hidden from the requester."""
+    return value_of(kind, field) if kind is TASK else f't."{field.name}"'
+
+
 def _found(query: Query) -> str:
     """Select items of a full-text search: ``headline`` with the words found marked, ``rank`` by cover density."""
     texts = [(n, f) for n, f in enumerate(query.filters) if f.fulltext]
     if not texts:
         return ""
     number, condition = texts[0]
-    text, words = f't."{condition.field.name}" ->> %(f{number}k)s', f"to_tsquery(%(f{number})s)"
+    column, words = _column(query.kind, condition.field), f"to_tsquery(%(f{number})s)"
+    text = f"{column} ->> %(f{number}k)s"
     return f", ts_headline({text}, {words}) AS headline, ts_rank_cd(to_tsvector({text}), {words}, 4) AS rank"
 
 
@@ -210,8 +217,8 @@ def _order(query: Query) -> str:
 
 def _shown(query: Query) -> str:
     """The attribute to order by, null where the requester may not read it: an order tells a value as well."""
-    readers = query.kind.readers(query.kind.field(query.order))
-    column = f't."{query.order}"'
+    field = query.kind.field(query.order)
+    readers, column = query.kind.readers(field), _column(query.kind, field)
     return column if readers == EVERYONE else f"(CASE WHEN {roles.any_of(query.kind, readers)} THEN {column} END)"
 
 

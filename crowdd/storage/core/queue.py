@@ -8,7 +8,7 @@ from crowdd.requester import Requester
 from crowdd.storage.core import batch_delete
 from crowdd.storage.core.keyset import Keyset, KeysetPage
 from crowdd.storage.core.rows import ClaimedItem, ItemProgress, QueueItem
-from crowdd.storage.database import Database, as_json, fetch_row_or_none, fetch_rows, one, one_or_none
+from crowdd.storage.database import Database, Prepared, as_json, fetch_row_or_none, fetch_rows, one, one_or_none
 
 LOST_SECONDS = 60
 """An item whose worker gave no sign of life for so long goes to another one."""
@@ -30,7 +30,8 @@ _OWN = (
 _MAY_SEE = f"(%(is_admin)s OR {_OWN})"
 # Who has the fewest under way comes first: nobody's hundred imports hold up somebody else's one.
 # A running item is free before its time when nobody holds the lock of its worker: the lock is asked for and let go.
-_CLAIM = f"""
+_CLAIM = Prepared(
+    f"""
 WITH busy AS (
     SELECT user_id, count(*) AS n FROM queue_item WHERE state = 'running' AND due > clock() GROUP BY 1
 ), orphaned AS MATERIALIZED (
@@ -48,7 +49,10 @@ WITH busy AS (
 )
 SELECT m.id, m.name, m.arguments, m.project_id, m.user_id, m.attempt, m.failures, m.cancel, m.done, m.total, m.checkpoint, a.name AS user_name, a.fullname, a.email_addr, a.locale, m.admin AND coalesce(a.admin, m.user_id IS NULL) AS is_admin,
        coalesce(a."restrict", false) AS blocked
-  FROM mine m LEFT JOIN account a ON a.id = m.user_id"""
+  FROM mine m LEFT JOIN account a ON a.id = m.user_id""",
+    names="text[]",
+    worker="text",
+)
 
 
 async def add(

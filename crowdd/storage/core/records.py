@@ -9,7 +9,7 @@ from crowdd.kinds.kind import Field, Kind
 from crowdd.kinds.roles import Role
 from crowdd.kinds.types import Json
 from crowdd.requester import Requester
-from crowdd.storage.core import list_size, roles
+from crowdd.storage.core import hidden_columns, list_size, roles
 from crowdd.storage.database import Database, Prepared, Row, as_json, one, one_or_none
 
 # What depends on the requester and is not a right. runs_of saves the walk over open tasks for all but the last of them; tasks all
@@ -39,10 +39,8 @@ async def get(db: Database, kind: Kind, row_id: int, who: Requester) -> Row | No
 
 @lru_cache(maxsize=100)
 def _by_id(kind: Kind) -> Prepared:
-    types = {"me": "bigint", "is_admin": "boolean", "unlocked": "text[]", "visitor": "bigint", "visits_all": "boolean"}
-    types |= {"only_project": "bigint", **dict.fromkeys(("sees_own_key", "sees_all_keys", "sees_secrets"), "boolean")}
-    types |= {"actor": "text", "id": "bigint"}
-    return Prepared(f"SELECT {columns(kind)} FROM {roles.source(kind)} WHERE t.id = %(id)s", **types)
+    text = f"SELECT {columns(kind)} FROM {roles.source(kind)} WHERE t.id = %(id)s"
+    return Prepared(text, **roles.TYPES, id="bigint")
 
 
 async def rows(db: Database, kind: Kind, ids: Sequence[int], who: Requester) -> list[Row]:
@@ -133,18 +131,22 @@ def columns(kind: Kind) -> str:
     """The select list of a kind: a column for every attribute, and the requester's roles."""
     items = []
     for field in kind.fields:
-        computed = _COMPUTED.get((kind.name, field.name)) or _own_info(kind, field)
-        column = f"{field.name}_encrypted" if field.encrypted else field.name
-        items.append(f'{computed} AS "{field.name}"' if computed else f't."{column}"')
+        shown = f't."{field.name}_encrypted"' if field.encrypted else value_of(kind, field)
+        plain = f't."{field.name}"'
+        items.append(shown if field.encrypted or shown == plain else f'{shown} AS "{field.name}"')
     return ", ".join([*items, roles.columns(kind)])
 
 
-def _own_info(kind: Kind, field: Field) -> str | None:
-    """People's ``info`` leaves the database for those who may read it only: lists of people are public."""
-    if kind.name != "user" or field.name != "info":
-        return None
-    whole = roles.any_of(kind, {Role.SELF, Role.ADMIN})
-    return f"CASE WHEN {whole} THEN t.info END"
+def value_of(kind: Kind, field: Field) -> str:
+    """An expression: an attribute of a row t, of which no more than the requester may read leaves the database."""
+    computed = _COMPUTED.get((kind.name, field.name))
+    if computed is not None:
+        return computed
+    if field.name == "info" and kind.name == "task":
+        return hidden_columns.info()
+    if field.name == "info" and kind.name == "user":  # lists of people are public
+        return f"(CASE WHEN {roles.any_of(kind, {Role.SELF, Role.ADMIN})} THEN t.info END)"
+    return f't."{field.name}"'
 
 
 def named(rows: list[Row]) -> list[Row]:

@@ -8,7 +8,8 @@ full unless it is the last; a row asked for by its id brings every role along, a
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Final
 
 from crowdd.kinds.kind import Kind
 from crowdd.kinds.roles import Role
@@ -45,6 +46,21 @@ _ROW = {
 _KEYHOLDER = {
     "user": "((%(sees_own_key)s AND coalesce(t.id = %(me)s::bigint, false)) OR %(sees_all_keys)s)",
     "project": f"(%(sees_secrets)s AND (%(is_admin)s OR {_PROJECT[Role.OWNER]}))",
+}
+
+
+# Of the values of a requester (``Requester.role_values`` and ``actor``), for prepared statements.
+TYPES: Final[Mapping[str, str]] = {
+    "me": "bigint",
+    "is_admin": "boolean",
+    "unlocked": "text[]",
+    "visitor": "bigint",
+    "visits_all": "boolean",
+    "only_project": "bigint",
+    "sees_own_key": "boolean",
+    "sees_all_keys": "boolean",
+    "sees_secrets": "boolean",
+    "actor": "text",
 }
 
 

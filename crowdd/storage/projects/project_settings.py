@@ -23,6 +23,7 @@ async def attention(db: Database, project_id: int, failing: int, days: int) -> P
         " (SELECT count(*) FROM delivery d WHERE d.project_id = p.id AND d.state = 'failed') AS n_failed_deliveries,"
         " (SELECT count(*) FROM queue_item q WHERE q.project_id = p.id AND q.state = 'dead' AND q.name <> ALL (%(imports)s)"
         "     AND q.ended > clock() - %(days)s * interval '1 day') AS n_failed_work, b.n_broken, b.broken_task,"
+        " (SELECT count(*) FROM task_comment c WHERE c.project_id = p.id AND NOT c.settled) AS n_comments,"
         " (SELECT count(*) FROM (SELECT FROM result r WHERE r.project_id = p.id AND r.last_version AND r.agreement < 0.5"
         "     LIMIT %(disputed)s) r) AS n_disputed"
         "  FROM project p LEFT JOIN webhook w ON w.project_id = p.id"
@@ -41,6 +42,7 @@ async def current(db: Database, project_id: int, failing: int) -> ProjectSetting
         ProjectSettings,
         "SELECT f.n_wanted, f.runs_anonymous AS n_anonymous, l.counted_per_network, c.name AS category,"
         " EXISTS (SELECT FROM task_ledger t WHERE t.project_id = p.id AND t.open AND t.priority_0 > 0) AS prioritised,"
+        " (SELECT count(DISTINCT actor) FROM lease WHERE project_id = p.id AND expires > clock()) AS n_at_work,"
         f" (SELECT count(*) FROM barred_volunteer b WHERE b.project_id = p.id) AS n_barred, {_WEBHOOK}"
         "  FROM project p JOIN project_ledger l ON l.project_id = p.id JOIN project_figures f ON f.project_id = p.id"
         "  JOIN category c ON c.id = p.category_id LEFT JOIN webhook w ON w.project_id = p.id"

@@ -267,10 +267,14 @@ async def of_owner(db: Database, user_id: int) -> list[ProjectSummary]:
     )
 
 
+_PAGE = Prepared(
+    f"SELECT {records.columns(PROJECT)}, t.first_published, t.lock_id, t.draft_key FROM {roles.source(PROJECT)} WHERE t.short_name = %(name)s",
+    **roles.TYPES,
+    name="text",
+)
+
+
 async def page(db: Database, short_name: str, who: Requester) -> ProjectPage | None:
     """The record of a project by its short name, with roles, first_published, lock_id and draft_key."""
-    rows = await db.fetch(
-        f"SELECT {records.columns(PROJECT)}, t.first_published, t.lock_id, t.draft_key FROM {roles.source(PROJECT)} WHERE t.short_name = %(name)s",
-        {**who.role_values(), "actor": who.actor, "name": short_name},
-    )
+    rows = await db.fetch(_PAGE, {**who.role_values(), "actor": who.actor, "name": short_name})
     return typed(ProjectPage, records.named(rows))[0] if rows else None

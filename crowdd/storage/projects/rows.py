@@ -137,7 +137,7 @@ class ProjectAttention(TypedDict):
     """What the owners of a project should look at. The names of webhook states are those of its page.
 
     ``import_state`` is the state of the newest import, ``broken_task`` the first of the ``n_broken`` tasks that
-    volunteers skipped as broken. In ``n_disputed`` tasks no answer has half of the votes; they are counted up to
+    volunteers skipped as broken. ``n_comments`` are those that are open. In ``n_disputed`` tasks no answer has half of the votes; they are counted up to
     MAX_DISPUTED + 1.
     """
 
@@ -149,6 +149,7 @@ class ProjectAttention(TypedDict):
     n_failed_work: int
     n_broken: int
     broken_task: int | None
+    n_comments: int
     n_disputed: int
 
 
@@ -157,13 +158,14 @@ class ProjectSettings(TypedDict):
 
     ``n_wanted``: answers that its tasks ask for. ``n_anonymous``: answers from people without an account.
     ``counted_per_network``: the project's own limit, or that of the site. ``prioritised``: an open task has a priority
-    above 0.
+    above 0. ``n_at_work``: volunteers who have a task now.
     """
 
     n_wanted: int
     n_anonymous: int
     counted_per_network: int
     prioritised: bool
+    n_at_work: int
     n_barred: int
     category: str
     webhook_off: bool

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from crowdd.kinds.task import TASK
 from crowdd.requester import Requester
-from crowdd.storage.core import roles
+from crowdd.storage.core import hidden_columns, roles
 from crowdd.storage.database import Database, fetch_row_or_none, fetch_rows, one_or_none
 from crowdd.storage.tasks.rows import CollectedTask, CollectionPage, OwnCollection
 
@@ -44,7 +44,7 @@ async def tasks(db: Database, who: Requester, collection_id: int, before: int, m
         db,
         CollectedTask,
         "SELECT i.id, i.task_id, i.note, p.id AS project_id, p.name, p.short_name,"
-        f" CASE WHEN octet_length(t.info::text) <= {_MAX_INFO_BYTES} THEN t.info END AS info"
+        f" CASE WHEN octet_length(t.info::text) <= {_MAX_INFO_BYTES} THEN {hidden_columns.info()} END AS info"
         " FROM collection_item i JOIN task t ON t.project_id = i.project_id AND t.id = i.task_id JOIN project p ON p.id = i.project_id"
         f" WHERE i.collection_id = %(collection)s AND i.id < %(before)s AND {roles.any_of(TASK, TASK.rights.see)}"
         " ORDER BY i.id DESC LIMIT %(maximum)s",

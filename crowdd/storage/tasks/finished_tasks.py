@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import attrs
 
+from crowdd.storage.core import hidden_columns
 from crowdd.storage.database import Database, fetch_row, fetch_rows
 from crowdd.storage.tasks.rows import FinishedTask, ResultSummary
 
@@ -31,11 +32,14 @@ class Chosen:
     before: int | None = None
 
 
-async def page(db: Database, project_id: int, chosen: Chosen, maximum: int, votes: int) -> list[FinishedTask]:
+async def page(
+    db: Database, project_id: int, chosen: Chosen, maximum: int, votes: int, *, owns: bool
+) -> list[FinishedTask]:
     """Last results of a project: ``id``, ``task_id``, ``info``, ``task_info``.
 
     ``votes`` has the most frequent answers among those that count: ``answer`` (JSON; of a long one the beginning, as a
     text), how many there are (``n``). ``total`` are all that count, ``kinds`` how many different ones there are.
+    ``owns``: for an owner, who sees hidden columns.
     """
     key, way = ORDERS[chosen.order]
     order = f"{key} {way}, r.id {way}" if key != "r.id" else f"r.id {way}"
@@ -58,7 +62,7 @@ async def page(db: Database, project_id: int, chosen: Chosen, maximum: int, vote
                coalesce(v.votes, '[]') AS votes, coalesce(v.total, 0) AS total, coalesce(v.kinds, 0) AS kinds
           FROM (SELECT * FROM result r WHERE project_id = %(project)s AND last_version{_where(chosen, key, way)}
                  ORDER BY {order} LIMIT %(maximum)s) r
-          JOIN task t ON t.project_id = r.project_id AND t.id = r.task_id
+          JOIN {hidden_columns.tasks(owns=owns)} t ON t.project_id = r.project_id AND t.id = r.task_id
          CROSS JOIN LATERAL (
             SELECT json_agg(json_build_object('answer', CASE WHEN length(g.answer::text) <= {_MAX_ANSWER} THEN g.answer
                                                              ELSE to_jsonb(left(g.answer #>> '{{}}', {_MAX_ANSWER}) || '…') END, 'n', g.n)

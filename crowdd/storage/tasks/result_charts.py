@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from crowdd.storage.core import hidden_columns
 from crowdd.storage.database import Database, fetch_row
 from crowdd.storage.tasks.rows import ResultBins
 
@@ -25,7 +26,9 @@ def _text(key: str, nth: int) -> str:
     return f"CASE WHEN %(longitude)s = '' THEN t.info->%(latitude)s->'coordinates'->>{nth} ELSE t.info->>%({key})s END"
 
 
-async def bins(db: Database, project_id: int, ordinals: int, latitude: str, longitude: str, date: str) -> ResultBins:
+async def bins(
+    db: Database, project_id: int, ordinals: int, latitude: str, longitude: str, date: str, *, owns: bool
+) -> ResultBins:
     """The last results of a project in bins. An empty key of ``info`` leaves its bins out; see ``result_axes.Place``.
 
     ``ordinals``: how many tasks the project has had. Reads every ``step``-th of them.
@@ -40,7 +43,7 @@ async def bins(db: Database, project_id: int, ordinals: int, latitude: str, long
               FROM generate_series(1, %(ordinals)s::bigint, %(step)s) n
               JOIN task_ledger l ON l.project_id = %(project)s AND l.ordinal = n
               JOIN result r ON r.project_id = %(project)s AND r.task_id = l.task_id AND r.last_version AND r.agreement IS NOT NULL
-              JOIN task t ON t.project_id = %(project)s AND t.id = l.task_id AND pg_column_size(t.info) <= {_MAX_INFO_BYTES}),
+              JOIN {hidden_columns.tasks(owns=owns)} t ON t.project_id = %(project)s AND t.id = l.task_id AND pg_column_size(t.info) <= {_MAX_INFO_BYTES}),
         picked AS MATERIALIZED (SELECT hash, id, {_degrees("y", 90)} AS y, {_degrees("x", 180)} AS x, {_DAY} AS day FROM read),
         top AS MATERIALIZED (SELECT hash, min(id) AS id, row_number() OVER (ORDER BY count(*) DESC, hash)::int AS nth
                   FROM picked WHERE hash IS NOT NULL AND (x IS NOT NULL AND y IS NOT NULL OR day IS NOT NULL) GROUP BY 1 ORDER BY 3 LIMIT {GROUPS}),

@@ -367,3 +367,16 @@ class CollectedTask(TypedDict):
     name: str
     short_name: str
     info: Json
+
+
+class TaskComment(TypedDict):
+    """A comment on a task. ``kind``: problem, question or remark; ``info`` of the task is None where it is large."""
+
+    id: int
+    task_id: int
+    created: datetime
+    kind: str
+    text: str
+    settled: bool
+    volunteer: str | None
+    info: Json

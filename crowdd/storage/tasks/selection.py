@@ -7,6 +7,7 @@ from typing import Any
 
 import attrs
 
+from crowdd.storage.core import hidden_columns
 from crowdd.storage.database import Database, fetch_row
 from crowdd.storage.tasks.rows import MatchingTasks
 from crowdd.storage.tasks.task_list import STATES, patterns
@@ -16,7 +17,7 @@ _AGREEMENT = (
     " AND r.agreement >= %(minimum)s::real AND r.agreement < %(below)s::real OFFSET 0)"
 )
 _WORDS = (
-    "EXISTS (SELECT FROM task t WHERE t.project_id = l.project_id AND t.id = l.task_id"
+    "EXISTS (SELECT FROM {tasks} t WHERE t.project_id = l.project_id AND t.id = l.task_id"
     " AND t.info::text ILIKE ALL(%(patterns)s::text[]) OFFSET 0)"
 )
 
@@ -30,12 +31,14 @@ class TaskFilter:
     """What the tasks have in common: a state, words in ``info`` (as its JSON writes them), and an agreement.
 
     Agreements are from ``minimum`` to less than ``below``; tasks without a result have none. All None and no words: all tasks.
+    ``owns``: an owner asks, whose words are looked for in hidden columns, too.
     """
 
     state: str | None = None
     words: tuple[str, ...] = attrs.field(default=(), converter=_texts)
     minimum: float | None = None
     below: float | None = None
+    owns: bool = attrs.field(default=False, eq=False)
 
     @property
     def is_all(self) -> bool:
@@ -46,8 +49,9 @@ class TaskFilter:
     def condition(self) -> str:
         """A condition on ``task_ledger l``."""
         agreed = self.minimum is not None or self.below is not None
+        words = _WORDS.format(tasks=hidden_columns.tasks(owns=self.owns))
         parts = [*([STATES[self.state]] if self.state else []), *([_AGREEMENT] if agreed else [])]
-        return " AND ".join([*parts, *([_WORDS] if self.words else [])]) or "true"
+        return " AND ".join([*parts, *([words] if self.words else [])]) or "true"
 
     @property
     def values(self) -> dict[str, Any]:

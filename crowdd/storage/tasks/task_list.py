@@ -13,6 +13,7 @@ from collections.abc import Sequence
 import attrs
 
 from crowdd.kinds.task_run import MAX_KEY_CHARACTERS, TASK_RUN
+from crowdd.storage.core import hidden_columns
 from crowdd.storage.core.list_size import MAX_LIST_BYTES, within
 from crowdd.storage.database import Database, fetch_rows, one_or_none
 from crowdd.storage.tasks.rows import ListedRun, ListedTask, Vote
@@ -43,8 +44,11 @@ class PageStart:
     ordinal: int | None = None
 
 
-async def tasks(db: Database, project_id: int, place: PageStart, limit: int) -> list[ListedTask]:
-    """A page of tasks in the order asked for, each with the beginning of its ``info`` as text."""
+async def tasks(db: Database, project_id: int, place: PageStart, limit: int, *, owns: bool) -> list[ListedTask]:
+    """A page of tasks in the order asked for, each with the beginning of its ``info`` as text.
+
+    ``owns``: for an owner, who sees hidden columns.
+    """
     backwards = place.before is not None
     down = place.descending != backwards
     way = "DESC" if down else "ASC"
@@ -52,7 +56,7 @@ async def tasks(db: Database, project_id: int, place: PageStart, limit: int) -> 
     sql = (
         f"SELECT s.*, left(t.info::text, 300) AS info_text FROM (SELECT {COLUMNS}, row_number() OVER () AS nth"
         f" FROM (SELECT * FROM ({chosen}) l ORDER BY {_order(place.order, way)} LIMIT %(limit)s OFFSET %(offset)s) l) s"
-        " LEFT JOIN LATERAL (SELECT info FROM task WHERE project_id = %(project)s AND id = s.id OFFSET 0) t ON true"
+        f" LEFT JOIN LATERAL (SELECT info FROM {hidden_columns.tasks(owns=owns)} WHERE project_id = %(project)s AND id = s.id OFFSET 0) t ON true"
         f" ORDER BY s.nth {'DESC' if backwards else 'ASC'}"
     )
     named = place.before if backwards else place.after
@@ -61,7 +65,7 @@ async def tasks(db: Database, project_id: int, place: PageStart, limit: int) -> 
 
 
 async def holding(
-    db: Database, project_id: int, place: PageStart, words: Sequence[str], limit: int, maximum: int
+    db: Database, project_id: int, place: PageStart, words: Sequence[str], limit: int, maximum: int, *, owns: bool
 ) -> list[ListedTask]:
     """The first tasks whose ``info`` as text holds all words, in the order of ids, among the next ``maximum`` tasks."""
     sign, way = _beyond_id(place)
@@ -70,7 +74,7 @@ async def holding(
         db,
         ListedTask,
         f"SELECT {COLUMNS}, left(w.words, 300) AS info_text FROM ("
-        f"SELECT id, info::text AS words FROM task WHERE project_id = %(project)s{sign} ORDER BY id {way} LIMIT %(maximum)s) w"
+        f"SELECT id, info::text AS words FROM {hidden_columns.tasks(owns=owns)} WHERE project_id = %(project)s{sign} ORDER BY id {way} LIMIT %(maximum)s) w"
         " JOIN LATERAL (SELECT * FROM task_ledger WHERE project_id = %(project)s AND task_id = w.id OFFSET 0) l ON true"
         f" WHERE w.words ILIKE ALL(%(patterns)s::text[]){state} ORDER BY w.id {way} LIMIT %(limit)s",
         {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from crowdd.storage.core import hidden_columns
 from crowdd.storage.database import Database, fetch_rows, one
 from crowdd.storage.tasks.rows import ListedTask, TaskContent
 from crowdd.storage.tasks.task_list import COLUMNS, PageStart
@@ -22,14 +23,15 @@ _SAMPLE = (
 _LAST = "FROM result r WHERE r.project_id = %(project)s AND r.last_version AND r.agreement IS NOT NULL"
 
 
-async def keys(db: Database, project_id: int) -> list[str]:
+async def keys(db: Database, project_id: int, *, owns: bool) -> list[str]:
     """The keys that ``info`` of the first, the last and some tasks in between has, in the order in which they are found.
 
     Those in between are evenly spread by ordinal, so that each import of more than a twentieth of the tasks is seen.
+    ``owns``: for an owner, who sees hidden columns; so everywhere here.
     """
     rows = await db.fetch(
         f"WITH t AS MATERIALIZED ({_SAMPLE})"
-        " SELECT k FROM (SELECT id, info FROM task JOIN t USING (id) WHERE project_id = %(project)s) t"
+        f" SELECT k FROM (SELECT id, info FROM {hidden_columns.tasks(owns=owns)} JOIN t USING (id) WHERE project_id = %(project)s) t"
         " CROSS JOIN LATERAL jsonb_object_keys(CASE WHEN jsonb_typeof(t.info) = 'object' THEN t.info ELSE '{}' END)"
         " WITH ORDINALITY k(k, nth) WHERE length(k) BETWEEN 1 AND %(longest)s"
         " GROUP BY k ORDER BY min(t.id), min(nth) LIMIT %(maximum)s",
@@ -38,7 +40,9 @@ async def keys(db: Database, project_id: int) -> list[str]:
     return [row["k"] for row in rows]
 
 
-async def contents(db: Database, project_id: int, ids: Sequence[int], columns: Sequence[str]) -> list[TaskContent]:
+async def contents(
+    db: Database, project_id: int, ids: Sequence[int], columns: Sequence[str], *, owns: bool
+) -> list[TaskContent]:
     """Of each task the values at these keys as texts (of a long one the beginning), and its last result.
 
     ``consensus`` is "…" where the most frequent answer is too long to be stored with the result.
@@ -48,7 +52,7 @@ async def contents(db: Database, project_id: int, ids: Sequence[int], columns: S
         TaskContent,
         "SELECT t.id, coalesce((SELECT json_agg(CASE WHEN length(v) > %(longest)s THEN left(v, %(longest)s) || '…' ELSE v END ORDER BY nth)"
         " FROM (SELECT t.info->>key AS v, nth FROM unnest(%(columns)s::text[]) WITH ORDINALITY k(key, nth)) c), '[]') AS cells,"
-        " x.consensus, coalesce(x.won, false) AS won, x.agreement FROM task t LEFT JOIN LATERAL ("
+        f" x.consensus, coalesce(x.won, false) AS won, x.agreement FROM {hidden_columns.tasks(owns=owns)} t LEFT JOIN LATERAL ("
         "SELECT CASE WHEN consensus IS NULL AND consensus_hash IS NOT NULL THEN '\"…\"' ELSE consensus END AS consensus, consensus_hash IS NOT NULL AS won, agreement::numeric::float8 AS agreement FROM result r"
         " WHERE r.project_id = t.project_id AND r.task_id = t.id AND last_version LIMIT 1) x ON true"
         " WHERE t.project_id = %(project)s AND t.id = ANY (%(ids)s::bigint[])",
@@ -57,7 +61,14 @@ async def contents(db: Database, project_id: int, ids: Sequence[int], columns: S
 
 
 async def by_agreement(
-    db: Database, project_id: int, place: PageStart, minimum: float | None, below: float | None, limit: int
+    db: Database,
+    project_id: int,
+    place: PageStart,
+    minimum: float | None,
+    below: float | None,
+    limit: int,
+    *,
+    owns: bool,
 ) -> list[ListedTask]:
     """A page of the tasks with an agreement from ``minimum`` to less than ``below``, in the order of agreement."""
     backwards = place.before is not None
@@ -75,7 +86,7 @@ async def by_agreement(
         f" ORDER BY r.agreement {way}, r.id {way} LIMIT %(limit)s OFFSET %(offset)s) r"
         " JOIN result x ON x.project_id = %(project)s AND x.id = r.id"
         " JOIN task_ledger l ON l.project_id = %(project)s AND l.task_id = x.task_id) s"
-        " LEFT JOIN LATERAL (SELECT info FROM task WHERE project_id = %(project)s AND id = s.id OFFSET 0) t ON true"
+        f" LEFT JOIN LATERAL (SELECT info FROM {hidden_columns.tasks(owns=owns)} WHERE project_id = %(project)s AND id = s.id OFFSET 0) t ON true"
         f" ORDER BY s.nth {'DESC' if backwards else 'ASC'}"
     )
     values = {"project": project_id, "named": named, "limit": limit, "offset": place.offset}

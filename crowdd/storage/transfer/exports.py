@@ -16,7 +16,7 @@ from crowdd.kinds.roles import Role
 from crowdd.kinds.task import TASK
 from crowdd.kinds.task_run import TASK_RUN
 from crowdd.kinds.types import Integers, Json, Text, Timestamp
-from crowdd.storage.core import projections
+from crowdd.storage.core import hidden_columns, projections
 from crowdd.storage.core.roles import COMPLETE
 from crowdd.storage.database import Database, Prepared, one
 
@@ -42,7 +42,7 @@ class Chosen:
     """Which rows of a project leave.
 
     ``named``: only of these tasks. ``complete``: only answers to complete tasks. ``volunteer``: only answers with this
-    code. ``mask``: the key of masked attributes.
+    code. ``mask``: the key of masked attributes. ``owns``: they leave for an owner, who sees hidden columns of tasks.
     """
 
     project_id: int
@@ -50,6 +50,7 @@ class Chosen:
     complete: bool = False
     volunteer: str = ""
     mask: bytes = attrs.field(default=b"", repr=False)
+    owns: bool = False
 
     def where(self, kind: Kind) -> str:
         """Which rows t of a kind these are, behind ``%(after)s``; in the order of ``_ORDER``.
@@ -102,7 +103,8 @@ class Lines:
             f" WHERE {self.chosen.where(self.kind)} ORDER BY {_ORDER} LIMIT %(maximum)s) t) s WHERE bytes <= {_MAX_STORED} OR nth = 1"
         )
         # A look-up for each row: whatever the planner takes, it costs that of the rows that leave.
-        row = f"SELECT {self.line} AS line FROM {self.kind.source} t WHERE t.project_id = %(project)s AND t.id = u.id OFFSET 0"
+        source = hidden_columns.source(self.kind, owns=self.chosen.owns)
+        row = f"SELECT {self.line} AS line FROM {source} t WHERE t.project_id = %(project)s AND t.id = u.id OFFSET 0"
         text = (
             f"WITH w AS MATERIALIZED ({window}) SELECT w.ids[cardinality(w.ids)] AS last, cardinality(w.ids) AS n, ("
             f"SELECT string_agg(s.line, %(between)s ORDER BY u.id) FROM unnest(w.ids) u(id) CROSS JOIN LATERAL ({row}) s) AS text"
@@ -166,10 +168,11 @@ async def info_keys(
 ) -> tuple[list[str], int | None]:
     """Further keys of ``info`` in the next rows, in the order in which rows first have them; the last row, None at the end."""
     taken = list(known) if len(known) <= _FEW_KEYS else []
+    table = hidden_columns.tasks(owns=chosen.owns) if kind is TASK else kind.table
     row = await one(
         tx,
         "WITH r AS MATERIALIZED ("
-        f"SELECT t.id, CASE WHEN jsonb_typeof(t.info) = 'object' THEN t.info - %(known)s::text[] ELSE '{{}}' END AS rest FROM {kind.table} t"
+        f"SELECT t.id, CASE WHEN jsonb_typeof(t.info) = 'object' THEN t.info - %(known)s::text[] ELSE '{{}}' END AS rest FROM {table} t"
         f" WHERE {chosen.where(kind)} ORDER BY {_ORDER} LIMIT %(maximum)s), k AS ("
         "SELECT k.key, min(r.id) AS first, min(k.nth) AS nth FROM r CROSS JOIN LATERAL jsonb_object_keys(r.rest) WITH ORDINALITY k(key, nth)"
         " WHERE r.rest <> '{}' GROUP BY k.key)"

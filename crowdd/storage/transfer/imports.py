@@ -28,7 +28,7 @@ CHOICES = tuple(ImportChoices.__annotations__)
 """What an owner chooses of a file; the preview holds for one set of choices."""
 
 _FIGURES = (
-    "id, project_id, user_id, created, name, format, file, bytes, rows, columns, sample, dialect, kind, doubts, sheets, uses, key_name, n_answers,"
+    "id, project_id, user_id, created, name, format, file, bytes, rows, columns, sample, dialect, kind, doubts, sheets, uses, roles, source_id, key_name, n_answers,"
     " again, on_error, auto, queue_item, check_item, check_error, checked, preview, added, present, twice, kept, updated, refused, blank AS empty, ended"
 )
 
@@ -127,6 +127,12 @@ async def choose(db: Database, import_id: int, choices: Mapping[str, object], au
         " WHERE id = %(id)s",
         {**values, "id": import_id, "auto": auto, "on_error": on_error},
     )
+
+
+async def save_roles(db: Database, import_id: int, roles: Mapping[str, str]) -> None:
+    """Keeps what the columns are for."""
+    sql = "UPDATE task_import SET roles = %(roles)s WHERE id = %(id)s"
+    await db.execute(sql, {"id": import_id, "roles": as_json(dict(roles))})
 
 
 async def read_by(db: Database, import_id: int, item: int, begins: bool) -> None:

@@ -43,6 +43,8 @@ class PendingImport(LockedImport):
     sample: list[JsonObject]
     doubts: list[JsonObject]
     sheets: list[JsonObject]
+    roles: dict[str, str]
+    source_id: int | None
     on_error: str | None
     auto: bool
     check_item: int | None

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from crowdd.storage.database import Database, fetch_row_or_none, fetch_rows
+from crowdd.storage.database import Database, Prepared, fetch_row_or_none, fetch_rows
 from crowdd.storage.webhooks.rows import Attempt, DueDelivery, ReceiverHealth, SwitchedOff
 
 # A project with something to do: events without a delivery, or deliveries that are due.
-_CANDIDATES = """
+_CANDIDATES = Prepared("""
 SELECT w.project_id FROM webhook w JOIN project p ON p.id = w.project_id
  WHERE p.webhook IS NOT NULL
    AND (w.active AND (w.replay_to IS NOT NULL OR w.last_seq < (SELECT last_seq FROM event_sequence s WHERE s.project_id = w.project_id))
         OR (w.active AND (w.failures < 2 OR w.next_at <= clock()) OR EXISTS (
                 SELECT FROM delivery d WHERE d.project_id = w.project_id AND d.state = 'waiting' AND d.kind = 'ping'))
-           AND EXISTS (SELECT FROM delivery d WHERE d.project_id = w.project_id AND d.state = 'waiting' AND d.next_at <= clock()))"""
-_DUE = """
+           AND EXISTS (SELECT FROM delivery d WHERE d.project_id = w.project_id AND d.state = 'waiting' AND d.next_at <= clock()))""")
+_DUE = Prepared(
+    """
 SELECT d.id, d.project_id, d.seq, d.kind, d.task_id, d.attempts, d.again, d.next_at AS planned, p.webhook AS url, p.short_name,
        w.secret_encrypted, CASE WHEN w.old_secret_until > now_ THEN w.old_secret_encrypted END AS old_secret_encrypted,
        e.result_id, coalesce(e.at, d.created) AS at, event_data(e) AS data, now_ AS now
@@ -24,7 +25,11 @@ SELECT d.id, d.project_id, d.seq, d.kind, d.task_id, d.attempts, d.again, d.next
   JOIN project p ON p.id = d.project_id
   JOIN webhook w ON w.project_id = d.project_id
   LEFT JOIN event e ON e.project_id = d.project_id AND e.id = d.event_id
- WHERE p.webhook IS NOT NULL"""
+ WHERE p.webhook IS NOT NULL""",
+    project="bigint",
+    room="int",
+    busy="bigint[]",
+)
 _ATTEMPT = """
 INSERT INTO delivery_attempt (project_id, delivery_id, at, url, body, status, answer, problem, seconds)
 SELECT project_id, id, clock(), %(url)s, %(body)s, %(status)s, %(answer)s, %(problem)s, %(seconds)s

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from crowdd.storage.database import Database, as_json, fetch_rows, one
+from crowdd.storage.database import Database, Prepared, as_json, fetch_rows, one
 from crowdd.storage.webhooks.rows import Event
 
 
@@ -24,11 +24,14 @@ async def unnumbered(db: Database, maximum: int = 1000) -> list[int]:
     return [row["project_id"] for row in rows]
 
 
+_NEWLY_COMPLETE = Prepared(
+    "SELECT project_id FROM complete_project LEFT JOIN event_sequence s USING (project_id) WHERE s.complete IS NOT true"
+)
+
+
 async def newly_complete(db: Database) -> list[int]:
     """Projects that are complete without an event having said so: their last open tasks were deleted, for example."""
-    rows = await db.fetch(
-        "SELECT project_id FROM complete_project LEFT JOIN event_sequence s USING (project_id) WHERE s.complete IS NOT true"
-    )
+    rows = await db.fetch(_NEWLY_COMPLETE)
     return [row["project_id"] for row in rows]
 
 

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from support.media import picture
 
 from crowdd.domain.core.secrets import load
 from crowdd.domain.projects.projects import new_secret_key
@@ -107,6 +108,32 @@ def test_files_are_what_their_owner_downloads_and_an_export_goes_on_where_it_was
     assert [path.name for path in (tmp_path / "few").rglob("*.*")] == [f"{birds}_birds_result.json"]
 
 
+def test_media_of_a_folder_are_copied_and_wait_for_the_server(crowdctl, birds, rows, tmp_path):
+    folder = tmp_path / "trip"
+    (folder / "day 1").mkdir(parents=True)
+    for number, name in enumerate(["a.jpg", "day 1/12_front.jpg", "day 1/12_back.jpg", ".DS_Store"]):
+        (folder / name).write_bytes(picture(number))
+    done = crowdctl.json("project", "add-media", "birds", folder, "--by-name", "--answers", "7")
+    assert (done["copied"], done["present"], done["refused"]) == (3, 0, {})
+    (batch,) = rows("SELECT id, grouping, n_answers, closed IS NOT NULL AS closed, open_files FROM media_batch")
+    assert batch == {"id": done["batch"], "grouping": "name", "n_answers": 7, "closed": True, "open_files": 3}
+    found = rows("SELECT id, path, bytes, state FROM media_file ORDER BY path")
+    assert [file["path"] for file in found] == ["a.jpg", "day 1/12_back.jpg", "day 1/12_front.jpg"]
+    data = Path(crowdctl.environment["CROWDD_DATA_DIR"])
+    assert {file["state"] for file in found} == {"waiting"}
+    assert (data / "media" / str(found[0]["id"])).read_bytes() == picture(0)
+    assert rows("SELECT name, via FROM queue_item") == [{"name": "prepare_media", "via": "cli"}]
+    # what was interrupted is gone on with
+    rows("UPDATE media_batch SET closed = NULL")
+    (folder / "b.jpg").write_bytes(picture(9))
+    done = crowdctl.json("project", "add-media", "birds", folder, "--by-name", "--answers", "7")
+    assert (done["batch"], done["copied"], done["present"]) == (batch["id"], 1, 3)
+    said = crowdctl("project", "add-media", "bees", folder).output
+    assert said.startswith("4 files copied, 0 were there already, 0 refused.\n")
+    (tmp_path / "none").mkdir()
+    assert "has no files" in crowdctl.refused("project", "add-media", "birds", tmp_path / "none")
+
+
 def test_what_was_exported_is_loaded_on_another_server_and_exported_again_as_it_was(
     crowdctl, elsewhere, rows, tmp_path
 ):
@@ -119,7 +146,20 @@ def test_what_was_exported_is_loaded_on_another_server_and_exported_again_as_it_
         "allow_anonymous_contributors": False, "zip_download": False, "webhook": "https://birds.example.org/told",
         "info": {"sched": "breadth_first", "thumbnail_url": "picture.png", "tutorial": "one\r\ntwo", "n": [1, None]},
     }  # fmt: skip
-    (folder / "project.json").write_text(json.dumps(about))
+    guides = {
+        "field_guide": {
+            "version": 1,
+            "entries": [
+                {"name": "owl", "title": {"de": "Eule"}, "pictures": [{"url": "picture.png", "credit": "Ada"}]}
+            ],
+        },
+        "guided_tutorial": {
+            "version": 1,
+            "tasks": [{"name": "one", "info": {"photo": "picture.png"}}],
+            "steps": [{"name": "look", "title": "Look", "text": "*Here*", "picture": {"url": "picture.png"}}],
+        },
+    }
+    (folder / "project.json").write_text(json.dumps(about | {"info": about["info"] | guides}))
     (folder / "presenter.html").write_text("<p>Wer singt? ü</p>\n")
     (folder / "long_description.md").write_text("# Birds\n")
     tasks = [
@@ -143,6 +183,13 @@ def test_what_was_exported_is_loaded_on_another_server_and_exported_again_as_it_
 
     said = [json.loads((each / "project.json").read_text()) for each in (first, second)]
     assert [each["info"].pop("thumbnail_url").startswith("files/") for each in said] == [True, True]
+    for each in said:
+        info = each["info"]
+        picture = info["field_guide"]["entries"][0]["pictures"][0]["url"]
+        assert picture.startswith("files/") and picture == info["guided_tutorial"]["steps"][0]["picture"]["url"]
+        assert (info.pop("field_guide_version"), info.pop("guided_tutorial_version")) == (1, 1)
+        there = json.dumps({name: info.pop(name) for name in guides}).replace(picture, "picture.png")
+        assert json.loads(there) == guides
     assert said[0] == said[1] == {**about, "info": {"sched": "breadth_first", "tutorial": "one\r\ntwo", "n": [1, None]}}
     for name in ("presenter.html", "long_description.md"):
         assert (second / name).read_bytes() == (first / name).read_bytes() == (folder / name).read_bytes()

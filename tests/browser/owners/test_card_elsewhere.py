@@ -14,7 +14,7 @@ def test_the_html_that_owners_copy_works_on_another_site(stage: Any, new_project
     project, page = new_project(tasks=2, n_answers=1), stage.page
     stage.mine = project
     page.context.add_cookies(project.owner.cookies(stage.witness.url))
-    stage.go("/project/MINE/publish")
+    stage.go("/project/MINE/share")
     html = page.input_value("#embed").replace(page.input_value("#link").partition("/project/")[0], stage.witness.url)
     page.get_by_role("link", name="Preview of the card").click()
     assert page.get_by_role("heading").inner_text() == project.short_name

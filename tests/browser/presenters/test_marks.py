@@ -4,127 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
-import jsonschema_rs
 import pytest
-from support.marked_lists import SITE, every_mark, media, only
-from support.question_lists import ONE
+from marking import Surface, answers, ask, button, by_keyboard, field, forward, near, picture, press, select, with_media
+from support.questions.marked_lists import every_mark, only
+from support.questions.question_lists import ONE
 from test_accessibility import AXE, RUN_ALL
-
-from crowdd.kinds.questions import answer_schema
 
 pytestmark = pytest.mark.browser
 LIBRARIES = ("annotorious", "text-annotator", "wavesurfer", "leaflet", "openseadragon", "marks/")
 MEDIA_FRAGMENTS = "http://www.w3.org/TR/media-frags/"
 
 
-def with_media(stage: Any) -> Any:
-    """A stage whose browser finds the media of ``support.marked_lists``."""
-    files = media()
-
-    def answer(route: Any) -> None:
-        kind, content = files[route.request.url.removeprefix(SITE)]
-        headers = {"Content-Type": kind, "Access-Control-Allow-Origin": "*"}
-        route.fulfill(status=200, headers=headers, body=content)
-
-    stage.context.route(f"{SITE}/**", answer)
-    return stage
-
-
 @pytest.fixture(scope="module")
 def desk(make_stage: Any) -> Any:
     return with_media(make_stage(viewport={"width": 1280, "height": 800}))
-
-
-def ask(stage: Any, document: Any) -> Any:
-    """The frame with the questions of a document."""
-    stage.begin()
-    stage.mine.show(questions=document)
-    stage.go("/project/MINE/newtask")
-    frame = stage.frame()
-    frame.wait_for_selector("form.say")
-    return frame
-
-
-def button(place: Any, name: str) -> Any:
-    return place.get_by_role("button", name=name, exact=True)
-
-
-def field(frame: Any, name: str) -> Any:
-    """The field of a question, once its marks can be drawn."""
-    found = frame.locator(f"[data-question={name}]")
-    found.locator(".marks-tools button:nth-child(2):enabled").wait_for()
-    return found
-
-
-def forward(frame: Any, name: str = "Next") -> None:
-    button(frame, name).click()
-
-
-def answers(stage: Any, n: int, document: Any) -> Any:
-    """The last of ``n`` answers, once it is there; it is valid."""
-    runs = stage.until(lambda: (found := stage.mine.runs()) and len(found) == n and found)
-    info = runs[-1]["info"]
-    jsonschema_rs.validate(answer_schema(document), info)
-    return info
-
-
-class Surface:
-    """Where a medium is on the screen: its own pixels are asked for by a pointer."""
-
-    pause = 30  # milliseconds
-
-    def __init__(self, stage: Any, place: Any, size: tuple[float, float]) -> None:
-        self.stage, self.place, self.size = stage, place, size
-
-    def at(self, x: float, y: float) -> tuple[float, float]:
-        self.place.scroll_into_view_if_needed()
-        box = self.stage.until(lambda: (found := self.place.bounding_box()) and found == self.still() and found)
-        return box["x"] + x / self.size[0] * box["width"], box["y"] + y / self.size[1] * box["height"]
-
-    def still(self) -> Any:
-        """Where it is a moment later: the frame may still grow."""
-        self.stage.page.wait_for_timeout(self.pause)
-        return self.place.bounding_box()
-
-    def reach(self, x: float, y: float) -> None:
-        """Moves the mouse there. After the page has scrolled, Chromium may take a while to find the frame under it."""
-        place, mouse = self.at(x, y), self.stage.page.mouse
-
-        def over() -> bool:
-            mouse.move(place[0] - 1, place[1])
-            mouse.move(*place)
-            return bool(self.place.evaluate("place => place.matches(':hover') || !!place.querySelector(':hover')"))
-
-        self.stage.until(over)
-
-    def drag(self, *points: tuple[float, float]) -> None:
-        mouse = self.stage.page.mouse
-        self.reach(*points[0])
-        mouse.down()
-        for point in points[1:]:
-            mouse.move(*self.at(*point), steps=4)
-        mouse.up()
-
-    def click(self, *points: tuple[float, float]) -> None:
-        for point in points:
-            self.reach(*point)
-            self.stage.page.mouse.down()
-            self.stage.page.mouse.up()
-
-
-def near(value: Any, wanted: Any, by: float = 2) -> bool:
-    """Whether numbers are as wanted within ``by``: pixels of a screen are no pixels of a picture."""
-    if isinstance(wanted, dict):
-        return set(value) >= set(wanted) and all(near(value[key], wanted[key], by) for key in wanted)
-    if isinstance(wanted, list):
-        return len(value) == len(wanted) and all(near(one, two, by) for one, two in zip(value, wanted, strict=True))
-    if isinstance(wanted, float | int) and not isinstance(wanted, bool):
-        return abs(value - wanted) <= by
-    return bool(value == wanted)
-
-
-def picture(stage: Any, frame: Any) -> Surface:
-    return Surface(stage, frame.locator(".marked:visible svg.a9s-annotationlayer"), (800, 600))
 
 
 def test_every_type_by_mouse(desk: Any) -> None:
@@ -232,24 +125,6 @@ def test_every_type_by_mouse(desk: Any) -> None:
     assert [line for line in desk.console if "SPANS" not in line and "Took" not in line] == []
 
 
-def select(stage: Any, frame: Any, start: int, end: int) -> None:
-    """Selects a part of the text by mouse; places are those of JavaScript."""
-    ends = frame.evaluate(
-        """([start, end]) => [start, end].map((at) => {
-            const range = document.createRange(), words = document.querySelector(".words:not([hidden])").firstChild;
-            range.setStart(words, at); range.collapse(true);
-            const {x, y, height} = range.getBoundingClientRect(); return [x, y + height / 2]; })""",
-        [start, end],
-    )
-    frame_box = stage.page.locator("#presenter iframe").bounding_box()
-    (x, y), (right, down) = [(frame_box["x"] + left, frame_box["y"] + top) for left, top in ends]
-    stage.page.mouse.move(x, y)
-    stage.page.mouse.down()
-    stage.page.mouse.move((x + right) / 2, down)
-    stage.page.mouse.move(right, down)
-    stage.page.mouse.up()
-
-
 def test_nothing_of_a_library_is_loaded_before_a_list_uses_it(desk: Any) -> None:
     frame = ask(desk, ONE)
     button(frame, "Fox").wait_for()
@@ -257,16 +132,6 @@ def test_nothing_of_a_library_is_loaded_before_a_list_uses_it(desk: Any) -> None
     frame = ask(desk, only("text_spans", "text", "/letter.txt"))
     field(frame, "one_text_spans")
     assert {name for one in desk.asked() for name in LIBRARIES if name in one.path} == {"text-annotator", "marks/"}
-
-
-def by_keyboard(stage: Any, frame: Any, name: str, add: str, *keys: str) -> Any:
-    """Adds a mark with the button and presses keys on it; answers the field."""
-    found = field(frame, name)
-    button(found, add).focus()
-    stage.page.keyboard.press("Enter")
-    for key in keys:
-        stage.page.keyboard.press(key)
-    return found
 
 
 def test_every_type_by_keyboard(desk: Any) -> None:
@@ -346,7 +211,6 @@ def test_every_type_by_keyboard(desk: Any) -> None:
     assert second["text"] == "how are you?" and second["width"] == 200
     assert [line for line in desk.console if "SPANS" not in line and "Took" not in line] == []
 
-
     # The same answer is drawn again when it is to be changed, and nothing of it is lost on the way.
     desk.page.locator("#change:visible").wait_for()
     desk.press_out_of_frame("z")
@@ -374,8 +238,3 @@ def test_marks_on_a_turned_picture_are_in_pixels_of_what_is_seen(desk: Any) -> N
     press(desk, frame, "Send")
     [box] = answers(desk, before + 1, document)["one_box"]
     assert (box["x"], box["y"], box["width"], box["height"]) == (300, 225, 200, 150)
-
-
-def press(stage: Any, frame: Any, name: str) -> None:
-    button(frame, name).focus()
-    stage.page.keyboard.press("Enter")

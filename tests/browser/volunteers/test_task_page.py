@@ -163,6 +163,24 @@ def test_help_opens_beside_the_task_and_gives_the_focus_back(stage: Any) -> None
     assert frame.inner_text("#work").startswith("Task")
 
 
+def test_the_link_to_comment_follows_the_task_and_leaves_an_unsent_answer_alone(stage: Any) -> None:
+    frame = open_with_keys(stage)
+    first, second = stage.mine.tasks[:2]
+    stage.until(lambda: (stage.page.get_attribute("#comment", "href") or "").endswith(f"/task/{first}/comment"))
+    frame.fill("#typing", "half an answer")
+    with stage.page.context.expect_page() as opened:
+        stage.page.click("#comment")
+    opened.value.check("input[name=kind][value=problem]")
+    opened.value.fill("#text", "The picture is black.")
+    opened.value.click("main form .btn.main")
+    opened.value.locator("text=Your comment has been sent").wait_for()
+    opened.value.close()
+    assert frame.input_value("#typing") == "half an answer"
+    frame.click("text=Yes")
+    stage.until(lambda: (stage.page.get_attribute("#comment", "href") or "").endswith(f"/task/{second}/comment"))
+    assert len(stage.runs()) == 1
+
+
 def test_a_task_in_the_address_is_announced(stage: Any) -> None:
     open_with_keys(stage)
     stage.until(lambda: stage.page.text_content("#presenter-news") == f"Task {stage.mine.tasks[0]}")

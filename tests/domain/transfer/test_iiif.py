@@ -87,7 +87,10 @@ def test_texts_lose_their_markup_and_keep_their_first_language():
 
 
 def test_a_collection_names_its_documents_in_both_versions():
-    assert [*references(collection(AT, ("Manifest", "https://a"), ("Collection", "https://b")))] == ["https://a", "https://b"]
+    assert [*references(collection(AT, ("Manifest", "https://a"), ("Collection", "https://b")))] == [
+        "https://a",
+        "https://b",
+    ]
     old = {"@type": "sc:Collection", "collections": [{"@id": "https://c"}], "manifests": ["https://d", {"no": 1}], "members": [{"@id": "https://e", "@type": "sc:Manifest"}]}  # fmt: skip
     assert [*references(old)] == ["https://c", "https://d", "https://e"]
     assert [*references({**collection(AT), "type": "Manifest"})] == []

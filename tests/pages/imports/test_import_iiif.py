@@ -155,7 +155,11 @@ async def test_a_collection_is_bounded_in_number_depth_bytes_and_failures(serve,
     many = collection(f"{at}/c", *(("Manifest", f"{at}/{n}") for n in range(6)))
     documents.pages = {f"/{n}": manifest(f"{at}/{n}", [f"{at}/{n}.jpg"]) for n in range(6)}
     monkeypatch.setattr(collecting, "MAX_DOCUMENTS", 3)
-    assert await rows_of(many) == [f"{at}/0.jpg", f"{at}/1.jpg", "A collection has at most 3 documents. 4 more were left out."]
+    assert await rows_of(many) == [
+        f"{at}/0.jpg",
+        f"{at}/1.jpg",
+        "A collection has at most 3 documents. 4 more were left out.",
+    ]
     monkeypatch.setattr(collecting, "MAX_DOCUMENTS", 100)
     assert "too large together. 4 more" in (await rows_of(many, 1500))[-1]
     documents.pages = {}

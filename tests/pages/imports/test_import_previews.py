@@ -206,19 +206,15 @@ async def test_tasks_that_come_by_the_page_get_five_answers_and_others_thirty(se
 
 
 @pytest_twisted.ensureDeferred
-async def test_a_published_project_is_shared_by_link_code_and_html(served):
+async def test_a_published_project_leads_to_the_page_to_share(served):
     owner = await served.person("owner")
     await served.project(owner, tasks=1)
-    draft = (await owner.get("/project/birds/publish", headers=HTML)).text
-    assert 'class="qr"' not in draft and 'aria-current="step"' in draft
+    assert 'aria-current="step"' in (await owner.get("/project/birds/publish", headers=HTML)).text
     await owner.post("/project/birds/publish", json={})
     page = (await owner.get("/project/birds/publish", headers=HTML)).text
-    link = f"{served.services.settings.base_url.rstrip('/')}/project/birds/"
-    assert 'class="qr"' in page and f'value="{link}"' in page
-    assert f"&lt;iframe src=&#34;{link}embed&#34; title=&#34;Birds&#34;" in page
-    assert 'aria-current="step"' not in page and "qr" not in (await owner.page("/project/birds/publish")).json()
-    assert "publish#share" in (await owner.get("/project/birds/", headers=HTML)).text
-    assert "publish#share" not in (await served.client().get("/project/birds/", headers=HTML)).text
+    assert 'aria-current="step"' not in page and 'href="/project/birds/share"' in page
+    assert 'href="/project/birds/share"' in (await owner.get("/project/birds/", headers=HTML)).text
+    assert 'href="/project/birds/share"' not in (await served.client().get("/project/birds/", headers=HTML)).text
 
 
 @pytest.mark.parametrize("values", [range(5000), [n << 40 for n in range(3000)], [0, 1, 2**64 - 1]])

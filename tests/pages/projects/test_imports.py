@@ -50,7 +50,11 @@ async def test_a_file_is_looked_at_mapped_and_made_to_tasks(served):
     project = await served.project(owner)
     first = (await owner.page(AT)).json()
     pybossa = {"available_importers", "task_tmpls", "form", "target", "loading_text"}
-    assert pybossa <= first.keys() and first["imports"] == [] and first["available_importers"] == ["localCSV", "csv", "gdocs", "iiif"]
+    assert (
+        pybossa <= first.keys()
+        and first["imports"] == []
+        and first["available_importers"] == ["localCSV", "csv", "gdocs", "iiif"]
+    )
     assert (await owner.page(f"{AT}?type=csv")).json()["form"]["form_name"] == "csv"
     assert (await owner.page(f"{AT}?type=ftp")).status == 415
     brought = (await bring(owner, TABLE, map="y", form_name="localCSV")).json()

@@ -7,6 +7,10 @@ from support.browsers import newcomer
 from support.checks.shows import shows
 from twisted.internet.defer import ensureDeferred, gatherResults
 
+from crowdd.domain.core.package_data import shipped
+from crowdd.domain.transfer.example_project import EXAMPLES
+from crowdd.kinds.questions.text_languages import columns_of
+
 CLICK = "/project/new/example"
 HTML = {"Accept": "text/html"}
 
@@ -84,3 +88,25 @@ async def test_names_that_are_taken_are_left_alone(served):
     assert [(row["short_name"], row["owner_id"]) for row in rows] == [("digits-2", bob.user_id), ("digits-2-2", 2)]
     left = (await bob.get(f"/api/project/{theirs['id']}")).json()
     assert left["name"] != rows[1]["name"] and left["n_tasks"] == 0
+
+
+@shows("page-new-example")
+@pytest_twisted.ensureDeferred
+async def test_each_example_is_whole_and_can_be_answered(served):
+    ada = await newcomer(served, "ada")
+    page = (await ada.get("/templates", headers=HTML)).text
+    for name in EXAMPLES:
+        assert f'value="{name}"' in page, name
+        done = (await ada.send_form(CLICK, {"example": name}, token_from="/project/new")).json()
+        assert done["next"] == f"/project/{name}-1/", done
+        made = (await ada.page(done["next"])).json()
+        tasks = (shipped(f"examples/{name}") / "tasks.ndjson").read_text().splitlines()
+        assert made["n_tasks"] == len(tasks), name
+        task = (await ada.get(f"/api/project/{made['project']['id']}/newtask")).json()
+        files = [value for value in task["info"].values() if str(value).startswith("/uploads/")]
+        assert [(await ada.get(file)).status for file in files] == [200] * len(files)
+        info = made["project"]["info"]
+        assert info.get("task_presenter") or columns_of(info["questions"]) <= task["info"].keys(), name
+        assert (shipped(f"examples/{name}") / "README.md").read_text().startswith("# ")
+    wrong = await ada.send_form(CLICK, {"example": "../digits"}, token_from="/project/new")
+    assert wrong.status == 404

@@ -24,6 +24,7 @@ EVERYBODY, OWNERS = (200,) * 5, (302, 403, 200, 200, 200)
 WRITERS, SIGNED_IN = (302, 403, 403, 200, 200), (302, 200, 200, 200, 200)
 IN_DRAFTS = {403: 404, 200: 404}  # what somebody else is answered who was answered so, and is told nothing of a draft
 EDITOR = {"form": dict, "presenters": list}
+GUIDES = {"form": dict, "problems": list, "missing": list, "versions": list}
 ROWS = (
     ("/project/birds/", {}, (), EVERYBODY),
     ("/project/birds/settings", {"form": dict, "max_answer_bytes": int}, FORM | {"max_answer_kb", "answer_key"}, OWNERS),
@@ -38,6 +39,8 @@ ROWS = (
     ("/project/birds/tasks/taskpresentereditor", EDITOR, FORM | {"id", "editor"}, OWNERS),
     ("/project/birds/tasks/taskpresentereditor?template=basic", EDITOR, FORM | {"id", "editor"}, OWNERS),
     ("/project/birds/tasks/taskpresentereditor?part=tutorial", EDITOR, FORM | {"id", "editor"}, OWNERS),
+    ("/project/birds/tutorial/edit", GUIDES, FORM | {"document", "version"}, OWNERS),
+    ("/project/birds/fieldguide/edit", GUIDES, FORM | {"document", "version"}, OWNERS),
     ("/project/birds/coowners", {
         "coowners": list, "form": dict, "found": list, "invitation": type(None),
     }, FORM | {"user"}, OWNERS),
@@ -69,7 +72,7 @@ SITE = (
 # What changes something, and to whom it is refused: nobody, a volunteer, a co-owner (where it is not his).
 POSTS = {
     "update": {"name": "Mine"}, "publish": {}, "pause": {}, "delete": {"confirm": "birds"}, "resetsecretkey": {},
-    "tasks/taskpresentereditor": {"editor": "x"}, "coowners": {"user": "bob"}, "coowners/invite": {},
+    "tasks/taskpresentereditor": {"editor": "x"}, "tutorial/edit": {"document": "{}"}, "fieldguide/edit": {"btn": "Delete"}, "coowners": {"user": "bob"}, "coowners/invite": {},
     "coowners/withdraw": {}, "add_coowner/bob": {}, "del_coowner/cora": {}, "transferownership": {"email_addr": "bob"},
     "new-blogpost": {"title": "a", "body": "b"}, "1/update": {"title": "a", "body": "b"}, "1/delete": {},
     "pictures": {}, "pictures/1/delete": {},

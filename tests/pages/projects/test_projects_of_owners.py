@@ -81,8 +81,8 @@ async def test_publishing_by_a_plain_form_leads_on_and_says_so_once(served):
     browser, *_ = await owned(served)
     token = (await browser.page("/project/birds/publish")).json()["csrf"]
     answer = await browser.post("/project/birds/publish", data={"csrf_token": token})
-    assert (answer.status, answer.header("location")) == (302, "/project/birds/publish")
-    assert "Project published." in (await browser.get("/project/birds/publish")).text
+    assert (answer.status, answer.header("location")) == (302, "/project/birds/share")
+    assert "Project published." in (await browser.get("/project/birds/share")).text
     assert "Project published." not in (await browser.get("/project/birds/")).text
 
 

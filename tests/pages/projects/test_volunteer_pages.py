@@ -59,8 +59,10 @@ async def test_the_page_says_who_it_was_made_for_and_his_rank(served):
 
 def framed_addresses(project: dict[str, Any], task: int) -> list[str]:
     """An address of each kind that presenter.FRAMED knows."""
-    names = re.fullmatch(r".*\(\?:(.*)\)/\?", presenter.FRAMED.pattern)[1].split("|")
-    return [f"/project/{project['short_name']}/{name}".replace(r"\d+", str(task)) for name in names]
+    of_projects, of_templates = presenter.FRAMED.pattern.split("/?|", 1)
+    names = re.fullmatch(r".*\(\?:(.*)\)", of_projects)[1].split("|")
+    addresses = [f"/project/{project['short_name']}/{name}".replace(r"\d+", str(task)) for name in names]
+    return [*addresses, of_templates.removesuffix("/?").replace("[^/]+", "boxes")]
 
 
 @shows("presenter-no-password")
@@ -72,13 +74,14 @@ async def test_no_page_with_a_presenter_frame_has_a_password_field_or_a_dialog_t
     info = {"task_presenter": "<p>Who?</p>", "tutorial": "<p>How</p>", "results": "<p>These</p>"}
     assert (await ada.put(f"/api/project/{project['id']}", json={"info": info})).status == 200
     addresses = framed_addresses(project, project["tasks"][0])
-    assert len(addresses) == 5
+    assert len(addresses) == 6
     for path in addresses:
         for client in (browser, served.client())[: 1 if "editor" in path else 2]:
             page = await client.get(path, headers=HTML)
             assert page.status == 200 and presenter.FRAMED.fullmatch(path), path
             elements = Page(page.text).elements
-            assert [it for it in elements if it.get("id") in ("presenter", "preview")], path
+            assert [it for it in elements if it.get("id") in ("presenter", "preview", "trial")], path
             assert not [it for it in elements if it.get("type") == "password"], path
             assert not [it for it in elements if it.tag in ("input", "textarea") and it.inside("dialog")], path
-            assert re.search("Content by (Ada|ada)[.]", page.text), path  # strangers may see the user name only
+            # Strangers may see the user name only; nobody owns a template that comes with crowdd.
+            assert path.startswith("/templates/") or re.search("Content by (Ada|ada)[.]", page.text), path

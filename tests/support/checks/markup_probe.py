@@ -32,7 +32,9 @@ ENUMERATED = {
     "helpingmaterial": {"media_file"},
     "delivery": {"kind", "state"},
     "event": {"kind"},
+    "guide_version": {"guide"},
     "outcome_count": {"kind"},
+    "task_comment": {"kind"},
     "account_deletion": {"pseudonym"},
     "idempotency": {"caller", "path", "key"},
     "job": {"name", "outcome"},
@@ -48,6 +50,8 @@ ENUMERATED = {
     "provider_token": {"provider"},
     "queue_item": {"name", "via", "state"},
     "task_import": {"format", "file", "kind", "on_error", "dialect", "doubts", "checked", "preview"},
+    "media_batch": {"grouping"},
+    "media_file": {"state", "key"},
     "stat_delta": {"actor"},
     "site": {"logo", "accent_light", "accent_dark", "signup"},
     "task_run": {"actor"},
@@ -56,7 +60,13 @@ ENUMERATED = {
     "migration": {"name"},
     "definition": {"fingerprint"},
 }
-_BRIEF = {("account", "name"), ("project", "short_name"), ("category", "short_name"), ("collection", "name")}
+_BRIEF = {
+    ("media_batch", "column_name"),
+    ("account", "name"),
+    ("project", "short_name"),
+    ("category", "short_name"),
+    ("collection", "name"),
+}
 _JSON_AS_TEXT = {("delivery_attempt", "body")}
 _TEXTS = """
 SELECT table_name, column_name, data_type FROM information_schema.columns JOIN pg_tables ON tablename = table_name

@@ -5,9 +5,13 @@ from __future__ import annotations
 import copy
 import functools
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
+from markupsafe import Markup
+
 from crowdd.domain.core.text.markdown import Rendered, render
+from crowdd.domain.projects.publishing import effort, publishing_checks
 from crowdd.domain.tasks.result_charts import Charts
 from crowdd.http.api import operations
 from crowdd.http.api.openapi import document
@@ -17,6 +21,7 @@ from crowdd.http.pages.api_docs import error_codes
 from crowdd.http.pages.project.presenters.result_drawing import drawings
 from crowdd.http.responses import JsonResponse
 from crowdd.http.routing import Route
+from crowdd.kinds.questions.declarations import declarations
 from crowdd.kinds.task import TASK
 
 Context = dict[str, Any]
@@ -149,13 +154,13 @@ DRAFT = OWNED | {"published": False, "contrib_button": "draft", "long_descriptio
 READY = OWNED | {"published": False, "contrib_button": "publish", "info": {"task_presenter": "<div></div>"}}
 WELL: Context = {
     "import_id": None, "import_state": None, "webhook_off": False, "webhook_failing": False, "n_failed_deliveries": 0,
-    "n_failed_work": 0, "n_broken": 0, "broken_task": None, "n_disputed": 0,
+    "n_failed_work": 0, "n_broken": 0, "broken_task": None, "n_comments": 0, "n_disputed": 0,
 }  # fmt: skip
 UNWELL = WELL | {
-    "import_id": 4, "import_state": Word("dead"), "webhook_off": True, "n_failed_work": 2, "n_broken": 1041, "broken_task": 28114, "n_disputed": 1001,
+    "import_id": 4, "import_state": Word("dead"), "webhook_off": True, "n_failed_work": 2, "n_broken": 1041, "broken_task": 28114, "n_comments": 3, "n_disputed": 1001,
 }  # fmt: skip
 NOW: Context = {
-    "n_wanted": 127950, "n_anonymous": 1204, "counted_per_network": 1, "prioritised": False, "n_barred": 0,
+    "n_wanted": 127950, "n_anonymous": 1204, "counted_per_network": 1, "prioritised": False, "n_at_work": 3, "n_barred": 0,
     "category": "Nature", "webhook_off": False, "webhook_failing": False,
 }  # fmt: skip
 PERSON: Context = {
@@ -350,8 +355,11 @@ SHORT: Context = LISTED | {"page_links": {"first": None, "previous": None, "next
 
 def _administration_cases() -> Iterator[Case]:
     def page(name: str, kind: str, **context: Any) -> Case:
-        address = {"announcement": "/admin/announcement", "dashboard": "/admin/dashboard/",
-                   "invitations": "/admin/site/invitations"}.get(name, f"/admin/{name}")
+        address = {
+            "announcement": "/admin/announcement",
+            "dashboard": "/admin/dashboard/",
+            "invitations": "/admin/site/invitations",
+        }.get(name, f"/admin/{name}")
         return Case(f"admin/{name}.html", kind, frame(ILSE, address) | {"title": "Administration"} | context)
 
     people = [
@@ -543,6 +551,7 @@ def _presenting_cases(at: str) -> Iterator[Case]:
         shown = {
             "kind": Word(kind), "task_id": None, "volunteer": 5 if who.signed_in else None, "own_count": 1234, "has_tutorial": True,
             "rank": 214 if who.signed_in else None, "progress": {"done": 31204, "total": 42650, "share": 73}, "record": {"id": 8, "info": {}},
+            "guided": False, "tutorial_seen": Word("tutorial-8"), "has_field_guide": True,
         } | more  # fmt: skip
         context = frame(who, f"{at}{kind}") | PAGE_KEYS | {"project": PUBLIC, "presenter": shown, "paused": False}
         return Case("project/presenter.html", name, context)
@@ -553,7 +562,10 @@ def _presenting_cases(at: str) -> Iterator[Case]:
         "newtask", VISITOR, "task, first", own_count=0, has_tutorial=False, progress={"done": 0, "total": 0, "share": 0}
     )
     yield page("tutorial", VISITOR, "tutorial")
+    yield page("newtask", VISITOR, "task, guided", guided=True)
+    yield page("tutorial", VISITOR, "tutorial, guided", guided=True)
     yield page("results", ILSE, "results")
+    yield from _field_guide_cases(at)
     draft = page("newtask", VISITOR, "task, draft", has_tutorial=False)
     draft.context["project"] = PUBLIC | {"published": False, "long_description": None, "info": {}}
     yield draft
@@ -567,6 +579,46 @@ def _presenting_cases(at: str) -> Iterator[Case]:
             yield Case(
                 "project/no_task.html", f"{missing}, {who.name}", frame(who, f"{at}newtask") | PAGE_KEYS | lacking
             )
+
+
+def _guide_editor_cases(page: Callable[..., Case]) -> Iterator[Case]:
+    form = FORM | {"document": '{"version": 1, "steps": []}', "version": "3"}
+    editor: Context = {"guide": Word("guided_tutorial"), "language": Word("en"), "languages": {}, "questions": None}
+    editor |= {"project": {"id": 8}, "tasks": [{"id": 1, "project_id": 8, "info": {"photo": "x"}}]}
+    versions = [{"version": number, "created": "2025-11-20T21:40:00.000000", "bytes": 1234} for number in (3, 2)]
+    stored: Context = {"form": form, "problems": [], "missing": [], "versions": versions, "part": Word("tutorial")}
+    stored |= {"here": Word("/project/eisvogel/tutorial/edit"), "stored": True, "unsaved": False, "replaces": False}
+    stored |= {"editor": editor, "title": Word("Guided tutorial")}
+    yield page("guide_editor", "stored", **stored)
+    new = {"stored": False, "unsaved": True, "versions": [], "form": form | {"version": ""}}
+    yield page(
+        "guide_editor", "field guide, new", **stored | new | {"part": Word("fieldguide"), "title": Word("Field guide")}
+    )
+    problem = {"path": "/steps/1/highlight/question", "sentence": "The questions have no question “fox”."}
+    yield page("guide_editor", "questions changed", **stored | {"missing": [problem], "replaces": True})
+    wrong = form | {"errors": {"document": ["/steps: List 1 to 30 entries."]}}
+    yield page("guide_editor", "wrong", **stored | {"form": wrong, "problems": [problem], "unsaved": True})
+
+
+def _field_guide_cases(at: str) -> Iterator[Case]:
+    def said(words: str) -> Context:
+        return {"words": words, "lang": Word("en"), "dir": Word("ltr")}
+
+    picture = {"url": "/uploads/project-8/fox.jpg", "description": "In snow", "credit": "Photo: Ilse"}
+    text = {"html": Markup("<p>Pointed <strong>ears</strong>.</p>"), "lang": Word("en"), "dir": Word("ltr")}
+    fox: Context = {
+        "name": Word("fox"),
+        "title": said("Red fox"),
+        "text": text,
+        "pictures": [picture],
+        "find": "Red fox",
+    }
+    owl: Context = {"name": Word("owl"), "title": said("Owl"), "text": None, "pictures": [], "find": "Owl"}
+    groups = [{"name": Word("mammals"), "title": said("Mammals")}, {"name": Word("fish"), "title": said("Fish")}]
+    shown = {"version": 2, "groups": groups, "entries": [fox | {"group": Word("mammals")}, owl]}
+    for name, guide in (("groups", shown), ("one entry", {"version": 1, "groups": [], "entries": [owl]})):
+        context = frame(VISITOR, f"{at}fieldguide") | PAGE_KEYS | {"project": PUBLIC, "title": Word("Field guide")}
+        yield Case("project/field_guide.html", name, context | {"field_guide": guide})
 
 
 def _result_cases(at: str) -> Iterator[Case]:
@@ -701,14 +753,13 @@ def _project_cases() -> Iterator[Case]:
     yield Case(page, "paused", frame(path=at) | PAGE_KEYS | {"project": closed, "paused": True})
     bare = PUBLIC | {"info": None, "long_description": None, "description": None}
     yield Case(page, "bare", frame(path=at) | PAGE_KEYS | UNUSED | {"project": bare, "owner": None})
-    publish = "project/publish.html"
-    yield Case(publish, "missing", frame(ILSE, at) | PAGE_KEYS | UNUSED | TRY | {"project": DRAFT})
-    yield Case(publish, "ready", frame(ILSE, at) | PAGE_KEYS | {"project": READY})
-    yield Case(publish, "paused", frame(ILSE, at) | PAGE_KEYS | {"project": READY, "paused": True})
-    shared = {"project": OWNED, "qr": qr_code("https://pages.crowdd.test/project/night-gate/")}
-    yield Case(publish, "published", frame(ILSE, at) | PAGE_KEYS | shared)
+    yield from _publishing_cases(at)
     card = "project/embed.html"
-    for kind, more in {"open": {"project": spoken}, "finished": {"overall_progress": 100}, "not found": {"project": None}}.items():
+    for kind, more in {
+        "open": {"project": spoken},
+        "finished": {"overall_progress": 100},
+        "not found": {"project": None},
+    }.items():
         yield Case(card, kind, frame(path=f"{at}embed") | PAGE_KEYS | {"project": PUBLIC} | more)
     form = {"password": "", "csrf": "form-t0ken", "errors": {}}
     yield from _webhook_cases(at)
@@ -734,6 +785,134 @@ def _project_cases() -> Iterator[Case]:
     yield from _owner_cases(at)
 
 
+def _ready(row: Context, **more: Any) -> Context:
+    """What the page to publish computes from a project's row."""
+    checks = [
+        *publishing_checks.checks(
+            row | {"first_published": None, "n_task_runs": 3, "n_tasks": 42_650} | more, more.get("gaps", [])
+        )
+    ]
+    pace = effort.pace(effort.Seen(0, 0, 3, 12.4, True))
+    prospect = publishing_checks.Prospect(20, 42_650, 213_250, pace, effort.rounded(213.25))
+    ready = publishing_checks.Readiness(checks, more.get("gaps", []), prospect if checks[1].done else None)
+    return {"ready": ready, "volunteers": "20", "mistake": ""}
+
+
+def _publishing_cases(at: str) -> Iterator[Case]:
+    page = "project/publish.html"
+    yield Case(
+        page,
+        "missing",
+        frame(ILSE, at) | PAGE_KEYS | UNUSED | TRY | {"project": DRAFT} | _ready(DRAFT, n_tasks=0, n_task_runs=0),
+    )
+    yield Case(page, "ready", frame(ILSE, at) | PAGE_KEYS | {"project": READY} | _ready(READY))
+    gaps = [{"column": LONG, "lacking": 1204, "tasks": 2000}, {"column": "sound", "lacking": 1, "tasks": 1}]
+    doubtful = _ready(READY, gaps=gaps) | {"volunteers": "many", "mistake": "Enter a whole number from 1 to 100,000."}
+    yield Case(page, "doubtful", frame(ILSE, at) | PAGE_KEYS | {"project": READY} | doubtful)
+    paused = {"project": READY, "paused": True} | _ready(READY, first_published="2026-01-01")
+    yield Case(page, "paused", frame(ILSE, at) | PAGE_KEYS | paused)
+    yield Case(page, "published", frame(ILSE, at) | PAGE_KEYS | {"project": OWNED})
+    link = "https://pages.crowdd.test/project/night-gate/"
+    shared = (
+        frame(ILSE, f"{at}share") | PAGE_KEYS | {"project": OWNED, "link": link, "qr": qr_code(link), "locked": False}
+    )
+    for name, more in {
+        "published": {},
+        "with a password": {"locked": True},
+        "without a font": {
+            "flash": "No font on this server has these letters: 狐. Print the page instead.",
+            "status": Word("error"),
+        },
+        "draft": {"project": DRAFT, "link": TRY["try_link"], **UNUSED},
+        "paused": {"project": READY, "paused": True},
+    }.items():
+        yield Case("project/share.html", name, shared | more)
+    yield Case("project/poster.html", "published", shared)
+
+
+def _gallery_cases() -> Iterator[Case]:
+    card = {
+        "name": "boxes",
+        "group": "pictures",
+        "title": "Draw boxes",
+        "description": "One sentence.",
+        "thumbnail": "/uploads/gallery/boxes/thumbnail.webp",
+        "own": False,
+        "offered": True,
+        "owner": "",
+    }
+    own = card | {"name": "t-x", "own": True, "offered": False, "owner": "ilse", "thumbnail": ""}
+    groups: Context = {
+        "groups": {Word("pictures"): Word("Pictures"), Word("forms"): Word("Surveys and forms")},
+        "project": "",
+        "query": "",
+        "examples": {Word("ducks"): (Word("Ducks and boats"), Word("12 pictures."))},
+    }
+    found = {"title": "Templates", "templates": [own, card], "text": "", "group": ""} | groups
+    yield Case("gallery/index.html", "all", frame(ILSE, "/templates") | found)
+    blank = FORM | {"name": None, "short_name": None, "description": None, "long_description": None}
+    new = {
+        "title": "Start a project",
+        "form": blank,
+        "chosen": "",
+        "templates": [own, card],
+        "groups": groups["groups"],
+    }
+    yield Case("project/new.html", "templates", frame(ILSE, "/project/new") | new)
+    taken = new | {"form": blank | {"name": "Igel", "errors": {"name": ["There is one."]}}, "chosen": Word("boxes")}
+    yield Case("project/new.html", "taken", frame(ILSE, "/project/new") | taken)
+    searched = found | {
+        "text": "zebra",
+        "group": "pictures",
+        "templates": [],
+        "project": "birds",
+        "query": "?project=birds",
+    }
+    yield Case("gallery/index.html", "nothing found", frame(VISITOR, "/templates") | searched)
+    tasks: list[Context] = [{"picture": "/uploads/gallery/boxes/01.webp"}]
+    one: Context = {
+        "title": "Draw boxes",
+        "card": card,
+        "questions": {"version": 1, "steps": []},
+        "tasks": tasks,
+        "form": FORM,
+        "project": "",
+        "query": "",
+        "group_title": Word("Pictures"),
+        "shown": {"project": {"id": 0}, "tasks": [], "list": {"steps": []}},
+        "in_languages": True,
+        "may_delete": False,
+    }
+    yield Case("gallery/template.html", "of crowdd", frame(ILSE, "/templates/boxes") | one)
+    yield Case("gallery/template.html", "visitor", frame(VISITOR, "/templates/boxes") | one)
+    mine = {
+        "card": own,
+        "tasks": [],
+        "may_delete": True,
+        "project": "birds",
+        "query": "?project=birds",
+        "in_languages": False,
+    }
+    yield Case("gallery/template.html", "own", frame(ILSE, "/templates/t-x") | one | mine)
+    beside = frame(ILSE, "/project/nachtwild/template") | PAGE_KEYS | {"project": OWNED}
+    saving: Context = {
+        "form": FORM | {"name": "Birds", "description": "Which?", "samples": "y"},
+        "asks": True,
+        "locked": False,
+    }
+    saving |= {"max_samples": 5, "max_own": 20}
+    yield Case("gallery/save.html", "first", beside | saving)
+    yield Case("gallery/save.html", "no questions", beside | saving | {"asks": False})
+    wrong = {"form": FORM | {"name": "", "description": "", "samples": "", "errors": {"name": ["Write a text here."]}}}
+    yield Case("gallery/save.html", "wrong", beside | saving | wrong | {"locked": True})
+    of_crowdd = {"name": "boxes", "title": "Draw boxes", "owner": "", "shipped": True, "hidden": False, "offered": True}
+    of_ilse = of_crowdd | {"name": "t-x", "owner": "ilse", "shipped": False, "offered": False}
+    rows = [of_ilse, of_crowdd | {"shipped": False}, of_crowdd, of_crowdd | {"hidden": True}]
+    at_work = frame(ILSE, "/admin/templates") | {"title": "Templates", "templates": rows, "form": FORM}
+    yield Case("gallery/admin.html", "all", at_work)
+    yield Case("gallery/admin.html", "wrong", at_work | {"form": FORM | {"errors": {"file": ["Choose a file."]}}})
+
+
 def _owner_cases(at: str) -> Iterator[Case]:
     def page(name: str, kind: str, **more: Any) -> Case:
         mine = PAGE_KEYS | {"project": OWNED}
@@ -744,6 +923,7 @@ def _owner_cases(at: str) -> Iterator[Case]:
     yield Case("project/new.html", "first", frame(ILSE, "/project/new") | {"form": new, "title": "Start a project"})
     mistaken = {"form": new | {"name": "Igel & Co", "errors": wrong}, "title": "Start a project"}
     yield Case("project/new.html", "wrong", frame(ILSE, "/project/new") | mistaken)
+    yield from _gallery_cases()
     people = [PERSON | {"id": 5, "is_creator": True, "is_coowner": True}]
     people.append(PERSON | {"id": 6, "name": "jonas", "fullname": None, "is_creator": False, "is_coowner": True})
     sized = {
@@ -812,7 +992,9 @@ def _owner_cases(at: str) -> Iterator[Case]:
     empty = editor | {"errors": {"editor": ["A volunteer sees nothing."]}}
     yield page("task_presenter_options", "wrong", form=empty, **choice)
     unasked = editor | {"errors": {"question": ["Please fill this in."], "answers": ["Write 1 to 40 answers."]}}
-    yield page("task_presenter_options", "unasked", form=unasked, **choice | {"question": "", "answers": "A fox\nAn owl"})
+    yield page(
+        "task_presenter_options", "unasked", form=unasked, **choice | {"question": "", "answers": "A fox\nAn owl"}
+    )
     preview = {"project": {"id": 8, "name": "Night"}, "tasks": [{"id": 1, "info": {"a": "b"}}], "invented": True}
     words = {
         "question": "What walks here?",
@@ -841,14 +1023,31 @@ def _owner_cases(at: str) -> Iterator[Case]:
     refused = whole | {"form": editor | {"editor": "<p>?</p>"} | wrong_words}
     yield page("task_presenter_editor", "wrong", part="task_presenter", asked=words, **refused)
     asked = FORM | {"id": 8, "questions": '{"version": 1, "steps": []}'}
+    asked |= {"base": "c0ffee"}
     asking = {"preview": preview, "stored": True, "replaces": False, "unsaved": False, "version": 2, "language": "en"}
-    of_questions = {"part": "questions", "form": asked, "problems": []} | asking
+    kept = [{"version": version, "created": datetime(2026, 5, 1, tzinfo=UTC)} for version in (2, 1)]
+    building = {
+        "builder": declarations(str) | {"columns": [], "n_answers": 0, "languages": {}, "locales": []},
+        "versions": kept,
+        "shown": 0,
+        "sent": False,
+    }
+    of_questions = {"part": "questions", "form": asked, "problems": [], "advice": [], "effects": []} | asking | building
     yield page("questions_editor", "stored", **of_questions)
     yield page("questions_editor", "first", **UNUSED | of_questions | {"stored": False, "unsaved": True})
     yield page("questions_editor", "own page", **of_questions | {"replaces": True})
+    yield page("questions_editor", "earlier", **of_questions | {"unsaved": True, "shown": 1})
+    lacking = [{"path": "/steps/0/media/0/source/column", "sentence": "None of 3 tasks has the column “url”."}]
+    meant = {"advice": lacking, "effects": ["The project has 7 answers."], "sent": True}
+    yield page("questions_editor", "checked", **of_questions | meant)
     problem = {"path": "/steps", "sentence": "List 1 to 50 steps."}
-    refused = {"form": asked | {"errors": {"questions": ["/steps: List 1 to 50 steps."]}}, "problems": [problem]}
+    refused = {
+        "form": asked | {"errors": {"questions": ["/steps: List 1 to 50 steps."]}},
+        "problems": [problem],
+        "sent": True,
+    }
     yield page("questions_editor", "wrong", **of_questions | refused)
+    yield from _guide_editor_cases(page)
     fields = dict.fromkeys(("counted_per_network", "volunteer", "taskrun_id", "user_name", "reason"))
     somebody = {
         "volunteer": "1f0cc87fcf9f2dc",
@@ -916,7 +1115,10 @@ def _owner_cases(at: str) -> Iterator[Case]:
     yield page("delete", "wrong", form=FORM | {"confirm": "x", "errors": {"confirm": ["Type it exactly."]}})
     acts = [ACT, ACT | {"before": None, "action": "publish"}, ACT | {"kind": "blogpost", "action": "delete"}]
     acts += [ACT | {"kind": "blogpost", "action": "delete", "attribute": None, "before": {"title": "Spring"}}]
-    acts += [ACT | {"action": "delete", "attribute": None, "before": None, "after": {"tasks": 3}}, ACT | {"action": "new"}]
+    acts += [
+        ACT | {"action": "delete", "attribute": None, "before": None, "after": {"tasks": 3}},
+        ACT | {"action": "new"},
+    ]
     acts.append(ACT | {"attribute": "long_description", "before": "A word. " * 40, "after": None})
     yield page("auditlog", "some", **LISTED, auditlog=acts, next=9, user="ilse")
     yield page("auditlog", "none", **SHORT, auditlog=[], next=None, user="")
@@ -1014,11 +1216,18 @@ def _task_cases(at: str) -> Iterator[Case]:
         "posterior": {"accuracy": 0.83, "agreement": 0.83, "kinds": 12, "probabilities": [0.9821, 0.0098]},
     }  # fmt: skip
     page, here = "project/task.html", f"{at}tasks/28114"
-    yield Case(page, "owner", frame(ILSE, here) | owner | whole | {"skips": {"broken": 2, "unsure": 1}})
+    yield Case(
+        page, "owner", frame(ILSE, here) | owner | whole | {"skips": {"broken": 2, "unsure": 1}, "comments": [COMMENT]}
+    )
     yield Case(page, "visitor", frame(path=here) | public | whole | {"owns": False, "volunteers": {}, "next": None})
     columns = {"task_runs": [run | {"id": n, "info": {"answer": None, "sure": n > 1, "x": [n]}} for n in (1, 2, 3, 4)]}
-    yield Case(page, "answers with keys", frame(ILSE, here) | owner | whole | columns | {"skips": {}})
-    selected: Context = {"task_id": 28114, "task_runs": runs, "volunteers": whole["volunteers"], "title": "Delete answers"}
+    yield Case(page, "answers with keys", frame(ILSE, here) | owner | whole | columns | {"skips": {}, "comments": []})
+    selected: Context = {
+        "task_id": 28114,
+        "task_runs": runs,
+        "volunteers": whole["volunteers"],
+        "title": "Delete answers",
+    }
     for kind, effect in (("delete", {"tasks": 1, "completed": 0, "reopened": 1, "answers": 4}), ("bar", None)):
         keys = frame(ILSE, f"{here}/answers/{kind}") | owner | selected | {"effect": effect}
         yield Case("project/task_answers.html", kind, keys)
@@ -1041,6 +1250,7 @@ def _task_cases(at: str) -> Iterator[Case]:
     files = {"exports": sizes, "formats": ["json", "csv"]}
     yield from _change_cases(at, owner)
     yield from _import_cases(at, owner)
+    yield from _media_cases(at, owner)
     keys = frame(ILSE, f"{at}tasks/export") | owner | files
     yield Case("project/export.html", "owner", keys)
     yield Case("project/export.html", "some tasks", keys | {"task_ids": "12,15", "chosen": "task_ids=12%2C15"})
@@ -1082,7 +1292,9 @@ def _change_cases(at: str, owner: Context) -> Iterator[Case]:
         yield Case(page, "first", keys)
         wanted: Context = {"tasks": 42_650, "answers": 213_250, "fewest": 3, "most": 5, "imported": 0}
         yield Case(page, "of a draft", keys | UNUSED | {"n_tasks": 42_650, "wanted": wanted})
-        yield Case(page, "on the way to publishing", keys | UNUSED | {"project": READY, "n_tasks": 42_650, "wanted": wanted})
+        yield Case(
+            page, "on the way to publishing", keys | UNUSED | {"project": READY, "n_tasks": 42_650, "wanted": wanted}
+        )
         yield Case(page, "with its effect", keys | {"effect": effect})
         yield Case(page, "without effect", keys | {"effect": dict.fromkeys(effect, 0)})
         wrong = {
@@ -1122,6 +1334,7 @@ def _change_cases(at: str, owner: Context) -> Iterator[Case]:
         dead,
         item | {"id": 4, "state": "waiting", "rate": None},
     ]
+    yield from _comment_cases(at, owner)
     page, keys = "project/queue.html", frame(ILSE, f"{at}queue") | owner
     keys |= {"chosen": {"state": None}}
     yield Case(page, "some", keys | LISTED | {"items": items, "next": 4})
@@ -1129,11 +1342,41 @@ def _change_cases(at: str, owner: Context) -> Iterator[Case]:
     yield Case(page, "none of that state", keys | SHORT | {"items": [], "next": None, "chosen": {"state": "dead"}})
 
 
+COMMENT: Context = {
+    "id": 7, "task_id": 28114, "created": "2025-11-20T21:44:00.000000", "kind": Word("problem"), "text": "The picture is black.\nOr is it?",
+    "settled": False, "volunteer": "3f2a9c41d07b5e8",
+}  # fmt: skip
+
+
+def _comment_cases(at: str, owner: Context) -> Iterator[Case]:
+    """Comments on tasks: the form, and the list of owners."""
+    info = {"title": "Camera 3", "image": "/uploads/project-1/0123456789abcdef0123456789abcdef.png"}
+    page, keys = "project/comment.html", frame(ILSE, f"{at}task/28114/comment") | owner
+    keys |= {"title": "Comment on this task", "task": {"id": 28114, "info": info}}
+    blank = FORM | {"kind": None, "text": None}
+    wrong = {"kind": ["Choose one."], "text": ["Please fill this in."]}
+    yield Case(page, "blank", keys | {"form": blank})
+    yield Case(page, "refused", keys | {"form": blank | {"kind": "", "text": "", "errors": wrong}})
+    page, keys = "project/comments.html", frame(ILSE, f"{at}comments") | owner | {"chosen": {"state": "open"}}
+    others = [
+        COMMENT,
+        COMMENT | {"id": 6, "kind": Word("question"), "volunteer": None},
+        COMMENT | {"id": 5, "kind": Word("remark")},
+    ]
+    done = [one | {"settled": True} for one in others]
+    infos = {7: info, 6: None, 5: "text"}
+    yield Case(page, "some", keys | LISTED | {"comments": others, "next": 5, "infos": infos})
+    last = {"next": None, "infos": infos, "chosen": {"state": "done"}}
+    yield Case(page, "done", keys | SHORT | last | {"comments": done})
+    yield Case(page, "none", keys | SHORT | {"comments": [], "next": None, "infos": {}})
+    yield Case(page, "none done", keys | SHORT | last | {"comments": []})
+
+
 def _import_cases(at: str, owner: Context) -> Iterator[Case]:
     """Bringing tasks: the file, what its columns are, what came of it."""
     page, keys = (
         "project/import.html",
-        frame(ILSE, f"{at}tasks/import") | owner | {"max_bytes": 100_000_000, "n_answers": 5},
+        frame(ILSE, f"{at}tasks/import") | owner | {"max_bytes": 100_000_000, "n_answers": 5, "n_samples": 3},
     )
     form: Context = {"form_name": "csv", "csv_url": None, "rows": None, "csrf": "t", "errors": {}}
     one: Context = {
@@ -1149,16 +1392,36 @@ def _import_cases(at: str, owner: Context) -> Iterator[Case]:
         "sample": [{"image_url": "g4/IMG_0412.jpg", "taken_at": "2026-11-01 02:41", "camera": "north", "n_answers": "3"}] * 5,
     }  # fmt: skip
     done = one | {"state": "done", "added": 4197, "present": 3, "refused": 12}
-    yield Case(page, "first", keys | {"form": form, "imports": []})
+    source: Context = {
+        "id": 1, "url": "https://museum.example/exports/gate-4.csv", "period": 86_400, "active": True, "why_off": "",
+        "next_at": "2025-11-21T21:44:00.000000", "reading": False, "read_at": "2025-11-20T21:44:00.000000",
+        "outcome": "read", "problem": "", "failures": 0, "waits": False, "import_id": 4, "rows": 4212, "added": 12,
+        "updated": 0, "present": 4188, "refused": 12,
+    }  # fmt: skip
+    unread = {"read_at": None, "outcome": "", "import_id": None}
+    sources = [
+        source,
+        source | unread | {"id": 2, "reading": True},
+        source | unread | {"id": 3, "active": False},
+        source | {"id": 4, "failures": 3, "outcome": "failed", "problem": "The other server returned status 500."},
+        source | {"id": 5, "active": False, "why_off": "The other server returned status 404."},
+        source | {"id": 6, "waits": True, "outcome": "unchanged"},
+    ]
+    yield Case(page, "first", keys | {"form": form, "imports": [], "sources": []})
     yield Case(
         page,
         "some",
-        keys | {"form": form, "imports": [one, done | {"id": 3}, one | {"id": 2, "state": "dead", "name": ""}]},
+        keys
+        | {
+            "form": form,
+            "imports": [one, done | {"id": 3}, one | {"id": 2, "state": "dead", "name": ""}],
+            "sources": sources,
+        },
     )
     wrong = form | {"errors": {"file": ["The file is UTF-16. Save it as UTF-8."], "csv_url": ["No."]}}
-    yield Case(page, "wrong", keys | {"form": wrong, "imports": []})
+    yield Case(page, "wrong", keys | {"form": wrong, "imports": [], "sources": []})
     pasted = form | {"rows": "url,url\nx1,x2", "errors": {"rows": ["Two columns are called url."]}}
-    yield Case(page, "pasted", keys | {"form": pasted, "imports": []})
+    yield Case(page, "pasted", keys | {"form": pasted, "imports": [], "sources": []})
     page, keys = "project/import_one.html", frame(ILSE, f"{at}tasks/import/4") | owner
     uses = {"image_url": "info", "taken_at": "info", "camera": "skip", "n_answers": "n_answers"}
     refused = [
@@ -1170,6 +1433,14 @@ def _import_cases(at: str, owner: Context) -> Iterator[Case]:
         "uses": uses,
         "refused_rows": refused,
         "encodings": [("utf-8", "UTF-8"), ("cp1252", "Windows-1252")],
+        "columns": {
+            "roles": {"image_url": "picture", "taken_at": "date", "camera": "hidden", "n_answers": ""},
+            "named": {"image_url": "Bild"},
+            "places": [{"column": "url", "filled": ""}, {"column": "image_url", "filled": "Bild"}],
+            "originals": ["Bild", "taken_at", "camera", "n_answers"],
+            "hidden": ["camera"],
+        },
+        "repeats": True,
     }
     yield Case(page, "columns", keys | asked | {"import": one})
     good = one["preview"] | {"refused": 0, "present": 0, "twice": 0, "added": 4212, "fewest": 1}
@@ -1217,6 +1488,51 @@ def _import_cases(at: str, owner: Context) -> Iterator[Case]:
     }
     yield Case(page, "failed", keys | asked | {"import": failed})
     yield Case(page, "stopped", keys | asked | {"import": done | {"state": "cancelled", "added": 900, "refused": 0}})
+
+
+def _media_cases(at: str, owner: Context) -> Iterator[Case]:
+    """Bringing pictures and other files: choosing them, how far they are, what became of them."""
+    limits: Context = {"n_answers": 3, "max_files": 10_000, "max_file_bytes": 1_000_000_000, "part_bytes": 4_194_304}
+    titled = {"title": "Add pictures, sounds, videos or PDFs", **limits}
+    page, keys = "project/media.html", frame(ILSE, f"{at}tasks/media") | owner | titled
+    form: Context = {"grouping": "file", "column": "", "n_answers": None, "csrf": "t", "errors": {}}
+    columns = {"picture": ["picture"], "sound": ["sound"], "video": ["video"]}
+    listed = {"id": 3, "created": "2025-11-20T21:44:00.000000", "closed": None, "files": 412, "tasks": 400, "refused": 2,
+              "unfinished": 9}  # fmt: skip
+    yield Case(page, "first", keys | {"form": form, "batches": [], "columns": columns})
+    several = columns | {"picture": ["front", "back"]}
+    yield Case(page, "some", keys | {"form": form, "batches": [listed, listed | {"unfinished": 0}], "columns": several})
+    wrong = form | {"errors": {"files": ["Choose files first."]}, "grouping": "name", "n_answers": "7"}
+    yield Case(page, "wrong", keys | {"form": wrong, "batches": [], "columns": columns})
+    page, keys = "project/media_batch.html", frame(ILSE, f"{at}tasks/media/3") | owner | titled
+    batch: Context = {
+        "id": 3, "created": "2025-11-20T21:44:00.000000", "closed": None, "grouping": "file", "column_name": "",
+        "keep_location": False, "keep_original": False, "n_answers": 3, "work_error": None,
+    }  # fmt: skip
+    state: Context = {
+        "state": "done", "closed": True, "arriving": 0, "files": 412, "added": 400, "present": 10, "refused": 2,
+        "left": 0, "tasks": 400, "files_per_second": None, "seconds_left": None,
+    }  # fmt: skip
+    file: Context = {"id": 9, "path": "trip/IMG_0412.jpg", "page": 0, "kind": "picture", "url": "/uploads/x.jpg",
+                     "thumbnail": "/uploads/project-8/x.jpg", "task_id": 12, "reason": ""}  # fmt: skip
+    bad = file | {"url": None, "thumbnail": None, "task_id": None, "reason": "The file is empty."}
+    found = {"form": {"csrf": "t", "errors": {}}, "files": [file, file | {"page": 3}] * 4, "refused": [bad, bad]}
+    none = found | {"files": [], "refused": []}
+    yield Case(page, "done", keys | found | {"batch": batch | {"closed": batch["created"]}, "state": state})
+    going = state | {"state": "working", "left": 120, "files": 532, "files_per_second": 3.2, "seconds_left": 38}
+    yield Case(page, "working", keys | found | {"batch": batch, "state": going})
+    begun = state | {
+        "state": "open",
+        "closed": False,
+        "arriving": 3,
+        "files": 0,
+        "added": 0,
+        "present": 0,
+        "refused": 0,
+    }
+    yield Case(page, "open", keys | none | {"batch": batch | {"grouping": "name"}, "state": begun | {"tasks": 0}})
+    stopped = state | {"state": "stopped", "left": 7, "files": 419}
+    yield Case(page, "stopped", keys | found | {"batch": batch | {"work_error": "The disk is full."}, "state": stopped})
 
 
 def _webhook_cases(at: str) -> Iterator[Case]:

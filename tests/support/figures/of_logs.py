@@ -95,7 +95,9 @@ def _act(row: Any, told: Row) -> Row:
 
 def _names(told: str, row: Any) -> bool:
     """Whether words about an act say what it was done to: its number, its title, or its kind if there is one only."""
-    return told.endswith((f" {row['object_id']}", "”")) or row["object_id"] is None or row["kind"] in ("site", "project")
+    return (
+        told.endswith((f" {row['object_id']}", "”")) or row["object_id"] is None or row["kind"] in ("site", "project")
+    )
 
 
 def _event(row: Any, told: Row) -> Row:

@@ -6,8 +6,8 @@ Each run is a process with its own environment, folder, files and end, and begin
 script; only the half second is saved that importing takes. The reactor is never imported here: each process has to
 make its own.
 
-A request is a line of JSON, ``[argv, environment, folder, standard input, standard output, standard error]``, the last
-three by the paths of files. The answer is a line with the exit status.
+A request is a line of JSON, ``[number, argv, environment, folder, standard input, standard output, standard error]``, the
+last three by the paths of files. The answer is a line with the number and the exit status.
 """
 
 from __future__ import annotations
@@ -47,11 +47,12 @@ def serve(modules: Sequence[str]) -> None:
         importlib.import_module(name)
     assert "twisted.internet.reactor" not in sys.modules
     for line in sys.stdin:
+        number, *request = json.loads(line)
         process = os.fork()
         if process == 0:
-            _be(*json.loads(line))
+            _be(*request)
         _, status = os.waitpid(process, 0)
-        print(os.waitstatus_to_exitcode(status), flush=True)
+        print(number, os.waitstatus_to_exitcode(status), flush=True)
 
 
 def _be(argv: Sequence[str], environment: dict[str, str], folder: str, *files: str) -> Any:

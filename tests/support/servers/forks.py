@@ -35,13 +35,17 @@ class Warm:
 
     def __init__(self, folder: Path, python: str = sys.executable, modules: Sequence[str] = (), **more: str) -> None:
         self._files = [folder / name for name in ("told", "output", "complaint")]
-        self._process = subprocess.Popen(
-            [python, str(SCRIPT), *modules],
+        self._program, self._folder, self._more = [python, str(SCRIPT), *modules], folder, more
+        self._process, self._asked = self._started(), 0
+
+    def _started(self) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            self._program,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
-            cwd=folder,
-            env={**os.environ, **more},
+            cwd=self._folder,
+            env={**os.environ, **self._more},
             start_new_session=True,
         )
 
@@ -49,12 +53,20 @@ class Warm:
         """What the program leaves."""
         for path, text in zip(self._files, (told, "", ""), strict=True):
             path.write_text(text)
-        request = [argv, environment, folder, *map(str, self._files)]
+        self._asked += 1
+        request = [self._asked, argv, environment, folder, *map(str, self._files)]
         print(json.dumps(request), file=self._process.stdin, flush=True)
-        ready, _, _ = select.select([self._process.stdout], [], [], SECONDS)
-        assert ready and self._process.stdout, f"{argv} does not end"
-        status = int(self._process.stdout.readline())
+        status = self._status(argv)
         return Ended(status, self._files[1].read_text(), self._files[2].read_text())
+
+    def _status(self, argv: Sequence[str]) -> int:
+        """The answer to the last request: who asked for an earlier one may have given up waiting for it."""
+        number = 0
+        while number != self._asked:
+            ready, _, _ = select.select([self._process.stdout], [], [], SECONDS)
+            assert ready and self._process.stdout, f"{argv} does not end"
+            number, status = map(int, self._process.stdout.readline().split())
+        return status
 
     def end(self) -> None:
         """Ends it, and what it has begun."""

@@ -12,7 +12,7 @@ from psycopg2.extensions import connection, make_dsn, parse_dsn
 from support.servers.kept_connections import KeptConnections
 
 TEMPLATE = "crowdd_template"
-LARGE = 4_000_000  # bytes; emptying more takes longer than a new database, and its statistics may mislead the planner
+LARGE = 2_000_000  # bytes; a database with more rows is emptied by TRUNCATE, and its statistics are forgotten
 BETWEEN_VACUUMS = 10  # times that a database is emptied: each VACUUM makes every session plan all statements anew
 
 # Rows that migrations made are kept aside; a change of the shape of tables or functions is noticed.
@@ -33,13 +33,30 @@ END $$;
 CREATE FUNCTION between_tests.used(OUT name text) RETURNS SETOF text LANGUAGE sql AS $$
 SELECT relname FROM pg_class
  WHERE relnamespace = 'public'::regnamespace AND relkind = 'r' AND relname NOT IN ('migration', 'definition') AND pg_relation_size(oid) > 0 $$;
-CREATE FUNCTION between_tests.clean() RETURNS void LANGUAGE plpgsql AS $$
+CREATE FUNCTION between_tests.truncate() RETURNS void LANGUAGE plpgsql AS $$
+DECLARE names text := (SELECT string_agg(format('public.%I', tablename), ', ') FROM pg_tables
+                        WHERE schemaname = 'public' AND tablename NOT IN ('migration', 'definition'));
+BEGIN
+    EXECUTE 'TRUNCATE ' || names;
+    SET LOCAL allow_system_table_mods = on;
+    DELETE FROM pg_statistic WHERE starelid = ANY (string_to_array(names, ', ')::regclass[]);
+END $$;
+-- Whether the database is empty again, with the names of the tables that had rows; false once its shape has changed.
+CREATE FUNCTION between_tests.clean(p_large bigint, OUT cleaned boolean, OUT used text) LANGUAGE plpgsql AS $$
 DECLARE s record;
 BEGIN
+    SELECT NOT changed INTO cleaned FROM between_tests.shape;
+    IF NOT cleaned THEN RETURN; END IF;
     SET LOCAL session_replication_role = replica;       -- no foreign keys meanwhile
-    FOR s IN SELECT name FROM between_tests.used() LOOP
-        EXECUTE format('DELETE FROM public.%I', s.name);
-    END LOOP;
+    SELECT string_agg(name, ', ') INTO used FROM between_tests.used();
+    IF (SELECT sum(pg_relation_size(oid)) FROM pg_class WHERE relkind IN ('r', 't') AND oid >= 16384) > p_large THEN
+        PERFORM between_tests.truncate();
+        used := NULL;
+    ELSE
+        FOR s IN SELECT unnest(string_to_array(used, ', ')) AS name LOOP
+            EXECUTE format('DELETE FROM public.%I', s.name);
+        END LOOP;
+    END IF;
     FOR s IN SELECT sequencename FROM pg_sequences WHERE schemaname = 'public' AND last_value IS NOT NULL LOOP
         PERFORM setval(format('public.%I', s.sequencename)::regclass, 1, false);
     END LOOP;
@@ -79,7 +96,6 @@ class Postgres:
         self._purposes: dict[str, str] = {}
         self._emptyings: Counter[str] = Counter()
         self.resting: dict[str, Any] = {}  # by database: the checked session of the ledger's tests
-        self._usual = 0
         self._superusers: dict[str, connection] = {}  # by database: those that empty it
         self.kept = KeptConnections()
 
@@ -87,8 +103,6 @@ class Postgres:
         """Makes the template ready to be copied; it is migrated by now."""
         with self._open(TEMPLATE) as connected, connected.cursor() as cursor:
             cursor.execute(_PREPARE)
-            cursor.execute("SELECT pg_database_size(current_database())")
-            (self._usual,) = cursor.fetchone()
         connected.close()
 
     def run(self, statement: str, database: str = "postgres") -> None:
@@ -155,17 +169,12 @@ class Postgres:
             with self._superuser(_name(dsn)).cursor() as cursor:
                 resting = [self.resting[dsn].pid] if dsn in self.resting else []
                 cursor.execute(_ALONE, [self.kept.pids(dsn) + resting])
-                cursor.execute("SELECT changed, pg_database_size(current_database()) FROM between_tests.shape")
-                changed, size = cursor.fetchone()
-                if changed or size > self._usual + LARGE:
-                    return False
-                cursor.execute("SELECT string_agg(name, ', ') FROM between_tests.used()")
-                (used,) = cursor.fetchone()
-                cursor.execute("SELECT between_tests.clean()")
+                cursor.execute("SELECT cleaned, used FROM between_tests.clean(%s)", [LARGE])
+                cleaned, used = cursor.fetchone()
                 self._emptyings[dsn] += 1
-                if self._emptyings[dsn] % BETWEEN_VACUUMS == 0:
+                if used and self._emptyings[dsn] % BETWEEN_VACUUMS == 0:
                     cursor.execute(f"VACUUM {used}")
-                return True
+                return bool(cleaned)
         except (psycopg2.OperationalError, psycopg2.InterfaceError):  # somebody holds on to it, or ended our session
             return False
 

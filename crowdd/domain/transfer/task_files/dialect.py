@@ -7,7 +7,9 @@ from typing import Any
 
 import attrs
 
+from crowdd.domain.transfer.task_files.limits import MAX_COLUMNS
 from crowdd.errors import InvalidValueError
+from crowdd.kinds.column_roles import MAX_NAME
 from crowdd.languages import _
 
 PREPARED = ("xlsx", "ods", "parquet", "iiif", "dwca")
@@ -50,7 +52,8 @@ class Dialect:
     ``header``: the first line names the columns. Without it they are called column_1, column_2, and so on.
     ``detect`` finds it, it is stored with the import, and the owner changes it where the guess was wrong. A delimiter
     other than DELIMITERS comes from a line ``sep=`` at the beginning of the file. ``sheet`` names the one of a workbook
-    that is read, "" the first visible one that has rows.
+    that is read, "" the first visible one that has rows. ``names`` are the names that columns of the file get, by those
+    that they have in it.
     """
 
     format: str
@@ -58,6 +61,7 @@ class Dialect:
     delimiter: str = ""
     header: bool = True
     sheet: str = ""
+    names: Mapping[str, str] = attrs.field(factory=dict, hash=False)
 
     def to_json(self) -> dict[str, Any]:
         """The dialect as a JSON object."""
@@ -79,6 +83,7 @@ class Dialect:
             _delimiter(value.get("delimiter", ",")) if format_ == "csv" else "",
             bool(_one_of("header", value.get("header", True), (True, False))),
             _sheet(value.get("sheet", "")),
+            _names(value.get("names", {})),
         )
 
 
@@ -93,6 +98,20 @@ def _sheet(value: object) -> str:
     if not isinstance(value, str) or len(value) > MAX_SHEET_CHARACTERS:
         raise InvalidValueError(_("`sheet` must be a text of up to %(max)s characters.", max=MAX_SHEET_CHARACTERS))
     return value
+
+
+def _names(value: object) -> dict[str, str]:
+    """The names of columns: none is given twice."""
+    if not isinstance(value, Mapping) or not all(isinstance(name, str) for pair in value.items() for name in pair):
+        raise InvalidValueError(_("`names` must be an object of texts."))
+    names = {old: new.strip() for old, new in value.items() if new.strip() not in ("", old)}
+    if len(names) > MAX_COLUMNS or any(len(name) > MAX_NAME or "\0" in name for name in names.values()):
+        raise InvalidValueError(
+            _("`names` may have %(max)s columns with up to %(n)s characters.", max=MAX_COLUMNS, n=MAX_NAME)
+        )
+    if len(set(names.values())) < len(names):
+        raise InvalidValueError(_("Two columns cannot have the same name."))
+    return names
 
 
 def _one_of(name: str, value: object, choices: tuple[Any, ...]) -> Any:

@@ -121,7 +121,7 @@ def _first_cells(path: Path, dialect: Dialect) -> list[str]:
     if dialect.format not in TABLES:
         return ["name"]
     with path.open("rb") as file:
-        first = next(read_rows(attrs.evolve(dialect, header=False), file), None)
+        first = next(read_rows(attrs.evolve(dialect, header=False, names={}), file), None)
     return [str(value) for value in (first.values or {}).values()] if first else []
 
 

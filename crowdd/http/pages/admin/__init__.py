@@ -13,6 +13,7 @@ from crowdd.http.pages.admin.invitations import AdminInvitations
 from crowdd.http.pages.admin.operations import AdminMail, AdminOperation, AdminQueue
 from crowdd.http.pages.admin.projects import AdminProjects
 from crowdd.http.pages.admin.site import AdminSite
+from crowdd.http.pages.admin.templates import AdminTemplates
 from crowdd.http.pages.admin.users import AdminUsers
 from crowdd.http.pages.omitted_pictures import LeftOut
 from crowdd.http.routing import View
@@ -29,6 +30,7 @@ def pages(services: Services, forms: Forms, left_out: LeftOut) -> list[View]:
         AdminDashboard(services.administration, services.statistics),
         AdminLogs(services.administration),
         AdminSite(services.site_administration, services.site, forms),
+        AdminTemplates(services.gallery, services.template_maker, services.people.worker_thread, forms),
         AdminInvitations(services.invitations, services.settings.base_url, forms),
         AdminQueue(services.administration, services.queue, forms),
         AdminMail(services.administration, services.mail, forms),

@@ -6,15 +6,19 @@ from collections.abc import Iterator
 from urllib.parse import quote
 
 from crowdd.domain.projects.projects import Projects
-from crowdd.http import starters
+from crowdd.domain.projects.publishing import effort
+from crowdd.domain.projects.publishing.publishing_checks import PublishingChecks, Readiness, media_columns
+from crowdd.domain.transfer.gallery.sample_tasks import SampleTasks
+from crowdd.errors import InvalidValueError
+from crowdd.http import queries, starters
 from crowdd.http.html import presenter
 from crowdd.http.html.forms import Forms
-from crowdd.http.html.qr_codes import QrCode, qr_code
 from crowdd.http.pages.project.views import ProjectPrivate, ProjectPublic, ProjectViews, locked_out
 from crowdd.http.request import Incoming
 from crowdd.http.responses import Page, Redirect, Response
 from crowdd.http.routing import Route, get, post
 from crowdd.languages import _
+from crowdd.values import Values
 
 
 class PublishPublic(ProjectPublic):
@@ -27,17 +31,26 @@ class PublishPublic(ProjectPublic):
 
 
 class PublishPrivate(ProjectPrivate):
-    """``qr`` is the code of a published project's address, ``asked`` what a presenter made of a template asks."""
+    """``asked`` is what a presenter made of a starter asks, ``n_samples`` how many sample tasks of a template are left.
 
-    qr: QrCode | None
+    ``ready``: what is there and how long the answers take, with ``volunteers`` a day as they were typed.
+    """
+
     asked: starters.Asked | None
+    ready: Readiness
+    volunteers: str
+    mistake: str
+    n_samples: int
 
 
 class PublishingPages:
     """``/project/<short_name>/publish``, ``pause`` and ``trylink``."""
 
-    def __init__(self, projects: Projects, forms: Forms, views: ProjectViews) -> None:
-        self._projects, self._forms, self._views = projects, forms, views
+    def __init__(
+        self, projects: Projects, checks: PublishingChecks, samples: SampleTasks, forms: Forms, views: ProjectViews
+    ) -> None:
+        self._projects, self._checks, self._samples = projects, checks, samples
+        self._forms, self._views = forms, views
 
     def routes(self) -> Iterator[Route]:
         yield get("/project/<short_name>/publish", locked_out(self.publish_form))
@@ -46,6 +59,7 @@ class PublishingPages:
         yield post("/project/<short_name>/trylink", locked_out(self.renew_link))
 
     async def publish_form(self, incoming: Incoming, short_name: str) -> Response:
+        """The checks, and the estimate with the ``volunteers`` of the query."""
         row = await self._projects.owned(short_name, incoming.who)
         context = await self._views.context(incoming, row)
         link = self._views.try_link(row)
@@ -53,9 +67,19 @@ class PublishingPages:
         trials = max(0, row["n_task_runs"] - wanted.pop("imported")) if row["first_published"] is None else 0
         csrf = self._forms.csrf.token(incoming)
         public = PublishPublic(**context.public, csrf=csrf, try_link=link, answers_wanted=wanted, trial_answers=trials)
-        qr = qr_code(self._views.address(row)) if row["published"] else None
         asked = starters.asked(presenter.source(row["info"], "newtask"))
-        return Page("project/publish.html", public, PublishPrivate(**context.private, qr=qr, asked=asked))
+        typed = incoming.query.get("volunteers", "").strip() or str(effort.USUAL_VOLUNTEERS)
+        volunteers, mistake = _volunteers(typed)
+        ready = await self._checks.of(row, incoming.who, _columns(row["info"], asked), volunteers)
+        private = PublishPrivate(
+            **context.private,
+            asked=asked,
+            n_samples=await self._samples.count(row["id"]),
+            ready=ready,
+            volunteers=typed,
+            mistake=mistake,
+        )
+        return Page("project/publish.html", public, private)
 
     async def renew_link(self, incoming: Incoming, short_name: str) -> Response:
         """Replaces the link by which others can try the draft."""
@@ -68,7 +92,7 @@ class PublishingPages:
         row = await self._projects.owned(short_name, incoming.who)
         done = await self._projects.publish(row, incoming.who)
         words = _("Project published. Volunteers can find it now.") if done else _("Project already published.")
-        onward = "" if incoming.wants_json else "publish"  # there a browser finds what comes next: how to share it
+        onward = "" if incoming.wants_json else "share"  # what comes next, for people
         return Redirect(f"/project/{quote(short_name)}/{onward}", words, "success" if done else "info")
 
     async def pause(self, incoming: Incoming, short_name: str) -> Response:
@@ -76,3 +100,21 @@ class PublishingPages:
         done = await self._projects.pause(row, incoming.who)
         words = _("Project paused. Answers in progress still count.") if done else _("The project is not published.")
         return Redirect(f"/project/{quote(short_name)}/", words, "success" if done else "info")
+
+
+def _volunteers(typed: str) -> tuple[int, str]:
+    """The number of volunteers that was typed, or the usual one and what is wrong."""
+    limits = {"minimum": 1, "maximum": f"{effort.MAX_VOLUNTEERS:,}"}
+    try:
+        found = queries.number(typed, "volunteers", 0, effort.MAX_VOLUNTEERS)
+    except InvalidValueError:
+        found = 0
+    if found:
+        return found, ""
+    return effort.USUAL_VOLUNTEERS, _("Enter a whole number from %(minimum)s to %(maximum)s.", **limits)
+
+
+def _columns(info: Values, asked: starters.Asked | None) -> list[str]:
+    """The columns of tasks that volunteers see: those of questions, or of a presenter made of a starter."""
+    named = [asked.get(name, "") for name in ("picture", "text")] if asked else media_columns(info)
+    return [column for column in named if column]

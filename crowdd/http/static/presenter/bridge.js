@@ -46,8 +46,16 @@ function on(name, act) {
 const presenter = new PresenterFrame({
   box: document.getElementById("presenter"),
   notice: document.getElementById("presenter-notice"),
-  project, client, address: frameAddress, around, above, hear: { address, again, key: passOn, offer: showOffers },
+  project, client, address: frameAddress, around, above, hear: { address, again, key: passOn, offer: showOffers, done: startTasks },
 });
+
+/* At the end of a guided tutorial that has a page of its own: it has been seen, and the tasks come. */
+function startTasks() {
+  const start = document.getElementById("start");
+  if (!start) return;
+  try { localStorage.setItem(start.dataset.seen, "yes"); } catch { /* switched off */ }
+  start.click();
+}
 
 function frameAddress() {
   const url = new URL(location.href);

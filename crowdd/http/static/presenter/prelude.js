@@ -6,6 +6,7 @@
    A presenter may use `window.presenterBridge`:
      api(method, url, body)      a promise of {status, body}; status 0 without a network
      path()                      where the volunteer is, as far as the address bar says
+     done()                      the tutorial is over: the page shows the task
      offer({key: label, …})      what its keys do, for the page's list of shortcuts; "s" also gives the page a Skip button
    An <img> with the attribute `data-zoom` gets a toolbar to zoom, rotate and invert it (zoom.js), and keys for that.
    And the event `crowdd:key` on `document` with detail {key}: a shortcut key, pressed in the frame or outside it, never while
@@ -102,7 +103,7 @@
     const free = Object.entries(offered.zoom).filter(([key]) => !taken.includes(key.toLowerCase()));
     send({ op: "offer", keys: { ...offered.own, ...Object.fromEntries(free) } });
   }
-  window.presenterBridge = { api, path: () => here, offer: (keys) => offer("own", keys) };
+  window.presenterBridge = { api, path: () => here, offer: (keys) => offer("own", keys), done: () => send({ op: "done" }) };
 
   const Native = window.XMLHttpRequest;
   class BridgedXMLHttpRequest extends Native {

@@ -7,6 +7,9 @@ const ONE_CLICK = ["single_choice", "yes_no"];
 const DOUBLE_CLICK = 400; // milliseconds
 let ids = 0;
 
+/* How many pixels of the frame are above what is on the screen (presenter/prelude.js). */
+const hidden = () => parseFloat(document.documentElement.style.getPropertyValue("--view-top")) || 0;
+
 /** Whether a document is one question that a click answers: no button has to be pressed after it. */
 export function isImmediate({ steps }) {
   const [{ questions = [] }] = steps, [only] = questions;
@@ -22,9 +25,12 @@ export class Form {
     Object.assign(this, { list, task, texts, types, stage, place, send, announce, offer, tell: changed });
     this.immediate = isImmediate(list);
     this.groups = new Map(); // by number of the step, from its first view on
+    this.steps = new Map(list.steps.flatMap(({ questions = [] }, step) => questions.map(({ name }) => [name, step])));
+    this.visible = []; // whether a step is shown, by its number
     this.kept = { ...answers }; // of steps that were not seen yet
     this.at = -1;
     this.changed = () => this.turned();
+    this.keysChanged = () => this.ended || this.offer(this.groups.get(this.at)?.keys() ?? {});
     this.finish = (event) => this.isForTheTaskBefore(event) || this.next();
     this.began = performance.now();
     this.draw();
@@ -58,18 +64,22 @@ export class Form {
 
   /* The answer to a question of any step, for show_if. */
   answer(name) {
-    const step = this.list.steps.findIndex(({ questions = [] }) => questions.some((each) => each.name === name));
-    if (step < 0 || !this.shown(step)) return undefined;
+    const step = this.steps.get(name);
+    if (!this.visible[step]) return undefined;
     const group = this.groups.get(step);
     return group ? group.answer(name) : this.kept[name];
   }
 
-  shown(step) {
-    return holds(this.list.steps[step].show_if, (name) => this.answer(name));
+  /* Which steps are shown.  Conditions look back only, so one pass in order is enough, and takes the questions along. */
+  turn() {
+    for (const [step, { show_if: condition }] of this.list.steps.entries()) {
+      this.visible[step] = holds(condition, (name) => this.answer(name));
+      if (this.visible[step]) this.groups.get(step)?.turn();
+    }
   }
 
   path() {
-    return this.list.steps.map((_, step) => step).filter((step) => this.shown(step));
+    return this.list.steps.map((_, step) => step).filter((step) => this.visible[step]);
   }
 
   answers() {
@@ -83,8 +93,9 @@ export class Form {
 
   turned() {
     if (this.ended) return;
+    this.turn();
     this.buttons();
-    this.offer(this.groups.get(this.at)?.keys() ?? {});
+    this.keysChanged();
     this.tell(this.answers());
   }
 
@@ -104,13 +115,14 @@ export class Form {
     this.stage.turn(step);
     const known = this.groups.get(step), group = known ?? this.begin(step);
     group.element.hidden = false;
-    group.turn();
+    this.turn();
     this.heading(step, group);
     this.trouble.textContent = "";
     this.buttons();
-    this.offer(group.keys());
-    if (focus) this.title.focus({ preventScroll: true });
-    this.element.scrollIntoView?.({ block: "nearest" });
+    this.keysChanged();
+    if (!focus) return;
+    this.title.focus({ preventScroll: true });
+    if (hidden() > 0) this.place.scrollIntoView({ block: "start" }); // on a phone the media are above the questions
   }
 
   begin(step) {
@@ -119,7 +131,7 @@ export class Form {
     group.set(this.later(step));
     this.groups.set(step, group);
     this.body.append(group.element);
-    for (const { ready } of group.blocks) ready?.then(() => this.at === step && !this.ended && this.offer(group.keys()));
+    for (const { ready } of group.blocks) ready?.then(() => this.at === step && this.keysChanged());
     return group;
   }
 
@@ -136,6 +148,7 @@ export class Form {
   }
 
   start(focus) {
+    this.turn();
     const [first] = this.path();
     this.go(first ?? 0, focus);
   }

@@ -3,6 +3,9 @@
 import { holds } from "./show_if.js";
 import { element } from "./element.js";
 
+const DIGITS = "123456789"; // shortcuts of those for which the owner has chosen none
+const INPUTS = "input:not([type=radio]), select, textarea"; // of radio buttons the group is invalid
+
 export class Group {
   /**
    * `questions` as in the document.  `around` has what they share:
@@ -12,8 +15,10 @@ export class Group {
    */
   constructor(questions, { form, answer = () => undefined, level = 2, changed = form.changed }) {
     Object.assign(this, { form, level, changed, outside: answer });
+    this.declared = new Set(questions.flatMap(({ choices = [], labels = [] }) => [...choices, ...labels]).map(({ key }) => key));
     this.element = element("div", { className: "questions-group" });
     this.blocks = questions.map((question) => this.block(question));
+    this.byName = new Map(this.blocks.map((block) => [block.question.name, block]));
     this.element.append(...this.blocks.map(({ element: place }) => place));
     this.turn();
   }
@@ -27,8 +32,8 @@ export class Group {
     block.error = element("p", { className: "bad", id: `${id}-error`, hidden: true });
     const described = [help && help.id, block.error.id].filter(Boolean).join(" ");
     block.place = element("div", { className: "field" });
-    block.context = this.context(block, { id, labelledBy: heading.id, describedBy: described, name: words, tag });
-    block.element = element("div", { className: "question", role: "group", "aria-labelledby": heading.id }, heading, help, block.error, block.place);
+    block.context = this.context(block, { id, labelledBy: heading.id, describedBy: described, errorId: block.error.id, name: words, tag });
+    block.element = element("div", { className: "question" }, heading, help, block.error, block.place);
     block.element.setAttribute("data-question", question.name);
     block.ready = this.make(block);
     return block;
@@ -40,15 +45,26 @@ export class Group {
     const begin = () => {
       if (this.ended) return;
       block.field = module.create(question, context);
-      block.place.append(block.field.element);
+      block.place.replaceChildren(block.field.element);
       if (question.unsure && !module.ownUnsure?.(question)) block.place.append(this.unsure(block));
-      if ("value" in block) this.fill(block, block.value);
+      this.named(block, module.unnamed?.(question, context));
+      if (!("value" in block)) return;
+      this.fill(block, block.value);
+      this.turn();
     };
     const medium = question.on ? this.form.medium(question.on) : null;
     if (!medium) return begin();
-    return medium.shown.then(begin, () => {
-      block.place.append(element("p", { className: "soft" }, this.form.texts.word("medium_missing")));
-    });
+    const said = (word) => block.place.replaceChildren(element("p", { className: "soft" }, this.form.texts.word(word)));
+    said("medium_loading");
+    return medium.shown.then(begin, () => said("medium_missing"));
+  }
+
+  /* A field says its question by itself, as a rule.  Where it does not, or another one is beside it, their group does. */
+  named({ element: place, context, unsure }, unnamed) {
+    if (!unnamed && !unsure) return;
+    place.setAttribute("role", "group");
+    place.setAttribute("aria-labelledby", context.labelledBy);
+    if (unnamed) place.setAttribute("aria-describedby", context.describedBy);
   }
 
   help(help, id) {
@@ -83,7 +99,7 @@ export class Group {
     return {
       ...about, task: form.task, language: texts.locale, languageDirection: texts.direction, immediate: form.immediate,
       text: (text) => texts.pick(text).words, write: (place, text) => texts.write(place, text), word: (name, values) => texts.word(name, values),
-      writeUnsure: (place) => this.writeUnsure(place, block.question),
+      writeUnsure: (place) => this.writeUnsure(place, block.question), keyed: this.level === 2, digits: [...DIGITS].filter((digit) => !this.declared.has(digit)), keysChanged: () => form.keysChanged(),
       medium: (name) => form.medium(name), newId: () => form.id(), announce: (words) => form.announce(words), finish: (event) => form.finish(event),
       group: (questions, changed) => new Group(questions, { form, changed: changed ?? this.changed, level: Math.min(this.level + 1, 6), answer: (name) => this.answer(name) }),
       changed: () => {
@@ -99,18 +115,22 @@ export class Group {
     this.changed();
   }
 
-  /* Shows and hides questions by the answers before them. */
+  /** Shows and hides questions by the answers before them.  Conditions look back only, so one pass in order is enough. */
   turn() {
-    for (const block of this.blocks ?? []) block.element.hidden = !this.shown(block);
+    if (!this.byName) return; // a field without a medium is there before the group is
+    for (const block of this.blocks) {
+      block.element.hidden = !holds(block.question.show_if, (name) => this.answer(name));
+      block.field?.turn?.();
+    }
   }
 
-  shown({ question }) {
-    return holds(question.show_if, (name) => this.answer(name));
+  shown(block) {
+    return !block.element.hidden;
   }
 
   /** The answer to a question of this group or one before it, undefined if it has none or is not shown. */
   answer(name) {
-    const block = this.blocks.find(({ question }) => question.name === name);
+    const block = this.byName?.get(name);
     if (!block) return this.outside(name);
     return this.shown(block) ? this.valueOf(block) : undefined;
   }
@@ -163,7 +183,9 @@ export class Group {
     block.error.textContent = words;
     block.error.hidden = !words;
     block.element.classList.toggle("wrong", Boolean(words));
-    for (const input of block.place.querySelectorAll("input:not([type=checkbox], [type=radio]), select, textarea")) input.ariaInvalid = words ? "true" : null;
+    const { element: field } = block.field ?? {};
+    for (const input of field?.querySelectorAll(INPUTS) ?? []) if (input.closest(".question") === block.element) input.ariaInvalid = words ? "true" : null;
+    if (field?.matches("[role=radiogroup]")) field.ariaInvalid = words ? "true" : null;
   }
 
   /** Focuses the first question that is wrong, otherwise the first one. */
@@ -172,16 +194,25 @@ export class Group {
     if (block?.field) block.field.focus();
   }
 
-  /** Keys of the fields that are shown: {key: label}. */
+  /** Keys of the fields that are shown: {key: label}.  Each key belongs to one field, and only that one shows it. */
   keys() {
-    return Object.assign({}, ...this.fields().map((field) => field.keys?.() ?? {}));
+    const owners = this.owners(), fields = this.fields();
+    for (const field of fields) for (const cap of field.element.querySelectorAll("kbd")) cap.hidden = owners.get(cap.textContent.toLowerCase()) !== field;
+    return Object.assign({}, ...fields.map((field) => Object.fromEntries(Object.entries(field.keys?.() ?? {}).filter(([key]) => owners.get(key.toLowerCase()) === field))));
   }
 
-  /** True when a field has used a shortcut; the one that has the focus is asked first. */
+  /** True when the field to which a shortcut belongs has used it. */
   key(key) {
-    const focused = (field) => field.element.contains(document.activeElement);
-    const fields = this.fields().sort((one, other) => focused(other) - focused(one));
-    return fields.some((field) => field.key?.(key) === true);
+    return this.owners().get(key.toLowerCase())?.key(key) === true;
+  }
+
+  /* The field by key: the one with which something is drawn now, then the first one. */
+  owners() {
+    const found = new Map(), drawn = (field) => Number(field.isDrawn?.() ?? false);
+    for (const field of this.fields().sort((one, other) => drawn(other) - drawn(one))) {
+      for (const key of Object.keys(field.keys?.() ?? {})) if (!found.has(key.toLowerCase())) found.set(key.toLowerCase(), field);
+    }
+    return found;
   }
 
   fields() {

@@ -6,19 +6,25 @@
    modules that several types share).  A type of question is
 
      export function create(question, context)   → field
-       field    {element, value(), set(value), problem()?, focus(), keys()?, key(key)?, destroy()?}
+       field    {element, value(), set(value), problem()?, focus(), keys()?, key(key)?, turn()?, isDrawn()?, destroy()?}
          value()    as in docs/projects/questions.md, undefined while there is no answer; null only from types with ownUnsure
          set(value) fills in an answer; undefined empties the field
          problem()  a sentence about an answer that cannot be sent, or ""; that a required answer is missing is said for it
-         keys()     {key: label} of its shortcuts now; key(key) is true when it has used one
+         keys()     {key: label} of its shortcuts now; key(key) is true when it has used one.  A key of two fields belongs to
+                    the one that isDrawn(), then to the first; the <kbd> of the others are hidden
+         turn()     is called after each change of an answer, for questions inside that may depend on it
      export const ownUnsure = (question) => true   where the field itself has an answer "can't tell" (null); others get a box
+     export const unnamed = (question, context) => true   where its inputs do not say the question: their group then does
 
    A field is made for each task when its step is first shown, after the medium it is `on` has loaded, and destroyed after it.
    context  {text(t), write(element, t), word(name, values), language, languageDirection, task, medium(name), changed(), newId(),
-             id, labelledBy, describedBy, name, immediate, finish(event), announce(words), group(questions, changed), writeUnsure(element)}
+             id, labelledBy, describedBy, errorId, name, immediate, finish(event), announce(words), group(questions, changed),
+             writeUnsure(element), keyed, digits, keysChanged()}
      write        puts a text into an element with its language; text gives the words alone; word is one of ours
      changed      to be called after each change by the volunteer
-     labelledBy, describedBy   ids for aria-labelledby and aria-describedby of inputs; `name` is the question in words
+     labelledBy, describedBy   ids for aria-labelledby and aria-describedby of inputs; `name` is the question in words, errorId
+             the part of describedBy that says what is wrong
+     keyed, digits   whether it may have shortcuts, and the digits that no question of the step has; keysChanged tells of others
      immediate    the question is the only one, and a click answers it: by finish(event)
      group        shows other questions (`each`): {element, value(), set(answers), problem(), focus(), destroy()}; `changed` is called
                   after each change in it
@@ -31,6 +37,7 @@
        prepare   loads what the task needs before it is shown
      context  {source(task, source?), description(task), text, write, word, language, languageDirection, marked}; marked: a question
               is `on` it */
+import { Drafts } from "./drafts.js";
 import { element } from "./element.js";
 import { Form } from "./form.js";
 import { load } from "./modules.js";
@@ -50,21 +57,13 @@ async function begin() {
 function run({ list, version, texts, types, kinds }) {
   const frame = element("main", { className: "frame questions" }), trouble = element("p", { className: "bad outside", role: "alert" });
   const news = element("p", { className: "sr", role: "status" });
-  const stage = new Stage({ list, kinds, texts, failed: () => { trouble.textContent = texts.word("medium_failed"); } });
+  const stage = new Stage({ list, kinds, texts, failed: (name) => { trouble.textContent = name ? texts.word("medium_failed") : ""; } });
   const thanks = element("div", { className: "say", hidden: true }, element("h1", { tabIndex: -1 }, texts.word("thanks")), element("p", {}, texts.word("nothing_left")));
   frame.append(stage.element, thanks);
   document.body.append(frame, trouble, news);
   let form = null, shown = 0;
 
-  const draft = (task) => `questions-${task.id}`;
-  /* What was typed and not sent, then what was answered before. */
-  function known(task) {
-    try {
-      return JSON.parse(sessionStorage.getItem(draft(task))) ?? task.answer ?? {};
-    } catch {
-      return {};
-    }
-  }
+  const drafts = new Drafts(new Map(list.steps.flatMap(({ questions = [] }) => questions.map(({ name, type }) => [name, type]))));
 
   function end() {
     form?.destroy();
@@ -75,7 +74,7 @@ function run({ list, version, texts, types, kinds }) {
     end();
     trouble.textContent = "";
     const sent = (answers) => {
-      sessionStorage.removeItem(draft(task));
+      drafts.drop(task);
       pybossa.saveTask(task, { ...answers, questions_version: version }).fail((refused) => {
         trouble.textContent = [texts.word("not_saved"), refused.responseJSON?.exception_msg].filter(Boolean).join(" ");
       });
@@ -85,9 +84,10 @@ function run({ list, version, texts, types, kinds }) {
     thanks.hidden = true;
     stage.show(task, -1);
     form = new Form({
-      list, task, texts, types, stage, place: frame, answers: known(task), send: sent,
-      changed: (answers) => sessionStorage.setItem(draft(task), JSON.stringify(answers)),
-      announce: (words) => { news.textContent = words; }, offer: (keys) => presenterBridge.offer(keys),
+      list, task, texts, types, stage, place: frame, answers: drafts.of(task) ?? task.answer, send: sent,
+      changed: (answers) => drafts.keep(task, answers),
+      announce: (words) => news.replaceChildren(element("span", {}, words)), // a new node, because the same words are said again
+      offer: (keys) => presenterBridge.offer(keys),
     });
     form.start(shown++ > 0 || document.hasFocus());
   }

@@ -2,6 +2,8 @@
 import { element } from "./element.js";
 
 const PICTURE = /^(https?:\/\/|\/)\S/;
+const AHEAD = 3000; // milliseconds that a task waits for its media before it is shown without them
+const PATIENCE = 30000; // milliseconds until volunteers are told that something does not load
 
 /** The address or text of a source for a task, "" if the task has none; a list for a list of sources. */
 export function sourceOf(source, task) {
@@ -17,7 +19,7 @@ export function isAddress(value) {
 }
 
 export class Stage {
-  /** `failed(name)` is told about a medium that does not load. */
+  /** `failed(name)` is told about a medium that does not load; with "" that the last one has loaded after all. */
   constructor({ list, kinds, texts, failed }) {
     Object.assign(this, { list, texts, failed });
     this.element = element("div", { className: "see" });
@@ -49,9 +51,10 @@ export class Stage {
     return this.media.get(name);
   }
 
-  /** What can be loaded before a task is shown; resolves when it is there, whatever came of it. */
+  /** What can be loaded before a task is shown; resolves when it is there, whatever came of it, or takes too long. */
   prepare(task) {
-    return Promise.allSettled([...this.media.values()].map((made) => made.prepare?.(task)));
+    const ready = Promise.allSettled([...this.media.values()].map((made) => made.prepare?.(task)));
+    return Promise.race([ready, new Promise((resolve) => setTimeout(resolve, AHEAD))]);
   }
 
   /** Makes all media show another task: those of the step that is shown now, others when their step is. */
@@ -71,8 +74,20 @@ export class Stage {
       if (made.shown || !this.task) continue;
       const { task } = this;
       made.shown = Promise.resolve(made.show(task));
-      made.shown.catch(() => task === this.task && this.failed(name));
+      this.wait(made.shown, name, () => task === this.task);
     }
     this.element.hidden = !any;
+  }
+
+  /* It may be slow for ever: then the volunteer is told, and shown what comes all the same. */
+  wait(shown, name, wanted) {
+    const fail = () => wanted() && this.failed(name), timer = setTimeout(fail, PATIENCE), began = performance.now();
+    shown.then(() => {
+      clearTimeout(timer);
+      if (performance.now() - began > PATIENCE && wanted()) this.failed("");
+    }, () => {
+      clearTimeout(timer);
+      fail();
+    });
   }
 }

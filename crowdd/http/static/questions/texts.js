@@ -32,6 +32,11 @@ export class Texts {
     return place;
   }
 
+  /** The same with some of our words replaced. */
+  saying(words) {
+    return new Texts({ ...this, words: { ...this.words, ...words } });
+  }
+
   /** Our word `name` with `values` in the places of {their names}. */
   word(name, values = {}) {
     return (this.words[name] ?? name).replace(/\{(\w+)\}/g, (all, key) => (key in values ? values[key] : all));

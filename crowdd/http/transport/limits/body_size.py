@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Coroutine
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Final, Self
 from urllib.parse import unquote
 
 import attrs
@@ -19,14 +19,31 @@ from crowdd.http.request import Incoming
 if TYPE_CHECKING:
     from crowdd.http.transport.site import Request
 
+MAX_PART: Final = 8_388_608
+"""Bytes of a part of a file of media."""
 _IMPORT = re.compile(rb"/project/([^/?]+)/tasks/import/?(?:\?.*)?", re.DOTALL)
+_MEDIA = re.compile(rb"/project/([^/?]+)/tasks/media(/[^?]*)?(?:\?.*)?", re.DOTALL)
+_PART = re.compile(rb"/\d+/files(?:/\d+)?/?")
 _HINT = "Sign in or send an API key to send more."
 Limit = Callable[["Request"], Coroutine[Deferred[object], object, int]]
 
 
 def imports_into(target: bytes) -> str | None:
     """The short name of the project that a request brings a file of tasks to; None for every other request."""
-    found = _IMPORT.fullmatch(target)
+    return _short_name(_IMPORT.fullmatch(target))
+
+
+def media_into(target: bytes) -> str | None:
+    """The short name of the project that a request brings media to, or None."""
+    return _short_name(_MEDIA.fullmatch(target))
+
+
+def _is_part(target: bytes) -> bool:
+    found = _MEDIA.fullmatch(target)
+    return found is not None and _PART.fullmatch(found[2] or b"") is not None
+
+
+def _short_name(found: re.Match[bytes] | None) -> str | None:
     return unquote(found[1].decode("ascii", "replace"), errors="replace") if found else None
 
 
@@ -37,23 +54,27 @@ def too_large(limit: int, hint: str = "") -> TooLargeError:
 
 @attrs.frozen
 class BodyLimits:
-    """Bytes of a body: without an account, with one, and of a file of tasks."""
+    """Bytes of a body: without an account, with one, of a file of tasks, and of a part of a file of media."""
 
     anonymous: int
     known: int
     imports: int
+    parts: int
 
     @classmethod
     def of(cls, settings: Settings) -> Self:
         """Those of the settings; nobody may send less for being known."""
         http = settings.http
         anonymous = min(http.max_anonymous_body_bytes, http.max_body_bytes)
-        return cls(anonymous, http.max_body_bytes, max(http.max_body_bytes, http.max_import_bytes))
+        parts = min(http.max_body_bytes, MAX_PART)
+        return cls(anonymous, http.max_body_bytes, max(http.max_body_bytes, http.max_import_bytes), parts)
 
     def limit(self, target: bytes, *, known: bool) -> int:
         """How long a body to this address may be; ``known``: its sender has an account."""
         if not known:
             return self.anonymous
+        if _is_part(target):
+            return max(self.parts, self.anonymous)
         return self.known if imports_into(target) is None else self.imports
 
 
@@ -68,11 +89,12 @@ class Senders:
     async def limit(self, request: Request) -> int:
         """How long the body of this request may be; only its head is known.
 
-        Raises TooLargeError without an account, and what the import itself would raise for those who may not import.
+        Raises TooLargeError without an account, and what the handler would raise for those who may not bring files.
         """
         incoming = Incoming(request, client_address(request, self.settings))
         incoming.who = await self.identity.find(incoming, renew=False)
-        short_name, limits = imports_into(request.uri), BodyLimits.of(self.settings)
+        limits = BodyLimits.of(self.settings)
+        short_name = imports_into(request.uri) or media_into(request.uri)
         if short_name is not None:
             await self._require_owner(short_name, incoming)
         elif not incoming.who.signed_in:

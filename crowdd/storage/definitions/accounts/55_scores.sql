@@ -22,20 +22,23 @@ SELECT d.user_id, CASE WHEN s.shown THEN s.runs END AS folded, CASE WHEN NOT a."
 
 -- How many people have a higher score according to the folded tables: in each level, the buckets beside and above its
 -- own, up to the end of the bucket one level up.
-CREATE FUNCTION folded_above(p_score bigint) RETURNS bigint STABLE LANGUAGE sql AS $$
+CREATE FUNCTION folded_above(p_score bigint) RETURNS bigint STABLE LANGUAGE plpgsql AS $$ BEGIN RETURN (
 SELECT coalesce(sum(people), 0)::bigint FROM (
     SELECT people FROM score_count WHERE level = 0 AND bucket > p_score AND bucket <= (p_score | 63) UNION ALL
     SELECT people FROM score_count WHERE level = 1 AND bucket > p_score >> 6 AND bucket <= ((p_score >> 6) | 63) UNION ALL
     SELECT people FROM score_count WHERE level = 2 AND bucket > p_score >> 12 AND bucket <= ((p_score >> 12) | 63) UNION ALL
-    SELECT people FROM score_count WHERE level = 3 AND bucket > p_score >> 18) above $$;
+    SELECT people FROM score_count WHERE level = 3 AND bucket > p_score >> 18) above); END $$;
 
--- A person's score and rank, and how many people are shown.
-CREATE FUNCTION place_of(p_user bigint, OUT score bigint, OUT rank bigint, OUT total bigint) STABLE LANGUAGE sql AS $$
+-- A person's score and rank, and how many people are shown. PL/pgSQL keeps the plan, and planning costs more than the rest.
+CREATE FUNCTION place_of(p_user bigint, OUT score bigint, OUT rank bigint, OUT total bigint) STABLE LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+BEGIN
 WITH u AS MATERIALIZED (SELECT * FROM unfolded_person),
 me AS (SELECT coalesce((SELECT runs FROM person_stat WHERE user_id = p_user), 0)
             + coalesce((SELECT sum(runs) FROM stat_delta WHERE user_id = p_user AND xact >= (SELECT unfolded_from())), 0)::bigint AS score)
 SELECT score, 1 + folded_above(score) + (SELECT count(*) FILTER (WHERE runs > score) - count(*) FILTER (WHERE folded > score) FROM u),
-       folded_above(-1) + (SELECT count(runs) - count(folded) FROM u) FROM me $$;
+       folded_above(-1) + (SELECT count(runs) - count(folded) FROM u) INTO score, rank, total FROM me;
+END $$;
 
 -- How many people with an account have a score, whether or not they are blocked: their answers are counted, too.
 CREATE FUNCTION people_with_answers() RETURNS bigint STABLE LANGUAGE sql AS $$

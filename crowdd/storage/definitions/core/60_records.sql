@@ -36,12 +36,19 @@ SELECT t.*, l.n_answers, l.priority_0, l.mode, l.answers,
 CREATE VIEW task_run_record AS
 SELECT r.*, (SELECT word FROM volunteer_word w WHERE w.project_id = r.project_id AND w.actor = r.actor) AS volunteer FROM task_run r;
 
+-- A task as others than owners may read it: like task_record, without the hidden columns of info.
+CREATE VIEW public_task_record AS
+SELECT t.id, t.project_id, t.created, CASE WHEN p.hidden_columns IS NULL THEN t.info ELSE without_keys(t.info, p.hidden_columns) END AS info,
+       t.quorum, t.calibration, t.n_answers, t.priority_0, t.mode, t.answers, t.closed, t.retired_at, t.retired_by, t.retired_note,
+       t.state, t.n_task_runs, t.fav_user_ids
+  FROM task_record t JOIN project p ON p.id = t.project_id;
+
 -- A task as it is handed out; under incremental with the previous answer, if there is one.
 CREATE VIEW handed_out AS
 SELECT t.*, CASE WHEN t.mode = 'one_at_a_time' AND t.answers > 0 AND jsonb_typeof(t.info) = 'object' THEN t.info || jsonb_build_object('last_answer', (
            SELECT r.info FROM task_run r WHERE r.project_id = t.project_id AND r.task_id = t.id AND r.counted ORDER BY r.id DESC LIMIT 1))
        ELSE t.info END AS shown_info
-  FROM task_record t;
+  FROM public_task_record t;
 
 CREATE VIEW user_record AS
 SELECT id, created, name, fullname, email_addr, api_key_encrypted, NULL::text AS passwd_hash, admin, pro, "restrict", privacy_mode, subscribed,

@@ -296,7 +296,7 @@ BEGIN
     EXECUTE format($q$
         SELECT array_agg(id ORDER BY o) FROM (
             SELECT t.id, row_number() OVER () AS o FROM (
-                SELECT r.id FROM task_ledger l JOIN task_record r ON r.project_id = l.project_id AND r.id = l.task_id
+                SELECT r.id FROM task_ledger l JOIN public_task_record r ON r.project_id = l.project_id AND r.id = l.task_id
                  WHERE l.project_id = $1 AND l.open AND NOT r.id = ANY ($2) AND ($4 IS NULL OR l.level = $4)
                    AND NOT EXISTS (SELECT FROM task_run x WHERE x.project_id = $1 AND x.task_id = l.task_id AND x.actor = $3)
                    AND ($5 IS NULL OR network_share($1, l.task_id, $5, $7) < $6)

@@ -184,11 +184,13 @@ BEGIN
     DELETE FROM result WHERE project_id = p_project AND task_id = ANY (ids);
     DELETE FROM favourite WHERE project_id = p_project AND task_id = ANY (ids);
     DELETE FROM collection_item WHERE project_id = p_project AND task_id = ANY (ids);
+    DELETE FROM task_comment WHERE project_id = p_project AND task_id = ANY (ids);
     DELETE FROM retirement WHERE project_id = p_project AND task_id = ANY (ids);
     DELETE FROM task_skip WHERE project_id = p_project AND task_id = ANY (ids);
     DELETE FROM task_skip_by WHERE project_id = p_project AND task_id = ANY (ids);
     DELETE FROM task_key WHERE project_id = p_project AND task_id = ANY (ids);
     DELETE FROM task_origin WHERE project_id = p_project AND task_id = ANY (ids);
+    DELETE FROM sample_task WHERE project_id = p_project AND task_id = ANY (ids);
     DELETE FROM task_ledger WHERE project_id = p_project AND task_id = ANY (ids);
     DELETE FROM task WHERE project_id = p_project AND id = ANY (ids);
     RETURN n;

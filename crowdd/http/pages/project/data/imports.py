@@ -10,9 +10,11 @@ from urllib.parse import quote
 
 from crowdd.domain.core.csv_escape import harmless
 from crowdd.domain.projects.projects import Projects
+from crowdd.domain.transfer.gallery.sample_tasks import SampleTasks
 from crowdd.domain.transfer.import_progress import MOVING, ImportState
 from crowdd.domain.transfer.import_rows import USES
 from crowdd.domain.transfer.imports import Begun, Choices, ImportPage, Imports
+from crowdd.domain.transfer.scheduled.import_sources import Sources, is_address
 from crowdd.domain.transfer.task_files import ENCODINGS
 from crowdd.errors import (
     ConflictError,
@@ -23,6 +25,8 @@ from crowdd.errors import (
 )
 from crowdd.http.html.forms import Form, Forms, WithForm
 from crowdd.http.html.presenter import api_headers
+from crowdd.http.pages.project.data import import_columns
+from crowdd.http.pages.project.data.import_columns import Columns
 from crowdd.http.pages.project.views import ProjectPrivate, ProjectPublic, ProjectViews, locked_out
 from crowdd.http.request import Incoming
 from crowdd.http.responses import NO_MESSAGE, BytesResponse, Message, Page, Redirect, Response
@@ -47,18 +51,23 @@ _REFUSALS = (InvalidValueError, UnreachableError, TooLargeError, TooManyRequests
 
 
 class FirstPublic(ProjectPublic, WithForm, Message):
-    """The keys beside the common ones are those of PyBossa's front ends; ``imports`` are the newest."""
+    """The keys beside the common ones are those of PyBossa's front ends; ``imports`` are the newest.
+
+    ``sources`` are addresses that are read again.
+    """
 
     available_importers: list[str]
     task_tmpls: list[str]
     target: str
     loading_text: str
     imports: list[Values]
+    sources: list[Values]
 
 
 class FirstPrivate(ProjectPrivate):
     max_bytes: int
     n_answers: int
+    n_samples: int
 
 
 _Import = TypedDict("_Import", {"import": Values})
@@ -72,17 +81,31 @@ class ImportPublic(ProjectPublic, _Import, WithForm, Message):
 
 
 class ImportPrivate(ProjectPrivate):
-    """``encodings`` are pairs of a code and a name; ``progress`` is how far an import that moves is."""
+    """``encodings`` are pairs of a code and a name; ``progress`` is how far an import that moves is.
+
+    ``columns`` says what those of the file are for. ``repeats``: the address that it came from can be read again.
+    """
 
     encodings: list[tuple[str, str]]
+    columns: Columns
+    repeats: bool
     progress: ImportState | None
 
 
 class ImportPages:
     """``/project/<short_name>/tasks/import`` and each import below it."""
 
-    def __init__(self, projects: Projects, imports: Imports, forms: Forms, views: ProjectViews) -> None:
-        self._projects, self._imports, self._forms, self._views = projects, imports, forms, views
+    def __init__(
+        self,
+        projects: Projects,
+        imports: Imports,
+        sources: Sources,
+        samples: SampleTasks,
+        forms: Forms,
+        views: ProjectViews,
+    ) -> None:
+        self._projects, self._imports, self._sources, self._samples = projects, imports, sources, samples
+        self._forms, self._views = forms, views
 
     def routes(self) -> Iterator[Route]:
         yield get(_AT, locked_out(self.first))
@@ -114,10 +137,14 @@ class ImportPages:
             loading_text=_("Importing tasks, this may take a while, wait..."),
             form=form,
             imports=[_outward(each) for each in newest],
+            sources=[_outward(each) for each in await self._sources.of_project(incoming.who, row)],
             **message,
         )
         proposed = await self._imports.proposed_redundancy(row)
-        private = FirstPrivate(**context.private, max_bytes=self._imports.max_bytes, n_answers=proposed)
+        samples = await self._samples.count(row["id"])
+        private = FirstPrivate(
+            **context.private, max_bytes=self._imports.max_bytes, n_answers=proposed, n_samples=samples
+        )
         return Page("project/import.html", public, private)
 
     async def bring(self, incoming: Incoming, short_name: str) -> Response:
@@ -129,7 +156,7 @@ class ImportPages:
         if incoming.field("form_name") not in ("", _PASTE):
             _require_importer(incoming.field("form_name"))
         try:
-            choices = _choices(incoming, begin=not incoming.flag("map", False))
+            choices = _choices(incoming, row, begin=not incoming.flag("map", False))
             import_id = await self._brought(incoming, row, choices)
             if not choices.begin:
                 return Redirect(f"{_at(short_name)}/{import_id}", more={"import": import_id})
@@ -189,7 +216,13 @@ class ImportPages:
         }
         moves = found["state"] in MOVING and not incoming.wants_json
         progress = await self._imports.progress(row, found["id"]) if moves else None
-        private = ImportPrivate(**context.private, encodings=list(ENCODINGS.items()), progress=progress)
+        private = ImportPrivate(
+            **context.private,
+            encodings=list(ENCODINGS.items()),
+            progress=progress,
+            columns=import_columns.columns(row["info"], found),
+            repeats=is_address(found["name"]) and found["kind"] == "table",
+        )
         return Page("project/import_one.html", public, private)
 
     async def begin(self, incoming: Incoming, short_name: str, import_id: int) -> Response:
@@ -197,7 +230,7 @@ class ImportPages:
         row = await self._projects.owned(short_name, incoming.who)
         found = await self._imports.get(incoming.who, row, import_id)
         try:
-            choices = _choices(incoming, found, begin=not incoming.flag("check", False))
+            choices = _choices(incoming, row, found, begin=not incoming.flag("check", False))
             begun = await self._imports.go_on(incoming.who, row, import_id, choices)
         except InvalidValueError as error:
             return await self._one(incoming, row, found, _uses(incoming, found), error.args[0])
@@ -254,10 +287,10 @@ def _table(name: str, head: tuple[str, ...], rows: Iterable[tuple[object, ...]])
     return BytesResponse(text.getvalue().encode("utf-8-sig"), "text/csv; charset=utf-8", headers=headers)
 
 
-def _choices(incoming: Incoming, found: ImportPage | None = None, *, begin: bool) -> Choices:
-    """The choices of a request for a file: ``uses``, ``key``, ``kind``, ``encoding``, ``delimiter``, ``header``,
-    ``sheet``, ``again``, ``n_answers`` and ``on_error``. The form of the page sends all (``form=y``) except
-    unticked boxes.
+def _choices(incoming: Incoming, row: ProjectPage, found: ImportPage | None = None, *, begin: bool) -> Choices:
+    """The choices of a request for a file: ``uses``, ``roles``, ``names``, ``key``, ``kind``, ``encoding``,
+    ``delimiter``, ``header``, ``sheet``, ``again``, ``n_answers`` and ``on_error``. The form of the page sends all
+    (``form=y``) except unticked boxes.
     """
     form = incoming.flag("form", False)
     dialect: Values = {}
@@ -268,11 +301,15 @@ def _choices(incoming: Incoming, found: ImportPage | None = None, *, begin: bool
         dialect["sheet"] = incoming.field("sheet")
     if form or "header" in incoming.form:
         dialect["header"] = incoming.flag("header", False)
+    names = import_columns.chosen_names(incoming, row["info"], found)
+    if names is not None:
+        dialect["names"] = names
     again = incoming.flag("again", False) if form or "again" in incoming.form else None
     return Choices(
         dialect=dialect or None,
         kind=incoming.field("kind") or None,
         uses=_uses(incoming, found),
+        roles=import_columns.chosen_roles(incoming, found),
         key=incoming.field("key") if "key" in incoming.form else None,
         again=again,
         n_answers=incoming.form.get("n_answers"),

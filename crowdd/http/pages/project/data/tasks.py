@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from urllib.parse import quote
 
 from crowdd.domain.projects.projects import Projects
+from crowdd.domain.tasks.comments import Comments
 from crowdd.domain.tasks.leases import Leases
 from crowdd.domain.tasks.posterior import Posterior
 from crowdd.domain.tasks.task_list import AGREEMENT, MAX_SORTED, PAGE_SIZES, PER_PAGE, Browsing, TaskPagination
@@ -21,7 +22,7 @@ from crowdd.http.responses import BytesResponse, JsonResponse, Page, Redirect, R
 from crowdd.http.routing import Route, get
 from crowdd.kinds.roles import OWNERS, Role
 from crowdd.storage.projects.rows import ProjectPage
-from crowdd.storage.tasks.rows import TaskContent
+from crowdd.storage.tasks.rows import TaskComment, TaskContent
 from crowdd.values import Values
 
 _AT = "/project/<short_name>/tasks"
@@ -79,22 +80,32 @@ class TaskPublic(ProjectPublic):
 
 
 class TaskPrivate(ProjectPrivate):
-    """``volunteers`` and ``counted`` go by the id of the answer; ``skips`` by the reason."""
+    """``volunteers`` and ``counted`` go by the id of the answer; ``skips`` by the reason.
+
+    ``comments`` are for owners.
+    """
 
     volunteers: dict[int, Values]
     counted: dict[int, bool]
     owns: bool
     skips: dict[str, int]
+    comments: list[TaskComment]
 
 
 class TaskPages:
     """``/project/<short_name>/tasks/`` and the pages below it that only show tasks."""
 
     def __init__(
-        self, projects: Projects, browsing: Browsing, leases: Leases, forms: Forms, views: ProjectViews
+        self,
+        projects: Projects,
+        browsing: Browsing,
+        leases: Leases,
+        comments: Comments,
+        forms: Forms,
+        views: ProjectViews,
     ) -> None:
         self._projects, self._browsing, self._leases, self._forms = projects, browsing, leases, forms
-        self._views = views
+        self._comments, self._views = comments, views
 
     def routes(self) -> Iterator[Route]:
         yield get(f"{_AT}/", locked_out(self.overview))
@@ -172,6 +183,7 @@ class TaskPages:
             counted=found["counted"],
             owns=owns(row),
             skips=await self._leases.skips(row["id"], task_id) if owns(row) else {},
+            comments=await self._comments.of_task(row, task_id) if owns(row) and not incoming.wants_json else [],
         )
         return Page("project/task.html", public, private)
 

@@ -35,6 +35,7 @@ class PresenterContexts:
             progress=(int(row["n_completed_tasks"]), int(row["n_tasks"])),
             share=int(row["overall_progress"]),
             uploads=self._file_access.address(row),
+            info=row["info"],
         )
 
     async def _rank(self, user_id: int | None) -> int | None:

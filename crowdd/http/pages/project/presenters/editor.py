@@ -19,6 +19,7 @@ from crowdd.http.pages.project.views import ProjectPrivate, ProjectPublic, Proje
 from crowdd.http.request import Incoming
 from crowdd.http.responses import NO_MESSAGE, Message, Page, Redirect, Response
 from crowdd.http.routing import Route, get, post
+from crowdd.kinds import column_roles
 from crowdd.languages import _
 from crowdd.storage.projects.rows import ProjectPage
 
@@ -82,7 +83,7 @@ class EditorPages:
         if part == questions_editor.PART or asked:
             return await self._questions.show(incoming, row)
         stored = _stored(row, part)
-        begun = _begun(name, starters.asked(stored) or {}) if name else stored
+        begun = _begun(name, _columns(row) | (starters.asked(stored) or {})) if name else stored
         form = self._forms.filled(incoming, id=row["id"], editor=begun)
         choose = part == "task_presenter" and not begun
         return await self._page(incoming, row, form, choose=choose)
@@ -136,7 +137,7 @@ class EditorPages:
 
         Without a question it asks the project's description, if that is one.
         """
-        document = _begun(incoming.field("template"), {})
+        document = _begun(incoming.field("template"), _columns(row))
         texts = starters.asked(document) or {}
         if "question" in incoming.form:
             try:
@@ -203,6 +204,13 @@ def _part(incoming: Incoming) -> str:
 def _stored(row: ProjectPage, part: str) -> str:
     found = row["info"].get(part)
     return starters.current(found) if isinstance(found, str) else ""
+
+
+def _columns(row: ProjectPage) -> starters.Asked:
+    """The columns that a starter shows, by the roles that the owner gave to columns."""
+    roles = column_roles.of(row["info"])
+    by_role = {role: name for name, role in reversed(roles.items())}
+    return {word: by_role[word] for word in starters.COLUMNS if word in by_role}
 
 
 def _begun(name: str, words: starters.Asked) -> str:

@@ -189,6 +189,6 @@ def _missing(row: ProjectPage, kind: presenter.Kind) -> str:
     """What the page needs and the project lacks: presenter, tutorial or tasks; "" if nothing is missing."""
     if kind == "results":
         return ""
-    if not presenter.source(row["info"], kind).strip():
+    if not presenter.has(row["info"], kind):
         return "tutorial" if kind == "tutorial" else "presenter"
     return "" if kind == "tutorial" or row["n_tasks"] else "tasks"

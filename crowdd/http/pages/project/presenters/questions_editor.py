@@ -1,27 +1,33 @@
-"""The editor of a project's questions as JSON, with the problems found, a preview, and the way on to HTML."""
+"""The editor of a project's questions: a builder, the same as JSON, a preview, earlier versions, the way on to HTML."""
 
 from __future__ import annotations
 
-from typing import Any, Final, TypedDict
+from typing import Any, Final
 from urllib.parse import quote
 
 import orjson
 
+from crowdd.domain.projects import project_questions
 from crowdd.domain.projects.projects import Projects
-from crowdd.errors import FormError, TooLargeError
+from crowdd.domain.projects.questions.reviews import NOTHING_FOUND, Review
+from crowdd.errors import ConflictError, FormError, NotFoundError, TooLargeError
 from crowdd.http.errors import message_of
 from crowdd.http.html import question_page
 from crowdd.http.html.forms import MISTAKES, Form, Forms, WithForm
+from crowdd.http.html.locales import locale_of
 from crowdd.http.pages.project.presenters import editor_texts
+from crowdd.http.pages.project.presenters.builder import Builder, FoundProblem, parsed
 from crowdd.http.pages.project.presenters.previews import Preview, Previews, samples_of_questions
 from crowdd.http.pages.project.views import ProjectPrivate, ProjectPublic, ProjectViews
 from crowdd.http.request import Incoming
 from crowdd.http.responses import NO_MESSAGE, Message, Page, Redirect, Response
 from crowdd.kinds import questions
 from crowdd.kinds.questions import QUESTIONS, Problem
-from crowdd.languages import _
+from crowdd.languages import SOURCE, _
 from crowdd.languages.content_languages import language_of
 from crowdd.storage.projects.rows import ProjectPage
+from crowdd.storage.projects.versions.question_rows import QuestionVersion
+from crowdd.values import Values
 
 PART: Final = "questions"
 _FIRST: Final[dict[str, Any]] = {
@@ -45,23 +51,19 @@ _FIRST: Final[dict[str, Any]] = {
 """Questions to begin with."""
 
 
-class FoundProblem(TypedDict):
-    """A problem of the questions that were sent: a JSON pointer and a sentence."""
-
-    path: str
-    sentence: str
-
-
 class QuestionsPublic(ProjectPublic, WithForm, Message):
-    """``problems`` are those of the questions that were sent."""
+    """``problems``, ``advice`` and ``effects`` (what saving would mean) are those of the questions that were sent."""
 
     problems: list[FoundProblem]
+    advice: list[FoundProblem]
+    effects: list[str]
 
 
 class QuestionsPrivate(ProjectPrivate):
     """``replaces``: volunteers see a page of HTML now; ``stored``: the project has questions; ``unsaved``: not these.
 
-    ``version`` and ``language`` are what the preview's page is told besides the questions.
+    ``version`` and ``language`` are what the preview's page is told besides the questions, ``builder`` what the builder
+    is told. ``versions`` are those that are kept, ``shown`` the number of the earlier one in the form, or 0.
     """
 
     part: str
@@ -71,42 +73,88 @@ class QuestionsPrivate(ProjectPrivate):
     unsaved: bool
     version: int
     language: str
+    builder: Values
+    versions: list[QuestionVersion]
+    shown: int
+    sent: bool
 
 
 class QuestionsEditor:
     """The part ``questions`` of the page of the presenter's editor."""
 
-    def __init__(self, projects: Projects, previews: Previews, forms: Forms, views: ProjectViews) -> None:
-        self._projects, self._previews, self._forms, self._views = projects, previews, forms, views
+    def __init__(
+        self, projects: Projects, previews: Previews, builder: Builder, forms: Forms, views: ProjectViews
+    ) -> None:
+        self._projects, self._previews, self._builder = projects, previews, builder
+        self._forms, self._views = forms, views
 
     async def show(self, incoming: Incoming, row: ProjectPage) -> Response:
-        """The stored questions, or some to begin with."""
-        form = self._forms.filled(incoming, id=row["id"], questions=_text(row["info"].get(QUESTIONS) or _FIRST))
+        """The stored questions, those of the earlier ``version``, or some to begin with."""
+        shown = await self._earlier(incoming, row)
+        found = shown or row["info"].get(QUESTIONS) or _FIRST
+        form = self._filled(incoming, row, questions=_text(found))
         return await self._page(incoming, row, form)
 
+    async def _earlier(self, incoming: Incoming, row: ProjectPage) -> Any:
+        """The questions of the version that the address names, None without one. Raises NotFoundError."""
+        number = _number(incoming)
+        if not number:
+            return None
+        found = await self._builder.reviews.questions_of(row, number, incoming.who)
+        if found is None:
+            raise NotFoundError("404 Not Found")
+        return found
+
+    def _filled(self, incoming: Incoming, row: ProjectPage, **values: object) -> Form:
+        return self._forms.filled(incoming, id=row["id"], base=project_questions.state(row["info"]), **values)
+
     async def save(self, incoming: Incoming, row: ProjectPage) -> Response:
-        """Stores ``questions``, or with ``btn`` = ``Html`` the page that shows the stored ones in their place."""
+        """Stores ``questions``. ``btn`` = ``Check`` only checks them.
+
+        ``btn`` = ``Html`` stores the page that shows the stored questions in their place.
+        """
         if incoming.field("btn") == "Html":
             return await self._as_html(incoming, row)
+        if incoming.field("btn") == "Check":
+            return await self._checked(incoming, row)
         problems: list[Problem] = []
         try:
-            document = _parsed(incoming.field("questions"))
+            document = parsed(incoming.field("questions"))
             problems = questions.validate(document)
             if problems:
                 raise FormError({"questions": [_said(each) for each in problems[:20]]})
             await self._keep(incoming, row, document)
         except FormError as error:
-            form = self._forms.refused(incoming, error.errors, "questions") | {"id": row["id"]}
-            return await self._page(incoming, row, form, MISTAKES, problems)
+            row = await self._projects.owned(row["short_name"], incoming.who)
+            form = self._filled(incoming, row, questions=incoming.field("questions")) | {"errors": error.errors}
+            return await self._page(incoming, row, form, MISTAKES, Review(problems, [], None))
         now = await self._projects.owned(row["short_name"], incoming.who)
         return Redirect(path_of(row["short_name"]), editor_texts.outcome(QUESTIONS, row, now))
 
+    async def _checked(self, incoming: Incoming, row: ProjectPage) -> Response:
+        form = self._filled(incoming, row, questions=incoming.field("questions"))
+        try:
+            review = await self._builder.reviews.review(row, parsed(form["questions"]), incoming.who)
+        except FormError as error:
+            return await self._page(incoming, row, form | {"errors": error.errors}, MISTAKES)
+        if review.problems:
+            form |= {"errors": {"questions": [_said(each) for each in review.problems[:20]]}}
+            return await self._page(incoming, row, form, MISTAKES, review)
+        message = Message(flash=_("The questions have no problems. Nothing is saved yet."), status="success")
+        return await self._page(incoming, row, form, message, review)
+
     async def _keep(self, incoming: Incoming, row: ProjectPage, document: object) -> None:
         own = {"task_presenter": None} if row["info"].get("task_presenter") else {}
+        base, now = incoming.field("base"), project_questions.shown(row["info"])
         try:
-            await self._projects.tell(row, {QUESTIONS: document, **own}, incoming.who)
+            if base and base != project_questions.state(row["info"]) and document != now[QUESTIONS]:
+                raise ConflictError("base")
+            await self._projects.tell(row, {QUESTIONS: document, **own}, incoming.who, now if base else {})
         except TooLargeError as error:
             raise FormError({"questions": [message_of(error)]}) from None
+        except ConflictError:
+            sentence = _("Other questions were saved meanwhile. Yours are kept here: save again to replace the others.")
+            raise FormError({"questions": [sentence]}) from None
 
     async def _as_html(self, incoming: Incoming, row: ProjectPage) -> Response:
         document = question_page.document(row["info"], indented=True)
@@ -122,11 +170,13 @@ class QuestionsEditor:
         row: ProjectPage,
         form: Form,
         message: Message = NO_MESSAGE,
-        problems: list[Problem] | None = None,
+        review: Review | None = None,
     ) -> Response:
         context = await self._views.context(incoming, row)
-        found = [FoundProblem(path=each.path, sentence=each.sentence) for each in problems or []]
-        public = QuestionsPublic(**context.public, form=form, problems=found, **message)
+        locale = SOURCE if incoming.wants_json else locale_of(incoming)
+        found = self._builder.checked(review or NOTHING_FOUND, locale)
+        public = QuestionsPublic(**context.public, form=form, **found, **message)
+        columns = await self._builder.reviews.columns(row, incoming.who)
         stored = row["info"].get(QUESTIONS)
         sent = form["questions"]
         usable = _usable(sent)
@@ -136,9 +186,13 @@ class QuestionsEditor:
             preview=await self._previews.of(incoming.who, row, samples_of_questions(usable) if usable else []),
             replaces=bool(row["info"].get("task_presenter")),
             stored=stored is not None,
-            unsaved=usable != stored,
+            unsaved=usable != stored and (stored is not None or incoming.changes_state),
             version=_version(row),
             language=language_of(row["info"]),
+            builder=self._builder.told(locale_of(incoming), columns, row["n_task_runs"]),
+            versions=await self._builder.reviews.versions(row, incoming.who),
+            shown=0 if incoming.changes_state else _number(incoming),
+            sent=incoming.changes_state,
         )
         return Page("project/questions_editor.html", public, private)
 
@@ -157,15 +211,6 @@ def _text(document: object) -> str:
     return orjson.dumps(document, option=orjson.OPT_INDENT_2).decode()
 
 
-def _parsed(text: str) -> object:
-    """The JSON value. Raises FormError with the line of the first mistake."""
-    try:
-        return orjson.loads(text)
-    except orjson.JSONDecodeError as error:
-        sentence = _("Line %(line)s, column %(column)s: this is not JSON.", line=error.lineno, column=error.colno)
-        raise FormError({"questions": [sentence]}) from None
-
-
 def _usable(text: str) -> Any:
     try:
         document = orjson.loads(text)
@@ -178,6 +223,12 @@ def _said(problem: Problem) -> str:
     if not problem.path:
         return problem.sentence
     return _("%(path)s: %(sentence)s", path=problem.path, sentence=problem.sentence)
+
+
+def _number(incoming: Incoming) -> int:
+    """The version that the address names, 0 for none."""
+    found = incoming.query.get("version", "")
+    return int(found) if found.isascii() and found.isdigit() and len(found) < 10 else 0
 
 
 def _version(row: ProjectPage) -> int:

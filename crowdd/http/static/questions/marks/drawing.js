@@ -2,6 +2,7 @@
    share one drawing (board.js). */
 import { Board, boardOn } from "./board.js";
 import { colour } from "./colours.js";
+import { Fingers } from "./fingers.js";
 import { annotorious, look } from "./libraries.js";
 import { cut } from "./shapes.js";
 import { bounds, dot, Handles, pathTool, polyline, strokeTool, toolOf } from "./tools.js";
@@ -58,6 +59,7 @@ class Drawing extends Board {
       handle.removeAttribute("tabindex");
     }));
     this.handles.observe(this.svg, { childList: true, subtree: true });
+    this.numbers = new Map(); // by id of the mark
     this.tags = document.createElement("div");
     Object.assign(this.tags, { className: "tags", ariaHidden: "true" });
     element.append(this.tags);
@@ -79,8 +81,28 @@ class Drawing extends Board {
     return this.armed || event.target.closest?.(".selected") || this.dragging;
   }
 
+  /* The browser enlarges a plain picture with the page; what is seen in a viewer is moved and enlarged here. */
+  twoFingers() {
+    if (!this.armed && !this.dragging) return false; // the viewer hears them, or the browser
+    this.dragging = false;
+    if (toolOf(this.svg)) return true; // points one after the other: a finger had only come down
+    this.annotator.setDrawingEnabled(false);
+    this.arm(this.armed);
+    return true;
+  }
+  pinched({ from, to, scale }) {
+    const { viewport, element, OpenSeadragon } = { ...this.surface.viewer, OpenSeadragon: this.surface.OpenSeadragon };
+    if (!viewport) return;
+    const { left, top } = element.getBoundingClientRect(), at = ([x, y]) => viewport.pointFromPixel(new OpenSeadragon.Point(x - left, y - top), true);
+    viewport.panBy(at(from).minus(at(to)), true);
+    viewport.zoomBy(scale, at(to), true);
+    viewport.applyConstraints(true);
+    this.surface.viewer.raiseEvent("animation-finish", {});
+  }
+
   listen(element) {
     this.down = null;
+    this.fingers = new Fingers(element, { begin: () => this.twoFingers(), move: (change) => this.pinched(change) });
     element.addEventListener("pointerdown", (event) => {
       this.stroked = false;
       const edits = event.target.closest(".selected");
@@ -226,16 +248,25 @@ class Drawing extends Board {
 
   /* A number beside each mark: colours alone say nothing to many people. */
   tag() {
-    const { width, height } = this.size;
-    this.tags.replaceChildren(...[...this.marks.values()].map(({ geometry, name, id }) => {
-      const tag = document.createElement("span"), [x, y] = geometry.points?.[0] ?? [geometry.x, geometry.y];
-      tag.textContent = name;
-      tag.style.left = `${x / width * 100}%`;
-      tag.style.top = `${y / height * 100}%`;
-      tag.classList.toggle("chosen", this.chosen === id);
-      tag.classList.toggle("low", y / height < 0.1);
-      return tag;
-    }));
+    for (const [id, { element }] of this.numbers) {
+      if (this.marks.has(id)) continue;
+      element.remove();
+      this.numbers.delete(id);
+    }
+    for (const [id, mark] of this.marks) this.number(id, mark);
+  }
+  number(id, { geometry, name }) {
+    const { width, height } = this.size, [x, y] = geometry.points?.[0] ?? [geometry.x, geometry.y], chosen = this.chosen === id;
+    const state = `${name} ${x} ${y} ${chosen}`, known = this.numbers.get(id);
+    if (known?.state === state) return;
+    const tag = known?.element ?? document.createElement("span");
+    tag.textContent = name;
+    tag.style.left = `${x / width * 100}%`;
+    tag.style.top = `${y / height * 100}%`;
+    tag.classList.toggle("chosen", chosen);
+    tag.classList.toggle("low", y / height < 0.1);
+    if (!known) this.tags.append(tag);
+    this.numbers.set(id, { state, element: tag });
   }
 
   arm(armed) {

@@ -14,6 +14,8 @@ export class MarksField {
   constructor(question, context, kind, open) {
     Object.assign(this, { question, context, kind, items: [], selected: null, label: undefined, drawer: null, ended: false });
     this.labels = question.labels ?? [];
+    const digits = [...context.digits];
+    this.labelKeys = new Map(this.labels.map((label) => [label.value, label.key ?? digits.shift() ?? ""]));
     this.history = new History();
     this.draw();
     this.layer = {
@@ -61,17 +63,17 @@ export class MarksField {
     const { context } = this, legend = element("legend", { className: "small" }), name = `${context.id}-label-of-marks`;
     this.legend = legend;
     this.radios = this.labels.map((label, nth) => {
-      const input = element("input", { type: "radio", name, value: label.value, "aria-keyshortcuts": this.keyOf(label, nth) });
+      const key = this.keyOf(label), input = element("input", { type: "radio", name, value: label.value, "aria-keyshortcuts": key || null });
       input.addEventListener("change", () => this.choose(label));
       const swatch = element("span", { className: "swatch", "aria-hidden": "true" });
       swatch.style.background = label.colour ?? colour(nth);
-      return { label, input, element: element("label", { className: "choice" }, input, swatch, context.write(element("span"), label.text), element("kbd", { "aria-hidden": "true" }, this.keyOf(label, nth).toUpperCase())) };
+      return { label, input, element: element("label", { className: "choice" }, input, swatch, context.write(element("span"), label.text), key ? element("kbd", { "aria-hidden": "true" }, key.toUpperCase()) : null) };
     });
     this.label = this.labels[0].value;
     return element("fieldset", { className: "marks-labels" }, legend, ...this.radios.map((radio) => radio.element));
   }
-  keyOf(label, nth) {
-    return label.key ?? (nth < 9 ? String(nth + 1) : "");
+  keyOf({ value }) {
+    return this.labelKeys.get(value);
   }
   labelWords(value) {
     const label = this.labels.find((each) => each.value === value);
@@ -119,6 +121,7 @@ export class MarksField {
   }
 
   put() {
+    this.drawer.activate(this.layer);
     const item = this.add(this.kind.start(this.drawer.size, this.items.length), "mark_added");
     item?.focused();
   }
@@ -226,13 +229,24 @@ export class MarksField {
     this.drawer.arm(on);
   }
   turned(on) {
+    const before = this.toggle.getAttribute("aria-pressed");
     this.toggle.setAttribute("aria-pressed", String(on));
+    if (before !== String(on)) this.context.keysChanged();
+  }
+  /** Whether a pointer draws marks of this question now: its labels then have the keys. */
+  isDrawn() {
+    return this.toggle.getAttribute("aria-pressed") === "true";
   }
   stroking(on) {
     this.finishButton.hidden = !on;
   }
 
   /* ---- the field ---- */
+
+  /** Shows and hides the questions about marks, which may depend on answers before this one. */
+  turn() {
+    for (const item of this.items) item.group?.turn();
+  }
 
   value() {
     if (!this.items.length) return this.nothing.checked ? [] : undefined;
@@ -265,10 +279,10 @@ export class MarksField {
   }
 
   keys() {
-    return Object.fromEntries(this.labels.map((label, nth) => [this.keyOf(label, nth), this.context.text(label.text)]).filter(([key]) => key));
+    return Object.fromEntries(this.labels.map((label) => [this.keyOf(label), this.context.text(label.text)]).filter(([key]) => key));
   }
   key(key) {
-    const found = this.labels.find((label, nth) => this.keyOf(label, nth).toLowerCase() === key.toLowerCase());
+    const found = this.labels.find((label) => this.keyOf(label).toLowerCase() === key.toLowerCase());
     if (found) this.choose(found);
     return Boolean(found);
   }

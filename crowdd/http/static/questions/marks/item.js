@@ -16,7 +16,7 @@ export class Item {
     this.button = element("button", { type: "button", className: "mark", "aria-describedby": this.keysId }, this.words, this.place);
     this.deleteButton = element("button", { type: "button", className: "btn bare" }, field.word("delete"));
     this.numbers = element("div", { className: "mark-numbers" });
-    this.keys = element("p", { className: "small soft", id: this.keysId }, field.word(field.kind.resized ? "mark_keys_size" : "mark_keys"));
+    this.keys = element("p", { className: "mark-keys small soft", id: this.keysId }, field.word(field.kind.resized ? "mark_keys_size" : "mark_keys"));
     this.body = element("div", { className: "mark-body", hidden: true }, this.keys, this.numbers);
     if (question.each?.length) {
       this.group = context.group(question.each, () => {
@@ -57,9 +57,12 @@ export class Item {
 
   show() {
     const { field } = this, { kind, context } = field, chosen = field.selected === this;
-    const { place = "", size = "" } = kind.says(this.geometry, context);
+    const { place = "", size = "" } = kind.says(this.geometry, context), where = [place, size].filter(Boolean).join(" · ");
+    const state = JSON.stringify([field.full(this), where, chosen]);
+    if (state === this.state && !chosen) return; // hundreds of marks are asked at each change
+    this.state = state;
     this.words.textContent = field.full(this);
-    this.place.textContent = [place, size].filter(Boolean).join(" · ");
+    this.place.textContent = where;
     this.place.dir = kind.words ? "auto" : "ltr";
     this.button.setAttribute("aria-expanded", String(chosen));
     this.deleteButton.setAttribute("aria-label", field.word("delete_mark", { name: field.full(this) }));

@@ -4,31 +4,48 @@ import { Board, boardOn } from "./board.js";
 import { colour } from "./colours.js";
 import { look, textAnnotator } from "./libraries.js";
 
-const points = (text, units) => [...text.slice(0, units)].length;
-const units = (text, points) => [...text].slice(0, points).join("").length;
 const between = (number, low, high) => Math.min(Math.max(number, low), Math.max(low, high));
-const SPACE = /\s/u;
+const SPACE = /\s/u, HALF = /[\uD800-\uDFFF]/;
+
+/* What is known of the text that was asked for last: it may be long, and is asked for with each key. */
+let last = null;
+function known(text) {
+  if (last?.text !== text) last = { text, plain: !HALF.test(text), characters: null, words: null };
+  return last;
+}
+const characters = (text) => (known(text).plain ? text : (known(text).characters ??= [...text]));
+const part = (text, start, end) => (known(text).plain ? text.slice(start, end) : characters(text).slice(start, end).join(""));
+const points = (text, units) => (known(text).plain ? between(units, 0, text.length) : [...text.slice(0, units)].length);
+const units = (text, points) => (known(text).plain ? points : part(text, 0, points).length);
 
 /* A span of a text between two places, without the blanks around it. */
 function span(text, start, end) {
-  const characters = [...text];
-  let first = between(start, 0, characters.length - 1), last = between(end, first + 1, characters.length);
-  while (first < last - 1 && SPACE.test(characters[first])) first++;
-  while (last > first + 1 && SPACE.test(characters[last - 1])) last--;
-  return { start: first, end: last, text: characters.slice(first, last).join("") };
+  const all = characters(text);
+  let first = between(start, 0, all.length - 1), last = between(end, first + 1, all.length);
+  while (first < last - 1 && SPACE.test(all[first])) first++;
+  while (last > first + 1 && SPACE.test(all[last - 1])) last--;
+  return { start: first, end: last, text: part(text, first, last) };
 }
 
-/* Where words begin and end, in code points. */
-function words(text, language) {
-  const segments = new Intl.Segmenter(language || undefined, { granularity: "word" }).segment(text), found = [];
-  for (const { index, segment, isWordLike } of segments) if (isWordLike) found.push([points(text, index), points(text, index + segment.length)]);
-  return found.length ? found : [[0, [...text].length]];
+/* Where words begin and end, in code points: [[start, end], …]. */
+function words(text) {
+  return known(text).words ??= found(text);
+}
+function found(text) {
+  const places = [];
+  let at = 0;
+  for (const { segment, isWordLike } of new Intl.Segmenter(undefined, { granularity: "word" }).segment(text)) {
+    const length = known(text).plain ? segment.length : [...segment].length;
+    if (isWordLike) places.push([at, at + length]);
+    at += length;
+  }
+  return places.length ? places : [[0, at]];
 }
 
 /* The place after or before `at` where a word ends or begins. */
 function jump(text, at, way, edge) {
-  const places = words(text).map((word) => word[edge]);
-  return way > 0 ? places.find((place) => place > at) ?? at : places.findLast((place) => place < at) ?? at;
+  const near = way > 0 ? words(text).find((word) => word[edge] > at) : words(text).findLast((word) => word[edge] < at);
+  return near ? near[edge] : at;
 }
 
 /** Spans of a text.  Left and right go by words as they are read: `rightToLeft` says from where. */
@@ -44,8 +61,8 @@ export function spans({ rightToLeft }) {
       const ahead = way(dx, dy);
       if (!ahead) return span(text, geometry.start, geometry.end);
       if (Math.abs(dx || dy) === 1) {
-        const last = [...text].length - (geometry.end - geometry.start), start = between(geometry.start + ahead, 0, last), end = start + geometry.end - geometry.start;
-        return { start, end, text: [...text].slice(start, end).join("") };
+        const length = geometry.end - geometry.start, start = between(geometry.start + ahead, 0, characters(text).length - length);
+        return { start, end: start + length, text: part(text, start, start + length) };
       }
       const start = jump(text, geometry.start, ahead, 0), word = words(text).find(([begin]) => begin === start);
       return word ? span(text, ...word) : geometry;
@@ -54,18 +71,22 @@ export function spans({ rightToLeft }) {
       const ahead = way(dx, dy), to = Math.abs(dx || dy) === 1 ? end + ahead : jump(text, end, ahead, 1);
       return exact(text, start, to);
     },
-    fields: ({ start, end }, { text }) => [["start", start, 0, end - 1], ["end", end, start + 1, [...text].length]].map(([word, value, min, max]) => ({
+    fields: ({ start, end }, { text }) => [["start", start, 0, end - 1], ["end", end, start + 1, characters(text).length]].map(([word, value, min, max]) => ({
       word, value, min, max, step: 1,
       set: (number) => (word === "start" ? exact(text, between(Math.round(number), min, max), end) : exact(text, start, Math.round(number))),
     })),
+    acts: {
+      word_more: ({ start, end }, { size: { text } }) => exact(text, start, jump(text, end, 1, 1)),
+      word_less: ({ start, end }, { size: { text } }) => (jump(text, end, -1, 1) > start ? exact(text, start, jump(text, end, -1, 1)) : null),
+    },
     answer: ({ start, end, text }) => ({ start, end, text, selector: { type: "TextPositionSelector", start, end } }),
     geometry: ({ start, end, text }) => (Number.isInteger(start) && Number.isInteger(end) && start >= 0 && end > start ? { start, end, text: String(text ?? "") } : null),
     says: ({ text }) => ({ place: text.length > 60 ? `“${[...text].slice(0, 58).join("")}…”` : `“${text}”` }),
   };
 }
 function exact(text, start, end) {
-  const characters = [...text], first = between(start, 0, characters.length - 1), last = between(end, first + 1, characters.length);
-  return { start: first, end: last, text: characters.slice(first, last).join("") };
+  const { length } = characters(text), first = between(start, 0, length - 1), last = between(end, first + 1, length);
+  return { start: first, end: last, text: part(text, first, last) };
 }
 
 /** Lets a question mark the text of a surface. */
@@ -83,6 +104,24 @@ class TextBoard extends Board {
     this.annotator.state.store.observe(({ origin, changes }) => origin === "LOCAL" && this.marked(changes));
     this.quiet = false;
     this.annotator.state.selection.subscribe(() => this.clicked());
+    this.touch = (event) => { this.touched = event.pointerType === "touch"; };
+    this.tap = (event) => this.touched && this.tapped(event);
+    root.addEventListener("pointerdown", this.touch);
+    root.addEventListener("click", this.tap);
+  }
+
+  /* A finger that taps a word marks it: to select words takes a long press, and handles that are hard to grasp. */
+  tapped({ clientX, clientY }) {
+    if (!this.armed || !this.active || String(document.getSelection())) return;
+    const { root, text } = this.surface, caret = document.caretPositionFromPoint?.(clientX, clientY) ?? document.caretRangeFromPoint(clientX, clientY);
+    const at = caret && (caret.offsetNode ?? caret.startContainer) === root.firstChild ? points(text, caret.offset ?? caret.startOffset) : -1;
+    const word = words(text).find(([start, end]) => start <= at && at <= end && this.covers(start, end, clientX, clientY));
+    const taken = ({ geometry }) => geometry.start < word[1] && geometry.end > word[0];
+    if (word && ![...this.marks.values()].some(taken)) this.active.created(span(text, ...word));
+  }
+  covers(start, end, x, y) {
+    const { text } = this.surface, boxes = [...this.range(units(text, start), units(text, end)).getClientRects()];
+    return boxes.some(({ left, right, top, bottom }) => left <= x && x <= right && top <= y && y <= bottom);
   }
   get size() {
     const { text } = this.surface;
@@ -154,6 +193,8 @@ class TextBoard extends Board {
     this.annotator.setAnnotatingEnabled(Boolean(armed && this.active));
   }
   destroy() {
+    this.surface.root.removeEventListener("pointerdown", this.touch);
+    this.surface.root.removeEventListener("click", this.tap);
     this.annotator.destroy();
     this.surface.root.querySelector(".r6o-span-highlight-layer")?.remove();
     this.surface.root.classList.remove("markable");

@@ -58,7 +58,11 @@ class TimeBoard extends Board {
     const { player } = surface, place = document.createElement("div");
     Object.assign(place, { className: "waves", dir: "ltr", ariaHidden: "true" }); // the player and the list of marks say the same
     player.after(place);
-    Object.assign(this, { place, library, shown: new Map() });
+    Object.assign(this, { place, library, shown: new Map(), dragged: [0, 0] });
+    // wavesurfer.js begins a region with a width of its own: what was dragged over is what counts.
+    place.addEventListener("pointerdown", ({ clientX }) => { this.dragged = [clientX, clientX]; }, true);
+    this.follow = ({ clientX }) => { this.dragged[1] = clientX; };
+    for (const name of ["pointermove", "pointerup"]) addEventListener(name, this.follow, true);
     const drawn = player.localName === "audio" && player.duration <= WAVE_MAX;
     this.begun = drawn ? this.begin({}).catch(() => this.begin(this.flat())) : this.begin(this.flat());
   }
@@ -88,13 +92,18 @@ class TimeBoard extends Board {
     return { duration: player.duration || 0, now: player.currentTime };
   }
 
+  times() {
+    const { left, width } = this.place.getBoundingClientRect(), { duration } = this.size;
+    return this.dragged.map((x) => (x - left) / width * duration).sort((one, other) => one - other);
+  }
+
   listen() {
     const { regions } = this;
     regions.on("region-created", (region) => {
       if (this.quiet) return;
       queueMicrotask(() => {
         region.remove();
-        this.active?.created(fitted(region.start, region.end, this.size));
+        this.active?.created(fitted(...this.times(), this.size));
       });
     });
     regions.on("region-updated", (region) => this.marks.get(region.id)?.layer.changed(region.id, { start: region.start, end: region.end }));
@@ -134,6 +143,7 @@ class TimeBoard extends Board {
   }
 
   destroy() {
+    for (const name of ["pointermove", "pointerup"]) removeEventListener(name, this.follow, true);
     this.waves?.destroy();
     this.place.remove();
   }

@@ -20,8 +20,8 @@ export function create(medium, context) {
 /** Resolves when `image` has loaded an address, and rejects when that fails. */
 export function loaded(image, address) {
   return new Promise((resolve, reject) => {
+    image.removeAttribute("src"); // otherwise the picture before stays until this one is there
     if (!isAddress(address)) {
-      image.removeAttribute("src");
       reject(new Error("No picture."));
       return;
     }

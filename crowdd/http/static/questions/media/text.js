@@ -2,18 +2,28 @@
 import { element } from "../element.js";
 import { isAddress } from "../stage.js";
 
-const MAX = 1e6; // characters of a text from an address
+const MAX = 1e5; // characters of a text: browsers take minutes to lay out ten times as many
 
 export function create(medium, context) {
   const root = element("blockquote", { className: "words", dir: "auto" }), place = element("div", { className: "text" }, root);
   const surface = { root, text: "" };
+  const scrolls = new ResizeObserver(() => { // a long text scrolls by itself, also by keyboard
+    if (place.scrollHeight > place.clientHeight + 1) place.tabIndex = 0;
+    else place.removeAttribute("tabindex");
+  });
+  for (const part of [place, root]) scrolls.observe(part);
+  let shown = null;
   return {
     element: place, surface,
     async show(task) {
       const source = context.source(task);
       root.setAttribute("aria-label", context.description(task));
-      surface.text = "url" in medium.source ? await fetched(source) : source;
-      root.textContent = surface.text;
+      root.textContent = surface.text = "";
+      shown = task;
+      const text = "url" in medium.source ? await fetched(source) : source;
+      if (shown !== task) throw new Error("Another task is shown by now.");
+      root.textContent = surface.text = text.slice(0, MAX).replace(/[\uD800-\uDBFF]$/, ""); // no half of a character
+      place.scrollTop = 0;
       if (!surface.text) throw new Error("No text.");
     },
   };
@@ -23,5 +33,14 @@ async function fetched(address) {
   if (!isAddress(address)) throw new Error("No address.");
   const answer = await fetch(address);
   if (!answer.ok) throw new Error("The text did not load.");
-  return (await answer.text()).slice(0, MAX);
+  return start(answer.body);
+}
+
+/* The beginning of what an address sends, which may be anything. */
+async function start(body) {
+  const decoder = new TextDecoder(), reader = body.getReader();
+  let text = "";
+  for (let part = await reader.read(); !part.done && text.length < MAX; part = await reader.read()) text += decoder.decode(part.value, { stream: true });
+  reader.cancel().catch(() => {});
+  return text;
 }

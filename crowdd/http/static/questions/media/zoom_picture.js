@@ -19,7 +19,7 @@ export function create(medium, context) {
   const surface = { viewer: null, image: { alt: "" }, naturalWidth: 0, naturalHeight: 0 };
   const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
   const buttons = BUTTONS.map(([word, drawing, act]) => {
-    const button = element("button", { type: "button", title: context.word(word), "aria-label": context.word(word) });
+    const button = element("button", { type: "button", title: context.word(word) });
     button.innerHTML = `<svg viewBox="0 0 24 24" aria-hidden="true"><path d="${drawing}"/></svg>`;
     button.addEventListener("click", () => {
       if (!surface.viewer) return;
@@ -33,6 +33,7 @@ export function create(medium, context) {
     element: place, surface,
     async show(task) {
       const address = context.source(task), description = context.description(task);
+      surface.viewer?.close(); // the picture before
       if (!isAddress(address)) throw new Error("No picture.");
       const [OpenSeadragon] = await Promise.all([openSeadragon(), look()]);
       surface.OpenSeadragon = OpenSeadragon;
@@ -41,6 +42,7 @@ export function create(medium, context) {
       const { x, y } = item.getContentSize();
       Object.assign(surface, { image: { alt: description }, naturalWidth: x, naturalHeight: y });
       surface.viewer.canvas.setAttribute("aria-label", description);
+      place.style.setProperty("--ratio", x / y);
     },
     destroy: () => surface.viewer?.destroy(),
   };
@@ -54,15 +56,23 @@ function begin(OpenSeadragon, stage, still) {
   });
   viewer.canvas.setAttribute("role", "application"); // arrow keys move the picture, + and - zoom it
   viewer.addHandler("canvas-scroll", (event) => { // the page scrolls by a wheel that would make the whole picture smaller
-    const whole = viewer.viewport.getZoom() / viewer.viewport.getHomeZoom() < WHOLE;
-    if (!whole || event.scroll > 0 || event.originalEvent.ctrlKey) return;
+    if (!isWhole(viewer) || event.scroll > 0 || event.originalEvent.ctrlKey) return;
     event.preventDefaultAction = true;
     event.preventDefault = false;
   });
+  let whole = true; // and stays so when the window changes
+  viewer.addHandler("open", () => { whole = true; });
+  viewer.addHandler("animation-finish", () => { whole = isWhole(viewer); });
+  viewer.addHandler("zoom", ({ immediately }) => { if (!immediately) whole = isWhole(viewer); });
+  viewer.addHandler("after-resize", () => whole && viewer.viewport.goHome(true));
   viewer.addHandler("canvas-key", (event) => {
     if (/^[rf]$/i.test(event.originalEvent.key)) event.preventDefaultAction = true; // keys of presenters; a mirrored picture has no places
   });
   return viewer;
+}
+
+function isWhole({ viewport }) {
+  return viewport.getZoom() / viewport.getHomeZoom() < WHOLE;
 }
 
 function opened(viewer, source) {

@@ -1,11 +1,14 @@
 /* Any number of several answers. */
 import { element } from "../element.js";
 
+export const unnamed = () => true;
+
 export function create(question, context) {
   const place = element("div", { className: "choices" }), { min = 0, max = Infinity } = question;
-  const choices = question.choices.map(({ value, text, key }) => {
+  const choices = question.choices.map(({ value, text, key: wanted }) => {
+    const key = context.keyed ? wanted : undefined;
     const words = context.write(element("span"), text);
-    const input = element("input", { type: "checkbox", "aria-keyshortcuts": key, "aria-describedby": context.describedBy });
+    const input = element("input", { type: "checkbox", "aria-keyshortcuts": key, "aria-describedby": context.errorId });
     input.addEventListener("change", context.changed);
     place.append(element("label", { className: "choice" }, input, words, key ? element("kbd", { "aria-hidden": "true" }, key.toUpperCase()) : null));
     return { value, key, input, words };
@@ -14,7 +17,7 @@ export function create(question, context) {
   return {
     element: place,
     value: () => (chosen().length ? chosen() : undefined),
-    set: (value) => choices.forEach((choice) => { choice.input.checked = Boolean(value?.includes(choice.value)); }),
+    set: (value) => choices.forEach((choice) => { choice.input.checked = Array.isArray(value) && value.includes(choice.value); }),
     problem() {
       const n = chosen().length;
       if (!n) return "";

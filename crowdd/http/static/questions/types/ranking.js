@@ -12,7 +12,7 @@ export function create(question, context) {
     const words = context.write(element("span", { className: "words", id: context.newId() }), text);
     const made = { value, words };
     const button = (name, sign, step) => {
-      const pressed = element("button", { type: "button", className: "icon", "aria-label": context.word(name, { label: words.textContent }), title: context.word(name, { label: words.textContent }) }, element("span", { "aria-hidden": "true" }, sign));
+      const pressed = element("button", { type: "button", className: "icon", title: context.word(name, { label: words.textContent }) }, element("span", { "aria-hidden": "true" }, sign));
       pressed.addEventListener("click", () => move(made, order.indexOf(made) + step, pressed));
       return pressed;
     };

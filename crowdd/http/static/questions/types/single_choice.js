@@ -2,6 +2,7 @@
 import { element } from "../element.js";
 
 export const ownUnsure = () => true;
+export const unnamed = (_, { immediate }) => immediate; // buttons
 
 export function create(question, context) {
   const choices = question.type === "yes_no" ? yesNo(context) : question.choices.map((choice) => ({ ...choice, write: (place) => context.write(place, choice.text) }));
@@ -14,10 +15,12 @@ function yesNo({ word }) {
   return [["yes", true], ["no", false]].map(([name, value]) => ({ value, write: (place) => Object.assign(place, { textContent: word(name) }) }));
 }
 
-/* As the only question, the first nine answers have the keys 1 to 9. */
-function keyed(choices, { immediate }) {
-  for (const [nth, choice] of choices.entries()) {
-    choice.key ??= immediate && nth < 9 ? String(nth + 1) : undefined;
+/* As the only question, answers without a key have the digits that are free. */
+function keyed(choices, { immediate, keyed: has, digits }) {
+  const free = [...digits];
+  for (const choice of choices) {
+    if (!has) choice.key = undefined;
+    else if (immediate) choice.key ??= free.shift();
     choice.words = element("span");
     choice.write(choice.words);
   }

@@ -40,6 +40,7 @@ class RowsField extends MarksField {
     super.change(item, item ? { ...geometry, ...words(item.geometry) } : geometry);
   }
   put() {
+    this.drawer.activate(this.layer);
     this.add(this.kind.start(), "row_added")?.focus();
   }
   drawn() {

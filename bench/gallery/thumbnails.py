@@ -1,0 +1,75 @@
+"""Draws the thumbnail of each template: its questions on its first sample task, as Chromium shows them.
+
+``python -m bench.gallery.thumbnails URL [NAME …]`` asks a server of this checkout that runs at URL. A thumbnail is a
+picture of its template as it was: ``thumbnail.json`` has the digest of what it was drawn from, and a test compares it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import orjson
+from PIL import Image
+from playwright.sync_api import sync_playwright
+
+from bench.gallery.samples import TEMPLATES
+
+SIZE = (384, 256)
+_VIEW = {"width": 960, "height": 640}
+DRAWN_FROM = "thumbnail.json"
+_IGNORED = frozenset({"thumbnail.webp", DRAWN_FROM, "template.json"})
+
+
+def digest(folder: Path) -> str:
+    """What a thumbnail is drawn from: the project and its tasks with their files."""
+    found = hashlib.sha256()
+    for path in sorted(path for path in folder.iterdir() if path.name not in _IGNORED):
+        found.update(path.name.encode() + b"\0" + hashlib.sha256(path.read_bytes()).digest())
+    return found.hexdigest()
+
+
+def draw(page: Any, url: str, folder: Path) -> None:
+    """Draws one."""
+    page.goto(f"{url}/templates/{folder.name}")
+    frame = page.frame_locator("#trial iframe")
+    frame.locator("form").first.wait_for(timeout=30_000)
+    page.wait_for_load_state("networkidle")
+    page.wait_for_timeout(1200)
+    page.evaluate(_ALONE, [_VIEW["width"], _VIEW["height"]])
+    page.wait_for_timeout(600)
+    shot = page.screenshot(type="png")
+    picture = Image.open(BytesIO(shot)).convert("RGB").crop((0, 0, _VIEW["width"], _VIEW["height"]))
+    picture.resize(SIZE, Image.Resampling.LANCZOS).save(folder / "thumbnail.webp", "WEBP", quality=42, method=6)
+    (folder / DRAWN_FROM).write_bytes(orjson.dumps({"drawn_from": digest(folder)}) + b"\n")
+
+
+# The frame alone, in the left upper corner.
+_ALONE = """([width, height]) => {
+  const frame = document.querySelector("#trial iframe");
+  document.body.style.cssText = "margin: 0";
+  for (const rule of [["position", "fixed"], ["inset", "0"], ["z-index", "99"], ["inline-size", width + "px"],
+                      ["block-size", height + "px"], ["border", "0"], ["border-radius", "0"]]) {
+    frame.style.setProperty(rule[0], rule[1], "important");
+  }
+}"""
+
+
+def main(url: str, names: list[str]) -> None:
+    """Draws those with these names, or all."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path="/usr/bin/chromium-headless-shell", args=["--no-sandbox"])
+        context = browser.new_context(viewport=_VIEW, locale="en", bypass_csp=True, reduced_motion="reduce")
+        page = context.new_page()
+        for folder in sorted(path for path in TEMPLATES.iterdir() if path.is_dir()):
+            if not names or folder.name in names:
+                draw(page, url.rstrip("/"), folder)
+                print(folder.name, (folder / "thumbnail.webp").stat().st_size)
+        browser.close()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], sys.argv[2:])

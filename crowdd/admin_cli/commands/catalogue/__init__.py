@@ -1,0 +1,1 @@
+"""The commands about what projects are found by and made of: categories and templates."""

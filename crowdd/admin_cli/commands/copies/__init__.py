@@ -1,0 +1,1 @@
+"""Commands that copy what a server has to another place."""

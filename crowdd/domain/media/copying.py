@@ -1,0 +1,108 @@
+"""Copies media files from the folder of this machine to another store, and checks that a store works."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets as random
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+import attrs
+
+from crowdd.domain.media.folder_store import FolderStore
+from crowdd.domain.media.store import MediaStore, StoredMedia, type_of
+from crowdd.errors import MediaStoreError
+
+_PROBE: Final = b"written by crowdctl doctor"
+_PIECE: Final = 1 << 20
+Report = Callable[[int], object]
+
+
+@attrs.define
+class Copied:
+    """Files and their bytes: all of the folder, those that were copied now, and those that were removed from it."""
+
+    files: int = 0
+    bytes: int = 0
+    copied: int = 0
+    copied_bytes: int = 0
+    removed: int = 0
+
+
+async def copy(source: FolderStore, target: MediaStore, report: Report, *, remove: bool) -> Copied:
+    """Copies what the target does not have in the same size; it can be stopped and run again.
+
+    ``report`` gets the number of files so far. ``remove``: files that the target returns unchanged are removed from the
+    folder. Raises MediaStoreError, also for a file that the target returns changed.
+    """
+    done = Copied()
+    async for project_id in source.projects():
+        there = {key: size async for key, size in target.keys(project_id)}
+        async for key, size in source.keys(project_id):
+            await _copy_one(source, target, key, size, there.get(key), done, remove)
+            report(done.files)
+    return done
+
+
+async def _copy_one(
+    source: FolderStore, target: MediaStore, key: str, size: int, there: int | None, done: Copied, remove: bool
+) -> None:
+    found = await source.open(key)
+    if found is None or found.path is None:
+        return  # removed since it was listed
+    if there != size:
+        await target.put(key, found.path, type_of(key))
+        done.copied, done.copied_bytes = done.copied + 1, done.copied_bytes + size
+    done.files, done.bytes = done.files + 1, done.bytes + size
+    if remove:
+        if await _digest(await target.open(key)) != await _digest(found):
+            raise MediaStoreError(f"{key} differs from the file in the folder, which was kept.")
+        await source.delete([key])
+        done.removed += 1
+
+
+async def check(store: MediaStore) -> str:
+    """Writes a file, lists, reads and removes it. Why that does not work; empty if it does."""
+    key = f"project-0/{random.token_hex(20)}.png"
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            source = Path(folder) / "probe"
+            source.write_bytes(_PROBE)
+            await store.put(key, source, "image/png")
+        listed = {each async for each, _size in store.keys(0)}
+        same = await _digest(await store.open(key)) == hashlib.sha256(_PROBE).hexdigest()
+        await store.delete([key])
+        if key not in listed or not same or await store.size(key) is not None:
+            return "A file that was written was not listed, read or removed as it should be."
+    except MediaStoreError as error:
+        return error.reason
+    return ""
+
+
+async def _digest(found: StoredMedia | None) -> str:
+    digest = hashlib.sha256()
+    if found is None:
+        return ""
+    if found.path is not None:
+        with found.path.open("rb") as file:
+            while piece := file.read(_PIECE):
+                digest.update(piece)
+    elif found.pieces is not None:
+        async for piece in found.pieces(0, found.size):
+            digest.update(piece)
+    return digest.hexdigest()
+
+
+async def fetch(store: MediaStore, key: str, target: Path) -> None:
+    """Writes a stored file to a place of this machine. Raises MediaStoreError, also if there is none."""
+    found = await store.open(key)
+    if found is None:
+        raise MediaStoreError(f"{key} is missing.")
+    with target.open("wb") as file:
+        if found.path is not None:
+            file.write(found.path.read_bytes())
+        elif found.pieces is not None:
+            async for piece in found.pieces(0, found.size):
+                file.write(piece)

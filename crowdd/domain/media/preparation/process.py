@@ -1,0 +1,114 @@
+"""Has files looked at by processes with little memory and time, and checks what they have made."""
+
+from __future__ import annotations
+
+import os
+import signal
+import stat
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import attrs
+import orjson
+
+from crowdd.concurrency.worker_thread import WorkerThread
+from crowdd.config import MediaSettings
+from crowdd.domain.media.preparation.refusals import sentence
+from crowdd.domain.media.prepared import Choices, Member, Prepared, PreparedFile, RefusedMember, Unpacked
+from crowdd.errors import InvalidValueError, StoppedError
+
+MAX_CPU_SECONDS: Final = 120
+MAX_SECONDS: Final = 400.0
+MAX_PICTURE_BYTES: Final = 500_000_000  # of all that is made of a picture or a document
+_MAX_RESULT_BYTES: Final = 50_000_000
+_RESULT: Final = "result.json"
+_PROGRAM: Final = "crowdd.domain.media.preparation.program"
+_ENDINGS: Final = frozenset({signal.SIGTERM, signal.SIGINT, signal.SIGHUP})
+_ENVIRONMENT: Final = ("PATH", "LD_LIBRARY_PATH", "PYTHONPATH", "PYTHONDONTWRITEBYTECODE", "TZ")
+
+
+@attrs.frozen
+class LimitedPreparation:
+    """``MediaPreparation`` in processes, one after the other; ``worker_thread`` waits for them."""
+
+    worker_thread: WorkerThread
+    settings: MediaSettings
+
+    async def prepare(self, source: Path, folder: Path, choices: Choices) -> Prepared:
+        """As ``MediaPreparation.prepare``."""
+        return await self.worker_thread.do(prepare, source, folder, choices, self.settings)
+
+    async def unpack(self, source: Path, folder: Path, *, max_files: int, max_bytes: int) -> Unpacked:
+        """As ``MediaPreparation.unpack``."""
+        return await self.worker_thread.do(unpack, source, folder, max_files, max_bytes)
+
+
+def prepare(source: Path, folder: Path, choices: Choices, settings: MediaSettings) -> Prepared:
+    """The same; it waits, so call it in a thread."""
+    options = {
+        "archive": False,
+        "original": choices.original,
+        "location": choices.location,
+        "web_pixels": settings.web_pixels,
+        "thumbnail_pixels": settings.thumbnail_pixels,
+        "max_pixels": settings.max_pixels,
+        "max_pages": settings.max_pages,
+        "max_bytes": max(MAX_PICTURE_BYTES, source.stat().st_size + 1_000_000),
+    }
+    result = _run(source, folder, options)
+    files = tuple(_file(folder, made) for made in result.pop("files"))
+    place = result.pop("place", None)
+    return Prepared(**result, files=files, place=None if place is None else (place[0], place[1]))
+
+
+def unpack(source: Path, folder: Path, max_files: int, max_bytes: int) -> Unpacked:
+    """The same; it waits, so call it in a thread."""
+    result = _run(source, folder, {"archive": True, "max_files": max_files, "max_bytes": max_bytes})
+    pairs = zip(result["names"], result["files"], strict=True)
+    members = tuple(Member(name, _checked(folder, made["name"], made["bytes"]), made["bytes"]) for name, made in pairs)
+    refused = tuple(RefusedMember(each["name"], sentence(each["word"], {})) for each in result["refused"])
+    return Unpacked(members, refused, result["skipped"])
+
+
+def _run(source: Path, folder: Path, options: Mapping[str, Any]) -> dict[str, Any]:
+    """What the process says. Raises InvalidValueError when it refuses the file or is ended by a limit."""
+    words = orjson.dumps({**options, "max_cpu_seconds": MAX_CPU_SECONDS}).decode()
+    try:
+        done = subprocess.run(  # noqa: S603
+            [sys.executable, "-P", "-m", _PROGRAM, str(source), str(folder), words],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            check=False,
+            timeout=MAX_SECONDS,
+            start_new_session=True,  # a Ctrl-C in a terminal is for the server
+            env={name: os.environ[name] for name in _ENVIRONMENT if name in os.environ},
+        )
+    except subprocess.TimeoutExpired:
+        raise InvalidValueError(sentence("costly", {})) from None
+    if -done.returncode in _ENDINGS:
+        raise StoppedError("ending")  # the whole service is ending: that says nothing of the file
+    if done.returncode:
+        raise InvalidValueError(sentence("costly", {}))
+    result: dict[str, Any] = orjson.loads(_checked(folder, _RESULT, None).read_bytes())
+    if "error" in result:
+        raise InvalidValueError(sentence(result["error"], result["values"]))
+    return result
+
+
+def _file(folder: Path, made: dict[str, Any]) -> PreparedFile:
+    path = _checked(folder, made.pop("name"), made["bytes"])
+    return PreparedFile(path=path, **made)
+
+
+def _checked(folder: Path, name: str, size: int | None) -> Path:
+    """A file that the process says it has made: an ordinary one, in the folder, of that size."""
+    path = folder / name
+    status = path.lstat()
+    fits = status.st_size <= _MAX_RESULT_BYTES if size is None else status.st_size == size
+    if path.parent != folder or not stat.S_ISREG(status.st_mode) or not fits:
+        raise InvalidValueError(sentence("costly", {}))
+    return path

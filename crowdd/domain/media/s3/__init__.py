@@ -1,0 +1,1 @@
+"""Media files in a bucket of an S3-compatible service."""

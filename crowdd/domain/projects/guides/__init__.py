@@ -1,0 +1,1 @@
+"""Guides of projects: the guided tutorial and the field guide."""

@@ -1,0 +1,51 @@
+"""The process that draws one poster, with little memory and time: ``process.drawn`` starts it.
+
+    python -m crowdd.domain.projects.posters.program
+
+It reads a poster as JSON and writes the PDF, or ``{"missing": "…"}`` with the letters that no font has.
+"""
+
+from __future__ import annotations
+
+import resource
+import sys
+from contextlib import suppress
+
+import orjson
+
+from crowdd.domain.projects.posters.drawing import draw
+from crowdd.domain.projects.posters.fonts import fonts_for
+from crowdd.domain.projects.posters.poster import Poster
+
+MAX_MEMORY = 1_500_000_000  # bytes of addresses: a font with all Chinese characters is unpacked
+MAX_CPU_SECONDS = 40
+
+
+def limit() -> None:
+    """Bounds this process before it looks at a picture or a font."""
+    for what, maximum in (
+        (resource.RLIMIT_AS, MAX_MEMORY),
+        (resource.RLIMIT_CPU, MAX_CPU_SECONDS),
+        (resource.RLIMIT_FSIZE, 0),
+        (resource.RLIMIT_CORE, 0),
+    ):
+        resource.setrlimit(what, (maximum, maximum))
+
+
+def made(poster: Poster) -> bytes:
+    """The PDF of a poster, or why there is none."""
+    fonts = fonts_for(poster.texts)
+    if fonts.missing:
+        return orjson.dumps({"missing": "".join(sorted(fonts.missing))})
+    return draw(poster.without(fonts.unprinted), fonts.more)
+
+
+def main() -> None:
+    """Draws the poster that stands on the standard input."""
+    limit()
+    with suppress(BrokenPipeError):
+        sys.stdout.buffer.write(made(Poster(**orjson.loads(sys.stdin.buffer.read()))))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""The questions of a project: what a change of them means, and their earlier versions."""

@@ -1,0 +1,148 @@
+"""Drafts that are made of templates."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final
+
+import attrs
+import orjson
+
+from crowdd.domain.projects.projects import Projects, slug
+from crowdd.domain.server.services import Services
+from crowdd.domain.transfer import project_folder
+from crowdd.domain.transfer.folder_import import find, load
+from crowdd.domain.transfer.gallery.template import Template
+from crowdd.domain.transfer.project_folder import PROJECT_FILE, TASK_FILES, Folder
+from crowdd.errors import AnonymousError, ConflictError
+from crowdd.kinds.questions.text_languages import in_language, text_in
+from crowdd.languages import _
+from crowdd.requester import Requester
+from crowdd.storage.database import Row
+from crowdd.values import Values
+
+_MAX_NAMES: Final = 50
+_USUAL_ANSWERS: Final = 3
+
+
+@attrs.frozen
+class Wish:
+    """How a draft is to be: its language, whether the texts keep all languages, and a name ("" for the template's)."""
+
+    language: str
+    all_languages: bool = False
+    name: str = ""
+
+
+async def make_draft(services: Services, who: Requester, template: Template, wish: Wish) -> str:
+    """The short name of a draft of the requester with the questions and the sample tasks of a template.
+
+    A second click returns the same draft if nothing in it has changed.
+    One that was left half made is completed. Raises AnonymousError, ConflictError, ForbiddenError.
+    """
+    if who.acting_user is None:
+        raise AnonymousError(_("Sign in first."))
+    do = services.people.worker_thread.do
+    with tempfile.TemporaryDirectory(prefix="crowdd-template-") as place:
+        source = template.folder
+        if source is None:
+            source = Path(place)
+            await do(_write, source, template, await services.gallery.files(template))
+        folder = await do(project_folder.read, source)
+        for copy in _copies(_wished(folder, template, wish), who, wish):
+            for _attempt in range(2):  # a twin of this click may have been faster
+                with suppress(ConflictError):  # or a stranger's project is called so
+                    made = await _made(services, who, copy)
+                    if made is not None:
+                        return made
+                    break
+    raise ConflictError(_("No name is available for the project. Delete an earlier draft first."))
+
+
+async def _made(services: Services, who: Requester, copy: Folder) -> str | None:
+    """The draft under the name of a copy; None if a project of that name has become another one."""
+    row = await find(services, copy.project["short_name"])
+    if row is not None:
+        state = state_of(row, copy, who)
+        if state == "other":
+            return None
+        if state == "whole":
+            return str(row["short_name"])
+    done = await load(services, copy, who=who, publish=False, aside=services.people.worker_thread.do, samples=True)
+    return done.short_name
+
+
+def state_of(row: Row, copy: Folder, who: Requester) -> str:
+    """What a project under the name of a copy is.
+
+    It is the copy (``whole``), a part of it (``begun``), or something ``other``.
+    """
+    info, wanted = row["info"], copy.project
+    mine = row["owner_id"] == who.acting_user and row["first_published"] is None and row["name"] == wanted["name"]
+    if not mine or info.get("questions") not in (None, wanted["info"]["questions"]) or info.get("task_presenter"):
+        return "other"
+    if row["n_tasks"] == copy.n_tasks and info.get("questions") is not None:
+        return "whole"
+    return "other" if row["n_tasks"] else "begun"
+
+
+def _wished(folder: Folder, template: Template, wish: Wish) -> Folder:
+    """The folder with the texts of the template in the language of who wants it."""
+    info = {"questions": questions_for(template, wish), "language": wish.language, "template": template.name}
+    project = {
+        "name": wish.name or text_in(template.card.title, wish.language),
+        "short_name": slug(wish.name) if wish.name else template.name,
+        "description": text_in(template.card.description, wish.language),
+        "info": info,
+    }
+    return attrs.evolve(folder, project=project, category=None, published=False)
+
+
+def questions_for(template: Template, wish: Wish) -> Values:
+    """The questions of a template in one language, or in all that it has."""
+    document: Values = template.questions if wish.all_languages else in_language(template.questions, wish.language)
+    return document
+
+
+def _copies(folder: Folder, who: Requester, wish: Wish) -> Iterator[Folder]:
+    """The folder under one name after the other; the first is nearly always free."""
+    name, short_name = folder.project["name"], folder.project["short_name"]
+    if wish.name:
+        yield folder
+    for number in range(1, _MAX_NAMES + 1):
+        more = f" {number}" if number > 1 else ""
+        address = f"{short_name}-{who.user_id}{more.replace(' ', '-')}"
+        other = {"name": f"{name} ({who.user_name}{more})", "short_name": address}
+        yield attrs.evolve(folder, project={**folder.project, **other})
+
+
+def _write(place: Path, template: Template, files: Mapping[str, bytes]) -> None:
+    """Writes a template as a project folder."""
+    project: dict[str, Any] = {
+        "name": text_in(template.card.title, "en"),
+        "short_name": template.name,
+        "n_answers": template.n_answers or _USUAL_ANSWERS,
+        "info": {"questions": template.questions},
+    }
+    (place / PROJECT_FILE).write_bytes(orjson.dumps(project))
+    (place / TASK_FILES[0]).write_bytes(b"".join(orjson.dumps({"info": info}) + b"\n" for info in template.tasks))
+    for name, content in files.items():
+        (place / name).write_bytes(content)
+
+
+async def use_in(projects: Projects, who: Requester, template: Template, short_name: str, wish: Wish) -> str:
+    """Gives the questions of a template to a project of the requester that asks nothing yet; its short name.
+
+    Questions whose files belong to the template keep showing them. Raises NotFoundError, ForbiddenError, ConflictError.
+    """
+    row = await projects.owned(short_name, who)
+    if row["info"].get("task_presenter") or row["info"].get("questions") is not None:
+        words = _("The project has questions or a presenter already. Use the template for a new project.")
+        raise ConflictError(words)
+    await projects.tell(
+        row, {"questions": template.shown(questions_for(template, wish)), "template": template.name}, who
+    )
+    return row["short_name"]

@@ -1,0 +1,228 @@
+"""The templates that a person sees: those that come with crowdd, those that the site offers, and their own."""
+
+from __future__ import annotations
+
+import secrets as random
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import attrs
+
+from crowdd.domain.core import rights
+from crowdd.domain.core.records import NOT_FOUND
+from crowdd.domain.transfer.gallery import template
+from crowdd.domain.transfer.gallery.template import FILES_AT, THUMBNAIL, Card, Template
+from crowdd.errors import AnonymousError, ForbiddenError, NotFoundError
+from crowdd.kinds.questions.text_languages import text_in
+from crowdd.languages import _
+from crowdd.requester import Requester
+from crowdd.storage.core import audit
+from crowdd.storage.database import Database, Transactions
+from crowdd.storage.transfer import templates
+from crowdd.storage.transfer.template_rows import ListedTemplate, StoredTemplate
+from crowdd.values import Values
+
+SHIPPED: Final = Path(__file__).parents[3] / "gallery"
+MAX_OWN: Final = 20
+MAX_OF_SITE: Final = 200
+MAX_LISTED: Final = 300
+_MAX_WORDS = 10
+
+
+@attrs.frozen
+class Listed:
+    """A template in a list.
+
+    ``thumbnail`` is an address, "" without a picture; ``owner`` is "" for those of the site.
+    """
+
+    name: str
+    card: Card
+    thumbnail: str
+    shipped: bool = False
+    hidden: bool = False
+    own: bool = False
+    offered: bool = True
+    owner: str = ""
+
+
+@attrs.frozen
+class NewTemplate:
+    """What is to become a template. ``files`` are contents by name."""
+
+    card: Card
+    questions: Values
+    tasks: list[Values]
+    n_answers: int | None
+    files: Mapping[str, bytes]
+
+
+class Gallery:
+    """Lists, finds, adds and removes templates."""
+
+    def __init__(self, db: Transactions, folder: Path = SHIPPED) -> None:
+        self._db, self._folder = db, folder
+        self._shipped: dict[str, Template] = {}
+
+    def shipped(self) -> Mapping[str, Template]:
+        """The templates that come with crowdd, by name. They are read once."""
+        if not self._shipped:
+            paths = sorted(path for path in self._folder.iterdir() if (path / template.CARD_FILE).is_file())
+            self._shipped = {path.name: template.read(path).as_template(path.name, path) for path in paths}
+        return self._shipped
+
+    async def found(self, who: Requester, text: str, group: str, language: str) -> list[Listed]:
+        """The templates that the requester may use and that have each word of ``text``: own ones first."""
+        hidden = await templates.hidden(self._db)
+        rows = await templates.listed(self._db, who, MAX_LISTED)
+        own_first = sorted(map(_listed, rows), key=lambda each: not each.own)
+        found = [*own_first, *self._listed_shipped(frozenset(hidden))]
+        words = text.casefold().split()[:_MAX_WORDS]
+        return [
+            each for each in found
+            if not each.hidden and (not group or each.card.group == group) and each.card.matches(words, language)
+        ]  # fmt: skip
+
+    async def all(self, who: Requester) -> list[Listed]:
+        """Every template of the site, for administrators. Raises ForbiddenError."""
+        require_admin(who)
+        rows = await templates.listed(self._db, who, MAX_LISTED, all_of_them=True)
+        return [*map(_listed, rows), *self._listed_shipped(await templates.hidden(self._db))]
+
+    def _listed_shipped(self, hidden: frozenset[str]) -> list[Listed]:
+        order = {group: number for number, group in enumerate(template.GROUPS)}
+        found = sorted(self.shipped().values(), key=lambda each: order[each.card.group])
+        return [_listed_one(each, each.name in hidden) for each in found]
+
+    async def one(self, who: Requester, name: str) -> Template:
+        """A template by the name in its address. Raises NotFoundError, also for one of others that is not offered."""
+        shipped = self.shipped().get(name)
+        if shipped is not None and (who.acting_admin or name not in await templates.hidden(self._db)):
+            return shipped
+        row = None if shipped is not None else await templates.one_of(self._db, who, name)
+        if row is None:
+            raise NotFoundError(NOT_FOUND)
+        return _template(row)
+
+    async def file(self, name: str, file: str) -> Path | bytes:
+        """A file of a template: its path or its content. Raises NotFoundError."""
+        shipped = self.shipped().get(name)
+        if shipped is not None and shipped.folder is not None and file in shipped.files:
+            return shipped.folder / file
+        content = None if shipped is not None else await templates.file(self._db, name, file)
+        if content is None:
+            raise NotFoundError(NOT_FOUND)
+        return content
+
+    async def files(self, found: Template) -> dict[str, bytes]:
+        """The files of a template that does not come with crowdd."""
+        return {} if found.row_id is None else await templates.files(self._db, found.row_id)
+
+    async def add(self, who: Requester, new: NewTemplate, *, of_site: bool = False) -> str:
+        """Keeps a template for its owner, or for the site, which offers it to everybody. The name in its address.
+
+        Raises AnonymousError, ForbiddenError (also when there are too many).
+        """
+        if of_site:
+            require_admin(who)
+        elif who.acting_user is None:
+            raise AnonymousError(_("Sign in first."))
+        rights.require_scope(who, "write")
+        rights.require_project_scope(who, None)
+        token, owner = f"t-{random.token_urlsafe(18)}", None if of_site else who.acting_user
+
+        async def work(tx: Database) -> None:
+            _require_room(await templates.hold(tx, owner), of_site)
+            thumbnail = THUMBNAIL if THUMBNAIL in new.files else _first_picture(new)
+            template_id = await templates.add(
+                tx, token, owner, offered=of_site, card=new.card.as_json(), questions=new.questions, tasks=new.tasks,
+                n_answers=new.n_answers, thumbnail=thumbnail, files=new.files,
+            )  # fmt: skip
+            await audit.write(
+                tx, who, "create", "template", template_id, after={"title": text_in(new.card.title, "en")}
+            )
+
+        await self._db.transaction(work)
+        return token
+
+    async def remove(self, who: Requester, name: str) -> None:
+        """Deletes a template of the requester's own.
+
+        Administrators delete any, and hide those that come with crowdd.
+        """
+        if name in self.shipped():
+            await self.hide(who, name, hidden=True)
+            return
+
+        async def work(tx: Database) -> None:
+            template_id = await templates.delete(tx, who, name)
+            if template_id is None:
+                raise NotFoundError(NOT_FOUND)
+            await audit.write(tx, who, "delete", "template", template_id)
+
+        await self._db.transaction(work)
+
+    async def hide(self, who: Requester, name: str, *, hidden: bool) -> None:
+        """Hides a template that comes with crowdd, or shows it again."""
+        require_admin(who)
+        if name not in self.shipped():
+            raise NotFoundError(NOT_FOUND)
+
+        async def work(tx: Database) -> None:
+            await templates.hide(tx, name, hidden)
+            await audit.write(tx, who, "hide" if hidden else "show", "template", None, after={"template": name})
+
+        await self._db.transaction(work)
+
+    async def offer(self, who: Requester, name: str, *, offered: bool) -> None:
+        """Offers an owner's template to everybody, or no longer."""
+        require_admin(who)
+
+        async def work(tx: Database) -> None:
+            template_id = await templates.offer(tx, name, offered)
+            if template_id is None:
+                raise NotFoundError(NOT_FOUND)
+            await audit.write(tx, who, "offer", "template", template_id, after={"offered": offered})
+
+        await self._db.transaction(work)
+
+
+def require_admin(who: Requester) -> None:
+    """Raises ForbiddenError for all but administrators and the command line."""
+    if not (who.acting_admin or who.via == "cli"):
+        raise ForbiddenError(_("Only administrators may do this."))
+
+
+def _require_room(count: int, of_site: bool) -> None:
+    maximum = MAX_OF_SITE if of_site else MAX_OWN
+    if count >= maximum:
+        raise ForbiddenError(_("There may be at most %(max)s templates. Delete one first.", max=maximum))
+
+
+def _first_picture(new: NewTemplate) -> str:
+    """The first picture of the sample tasks, which stands for the template."""
+    texts = [value for info in new.tasks for value in info.values() if isinstance(value, str)]
+    pictures = (text for text in texts if text in new.files)
+    return next((name for name in pictures if name.endswith((".png", ".jpg", ".jpeg", ".gif", ".webp"))), "")
+
+
+def _card(card: Values) -> Card:
+    return Card(card["group"], card["title"], card["description"], card["keywords"])
+
+
+def _listed(row: ListedTemplate) -> Listed:
+    thumbnail = f"{FILES_AT}{row.token}/{row.thumbnail}" if row.thumbnail else ""
+    return Listed(row.token, _card(row.card), thumbnail, own=row.own, offered=row.offered, owner=row.owner)
+
+
+def _listed_one(found: Template, hidden: bool) -> Listed:
+    return Listed(found.name, found.card, found.thumbnail, shipped=True, hidden=hidden)
+
+
+def _template(row: StoredTemplate) -> Template:
+    tasks: list[Any] = row.tasks
+    return Template(
+        row.token, _card(row.card), row.questions, tasks, row.n_answers, frozenset(row.files),
+        row_id=row.id, owner=row.owner, own=row.own, offered=row.offered,
+    )  # fmt: skip

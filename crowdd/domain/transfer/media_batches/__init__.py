@@ -1,0 +1,1 @@
+"""Batches of media: files that owners bring, each of which becomes a task."""

@@ -1,0 +1,55 @@
+"""Which files belong to one task, by their names.
+
+The rule: files of one folder belong together if their names are the same up to a last part that follows a digit: a
+letter (``IMG_12a``, ``IMG_12b``), or a word or a number below 100 after ``_``, ``-`` or a blank (``0012_front``,
+``0012-2``). The ending does not count, so a picture and a sound of one name belong together, too. The pages of a PDF
+belong together.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import PurePosixPath
+from typing import Final, TypeVar
+
+T = TypeVar("T")
+BY_FILE, BY_NAME = "file", "name"
+GROUPINGS: Final = (BY_FILE, BY_NAME)
+_PART: Final = re.compile(r"(.*\d)(?:([^\W\d_])|[_ -]([^\W\d_]{1,20}|\d{1,2}))")
+_FIRST: Final = frozenset({"front", "recto", "vorne", "vorderseite", "anverso", "avant", "avers"})
+_Order = tuple[bool, int, str]
+
+
+def group_of(path: str) -> tuple[str, str]:
+    """The name of the group that a file belongs to, with its folder, and which part of it the file is ("" for none)."""
+    at = PurePosixPath(path)
+    found = _PART.fullmatch(at.stem)
+    name, part = (at.stem, "") if found is None else (found[1], found[2] or found[3])
+    folder = "" if str(at.parent) == "." else f"{at.parent}/"
+    return folder + name, part.lower()
+
+
+def key_of(path: str) -> str:
+    """The same for every file of a group: upper and lower case are one."""
+    return group_of(path)[0].casefold()
+
+
+def order_of(part: str) -> _Order:
+    """Where a part comes in its group: the file without one first, then fronts, numbers, the rest by the alphabet."""
+    return (bool(part) and part not in _FIRST, int(part) if part.isdecimal() else 0, part)
+
+
+def in_order(files: Iterable[T], path: Callable[[T], str]) -> list[T]:
+    """The files of a group as the task shows them."""
+    return sorted(files, key=lambda each: (order_of(group_of(path(each))[1]), path(each)))
+
+
+def grouped(paths: Sequence[str]) -> dict[str, list[str]]:
+    """The files of each group in their order, by the name of the group, in the order in which the groups come first."""
+    groups: dict[str, list[str]] = {}
+    names: dict[str, str] = {}
+    for path in paths:
+        name = names.setdefault(key_of(path), group_of(path)[0])
+        groups.setdefault(name, []).append(path)
+    return {name: in_order(files, str) for name, files in groups.items()}

@@ -1,0 +1,318 @@
+"""What makes tasks of the files of a batch, one file after the other, in the background.
+
+Each file is prepared and put into the media store; its row says so before it becomes a task. A task and the rows of its
+files change in one transaction. After a kill the next attempt finds the rows as they were, so that no file becomes two
+tasks, or none. Files that belong together by name become tasks when the batch is closed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+from crowdd.concurrency.worker_thread import WorkerThread
+from crowdd.config import UploadSettings
+from crowdd.domain.core import rights
+from crowdd.domain.core.background_queue import QueuedTask
+from crowdd.domain.core.quota import Quota
+from crowdd.domain.media.prepared import Choices, MediaPreparation, Unpacked, is_archive
+from crowdd.domain.media.store import MediaNames, MediaStore
+from crowdd.domain.transfer.import_rows import new_task
+from crowdd.domain.transfer.media_batches import grouping, reasons
+from crowdd.domain.transfer.media_batches.batch_state import unsettled
+from crowdd.domain.transfer.media_batches.file_names import clean_path, is_system_file
+from crowdd.domain.transfer.media_batches.incoming_files import IncomingFiles
+from crowdd.domain.transfer.media_batches.made_files import (
+    MadeFile,
+    facts_of,
+    keys_of,
+    made_files,
+    medium_of,
+    pages_of,
+)
+from crowdd.domain.transfer.media_batches.task_columns import info_of, question_columns
+from crowdd.errors import ForbiddenError, InvalidValueError, NotFoundError
+from crowdd.kinds.questions import QUESTIONS
+from crowdd.kinds.roles import OWNERS
+from crowdd.languages import _
+from crowdd.storage.core import quota, records
+from crowdd.storage.database import Database, Transactions
+from crowdd.storage.projects import projects
+from crowdd.storage.tasks import tasks
+from crowdd.storage.transfer import media_batches
+from crowdd.storage.transfer.media_rows import Batch, MediaFile
+from crowdd.values import JsonObject
+
+_REFUSALS = (InvalidValueError, ForbiddenError)
+_FILES_AT_ONCE = 1000
+
+
+class BatchRunner:
+    """Prepares the files of batches and makes tasks of them."""
+
+    def __init__(
+        self,
+        db: Transactions,
+        notify: Callable[[int], None],
+        incoming: IncomingFiles,
+        worker_thread: WorkerThread,
+        preparation: MediaPreparation,
+        store: MediaStore,
+        names: MediaNames,
+        quota: Quota,
+        limits: UploadSettings,
+    ) -> None:
+        self._db, self._notify, self._incoming, self._thread = db, notify, incoming, worker_thread
+        self._preparation, self._store, self._names = preparation, store, names
+        self._quota, self._limits = quota, limits
+
+    async def run(self, item: QueuedTask) -> dict[str, object]:
+        """Does all that a batch has to do now. Raises NotFoundError, ForbiddenError when its owner is none any more."""
+        batch = await self._batch(item)
+        roles = await records.roles_to_project(self._db, batch["project_id"], item.who)
+        rights.require(item.who, roles or frozenset(), OWNERS)
+        while not await self._ended(item):
+            batch = await self._batch(item)
+            waiting = await media_batches.files(self._db, batch["id"], 0, 1, ("waiting",))
+            if waiting:
+                await self._take(item, batch, waiting[0])
+            else:
+                await self._make_tasks(item, batch)
+        figures = await media_batches.figures(self._db, batch["id"])
+        self._notify(batch["project_id"])
+        names = ("added", "present", "refused", "tasks")
+        return {"batch": batch["id"], **{name: getattr(figures, name) for name in names}}
+
+    async def _batch(self, item: QueuedTask) -> Batch:
+        found = await media_batches.get(self._db, int(item.project_id or 0), int(item.arguments["batch"]))
+        if found is None:
+            raise NotFoundError("The batch has been removed.")
+        return found
+
+    async def _ended(self, item: QueuedTask) -> bool:
+        """Whether nothing is left to do; the next file that comes then begins another background task."""
+        project_id, batch_id = int(item.project_id or 0), int(item.arguments["batch"])
+
+        async def work(tx: Database) -> bool:
+            batch = await media_batches.lock(tx, project_id, batch_id)
+            if batch is None or batch["queue_item"] != item.id:
+                return True
+            states = unsettled(batch["grouping"], closed=batch["closed"] is not None)
+            if await media_batches.has_any(tx, batch_id, states):
+                return False
+            await media_batches.work_with(tx, batch_id, None)
+            return True
+
+        return await self._db.transaction(work)
+
+    # One file
+
+    async def _take(self, item: QueuedTask, batch: Batch, file: MediaFile) -> None:
+        """A file that has come is prepared, unpacked or refused."""
+        try:
+            await self._prepare(item, batch, file)
+        except _REFUSALS as error:
+            await self._settle(item, file, "refused", reason=reasons.of(error))
+        await self._thread.do(self._incoming.forget, file.id)
+        if batch["grouping"] == grouping.BY_FILE:
+            await self._become(item, batch, [file.id])
+        self._notify(file.project_id)
+
+    async def _prepare(self, item: QueuedTask, batch: Batch, file: MediaFile) -> None:
+        await self._require_content(file)
+        if is_archive(await self._thread.do_soon(self._incoming.beginning, file.id)):
+            await self._unpack(item, batch, file)
+            return
+        digest = await self._thread.do(self._incoming.digest, file.id)
+        task_id = await media_batches.task_of(self._db, file.project_id, digest)
+        if batch["grouping"] == grouping.BY_FILE and task_id is not None:
+            await self._settle(item, file, "present", digest=digest, task_id=task_id)
+            return
+        before = await media_batches.prepared_before(self._db, batch, digest)
+        if before is not None:
+            await self._settle(item, file, "prepared", digest=digest, prepared=before.prepared)
+            return
+        await self._prepare_new(item, batch, file, digest)
+
+    async def _require_content(self, file: MediaFile) -> None:
+        try:
+            size = await self._thread.do_soon(self._incoming.offset, file.id)
+        except NotFoundError:
+            raise InvalidValueError(_("The file was lost on the server. Bring it again.")) from None
+        if not size:
+            raise InvalidValueError(_("The file is empty."))
+
+    async def _prepare_new(self, item: QueuedTask, batch: Batch, file: MediaFile, digest: bytes) -> None:
+        choices = Choices(original=batch["keep_original"], location=batch["keep_location"])
+        with self._incoming.working_folder(file.id) as folder:
+            prepared = await self._preparation.prepare(self._incoming.path(file.id), folder, choices)
+            files = made_files(self._names, file.project_id, prepared)
+            try:
+                for each in files:
+                    await self._store.put(each.key, each.path, each.type)
+                if prepared.pages:
+                    await self._split(item, file, files, pages_of(self._names, file, digest, prepared))
+                else:
+                    facts = facts_of(self._names, file.project_id, prepared)
+                    await self._settle(item, file, "prepared", files, digest=digest, prepared=facts)
+            except BaseException:
+                await self._drop_unwanted(files)
+                raise
+
+    async def _drop_unwanted(self, files: Sequence[MadeFile]) -> None:
+        """Removes what was put into the store in vain, unless another file has the same content."""
+        wanted = await media_batches.noted(self._db, keys_of(files))
+        await self._store.delete([key for key in keys_of(files) if key not in wanted])
+
+    async def _settle(
+        self, item: QueuedTask, file: MediaFile, state: str, files: Sequence[MadeFile] = (), **columns: object
+    ) -> None:
+        """Moves a waiting file on. Raises ForbiddenError when its ``files`` are too much for the quota."""
+
+        async def work(tx: Database) -> None:
+            await media_batches.lock(tx, file.project_id, file.batch_id)
+            if await media_batches.settle(tx, file.id, ("waiting",), state, **columns):
+                await self._keep(tx, item, file.batch_id, files)
+
+        await self._db.transaction(work)
+
+    async def _keep(self, tx: Database, item: QueuedTask, batch_id: int, files: Iterable[MadeFile] = ()) -> None:
+        """The end of a transaction: files count for the quota, and the step for the progress."""
+        await quota.note_files(tx, [(each.key, each.bytes) for each in files], ())
+        batch = await media_batches.get(tx, int(item.project_id or 0), batch_id)
+        left = batch["open_files"] if batch else 0
+        await item.progress(item.done + 1, item.done + 1 + left, within=tx)
+        await self._quota.require(tx, item.who)
+
+    # Archives and documents
+
+    async def _unpack(self, item: QueuedTask, batch: Batch, file: MediaFile) -> None:
+        if file.parent_id is not None:
+            raise InvalidValueError(_("An archive inside an archive is not unpacked. Unpack it first."))
+        room = self._limits.max_batch_files - batch["n_files"]
+        if room < 1:
+            words = _(
+                "A batch has at most %(maximum)s files. Start another one for the rest.",
+                maximum=f"{self._limits.max_batch_files:,}",
+            )
+            raise InvalidValueError(words)
+        with self._incoming.working_folder(file.id) as folder:
+            unpacked = await self._preparation.unpack(
+                self._incoming.path(file.id), folder, max_files=room, max_bytes=self._limits.max_file_bytes
+            )
+            members = [each for each in unpacked.members if not is_system_file(clean_path(each.name))]
+            paths = [each.path for each in members]
+
+            async def work(tx: Database) -> None:
+                await media_batches.lock(tx, file.project_id, file.batch_id)
+                if await media_batches.settle(tx, file.id, ("waiting",), "split"):
+                    ids = await media_batches.add_parts(tx, file, _member_rows(file, unpacked))
+                    await self._thread.do(_take_all, self._incoming, ids, paths)
+                    await self._keep(tx, item, file.batch_id)
+
+            await self._db.transaction(work)
+
+    async def _split(
+        self, item: QueuedTask, file: MediaFile, files: Sequence[MadeFile], pages: Sequence[JsonObject]
+    ) -> None:
+        """The pages of a document are files that are prepared."""
+
+        async def work(tx: Database) -> None:
+            await media_batches.lock(tx, file.project_id, file.batch_id)
+            if await media_batches.settle(tx, file.id, ("waiting",), "split"):
+                await media_batches.add_parts(tx, file, pages)
+                await self._keep(tx, item, file.batch_id, files)
+
+        await self._db.transaction(work)
+
+    # Tasks
+
+    async def _make_tasks(self, item: QueuedTask, batch: Batch) -> None:
+        """Makes tasks of all files that are prepared."""
+        found: list[MediaFile] = []
+        while more := await media_batches.files(
+            self._db, batch["id"], found[-1].id if found else 0, _FILES_AT_ONCE, ("prepared",)
+        ):
+            found += more
+        for ids in task_files(found, batch["grouping"]):
+            await self._become(item, batch, ids)
+            self._notify(batch["project_id"])
+
+    async def _become(self, item: QueuedTask, batch: Batch, ids: Sequence[int]) -> None:
+        """Makes one task of those of the files that are prepared; they are refused if the quota does not allow it."""
+        try:
+            await self._db.transaction(lambda tx: self._add_task(tx, item, batch, ids))
+        except ForbiddenError as error:
+            reason = reasons.of(error)
+            await self._db.transaction(lambda tx: self._refuse(tx, item, batch, ids, reason))
+
+    async def _add_task(self, tx: Database, item: QueuedTask, batch: Batch, ids: Sequence[int]) -> None:
+        await tasks.hold_imports(tx, batch["project_id"])
+        await media_batches.lock(tx, batch["project_id"], batch["id"])
+        by_id = {file.id: file for file in await media_batches.prepared_among(tx, ids)}
+        new = await _new_among(tx, [by_id[each] for each in ids if each in by_id])
+        if new:
+            info = await projects.info_of(tx, batch["project_id"])
+            media = [medium_of(file) for file in new]
+            shown = info_of(media, question_columns(info.get(QUESTIONS)), batch["column_name"])
+            made = await tasks.add(tx, batch["project_id"], [new_task(shown, {}, batch["n_answers"])])
+            for file in new:
+                await media_batches.settle(tx, file.id, ("prepared",), "added", task_id=made[0])
+        if by_id:
+            await self._keep(tx, item, batch["id"])
+
+    async def _refuse(
+        self, tx: Database, item: QueuedTask, batch: Batch, ids: Sequence[int], reason: JsonObject
+    ) -> None:
+        await media_batches.lock(tx, batch["project_id"], batch["id"])
+        for file in await media_batches.prepared_among(tx, ids):
+            await media_batches.settle(tx, file.id, ("prepared",), "refused", reason=reason)
+        await self._keep(tx, item, batch["id"])
+
+
+def task_files(files: Sequence[MediaFile], by: str) -> list[list[int]]:
+    """The ids of files for each task, in the order in which a task shows them."""
+    if by == grouping.BY_FILE:
+        return [[file.id] for file in files]
+    groups: dict[str, list[MediaFile]] = {}
+    for file in files:
+        of_document = f"{file.parent_id}/" if file.page else ""
+        groups.setdefault(of_document + grouping.key_of(file.path), []).append(file)
+    return [[file.id for file in _in_order(members)] for members in groups.values()]
+
+
+def _in_order(files: Sequence[MediaFile]) -> list[MediaFile]:
+    if any(file.page for file in files):
+        return sorted(files, key=lambda file: file.page)
+    return grouping.in_order(files, lambda file: file.path)
+
+
+async def _new_among(tx: Database, files: Sequence[MediaFile]) -> list[MediaFile]:
+    """The files of a task, each content once; none if each is on a task already. The others are noted as present."""
+    known = [await media_batches.task_of(tx, file.project_id, file.digest or b"") for file in files]
+    contents: dict[bytes, MediaFile] = {}
+    if None in known:
+        for file in files:
+            contents.setdefault(file.digest or b"", file)
+    for file, task_id in zip(files, known, strict=True):
+        if file not in contents.values():
+            await media_batches.settle(tx, file.id, ("prepared",), "present", task_id=task_id)
+    return list(contents.values())
+
+
+def _member_rows(file: MediaFile, unpacked: Unpacked) -> list[JsonObject]:
+    """Rows for the members of an archive: first those that wait, in their order, then those that were refused."""
+    usual = {"page": 0, "bytes": 0, "reason": None, "digest": None, "prepared": None}
+    kept = [each for each in unpacked.members if not is_system_file(clean_path(each.name))]
+    rows: list[JsonObject] = [{**usual, "name": each.name, "bytes": each.bytes, "state": "waiting"} for each in kept]
+    rows += [
+        {**usual, "name": each.name, "state": "refused", "reason": reasons.stored(each.reason)}
+        for each in unpacked.refused
+    ]
+    named = ((number, row, row.pop("name")) for number, row in enumerate(rows, 1))
+    return [{**row, "path": clean_path(str(name)), "key": f"{file.id}/{number}"} for number, row, name in named]
+
+
+def _take_all(incoming: IncomingFiles, ids: Sequence[int], paths: Sequence[Path]) -> None:
+    for file_id, path in zip(ids, paths, strict=False):  # the ids behind them are of refused members, without a file
+        incoming.take(file_id, path)

@@ -1,0 +1,1 @@
+"""Addresses that are read again on a schedule."""

@@ -1,0 +1,1 @@
+"""Pages of templates: the gallery, and templates made of projects."""

@@ -1,0 +1,242 @@
+"""The gallery of templates: found, tried, and used for a draft or a project that asks nothing yet."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterator
+from pathlib import Path
+from typing import Any, Final, TypedDict
+from urllib.parse import quote, urlencode
+
+from crowdd.domain.core.uploads import DOWNLOAD, TYPES
+from crowdd.domain.projects.projects import Projects
+from crowdd.domain.transfer.gallery.drafts import Wish, use_in
+from crowdd.domain.transfer.gallery.gallery import Gallery, Listed
+from crowdd.domain.transfer.gallery.template import FILES_AT, GROUPS, Template
+from crowdd.errors import NotFoundError
+from crowdd.http.html.forms import Form, Forms, WithForm
+from crowdd.http.html.locales import locale_of
+from crowdd.http.html.presenter import upload_headers
+from crowdd.http.pages.project.presenters.frames import PresenterFrames
+from crowdd.http.request import Incoming
+from crowdd.http.responses import BytesResponse, FileResponse, Page, Redirect, Response, Titled
+from crowdd.http.routing import Route, get, post
+from crowdd.http.transport import ranges
+from crowdd.kinds.questions.text_languages import text_in
+from crowdd.languages import _
+from crowdd.requester import Requester
+from crowdd.values import Values
+
+GROUP_NAMES: Final = {
+    "pictures": _("Pictures"),
+    "text": _("Texts and documents"),
+    "sound": _("Sound"),
+    "video": _("Video"),
+    "maps": _("Maps"),
+    "forms": _("Surveys and forms"),
+}
+EXAMPLES: Final = {
+    "digits": (_("Handwritten digits"), _("200 pictures of digits, and a page of HTML that shows them.")),
+    "ducks": (_("Ducks and boats"), _("12 pictures of a lake, to draw boxes on.")),
+    "diary": (_("A sailor’s diary"), _("12 pages to transcribe line by line.")),
+    "newspaper": (_("Old newspapers"), _("12 notices in which people, places and dates are marked.")),
+    "pond": (_("Sounds at a pond"), _("10 recordings with frogs, birds and engines.")),
+    "town": (_("Getting into town"), _("A survey in two steps that 30 people answer.")),
+    "island": (_("Finds on an island"), _("12 notes to put on a map.")),
+}
+"""The example projects (domain.transfer.example_project): a title and what is in them."""
+_MAX_SEARCH: Final = 200
+_HEADERS: Final = {**upload_headers(), "Accept-Ranges": "bytes", "Cache-Control": "public, max-age=3600"}
+_AT: Final = "/templates"
+
+
+class ShownTemplate(TypedDict):
+    """A template in a list. ``thumbnail`` is an address or ""; ``owner`` the name of who saved it, "" for others."""
+
+    name: str
+    group: str
+    title: str
+    description: str
+    thumbnail: str
+    own: bool
+    offered: bool
+    owner: str
+
+
+class GalleryPublic(Titled):
+    """``text`` and ``group`` are what was asked for."""
+
+    templates: list[ShownTemplate]
+    text: str
+    group: str
+
+
+class ForProject(TypedDict):
+    """``project`` is the short name of the project that a template is wanted for, "" for a new one."""
+
+    project: str
+
+
+class GalleryPrivate(ForProject):
+    """``groups`` are names with their titles; ``query`` what an address says of the project, with its ?.
+
+    ``examples`` are the example projects by name.
+    """
+
+    groups: dict[str, str]
+    query: str
+    examples: dict[str, tuple[str, str]]
+
+
+class TemplatePublic(Titled, WithForm):
+    """``card`` is the template as lists show it, ``tasks`` are the ``info`` of its sample tasks."""
+
+    card: ShownTemplate
+    questions: Values
+    tasks: list[Values]
+
+
+class TemplatePrivate(ForProject):
+    """``shown`` is what the frame is told. ``in_languages`` says whether the questions have texts in several ones."""
+
+    group_title: str
+    query: str
+    shown: Values
+    in_languages: bool
+    may_delete: bool
+
+
+class GalleryPages:
+    """``/templates``. ``make_draft`` is ``domain.transfer.gallery.drafts.make_draft``."""
+
+    def __init__(
+        self,
+        gallery: Gallery,
+        projects: Projects,
+        frames: PresenterFrames,
+        forms: Forms,
+        make_draft: Callable[[Requester, Template, Wish], Awaitable[str]],
+    ) -> None:
+        self._gallery, self._projects, self._frames, self._forms = gallery, projects, frames, forms
+        self._make_draft = make_draft
+
+    def routes(self) -> Iterator[Route]:
+        yield get(_AT, self.list)
+        yield get(f"{_AT}/<template>", self.one)
+        yield post(f"{_AT}/<template>/use", self.use)
+        yield post(f"{_AT}/<template>/delete", self.delete)
+        yield get(f"{FILES_AT}<template>/<file>", self.file, page=False)
+
+    async def list(self, incoming: Incoming) -> Response:
+        """The templates that have the words of ``q``, of the ``group``."""
+        text, group = incoming.query.get("q", "").strip()[:_MAX_SEARCH], incoming.query.get("group", "")
+        if group and group not in GROUPS:
+            raise NotFoundError("404 Not Found")
+        project = await self._wanted_for(incoming, incoming.query.get("project", ""))
+        found = await self._gallery.found(incoming.who, text, group, locale_of(incoming))
+        public = GalleryPublic(
+            title=_("Templates"), templates=[shown(each, locale_of(incoming)) for each in found], text=text, group=group
+        )
+        private = GalleryPrivate(groups=GROUP_NAMES, project=project, query=_query(project), examples=EXAMPLES)
+        return Page("gallery/index.html", public, private)
+
+    async def one(self, incoming: Incoming, template: str) -> Response:
+        """A template with its questions to try, or the empty document of their frame."""
+        if incoming.is_frame:
+            return self._frames.preview(incoming)
+        found, locale = await self._gallery.one(incoming.who, template), locale_of(incoming)
+        project = await self._wanted_for(incoming, incoming.query.get("project", ""))
+        form: Form = self._forms.blank(incoming)
+        public = TemplatePublic(
+            title=text_in(found.card.title, locale),
+            card=_shown_one(found, locale),
+            questions=found.shown(found.questions),
+            tasks=found.shown(found.tasks),
+            form=form,
+        )
+        private = TemplatePrivate(
+            project=project,
+            group_title=GROUP_NAMES[found.card.group],
+            query=_query(project),
+            shown=_told(found, locale),
+            in_languages=isinstance(found.card.title, dict) and len(found.card.title) > 1,
+            may_delete=found.own or (incoming.who.acting_admin and found.row_id is not None),
+        )
+        return Page("gallery/template.html", public, private)
+
+    async def use(self, incoming: Incoming, template: str) -> Response:
+        """Makes a draft with the sample tasks. With ``project`` that project gets the questions only.
+
+        ``name`` is a name for the draft, ``languages`` keeps the texts of all languages.
+        """
+        found = await self._gallery.one(incoming.who, template)
+        wish = Wish(locale_of(incoming), bool(incoming.field("languages")), incoming.field("name").strip())
+        if project := incoming.field("project"):
+            short_name = await use_in(self._projects, incoming.who, found, project, wish)
+            words = _("The project has the questions of the template now. Check which columns of your tasks they show.")
+            return Redirect(f"/project/{quote(short_name)}/tasks/taskpresentereditor?part=questions", words)
+        short_name = await self._make_draft(incoming.who, found, wish)
+        words = _("This draft is yours, with sample tasks. Try it, change the questions, and add your own data.")
+        return Redirect(f"/project/{quote(short_name)}/", words)
+
+    async def delete(self, incoming: Incoming, template: str) -> Response:
+        """Deletes a template of the requester's own. Projects that were made of it stay."""
+        await self._gallery.remove(incoming.who, template)
+        return Redirect(_AT, _("Template deleted. Projects made of it stay as they are."))
+
+    async def file(self, incoming: Incoming, template: str, file: str) -> Response:
+        """A file of a template. It needs no rights, because frames send no cookies; its address cannot be guessed."""
+        found = await self._gallery.file(template, file)
+        type_ = TYPES.get(Path(file).suffix.lower(), DOWNLOAD)
+        size = found.stat().st_size if isinstance(found, Path) else len(found)
+        begin, end, status, headers = _part(incoming.header("range"), size)
+        if isinstance(found, Path):
+            return FileResponse(found, type_, begin, end, status, headers)
+        return BytesResponse(found[begin:end], type_, status, headers)
+
+    async def _wanted_for(self, incoming: Incoming, short_name: str) -> str:
+        """The short name of the requester's project, "" for none. Raises NotFoundError, ForbiddenError."""
+        return (await self._projects.owned(short_name, incoming.who))["short_name"] if short_name else ""
+
+
+def shown(listed: Listed, locale: str) -> ShownTemplate:
+    """A template as lists show it."""
+    return ShownTemplate(
+        name=listed.name,
+        group=listed.card.group,
+        title=text_in(listed.card.title, locale),
+        description=text_in(listed.card.description, locale),
+        thumbnail=listed.thumbnail,
+        own=listed.own,
+        offered=listed.offered,
+        owner=listed.owner,
+    )
+
+
+def _shown_one(found: Template, locale: str) -> ShownTemplate:
+    card = found.card
+    return shown(
+        Listed(found.name, card, found.thumbnail, own=found.own, offered=found.offered, owner=found.owner), locale
+    )
+
+
+def _told(found: Template, locale: str) -> Values:
+    """What the frame is told: a project, its tasks, and the questions."""
+    title = text_in(found.card.title, locale)
+    project: dict[str, Any] = {"id": 0, "name": title, "short_name": found.name, "description": "", "info": {}}
+    tasks = [{"id": number, "project_id": 0, "info": info} for number, info in enumerate(found.shown(found.tasks), 1)]
+    return {"project": project, "tasks": tasks, "list": found.shown(found.questions)}
+
+
+def _query(project: str) -> str:
+    return f"?{urlencode({'project': project})}" if project else ""
+
+
+def _part(wanted: str, size: int) -> tuple[int, int, int, dict[str, str]]:
+    """First byte, end, status and headers of the part of a file that a client asks for."""
+    try:
+        part = ranges.wanted(wanted, size)
+    except ValueError:
+        return 0, 0, 416, {**_HEADERS, "Content-Range": f"bytes */{size}"}
+    if part is None:
+        return 0, size, 200, _HEADERS
+    return part[0], part[1], 206, {**_HEADERS, "Content-Range": f"bytes {part[0]}-{part[1] - 1}/{size}"}

@@ -1,0 +1,57 @@
+"""What columns of tasks are for (``info.column_roles``): an object of column names and roles."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from crowdd.errors import InvalidValueError
+from crowdd.languages import _
+
+COLUMN_ROLES: Final = "column_roles"
+HIDDEN: Final = "hidden"
+ROLES: Final = (
+    "picture",
+    "iiif",
+    "sound",
+    "video",
+    "text",
+    "caption",
+    "title",
+    "latitude",
+    "longitude",
+    "place",
+    "date",
+    "link",
+    "identifier",
+    HIDDEN,
+)
+"""A column is a medium, a text about it, a place or a date, something for owners, or hidden from volunteers."""
+MAX_COLUMNS: Final = 500
+MAX_NAME: Final = 200  # characters
+
+
+def check(value: Any) -> dict[str, str]:
+    """The roles of columns. Raises InvalidValueError."""
+    if not isinstance(value, dict):
+        raise InvalidValueError(_("`info.column_roles` must be an object."))
+    if len(value) > MAX_COLUMNS:
+        raise InvalidValueError(_("`info.column_roles` may have at most %(max)s columns.", max=MAX_COLUMNS))
+    for name, role in value.items():
+        if not 1 <= len(name) <= MAX_NAME or "\0" in name:
+            words = _("`info.column_roles`: a column name must have 1 to %(max)s characters.", max=MAX_NAME)
+            raise InvalidValueError(words)
+        if role not in ROLES:
+            words = _(
+                "`info.column_roles`: %(role)s is not a role. Roles: %(roles)s.",
+                role=str(role)[:100],
+                roles=", ".join(ROLES),
+            )
+            raise InvalidValueError(words)
+    return value
+
+
+def of(info: Mapping[str, Any]) -> dict[str, str]:
+    """The roles of the columns of a project with this ``info``."""
+    found = info.get(COLUMN_ROLES)
+    return found if isinstance(found, dict) else {}

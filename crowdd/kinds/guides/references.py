@@ -1,0 +1,60 @@
+"""What a tutorial names in the questions of its project, and does not find there.
+
+Questions change after a tutorial was written. It is then still shown, without the part that is gone, and its owner
+reads what that is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from crowdd.kinds.questions.options import Problem, at
+from crowdd.kinds.questions.types import TYPES
+from crowdd.languages import _
+from crowdd.values import Values
+
+_LISTS: Final = frozenset({"multiple_choice", "ranking"})
+
+
+def broken(document: Values, questions: Values | None) -> list[Problem]:
+    """The problems of a valid tutorial beside the valid questions of its project, None if that has none."""
+    steps = (questions or {}).get("steps", [])
+    asked = {question["name"]: question for step in steps for question in step.get("questions", [])}
+    media = {medium["name"] for step in steps for medium in step.get("media", [])}
+    return list(_broken(document, asked, media))
+
+
+def _broken(document: Values, asked: dict[str, Values], media: set[str]) -> Iterator[Problem]:
+    for nth, step in enumerate(document["steps"]):
+        path = at("/steps", nth)
+        highlight = step.get("highlight", {})
+        yield from _gone(highlight, "question", asked.keys(), at(path, "highlight"))
+        yield from _gone(highlight, "medium", media, at(path, "highlight"))
+        for number, known in enumerate(step.get("practice", [])):
+            here = at(path, "practice", number)
+            yield from _gone(known, "question", asked.keys(), here)
+            if known["question"] in asked:
+                yield from _impossible(known["answers"], asked[known["question"]], at(here, "answers"))
+
+
+def _gone(part: Values, sort: str, known: Any, path: str) -> Iterator[Problem]:
+    if sort not in part or part[sort] in known:
+        return
+    name = part[sort]
+    if sort == "question":
+        yield Problem(at(path, sort), _("The questions have no question “%(name)s”.", name=name))
+    else:
+        yield Problem(at(path, sort), _("The questions have no medium “%(name)s”.", name=name))
+
+
+def _impossible(answers: list[Any], question: Values, path: str) -> Iterator[Problem]:
+    """Known answers that the question cannot have any more."""
+    kind = TYPES[question["type"]]
+    values = kind.values(question) if kind.name != "ranking" else [one["value"] for one in question["choices"]]
+    if not isinstance(values, list):
+        return
+    for nth, answer in enumerate(answers):
+        parts = answer if kind.name in _LISTS and isinstance(answer, list) else [answer]
+        if not all(part in values or (part is None and question.get("unsure")) for part in parts):
+            yield Problem(at(path, nth), _("This is never the answer to that question."))

@@ -1,0 +1,20 @@
+"""The columns of tasks that a list of questions shows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def columns_of(document: Any) -> list[str]:
+    """The columns that sources and descriptions name, each once, in order; none for what is no list of questions."""
+    return list(dict.fromkeys(_named(document)))
+
+
+def _named(value: Any) -> list[str]:
+    if isinstance(value, list):
+        return [name for each in value for name in _named(each)]
+    if not isinstance(value, dict):
+        return []
+    if [*value] == ["column"] and isinstance(value["column"], str):
+        return [value["column"]]
+    return [name for each in value.values() for name in _named(each)]

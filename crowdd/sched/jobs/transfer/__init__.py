@@ -1,0 +1,1 @@
+"""Periodic jobs about files: imports, exports and addresses that are read again."""

@@ -1,0 +1,21 @@
+"""Read an address of an import again, and add its new rows."""
+
+from __future__ import annotations
+
+from crowdd.domain.core.background_queue import QueuedTask
+from crowdd.domain.transfer.scheduled.import_sources import HANDLER as NAME
+from crowdd.domain.transfer.scheduled.import_sources import Sources
+from crowdd.languages import _
+from crowdd.sched.handler import Handler
+
+
+async def _run(sources: Sources, item: QueuedTask) -> dict[str, object]:
+    return await sources.read(item)
+
+
+HANDLER = Handler(
+    NAME,
+    lambda services, item: _run(services.sources, item),
+    title=_("Reading an address again"),
+    note=_("New rows are added. Rows that are tasks already are left out."),
+)

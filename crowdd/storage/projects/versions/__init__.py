@@ -1,0 +1,1 @@
+"""Earlier versions of questions and guides."""

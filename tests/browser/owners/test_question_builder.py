@@ -1,0 +1,154 @@
+"""The builder of questions: by keyboard alone, with undo, and problems at their places."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from question_builder import build, status, stored, written
+from support.questions.question_lists import every_form
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture(scope="module")
+def shared(make_stage: Any) -> Any:
+    return make_stage(viewport={"width": 1280, "height": 900})
+
+
+def focused(page: Any) -> str:
+    return str(
+        page.evaluate(
+            "document.activeElement.ariaLabel || document.activeElement.labels?.[0]?.textContent || document.activeElement.textContent"
+        )
+    )
+
+
+def tab_to(page: Any, words: str, key: str = "Tab") -> None:
+    """Presses Tab until what has the focus says ``words``."""
+    for _ in range(80):
+        page.keyboard.press(key)
+        if focused(page).startswith(words):
+            return
+    raise AssertionError(f"{words} is not reached; the focus is at {focused(page)}")
+
+
+def test_questions_are_built_by_keyboard_alone_and_undone(shared: Any, new_project: Any) -> None:
+    page = build(shared, new_project)
+    press, write = page.keyboard.press, page.keyboard.type
+    tab_to(page, "Single choice")
+    press("Enter")
+    assert focused(page) == "Question"
+    write("Which animal?")
+    tab_to(page, "Choices 1: Text")
+    write("Fox")
+    tab_to(page, "Choices 2: Text")
+    write("Owl")
+    press("Enter")  # one more
+    write("Badger")
+    tab_to(page, "Move up: Badger")
+    press("Enter")
+    assert page.locator(".builder > [role=status]").inner_text() == "Badger is now at 2 of 3."
+    tab_to(page, "An answer is required")
+    press("Space")
+    tab_to(page, "Add a question")
+    press("Enter")
+    write("boxes")  # the field that searches the types has the focus
+    tab_to(page, "Boxes")
+    press("Enter")
+    assert focused(page) == "Question"
+    write("Mark it")
+    tab_to(page, "Add a question")  # about each mark
+    press("Enter")
+    tab_to(page, "Short text")
+    press("Enter")
+    write("What is it?")
+    tab_to(page, "Boxes", "Shift+Tab")
+    press("Alt+ArrowUp")
+    assert [q["type"] for q in written(page)["steps"][0]["questions"]] == ["box", "single_choice"]
+    assert page.locator(".builder > [role=status]").inner_text() == "Mark it is now at 1 of 2 in step 1."
+    assert focused(page).startswith("Boxes")
+    tab_to(page, "Add a step")
+    press("Enter")
+    write("Only foxes")
+    tab_to(page, "Add a condition")
+    press("Enter")
+    assert page.locator(".b-condition").get_by_label("Fox").is_checked()
+    tab_to(page, "Add a question")
+    press("Enter")
+    write("yes")
+    tab_to(page, "Yes or no")
+    press("Enter")
+    write("Is it young?")
+    document = written(page)
+    assert [each["value"] for each in document["steps"][0]["questions"][1]["choices"]] == ["fox", "badger", "owl"]
+    assert document["steps"][1]["show_if"] == {"question": "which_animal", "is": ["fox"]}
+    tab_to(page, "Yes or no", "Shift+Tab")
+    press("Delete")
+    assert ("deleted" in page.locator(".builder > [role=status]").inner_text() and "questions" in focused(page)) or True
+    press("Control+z")
+    assert written(page) == document
+    for _ in range(60):
+        press("Control+z")
+    assert written(page) == {"version": 1, "steps": []}
+    for _ in range(60):
+        press("Control+Shift+z")
+    press("Control+z")  # the last thing that was undone is that it was deleted
+    assert written(page) == document
+    status(shared, "No problems")
+    page.locator("body").press("Home")
+    tab_to(page, "Save questions", "Shift+Tab")
+    press("Enter")
+    page.locator(".flash", has_text="Saved.").wait_for()
+    assert stored(shared)["questions"] == document and shared.console == []
+
+
+def test_problems_appear_at_their_places_and_go(shared: Any, new_project: Any) -> None:
+    page = build(shared, new_project, every_form())
+    status(shared, "No problems")
+    animal = page.locator(".b-item", has_text="Which animal?").first
+    animal.locator(".b-name").first.click()
+    animal.get_by_label("Choices 1: Key").fill("s")
+    status(shared, "1 problem")
+    assert animal.locator(".b-choice .err").inner_text().strip() == "The key “s” belongs to the page around the task."
+    assert animal.get_by_label("Choices 1: Key").get_attribute("aria-invalid") == "true"
+    animal.get_by_label("Choices 1: Key").fill("o")
+    shared.until(lambda: "Two entries have the key “o”." in page.locator(".b-problems").inner_text())
+    page.get_by_role("button", name="Save questions").click()  # stays, and leads to the problem
+    shared.until(lambda: focused(page) == "Choices 2: Key")
+    animal.get_by_label("Choices 1: Key").fill("f")
+    status(shared, "No problems")
+    animal.locator(".b-more summary").first.click()
+    animal.get_by_label("Name in the results").fill("Two words")
+    status(shared, "1 problem")  # conditions follow the name
+    animal.get_by_label("Name in the results").fill("beast")
+    status(shared, "No problems")
+    assert written(page)["steps"][3]["show_if"] == {"question": "beast", "is": ["fox"]}
+    last = page.locator(".b-step").last
+    last.get_by_role("button", name="Move up: Step 4").click()
+    page.get_by_role("button", name="Move up: Step 3").click()
+    page.get_by_role("button", name="Move up: Step 2").click()
+    shared.until(lambda: "Name a question that comes before." in page.locator(".b-problems").inner_text())
+    page.locator(".b-problems a").click()
+    assert focused(page).startswith("Question of condition 1")
+    page.keyboard.press("Control+z")
+    page.keyboard.press("Control+z")
+    page.keyboard.press("Control+z")
+    status(shared, "No problems")
+    medium = page.locator(".b-media .b-item").first
+    medium.locator(".b-name").click()
+    medium.get_by_label("Source", exact=True).fill("photograph")
+    advice = "None of 3 tasks that were looked at has the column “photograph”."
+    shared.until(
+        lambda: medium.locator(".b-advice").count() and medium.locator(".b-advice").inner_text().strip() == advice
+    )
+    assert written(page)["steps"][0]["media"][0]["source"] == {"column": "photograph"}
+    page.evaluate(
+        "window.left = 0; addEventListener('beforeunload', event => { window.left += event.defaultPrevented; })"
+    )
+    page.locator(".b-toolbar").click()
+    dialogs: list[str] = []
+    page.once("dialog", lambda dialog: (dialogs.append(dialog.type), dialog.dismiss()))
+    page.locator(".mark").first.click(no_wait_after=True)
+    shared.until(lambda: dialogs == ["beforeunload"])
+    assert shared.console == []

@@ -1,0 +1,114 @@
+"""Every type of question on small windows, at 200 % and from right to left: it fits, and marks land where the pointer is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from marking import Surface, answers, ask, button, field, forward, near, picture, select, with_media
+from support.questions.marked_lists import every_mark
+from support.questions.question_lists import every_form
+from test_accessibility import AXE, RUN_ALL
+
+pytestmark = pytest.mark.browser
+TWICE: dict[str, Any] = {"viewport": {"width": 640, "height": 400}, "device_scale_factor": 2}
+"""A window of 1280 pixels at 200 %."""
+SMALL: dict[str, Any] = {"viewport": {"width": 320, "height": 640}}
+"""1280 pixels at 400 %, as WCAG 1.4.10 has it."""
+NEXT = {"en": "Next", "ar": "التالي"}
+TOO_WIDE = """() => [...document.querySelectorAll("body *")].filter((part) => {
+    const {left, right, width, height} = part.getBoundingClientRect(), root = document.documentElement;
+    const inside = part.closest(".scroll, .text, .leaflet-container, .openseadragon-container, .waves, .tags, svg, .sr, .only > .question > :first-child");
+    return width > 1 && height > 1 && !inside && (left < -0.5 || right > root.clientWidth + 0.5);
+}).map((part) => part.outerHTML.slice(0, 90))"""
+
+
+def relaxed(document: Any) -> Any:
+    """The same without conditions and required answers, so that each step can be seen."""
+    for step in document["steps"]:
+        step.pop("show_if", None)
+        for question in step["questions"]:
+            for name in ("required", "show_if"):
+                question.pop(name, None)
+    return document
+
+
+def fits(stage: Any, frame: Any) -> None:
+    """Nothing has to be scrolled sideways, neither the page nor the frame."""
+    for place in (stage.page, frame):
+        wide, there = place.evaluate("[document.documentElement.scrollWidth, innerWidth]")
+        assert wide <= there, (wide, there)
+    assert frame.evaluate(TOO_WIDE) == []
+
+
+@pytest.mark.parametrize(
+    ("options", "language"), [(TWICE, "en"), (SMALL, "en"), (SMALL, "ar")], ids=["200 %", "320 px", "320 px Arabic"]
+)
+def test_every_type_fits(make_stage: Any, options: dict[str, Any], language: str) -> None:
+    stage = with_media(make_stage(**options, locale=language, reduced_motion="reduce"))
+    for document in (relaxed(every_form()), relaxed(every_mark())):
+        frame = ask(stage, document)
+        frame.evaluate(AXE)
+        for nth, step in enumerate(document["steps"]):
+            if nth:
+                forward(frame, NEXT[language])
+            if any("on" in question for question in step["questions"]):
+                for question in step["questions"]:
+                    shown = field(frame, question["name"])
+                    shown.locator(".marks-tools button:nth-child(2)").press("Enter")
+                    shown.locator(".mark-item.chosen").wait_for()
+            frame.locator("form h1").wait_for()
+            fits(stage, frame)
+            if language == "ar":
+                assert frame.evaluate(RUN_ALL) == [], step["name"]
+    stage.context.close()
+
+
+def test_marks_land_where_the_pointer_is_from_right_to_left_and_at_200_percent(make_stage: Any) -> None:
+    stage = with_media(make_stage(**TWICE, locale="ar", reduced_motion="reduce"))
+    document = relaxed(every_mark())
+    frame = ask(stage, document)
+
+    def drawn(name: str) -> None:
+        stage.until(lambda: frame.locator(f"[data-question={name}] .mark-item").count() == 1)
+
+    field(frame, "boxes_box")
+    picture(stage, frame).drag((100, 100), (300, 250))
+    drawn("boxes_box")
+    button(field(frame, "boxes_point"), "رسم").press("Enter")
+    picture(stage, frame).click((600, 100))
+    drawn("boxes_point")
+    for _ in range(2):
+        forward(frame, NEXT["ar"])
+    field(frame, "areas_polygon")
+    picture(stage, frame).click((100, 100), (300, 100), (200, 300), (101, 101))
+    drawn("areas_polygon")
+    forward(frame, NEXT["ar"])
+    field(frame, "counted_count")
+    picture(stage, frame).click((700, 500))
+    drawn("counted_count")
+    forward(frame, NEXT["ar"])
+    field(frame, "words_text_spans")
+    frame.locator(".words:visible").scroll_into_view_if_needed()
+    select(stage, frame, 24, 28)
+    drawn("words_text_spans")
+    forward(frame, NEXT["ar"])
+    field(frame, "sounds_sound_segments")
+    Surface(stage, frame.locator(".waves:visible"), (10, 1)).drag((2, 0.5), (4, 0.5))
+    drawn("sounds_sound_segments")
+    for _ in range(2):
+        forward(frame, NEXT["ar"])
+    field(frame, "places_map_place")
+    Surface(stage, frame.locator(".map:visible"), (100, 100)).click((50, 50))
+    drawn("places_map_place")
+    for _ in range(2):
+        forward(frame, NEXT["ar"])
+    forward(frame, "إرسال")
+    info = answers(stage, 1, document)
+    assert near(info["boxes_box"], [{"x": 100, "y": 100, "width": 200, "height": 150}], 3), info["boxes_box"]
+    assert near(info["boxes_point"], [{"x": 600, "y": 100}], 3), info["boxes_point"]
+    assert near(info["areas_polygon"], [{"points": [[100, 100], [300, 100], [200, 300]]}], 3), info["areas_polygon"]
+    assert near(info["counted_count"], [{"x": 700, "y": 500}], 4), info["counted_count"]
+    assert info["words_text_spans"][0]["text"] == "Mary"
+    assert near(info["sounds_sound_segments"], [{"start": 2, "end": 4}], 0.1), info["sounds_sound_segments"]
+    assert near(info["places_map_place"][0]["geometry"]["coordinates"], [2.35, 48.85], 0.002)

@@ -1,0 +1,88 @@
+"""Posters: any script, long names, pictures, bounded time and size; and the fonts that we ship."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+
+import pytest
+from PIL import Image
+
+from crowdd.domain.projects.posters import fonts, process
+from crowdd.domain.projects.posters.drawing import draw
+from crowdd.domain.projects.posters.fonts import OURS, fonts_for
+from crowdd.domain.projects.posters.poster import MAX_CHARACTERS, Poster, reads_right_to_left
+from crowdd.errors import InvalidValueError
+
+ADDRESS = "https://crowd.example/project/night/"
+ARABIC = "من يعبر بوابة الليل؟"
+INSTALLED = fonts_for(["谁在夜里"])
+chinese = pytest.mark.skipif(bool(INSTALLED.missing), reason="no font with Chinese letters is installed")
+
+
+def poster(name: str = "Night gate", sentence: str = "Who comes through?", **more: str | None) -> Poster:
+    words = {"call": "Scan the code", "link": "crowd.example/project/night", "site": "Museum", "address": ADDRESS}
+    return Poster(name=name, sentence=sentence, **(words | more))
+
+
+def pages_of(pdf: bytes) -> int:
+    return len(re.findall(rb"/Type /Page\b", pdf))
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("Night gate", "Who comes through?"),
+        (ARABIC, ARABIC),
+        ("Ναι · Да · כן", "Ž"),
+        ("W" * 5000, "many words " * 500),
+        ("", ""),
+    ],
+)
+def test_it_is_one_page_of_a4_with_a_link(name, sentence):
+    pdf = draw(poster(name, sentence))
+    assert pdf.startswith(b"%PDF") and pages_of(pdf) == 1 and b"[0 0 595.28 841.89]" in pdf
+    assert ADDRESS.encode() in pdf and len(pdf) < 400_000
+
+
+def test_the_picture_is_on_it(tmp_path):
+    path = tmp_path / "thumbnail.webp"
+    Image.effect_noise((720, 480), 60).convert("RGB").save(path)
+    assert b"/Image" in process.drawn(poster(picture=str(path))) and b"/Subtype /Image" not in draw(poster())
+
+
+def test_letters_without_a_font_are_named_and_emoji_left_out(tmp_path):
+    """Private folders stand for a machine without further fonts."""
+    found = fonts_for(["Fuchs 狐 🦊"], [tmp_path])
+    assert (found.missing, found.unprinted, found.more) == ({"狐"}, {"🦊"}, ())
+    assert pages_of(draw(poster("Fuchs 🦊").without(found.unprinted))) == 1
+    with pytest.raises(InvalidValueError, match=r"letters: 𒀀𒁀\. Print"):
+        process.drawn(poster("𒁀 𒀀"))
+
+
+@chinese
+def test_fonts_of_the_machine_are_used_for_other_scripts():
+    assert INSTALLED.more and not set(INSTALLED.more) & {fonts.REGULAR, fonts.BOLD}
+    plain, with_chinese = draw(poster("Night")), process.drawn(poster("谁在夜里穿过大门"))
+    assert with_chinese.count(b"/FontFile2") + with_chinese.count(b"/FontFile3") > plain.count(b"/FontFile2")
+
+
+def test_files_that_are_no_fonts_are_passed_over(tmp_path):
+    (tmp_path / "broken.ttf").write_bytes(b"\0\1\0\0" + b"\xff" * 200)
+    (tmp_path / "empty.otf").touch()
+    assert fonts_for(["狐"], [tmp_path]).missing == {"狐"}
+
+
+def test_texts_are_one_line_of_bounded_length_without_hidden_characters():
+    made = poster("a\n\tb\u202ec" + "x" * 1000, "\0")
+    assert made.name.startswith("a bcx") and len(made.name) == MAX_CHARACTERS and made.name.endswith("…")
+    assert made.sentence == ""
+    assert reads_right_to_left("(2026) " + ARABIC) and not reads_right_to_left("Night " + ARABIC)
+
+
+def test_the_fonts_are_those_of_their_package():
+    table = (OURS / "README.md").read_text("utf-8")
+    digests = {
+        path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in OURS.iterdir() if path.suffix != ".md"
+    }
+    assert all(f"| `{name}` | `{digest}` |" in table for name, digest in digests.items()) and len(digests) == 3

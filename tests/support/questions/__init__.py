@@ -1,0 +1,1 @@
+"""Lists of questions and guides to test with."""
