@@ -28,13 +28,16 @@ class Project:
         }
         self.record = owner.api("POST", "project", body)
         self.id, self.short_name = self.record["id"], self.record["short_name"]
-        self.tasks: list[int] = [self._task(n, n_answers) for n in range(tasks)]
+        self.tasks: list[int] = []
+        for _ in range(tasks):
+            self.add_task(n_answers)
         owner.publish(name)
 
-    def _task(self, number: int, n_answers: int) -> int:
+    def add_task(self, n_answers: int = 1000) -> None:
+        number = len(self.tasks)
         info = {"n": number, "link": "/", "url_b": f"/static/img/mark.svg?{number}"}
-        task: int = self.owner.api("POST", "task", {"project_id": self.id, "info": info, "n_answers": n_answers})["id"]
-        return task
+        body = {"project_id": self.id, "info": info, "n_answers": n_answers}
+        self.tasks.append(self.owner.api("POST", "task", body)["id"])
 
     def show(self, **sources: str) -> None:
         """Sets ``task_presenter``, ``tutorial`` or ``results``."""

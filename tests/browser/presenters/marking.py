@@ -25,8 +25,9 @@ def with_media(stage: Any) -> Any:
 
 
 def ask(stage: Any, document: Any) -> Any:
-    """The frame with the questions of a document."""
+    """The frame with the questions of a document, about a task that this browser has not answered."""
     stage.begin()
+    stage.mine.add_task()
     stage.mine.show(questions=document)
     stage.go("/project/MINE/newtask")
     frame = stage.frame()
