@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from domain.media.preparing import Prepare
-from support.media_files import picture
+from support.media_files import blank_png, picture
 
 from crowdd.domain.media.preparation import process
 from crowdd.errors import InvalidValueError
@@ -14,7 +14,8 @@ COSTLY = "The file is damaged, or reading it takes too much memory or time."
 
 
 def test_a_picture_that_takes_too_much_memory_is_refused(prepare: Prepare) -> None:
-    assert prepare.why(picture("PNG", (19_000, 19_000), "RGBA", compress_level=1), max_pixels=10**9) == COSTLY
+    assert prepare.why(blank_png(19_000, 19_000, rgba=True), max_pixels=10**9) == COSTLY
+    assert "damaged" not in prepare.why(blank_png(1900, 1900, rgba=True)), "it is whole"
 
 
 def test_limits_of_time_end_the_process(prepare: Prepare, monkeypatch: pytest.MonkeyPatch) -> None:
