@@ -21,13 +21,12 @@ import pytest_twisted
 from psycopg2.extensions import make_dsn
 from support.checks import row_types
 from support.servers import s3
-from support.servers.compiled import Compiled, once, once_per_address, once_per_document, once_per_object
+from support.servers.compiled import Compiled, once, once_per_document, once_per_object
 from support.servers.live import CROWDED, LiveServer
 from support.servers.postgres import TEMPLATE, Postgres, scratch_folder
 from support.servers.served import Served, ServedByWorkers
 from twisted.internet import reactor
 from twisted.internet.defer import ensureDeferred
-from werkzeug.routing import Rule
 
 from crowdd import app, config
 from crowdd.domain.accounts.authentication import passwords
@@ -125,7 +124,7 @@ def compiled() -> Iterator[None]:
     """What each server of this process makes anew at its start, always the same, is made once."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(rendering, "Environment", functools.partial(rendering.Environment, bytecode_cache=Compiled()))
-        patch.setattr(Rule, "compile", once_per_address(Rule.compile))
+        patch.setattr(rendering, "TemplateFiles", functools.cache(rendering.TemplateFiles))
         patch.setattr(api_docs, "document", once_per_document(api_docs.document))
         patch.setattr(api_docs, "tagged", once_per_object(api_docs.tagged))
         patch.setattr(api_docs, "sections", once_per_object(api_docs.sections))

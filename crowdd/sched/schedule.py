@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 from crowdd.sched import jobs
 from crowdd.sched.discovery import declared
 from crowdd.sched.job import Job
@@ -9,9 +11,10 @@ from crowdd.storage.database import Database, Row
 from crowdd.storage.server import jobs as stored
 
 
-def every_job() -> list[Job]:
+@functools.cache
+def every_job() -> tuple[Job, ...]:
     """All jobs, in the order of the names of their files."""
-    return list(declared(jobs, "JOB", Job))
+    return tuple(declared(jobs, "JOB", Job))
 
 
 OVERVIEW = ("name", "period", "outcome", "began", "seconds", "failures", "runs", "due", "overdue", "words")

@@ -6,11 +6,12 @@ table, and a handler whose client has gone runs to its end.
 
 from __future__ import annotations
 
+import functools
 import gzip
 import re
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any
+from typing import Any, cast
 from urllib.parse import quote, unquote
 
 import attrs
@@ -112,22 +113,8 @@ class Router:
 
     def klein(self, routes: Mapping[str, Methods]) -> Klein:
         """A Klein application of the routes of each address."""
-        app = Klein()
         self.routes = routes
-        for number, (path, methods) in enumerate(routes.items()):
-            self._register(app, path, methods, f"route{number}")
-        app.handle_errors(HTTPException)(self._unmatched)
-        return app
-
-    def _register(self, app: Klein, path: str, methods: Methods, name: str) -> None:
-        def matched(request: Request, **names: str | int) -> Deferred[bytes]:
-            return shield(self.serve(request, methods, names))
-
-        matched.__name__ = name
-        app.route(path, endpoint=name, strict_slashes=False)(matched)
-
-    def _unmatched(self, request: Any, failure: Failure) -> Deferred[bytes]:
-        return shield(self.serve(request, {}, {}))
+        return _addresses(tuple(routes)).__get__(self, Router)
 
     def serve(self, request: Request, methods: Methods, names: Names) -> Deferred[bytes]:
         """Fires with the body; status and headers are set on the request. Nothing may cancel it."""
@@ -387,6 +374,31 @@ class Router:
             log.failure("could not render an error page: route={route}", route=incoming.request.route)
             incoming.request.setResponseCode(500)
             return b"Something went wrong on our side."
+
+
+@functools.cache
+def _addresses(paths: tuple[str, ...]) -> Klein:
+    """A Klein application of these addresses. Bound to a router, it asks that router to serve them.
+
+    Compiling the addresses is most of what the web interface takes to start, so another router does not repeat it.
+    """
+    app = Klein()
+    for number, path in enumerate(paths):
+        _register(app, path, f"route{number}")
+
+    def unmatched(router: Router, request: Any, failure: Failure) -> Deferred[bytes]:
+        return shield(router.serve(request, {}, {}))
+
+    app.handle_errors(HTTPException)(cast(Any, unmatched))
+    return app
+
+
+def _register(app: Klein, path: str, name: str) -> None:
+    def matched(router: Router, request: Request, **names: str | int) -> Deferred[bytes]:
+        return shield(router.serve(request, router.routes[path], names))
+
+    matched.__name__ = name
+    app.route(path, endpoint=name, strict_slashes=False)(matched)
 
 
 class Gateway(RootResource):

@@ -24,22 +24,6 @@ class Compiled(BytecodeCache):
             self._codes[bucket.key, bucket.checksum] = bucket.code
 
 
-_OF_A_RULE = ("_parts", "_trace", "_converters", "arguments", "_build", "_build_unknown")
-
-
-def once_per_address(compile_rule: Callable[[Any], None]) -> Callable[[Any], None]:
-    """werkzeug's rules: what is compiled of one follows from its address, and all of ours have the same options."""
-    made: dict[str, dict[str, Any]] = {}
-
-    def compiled(rule: Any) -> None:
-        if rule.rule not in made:
-            compile_rule(rule)
-            made[rule.rule] = {name: getattr(rule, name) for name in _OF_A_RULE}
-        vars(rule).update(made[rule.rule])
-
-    return compiled
-
-
 def once_per_document(make: Callable[..., dict[str, Any]]) -> Callable[..., dict[str, Any]]:
     """The OpenAPI document: it follows from its title and the addresses."""
     made: dict[Any, dict[str, Any]] = {}
