@@ -9,7 +9,7 @@ import attrs
 from twisted.internet.task import deferLater
 
 from crowdd.admin_cli.lookups import project
-from crowdd.admin_cli.runtime import reactor
+from crowdd.admin_cli.runtime import presence, reactor
 from crowdd.domain.core.background_queue import QueuedTask
 from crowdd.domain.server.services import Services
 from crowdd.domain.transfer.import_progress import MOVING
@@ -102,13 +102,14 @@ async def _moved(services: Services, which: str, import_id: int, report: Report)
         return handler.run(services, task)
 
     known = {name: handler for name, handler in handlers().items() if name in (HANDLER, CHECK)}
-    worker = Worker(reactor, known, services.db, services.queue, services.mail, start, size=1)
-    while (found := await services.imports.get(SYSTEM, row, import_id))["state"] in MOVING:
-        begun = await worker.take()
-        while not all(settled.called for settled in begun):
-            await _look(services, which, import_id, report)
-        if not begun:
-            await _look(services, which, import_id, report)
+    async with presence(services.settings) as session:
+        worker = Worker(reactor, known, services.db, services.queue, services.mail, start, size=1, session=session)
+        while (found := await services.imports.get(SYSTEM, row, import_id))["state"] in MOVING:
+            begun = await worker.take()
+            while not all(settled.called for settled in begun):
+                await _look(services, which, import_id, report)
+            if not begun:
+                await _look(services, which, import_id, report)
     return found
 
 

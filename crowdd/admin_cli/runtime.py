@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -50,6 +50,17 @@ def with_domain(config: Path | None, work: Callable[[Services], Awaitable[T]], *
             await services.security_log.close()
 
     return _with_pool(load(config), by_the_rules, connections)
+
+
+@contextlib.asynccontextmanager
+async def presence(settings: Settings) -> AsyncIterator[Pool]:
+    """The session of a worker of the queue: when the command is interrupted, its task can go on elsewhere at once."""
+    session = make_pool(reactor, settings, size=1)
+    await session.start()
+    try:
+        yield session
+    finally:
+        await session.close()
 
 
 def with_database(config: Path | None, work: Callable[[Pool], Awaitable[T]]) -> T:

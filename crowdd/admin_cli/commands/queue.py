@@ -12,7 +12,7 @@ from twisted.internet.task import deferLater
 from crowdd.admin_cli.groups import Group
 from crowdd.admin_cli.lookups import known
 from crowdd.admin_cli.output import details, json_option, listing, say, watching
-from crowdd.admin_cli.runtime import reactor, with_domain
+from crowdd.admin_cli.runtime import presence, reactor, with_domain
 from crowdd.domain.core.background_queue import STATES, QueuedTask, QueueFilter
 from crowdd.domain.server.services import Services
 from crowdd.requester import SYSTEM
@@ -113,9 +113,11 @@ async def _work(services: Services) -> int:
     def start(handler: Handler, task: QueuedTask) -> Work:
         return handler.run(services, task)
 
-    worker, count = Worker(reactor, handlers(), services.db, services.queue, services.mail, start, size=1), 0
-    while begun := await worker.take():
-        for settled in begun:
-            await settled
-            count += 1
+    count = 0
+    async with presence(services.settings) as session:
+        worker = Worker(reactor, handlers(), services.db, services.queue, services.mail, start, size=1, session=session)
+        while begun := await worker.take():
+            for settled in begun:
+                await settled
+                count += 1
     return count

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import signal
 import subprocess
 
+import psycopg2
 import pytest
 from support.servers.live import BIN
 
@@ -48,16 +50,19 @@ def test_a_file_is_previewed_then_added_and_found_again(crowdctl, birds, rows):
 
 
 @pytest.mark.slow
-def test_what_was_interrupted_goes_on_where_it_was_and_nothing_is_doubled(crowdctl, birds, rows):
-    file = birds / "many.csv"
-    file.write_text("n\n" + "".join(f"{n:0100}\n" for n in range(30_000)))  # read in the background
+def test_what_was_interrupted_goes_on_where_it_was_and_nothing_is_doubled(crowdctl, birds, rows, dsn):
+    file, number = birds / "many.csv", 5000
+    file.write_text("n\n" + "".join(f"{n:0600}\n" for n in range(number)))  # read in the background
     command = [BIN / "crowdctl", "project", "import", "birds", file]
-    with subprocess.Popen(command, env=crowdctl.environment, stderr=subprocess.PIPE, text=True) as process:
-        assert wait_until(lambda: rows("SELECT count(*) AS n FROM task")[0]["n"] > 0, 60)
-        process.send_signal(signal.SIGINT)
-        assert process.stderr.read().strip() == "Aborted!"
-    before = rows("SELECT count(*) AS n FROM task")[0]["n"]
-    assert 0 < before < 30_000
+    with contextlib.closing(psycopg2.connect(dsn)) as other, other.cursor() as cursor:
+        with subprocess.Popen(command, env=crowdctl.environment, stderr=subprocess.PIPE, text=True) as process:
+            assert wait_until(lambda: rows("SELECT count(*) AS n FROM task")[0]["n"] > 0, 60)
+            cursor.execute("LOCK TABLE task IN SHARE MODE")  # it adds no more until it is interrupted
+            process.send_signal(signal.SIGINT)
+            assert process.stderr.read().strip() == "Aborted!"
+        other.rollback()
+    assert 0 < rows("SELECT count(*) AS n FROM task")[0]["n"] < number
+    # At once, not when the task has had no heartbeat for a minute.
     done = crowdctl.json("project", "import", "birds", "--resume")
-    assert figures(done) == [30_000, 30_000, 0, 0, 0]
-    assert rows("SELECT count(DISTINCT info) AS n, count(*) AS all FROM task") == [{"n": 30_000, "all": 30_000}]
+    assert figures(done) == [number, number, 0, 0, 0]
+    assert rows("SELECT count(DISTINCT info) AS n, count(*) AS all FROM task") == [{"n": number, "all": number}]
