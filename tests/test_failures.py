@@ -16,6 +16,8 @@ from twisted.internet.defer import ensureDeferred, gatherResults
 from twisted.logger import globalLogPublisher
 
 from crowdd import app, config
+from crowdd.config.limits import RateLimitSettings
+from crowdd.config.site import SiteSettings
 from crowdd.http.transport import channel, site
 from crowdd.sched import job_runner, log_once, queue_worker
 
@@ -202,8 +204,8 @@ class TestSettingsReadAgain:
         assert (await client.get("/api/category")).header("x-ratelimit-limit") is None
         again = attrs.evolve(
             settings,
-            ratelimit=config.RateLimitSettings(limit=5),
-            site=config.SiteSettings(name="Other birds"),
+            ratelimit=RateLimitSettings(limit=5),
+            site=SiteSettings(name="Other birds"),
             http=attrs.evolve(settings.http, max_body_bytes=100),
         )
         served.server.prepared(again)()
@@ -218,7 +220,7 @@ class TestSettingsReadAgain:
         client = served.client()
         for _ in range(4):
             await client.get("/api/category")
-        limits = config.RateLimitSettings(limit=5, window=86400)
+        limits = RateLimitSettings(limit=5, window=86400)
         served.server.prepared(attrs.evolve(served.server._settings, ratelimit=limits))()
         assert [(await client.get("/api/category")).status for _ in range(2)] == [200, 429]
 

@@ -24,7 +24,7 @@ from PIL import Image
 from support import media_files
 
 from bench.support.figures import table
-from crowdd.config import MediaSettings
+from crowdd.config.media import MediaSettings
 from crowdd.domain.media.preparation import process
 from crowdd.domain.media.prepared import Choices
 from crowdd.errors import InvalidValueError

@@ -13,7 +13,7 @@ from support.servers.mailbox import PASSWORD, USER, Mailbox, certificate
 from twisted.internet import reactor
 from twisted.logger import globalLogPublisher
 
-from crowdd.config import MailSettings
+from crowdd.config.outbound import MailSettings
 from crowdd.domain.mail.backend import post
 from crowdd.domain.mail.mail import MAX_ATTEMPTS, MAX_PER_HOUR, Mail, Tally, pause
 from crowdd.domain.mail.message import Sender, compose, plain_address

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib import import_module
 
-from crowdd.config import MailSettings
+from crowdd.config.outbound import MailSettings
 from crowdd.domain.mail.message import plain_address
 from crowdd.domain.mail.transport import Post
 from crowdd.errors import ConfigError, InvalidValueError

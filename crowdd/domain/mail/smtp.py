@@ -9,7 +9,7 @@ from twisted.internet.defer import Deferred
 from twisted.internet.ssl import optionsForClientTLS
 from twisted.mail import smtp
 
-from crowdd.config import MailSettings
+from crowdd.config.outbound import MailSettings
 from crowdd.domain.mail.transport import PostError
 
 SECONDS = 30

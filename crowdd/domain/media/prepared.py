@@ -8,7 +8,7 @@ from typing import Literal, Protocol
 import attrs
 
 from crowdd.concurrency.worker_thread import WorkerThread
-from crowdd.config import MediaSettings
+from crowdd.config.media import MediaSettings
 
 Kind = Literal["picture", "sound", "video", "document"]
 Role = Literal["web", "thumbnail", "original", "page"]

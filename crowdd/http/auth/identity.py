@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, TypedDict
 
 import attrs
 
-from crowdd.config import Network, Settings
+from crowdd.config import Settings
+from crowdd.config.parsers import Network
 from crowdd.domain.accounts.accounts import Accounts
 from crowdd.domain.accounts.api_tokens import PREFIX, ApiTokens
 from crowdd.domain.accounts.authentication.recent_proof import Freshness

@@ -7,7 +7,7 @@ from typing import Any
 
 import attrs
 
-from crowdd.config import MediaSettings
+from crowdd.config.media import MediaSettings
 from crowdd.domain.media.preparation import process
 from crowdd.domain.media.prepared import Choices, Prepared, PreparedFile, Unpacked
 from crowdd.errors import InvalidValueError

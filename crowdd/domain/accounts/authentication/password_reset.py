@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import attrs
 
-from crowdd.config import AccountSettings
+from crowdd.config.accounts import AccountSettings
 from crowdd.domain.accounts import account_validation
 from crowdd.domain.accounts.access_revocation import RESET as PURPOSE
 from crowdd.domain.accounts.access_revocation import Revoked, Revoking

@@ -15,7 +15,7 @@ import attrs
 import orjson
 
 from crowdd.concurrency.worker_thread import WorkerThread
-from crowdd.config import MediaSettings
+from crowdd.config.media import MediaSettings
 from crowdd.domain.media.preparation.refusals import sentence
 from crowdd.domain.media.prepared import Choices, Member, Prepared, PreparedFile, RefusedMember, Unpacked
 from crowdd.errors import InvalidValueError, StoppedError

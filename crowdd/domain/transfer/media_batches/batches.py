@@ -10,7 +10,8 @@ from typing import Any
 import attrs
 
 from crowdd.concurrency.worker_thread import WorkerThread
-from crowdd.config import QuotaSettings, UploadSettings
+from crowdd.config.limits import QuotaSettings
+from crowdd.config.media import UploadSettings
 from crowdd.domain.core import rights
 from crowdd.domain.core.background_queue import Queue, QueuedTask
 from crowdd.domain.core.records import NOT_FOUND

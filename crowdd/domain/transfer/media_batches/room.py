@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import attrs
 
-from crowdd.config import UploadSettings
+from crowdd.config.media import UploadSettings
 from crowdd.errors import CrowddError, ForbiddenError, InvalidValueError, TooLargeError, TooManyRequestsError
 from crowdd.languages import _
 from crowdd.storage.transfer.media_rows import MediaTotals, Unfinished

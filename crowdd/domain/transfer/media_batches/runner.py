@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from crowdd.concurrency.worker_thread import WorkerThread
-from crowdd.config import UploadSettings
+from crowdd.config.media import UploadSettings
 from crowdd.domain.core import rights
 from crowdd.domain.core.background_queue import QueuedTask
 from crowdd.domain.core.quota import Quota
