@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from crowdd.config.loading import FORMER
+from crowdd.config.loader import FORMER
 
 ROOT = Path(__file__).parents[1]
 EXEMPT = ("CHANGELOG.md", "docs/decisions/", "tests/test_words.py", "crowdd/storage/migrations/")

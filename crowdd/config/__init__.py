@@ -5,7 +5,7 @@ writes ``etc/crowdd.conf`` and the tables of ``docs/configuration.md`` from it. 
 ``CROWDD_<SECTION>_<OPTION>``.
 """
 
-from crowdd.config.loading import load, origins
+from crowdd.config.loader import load, origins
 from crowdd.config.settings import SECTIONS, Settings, options
 
 __all__ = ["SECTIONS", "Settings", "load", "options", "origins"]

@@ -10,7 +10,7 @@ from crowdd.config.parsers import choice, not_negative, positive, s3_bucket, s3_
 
 @attrs.frozen
 class MediaSettings:
-    """``[media]``: pictures, sound, video and documents that owners bring."""
+    """``[media]``: pictures, sound, video and documents that owners upload."""
 
     store: str = option(
         "folder",
@@ -54,24 +54,28 @@ class MediaSettings:
 
 @attrs.frozen
 class UploadSettings:
-    """``[uploads]``: folders of media that owners bring in parts."""
+    """``[uploads]``: folders of media that owners upload in parts."""
 
-    max_file_bytes: int = option(1_000_000_000, positive, doc="Largest file that an owner can bring, in bytes.")
+    max_file_bytes: int = option(1_000_000_000, positive, doc="Largest file that an owner can upload, in bytes.")
     max_batch_files: int = option(
         10_000,
         positive,
         doc="Files of one batch: what an owner drops onto the page at once, unpacked archives included.",
     )
     max_open_files: int = option(
-        20_000, positive, doc="Files of one person, and of one project, that are arriving or being prepared."
+        20_000,
+        positive,
+        doc="Files of one person, and of one project, that may be uploading or in preparation at the same time.",
     )
     max_open_bytes: int = option(20_000_000_000, positive, doc="Bytes of these files.")
     max_site_open_bytes: int = option(
-        100_000_000_000, positive, doc="Bytes of all files of the site that are arriving or being prepared."
+        100_000_000_000,
+        positive,
+        doc="Bytes of all files of the site that may be uploading or in preparation at the same time.",
     )
     max_site_bytes: int = option(
         0,
         not_negative,
-        doc="Bytes that all projects together hold, with which owners can bring no further files. 0: no limit.",
+        doc="Bytes that all projects together may hold. Above it, owners cannot upload further files. 0: no limit.",
     )
     expire_hours: int = option(48, positive, doc="Hours after which a file that has not arrived completely is deleted.")

@@ -25,13 +25,13 @@ _MAX_NAMES = 20
 async def own_example(services: Services, who: Requester, name: str = "") -> str:
     """The short name of the requester's own copy of an example, a draft.
 
-    It is made once: whoever has it, be it much changed, is led to it. One that was deleted, or got another short name,
-    is created again; one that is incomplete is completed. Raises AnonymousError, ConflictError, NotFoundError.
+    It is created once: a person who has it, however changed, is led to it. One that was deleted, or has another short
+    name, is created again; one that is incomplete is completed. Raises AnonymousError, ConflictError, NotFoundError.
     """
     if who.acting_user is None:
         raise AnonymousError(_("Sign in first."))
     if name and name not in EXAMPLES:
-        raise NotFoundError(_("There is no example of this name."))
+        raise NotFoundError(_("No example has this name."))
     source = shipped(f"examples/{name or EXAMPLES[0]}")
     found = await services.people.worker_thread.do(project_folder.read, source)
     known = {category["short_name"] for category in await services.projects.categories()}

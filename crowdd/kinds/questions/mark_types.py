@@ -28,8 +28,8 @@ _COLOUR: Final = Option(
     _check_colour, {"type": "string", "pattern": "^#[0-9a-fA-F]{6}$"}, control="colour", label=_("Colour")
 )
 _NUMBER_OF: Final = {
-    "min": integer(1, MAX_MARKS).called(_("Fewest marks"), _("So many are needed, if there are any.")),
-    "max": integer(1, MAX_MARKS).called(_("Most marks"), _("No more than so many: 500 unless you set it.")),
+    "min": integer(1, MAX_MARKS).called(_("Fewest marks"), _("At least this many are needed, if any.")),
+    "max": integer(1, MAX_MARKS).called(_("Most marks"), _("At most this many. Default: 500.")),
 }
 _LABELS: Final = choices(keys=True, others={"colour": _COLOUR})
 _OPTIONS: Final = {"labels": _LABELS.called(_("Labels"), _("Each mark gets one of them.")), **_NUMBER_OF}
@@ -134,7 +134,7 @@ MARK_TYPES: Final = (
         _SAID_POINT,
         {*_PICTURES},
         "points",
-        (_("Points"), _("Volunteers set points on things.")),
+        (_("Points"), _("Volunteers place points on things.")),
     ),
     _type(
         "count",
@@ -186,8 +186,8 @@ MARK_TYPES: Final = (
         "transcription",
         "The lines of a picture or a recording as text.",
         {
-            "min": _NUMBER_OF["min"].called(_("Fewest lines"), _("So many are needed, if there are any.")),
-            "max": _NUMBER_OF["max"].called(_("Most lines"), _("No more than so many: 500 unless you set it.")),
+            "min": _NUMBER_OF["min"].called(_("Fewest lines"), _("At least this many are needed, if any.")),
+            "max": _NUMBER_OF["max"].called(_("Most lines"), _("At most this many. Default: 500.")),
         },
         _lines,
         'lines `{"text", "x"?, "y"?, "width"?, "height"?, "selector"?}`',
@@ -205,17 +205,17 @@ MARK_TYPES: Final = (
         _SAID_TIME,
         {"sound"},
         "segments",
-        (_("Parts of a sound"), _("Volunteers mark from when to when something is heard.")),
+        (_("Parts of a sound"), _("Volunteers mark the start and the end of what they hear.")),
         "recording",
     ),
     _type(
         "video_segments",
-        "Parts of a film.",
+        "Parts of a video.",
         _time,
         _SAID_TIME,
         {"video"},
         "segments",
-        (_("Parts of a film"), _("Volunteers mark from when to when something is seen.")),
+        (_("Parts of a video"), _("Volunteers mark the start and the end of what they see.")),
         "recording",
     ),
     _type(
@@ -225,7 +225,7 @@ MARK_TYPES: Final = (
         _SAID_PLACE,
         {"map"},
         "geometries",
-        (_("Places"), _("Volunteers set places on a map.")),
+        (_("Places"), _("Volunteers mark places on a map.")),
         "map",
     ),
     _type(

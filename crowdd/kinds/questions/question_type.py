@@ -24,7 +24,7 @@ GROUPS: Final = {
     "write": _("Write"),
     "picture": _("Mark in pictures"),
     "text": _("Mark in texts"),
-    "recording": _("Mark in sounds and films"),
+    "recording": _("Mark in sounds and videos"),
     "map": _("Mark on maps"),
 }
 """The groups of the catalogue of types, in their order."""

@@ -26,7 +26,7 @@ def receiver() -> Iterator[Receiver]:
 
 @pytest.fixture
 def owned(browser: Any, live_server: Any, new_person: Callable[[], Any]) -> Iterator[tuple[Any, Any, str]]:
-    """An owner, the page of his browser, and the address of his project."""
+    """An owner, the page of a browser, and the address of the project."""
     person, short = new_person(), f"days-{uuid.uuid4().hex[:8]}"
     person.api("POST", "project", {"name": short, "short_name": short, "description": "What is it?"})
     context = browser.new_context()

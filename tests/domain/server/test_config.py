@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from crowdd.config import Settings, load, options
-from crowdd.config.loading import FORMER
+from crowdd.config.loader import FORMER
 from crowdd.errors import ConfigError
 
 WRONG = {

@@ -118,7 +118,7 @@ async def test_the_second_of_two_owners_is_told_and_keeps_the_text(served: Serve
     assert (await sent(ada, f"{GUIDE}/edit", field_guide()))["status"] == "success"
     mine = field_guide() | {"groups": [], "entries": [{"name": "mine", "title": "Mine"}]}
     late = await sent(ada, f"{GUIDE}/edit", mine, version="")
-    assert late["form"]["errors"]["document"][0].startswith("Somebody else has saved a newer version")
+    assert late["form"]["errors"]["document"][0].startswith("Someone else has saved a newer version")
     assert orjson.loads(late["form"]["document"]) == mine and late["form"]["version"] == "1"
     assert (await info_of(ada, at))["field_guide"] == field_guide()
     again = await sent(ada, f"{GUIDE}/edit", mine, version=late["form"]["version"])

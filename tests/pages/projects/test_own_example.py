@@ -49,7 +49,7 @@ async def test_one_click_makes_a_draft_of_ones_own_and_the_next_one_leads_to_it(
     changed = (await ada.page("/project/digits-1/")).json()
     assert row["name"] == "My digits" and changed["project"]["info"]["task_presenter"] == "<p>mine</p>"
     await key.delete(f"/api/project/{row['id']}")
-    assert (await click(ada)).json()["next"] == "/project/digits-1/", "one that was deleted is made anew"
+    assert (await click(ada)).json()["next"] == "/project/digits-1/", "one that was deleted is created again"
 
 
 @pytest_twisted.ensureDeferred

@@ -138,7 +138,7 @@ class BatchRunner:
         try:
             size = await self._thread.do_soon(self._incoming.offset, file.id)
         except NotFoundError:
-            raise InvalidValueError(_("The file was lost on the server. Bring it again.")) from None
+            raise InvalidValueError(_("The file was lost on the server. Upload it again.")) from None
         if not size:
             raise InvalidValueError(_("The file is empty."))
 

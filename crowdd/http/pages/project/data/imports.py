@@ -323,7 +323,7 @@ def _require_importer(name: str) -> None:
     """Raises InvalidValueError for a name that is none of the importers."""
     if name not in IMPORTERS:
         names = ", ".join(IMPORTERS)
-        raise InvalidValueError(_("There is no importer %(name)s. Available: %(names)s.", name=name[:100], names=names))
+        raise InvalidValueError(_("Unknown importer %(name)s. Available: %(names)s.", name=name[:100], names=names))
 
 
 def _address(incoming: Incoming) -> str:

@@ -181,7 +181,7 @@ class GalleryPages:
     async def delete(self, incoming: Incoming, template: str) -> Response:
         """Deletes a template of the requester's own. Projects that were made of it stay."""
         await self._gallery.remove(incoming.who, template)
-        return Redirect(_AT, _("Template deleted. Projects made of it stay as they are."))
+        return Redirect(_AT, _("Template deleted. Projects made from it stay as they are."))
 
     async def file(self, incoming: Incoming, template: str, file: str) -> Response:
         """A file of a template. It needs no rights, because frames send no cookies; its address cannot be guessed."""
