@@ -40,7 +40,7 @@ def switch(postgres, dsn, tmp_path):
 
 
 async def begin(switch, serve):
-    """crowdd behind the switch, with as many connections as usual, with an owner and his project."""
+    """crowdd behind the switch, with as many connections as usual, with an owner and their project."""
     settings = {"CROWDD_DB_POOL_TIMEOUT": "2", "CROWDD_DB_STATEMENT_TIMEOUT": "3", "CROWDD_DB_POOL_SIZE": "8"}
     served = await serve(CROWDD_DB_DSN=switch.dsn, **settings)
     served.owner = await served.person("owner")
@@ -248,7 +248,7 @@ class TestTheLine:
         monkeypatch.setattr(site, "LOOK_SECONDS", 0.1)
 
     async def somebody_is_cut(self, served):
-        """Waits for as long as a client may take that begins now: whoever began before took longer."""
+        """Waits for as long as a client may take that begins now: clients that began before took longer."""
         await (await wire.connect(served.base, b"GET / HTTP/1.1\r\nX-A: ")).closed
 
     @pytest.mark.parametrize(

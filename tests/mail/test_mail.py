@@ -28,7 +28,7 @@ BASE = "https://crowdd.example"
 SENDER = Sender(lambda: "Site & Söhne", "crowdd@example.org", "crowdd.example")
 LETTERS = MailRenderer(Languages(), lambda: "Site & Söhne", BASE)
 EVIL = "Eve\r\nBcc: victim@example.org\r\n\r\n<script>alert(1)</script>{{ 7*7 }}"
-# What each letter is told, by its name.
+# What each e-mail is told, by its name.
 CONTEXTS: dict[str, dict[str, Any]] = {
     "test": {},
     "dead_work": {"fullname": EVIL, "work": EVIL, "number": 7, "error": EVIL},

@@ -1,4 +1,4 @@
-"""Where letters go: to a mail server, or nowhere while mail is off."""
+"""Where e-mails go: to a mail server, or nowhere while mail is off."""
 
 from __future__ import annotations
 

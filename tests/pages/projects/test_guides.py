@@ -183,6 +183,6 @@ async def test_of_two_owners_who_save_at_once_one_is_told(served: Served) -> Non
     told = [answer.json() for answer in answers]
     (saved,) = [nth for nth, one in enumerate(told) if one["status"] == "success"]
     others = [one["form"]["errors"]["document"][0] for nth, one in enumerate(told) if nth != saved]
-    assert len(others) == 2 and all(words.startswith("Somebody else") for words in others)
+    assert len(others) == 2 and all(words.startswith("Someone else") for words in others)
     info = await info_of(ada, at)
     assert (info["field_guide"], info["field_guide_version"]) == (documents[saved], 1)

@@ -13,7 +13,7 @@ from support.servers.kept_connections import KeptConnections
 
 TEMPLATE = "crowdd_template"
 LARGE = 2_000_000  # bytes; a database with more rows is emptied by TRUNCATE, and its statistics are forgotten
-BETWEEN_VACUUMS = 10  # times that a database is emptied: each VACUUM makes every session plan all statements anew
+BETWEEN_VACUUMS = 10  # times that a database is emptied: each VACUUM makes every session plan all statements again
 
 # Rows that migrations made are kept aside; a change of the shape of tables or functions is noticed.
 _PREPARE = """
