@@ -913,6 +913,21 @@ def _gallery_cases() -> Iterator[Case]:
     yield Case("gallery/admin.html", "wrong", at_work | {"form": FORM | {"errors": {"file": ["Choose a file."]}}})
 
 
+def _answer_field_cases(page: Callable[..., Case]) -> Iterator[Case]:
+    unfit = [{"id": 71, "task_id": 12, "value": '"hedgehog"'}, {"id": 70, "task_id": 11, "value": None}]
+    species = {"name": "species", "at": "/answer", "type": "label", "choices": ["fox", "marten", True, None]}
+    boxes = {"name": "boxes", "at": "/boxes", "type": "boxes", "n_fitting": 200, "unfit": []}
+    seconds = {"name": "seconds", "at": "/seconds", "type": "number", "n_present": 200, "n_fitting": 199}
+    tags = seconds | {"name": "tags", "at": "", "type": "labels", "choices": [f"tag {n}" for n in range(30)]}
+    keys = {"types": {}, "n_looked_at": 200, "from_questions": False, "form": FORM | {"fields": "[]"}}
+    first = species | {"n_fitting": 1, "unfit": unfit}
+    yield page("answer_fields", "declared", **keys, fields=[first, boxes], suggestions=[seconds, tags])
+    yield page("answer_fields", "none", **keys | {"n_looked_at": 0}, fields=[], suggestions=[])
+    wrong = {"form": FORM | {"fields": "[", "errors": {"fields": ["This is not JSON."]}}}
+    yield page("answer_fields", "wrong", **keys | wrong, fields=[first], suggestions=[])
+    yield page("answer_fields", "of questions", **keys | {"from_questions": True}, fields=[first], suggestions=[])
+
+
 def _owner_cases(at: str) -> Iterator[Case]:
     def page(name: str, kind: str, **more: Any) -> Case:
         mine = PAGE_KEYS | {"project": OWNED}
@@ -930,16 +945,14 @@ def _owner_cases(at: str) -> Iterator[Case]:
         "paused": False,
         "now": NOW,
         "asked": {"question": "What walks here?", "answers": ["A fox", "A marten"]},
-        "keys": ["answer", "sure"],
-        "form": FORM | {"max_answer_kb": 256, "answer_key": "answer"},
+        "form": FORM | {"max_answer_kb": 256},
         "max_answer_bytes": 256_000,
     }
     yield page("settings", "published", coowners=people, locked=False, **sized)
-    too_much = {
-        "form": FORM | {"answer_key": None, "max_answer_kb": "2001", "errors": {"max_answer_kb": ["Too much."]}}
-    }
+    too_much = {"form": FORM | {"max_answer_kb": "2001", "errors": {"max_answer_kb": ["Too much."]}}}
     drafted = {"project": DRAFT, "coowners": people[:1], "locked": True}
     yield page("settings", "draft", **UNUSED | TRY | drafted | sized | too_much)
+    yield from _answer_field_cases(page)
     changed = NOW | {
         "n_anonymous": 0,
         "counted_per_network": 0,

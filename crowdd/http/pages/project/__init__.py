@@ -19,6 +19,7 @@ from crowdd.http.pages.project.background_tasks import WorkPages
 from crowdd.http.pages.project.blog import BlogPages
 from crowdd.http.pages.project.card import CardPages
 from crowdd.http.pages.project.creation import NewProjectPages
+from crowdd.http.pages.project.data.answer_fields import AnswerFieldPages
 from crowdd.http.pages.project.data.answer_selection import AnswerSelectionPages
 from crowdd.http.pages.project.data.comments import CommentPages
 from crowdd.http.pages.project.data.exports import ExportPages
@@ -93,11 +94,10 @@ def pages(services: Services, forms: Forms, cookies: Cookies, templates: Templat
         NewProjectPages(services.records, services.gallery, forms, partial(own_example, services)),
         SavingPages(services.projects, services.gallery, services.template_maker, services.sample_tasks, forms, views),
         GalleryPages(services.gallery, services.projects, frames, forms, partial(make_draft, services)),
-        ProjectSettingsPages(
-            services.projects, services.ownership, services.browsing, services.settings_overview, forms, views
-        ),
+        ProjectSettingsPages(services.projects, services.ownership, services.settings_overview, forms, views),
         VolunteerPages(services.projects, services.volunteers, services.records, services.barring, forms, views),
         CommentPages(services.projects, services.comments, forms, views),
+        AnswerFieldPages(services.projects, services.answer_fields, forms, views),
         UpdatePages(services.projects, services.thumbnails, services.webhooks, services.records, forms, views),
         PicturePages(services.projects, services.project_pictures, forms, views),
         FieldGuidePages(services.projects, guides, views),
