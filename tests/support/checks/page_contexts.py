@@ -806,6 +806,8 @@ def _publishing_cases(at: str) -> Iterator[Case]:
         frame(ILSE, at) | PAGE_KEYS | UNUSED | TRY | {"project": DRAFT} | _ready(DRAFT, n_tasks=0, n_task_runs=0),
     )
     yield Case(page, "ready", frame(ILSE, at) | PAGE_KEYS | {"project": READY} | _ready(READY))
+    mixed = _ready(READY) | {"n_samples": 6}
+    yield Case(page, "with samples", frame(ILSE, at) | PAGE_KEYS | {"project": READY} | mixed)
     gaps = [{"column": LONG, "lacking": 1204, "tasks": 2000}, {"column": "sound", "lacking": 1, "tasks": 1}]
     doubtful = _ready(READY, gaps=gaps) | {"volunteers": "many", "mistake": "Enter a whole number from 1 to 100,000."}
     yield Case(page, "doubtful", frame(ILSE, at) | PAGE_KEYS | {"project": READY} | doubtful)
@@ -1490,7 +1492,7 @@ def _import_cases(at: str, owner: Context) -> Iterator[Case]:
     yield Case(page, "wrong", keys | asked | {"import": one, "form": wrong})
     running = {"import": done | {"state": "running", "added": 1180, "work": work}, "progress": going}
     yield Case(page, "running", keys | asked | running)
-    yield Case(page, "done", keys | asked | {"import": done | {"gone": 3, "kept": 2, "twice": 1}})
+    yield Case(page, "done", keys | asked | {"import": done | {"gone": 3, "kept": 2, "twice": 1}, "n_samples": 6})
     failed = done | {
         "state": "dead",
         "added": 0,
@@ -1531,7 +1533,8 @@ def _media_cases(at: str, owner: Context) -> Iterator[Case]:
     bad = file | {"url": None, "thumbnail": None, "task_id": None, "reason": "The file is empty."}
     found = {"form": {"csrf": "t", "errors": {}}, "files": [file, file | {"page": 3}] * 4, "refused": [bad, bad]}
     none = found | {"files": [], "refused": []}
-    yield Case(page, "done", keys | found | {"batch": batch | {"closed": batch["created"]}, "state": state})
+    over = {"batch": batch | {"closed": batch["created"]}, "state": state, "n_samples": 6}
+    yield Case(page, "done", keys | found | over)
     going = state | {"state": "working", "left": 120, "files": 532, "files_per_second": 3.2, "seconds_left": 38}
     yield Case(page, "working", keys | found | {"batch": batch, "state": going})
     begun = state | {

@@ -7,8 +7,8 @@ from functools import partial
 from crowdd.domain.projects.guides.reading import GuideReader
 from crowdd.domain.projects.guides.versions import GuideVersions
 from crowdd.domain.server.services import Services
-from crowdd.domain.transfer.example_project import own_example
 from crowdd.domain.transfer.gallery.drafts import make_draft
+from crowdd.domain.transfer.gallery.examples import own_example
 from crowdd.http.auth.confirmation import Confirm
 from crowdd.http.auth.cookies import Cookies
 from crowdd.http.html.forms import Forms
@@ -85,7 +85,7 @@ def pages(services: Services, forms: Forms, cookies: Cookies, templates: Templat
         AnswerSelectionPages(services.projects, services.browsing, services.changes, services.barring, forms, views),
         ExportPages(services.projects, services.exports, views),
         ImportPages(services.projects, services.imports, services.sources, services.sample_tasks, forms, views),
-        MediaPages(services.projects, services.media_batches, forms, views),
+        MediaPages(services.projects, services.media_batches, services.sample_tasks, forms, views),
         MediaFiles(services.projects, services.media_batches, services.languages),
         SourcePages(services.projects, services.sources),
         ChangePages(services.projects, services.changes, forms, views),
