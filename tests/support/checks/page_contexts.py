@@ -1519,7 +1519,10 @@ def _media_cases(at: str, owner: Context) -> Iterator[Case]:
     yield Case(page, "some", keys | {"form": form, "batches": [listed, listed | {"unfinished": 0}], "columns": several})
     wrong = form | {"errors": {"files": ["Choose files first."]}, "grouping": "name", "n_answers": "7"}
     yield Case(page, "wrong", keys | {"form": wrong, "batches": [], "columns": columns})
-    page, keys = "project/media_batch.html", frame(ILSE, f"{at}tasks/media/3") | owner | titled
+    page, keys = (
+        "project/media_batch.html",
+        frame(ILSE, f"{at}tasks/media/3") | owner | titled | {"title": "Uploaded files"},
+    )
     batch: Context = {
         "id": 3, "created": "2025-11-20T21:44:00.000000", "closed": None, "grouping": "file", "column_name": "",
         "keep_location": False, "keep_original": False, "n_answers": 3, "work_error": None,

@@ -192,7 +192,7 @@ class MediaPages:
             raise NotFoundError("404 Not Found")
         added = await self._batches.contents(batch, 0, SHOWN_ADDED, ("added",))
         refused = await self._batches.contents(batch, 0, SHOWN_REFUSED, ("refused",))
-        context = await self._views.context(incoming, row, _("Add pictures, sounds, videos or PDFs"))
+        context = await self._views.context(incoming, row, _("Uploaded files"))
         names = (
             "id",
             "created",
