@@ -8,8 +8,9 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-from PIL import Image, ImageCms, ImageOps
+from PIL import Image, ImageCms, ImageFile, ImageOps
 
+from crowdd.domain.media.preparation.descriptions import description_of
 from crowdd.domain.media.preparation.gps import exif_of_place, place_of
 from crowdd.domain.media.preparation.out_folder import OutFolder
 from crowdd.domain.media.preparation.refused import RefusedFile, damaged
@@ -76,13 +77,14 @@ def prepare(source: Path, format_: str, out: OutFolder, options: Mapping[str, An
         raise damaged(format_) from None
 
 
-def _prepare(picture: Image.Image, format_: str, out: OutFolder, options: Mapping[str, Any]) -> dict[str, Any]:
+def _prepare(picture: ImageFile.ImageFile, format_: str, out: OutFolder, options: Mapping[str, Any]) -> dict[str, Any]:
     frames = int(getattr(picture, "n_frames", 1)) if format_ in ("GIF", "WebP", "TIFF", "PNG") else 1
     about = {"kind": "picture", "type": TYPES[format_], "frames": frames}
     if format_ == "TIFF" and frames > 1:
         return about | _pages(picture, frames, out, options)
     _require_pixels(*picture.size, options)
     place = place_of(picture) if options["location"] else None
+    about |= description_of(picture)
     whole = picture.size
     if format_ == "JPEG" and not options["original"]:
         picture.draft("RGB", _within(picture.size, options["web_pixels"]))  # decodes fewer pixels of a large picture

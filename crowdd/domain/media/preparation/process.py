@@ -13,6 +13,7 @@ import orjson
 
 from crowdd.concurrency.worker_thread import WorkerThread
 from crowdd.config import MediaSettings
+from crowdd.domain.media.described import clean_date, clean_description
 from crowdd.domain.media.preparation.helper import Helper
 from crowdd.domain.media.preparation.refusals import sentence
 from crowdd.domain.media.prepared import Choices, Member, Prepared, PreparedFile, RefusedMember, Unpacked
@@ -58,7 +59,9 @@ def prepare(source: Path, folder: Path, choices: Choices, settings: MediaSetting
     result = _run(source, folder, options, helper)
     files = tuple(_file(folder, made) for made in result.pop("files"))
     place = result.pop("place", None)
-    return Prepared(**result, files=files, place=None if place is None else (place[0], place[1]))
+    date, description = clean_date(result.pop("date", "")), clean_description(result.pop("description", ""))
+    at = None if place is None else (place[0], place[1])
+    return Prepared(**result, files=files, place=at, date=date, description=description)
 
 
 def unpack(source: Path, folder: Path, max_files: int, max_bytes: int, helper: Helper) -> Unpacked:
