@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from domain.media.preparing import Prepare
-from support.media_files import picture
+from support.media_files import blank_png, picture
 
 from crowdd.domain.media.preparation import process
 from crowdd.domain.media.preparation.helper import Helper
@@ -59,8 +59,7 @@ def test_each_file_has_a_limited_process_that_knows_no_secrets(
 
 
 def test_a_file_is_prepared_after_one_that_broke_its_process_and_after_the_helper_ended(prepare: Prepare) -> None:
-    bomb = picture("PNG", (19_000, 19_000), "RGBA", compress_level=1)
-    assert prepare.why(bomb, max_pixels=10**9) == COSTLY
+    assert prepare.why(blank_png(19_000, 19_000, rgba=True), max_pixels=10**9) == COSTLY
     assert len(prepare(picture()).files) == 2
     assert prepare.helper._process is not None
     before = prepare.helper._process
