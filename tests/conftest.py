@@ -121,7 +121,7 @@ hypothesis.settings.load_profile("crowdd")
 
 @pytest.fixture(scope="session", autouse=True)
 def compiled() -> Iterator[None]:
-    """What each server of this process makes anew at its start, always the same, is made once."""
+    """What each server of this process creates again at its start, always the same, is made once."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(rendering, "Environment", functools.partial(rendering.Environment, bytecode_cache=Compiled()))
         patch.setattr(rendering, "TemplateFiles", functools.cache(rendering.TemplateFiles))
@@ -189,7 +189,7 @@ async def _migrate(dsn: str) -> None:
 def dsn(postgres: Postgres, request: pytest.FixtureRequest) -> Iterator[str]:
     """A fresh, migrated database."""
     served = not {"served", "serve"}.isdisjoint(request.fixturenames)
-    ledger = "ledger" in request.fixturenames and "planned_anew" not in request.fixturenames
+    ledger = "ledger" in request.fixturenames and "planned_again" not in request.fixturenames
     taken = postgres.take("server" if served else "ledger" if ledger else "")
     yield taken
     postgres.give_back(taken)
