@@ -1,8 +1,8 @@
-"""Which addresses have an account: what the time of an answer tells whoever asks.
+"""Which addresses have an account: what the time of an answer tells a client.
 
     python -m bench.addresses [--turns 200]
 
-At sign-in, forgot and register (with addresses confirmed by a letter) an address that has an account and one that has
+At sign-in, forgot and register (with addresses confirmed by e-mail) an address that has an account and one that has
 none take turns, in an order that the dice make, one request at a time, at a crowdd process of its own. Gate: the median
 wall-clock times of both differ by at most 1.1 times. On a busy machine more turns are needed. What does not depend on
 the machine (the same statements, as many hashes) is a test: ``test_work_tells_nobody_which_addresses_are_known``.

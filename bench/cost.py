@@ -9,7 +9,7 @@ times that at the smallest (64 clients, median of interleaved runs after a CHECK
 full-page writes is shown and counts); a veteran at most 1.5 times a newcomer; p99 of newtask at most 10 ms with one
 client. Beside that p99 stands what requests ran and what they waited for a processor: a busy machine is no slow server.
 Stated apart are an answer that completes its task, which reads all that it got, and the first ask after a change of
-scheduler, whose volunteer's position starts anew: it may look at 5,000 tasks at a time, four times in a request.
+scheduler, whose volunteer's position starts over: it may look at 5,000 tasks at a time, four times in a request.
 """
 
 from __future__ import annotations

@@ -25,10 +25,10 @@ from bench.support.testbed import Project, Sql
 from bench.support.wire import Client, LostError, Response
 
 AGAIN_SECONDS = 0.1  # how soon a volunteer who is told to wait comes back
-PATIENCE_SECONDS = 30.0  # how long he does; a lease is much shorter where somebody may vanish
+PATIENCE_SECONDS = 30.0  # how long they do; a lease is much shorter where somebody may vanish
 RETRY_SECONDS = 0.05  # how soon after a lost connection
 RUSHES = 8  # a run with kills comes in so many rushes, each with a kill in its middle
-DESERTED_AT = 0.85  # share of the answers after which everybody vanishes with what he holds
+DESERTED_AT = 0.85  # share of the answers after which everybody vanishes with what they hold
 LEASE_SECONDS = 5.0  # of a run with kills
 DAWDLERS = 0.03  # share of the tasks of a run with kills that are answered only after their lease
 
@@ -100,7 +100,7 @@ class Crowd:
         return all(work.done() for work in self._at_work)
 
     async def vanish(self) -> None:
-        """Everybody goes without a word, in the middle of whatever he does."""
+        """Everybody goes without a word, in the middle of whatever they do."""
         for work, client in zip(self._at_work, self.clients, strict=True):
             work.cancel()
             client.close(reset=True)
@@ -120,7 +120,7 @@ class Crowd:
             self.pairs += 1
 
     async def next_task(self, client: Client) -> Any:
-        """A task for the volunteer, None when he has done all; comes back while he is told to wait."""
+        """A task for the volunteer, None when they have done all; comes back while they are told to wait."""
         end = time.monotonic() + PATIENCE_SECONDS
         while time.monotonic() < end:
             answer, _ = await self._insist(client, "newtask", "GET", f"/api/project/{self.project.id}/newtask")

@@ -123,7 +123,7 @@ def cpu_seconds(server: LiveServer) -> float:
 
 
 class Answers:
-    """An owner who answers his own project by HTTP, a task each time; each answer completes its task."""
+    """An owner who answers their own project by HTTP, a task each time; each answer completes its task."""
 
     def __init__(self, server: LiveServer, project: Project) -> None:
         self._server, self._project = server, project

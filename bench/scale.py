@@ -4,7 +4,7 @@
 
 Two databases on one PostgreSQL, a crowdd on each. Accounts and answers are written straight into the tables, all
 answers in one project, many of them in the last two weeks; the counters are then made by the repairs of the checks,
-which thereby recount ten million rows, and the checks have to find nothing.
+which recount ten million rows, and the checks have to find nothing.
 
 Hard gates: CPU of crowdd and PostgreSQL per request at most 1.25 times that on the small site (median of five
 interleaved rounds), and the leaderboard within 10 ms in PostgreSQL. Then a burst of 100,000 unfolded rows, of another
@@ -102,7 +102,7 @@ def fill(site: Site, users: int, answers: int) -> str:
 
 
 def addresses(project: testbed.Project) -> dict[str, str]:
-    """What is compared, as the owner asks for it: he has no answers, so his rank is that of the last."""
+    """What is compared, as the owner asks for it: they have no answers, so their rank is that of the last."""
     json = "response_format=json"
     return {
         "leaderboard": f"/leaderboard/?{json}",

@@ -87,7 +87,7 @@ class Crowd:
 
 
 class Worker:
-    """One client, who is the owner of his project too when it comes to that."""
+    """One client, which also acts as the owner of its project."""
 
     def __init__(self, crowd: Crowd, client: Client, project: testbed.Project, kind: str) -> None:
         self._crowd, self._client, self._project, self._kind = crowd, client, project, kind

@@ -214,7 +214,7 @@ class UnavailableError(CrowddError):
 
 
 class NoConnectionError(UnavailableError):
-    """Nothing has begun, and whoever asks in the same moment waits as long: the database is away, or all too busy."""
+    """Nothing has begun, and every request at the same moment waits as long: the database is away, or all too busy."""
 
 
 class BusyError(UnavailableError):

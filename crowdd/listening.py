@@ -20,7 +20,8 @@ from twisted.logger import Logger
 from twisted.protocols.tls import TLSMemoryBIOFactory, TLSMemoryBIOProtocol
 from zope.interface import implementer
 
-from crowdd.config import HttpSettings, Settings
+from crowdd.config import Settings
+from crowdd.config.server import HttpSettings
 from crowdd.errors import ConfigError
 
 log = Logger()

@@ -22,5 +22,5 @@ myst_heading_anchors = 3
 # Texts link to files of the source too, which the site does not have.
 suppress_warnings = ["myst.xref_missing"]
 
-# Tables of what is declared in the code, written anew each time.
+# Tables of what is declared in the code, rewritten each time.
 reference.write(HERE / "reference")

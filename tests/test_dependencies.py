@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-# Names without promise, and the modules of ours that use them. Each stands here once, so that whoever changes the version
+# Names without promise, and the modules of ours that use them. Each stands here once, so that the person who changes the version
 # of a library knows where to look.
 PRIVATE = [
     ("twisted.web.http", "HTTPChannel", "_command", "crowdd/http/transport/site.py"),

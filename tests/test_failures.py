@@ -16,6 +16,8 @@ from twisted.internet.defer import ensureDeferred, gatherResults
 from twisted.logger import globalLogPublisher
 
 from crowdd import app, config
+from crowdd.config.limits import RateLimitSettings
+from crowdd.config.site import SiteSettings
 from crowdd.http.transport import channel, site
 from crowdd.sched import job_runner, log_once, queue_worker
 
@@ -38,7 +40,7 @@ def switch(postgres, dsn, tmp_path):
 
 
 async def begin(switch, serve):
-    """crowdd behind the switch, with as many connections as usual, with an owner and his project."""
+    """crowdd behind the switch, with as many connections as usual, with an owner and their project."""
     settings = {"CROWDD_DB_POOL_TIMEOUT": "2", "CROWDD_DB_STATEMENT_TIMEOUT": "3", "CROWDD_DB_POOL_SIZE": "8"}
     served = await serve(CROWDD_DB_DSN=switch.dsn, **settings)
     served.owner = await served.person("owner")
@@ -202,8 +204,8 @@ class TestSettingsReadAgain:
         assert (await client.get("/api/category")).header("x-ratelimit-limit") is None
         again = attrs.evolve(
             settings,
-            ratelimit=config.RateLimitSettings(limit=5),
-            site=config.SiteSettings(name="Other birds"),
+            ratelimit=RateLimitSettings(limit=5),
+            site=SiteSettings(name="Other birds"),
             http=attrs.evolve(settings.http, max_body_bytes=100),
         )
         served.server.prepared(again)()
@@ -218,7 +220,7 @@ class TestSettingsReadAgain:
         client = served.client()
         for _ in range(4):
             await client.get("/api/category")
-        limits = config.RateLimitSettings(limit=5, window=86400)
+        limits = RateLimitSettings(limit=5, window=86400)
         served.server.prepared(attrs.evolve(served.server._settings, ratelimit=limits))()
         assert [(await client.get("/api/category")).status for _ in range(2)] == [200, 429]
 
@@ -246,7 +248,7 @@ class TestTheLine:
         monkeypatch.setattr(site, "LOOK_SECONDS", 0.1)
 
     async def somebody_is_cut(self, served):
-        """Waits for as long as a client may take that begins now: whoever began before took longer."""
+        """Waits for as long as a client may take that begins now: clients that began before took longer."""
         await (await wire.connect(served.base, b"GET / HTTP/1.1\r\nX-A: ")).closed
 
     @pytest.mark.parametrize(

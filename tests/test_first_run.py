@@ -58,7 +58,7 @@ def test_from_nothing_and_again(tree):
 
 
 def plain_environment(tree):
-    """What somebody has in his shell who has just cloned this."""
+    """What is in the shell of somebody who has just cloned this."""
     kept = ("PATH", "LANG", "TERM", "SSL_CERT_FILE", "XDG_CACHE_HOME", "HOME")
     environment = {name: text for name, text in os.environ.items() if name in kept or name.startswith("PIP_")}
     environment |= {"CROWDD_HTTP_PORT": str(free_port())}

@@ -9,7 +9,11 @@ import pytest_twisted
 from twisted.internet.defer import Deferred, ensureDeferred
 from twisted.logger import Logger, LogLevel, LogPublisher
 
-from crowdd import config
+from crowdd.config import Settings
+from crowdd.config.accounts import CommentingSettings, SignInSettings
+from crowdd.config.data import DataSettings, DbSettings
+from crowdd.config.outbound import MailSettings
+from crowdd.config.server import LogSettings, MetricsSettings
 from crowdd.errors import ConfigError
 from crowdd.logs import EventWriter, request_id
 
@@ -25,8 +29,8 @@ class Lines(list):
 
 
 def settings(folder=None, **log):
-    data = config.DataSettings(dir=folder) if folder else config.DataSettings()
-    return config.Settings(log=config.LogSettings(**log), data=data)
+    data = DataSettings(dir=folder) if folder else DataSettings()
+    return Settings(log=LogSettings(**log), data=data)
 
 
 def journal(output, worker="", **more):
@@ -50,7 +54,7 @@ def test_text_has_one_indented_event_after_the_other():
 
 def test_json_is_one_object_per_line():
     lines = Lines()
-    _, log = journal(lines, worker="2", log=config.LogSettings(format="json"))
+    _, log = journal(lines, worker="2", log=LogSettings(format="json"))
     log.warn("two\nlines of {bird}", bird="eagles", status=404)
     try:
         raise KeyError("nest")
@@ -67,7 +71,7 @@ def test_json_is_one_object_per_line():
 @pytest_twisted.ensureDeferred
 async def test_a_line_names_the_request_that_it_belongs_to(form):
     lines, gates = Lines(), [Deferred(), Deferred()]
-    _, log = journal(lines, log=config.LogSettings(format=form))
+    _, log = journal(lines, log=LogSettings(format=form))
 
     async def request(number):
         request_id.set(f"id{number}")
@@ -90,12 +94,12 @@ def test_configured_secrets_are_never_written(form):
     lines = Lines()
     _, log = journal(
         lines,
-        log=config.LogSettings(format=form),
-        db=config.DbSettings(dsn="postgresql://crowdd:hidden-one@db/crowdd"),
-        mail=config.MailSettings(password="hidden-two"),
-        metrics=config.MetricsSettings(token="hidden-three"),
-        signin=config.SignInSettings(google_client_secret="hidden-four"),
-        commenting=config.CommentingSettings(secret_key="hidden-five"),
+        log=LogSettings(format=form),
+        db=DbSettings(dsn="postgresql://crowdd:hidden-one@db/crowdd"),
+        mail=MailSettings(password="hidden-two"),
+        metrics=MetricsSettings(token="hidden-three"),
+        signin=SignInSettings(google_client_secret="hidden-four"),
+        commenting=CommentingSettings(secret_key="hidden-five"),
     )
     for number in ("one", "two", "three", "four", "five"):
         log.error("password={what}", what=f"hidden-{number}")
@@ -114,12 +118,12 @@ def test_configured_secrets_are_never_written(form):
     ],
 )  # fmt: skip
 def test_the_password_of_a_database_is_known_for_one(dsn, found):
-    assert config.Settings(db=config.DbSettings(dsn=dsn)).secrets() == found
+    assert Settings(db=DbSettings(dsn=dsn)).secrets() == found
 
 
 def test_what_is_less_important_is_left_out():
     lines = Lines()
-    _, log = journal(lines, log=config.LogSettings(level="warn"))
+    _, log = journal(lines, log=LogSettings(level="warn"))
     for level in ("debug", "info", "warn", "error", "critical"):
         getattr(log, level)(level)
     assert [line.split()[-1] for line in lines] == ["warn", "error", "critical"]

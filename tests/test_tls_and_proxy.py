@@ -183,7 +183,7 @@ class TestBehindNginx:
         status, headers, page, _, _ = await browse(port, "GET", "/")
         assert status == 200 and b"</html>" in page and all("Secure" in each for each in headers.get_all("set-cookie"))
         forged = [(await browse(port, "GET", "/api/category", X_Forwarded_For=f"192.0.2.{n}"))[0] for n in range(3)]
-        assert forged == [200, 200, 429], "what a client says of himself does not count"
+        assert forged == [200, 200, 429], "what a client says of itself does not count"
         assert (await browse(port, "GET", "/metrics"))[0] == 404
         assert (await browse(port, "POST", "/api/project", b"x" * 10_500_000))[0] == 413
         await served.project(owner, tasks=1, published=True)

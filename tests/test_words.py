@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from crowdd.config import _FORMER
+from crowdd.config.loader import FORMER
 
 ROOT = Path(__file__).parents[1]
 EXEMPT = ("CHANGELOG.md", "docs/decisions/", "tests/test_words.py", "crowdd/storage/migrations/")
@@ -131,7 +131,7 @@ PROSE_MAY = {
 DEFINITIONS: dict[str, str] = {
     "crowdd/admin_cli/commands/copies/restore.py": "Place",
     "crowdd/admin_cli/commands/serve.py": "Database",
-    "crowdd/config.py": "Accounts Commenting Exports Live Mail Metrics Outgoing Queue Quota RateLimit Retention Site Volunteers Webhooks",
+    "crowdd/config/settings.py": "Accounts Commenting Exports Live Mail Metrics Outgoing Queue Quota RateLimit Retention Site Volunteers Webhooks",
     "crowdd/domain/accounts/answer_claims.py": "Claims",
     "crowdd/domain/accounts/people.py": "gather",
     "crowdd/domain/accounts/social/oauth.py": "Flow Client",
@@ -280,8 +280,8 @@ def test_generic_words_of_before_define_nothing_where_they_did():
 
 
 def test_settings_of_before_stand_nowhere():
-    variables = [f"CROWDD_{section}_{option}".upper() for section, option in _FORMER]
-    in_docs = [rf"\[{section}\] {option}" for section, option in _FORMER]
+    variables = [f"CROWDD_{section}_{option}".upper() for section, option in FORMER]
+    in_docs = [rf"\[{section}\] {option}" for section, option in FORMER]
     assert not found_in(rf"\b(?:{'|'.join(variables)})\b|(?:{'|'.join(in_docs)})\b", files())
 
 

@@ -221,7 +221,7 @@ MUTANTS = (
         "test_races waited_for",
     ),
     Mutant(
-        "somebody waits with a task in his hands",
+        "somebody waits and holds a task",
         "30_assignment.sql",
         "AND NOT cut AND lapsed = 0 AND late = '{}'",
         "AND NOT cut",

@@ -69,7 +69,7 @@ class Outage:
             await asyncio.sleep(PAUSE_SECONDS)
 
     async def _answer_a_task(self) -> None:
-        """One new volunteer: a task and its answer. After a refusal he sends it again, perhaps in vain."""
+        """One new volunteer: a task and its answer. After a refusal they send it again, perhaps in vain."""
         volunteer = Client(self._server.port, {"X-Forwarded-For": address(next(self._numbers))})
         wanted = self._requests.newtask()
         answer = await self._ask(volunteer, wanted)

@@ -47,7 +47,7 @@ async def export(
     parts = [name for name in folder_export.PARTS if unload and (folder / name).exists()]
     if (existing or parts) and not resume:
         raise ConflictError(
-            f"{folder} has {', '.join(parts + existing)} already.", hint="To keep complete files: --resume"
+            f"{folder} already contains {', '.join(parts + existing)}.", hint="To keep complete files: --resume"
         )
     written = []
     if unload is not None and PROJECT_FILE not in parts:  # it comes last

@@ -24,7 +24,7 @@ COMMANDS = {
     "announcement": "Manage announcements of the site.",
     "audit": "Show the audit log and the security log.",
     "backup": "Back up everything to one file while the server runs.",
-    "category": "Manage categories of projects.",
+    "category": "Manage project categories.",
     "check": "Recount every counter from the rows.",
     "completion": "Print the completion script of a shell.",
     "config": "Show and check the settings.",
@@ -40,7 +40,7 @@ COMMANDS = {
     "secrets": "Manage encryption keys.",
     "serve": "Start everything and serve until Ctrl-C.",
     "site": "Manage settings of the site.",
-    "template": "Manage templates of projects.",
+    "template": "Manage project templates.",
     "user": "Manage accounts.",
     "webhook": "Manage webhooks and their deliveries.",
 }

@@ -79,7 +79,7 @@ class PostgresServer:
 
 
 def initialise(home: Home, binaries: Binaries) -> None:
-    """Makes the data folder when there is none; an attempt that was cut short is begun anew."""
+    """Makes the data folder when there is none; an attempt that was cut short is started again."""
     if home.cluster.exists():
         return
     unfinished = home.folder / "postgres.part"

@@ -62,11 +62,13 @@ CODES: tuple[ErrorCode, ...] = (
     ),
     ErrorCode("paused", errors.ForbiddenError, "The project is paused."),
     ErrorCode("barred", errors.ForbiddenError, "The project's owner does not accept answers from this volunteer."),
-    ErrorCode("batch_full", errors.ForbiddenError, "The batch has as many files as it may have. Start another one."),
-    ErrorCode("site_full", errors.ForbiddenError, "The site has no room for more media files."),
+    ErrorCode(
+        "batch_full", errors.ForbiddenError, "The batch has reached its maximum number of files. Start another one."
+    ),
+    ErrorCode("site_full", errors.ForbiddenError, "The site has no space for more media files."),
     ErrorCode("quota_exceeded", errors.ForbiddenError, "The account's projects would exceed their quota."),
     ErrorCode("not_ready", errors.ForbiddenError, "The project has no presenter or no tasks."),
-    ErrorCode("no_draft", errors.ForbiddenError, "Only a draft has a link to try it."),
+    ErrorCode("no_draft", errors.ForbiddenError, "Only drafts have a “try it” link."),
     ErrorCode("no_lease", errors.ForbiddenError, "You have not requested this task. Request it from newtask first."),
     ErrorCode("duplicate", errors.ForbiddenError, "You have answered this task already."),
     ErrorCode("invalid_task", errors.ForbiddenError, "The task does not exist or belongs to another project."),
@@ -98,6 +100,7 @@ CODES: tuple[ErrorCode, ...] = (
     ErrorCode("invalid_value", errors.InvalidValueError, "A value has the wrong type or is out of range."),
     ErrorCode("text_too_costly", errors.CostlyTextError, "A text is too long or takes too long to render."),
     ErrorCode("system_file", errors.InvalidValueError, "The file belongs to an operating system. Leave it out."),
+    ErrorCode("invalid_answer_fields", errors.InvalidValueError, "`info.answers` does not follow its format."),
     ErrorCode("invalid_questions", errors.InvalidValueError, "`info.questions` does not follow its format."),
     ErrorCode(
         "invalid_guide",
@@ -109,11 +112,11 @@ CODES: tuple[ErrorCode, ...] = (
     ErrorCode("bad_json", errors.InvalidValueError, "The body is not JSON."),
     ErrorCode("bad_multipart", errors.InvalidValueError, "The multipart body is broken."),
     ErrorCode("batch_closed", errors.ConflictError, "The batch takes no further files. Start another one."),
-    ErrorCode("upload_complete", errors.ConflictError, "The file has arrived completely."),
+    ErrorCode("upload_complete", errors.ConflictError, "The file has already been uploaded."),
     ErrorCode(
         "changed_meanwhile",
         errors.ConflictError,
-        "What the form changes has been changed by somebody else since it was read.",
+        "Someone else has changed what the form changes since it was read.",
     ),
     ErrorCode(
         "conflict",

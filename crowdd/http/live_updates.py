@@ -76,7 +76,7 @@ class LiveState:
 
 
 class EventFollower:
-    """One who follows the events of a project from a number on, as fast as he takes them."""
+    """Follows the events of a project from a number on, as fast as the client reads them."""
 
     def __init__(
         self,
@@ -101,7 +101,7 @@ class EventFollower:
 
 
 class StateFollower:
-    """One who is told a state of his own whenever it changes. ``read`` gives None once there is nothing to tell of."""
+    """Tells a client its state whenever it changes. ``read`` gives None once there is nothing to tell of."""
 
     def __init__(self, clock: IReactorTime, read: ReadState, client: SseConnection) -> None:
         self._read, self._client, self._told = read, client, b""

@@ -89,7 +89,7 @@ class Declared:
 
 
 class Metrics:
-    """The figures of this process, and all of the server for whoever scrapes it."""
+    """The figures of this process, and those of the whole server for the program that scrapes it."""
 
     def __init__(self, clock: IReactorTime, db: Database) -> None:
         self._db = db

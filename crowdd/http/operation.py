@@ -20,7 +20,7 @@ class Audience(enum.Enum):
     ANYBODY = "anybody"
     SIGNED_IN = "signed in"  # with a key or a session
     VOLUNTEER = "volunteer"  # anybody, and external users with their token
-    SECRET = "secret"  # noqa: S105 - whoever knows the project's secret key
+    SECRET = "secret"  # noqa: S105 - requests with the project's secret key
 
 
 @attrs.frozen

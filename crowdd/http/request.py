@@ -52,7 +52,7 @@ class Incoming:
         self.query = _query(request.uri)  # of a name that stands twice the last counts
         self.content_type = self.header("content-type").partition(";")[0].strip().lower()  # without parameters
         self.request_id = ""
-        self.by_cookie = False  # the requester is known by his session cookie
+        self.by_cookie = False  # the requester is known by their session cookie
         self.key_name = ""  # of the API key or token that the requester is known by; no secret
         self.wrong_key = False  # there was one, and it is nobody's
         self.cookies_to_set: list[bytes] = []

@@ -24,7 +24,7 @@ PROJECT_STATISTICS = Kind(
     ),
     fields=(
         Field("id", Integer(), "Id of the project.", read=EVERYONE, write=Write.COMPUTED),
-        Field("project_id", Integer(), "The same.", read=EVERYONE, write=Write.COMPUTED),
+        Field("project_id", Integer(), "Same as id.", read=EVERYONE, write=Write.COMPUTED),
         count("n_tasks", Integer(), "Tasks."),
         count("n_task_runs", Integer(), "Answers."),
         count("n_results", Integer(), "Number of results with info."),

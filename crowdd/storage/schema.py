@@ -1,7 +1,7 @@
 """Brings a database to the version of this code: numbered migrations, then the definitions of views and functions.
 
 Migrations change tables and run once each, in order, all in one transaction under an advisory lock. Definitions hold
-no data: they live in the schema ``code``, which is laid anew whenever their text changed.
+no data: they live in the schema ``code``, which is created again whenever their text changed.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Status:
     def require_known(self) -> None:
         """Raises SchemaError for a database that a newer crowdd has made."""
         if set(self.applied) - set(self.known):
-            raise SchemaError("The database was made by a newer crowdd. Install that version, or restore a backup.")
+            raise SchemaError("The database was created by a newer crowdd. Install that version, or restore a backup.")
 
 
 def migrations() -> dict[int, Path]:

@@ -46,7 +46,7 @@ class Crowdctl:
 
 
 def environment(home: Path, dsn: str) -> dict[str, str]:
-    """What the program knows: nothing of the settings of whoever runs the tests."""
+    """What the program knows: nothing of the settings of the person who runs the tests."""
     ours = {name: text for name, text in os.environ.items() if not name.startswith("CROWDD_")}
     return {**ours, "HOME": str(home), "CROWDD_DB_DSN": dsn, "CROWDD_DATA_DIR": str(home / "data")}
 

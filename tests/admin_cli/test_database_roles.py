@@ -51,7 +51,7 @@ async def test_the_serving_role_can_do_all_that_a_server_does(roles, serve, crow
     for job in every_job():
         await job.work(services)
     assert (await key.delete(f"/api/project/{project['id']}")).status == 204
-    # An upgrade lays functions and views anew; the role reads those, too.
+    # An upgrade creates functions and views again; the role reads those, too.
     await deferToThread(_as, owner, "UPDATE definition SET fingerprint = 'of an older version'")
     assert (await deferToThread(crowdctl.json, "db", "upgrade", **both)) == {"applied": []}
     again = await served.project(key, "owls", tasks=1, published=True)

@@ -153,7 +153,7 @@ def test_it_is_refused_in_a_sentence_and_nothing_changes(stage, before, words, s
 
 
 def test_digits_that_are_an_id_and_a_nickname_are_nobodys(stage):
-    """Whoever takes another's id for a nickname is not made an administrator by mistake."""
+    """A person who takes another's id for a nickname is not made an administrator by mistake."""
     bob = stage.crowdctl.json("user", "show", "bob")["id"]
     words = ("--name", f"00{bob}", "--email", "two@example.org", "--password", "good enough")
     impostor = stage.crowdctl.json("user", "create", *words)

@@ -246,7 +246,7 @@ result = String(await navigator.credentials.get({password: true}))
 result = (await fetch('/api/task/MINE_TASK2/release', {method: 'POST', body: '{"skip": true, "also": [OTHER_TASK1]}'})).status
 
 /// words that only the page says => "silent"
-for (const word of ['presenter:signed-in', 'presenter:saved', 'presenter:anew']) { parent.postMessage(word, '*'); document.dispatchEvent(new CustomEvent(word)) } result = 'silent'
+for (const word of ['presenter:signed-in', 'presenter:saved', 'presenter:restart']) { parent.postMessage(word, '*'); document.dispatchEvent(new CustomEvent(word)) } result = 'silent'
 
 /// operations that there are not => null
-const c = new MessageChannel(); parent.postMessage('presenter:hello', '*', [c.port2]); for (const op of ['anew', 'constructor', '__proto__', 'toString', 'open']) c.port1.postMessage(JSON.stringify({op, url: 'javascript:alert(1)'})); result = 1
+const c = new MessageChannel(); parent.postMessage('presenter:hello', '*', [c.port2]); for (const op of ['restart', 'constructor', '__proto__', 'toString', 'open']) c.port1.postMessage(JSON.stringify({op, url: 'javascript:alert(1)'})); result = 1

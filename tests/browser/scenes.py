@@ -1,4 +1,4 @@
-"""What a volunteer sees while he works: the page and the presenter's frame in it, from a server that runs."""
+"""What a volunteer sees while they work: the page and the presenter's frame in it, from a server that runs."""
 
 from __future__ import annotations
 

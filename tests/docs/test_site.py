@@ -19,7 +19,7 @@ DOCS = ROOT / "docs"
 PAGES = sorted(path for path in DOCS.rglob("*.md") if not {"_build", "reference"} & {*path.relative_to(DOCS).parts})
 TEXTS = [*PAGES, ROOT / "README.md", ROOT / "CHANGELOG.md", ROOT / "CONTRIBUTING.md"]
 CODE = re.compile(r"^```\w*\n(.*?)^```$|`([^`\n]+)`", re.MULTILINE | re.DOTALL)
-# Set by whoever runs crowdd, not settings of its own.
+# Set by the operator of crowdd, not settings of its own.
 OTHERS = {"CROWDD_CONFIG", "CROWDD_PASSWORD"}
 
 sys.path.insert(0, str(DOCS))

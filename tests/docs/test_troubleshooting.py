@@ -39,7 +39,7 @@ def run(live_server, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def stand_ins(live_server, run):
-    """A project with a webhook, a person, a letter, a job."""
+    """A project with a webhook, a person, an e-mail, a job."""
     word = uuid.uuid4().hex[:8]
     owner = Person(live_server.url).register(f"owner{word}")
     body = {"name": f"owls{word}", "short_name": f"owls{word}", "description": "Is it an owl?"}

@@ -8,7 +8,7 @@ import pytest
 from support.checks.refused import NAMES, REFUSED
 from support.checks.shows import shows
 
-from crowdd.config import endpoints
+from crowdd.config.parsers import endpoints
 from crowdd.domain.outbound.url_policy import require_public, target, why_not_public
 from crowdd.errors import RefusedTargetError
 

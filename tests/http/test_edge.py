@@ -12,7 +12,8 @@ from support.checks.shows import shows
 from support.until import until
 from twisted.internet.defer import ensureDeferred, gatherResults
 
-from crowdd.config import HttpSettings, Settings
+from crowdd.config import Settings
+from crowdd.config.server import HttpSettings
 from crowdd.http.transport import channel
 from crowdd.http.transport.hosts import Hosts
 from crowdd.http.transport.limits.body_size import BodyLimits, imports_into

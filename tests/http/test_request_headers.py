@@ -1,4 +1,4 @@
-"""What request headers ask for: one rule for every response, whoever sends it."""
+"""What request headers ask for: one rule for every response."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ import pytest_twisted
 from support.checks.shows import shows
 
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}")
-# The attributes that clients of PyBossa know, as whoever may read all of them gets them.
+# The attributes that clients of PyBossa know, as a requester who may read all of them gets them.
 ATTRIBUTES = {
     "taskrun": "id task_id project_id user_id user_ip external_uid info created finish_time calibration timeout"
     " link links",
@@ -34,7 +34,7 @@ PARENTS = {
 
 
 async def one_of_each(served: Any) -> tuple[Any, dict[str, dict[str, Any]]]:
-    """An administrator, and a record of every kind as he reads it."""
+    """An administrator, and a record of every kind as they read it."""
     admin = await served.person("admin", admin=True)
     project = await served.project(admin, tasks=1, published=True, n_answers=1)
     task = (await admin.get(f"/api/{project['id']}/newtask")).json()

@@ -116,7 +116,7 @@ def test_advice_names_columns_without_values_and_keys_of_two_questions() -> None
     [some] = advice(ONE, Columns(3, {"url_b": 2}))
     assert some.path == "/steps/0/media/0/source/column" and "one has nothing in the column “url_b”" in some.sentence
     [none] = advice(ONE, Columns(3, {"link": 3}))
-    assert none.sentence == "None of 3 tasks that were looked at has the column “url_b”."
+    assert none.sentence == "None of 3 checked tasks has the column “url_b”."
     twice = copy.deepcopy(ONE)
     twice["steps"][0]["questions"].append(twice["steps"][0]["questions"][0] | {"name": "other"})
     assert [each.path for each in advice(twice, Columns(0, {}))] == [

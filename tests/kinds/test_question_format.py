@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from jsonschema_rs import Draft202012Validator
 from support.questions.question_lists import CHOICES, ONE, every_form
 
-from crowdd.kinds.questions import MEDIA, TYPES, answer_schema, declared, derived, document_schema, validate
+from crowdd.kinds.answers import derived, of_questions
+from crowdd.kinds.questions import MEDIA, TYPES, answer_schema, document_schema, validate
 
 PLAIN = [{"value": each["value"], "text": each["text"]} for each in CHOICES]
 ROOT = Path(__file__).parents[2]
@@ -167,9 +168,9 @@ REFUSED = [
     refused(f"{LOOK}/1/max", "less than", set_in("colours", max=1), by_schema=False),
     refused(f"{LOOK}/3/min", "a number", set_in("age", min="0")),
     refused(f"{LOOK}/3/max", "less than", set_in("age", max=-1), by_schema=False),
-    refused("/steps/1/questions/0/max", "above", set_in("clear", max=1), by_schema=False),
+    refused("/steps/1/questions/0/max", "higher than", set_in("clear", max=1), by_schema=False),
     refused("/steps/1/questions/0", "at most 100", set_in("clear", max=200), by_schema=False),
-    refused("/steps/1/questions/0", "end at", set_in("clear", step=3), by_schema=False),
+    refused("/steps/1/questions/0", "end exactly at", set_in("clear", step=3), by_schema=False),
     refused("/steps/1/questions/2/max_length", "1 to 500", set_in("name", max_length=501)),
     refused("/steps/1/questions/4/min", "a day", set_in("day", min="2024-02-30"), by_schema=False),
     refused("/steps/1/questions/4/max", "less than", set_in("day", max="2019-01-01"), by_schema=False),
@@ -212,7 +213,7 @@ def test_any_part_may_be_anything_and_what_is_accepted_can_be_used(data: Any) ->
     if validate(document) == []:
         assert list(SCHEMA.iter_errors(document)) == []
         Draft202012Validator(answer_schema(document))
-        assert declared(document)
+        assert of_questions(document)
 
 
 def test_a_large_document_is_refused_by_its_size_and_a_broken_one_has_a_bounded_list() -> None:
@@ -222,11 +223,11 @@ def test_a_large_document_is_refused_by_its_size_and_a_broken_one_has_a_bounded_
 
 
 def test_the_declaration_of_answers_follows_the_questions() -> None:
-    found = {each["name"]: each for each in declared(every_form())}
-    assert list(found)[:3] == ["animal", "colours", "young"] and len(found) == 12
-    animal = {"name": "animal", "at": "/animal", "type": "single_choice", "choices": ["fox", "owl"], "unsure": True}
-    assert found["animal"] == animal and found["story"]["choices"] is None and found["age"]["unsure"] is False
-    assert found["habits"]["choices"] == ["hunts", "rests"] and found["habits"]["rows"] == ["day", "night"]
+    found = {each["name"]: each for each in of_questions(every_form())}
+    assert list(found)[:3] == ["animal", "colours", "young"] and len(found) == 10
+    animal = {"name": "animal", "at": "/animal", "type": "label", "choices": ["fox", "owl", None], "unsure": None}
+    assert found["animal"] == animal and found["colours"]["type"] == "labels" and "choices" not in found["story"]
+    assert found["young"]["choices"][:2] == [True, False]
 
 
 def test_the_version_grows_with_each_change_of_the_questions_only() -> None:

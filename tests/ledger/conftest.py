@@ -19,7 +19,7 @@ def ledger(postgres: Postgres, dsn: str) -> Iterator[Ledger]:
 
 
 @pytest.fixture
-def planned_anew() -> None:
+def planned_again() -> None:
     """The ledger's session is new and plans for the rows that it finds: for tests with many of them."""
 
 

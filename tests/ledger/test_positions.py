@@ -1,4 +1,4 @@
-"""Where a volunteer starts on a scan: his own position or the floor."""
+"""Where a volunteer starts on a scan: their own position or the low-water mark."""
 
 from __future__ import annotations
 
@@ -50,9 +50,9 @@ def place(ledger, actor, scan, k1, k2):
         "the floor lifts who lags behind",
         "priorities come before ids",
         "the floor of returns lifts nobody elsewhere",
-        "who passed returns keeps to his own way",
-        "also when he lags behind",
-        "until the floor of returns has passed his",
+        "who passed returns keeps their own position",
+        "also when they lag behind",
+        "until the floor of returns has passed theirs",
         "positions of others and in other orders do not matter",
     ],
 )
@@ -105,7 +105,7 @@ def answered(ledger, project, actor, tasks):
 
 
 @pytest.fixture
-def long_project(planned_anew, ledger):
+def long_project(planned_again, ledger):
     """21,000 tasks of which u:1, who has no position any more, has answered all but the last."""
     ledger.check = False
     project = ledger.project(n=2)

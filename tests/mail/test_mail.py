@@ -13,7 +13,7 @@ from support.servers.mailbox import PASSWORD, USER, Mailbox, certificate
 from twisted.internet import reactor
 from twisted.logger import globalLogPublisher
 
-from crowdd.config import MailSettings
+from crowdd.config.outbound import MailSettings
 from crowdd.domain.mail.backend import post
 from crowdd.domain.mail.mail import MAX_ATTEMPTS, MAX_PER_HOUR, Mail, Tally, pause
 from crowdd.domain.mail.message import Sender, compose, plain_address
@@ -28,7 +28,7 @@ BASE = "https://crowdd.example"
 SENDER = Sender(lambda: "Site & Söhne", "crowdd@example.org", "crowdd.example")
 LETTERS = MailRenderer(Languages(), lambda: "Site & Söhne", BASE)
 EVIL = "Eve\r\nBcc: victim@example.org\r\n\r\n<script>alert(1)</script>{{ 7*7 }}"
-# What each letter is told, by its name.
+# What each e-mail is told, by its name.
 CONTEXTS: dict[str, dict[str, Any]] = {
     "test": {},
     "dead_work": {"fullname": EVIL, "work": EVIL, "number": 7, "error": EVIL},

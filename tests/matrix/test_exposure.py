@@ -1,7 +1,7 @@
 """Who reads what: every kind × attribute × requester × way out, made from the declarations.
 
 A value that a requester may not read comes out in no list, by no id, by no filter, order, relation, error or page; one
-that he may read does. Exports are another way out as soon as there are any.
+that they may read does. Exports are another way out as soon as there are any.
 """
 
 from __future__ import annotations
@@ -186,7 +186,7 @@ async def test_an_order_follows_what_the_requester_may_read_and_nothing_else(kin
 
 
 def ordered(pair: list[Value], requester: str, descending: bool) -> list[int]:
-    """The ids by what the requester may read, what he may not like null: last, and by id."""
+    """The ids by what the requester may read, what they may not read like null: last, and by id."""
     known = [v for v in pair if v.truth is not None and v.readable(requester) and expected(v, requester) == v.truth]
     known = pair if pair[0].field.name == "id" else known  # links tell it anyway
     first = sorted(known, key=lambda v: (str(v.truth) if isinstance(v.truth, dict) else v.truth, v.row_id))
@@ -245,7 +245,7 @@ async def test_a_page_as_json_shows_what_is_public(requester, stage, values):
             assert page[value.field.name] == expected(value, requester), value.field.name
 
 
-# By hand: whoever opens an attribute to more people, or closes it, says so here too.
+# By hand: a change that opens an attribute to more people, or closes it, is made here too.
 OWNERS, PERSON, ADMINS = {"owner", "admin"}, {"self", "admin"}, {"admin"}
 NOT_FOR_EVERYBODY: dict[str, dict[str, set[str]]] = {
     "project": dict.fromkeys(

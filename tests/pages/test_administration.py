@@ -434,7 +434,7 @@ async def test_featured_projects(served):
     assert [project["short_name"] for project in page["categories"]["thinking"]] == ["birds"]
     path, last = f"/admin/featured/{place.project['id']}", await place.last_act()
     done = await place.post(path)
-    assert (done["featured"], done["id"], done["flash"]) == (True, place.project["id"], "Birds is featured now.")
+    assert (done["featured"], done["id"], done["flash"]) == (True, place.project["id"], "Birds is now featured.")
     assert [project["short_name"] for project in (await served.client().page("/")).json()["featured"]] == ["birds"]
     headers = {"X-CSRFToken": await place.token(), "Content-Type": "application/json"}
     again = await place.boss.post(path, headers=headers)

@@ -19,7 +19,7 @@ from crowdd.storage.connections.connection import Connection
 HTML = {"Accept": "text/html"}
 FIRST_LOAD = 100_000  # bytes, compressed, with style and scripts and what these import
 # Statements of each page, at most, for a visitor, the owner of the project or account, and an administrator; one of those who sign
-# in finds the session. None: he does not get it. A page that does not stand here may take MOST of them.
+# in finds the session. None: they do not get it. A page that does not stand here may take MOST of them.
 MAXIMUM = 9
 STATEMENTS: dict[str, tuple[int | None, int | None, int | None]] = {
     "/": (5, 6, 7),

@@ -54,7 +54,7 @@ class Post:
 
     @property
     def mail(self) -> list[dict[str, Any]]:
-        """The letters that were written."""
+        """The e-mails that were written."""
         return self.ledger.rows("SELECT recipient, template, text, locale FROM mail ORDER BY id")
 
     def start(self) -> Deliverer:

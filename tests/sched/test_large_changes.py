@@ -29,7 +29,7 @@ def ledger(dsn):
 
 
 async def large(served, ledger, tasks=45, n=2):
-    """An owner, and a project of his in which one volunteer has answered half of the tasks."""
+    """An owner, and a project of theirs in which one volunteer has answered half of the tasks."""
     owner = await served.person("owner")
     project = await served.project(owner, tasks=tasks, published=True, n_answers=n)
     for task in ledger.ask(project["id"], "c:1", limit=tasks // 2).tasks:

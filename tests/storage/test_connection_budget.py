@@ -23,7 +23,7 @@ class Member:
     ("lacking", "reserved"),
     [
         ((False, False, False), (False, False, False)),  # enough for all: nobody waits
-        ((False, True, False), (True, False, True)),  # who has one waits, wherever he stands
+        ((False, True, False), (True, False, True)),  # who has one waits, wherever it stands
         ((True, False, True), (False, True, True)),  # of those who have none the first goes first
     ],
 )

@@ -1,4 +1,4 @@
-"""Views and functions are laid anew around migrations, so that a migration may change any column."""
+"""Views and functions are created again around migrations, so that a migration may change any column."""
 
 from __future__ import annotations
 

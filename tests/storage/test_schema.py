@@ -136,7 +136,7 @@ async def test_an_upgrade_applies_everything_and_a_second_one_nothing(empty, pos
         assert await schema.upgrade(pool) == []
     assert dump(postgres, empty) == first
     assert rows(empty, "SELECT number, at FROM migration") == when
-    assert rows(empty, function) == laid, "current definitions are not laid anew"
+    assert rows(empty, function) == laid, "current definitions are not created again"
 
 
 @pytest.fixture(scope="module")

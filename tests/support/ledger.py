@@ -368,5 +368,5 @@ class Meanwhile:
 
 
 def account(actor: str) -> int | None:
-    """The account of a volunteer, if he has one."""
+    """The account of a volunteer, if they have one."""
     return int(actor[2:]) if actor.startswith("u:") else None

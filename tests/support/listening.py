@@ -86,7 +86,7 @@ class Listener(Protocol):
 
 
 async def listen(client: Any, path: str, **headers: str) -> Listener:
-    """Opens a stream as ``client`` (``support.servers.served.Client``); whoever is refused has a status above 299."""
+    """Opens a stream as ``client`` (``support.servers.served.Client``); a refused client has a status above 299."""
     sent = {"Accept": "text/event-stream", **{name.replace("_", "-"): value for name, value in headers.items()}}
     if client.cookies:
         sent["Cookie"] = "; ".join(f"{name}={value}" for name, value in client.cookies.items())

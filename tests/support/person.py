@@ -1,4 +1,4 @@
-"""Somebody who uses the server over HTTP, from a process of his own: no part of crowdd is imported here."""
+"""Somebody who uses the server over HTTP, from a separate process: no part of crowdd is imported here."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ _STATES = ("waiting", "held", "sent", "dead")
 
 @click.group(cls=Group)
 def mail() -> None:
-    """Manage e-mails that wait, were sent, or are held because mail is off ([mail] host).
+    """Manage e-mails: waiting, sent, and held while mail is off ([mail] host).
 
     ID is the number of an e-mail in the list.
     """
@@ -30,7 +30,7 @@ def mail() -> None:
 
 @mail.command("list")
 @click.option("--state", type=click.Choice(_STATES), help="Only e-mails in this state.")
-@click.option("--limit", default=50, show_default=True, help="Maximum number.")
+@click.option("--limit", default=50, show_default=True, help="Maximum number of rows.")
 @json_option
 @click.pass_obj
 def list_mails(config: Path | None, state: str | None, limit: int, as_json: bool) -> None:

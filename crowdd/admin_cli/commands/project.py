@@ -81,7 +81,7 @@ class Importing(TypedDict):
 @click.option("--published/--not-published", default=None, help="Only published or only unpublished projects.")
 @click.option("--featured/--not-featured", default=None, help="Only featured or only other projects.")
 @click.option("--after", type=int, default=0, metavar="ID", help="Only ids above this one (for the next page).")
-@click.option("--limit", type=click.IntRange(1), default=100, show_default=True, help="Maximum number.")
+@click.option("--limit", type=click.IntRange(1), default=100, show_default=True, help="Maximum number of rows.")
 @json_option
 @click.pass_obj
 def list_projects(config: Path | None, /, as_json: bool, **chosen: Unpack[Chosen]) -> None:
@@ -124,7 +124,7 @@ def pause(config: Path | None, which: str, as_json: bool) -> None:
 @json_option
 @click.pass_obj
 def feature(config: Path | None, which: str, remove: bool, as_json: bool) -> None:
-    """Show a project first on the list of projects."""
+    """Feature a project: show it first in the list of projects."""
     row, changed = with_domain(config, lambda services: _featured(services, which, not remove))
     _say_state(as_json, row, "not featured" if remove else "featured", changed)
 
@@ -197,11 +197,9 @@ def load(
 @click.option(
     "--by-name", is_flag=True, help="One task for files that belong together by name (0012_front, 0012_back)."
 )
-@click.option(
-    "--column", default="", help="Column of the tasks that the files fill (default: as the questions have it)."
-)
+@click.option("--column", default="", help="Task column for the files (default: the one that the questions name).")
 @click.option("--answers", type=click.IntRange(1, 1000), default=None, help="Answers per task.")
-@click.option("--keep-location", is_flag=True, help="Keep where pictures were taken (GPS).")
+@click.option("--keep-location", is_flag=True, help="Keep the place where pictures were taken (GPS).")
 @click.option("--keep-original", is_flag=True, help="Also keep pictures in full size.")
 @json_option
 @click.pass_obj
@@ -219,8 +217,8 @@ def add_media(
     """Make tasks of the pictures, sounds, videos and PDFs in the folder DIRECTORY and the folders in it.
 
     The files are copied, and the running server, or the next one that starts, prepares them. If the command is
-    interrupted, run it again: only what is missing is copied. A file whose content is on a task of the project already
-    becomes no second one.
+    interrupted, run it again: only what is missing is copied. Files that a task of the project already has are
+    skipped.
     """
     choices = {
         "grouping": "name" if by_name else "file",
@@ -276,7 +274,7 @@ def export(
     """Write a project and its answers to a folder that can be loaded on this or another server.
 
     The folder contains what `crowdctl project load` needs: project.json, its texts, tasks.ndjson, and the files that
-    these name. It does not contain the owner, the password, the blog and retired tasks. The subfolder answers contains
+    these name. It does not contain the owner, the password, the blog or retired tasks. The subfolder answers contains
     tasks, answers and results as in the owner's downloads, with everything that administrators can see. With --type,
     only these are written. A file gets its name when it is complete, so an interrupted export can be resumed.
     """
@@ -301,10 +299,10 @@ def export(
 @json_option
 @click.pass_obj
 def import_(config: Path | None, which: str, resume: bool, as_json: bool, **asked: Unpack[Importing]) -> None:
-    """Import tasks from a table, a manifest or an export, as the page of the project does.
+    """Import tasks from a table, a manifest or an export, like the import page of the project.
 
-    FILE|URL is a file, or the public address of one. Rows that are tasks already are left out, so that a file can be
-    imported again. If rows are refused, nothing is added without --on-error. Ctrl-C stops it: finished rows stay, and
+    FILE|URL is a file, or the public address of one. Rows that already are tasks are skipped, so you can import a
+    file again. If rows are refused, nothing is added without --on-error. Ctrl-C stops it: finished rows stay, and
     --resume continues. A running server continues by itself within two minutes.
     """
     if resume == (asked["source"] is not None):

@@ -27,7 +27,7 @@ _LOOK_SECONDS = 0.5
 
 @click.group(cls=Group)
 def queue() -> None:
-    """Manage background tasks that wait, run or have ended.
+    """Manage background tasks: waiting, running and ended.
 
     ID is the number of a background task in the list.
     """

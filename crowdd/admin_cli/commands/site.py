@@ -22,7 +22,7 @@ from crowdd.values import Json
 
 @click.group(cls=Group)
 def site() -> None:
-    """Manage the settings of the site that administrators also change on its pages.
+    """Manage the site settings that administrators can also change on the site.
 
     They take precedence over crowdd.conf.
     """
@@ -68,9 +68,9 @@ def set_(config: Path | None, name: str, value: str | None, path: Path | None, l
 
 
 @site.command()
-@click.option("--note", default="", help="For whom it is; shown to administrators only.")
-@click.option("--days", default=14, show_default=True, help="Days for which it works.")
-@click.option("--email", default="", help="Also send the link there.")
+@click.option("--note", default="", help="Who the invitation is for. Only administrators see this.")
+@click.option("--days", default=14, show_default=True, help="Days until the invitation expires.")
+@click.option("--email", default="", help="Also send the link to this address.")
 @click.option("--language", default=SOURCE, show_default=True, help="Language of the e-mail.")
 @json_option
 @click.pass_obj

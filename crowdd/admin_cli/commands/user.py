@@ -39,7 +39,7 @@ def user() -> None:
     help=f"Only accounts with these words in the names or the address (at most {MAX_FOUND}).",
 )
 @click.option("--after", type=int, default=0, metavar="ID", help="Only ids above this one (for the next page).")
-@click.option("--limit", type=click.IntRange(1, 50_000), default=100, show_default=True, help="Maximum number.")
+@click.option("--limit", type=click.IntRange(1, 50_000), default=100, show_default=True, help="Maximum number of rows.")
 @json_option
 @click.pass_obj
 def list_users(config: Path | None, search: str | None, after: int, limit: int, as_json: bool) -> None:

@@ -13,7 +13,7 @@ from crowdd.storage.accounts import accounts, api_tokens, one_time_links, provid
 from crowdd.storage.core import audit
 from crowdd.storage.database import Database
 
-RESET, ADDRESS = "reset", "address"  # purposes of links in letters
+RESET, ADDRESS = "reset", "address"  # purposes of links in e-mails
 
 
 @attrs.frozen
@@ -31,14 +31,14 @@ class Revoking:
         self._accounts = accounts_
 
     async def after_change(self, tx: Database, user_id: int, who: Requester) -> Revoked:
-        """What every new password ends: sessions, and links in letters that are on their way."""
+        """What every new password ends: sessions, and links in e-mails that are on their way."""
         await sessions.end_all(tx, user_id)
         for purpose in (RESET, ADDRESS):
             await one_time_links.drop_of_user(tx, user_id, purpose)
         return Revoked()
 
     async def after_reset(self, tx: Database, user_id: int, who: Requester) -> Revoked:
-        """The same after a letter: the key too, and providers that were connected before the address was proved."""
+        """After an e-mail link: the key too, and providers that were connected before the address was proved."""
         return await self._everything(tx, user_id, await accounts.unproved_providers(tx, user_id), who)
 
     async def after_suspicion(self, tx: Database, user_id: int, who: Requester) -> Revoked:

@@ -1,7 +1,7 @@
 """People who go: their answers stay with the projects, under a random pseudonym in each; all else about them goes.
 
 It is begun while the person looks on (nobody can sign in any more, no key works) and carried out by the queue, in short
-transactions. Whoever reads from half-way on sees some answers under the account and some under the pseudonym, never
+transactions. A reader from half-way on sees some answers under the account and some under the pseudonym, never
 one twice or none.
 """
 

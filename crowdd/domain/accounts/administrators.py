@@ -23,7 +23,7 @@ class Administrators:
         await (self.made if admin else self.removed)(tx, user_id, who)
 
     async def made(self, tx: Database, user_id: int, who: Requester) -> None:
-        """Follow a new administrator: every other one gets a letter."""
+        """Follow a new administrator: every other one gets an e-mail."""
         await self.security_log.note(tx, ADMIN_MADE, who, user_id=user_id, detail=who.via)
         everybody = await accounts.admins(tx)
         new = next(row["name"] for row in everybody if row["id"] == user_id)

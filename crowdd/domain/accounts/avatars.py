@@ -1,4 +1,4 @@
-"""Pictures of people: read, cropped and drawn anew, so that nothing of the file that came is kept."""
+"""Pictures of people: read, cropped and redrawn, so that nothing of the file that came is kept."""
 
 from __future__ import annotations
 

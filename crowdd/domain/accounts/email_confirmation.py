@@ -1,4 +1,4 @@
-"""Addresses that are confirmed by a letter: of somebody who signs up, and new ones of people with an account.
+"""Addresses that are confirmed by e-mail: of somebody who signs up, and new ones of people with an account.
 
 Nobody learns from the answers whether an address is known: its owner is told, by mail.
 """
@@ -41,7 +41,7 @@ class Confirmed:
 
 
 class EmailConfirmation:
-    """``required``: new accounts and addresses must be confirmed by a letter; ``possible``: they can be."""
+    """``required``: new accounts and addresses must be confirmed by e-mail; ``possible``: they can be."""
 
     def __init__(
         self,
@@ -61,7 +61,7 @@ class EmailConfirmation:
         self.required, self.possible = settings.confirms_email, settings.confirms_email or bool(settings.mail.host)
 
     async def register(self, form: Registration, identity: ProviderIdentity | None, who: Requester) -> None:
-        """Writes to whoever signs up, or to the owner of an address that has an account already.
+        """Writes to the person who signs up, or to the owner of an address that has an account already.
 
         Both cost the same. Raises FormError, TooManyRequestsError, BusyError.
         """

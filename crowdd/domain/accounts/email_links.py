@@ -24,14 +24,14 @@ _SPENT = _("This link has been used or has expired. Request a new one.")
 
 
 class EmailLinks:
-    """Writes letters with links to ``front`` (this site, or a front end elsewhere with the same paths)."""
+    """Writes e-mails with links to ``front`` (this site, or a front end elsewhere with the same paths)."""
 
     def __init__(self, mail: Mail, secrets: Secrets, front: str, hours: int) -> None:
         self._mail, self._secrets, self._front = mail, secrets, front.rstrip("/")
         self.hours = hours
 
     async def send(self, tx: Database, to: str, template: str, locale: str, **context: object) -> None:
-        """A letter without a link."""
+        """An e-mail without a link."""
         await self._mail.send(tx, to, template, context, locale)
 
     async def send_page(self, tx: Database, path: str, person: Address, template: str, **context: object) -> None:
@@ -54,7 +54,7 @@ class EmailLinks:
         flash: str = "",
         **context: object,
     ) -> None:
-        """A letter with a link. ``origin`` is the network that asked for it: of the links of a purpose that it had sent
+        """An e-mail with a link. ``origin`` is the network that asked for it: of links of a purpose that it had sent
         to this address the newest two work, so that nobody ends a link that somebody else asked for.
 
         ``data`` is encrypted until the link is used; ``flash`` is what a front end elsewhere shows when it is opened.
@@ -104,7 +104,7 @@ def _place(hashed: bytes) -> str:
 
 
 def greeted(row: Address) -> str:
-    """The name with which a letter to an account begins: none while nobody has proved that they read the address.
+    """The name with which an e-mail to an account begins: none while nobody has proved that they read the address.
 
     Otherwise a stranger could have us send words of their choice to anybody.
     """
@@ -112,7 +112,7 @@ def greeted(row: Address) -> str:
 
 
 def mail_limits(sort: str, email: str, who: Requester, allowed: int) -> tuple[Limit, ...]:
-    """How many letters one network has sent to an address and in all, and how many an address gets from everywhere."""
+    """How many e-mails one network has sent to an address and in all, and how many an address gets from everywhere."""
     address = email.strip().lower()
     return (
         Limit(f"{sort}:{address}|{who.network}", allowed),

@@ -1,4 +1,4 @@
-"""Everything about a person as a file of his own: asked for, made by the queue, kept for some days, then gone."""
+"""Everything about a person as a file of their own: asked for, made by the queue, kept for some days, then gone."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ class PersonalData:
             shutil.rmtree(folder, ignore_errors=True)
 
     async def _ready(self, tx: Database, user_id: int, name: str, size: int) -> bool:
-        """Writes that the file is there, and to the person; False when he has gone meanwhile."""
+        """Writes that the file is there, and to the person; False when they have gone meanwhile."""
         if not await personal_data.keep_export(tx, user_id, name, size):
             return False
         row = await accounts.address(tx, user_id)

@@ -123,7 +123,7 @@ class Profiles:
         return await self.set_password(row["id"], new, who, revoke=revoke)
 
     async def set_password(self, user_id: int, new: str, who: Requester, *, revoke: bool = False) -> Revoked:
-        """The same for a person who proved their identity otherwise. Ends every session and link in a letter.
+        """The same for a person who proved their identity otherwise. Ends every session and e-mail link.
 
         ``revoke``: somebody else may have had access, so that the API key is replaced and providers are disconnected.
         """

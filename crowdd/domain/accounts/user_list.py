@@ -38,7 +38,9 @@ class UserList:
         """A page by its number, the newest first. Raises NotFoundError beyond the last page and beyond MAX_PASSED."""
         passed = (number - 1) * size
         if passed > MAX_PASSED:
-            raise NotFoundError(NOT_FOUND, hint=_("Pages further back begin at an account: use `before`."))
+            raise NotFoundError(
+                NOT_FOUND, hint=_("This page is too far back for a number. Use `before` with the id of an account.")
+            )
         last = await people.nth_newest(self._db, passed) if passed > 0 else None
         found = await self.page(Keyset(size, before=last))
         if number < 1 or (passed and (last is None or not found.part.rows)):

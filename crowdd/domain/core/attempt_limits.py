@@ -1,4 +1,4 @@
-"""Limits on what may not be repeated at will: guesses, letters, sign-ups."""
+"""Limits on what may not be repeated at will: guesses, e-mails, sign-ups."""
 
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ class Attempts:
         await login_failures.refund(self._db, [self._hidden(limit.subject) for limit in limits])
 
     async def succeeded(self, first: Limit, *others: Limit) -> None:
-        """Takes an attempt back; the first subject begins anew."""
+        """Takes an attempt back; the first subject starts over."""
         hidden = [self._hidden(limit.subject) for limit in others]
         await login_failures.refund(self._db, hidden, [self._hidden(first.subject)])
 
     async def guess(self, check: Callable[[], Awaitable[bool]], *limits: Limit) -> bool:
-        """Counts, checks, and takes back what was right (the first subject begins anew) or could not be checked.
+        """Counts, checks, and takes back what was right (the first subject starts over) or could not be checked.
 
         Raises TooManyRequestsError before anything is checked.
         """

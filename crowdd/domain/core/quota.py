@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from crowdd.config import QuotaSettings
+from crowdd.config.limits import QuotaSettings
 from crowdd.domain.core.site import Site
 from crowdd.errors import ForbiddenError
 from crowdd.languages import _

@@ -3,7 +3,7 @@
 The first line encrypts and signs; all lines decrypt and verify. Look-ups (hashes of API keys, sessions and links) and
 pseudonyms of addresses come from the last line, the oldest, so that they are found after a new first line. There are no
 defaults: a new server makes its own root, and writes the file once its database has taken it (``server_key.py``).
-Losing the file loses sessions, API keys and the secret keys of projects (all of them can be made anew), never an
+Losing the file loses sessions, API keys and the secret keys of projects (all of them can be created again), never an
 answer.
 """
 

@@ -109,11 +109,6 @@ class Site:
         """The name of the site."""
         return self.row.name or self._settings.site.name
 
-    @property
-    def is_named(self) -> bool:
-        """Whether somebody has named the site."""
-        return self.name() != "crowdd"
-
     def appearance(self) -> Appearance:
         """What every page shows of the site."""
         row = self.row

@@ -245,7 +245,7 @@ def plain_name(name: str) -> str:
 
 
 def _copy(source: Path, target: Path, data: Path) -> None:
-    """Whoever reads the target meanwhile gets the old content or the new one, never a half."""
+    """Readers of the target meanwhile get the old content or the new one, never a half."""
     draft = target.with_name(f".{target.name}.{os.getpid()}")
     draft.unlink(missing_ok=True)
     with source.open("rb") as content, draft.open("xb") as file:

@@ -1,1 +1,1 @@
-"""Mail: letters are rows, written by the transaction that has a reason for them, and delivered by a job."""
+"""Mail: e-mails are rows, written by the transaction that has a reason for them, and delivered by a job."""

@@ -1,10 +1,10 @@
-"""Where letters go: to a mail server, or nowhere while mail is off."""
+"""Where e-mails go: to a mail server, or nowhere while mail is off."""
 
 from __future__ import annotations
 
 from importlib import import_module
 
-from crowdd.config import MailSettings
+from crowdd.config.outbound import MailSettings
 from crowdd.domain.mail.message import plain_address
 from crowdd.domain.mail.transport import Post
 from crowdd.errors import ConfigError, InvalidValueError

@@ -1,4 +1,4 @@
-"""Letters on their way: written down with what they are about, delivered and retried by a job, gone after a while."""
+"""E-mails on their way: written down with what they are about, delivered and retried by a job, gone after a while."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from crowdd.storage.database import Database
 MAX_PER_HOUR = 20
 """E-mails to one address in an hour."""
 
-AT_ONCE = 500  # letters in a round
+AT_ONCE = 500  # e-mails in a round
 MAX_ATTEMPTS = 14  # the last about two days after the first
 FIRST_PAUSE, MAX_PAUSE, PAUSE_GROWTH = 60.0, 21600.0, 3.0  # seconds, seconds, factor
 _LINK = re.compile(r"https?://\S+")
@@ -46,7 +46,7 @@ def pause(attempts: int) -> float | None:
 
 
 class Mail:
-    """Sending letters, and seeing what became of them. Without a ``post`` mail is off and letters are held."""
+    """Sending e-mails, and seeing what became of them. Without a ``post`` mail is off and e-mails are held."""
 
     def __init__(self, db: Database, letters: MailRenderer, sender: Sender, post: Post | None, keep_days: int) -> None:
         self._db, self._letters, self._sender, self._keep_days = db, letters, sender, keep_days
@@ -55,10 +55,10 @@ class Mail:
     async def send(
         self, db: Database, to: str, template: str, context: Mapping[str, object], locale: str = "en"
     ) -> int | None:
-        """The id of a letter that will be delivered once the transaction ``db`` is committed.
+        """The id of an e-mail that will be delivered once the transaction ``db`` is committed.
 
-        ``template`` is a letter of ``crowdd/domain/mail/templates``. None for an address that has had its share of
-        this hour. An address that nobody can write to does not fail the caller: the letter says so.
+        ``template`` is an e-mail of ``crowdd/domain/mail/templates``. None for an address that has had its share of
+        this hour. An address that nobody can write to does not fail the caller: the state of the e-mail says so.
         """
         letter = self._letters.write(template, context, locale)
         row = {"template": template, "locale": locale, **attrs.asdict(letter)}
@@ -111,35 +111,35 @@ class Mail:
             log.warn("mail delivery failed: id={id} error={error}", id=row.id, error=error)
             await mail.set_state(self._db, row.id, "dead", str(error))
         else:
-            # Letters that failed together do not come back together. What is not the letter's fault does not count.
+            # E-mails that failed together do not come back together. What is not the e-mail's fault does not count.
             shaken = seconds * random.uniform(0.8, 1.2)  # noqa: S311
             await mail.put_back(self._db, row.id, shaken, str(error), counts=not error.general)
 
     async def sweep(self) -> int:
-        """Removes letters after their time, with the addresses and names in them."""
+        """Removes e-mails after their time, with the addresses and names in them."""
         return await mail.sweep(self._db, self._keep_days)
 
     # For the operator
 
     async def list(self, limit: int = 50, state: str | None = None) -> list[mail.QueuedMail]:
-        """The last letters, the newest first, without their texts."""
+        """The last e-mails, the newest first, without their texts."""
         return (await self.page(Keyset(limit), state)).rows
 
     async def page(
         self, place: Keyset, state: str | None = None, recipient: str | None = None
     ) -> KeysetPage[mail.QueuedMail]:
-        """A page of letters without their texts, of all or of those to one address."""
+        """A page of e-mails without their texts, of all or of those to one address."""
         return await mail.list_mails(self._db, place, state, recipient)
 
     async def get(self, mail_id: int) -> mail.WholeMail:
-        """A whole letter; its texts are gone once it was sent. Raises NotFoundError."""
+        """A whole e-mail; its texts are gone once it was sent. Raises NotFoundError."""
         row = await mail.one_of(self._db, mail_id)
         if row is None:
             raise NotFoundError(f"E-mail {mail_id} does not exist.")
         return row
 
     async def again(self, mail_id: int) -> mail.WholeMail:
-        """Lets a letter that is held or dead be delivered after all. Raises ConflictError for others."""
+        """Lets an e-mail that is held or dead be delivered after all. Raises ConflictError for others."""
         if not await mail.again(self._db, mail_id):
             row = await self.get(mail_id)
             words = {"waiting": "is waiting to be sent", "sent": "was sent, and its text was deleted"}

@@ -1,4 +1,4 @@
-"""A letter as it goes over the wire (RFC 5322), and addresses that may stand in it."""
+"""An e-mail as it goes over the wire (RFC 5322), and addresses that may stand in it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _DOMAIN = re.compile(rf"(?=.{{1,253}}\Z){_LABEL}(\.{_LABEL})*")
 
 @attrs.frozen
 class Sender:
-    """From whom letters come: ``name`` returns the name of the site, ``host`` is the name of this server."""
+    """From whom e-mails come: ``name`` returns the name of the site, ``host`` is the name of this server."""
 
     name: Callable[[], str]
     address: str

@@ -1,4 +1,4 @@
-"""What letters say, in a language: a template with the blocks ``subject`` and ``text``, and one for the HTML."""
+"""What e-mails say, in a language: a template with the blocks ``subject`` and ``text``, and one for the HTML."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MAX_SUBJECT_LENGTH = 200
 
 @attrs.frozen
 class RenderedMail:
-    """A letter as it is read."""
+    """An e-mail as it is read."""
 
     subject: str
     text: str
@@ -33,7 +33,7 @@ class RenderedMail:
 
 
 class MailRenderer:
-    """Writes letters. A template sees what it is given, and ``site``, ``base_url``, ``locale`` and ``direction``.
+    """Writes e-mails. A template sees what it is given, and ``site``, ``base_url``, ``locale`` and ``direction``.
 
     Sentences in what it is given are said in its language. ``site`` returns the name of the site.
     """
@@ -43,11 +43,11 @@ class MailRenderer:
         self._speaking = lru_cache(maxsize=len(NAMES))(self._environment)
 
     def names(self) -> list[str]:
-        """The letters that there are, sorted."""
+        """The e-mails that there are, sorted."""
         return sorted({path.stem for path in FOLDER.rglob("*.txt")} - {FRAME})
 
     def write(self, name: str, context: Mapping[str, object], locale: str) -> RenderedMail:
-        """The letter in a language, English where there is no such language.
+        """The e-mail in a language, English where there is no such language.
 
         Raises TemplateNotFound for an unknown name, UndefinedError for a word that the context lacks.
         """

@@ -1,4 +1,4 @@
-"""SMTP, by Twisted: a connection for each letter."""
+"""SMTP, by Twisted: a connection for each e-mail."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from twisted.internet.defer import Deferred
 from twisted.internet.ssl import optionsForClientTLS
 from twisted.mail import smtp
 
-from crowdd.config import MailSettings
+from crowdd.config.outbound import MailSettings
 from crowdd.domain.mail.transport import PostError
 
 SECONDS = 30
@@ -59,7 +59,7 @@ class Smtp:
 
 
 def meaning(error: smtp.SMTPClientError) -> PostError:
-    """What an error of the server means for a letter.
+    """What an error of the server means for an e-mail.
 
     Its text is the server's last words alone: the dialogue that Twisted adds has the password in it.
     """

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from crowdd.concurrency.worker_thread import WorkerThread
-from crowdd.config import MediaSettings
+from crowdd.config.media import MediaSettings
 from crowdd.domain.media.folder_store import FolderStore
 from crowdd.domain.media.s3.client import S3Client
 from crowdd.domain.media.s3.s3_store import S3Store

@@ -21,7 +21,7 @@ from zope.interface import implementer
 
 from crowdd.concurrency.deadline import deadline
 from crowdd.concurrency.single_flight import SingleFlight
-from crowdd.config import endpoints
+from crowdd.config.parsers import endpoints
 from crowdd.domain.outbound.response import Response
 from crowdd.domain.outbound.url_policy import Target, require_public, target
 from crowdd.errors import RefusedTargetError, UnreachableError

@@ -46,10 +46,10 @@ _SPECIAL = tuple(
         ("168.63.129.16/32", _("an address inside a provider's network")),  # Azure's host, with secrets of the machine
         ("169.254.0.0/16", _("a link-local address")),
         ("172.16.0.0/12", _("a private address")),
-        ("192.0.0.0/24", _("an address for protocols")),
+        ("192.0.0.0/24", _("an address reserved for protocols")),
         ("192.88.99.0/24", _("a 6to4 relay")),
         ("192.168.0.0/16", _("a private address")),
-        ("198.18.0.0/15", _("an address for measurements")),
+        ("198.18.0.0/15", _("an address reserved for measurements")),
         ("224.0.0.0/4", _("a multicast address")),
         ("255.255.255.255/32", _("the broadcast address")),
         ("240.0.0.0/4", _("a reserved address")),
@@ -96,7 +96,7 @@ class Target:
 def target(url: str, allowed: Set[tuple[str, int]] = frozenset()) -> Target:
     """The target that a URL names; ``allowed`` are hosts and ports that the operator trusts (``config.endpoints``).
 
-    Raises RefusedTargetError with a sentence for whoever wrote the URL.
+    Raises RefusedTargetError with a sentence for the person who wrote the URL.
     """
     parts = _split(url)
     host = _host(parts.hostname or "")

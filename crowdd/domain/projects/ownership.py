@@ -49,7 +49,7 @@ class Ownership:
         return await self._accounts.profile(known["id"])
 
     async def add(self, row: ProjectPage, name: str, who: Requester) -> bool:
-        """Makes somebody a co-owner; False when he is one. NotFoundError for an unknown name."""
+        """Makes somebody a co-owner; False when they are one. NotFoundError for an unknown name."""
         rights.require(who, row["roles"], OWNERS)
         person = await self._accounts.find_by_name(name)
 
@@ -120,7 +120,7 @@ class Ownership:
         return {"project": {name: project[name] for name in ("name", "short_name")}, "by": link.data["by"]}
 
     async def accept(self, key: str, short_name: str, who: Requester) -> bool:
-        """Makes the requester a co-owner; False when he was one. Raises AnonymousError, ForbiddenError."""
+        """Makes the requester a co-owner; False when they were one. Raises AnonymousError, ForbiddenError."""
         if who.acting_user is None:
             raise AnonymousError(_("Sign in first."))
         await self.invited(key, short_name)
@@ -140,7 +140,7 @@ class Ownership:
     def _subject(self, project_id: int) -> bytes:
         return self._secrets.digest("invitation", str(project_id))
 
-    # The owner himself
+    # The owner
 
     async def transfer(self, row: ProjectPage, to: str, keep: bool, who: Requester) -> str:
         """Gives the project to the account of that address or nickname, and tells the nickname.

@@ -214,7 +214,7 @@ class Projects:
 
         async def work(tx: Database) -> None:
             if not await projects.renew_draft_key(tx, row["id"]):
-                raise ForbiddenError(_("Only a draft has a link to try it."), code="no_draft")
+                raise ForbiddenError(_("Only drafts have a “try it” link."), code="no_draft")
             await audit.write(tx, who, "renew_link", "project", row["id"], project_id=row["id"])
 
         await self._db.transaction(work)

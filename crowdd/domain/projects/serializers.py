@@ -43,7 +43,7 @@ def public_info(info: Values) -> Values:
 
 
 def person(row: PersonRow, *, api_key: str | None = None, private: bool = False) -> Values:
-    """A person as others see him, or with everything for himself and administrators."""
+    """A person as others see them, or with everything for the person and administrators."""
     shown: Values = {}
     values: Mapping[str, object] = row
     for name in _PERSON:

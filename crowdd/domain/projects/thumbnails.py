@@ -1,4 +1,4 @@
-"""The picture of a project: cropped, drawn anew, and kept with its other files."""
+"""The picture of a project: cropped, redrawn, and kept with its other files."""
 
 from __future__ import annotations
 

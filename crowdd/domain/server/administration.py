@@ -81,14 +81,14 @@ class Administration:
         return [{name: outward(value) for name, value in row.items()} for row in rows]
 
     async def block(self, user_id: int, who: Requester) -> bool:
-        """Signs somebody out everywhere and lets him in no more; False when he is blocked already.
+        """Signs somebody out everywhere and blocks their account; False when it is blocked already.
 
         Raises NotFoundError, ForbiddenError for oneself and for administrators.
         """
         return await self._restrict(user_id, True, who)
 
     async def unblock(self, user_id: int, who: Requester) -> bool:
-        """Lets somebody in again; False when he is not blocked."""
+        """Unblocks somebody; False when they are not blocked."""
         return await self._restrict(user_id, False, who)
 
     async def _restrict(self, user_id: int, restrict: bool, who: Requester) -> bool:
@@ -131,7 +131,7 @@ class Administration:
     # How things are
 
     async def figures(self, who: Requester, refresh: bool = False) -> Values:
-        """The last seven days: as they were found in the last ten minutes, or anew.
+        """The last seven days: as they were found in the last ten minutes, or again.
 
         ``wait`` says that new figures were wanted and are just being found for somebody else: these are older.
         ``age`` is in seconds. ``people`` are those of the week, each counted once: ``users`` and ``anon``.
@@ -153,7 +153,7 @@ class Administration:
         return await jobs.list_jobs(self._db)
 
     async def note(self, action: str, kind: str, object_id: int, who: Requester) -> None:
-        """Writes down an act on what has no rules of its own for that: work in the queue, a letter."""
+        """Writes down an act on what has no rules of its own for that: a background task, an e-mail."""
         _require(who)
         await audit.write(self._db, who, action, kind, object_id)
 

@@ -1,4 +1,4 @@
-"""Going on without a lost key: what depended on it is made anew or removed, and the database takes the new file."""
+"""Going on without a lost key: what depended on it is created again or removed, and the database takes the new file."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class KeyReplacement:
         return [loss for loss in found if loss.number]
 
     async def run(self) -> list[Loss]:
-        """Make anew what is lost, or remove it; then the database belongs to these secrets."""
+        """Create again what is lost, or remove it; then the database belongs to these secrets."""
         found = await self.losses()
         lookups_change = await self._lookups_change()
         for column in encrypted_columns.COLUMNS:
@@ -123,7 +123,7 @@ class KeyReplacement:
         return server_key.opens(self._secrets, column.table, column.encrypted_for, key, row["encrypted"])
 
     async def _api_keys(self, *, everybody: bool) -> None:
-        """A key that can be opened stays as it is, found by the new hash; others are made anew."""
+        """A key that can be opened stays as it is, found by the new hash; others are created again."""
         last = 0
         while rows := await server_keys.accounts_after(self._db, last, _CHUNK):
             last = rows[-1]["id"]

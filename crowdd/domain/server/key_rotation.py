@@ -13,7 +13,7 @@ from crowdd.storage.database import Database, Transactions
 
 @attrs.frozen
 class Reencrypted:
-    """How many values of a column were encrypted anew, and how many no key opens."""
+    """How many values of a column were encrypted again, and how many no key opens."""
 
     table: str
     column: str
@@ -28,7 +28,7 @@ class KeyRotation:
         self._db, self._secrets = db, secrets
 
     async def run(self) -> list[Reencrypted]:
-        """Seal anew what is not under the first key."""
+        """Encrypt again what is not encrypted with the first key."""
         return [await self._column(column) for column in encrypted_columns.COLUMNS]
 
     async def _column(self, column: encrypted_columns.Column) -> Reencrypted:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import attrs
 
-from crowdd import config
+from crowdd.config.accounts import RetentionSettings
 from crowdd.storage.database import Database
 from crowdd.storage.server import retention
 
@@ -14,7 +14,7 @@ class Retention:
     """Each setting is a number of days; 0 keeps the data for ever."""
 
     db: Database
-    settings: config.RetentionSettings
+    settings: RetentionSettings
 
     async def sweep(self) -> dict[str, int]:
         """Removes what has been kept long enough: ``answers`` looked at, ``acts`` (rows of the audit log) deleted."""

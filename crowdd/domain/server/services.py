@@ -59,6 +59,7 @@ from crowdd.domain.server.administration import Administration, CategoryBehaviou
 from crowdd.domain.server.recount import Checking
 from crowdd.domain.server.retention import Retention
 from crowdd.domain.server.site_administration import SiteAdministration
+from crowdd.domain.tasks.answer_fields import AnswerFields
 from crowdd.domain.tasks.barring import Barring
 from crowdd.domain.tasks.changes import Changes
 from crowdd.domain.tasks.collections import Collections
@@ -133,6 +134,7 @@ class Services:
     favourites: Favourites
     collections: Collections
     comments: Comments
+    answer_fields: AnswerFields
     participation: Participation
     uploads: Uploads
     media_store: MediaStore
@@ -385,6 +387,7 @@ def _assemble(
         favourites=Favourites(db, records),
         collections=Collections(db, records),
         comments=Comments(db, records, contributions),
+        answer_fields=AnswerFields(db, projects),
         participation=Participation(db),
         uploads=uploads,
         media_store=media_store,

@@ -194,7 +194,7 @@ class SiteAdministration:
         return plain
 
     async def set_logo(self, who: Requester, upload: Upload | None) -> None:
-        """Gives the site a logo, drawn anew; None takes it away. The file of before goes. Raises FormError."""
+        """Gives the site a logo, redrawn; None takes it away. The file of before goes. Raises FormError."""
         _require(who)
         picture = None
         if upload is not None:

@@ -1,4 +1,4 @@
-"""The loop: a volunteer asks for a task, answers it, and sees how far he is."""
+"""The loop: a volunteer asks for a task, answers it, and sees their progress."""
 
 from __future__ import annotations
 
@@ -347,7 +347,7 @@ class TaskRunBehaviour(Behaviour):
 
 
 def as_external(who: Requester, uid: str | None) -> Requester:
-    """The external user that a requester names, or himself; whether he may is asked elsewhere."""
+    """The external user that a requester names, or the requester; whether they may is checked elsewhere."""
     if uid is None:
         return who
     return attrs.evolve(who, external_uid=external_uid(uid), user_id=None, admin=False)

@@ -1,4 +1,4 @@
-"""What a volunteer does with tasks that he was handed, but for answering them: keep, skip, give back, wait for."""
+"""What a volunteer does with leased tasks, apart from answering them: keep, skip, give back, wait for."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from crowdd.requester import Requester
 from crowdd.storage.database import Database
 from crowdd.storage.tasks import leases
 
-MAX_COUNTED = 100  # tasks in other hands
+MAX_COUNTED = 100  # tasks leased by others
 REASONS = ("broken", "unsure", "disturbing")  # that somebody may give for skipping a task
 
 
@@ -66,7 +66,7 @@ class Leases:
     async def give_back(
         self, who: Requester, task_id: int, uid: str | None, bearer: str | None, release: Release
     ) -> bool:
-        """Lets others have the task. False: he had none of those that are given back."""
+        """Lets others have the task. False: they had none of those that are given back."""
         who, project_id = await self._contributions.known(who, task_id, uid, bearer)
         named = [task_id, *release.also]
         if not await leases.give_back(self._db, who.actor, project_id, named, release.skip):

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 from twisted.internet.interfaces import IReactorTime
 
-from crowdd.config import ExportSettings
+from crowdd.config.limits import ExportSettings
 from crowdd.errors import TooManyRequestsError
 from crowdd.languages import _
 

@@ -56,7 +56,7 @@ async def load(
     """Makes the project of a folder, or brings the one of that short name up to date, and adds the tasks it lacks.
 
     Tasks are the same when their ``info`` is; those that are no longer in the folder stay. A new project belongs to
-    ``owner`` (name or e-mail), else to whoever loads it (``who``), at the command line to the first administrator,
+    ``owner`` (name or e-mail), else to the requester (``who``), at the command line to the first administrator,
     else to an account for examples. ``publish`` None does what the folder says, the first time. ``progress`` is told
     the tasks done so far. What waits for the disk is done ``aside``, if anything else is to go on meanwhile.
     ``samples`` marks the tasks as samples, which are to be removed before the project is published.

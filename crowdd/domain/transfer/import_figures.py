@@ -64,7 +64,7 @@ def undecided(row: PendingImport, on_error: str | None) -> str | None:
     if on_error == "stop" and n:
         return _("%(refused)s of %(rows)s rows are refused, so nothing is added.", refused=f"{n:,}", rows=f"{rows:,}")
     if on_error == "stop" and rows > MAX_ATOMIC_ROWS:
-        return _("All or nothing is for files of up to %(max)s rows.", max=f"{MAX_ATOMIC_ROWS:,}")
+        return _("“All or nothing” works only for files of up to %(max)s rows.", max=f"{MAX_ATOMIC_ROWS:,}")
     if on_error is None and n:
         return _(
             "%(refused)s of %(rows)s rows are refused. Choose to skip them (`on_error=skip`), or correct the file.",

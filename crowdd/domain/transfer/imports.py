@@ -152,7 +152,7 @@ class Imports:
         me = who.user_id
         if self._bringing[me] >= MAX_AT_ONCE:
             raise TooManyRequestsError(
-                _("Other files of yours are being read. Wait until one is done."), retry_after=10
+                _("Your other files are still being read. Wait until one is done."), retry_after=10
             )
         self._bringing[me] += 1
         try:

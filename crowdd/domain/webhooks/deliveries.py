@@ -8,7 +8,7 @@ from typing import Any
 from cryptography.exceptions import InvalidTag
 from twisted.logger import Logger
 
-from crowdd.config import WebhookSettings
+from crowdd.config.outbound import WebhookSettings
 from crowdd.domain.core.secrets import Secrets
 from crowdd.domain.outbound.client import Outgoing
 from crowdd.domain.webhooks import retry_policy, signatures, webhook_message

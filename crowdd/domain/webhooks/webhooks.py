@@ -49,7 +49,7 @@ class Webhooks:
         self._db, self._notify, self._secrets, self._outgoing = db, notify, secrets, outgoing
 
     async def follow(self, tx: Database, project_id: int, before: str | None, after: str | None) -> None:
-        """What a new address of a project means for its webhook: it begins anew, with what happens from now on.
+        """What a new address of a project means for its webhook: it starts over, with what happens from now on.
 
         Every way in which a project gets an address comes through here. Raises RefusedTargetError for one that crowdd
         does not ask.

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 
 import orjson
 
-from crowdd import config
+from crowdd.config.accounts import CommentingSettings
 from crowdd.domain.accounts.accounts import Accounts
 from crowdd.errors import NotFoundError
 from crowdd.http.operation import Operation, closed_object
@@ -31,7 +31,7 @@ _SSO = Operation(
 class CommentingSso:
     """/api/commenting/sso, which works while keys are configured."""
 
-    def __init__(self, settings: config.CommentingSettings, accounts: Accounts, seconds: Callable[[], float]) -> None:
+    def __init__(self, settings: CommentingSettings, accounts: Accounts, seconds: Callable[[], float]) -> None:
         self._settings, self._accounts, self._seconds = settings, accounts, seconds
 
     def routes(self) -> Iterator[Route]:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, TypedDict
 
 import attrs
 
-from crowdd.config import Network, Settings
+from crowdd.config import Settings
+from crowdd.config.parsers import Network
 from crowdd.domain.accounts.accounts import Accounts
 from crowdd.domain.accounts.api_tokens import PREFIX, ApiTokens
 from crowdd.domain.accounts.authentication.recent_proof import Freshness
@@ -38,7 +39,7 @@ _KEYED = re.compile(r"/(?:api|project)(?:/.*)?|/account/[^/]+/export(?:/.*)?", r
 
 
 class _Sender(TypedDict):
-    """What a request says of its requester, whoever they are."""
+    """What a request says of its requester."""
 
     network: str
     agent: str
@@ -116,11 +117,11 @@ class Identity:
 
     async def find(self, incoming: Incoming, *, key_header: bool = True, renew: bool = True) -> Requester:
         """The requester; with a wrong key an anonymous one. ``key_header`` false: Authorization holds no API key here.
-        ``renew`` false: nobody does anything, so that his session grows no longer by it.
+        ``renew`` false: nobody does anything, so their session is not extended.
 
         Raises ForbiddenError for a write to /api whose cookie may have been sent by another site's page, and
         AnonymousError when a page says by X-Volunteer that it was made for another account: nobody's answer must be
-        stored as a stranger's because his session ended meanwhile.
+        stored as a stranger's because their session ended meanwhile.
         """
         who = await self._find(incoming, key_header=key_header, renew=renew)
         meant = incoming.header("x-volunteer")

@@ -10,7 +10,7 @@ COOKIE = "language"
 
 
 def preferred(incoming: Incoming) -> str:
-    """What this browser prefers, whoever uses it: its cookie, or the best of Accept-Language."""
+    """What this browser prefers: its cookie, or the best of Accept-Language."""
     chosen = incoming.cookie(COOKIE)
     if chosen in NAMES:
         return chosen

@@ -159,7 +159,7 @@ def wants_frame(path: str, marked: bool, dest: str) -> bool:
 
 
 def wants_card(path: str, dest: str) -> bool:
-    """True when a card is asked for by a frame, whoever's page it stands on."""
+    """True when a card is asked for by a frame, on any page."""
     return is_framed(dest) and CARD.fullmatch(path) is not None
 
 
@@ -174,7 +174,7 @@ def refusal(origin: str, site: str, dest: str) -> str | None:
     """Why a request is refused whatever its route, or None.
 
     Takes the values of Origin, Sec-Fetch-Site and Sec-Fetch-Dest, "" where absent. Not to be asked for public files
-    and for the frame itself. It protects what a presenter calls without the bridge, and whoever looks at a text in
+    and for the frame itself. It protects what a presenter calls without the bridge, and people who look at a text in
     which somebody else named one of our addresses as a picture.
     """
     if dest in _PARTS:
@@ -252,7 +252,7 @@ def page_context(
     """The ``presenter`` of the template project/presenter.html for the public view of a project and its whole ``info``.
 
     ``volunteer`` is the account of who looks at it, ``rank`` its place among all, ``own_count`` how many tasks of the
-    project he has answered, ``progress`` how many are completed and how many there are,
+    project they have answered, ``progress`` how many are completed and how many there are,
     ``share`` the answers that have come in per cent of those wanted, ``uploads`` as in ``record``.
     """
     done, total = progress

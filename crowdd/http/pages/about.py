@@ -9,7 +9,7 @@ from typing import Final, TypedDict
 
 import attrs
 
-from crowdd.config import SiteSettings
+from crowdd.config.site import SiteSettings
 from crowdd.domain.core.site import HEADING, TEXTS, Site
 from crowdd.domain.core.text.rendered_text import Laid, Prose
 from crowdd.http.html.locales import locale_of

@@ -22,10 +22,10 @@ if (place) watch(place.dataset.import, show);
 const form = document.querySelector("form[data-counted]");
 if (form) {
   const begin = form.querySelector("[data-begin]");
-  const anew = form.querySelector("[name=check]");
+  const update = form.querySelector("[name=check]");
   form.addEventListener("change", (event) => {
     if (event.target.name === "on_error") return;
     begin.classList.remove("main");
-    anew.classList.add("main");
+    update.classList.add("main");
   });
 }

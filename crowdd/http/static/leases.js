@@ -1,4 +1,4 @@
-// The tasks in this volunteer's hands: kept while he looks at the page, given back when he closes it, skipped when he wants.
+// The tasks leased to this volunteer: kept while they look at the page, released when they close it, skipped on request.
 // presenter/bridge.js tells by events which they are; all others ask the server the same way (docs/presenters.md).
 import { ask, project } from "./presenter/caller.js";
 const $ = (id) => document.getElementById(id);
@@ -61,7 +61,7 @@ on("presenter:closed", () => {
   closed = true;
   clear();
 });
-on("presenter:anew", () => { closed = false; });
+on("presenter:restart", () => { closed = false; });
 function clear() {
   if (closed && !current && !changing && $("refused").hidden) tell("presenter:empty");
 }
@@ -72,7 +72,7 @@ on("presenter:skip", async ({ reason }) => {
   if (!task) return;
   gone(task);
   await ask("POST", `/api/task/${task}/release`, { skip: true, ...(reason && { reason }) }).catch(() => null);
-  tell("presenter:anew");
+  tell("presenter:restart");
 });
 $("lapsed-other").addEventListener("click", () => tell("presenter:skip"));
 
@@ -89,7 +89,7 @@ async function look() {
   clearInterval(looking);
   held.add(task.id);
   $("finished").hidden = true;
-  tell("presenter:anew");
+  tell("presenter:restart");
 }
 
 // Closing: everything goes back. Other tabs of the same volunteer say at once what they still need.

@@ -196,7 +196,7 @@ function showState({ status, n_completed_tasks: done, n_tasks: total, overall_pr
   if (status === "paused") return close("paused");
   if ($("closed").hidden || refused === "gone") return;
   $("closed").hidden = $("others").hidden = true; // it goes on
-  if (refused) tell("presenter:anew");
+  if (refused) tell("presenter:restart");
   refused = "";
 }
 if ($("presenter").dataset.live) watch($("presenter").dataset.live, showState);

@@ -56,4 +56,4 @@ function first() {
   show();
 }
 document.addEventListener("presenter:begins", first);
-document.addEventListener("presenter:anew", first);
+document.addEventListener("presenter:restart", first);

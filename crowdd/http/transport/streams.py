@@ -19,7 +19,7 @@ from twisted.internet.defer import Deferred, ensureDeferred, succeed
 from twisted.internet.interfaces import IDelayedCall, IReactorTime, ITransport
 from twisted.logger import Logger
 
-from crowdd.config import LiveSettings
+from crowdd.config.limits import LiveSettings
 from crowdd.errors import CrowddError, TooManyRequestsError, UnavailableError
 
 if TYPE_CHECKING:

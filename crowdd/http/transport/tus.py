@@ -44,7 +44,7 @@ def require_version(headers: Mapping[str, str]) -> None:
 def require_content_type(content_type: str) -> None:
     """Raises TusError (415) for a part of another type."""
     if content_type != CONTENT_TYPE:
-        raise TusError(415, f"A part has the type {CONTENT_TYPE}.")
+        raise TusError(415, f"Send each part with Content-Type: {CONTENT_TYPE}.")
 
 
 def creation(headers: Mapping[str, str]) -> Creation:

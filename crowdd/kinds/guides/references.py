@@ -57,4 +57,4 @@ def _impossible(answers: list[Any], question: Values, path: str) -> Iterator[Pro
     for nth, answer in enumerate(answers):
         parts = answer if kind.name in _LISTS and isinstance(answer, list) else [answer]
         if not all(part in values or (part is None and question.get("unsure")) for part in parts):
-            yield Problem(at(path, nth), _("This is never the answer to that question."))
+            yield Problem(at(path, nth), _("This can never be the answer to that question."))

@@ -44,15 +44,15 @@ def _column(source: Any, path: str, columns: Columns) -> Iterator[Problem]:
     if lacking == columns.n_tasks:
         words = ngettext(
             "The task has no column “%(name)s”.",
-            "None of %(num)s tasks that were looked at has the column “%(name)s”.",
+            "None of %(num)s checked tasks has the column “%(name)s”.",
             lacking,
             name=name,
         )
         yield Problem(at(path, "column"), words)
     elif lacking:
         words = ngettext(
-            "Of %(total)s tasks that were looked at, one has nothing in the column “%(name)s”.",
-            "Of %(total)s tasks that were looked at, %(num)s have nothing in the column “%(name)s”.",
+            "Of %(total)s checked tasks, one has nothing in the column “%(name)s”.",
+            "Of %(total)s checked tasks, %(num)s have nothing in the column “%(name)s”.",
             lacking,
             total=columns.n_tasks,
             name=name,

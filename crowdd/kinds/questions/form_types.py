@@ -92,9 +92,15 @@ def _check_scale(question: Values, path: str) -> Iterator[Problem]:
     if not all(type(value) is int for value in (first, last, step)) or step < 1:
         return
     if not first < last:
-        yield Problem(at(path, "max"), _("A scale ends above its beginning."))
+        yield Problem(at(path, "max"), _("The last value of a scale must be higher than the first."))
     elif (last - first) % step or (last - first) // step > _MAX_STEPS:
-        yield Problem(path, _("The steps of a scale must end at its maximum; it has at most %(max)s.", max=_MAX_STEPS))
+        yield Problem(
+            path,
+            _(
+                "The steps must end exactly at the highest value. A scale may have at most %(max)s of them.",
+                max=_MAX_STEPS,
+            ),
+        )
 
 
 def _values(name: str) -> Any:
@@ -114,6 +120,7 @@ FORM_TYPES: Final = (
         "the value of the choice",
         values=_values("choices"),
         choices="choices",
+        answer_type="label",
         label=_("Single choice"),
         sentence=_("Volunteers choose one of several answers."),
     ),
@@ -122,14 +129,15 @@ FORM_TYPES: Final = (
         "Any number of several answers, or `min` to `max`.",
         {
             "choices": needed(choices(1, keys=True)).called(_("Choices"), _("The answers to choose from.")),
-            "min": integer(1, 500).called(_("Fewest choices"), _("So many have to be chosen, if any is.")),
-            "max": integer(1, 500).called(_("Most choices"), _("No more than so many can be chosen.")),
+            "min": integer(1, 500).called(_("Fewest choices"), _("At least this many must be chosen, if any.")),
+            "max": integer(1, 500).called(_("Most choices"), _("At most this many can be chosen.")),
         },
         _some_values,
         "array of values in the order of the choices",
         values=_values("choices"),
         check=_check_some,
         choices="choices",
+        answer_type="labels",
         label=_("Several choices"),
         sentence=_("Volunteers choose any number of answers."),
     ),
@@ -141,6 +149,7 @@ FORM_TYPES: Final = (
         "true or false",
         values=lambda question: [True, False],
         module="single_choice",
+        answer_type="label",
         label=_("Yes or no"),
         sentence=_("Volunteers say yes or no."),
     ),
@@ -148,9 +157,9 @@ FORM_TYPES: Final = (
         "rating",
         "A whole number on a scale from `min` (1) to `max` (5), with words for its ends; `slider` shows a slider.",
         {
-            "min": _WHOLE.called(_("Lowest value"), _("Where the scale begins: 1 unless you set it.")),
-            "max": _WHOLE.called(_("Highest value"), _("Where the scale ends: 5 unless you set it.")),
-            "step": integer(1, 1_000_000).called(_("Step"), _("From one value to the next: 1 unless you set it.")),
+            "min": _WHOLE.called(_("Lowest value"), _("First value of the scale. Default: 1.")),
+            "max": _WHOLE.called(_("Highest value"), _("Last value of the scale. Default: 5.")),
+            "step": integer(1, 1_000_000).called(_("Step"), _("Difference between two values. Default: 1.")),
             "low": TEXT.called(_("Words for the lowest value"), _("Shown at the beginning of the scale.")),
             "high": TEXT.called(_("Words for the highest value"), _("Shown at the end of the scale.")),
             "slider": BOOLEAN.called(_("Show a slider"), _("Better than buttons for more than ten values.")),
@@ -159,6 +168,7 @@ FORM_TYPES: Final = (
         "number",
         values=lambda question: int,
         check=_check_scale,
+        answer_type="number",
         label=_("Rating"),
         sentence=_("Volunteers choose a value on a scale."),
     ),
@@ -176,28 +186,31 @@ FORM_TYPES: Final = (
         values=lambda question: float,
         check=_check_range,
         group="write",
+        answer_type="number",
         label=_("Number"),
         sentence=_("Volunteers enter a number."),
     ),
     QuestionType(
         "short_text",
         "A text of one line.",
-        {"max_length": integer(1, MAX_SHORT).called(_("Longest answer"), _("In characters: 500 unless you set it."))},
+        {"max_length": integer(1, MAX_SHORT).called(_("Longest answer"), _("In characters. Default: 500."))},
         _short,
         "text",
         module="texts",
         group="write",
+        answer_type="text",
         label=_("Short text"),
         sentence=_("Volunteers write one line."),
     ),
     QuestionType(
         "long_text",
         "A text of several lines.",
-        {"max_length": _LENGTH.called(_("Longest answer"), _("In characters: 10,000 unless you set it."))},
+        {"max_length": _LENGTH.called(_("Longest answer"), _("In characters. Default: 10,000."))},
         _long,
         "text",
         module="texts",
         group="write",
+        answer_type="text",
         label=_("Long text"),
         sentence=_("Volunteers write several lines."),
     ),
@@ -212,6 +225,7 @@ FORM_TYPES: Final = (
         "`YYYY-MM-DD`",
         check=_check_range,
         group="write",
+        answer_type="text",
         label=_("Date"),
         sentence=_("Volunteers enter a day."),
     ),
@@ -235,6 +249,7 @@ FORM_TYPES: Final = (
         _matrix,
         "object: the value of each row → the value of a column",
         choices="columns",
+        answer_type="label",
         label=_("Matrix"),
         sentence=_("Volunteers choose a column for each row."),
     ),

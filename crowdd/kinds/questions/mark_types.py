@@ -28,8 +28,8 @@ _COLOUR: Final = Option(
     _check_colour, {"type": "string", "pattern": "^#[0-9a-fA-F]{6}$"}, control="colour", label=_("Colour")
 )
 _NUMBER_OF: Final = {
-    "min": integer(1, MAX_MARKS).called(_("Fewest marks"), _("So many are needed, if there are any.")),
-    "max": integer(1, MAX_MARKS).called(_("Most marks"), _("No more than so many: 500 unless you set it.")),
+    "min": integer(1, MAX_MARKS).called(_("Fewest marks"), _("At least this many are needed, if any.")),
+    "max": integer(1, MAX_MARKS).called(_("Most marks"), _("At most this many. Default: 500.")),
 }
 _LABELS: Final = choices(keys=True, others={"colour": _COLOUR})
 _OPTIONS: Final = {"labels": _LABELS.called(_("Labels"), _("Each mark gets one of them.")), **_NUMBER_OF}
@@ -86,6 +86,7 @@ def _type(
     module: str,
     words: tuple[str, str],
     group: str = "picture",
+    answer_type: str = "",
 ) -> QuestionType:
     label, sentence = words
     return QuestionType(
@@ -101,6 +102,7 @@ def _type(
         each=True,
         module=module,
         group=group,
+        answer_type=answer_type,
         label=label,
         sentence=sentence,
     )
@@ -126,6 +128,7 @@ MARK_TYPES: Final = (
         {*_PICTURES},
         "box",
         (_("Boxes"), _("Volunteers draw rectangles around things.")),
+        answer_type="boxes",
     ),
     _type(
         "point",
@@ -134,7 +137,8 @@ MARK_TYPES: Final = (
         _SAID_POINT,
         {*_PICTURES},
         "points",
-        (_("Points"), _("Volunteers set points on things.")),
+        (_("Points"), _("Volunteers place points on things.")),
+        answer_type="points",
     ),
     _type(
         "count",
@@ -144,6 +148,7 @@ MARK_TYPES: Final = (
         {*_PICTURES},
         "points",
         (_("Counting"), _("Volunteers click on each thing, and the clicks are counted.")),
+        answer_type="points",
     ),
     _type(
         "line",
@@ -181,13 +186,14 @@ MARK_TYPES: Final = (
         "text_spans",
         (_("Parts of a text"), _("Volunteers select words and give them a label.")),
         "text",
+        answer_type="spans",
     ),
     QuestionType(
         "transcription",
         "The lines of a picture or a recording as text.",
         {
-            "min": _NUMBER_OF["min"].called(_("Fewest lines"), _("So many are needed, if there are any.")),
-            "max": _NUMBER_OF["max"].called(_("Most lines"), _("No more than so many: 500 unless you set it.")),
+            "min": _NUMBER_OF["min"].called(_("Fewest lines"), _("At least this many are needed, if any.")),
+            "max": _NUMBER_OF["max"].called(_("Most lines"), _("At most this many. Default: 500.")),
         },
         _lines,
         'lines `{"text", "x"?, "y"?, "width"?, "height"?, "selector"?}`',
@@ -205,18 +211,20 @@ MARK_TYPES: Final = (
         _SAID_TIME,
         {"sound"},
         "segments",
-        (_("Parts of a sound"), _("Volunteers mark from when to when something is heard.")),
+        (_("Parts of a sound"), _("Volunteers mark the start and the end of what they hear.")),
         "recording",
+        answer_type="spans",
     ),
     _type(
         "video_segments",
-        "Parts of a film.",
+        "Parts of a video.",
         _time,
         _SAID_TIME,
         {"video"},
         "segments",
-        (_("Parts of a film"), _("Volunteers mark from when to when something is seen.")),
+        (_("Parts of a video"), _("Volunteers mark the start and the end of what they see.")),
         "recording",
+        answer_type="spans",
     ),
     _type(
         "map_place",
@@ -225,7 +233,7 @@ MARK_TYPES: Final = (
         _SAID_PLACE,
         {"map"},
         "geometries",
-        (_("Places"), _("Volunteers set places on a map.")),
+        (_("Places"), _("Volunteers mark places on a map.")),
         "map",
     ),
     _type(

@@ -33,7 +33,7 @@ FORM_MEDIA: Final = (
     MediaType("pictures", "Pictures side by side.", {"source": _SOURCES}, _("Pictures"), _("Pictures side by side.")),
     MediaType("text", "A text.", {"source": _SOURCE}, _("Text"), _("A text to read.")),
     MediaType("sound", "A sound with a player.", {"source": _SOURCE}, _("Sound"), _("A sound with a player.")),
-    MediaType("video", "A film with a player.", {"source": _SOURCE}, _("Film"), _("A film with a player.")),
+    MediaType("video", "A video with a player.", {"source": _SOURCE}, _("Video"), _("A video with a player.")),
 )
 MARK_MEDIA: Final = (
     MediaType(

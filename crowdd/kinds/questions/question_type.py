@@ -24,7 +24,7 @@ GROUPS: Final = {
     "write": _("Write"),
     "picture": _("Mark in pictures"),
     "text": _("Mark in texts"),
-    "recording": _("Mark in sounds and films"),
+    "recording": _("Mark in sounds and videos"),
     "map": _("Mark on maps"),
 }
 """The groups of the catalogue of types, in their order."""
@@ -55,6 +55,7 @@ class QuestionType:
     media: frozenset[str] = frozenset()
     needs_medium: bool = False
     each: bool = False  # whether marks have questions of their own
+    answer_type: str = ""  # of an answer field (kinds.answers); "" where answers are not compared part by part
     module: str = ""
     group: str = "choice"  # of GROUPS
     label: str = ""

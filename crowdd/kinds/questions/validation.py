@@ -23,6 +23,7 @@ from crowdd.kinds.questions.types import MEDIA, TYPES
 from crowdd.languages import _
 from crowdd.values import Values
 
+QUESTIONS: Final = "questions"
 VERSION: Final = 1
 MAX_BYTES: Final = 256_000
 MAX_STEPS: Final = 50
@@ -273,7 +274,7 @@ def _check_condition(found: object, path: str, before: Mapping[str, _Earlier]) -
     elif earlier is not None and earlier.values is not None:
         for nth, value in enumerate(values):
             if not earlier.may_be(value):
-                yield Problem(at(path, "is", nth), _("This is never the answer to that question."))
+                yield Problem(at(path, "is", nth), _("This can never be the answer to that question."))
 
 
 def _keys_of(question: object) -> Iterator[tuple[str, str]]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from crowdd import config
+from crowdd.config.outbound import WebhookSettings
 from crowdd.domain.webhooks.webhooks import Webhooks
 from crowdd.sched.job import HOUR, Job
 
 
-async def _sweep(webhooks: Webhooks, settings: config.WebhookSettings) -> str:
+async def _sweep(webhooks: Webhooks, settings: WebhookSettings) -> str:
     return f"{await webhooks.prune(settings.log_days, settings.log_rows)} removed"
 
 

@@ -16,6 +16,6 @@ async def _run(sources: Sources, item: QueuedTask) -> dict[str, object]:
 HANDLER = Handler(
     NAME,
     lambda services, item: _run(services.sources, item),
-    title=_("Reading an address again"),
-    note=_("New rows are added. Rows that are tasks already are left out."),
+    title=_("Scheduled import"),
+    note=_("New rows are added. Rows that already are tasks are skipped."),
 )

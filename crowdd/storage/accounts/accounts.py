@@ -185,7 +185,7 @@ async def note_valid(db: Database, user_id: int) -> None:
 
 
 async def note_sent(db: Database, user_id: int) -> None:
-    """A letter is on its way that confirms an address; until then none is confirmed."""
+    """An e-mail that confirms an address is on its way; until then none is confirmed."""
     await db.execute(
         "UPDATE account SET valid_email = false, confirmation_email_sent = true WHERE id = %(id)s", {"id": user_id}
     )

@@ -24,7 +24,7 @@ REFUSED_FOR_GOOD = re.compile(
     r'authentication failed|no password supplied|no pg_hba\.conf entry|(database|role) ".*" does not exist'
     r"|permission denied for database|not permitted to log in|invalid (dsn|connection option|port number|sslmode value)"
 )
-# Likewise: the server runs and knows us, but has no place for a further session.
+# Worth another attempt: the server runs and knows us, but has no place for a further session.
 FULL = re.compile(r"too many (connections|clients)|connection slots")
 
 log = Logger()

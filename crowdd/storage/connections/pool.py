@@ -129,7 +129,7 @@ class Pool:
         ``work`` runs to its end and is committed even if the caller is cancelled. It is run again from the start, at
         most three times, when it was rolled back by a deadlock or a serialisation failure, so it should have no other
         effects than its statements. Waiting in it for a second connection of the pool can only end in UnavailableError
-        when all wait likewise: use the transaction that was given.
+        when all wait in the same way: use the transaction that was given.
 
         Errors as with ``fetch``, and those of ``work``. An UnavailableError whose ``uncertain`` is true says that the
         connection was lost at COMMIT: nobody knows whether the work was done.

@@ -8,7 +8,6 @@ from typing import Generic, TypeVar
 import attrs
 
 R = TypeVar("R")
-MAX_ID = 2**63 - 1
 
 
 @attrs.frozen

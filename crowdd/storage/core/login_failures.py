@@ -21,7 +21,7 @@ async def count(db: Database, subjects: Sequence[str], limits: Sequence[int], mi
 
 
 async def refund(db: Database, subjects: Sequence[str], cleared: Sequence[str] = ()) -> None:
-    """Takes an attempt back from each subject; ``cleared`` ones begin anew."""
+    """Takes an attempt back from each subject; ``cleared`` ones start over."""
     await db.execute(
         "SELECT take_back_attempts(%(subjects)s::text[], %(cleared)s::text[])",
         {"subjects": list(subjects), "cleared": list(cleared)},

@@ -205,7 +205,7 @@ async def cancel_each(db: Database, ids: Sequence[int]) -> list[int]:
 
 
 async def retry(db: Database, item_id: int) -> bool:
-    """Lets an item that is dead or was cancelled wait anew, from its checkpoint; False for others."""
+    """Lets an item that is dead or was cancelled wait again, from its checkpoint; False for others."""
     return bool(await retry_each(db, [item_id]))
 
 

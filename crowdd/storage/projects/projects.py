@@ -66,7 +66,7 @@ async def renew_draft_key(db: Database, project_id: int) -> bool:
 async def touch(db: Database, project_id: int) -> bool:
     """Marks the project as changed and repeats in its ledger what assignment needs to know.
 
-    Whether more answers of a network may count by now: volunteers then start anew in the order.
+    Whether more answers of a network may count by now: volunteers then start over in the order.
     """
     await db.execute("UPDATE project SET updated = clock() WHERE id = %(id)s", {"id": project_id})
     rows = await db.fetch(

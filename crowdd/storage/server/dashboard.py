@@ -31,7 +31,7 @@ async def snapshot(db: Database) -> DashboardSnapshot | None:
 
 
 async def mine(db: Database) -> bool:
-    """Whether this transaction is the one that finds the figures anew; nobody else is until it ends."""
+    """Whether this transaction is the one that finds the figures again; nobody else is until it ends."""
     row = await one_or_none(db, "SELECT pg_try_advisory_xact_lock(hashtextextended('dashboard', 0)) AS got")
     return bool(row and row["got"])
 

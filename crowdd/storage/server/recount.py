@@ -50,6 +50,6 @@ async def _patiently(db: Transactions, sql: str, project_id: int | None) -> list
 
 
 async def know_cluster(db: Transactions) -> bool:
-    """Makes positions start anew where the database was restored into another PostgreSQL; whether it was."""
+    """Makes positions start over where the database was restored into another PostgreSQL; whether it was."""
     rows = await _patiently(db, "SELECT know_cluster(%(now)s) AS other", None)
     return bool(rows[0]["other"])

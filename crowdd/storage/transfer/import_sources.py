@@ -136,7 +136,7 @@ async def record(
 ) -> bool:
     """Writes down a reading that went well: when the next is due (in ``seconds``), and by what the file is known.
 
-    False when the source is gone or in other hands.
+    False when the source is gone or taken over.
     """
     sql = (
         "UPDATE import_source SET queue_item = NULL, read_at = clock(), outcome = %(outcome)s, problem = '', failures = 0,"

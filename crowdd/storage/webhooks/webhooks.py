@@ -36,7 +36,7 @@ async def add(db: Database, project_id: int, encrypted: bytes) -> bool:
 
 
 async def begin(db: Database, project_id: int) -> None:
-    """Begins again after the address was set anew: events since then are its gap."""
+    """Begins again after the address was set again: events since then are its gap."""
     await db.execute(
         "UPDATE webhook w SET last_seq = s.last_seq,"
         " gap_from = CASE WHEN s.last_seq > w.last_seq OR gap_to IS NOT NULL THEN coalesce(gap_from, w.last_seq) END,"

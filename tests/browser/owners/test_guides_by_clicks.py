@@ -163,7 +163,7 @@ def test_an_owner_makes_a_field_guide_by_clicks_and_a_draft_survives(shared: Any
     )
     button(page, "Save").click()
     page.wait_for_selector(".flash.bad, [aria-invalid]", state="attached")
-    assert "Somebody else has saved a newer version" in page.inner_text("main")
+    assert "Someone else has saved a newer version" in page.inner_text("main")
     card(page, 0, "Entries").locator("summary").click()
     assert card(page, 0, "Entries").get_by_label("Title").input_value() == "Fox"
     button(page, "Save").click()

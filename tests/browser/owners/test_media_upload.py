@@ -15,7 +15,7 @@ from support.until import until_on
 
 pytestmark = pytest.mark.browser
 PICTURES = os.environ.get("CROWDD_TEST_PICTURES", "")
-"""A folder for pictures of the pages, for whoever wants to look at them."""
+"""A folder for pictures of the pages, for people who want to look at them."""
 
 
 @attrs.frozen
@@ -43,7 +43,7 @@ class Draft:
         return [row["info"] for row in sorted(rows, key=lambda row: row["id"])]
 
     def done(self) -> None:
-        self.page.get_by_role("heading", name="What became of the files").wait_for()
+        self.page.get_by_role("heading", name="Upload results").wait_for()
 
 
 @pytest.fixture

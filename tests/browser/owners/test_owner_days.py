@@ -26,7 +26,7 @@ def receiver() -> Iterator[Receiver]:
 
 @pytest.fixture
 def owned(browser: Any, live_server: Any, new_person: Callable[[], Any]) -> Iterator[tuple[Any, Any, str]]:
-    """An owner, the page of his browser, and the address of his project."""
+    """An owner, the page of a browser, and the address of the project."""
     person, short = new_person(), f"days-{uuid.uuid4().hex[:8]}"
     person.api("POST", "project", {"name": short, "short_name": short, "description": "What is it?"})
     context = browser.new_context()
@@ -55,7 +55,6 @@ def test_a_file_is_brought_to_the_end_and_its_errors_are_downloaded(owned: Any) 
     page.on("pageerror", lambda error: wrong.append(str(error)))
     page.goto(f"{at}/tasks/import")
     page.set_input_files("#file", {"name": "gate.csv", "mimeType": "text/csv", "buffer": ROWS.encode()})
-    press(page, "Preview file")
     page.get_by_role("heading", name="gate.csv").wait_for()
     assert page.locator("table.map tbody tr").count() == 5
     page.get_by_label("many", exact=True).select_option(label="Answers per task")

@@ -138,7 +138,7 @@ def test_problems_appear_at_their_places_and_go(shared: Any, new_project: Any) -
     medium = page.locator(".b-media .b-item").first
     medium.locator(".b-name").click()
     medium.get_by_label("Source", exact=True).fill("photograph")
-    advice = "None of 3 tasks that were looked at has the column “photograph”."
+    advice = "None of 3 checked tasks has the column “photograph”."
     shared.until(
         lambda: medium.locator(".b-advice").count() and medium.locator(".b-advice").inner_text().strip() == advice
     )

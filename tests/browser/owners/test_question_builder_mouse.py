@@ -176,8 +176,8 @@ def test_a_change_says_what_it_means_and_a_second_owner_is_told(shared: Any, new
     page.locator("dialog[open] li").first.wait_for()
     assert page.locator("dialog[open] li").all_inner_texts() == [
         "The project has one answer. It stays as it is.",
-        "The questions become version 2. New answers name it.",
-        "“animal” no longer has fox. Of the last 1 answers, one has something for it; 1 no longer fits.",
+        "The questions become version 2. New answers record it.",
+        "“animal” no longer has fox. Of the last 1 answers, one has a value for it; 1 no longer fits.",
     ]
     page.get_by_role("button", name="Cancel").click()
     assert stored(shared)["questions_version"] == 1
@@ -192,7 +192,7 @@ def test_a_change_says_what_it_means_and_a_second_owner_is_told(shared: Any, new
     other.get_by_role("button", name="Save questions").click()
     confirm = other.get_by_role("button", name="Save as a new version")
     confirm.click()
-    other.get_by_text("Other questions were saved meanwhile.").first.wait_for()
+    other.get_by_text("Other questions have been saved in the meantime.").first.wait_for()
     assert written(other)["steps"][0]["questions"][0]["text"] == "Which bird?"
     assert stored(shared)["questions_version"] == 2
     other.get_by_text("Earlier versions").click()

@@ -1,4 +1,4 @@
-"""Addresses of ours that somebody names as a picture or a link: whoever looks at them changes nothing."""
+"""Addresses of ours that somebody names as a picture or a link: looking at them changes nothing."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ def test_a_presenter_works_to_its_end(stage: Any, name: str) -> None:
 
 
 def showing(stage: Any, task: int) -> Any:
-    """The frame, when it shows the task; it may be loaded anew meanwhile."""
+    """The frame, when it shows the task; it may be reloaded meanwhile."""
     frame = stage.frame()
     return frame if frame.evaluate("document.getElementById('task-id')?.textContent") == str(task) else None
 

@@ -10,7 +10,7 @@ from support.checks.shows import shows
 pytestmark = pytest.mark.browser
 
 SECRET = "Zq7Kx9wYv3"
-# It tells the whole page's history of keys, so that a frame that was loaded anew hides nothing.
+# It tells the whole page's history of keys, so that a frame that was reloaded hides nothing.
 THIEF = """<input id=trap><div style="height:20000px"></div><script>
   setInterval(() => { window.focus(); trap.focus({ preventScroll: true }) }, 20);
   addEventListener("keydown", (event) => console.log("key:" + event.key), true);
@@ -64,7 +64,7 @@ def test_no_key_pressed_in_a_dialog_of_the_page_reaches_the_presenter(stage: Any
     page.keyboard.type(SECRET, delay=40)
     assert page.locator("#presenter iframe").count() == 0
     # Everything that begins the frame with a task waits until the dialog is closed.
-    page.evaluate("document.dispatchEvent(new CustomEvent('presenter:anew'))")
+    page.evaluate("document.dispatchEvent(new CustomEvent('presenter:restart'))")
     page.keyboard.type(SECRET, delay=40)
     assert page.locator("#presenter iframe").count() == 0
     page.click("#tutorial .btn.main")
@@ -198,7 +198,7 @@ def test_what_a_presenter_stored_and_its_workers_end_with_sign_out_in_another_ta
     ada.sign_in()
     stage.sign_in(ada)
     tab.reload()
-    stage.until(lambda: stage.frame().inner_text("#said") == "empty")  # it begins anew, with nothing stored
+    stage.until(lambda: stage.frame().inner_text("#said") == "empty")  # it starts over, with nothing stored
 
 
 def test_accounts_of_one_browser_do_not_read_what_a_presenter_stored_for_the_other(stage: Any, new_person: Any) -> None:

@@ -1,4 +1,4 @@
-"""The volunteer's page when there is nothing to answer: paused, all tasks in other hands, no presenter, no tasks."""
+"""The volunteer's page when there is nothing to answer: paused, all tasks leased by others, no presenter, no tasks."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_no_tutorial_opens_over_nothing_and_it_comes_with_the_first_task(
     stage.until(lambda: "Others are working" in page.inner_text("#finished"))
     assert page.locator("#tutorial[open]").count() == 0
     assert other.ask("POST", f"/api/task/{task}/release", {}).status == 200
-    page.evaluate("document.dispatchEvent(new CustomEvent('presenter:anew', { detail: {} }))")  # as leases.js does
+    page.evaluate("document.dispatchEvent(new CustomEvent('presenter:restart', { detail: {} }))")  # as leases.js does
     page.locator("#tutorial[open] iframe").wait_for()
     assert page.locator("#presenter iframe").count() == 0 and stage.handed() == []
     stage.until(lambda: page.evaluate("document.activeElement.closest('dialog')?.id") == "tutorial")

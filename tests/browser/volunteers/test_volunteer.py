@@ -1,4 +1,4 @@
-"""A volunteer's minutes: by touch and by keyboard alone, and all that may come between him and his answer."""
+"""A volunteer's minutes: by touch and by keyboard alone, and all that may come between them and their answer."""
 
 from __future__ import annotations
 

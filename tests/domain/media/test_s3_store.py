@@ -12,7 +12,7 @@ from support.servers import s3
 from twisted.internet import reactor
 from twisted.internet.protocol import Factory, Protocol
 
-from crowdd.config import MediaSettings
+from crowdd.config.media import MediaSettings
 from crowdd.domain.media import configured
 from crowdd.domain.media.s3 import s3_store
 from crowdd.domain.media.s3.client import S3Client

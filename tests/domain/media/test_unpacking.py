@@ -100,11 +100,11 @@ def overlapping() -> bytes:
     ("content", "why"),
     [
         (zipped({str(number): b"x" for number in range(6)}), "The archive has 6 files. The limit is 5."),
-        (zipped({"a": b"a" * 600_000, "b": b"b" * 600_000}), "The files in the archive have 2 MB. The limit is 1 MB."),
+        (zipped({"a": b"a" * 600_000, "b": b"b" * 600_000}), "The files in the archive take 2 MB. The limit is 1 MB."),
         (overlapping(), "Files in the archive overlap."),
-        (b"PK\3\4" + b"\0" * 100, "The ZIP file is damaged or cut off."),
-        (zipped({"a": b"a"})[:-10], "The ZIP file is damaged or cut off."),
-        (b"%PDF-1.4", "The ZIP file is damaged or cut off."),
+        (b"PK\3\4" + b"\0" * 100, "The ZIP file is damaged or incomplete."),
+        (zipped({"a": b"a"})[:-10], "The ZIP file is damaged or incomplete."),
+        (b"%PDF-1.4", "The ZIP file is damaged or incomplete."),
     ],
     ids=["many", "large", "overlapping", "damaged", "cut", "another format"],
 )

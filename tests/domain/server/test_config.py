@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from crowdd.config import _FORMER, Settings, load, options
+from crowdd.config import Settings, load, options
+from crowdd.config.loader import FORMER
 from crowdd.errors import ConfigError
 
 WRONG = {
@@ -118,7 +119,7 @@ def write(folder: Path, text: str) -> Path:
     return path
 
 
-@pytest.mark.parametrize(("place", "now"), list(_FORMER.items()))
+@pytest.mark.parametrize(("place", "now"), list(FORMER.items()))
 def test_a_setting_under_its_former_name_is_refused_with_its_new_one(tmp_path, place, now):
     section, option = place
     assert (section, now) in {(of, name) for of, name, _, _ in options()}

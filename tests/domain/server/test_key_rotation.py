@@ -1,4 +1,4 @@
-"""A new key: what was encrypted before is found, opened, and encrypted anew in parts."""
+"""A new key: what was encrypted before is found, opened, and encrypted again in parts."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ def examined(folder: Path, content: bytes, dialect: Dialect | None = None) -> In
         (b'a,b\n24",2\n', [(2, {"a": '24"', "b": "2"})]),
         (b"\n,\na,b\n\n1,2\n , \n", [(1, "empty"), (2, "empty"), (4, "empty"), (5, {"a": "1", "b": "2"}), (6, "empty")]),
         (b"a,b\n1\n1,2,3\n4,5\n", [
-            (2, "It has 1 cells, the first line 2."), (3, "It has 3 cells, the first line 2."), (4, {"a": "4", "b": "5"}),
+            (2, "It has 1 cells, but the first line has 2."), (3, "It has 3 cells, but the first line has 2."), (4, {"a": "4", "b": "5"}),
         ]),
         (b"a,a,\n1,2,3\n", [(2, {"a": "1", "a_2": "2", "column_3": "3"})]),
         (b"a\n" + b"x" * (MAX_ROW_BYTES + 9) + b"\nok\n", [(2, LIMIT), (3, {"a": "ok"})]),
@@ -74,7 +74,7 @@ def test_rows_of_a_table(content, expected):
 
 def test_table_without_names_counts_its_columns():
     assert read(Dialect("csv", "utf-8", ";", False), b"x\n1;2\n3;4\n") == [
-        (1, "It has 1 cells, most lines 2."),
+        (1, "It has 1 cells, but most lines have 2."),
         (2, {"column_1": "1", "column_2": "2"}),
         (3, {"column_1": "3", "column_2": "4"}),
     ]
@@ -100,7 +100,7 @@ def test_table_without_names_counts_its_columns():
             (6, "012"),
         ]),
         # a row of several lines that has a cell too many stays one row
-        (b'a,b,c\n1,"x\ny, z",2,3\n3,4,5\n', [(2, "It has 4 cells, the first line 3."), (4, "345")]),
+        (b'a,b,c\n1,"x\ny, z",2,3\n3,4,5\n', [(2, "It has 4 cells, but the first line has 3."), (4, "345")]),
     ],
 )  # fmt: skip
 def test_damaged_quotation_marks_cost_their_row_alone(content, expected):

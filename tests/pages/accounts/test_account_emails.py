@@ -20,7 +20,7 @@ NEW = {"new_password": "a new password", "confirm": "a new password"}
 
 
 async def letters(served):
-    """The letters so far, the oldest first, each with the path of its link."""
+    """The e-mails so far, the oldest first, each with the path of its link."""
     rows = await served.database.fetch("SELECT recipient, template, subject, text, html FROM mail ORDER BY id")
     for row in rows:
         found = re.search(r"(https?://\S+)", row["text"] or "")
@@ -199,7 +199,7 @@ async def test_links_name_the_configured_address_whatever_the_host_header_says(s
         )
 
 
-# Signing up with a letter
+# Signing up with an e-mail
 
 
 @shows("account-register-sent", "format-status")
@@ -259,7 +259,7 @@ async def test_an_address_that_is_known_is_told_to_its_owner_only(serve):
 
 @pytest_twisted.ensureDeferred
 async def test_nobody_takes_an_account_over_by_a_link(serve):
-    """PyBossa replaced the address of whoever had the name by then."""
+    """PyBossa replaced the address of the person who had the name by then."""
     served = await serve(**CONFIRM)
     await register(served, "ada", email_addr="mallory@example.org")
     link = await last_link(served)

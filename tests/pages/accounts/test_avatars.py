@@ -1,4 +1,4 @@
-"""Pictures of people: whatever comes is read, cut out and drawn anew, or refused."""
+"""Pictures of people: whatever comes is read, cut out and redrawn, or refused."""
 
 import struct
 import zlib

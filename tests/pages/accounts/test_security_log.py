@@ -13,7 +13,8 @@ from twisted.internet.defer import ensureDeferred, gatherResults
 from twisted.internet.task import Clock
 from twisted.logger import LogPublisher, globalLogPublisher
 
-from crowdd import config
+from crowdd.config import Settings
+from crowdd.config.server import LogSettings
 from crowdd.domain.core import security_log
 from crowdd.domain.core.secrets import Secrets
 from crowdd.domain.core.security_log import KINDS, EntryBudget, SecurityLog, Subject
@@ -386,7 +387,7 @@ async def test_entries_are_lines_of_the_servers_log(services, tmp_path):
         write = staticmethod(lines.append)
         flush = staticmethod(lambda: None)
 
-    journal = EventWriter(config.Settings(log=config.LogSettings(format="json")), Output())
+    journal = EventWriter(Settings(log=LogSettings(format="json")), Output())
     globalLogPublisher.addObserver(journal)
     try:
         services.security_log.count(KINDS["sign_in_failed"], Requester(network="1.2.3.4"), tried="a\nb", request="r1")

@@ -173,5 +173,5 @@ async def test_a_collection_is_bounded_in_number_depth_bytes_and_failures(serve,
     for n in range(8):
         documents.pages[f"/d{n}"] = collection(f"{at}/d{n}", ("Collection", f"{at}/d{n + 1}"))
     documents.asked.clear()
-    assert (await rows_of(documents.pages["/d0"]))[0] == "Collections are nested more than 5 times."
+    assert (await rows_of(documents.pages["/d0"]))[0] == "Collections are nested more than 5 levels deep."
     assert documents.asked["/d5"] == 1 and not documents.asked["/d6"]

@@ -171,7 +171,7 @@ async def test_who_owns_the_project_no_more_reads_nothing_and_a_paused_project_w
     )
     await passed(served)
     found = await shown(other)
-    assert not found["active"] and "does not own the project any more" in found["why_off"] and len(table.asked) == asked
+    assert not found["active"] and "no longer owns the project" in found["why_off"] and len(table.asked) == asked
     assert (await owner.post(f"{AT}/sources/{source_id}", json={"act": "now"})).status == 403
     (letter,) = await served.database.fetch("SELECT recipient FROM mail WHERE template = 'source_off'")
     assert letter["recipient"] == "other@example.org"

@@ -19,7 +19,7 @@ from twisted.internet.defer import Deferred, ensureDeferred
 from twisted.internet.task import Clock, deferLater
 from twisted.web._newclient import ResponseFailed
 
-from crowdd.config import ExportSettings
+from crowdd.config.limits import ExportSettings
 from crowdd.domain.core.csv_escape import cell
 from crowdd.domain.transfer import exports as domain_exports
 from crowdd.domain.transfer.download_limits import WINDOW, DownloadLimits

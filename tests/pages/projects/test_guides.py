@@ -118,7 +118,7 @@ async def test_the_second_of_two_owners_is_told_and_keeps_the_text(served: Serve
     assert (await sent(ada, f"{GUIDE}/edit", field_guide()))["status"] == "success"
     mine = field_guide() | {"groups": [], "entries": [{"name": "mine", "title": "Mine"}]}
     late = await sent(ada, f"{GUIDE}/edit", mine, version="")
-    assert late["form"]["errors"]["document"][0].startswith("Somebody else has saved a newer version")
+    assert late["form"]["errors"]["document"][0].startswith("Someone else has saved a newer version")
     assert orjson.loads(late["form"]["document"]) == mine and late["form"]["version"] == "1"
     assert (await info_of(ada, at))["field_guide"] == field_guide()
     again = await sent(ada, f"{GUIDE}/edit", mine, version=late["form"]["version"])
@@ -183,6 +183,6 @@ async def test_of_two_owners_who_save_at_once_one_is_told(served: Served) -> Non
     told = [answer.json() for answer in answers]
     (saved,) = [nth for nth, one in enumerate(told) if one["status"] == "success"]
     others = [one["form"]["errors"]["document"][0] for nth, one in enumerate(told) if nth != saved]
-    assert len(others) == 2 and all(words.startswith("Somebody else") for words in others)
+    assert len(others) == 2 and all(words.startswith("Someone else") for words in others)
     info = await info_of(ada, at)
     assert (info["field_guide"], info["field_guide_version"]) == (documents[saved], 1)

@@ -84,7 +84,7 @@ async def test_a_file_is_looked_at_mapped_and_made_to_tasks(served):
     assert "attachment" in refused.header("content-disposition")
     rows = list(csv.DictReader(io.StringIO(refused.body.decode("utf-8-sig"))))
     assert [(row["line"], row["reason"]) for row in rows] == [
-        ("4", "`n_answers` is not an integer."), ("5", "It has 1 cells, the first line 3."),
+        ("4", "`n_answers` is not an integer."), ("5", "It has 1 cells, but the first line has 3."),
     ]  # fmt: skip
     assert list((served.services.settings.data.dir / "imports").iterdir()) == []
     again = (await owner.post(brought["next"], json={})).json()
@@ -241,7 +241,7 @@ async def test_three_downloads_of_a_person_run_at_a_time(serve):
     while source.asked < 3:
         await deferLater(reactor, 0.01, lambda: None)
     refused = (await owner.post(AT, json=slow)).json()
-    assert "Other files of yours" in refused["form"]["errors"]["csv_url"][0] and source.asked == 3
+    assert "Your other files" in refused["form"]["errors"]["csv_url"][0] and source.asked == 3
     source.hold.set()
     assert all("import" in each.json() for each in await gatherResults(first))
     assert "import" in (await owner.post(AT, json=slow)).json()

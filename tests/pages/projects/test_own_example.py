@@ -8,7 +8,7 @@ from support.checks.shows import shows
 from twisted.internet.defer import ensureDeferred, gatherResults
 
 from crowdd.domain.core.package_data import shipped
-from crowdd.domain.transfer.example_project import EXAMPLES
+from crowdd.domain.transfer.gallery.examples import EXAMPLES
 from crowdd.kinds.questions.text_languages import columns_of
 
 CLICK = "/project/new/example"
@@ -49,7 +49,7 @@ async def test_one_click_makes_a_draft_of_ones_own_and_the_next_one_leads_to_it(
     changed = (await ada.page("/project/digits-1/")).json()
     assert row["name"] == "My digits" and changed["project"]["info"]["task_presenter"] == "<p>mine</p>"
     await key.delete(f"/api/project/{row['id']}")
-    assert (await click(ada)).json()["next"] == "/project/digits-1/", "one that was deleted is made anew"
+    assert (await click(ada)).json()["next"] == "/project/digits-1/", "one that was deleted is created again"
 
 
 @pytest_twisted.ensureDeferred

@@ -8,7 +8,7 @@ from support.browsers import signed_in
 from crowdd.storage.connections.connection import Connection
 
 HTML = {"Accept": "text/html"}
-# For the owner in his browser: one of them finds his session.
+# For the owner in a browser: one of them finds the session.
 STATED = {
     "/project/new": 3, "/project/birds/": 6, "/project/birds/settings": 6, "/project/birds/update": 5,
     "/project/birds/tasks/taskpresentereditor": 4, "/project/birds/publish": 6, "/project/birds/delete": 3,

@@ -9,7 +9,7 @@ from twisted.internet.task import Clock
 
 
 async def owned(served, *, tasks=1):
-    """An owner's browser, his key, and a draft."""
+    """An owner's browser, key and draft."""
     browser = await newcomer(served, "owner")
     owner = served.client((await browser.page("/account/profile")).json()["user"]["api_key"])
     owner.user_id = 1

@@ -21,7 +21,7 @@ HTML = {"Accept": "text/html"}
 
 
 async def built(served: Any, tasks: int = 4) -> tuple[Any, dict[str, Any]]:
-    """An owner's program and his project; both answers of the first task are there."""
+    """An owner's program and project; both answers of the first task are there."""
     owner, ada = await served.person("owner"), await served.person("ada")
     project = await served.project(owner, tasks=tasks, published=True)
     for client in (owner, ada):

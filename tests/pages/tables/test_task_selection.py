@@ -21,7 +21,7 @@ AT = "/project/birds/tasks"
 
 
 async def built(served: Any, tasks: int = 6) -> tuple[Any, dict[str, Any]]:
-    """An owner and his project; the first task is finished, and every second one has a fox in its info."""
+    """An owner and their project; the first task is finished, and every second one has a fox in its info."""
     owner, ada = await served.person("owner"), await served.person("ada")
     project = await served.project(owner, tasks=0)
     infos = [{"n": n, "what": 'a "fox"' if n % 2 else "a 100% bird"} for n in range(tasks)]

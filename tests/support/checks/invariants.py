@@ -22,7 +22,7 @@ _PLANNED_AT = {0, *(8**power for power in range(1, 8))}
 class Watch:
     """Looks for broken rules on one session again and again.
 
-    To plan the statement takes four times as long as to run it on small tables. It is planned anew at the first look,
+    To plan the statement takes four times as long as to run it on small tables. It is planned again at the first look,
     after eight looks, after 64 and so on, because tables grow meanwhile.
     """
 

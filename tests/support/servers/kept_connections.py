@@ -1,6 +1,6 @@
 """Connections to the databases of tests that outlive a server: the next server on the same database takes them over.
 
-PostgreSQL parses and plans the ledger's functions anew in each session, which costs more than most tests.
+PostgreSQL parses and plans the ledger's functions again in each session, which costs more than most tests.
 """
 
 from __future__ import annotations

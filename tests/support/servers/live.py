@@ -24,7 +24,7 @@ CROWDED = {
 }
 
 
-# Below those that the system gives to whoever asks for any, so that nobody else is given one while a program starts, and
+# Below those that the system gives to programs that ask for any, so that nobody else is given one while a program starts, and
 # above those that browsers refuse.
 _PORTS = itertools.cycle(random.sample(range(10_100, 32_000), 21_900))
 

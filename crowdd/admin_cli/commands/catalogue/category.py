@@ -23,7 +23,7 @@ _COLUMNS = ("id", "short_name", "name", "description", "n_projects")
 
 @click.group(cls=Group)
 def category() -> None:
-    """Manage categories of projects.
+    """Manage project categories.
 
     CATEGORY is an id or a short name.
     """

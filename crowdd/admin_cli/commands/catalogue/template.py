@@ -21,9 +21,9 @@ _COLUMNS = ("name", "title", "group", "owner", "shipped", "hidden", "offered")
 
 @click.group(cls=Group)
 def template() -> None:
-    """Manage templates of projects.
+    """Manage project templates.
 
-    TEMPLATE is a name that the list shows.
+    TEMPLATE is a name from the list.
     """
 
 
@@ -55,7 +55,7 @@ def add(config: Path | None, directory: Path, as_json: bool) -> None:
 @json_option
 @click.pass_obj
 def remove(config: Path | None, which: str, yes: bool, as_json: bool) -> None:
-    """Delete a template, or hide one that comes with crowdd. Projects made of it stay."""
+    """Delete a template, or hide one that comes with crowdd. Projects made from it stay as they are."""
     confirm(yes, f"The template {which} will be removed.")
     with_domain(config, lambda services: _remove(services, which))
     say(as_json, {"name": which}, f"{which} is removed.")

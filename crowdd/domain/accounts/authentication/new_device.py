@@ -1,4 +1,4 @@
-"""A letter when somebody signs in on a device that the account was never used on."""
+"""An e-mail when somebody signs in on a device that the account was never used on."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class NewDevices:
         self._db, self._email_links = db, email_links
 
     async def note(self, user_id: int, device: Device, agent: str) -> bool:
-        """Notes a sign-in; writes the letter when the device is new and the account is not. Whether it did."""
+        """Notes a sign-in; sends the e-mail when the device is new and the account is not. Whether it did."""
 
         async def work(tx: Database) -> bool:
             again = await sessions.note_sign_in(tx, user_id)

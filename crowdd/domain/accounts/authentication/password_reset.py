@@ -1,6 +1,6 @@
 """A new password for who has lost the old one.
 
-Whoever asks gets the same answer in the same time: the address is looked up once, and the letter is written by the
+Every client gets the same answer in the same time: the address is looked up once, and the e-mail is written by the
 queue, later, if there is anybody to write to.
 """
 
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import attrs
 
-from crowdd.config import AccountSettings
+from crowdd.config.accounts import AccountSettings
 from crowdd.domain.accounts import account_validation
 from crowdd.domain.accounts.access_revocation import RESET as PURPOSE
 from crowdd.domain.accounts.access_revocation import Revoked, Revoking
@@ -38,7 +38,7 @@ class Recovered:
 
 
 class Recovery:
-    """Letters with links, and what happens when they are opened."""
+    """E-mails with links, and what happens when they are opened."""
 
     def __init__(
         self,
@@ -58,7 +58,7 @@ class Recovery:
         self._queue, self._settings = queue, settings
 
     async def ask(self, email: str, who: Requester) -> None:
-        """Has a letter written if there is such an account. Raises FormError, TooManyRequestsError."""
+        """Has an e-mail written if there is such an account. Raises FormError, TooManyRequestsError."""
         if mistakes := account_validation.email(email):
             raise FormError({"email_addr": mistakes})
         address = email.strip().lower()
@@ -70,7 +70,7 @@ class Recovery:
         await self._queue.add(self._db, HANDLER, arguments, _JOB)
 
     async def write(self, user_id: int | None, network: str = "") -> bool:
-        """Writes the letter that a network asked for; False when there is nobody to write to."""
+        """Writes the e-mail that a network asked for; False when there is nobody to write to."""
         row = await accounts.profile(self._db, user_id) if user_id is not None else None
         if row is None or row["restrict"]:
             return False
@@ -100,10 +100,10 @@ class Recovery:
         await self._attempts.refund(limit)
 
     async def reset(self, key: str, new: str, confirm: str, who: Requester) -> Recovered:
-        """The account that has a new password now. Every session of it has ended, and so have links in other letters.
+        """The account that has a new password now. Every session of it has ended, and so have links in other e-mails.
 
-        The API key is a new one, and what was connected before anybody had proved the address is disconnected: whoever
-        opens the letter reads that address, and whoever was in before may have been somebody else.
+        The API key is replaced, and providers that were connected before anybody had proved the address are
+        disconnected: the person who opens the e-mail reads that address; an earlier one may have been somebody else.
         Raises FormError, ForbiddenError, TooManyRequestsError, BusyError.
         """
         await self.open(key, who)

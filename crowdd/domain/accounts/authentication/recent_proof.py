@@ -6,7 +6,7 @@ from typing import Any
 
 import attrs
 
-from crowdd.config import AccountSettings
+from crowdd.config.accounts import AccountSettings
 from crowdd.errors import AnonymousError, ForbiddenError, ProofNeededError, SecondFactorNeededError
 from crowdd.languages import _
 from crowdd.requester import Requester

@@ -1,4 +1,4 @@
-"""Recovery codes: ten words on paper for whoever loses the phone, each good for one sign-in."""
+"""Recovery codes: ten words on paper for people who lose their phone, each good for one sign-in."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class RecoveryCodes:
         return codes
 
     async def use(self, tx: Database, user_id: int, code: str, who: Requester) -> bool:
-        """Uses a code up and tells its person by a letter; False when it is none of theirs (any more)."""
+        """Uses a code up and tells its person by e-mail; False when it is none of theirs (any more)."""
         if not await second_factors.use_code(tx, user_id, self._hash(user_id, code)):
             return False
         row = await second_factors.lock(tx, user_id)

@@ -32,7 +32,7 @@ class Methods:
 
 
 class SecondFactors:
-    """Every change is written down, and its person is told by a letter."""
+    """Every change is written down, and its person is told by e-mail."""
 
     def __init__(
         self,
@@ -63,7 +63,7 @@ class SecondFactors:
     async def check_code(self, user_id: int, code: str, who: Requester, *, recovery: bool = True) -> None:
         """Uses up a code of the authenticator app or (with ``recovery``) a recovery code.
 
-        Raises FormError, and TooManyRequestsError after many failures from anywhere: whoever gets here knows the
+        Raises FormError, and TooManyRequestsError after many failures from anywhere: a person who gets here knows the
         password already.
         """
 

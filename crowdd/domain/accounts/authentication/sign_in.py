@@ -7,7 +7,7 @@ from typing import TypedDict
 
 import attrs
 
-from crowdd.config import AccountSettings
+from crowdd.config.accounts import AccountSettings
 from crowdd.domain.accounts.account_validation import MAX_PASSWORD_LENGTH
 from crowdd.domain.accounts.authentication.passwords import Passwords
 from crowdd.domain.core.attempt_limits import HOUR_MINUTES, NETWORK_FACTOR, Attempts, Limit

@@ -24,7 +24,7 @@ PROVIDERS = tuple(TITLES)
 
 @attrs.frozen
 class ProviderIdentity:
-    """A person as a provider knows him. ``email`` only when the provider has verified it; ``token`` is for its API."""
+    """A person as a provider knows them. ``email`` only when the provider has verified it; ``token`` is for its API."""
 
     provider: str
     id: str

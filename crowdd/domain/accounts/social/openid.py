@@ -128,7 +128,7 @@ class OpenIdProvider:
         return document
 
     async def _key(self, kid: object, now: float) -> Any:
-        """The public key of that name; asked for anew when it is unknown, as providers change their keys."""
+        """The public key of that name; requested again when it is unknown, as providers change their keys."""
         stale = now - self._keys_at >= _KEPT_SECONDS
         if stale or (kid not in self._keys and now - self._keys_at >= _MIN_PAUSE):
             found = await ask(self._outgoing, self.client.name, self._document["jwks_uri"])

@@ -6,7 +6,7 @@ import hmac
 from collections.abc import Mapping
 from typing import Protocol
 
-from crowdd.config import SignInSettings
+from crowdd.config.accounts import SignInSettings
 from crowdd.domain.accounts.social.github import GitHub
 from crowdd.domain.accounts.social.oauth import PROVIDERS, OAuthClient, OAuthState, ProviderIdentity
 from crowdd.domain.accounts.social.openid import OpenIdProvider

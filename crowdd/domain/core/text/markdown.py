@@ -20,7 +20,7 @@ from crowdd.domain.core.text.picture_addresses import is_upload
 from crowdd.domain.core.text.raw_html import RawHtml
 
 VERSION: Final = 3
-"""To be raised with every change of what a text becomes, the rule for pictures included: HTML is then made anew."""
+"""To be raised with every change of what a text becomes, the rule for pictures included: HTML is then created again."""
 EXCERPT: Final = 300
 _TAGS: Final = {
     "p", "br", "hr", "em", "strong", "del", "s", "sub", "sup", "code", "pre", "blockquote", "ul", "ol", "li", "a",

@@ -20,13 +20,13 @@ SENTENCES: Final[Mapping[str, Callable[[Mapping[str, Any]], str]]] = {
         " or ZIP."
     ),
     "empty": lambda v: _("The file is empty."),
-    "svg": lambda v: _("SVG files are not accepted because they can contain scripts. Save it as PNG."),
+    "svg": lambda v: _("SVG files are not accepted because they can contain scripts. Save the picture as PNG."),
     "web_page": lambda v: _("This is a web page or an XML file, not a picture, sound, video or PDF."),
     "heic": lambda v: _("This server cannot read HEIC pictures. Save them as JPEG."),
-    "quicktime": lambda v: _("QuickTime videos do not play in every browser. Save it as MP4."),
-    "matroska": lambda v: _("Matroska videos (MKV) do not play in every browser. Save it as MP4 or WebM."),
-    "archive": lambda v: _("This is an archive or an Office document. Save what is in it as pictures or as PDF."),
-    "damaged": lambda v: _("The %(format)s file is damaged or cut off.", format=str(v["format"])),
+    "quicktime": lambda v: _("QuickTime videos do not play in every browser. Save the video as MP4."),
+    "matroska": lambda v: _("Matroska videos (MKV) do not play in every browser. Save the video as MP4 or WebM."),
+    "archive": lambda v: _("This is an archive or an Office document. Save its content as pictures or as PDF."),
+    "damaged": lambda v: _("The %(format)s file is damaged or incomplete.", format=str(v["format"])),
     "foreign": lambda v: _(
         "The %(format)s file contains something else after its end. Save it again with the program that created it.",
         format=str(v["format"]),
@@ -46,7 +46,10 @@ SENTENCES: Final[Mapping[str, Callable[[Mapping[str, Any]], str]]] = {
     ),
     "page_size": lambda v: _("Page %(page)s is empty or has an impossible size.", page=_number(v["page"])),
     "password": lambda v: _("The file has a password. Save it without one."),
-    "written": lambda v: _("What would be made of the file takes more than %(max)s MB.", max=_number(v["max"])),
+    "written": lambda v: _(
+        "The files made from this one would take more than %(max)s MB. Split it, or make it smaller.",
+        max=_number(v["max"]),
+    ),
     "costly": lambda v: _("The file is damaged, or reading it takes too much memory or time."),
     "no_tracks": lambda v: _("The %(format)s file has neither sound nor video.", format=str(v["format"])),
     "zip_files": lambda v: _(
@@ -55,7 +58,7 @@ SENTENCES: Final[Mapping[str, Callable[[Mapping[str, Any]], str]]] = {
         max=_number(v["max"]),
     ),
     "zip_bytes": lambda v: _(
-        "The files in the archive have %(count)s MB. The limit is %(max)s MB. Split it.",
+        "The files in the archive take %(count)s MB. The limit is %(max)s MB. Split it.",
         count=_number(-(-int(v["count"]) // _MILLION)),
         max=_number(int(v["max"]) // _MILLION),
     ),

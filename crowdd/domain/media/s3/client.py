@@ -10,7 +10,7 @@ from twisted.internet.task import deferLater
 from twisted.logger import Logger
 
 from crowdd.concurrency.back_off import back_off
-from crowdd.config import MediaSettings
+from crowdd.config.media import MediaSettings
 from crowdd.domain.media.s3.signing import Credentials, Query, encoded, query_string, sha256, signed
 from crowdd.domain.media.s3.xml_texts import texts_of
 from crowdd.domain.outbound.client import Outgoing, Resolve

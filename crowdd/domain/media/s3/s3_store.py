@@ -68,7 +68,7 @@ class S3Store:
             return await self.open(key, content=False)
         size = _total(first)
         if len(first.body) != min(size, PIECE):
-            raise MediaStoreError(f"S3 sent a part of {key} only.")
+            raise MediaStoreError(f"S3 sent only a part of {key}.")
         return self._stored(key, first, size, first.body)
 
     async def size(self, key: str) -> int | None:
@@ -113,7 +113,7 @@ class S3Store:
         begun = await self._client.request("POST", key, [("uploads", "")], headers={"Content-Type": type_})
         upload = next(iter(texts_of(begun.body).get("InitiateMultipartUploadResult.UploadId", ())), "")
         if not upload:
-            raise MediaStoreError("S3 did not begin an upload in parts.")
+            raise MediaStoreError("S3 did not start a multipart upload.")
         try:
             etags = []
             for number, begin in enumerate(range(0, size, PART), 1):
@@ -134,7 +134,7 @@ class S3Store:
         body = f"<CompleteMultipartUpload>{parts}</CompleteMultipartUpload>".encode()
         done = await self._client.request("POST", key, [("uploadId", upload)], body=body)
         if error := texts_of(done.body).get("Error.Code"):  # S3 says so with status 200
-            raise MediaStoreError(f"S3 did not put the parts of {key} together: {error[0][:100]}.")
+            raise MediaStoreError(f"S3 did not complete the multipart upload of {key}: {error[0][:100]}.")
 
     async def _give_up(self, key: str, upload: str) -> None:
         try:
@@ -171,7 +171,7 @@ def _read(source: Path, begin: int, size: int) -> bytes:
 def _length(response: Response) -> int:
     length = response.headers.get("content-length", "")
     if not length.isdigit():
-        raise MediaStoreError("S3 did not say how long a file is.")
+        raise MediaStoreError("S3 did not send the length of a file.")
     return int(length)
 
 
@@ -181,5 +181,5 @@ def _total(response: Response) -> int:
         return len(response.body)
     found = _RANGE.fullmatch(response.headers.get("content-range", ""))
     if found is None or found[1] != "0":
-        raise MediaStoreError("S3 did not say which part of a file it sent.")
+        raise MediaStoreError("S3 did not send the range of a part of a file.")
     return int(found[3])

@@ -67,7 +67,7 @@ async def require_unchanged(tx: Database, project_id: int, expected: Mapping[str
     await records.lock(tx, PROJECT, project_id)
     now = await projects.info_of(tx, project_id)
     if any(now.get(name) != value for name, value in expected.items()):
-        raise ConflictError(_("This was changed by somebody else in the meantime."), code="changed_meanwhile")
+        raise ConflictError(_("Someone else has changed this in the meantime."), code="changed_meanwhile")
 
 
 async def _numbered(tx: Database, project_id: int, guide: Guide, before: Values, info: Values) -> Values:

@@ -111,7 +111,7 @@ class CollectionReader:
         references = found.references if depth < MAX_DEPTH else []
         refusals = [*found.refusals]
         if found.references and not references:
-            words = _("Collections are nested more than %(max)s times.", max=MAX_DEPTH)
+            words = _("Collections are nested more than %(max)s levels deep.", max=MAX_DEPTH)
             refusals.append(_refusal(words, found.references[0]))
         entry = {"depth": depth, "bytes": found.size, "failed": found.failed, "references": references}
         try:

@@ -10,7 +10,8 @@ from typing import Any
 import attrs
 
 from crowdd.concurrency.worker_thread import WorkerThread
-from crowdd.config import QuotaSettings, UploadSettings
+from crowdd.config.limits import QuotaSettings
+from crowdd.config.media import UploadSettings
 from crowdd.domain.core import rights
 from crowdd.domain.core.background_queue import Queue, QueuedTask
 from crowdd.domain.core.records import NOT_FOUND
@@ -96,7 +97,8 @@ class Batches:
         made = await self._db.transaction(work)
         if made is None:
             words = _(
-                "%(count)s batches of this project still wait for files. Finish one of them.", count=MAX_OPEN_BATCHES
+                "%(count)s batches of this project are still waiting for files. Finish one of them.",
+                count=MAX_OPEN_BATCHES,
             )
             raise TooManyRequestsError(words, retry_after=60)
         return made
@@ -211,7 +213,7 @@ class Batches:
         rights.require(who, row["roles"], OWNERS)
         path = clean_path(name)
         if is_system_file(path):
-            raise InvalidValueError(_("This is a file of the system. Leave it out."), code="system_file")
+            raise InvalidValueError(_("This is a system file. Leave it out."), code="system_file")
         values = {"path": path, "key": _checked_key(key, path, size), "bytes": size}
 
         async def work(tx: Database) -> MediaFile:
@@ -269,7 +271,7 @@ class Batches:
         A file that has come completely waits to be prepared from then on.
         """
         if file.state != "arriving":
-            raise ConflictError(_("This file has arrived completely."), code="upload_complete")
+            raise ConflictError(_("This file has already been uploaded."), code="upload_complete")
         offset = await self._thread.do(self._incoming.append, file.id, part, file.n_bytes)
         if offset == file.n_bytes:
             await self._arrived(who, file)
@@ -301,7 +303,7 @@ class Batches:
             return await media_batches.remove_file(tx, file.id)
 
         if not await self._db.transaction(work):
-            raise ConflictError(_("This file has arrived completely."), code="upload_complete")
+            raise ConflictError(_("This file has already been uploaded."), code="upload_complete")
         await self._forget([file.id])
         self._notify(file.project_id)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import attrs
 
-from crowdd.config import UploadSettings
+from crowdd.config.media import UploadSettings
 from crowdd.errors import CrowddError, ForbiddenError, InvalidValueError, TooLargeError, TooManyRequestsError
 from crowdd.languages import _
 from crowdd.storage.transfer.media_rows import MediaTotals, Unfinished
@@ -73,7 +73,7 @@ def _too_much_open(limits: UploadSettings, demand: Demand, open_: Unfinished) ->
     bytes_ = max(open_.person_bytes, open_.project_bytes)
     if files >= limits.max_open_files or bytes_ + demand.bytes > limits.max_open_bytes:
         words = _(
-            "%(count)s files (%(size)s) of yours are still being sent or prepared. Wait until some are done.",
+            "%(count)s of your files (%(size)s) are still being uploaded or prepared. Wait until some are done.",
             count=f"{files:,}",
             size=mb(bytes_),
         )

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from crowdd.concurrency.worker_thread import WorkerThread
-from crowdd.config import UploadSettings
+from crowdd.config.media import UploadSettings
 from crowdd.domain.core import rights
 from crowdd.domain.core.background_queue import QueuedTask
 from crowdd.domain.core.quota import Quota
@@ -138,7 +138,7 @@ class BatchRunner:
         try:
             size = await self._thread.do_soon(self._incoming.offset, file.id)
         except NotFoundError:
-            raise InvalidValueError(_("The file was lost on the server. Bring it again.")) from None
+            raise InvalidValueError(_("The file was lost on the server. Upload it again.")) from None
         if not size:
             raise InvalidValueError(_("The file is empty."))
 

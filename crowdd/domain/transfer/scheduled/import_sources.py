@@ -86,7 +86,9 @@ class Sources:
         if who.acting_user is None:
             raise ForbiddenError(_("Sign in first."))
         if not is_address(url) or found["kind"] not in ("", import_exports.TABLE):
-            raise InvalidValueError(_("Only tables and manifests that were fetched from an address can be read again."))
+            raise InvalidValueError(
+                _("Only tables and manifests that were fetched from an address can be imported on a schedule.")
+            )
         self._outgoing.target(url)
         values = {
             "project": row["id"],
@@ -99,7 +101,7 @@ class Sources:
         async def work(tx: Database) -> int:
             source_id = await sources.add(tx, values, MAX_SOURCES)
             if source_id is None:
-                words = _("A project can read at most %(max)s addresses again.", max=MAX_SOURCES)
+                words = _("A project can have at most %(max)s scheduled imports.", max=MAX_SOURCES)
                 raise InvalidValueError(words)
             after = {"url": url, "period": period}
             await audit.write(tx, who, "keep_source", "project", row["id"], project_id=row["id"], after=after)
@@ -163,7 +165,7 @@ class Sources:
         except CrowddError as error:
             roles = await records.roles_to_project(self._db, source.project_id, item.who)
             if not (roles or frozenset()) & OWNERS:
-                words = _("The person who set it up does not own the project any more.")
+                words = _("The person who set it up no longer owns the project.")
                 return await self._failed(source, item.id, words, off=True)
             return await self._failed(source, item.id, str(error))
 

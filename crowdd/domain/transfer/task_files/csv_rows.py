@@ -146,8 +146,8 @@ class CsvRows:
     def _wrong_width(self, cells: int) -> str:
         columns = len(self._names)
         if self._dialect.header:
-            return _("It has %(cells)s cells, the first line %(columns)s.", cells=cells, columns=columns)
-        return _("It has %(cells)s cells, most lines %(columns)s.", cells=cells, columns=columns)
+            return _("It has %(cells)s cells, but the first line has %(columns)s.", cells=cells, columns=columns)
+        return _("It has %(cells)s cells, but most lines have %(columns)s.", cells=cells, columns=columns)
 
     # Rows that need a closer look -----------------------------------------------------------------------------------
 

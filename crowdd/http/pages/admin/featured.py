@@ -62,6 +62,6 @@ class AdminFeatured:
         changed = await self._records.change(PROJECT, incoming.who, project_id, {"featured": featured})
         name = changed["name"]
         words = (
-            _("%(name)s is featured now.", name=name) if featured else _("%(name)s is no longer featured.", name=name)
+            _("%(name)s is now featured.", name=name) if featured else _("%(name)s is no longer featured.", name=name)
         )
         return Redirect(_HERE, words, more=changed)

@@ -91,7 +91,9 @@ class SharingPages:
     async def _published(self, short_name: str, who: Requester) -> ProjectPage:
         row = await self._projects.owned(short_name, who)
         if not row["published"]:
-            raise NotFoundError(_("A poster is for published projects."), hint=_("Publish the project first."))
+            raise NotFoundError(
+                _("Posters are only available for published projects."), hint=_("Publish the project first.")
+            )
         return row
 
     def _link(self, row: ProjectPage) -> str:

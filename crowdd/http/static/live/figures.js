@@ -10,7 +10,7 @@ export function write(element, text) {
   element.textContent = text;
   if (!element.matches("[data-figure]")) return;
   element.classList.remove("moved");
-  void element.offsetWidth; // or the animation would not begin anew
+  void element.offsetWidth; // or the animation would not start over
   element.classList.add("moved");
 }
 

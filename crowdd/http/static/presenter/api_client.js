@@ -36,7 +36,7 @@ export class ApiClient {
     }
   }
 
-  /** Asks for a volunteer's first task while his presenter still loads: who asks in time finds it there. */
+  /** Asks for a volunteer's first task while the presenter still loads, so that it is ready in time. */
   askAhead() {
     const request = { method: "GET", url: `/api/project/${this.project.id}/newtask?offset=0` };
     this.ahead = { url: request.url, until: performance.now() + FRESH, answer: this.fetch(request).catch(() => null) };
@@ -64,16 +64,16 @@ export class ApiClient {
   }
 
   /**
-   * The next answer to `task` takes the place of the one before; null: none does.  With `anew` a frame begins, which finds
-   * this task where a volunteer's first one stands, and those in his hands behind it.
+   * The next answer to `task` takes the place of the one before; null: none does.  With `restarts` a frame begins, which finds
+   * this task where a volunteer's first one stands, and the other leased ones behind it.
    */
-  change(task, anew = false) {
-    this.changed = task ? { task: String(task), anew } : null;
+  change(task, restarts = false) {
+    this.changed = task ? { task: String(task), restarts } : null;
     this.announce("presenter:changing", { task: task || null });
   }
 
   turned(request) {
-    if (!this.changed || !this.changed.anew || request.asksFirst === undefined) return request;
+    if (!this.changed || !this.changed.restarts || request.asksFirst === undefined) return request;
     if (request.asksFirst) return { method: "GET", url: `/api/task/${Number(this.changed.task)}` };
     const url = new URL(request.url, location.origin);
     url.searchParams.set("offset", Number(url.searchParams.get("offset")) - 1);
@@ -133,7 +133,7 @@ export class ApiClient {
   }
 
   /* The same key each time: an answer whose confirmation got lost is not taken for a second one.  It is the volunteer's, and
-     is sent also when the frame in which he gave it is gone. */
+     is sent also when the frame in which it was given is gone. */
   async through(request) {
     const send = () => this.patiently(request, () => true).catch(() => null);
     let answer = await send();

@@ -1,4 +1,4 @@
-/* What a presenter may ask of the API.  Whatever it says is taken apart, checked piece by piece, and written anew: nothing
+/* What a presenter may ask of the API.  Whatever it says is taken apart, checked piece by piece, and rewritten: nothing
    of its text becomes part of a request by itself.  The server checks X-Presenter again. */
 import { MAX, text } from "./limits.js";
 
@@ -62,7 +62,7 @@ function planList(kind, query, project) {
   return { url: `/api/${kind}?${kept}` };
 }
 
-/* Written anew from the parsed value: no second `project_id` hides in the text. */
+/* Rewritten from the parsed value: no second `project_id` hides in the text. */
 function planAnswer(body, project) {
   const run = JSON.parse(text(body, MAX.text));
   if (!run || String(run.project_id) !== String(project.id)) return null;

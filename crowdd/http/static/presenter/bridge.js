@@ -12,7 +12,7 @@
      presenter:begins {}                         the first frame is about to begin; who wants to come before it opens a dialog
      presenter:signed-out                        who made this page is signed in no longer; what was asked waits for them
      presenter:progress {done, total}            the volunteer's own, whenever the presenter asked for it
-     presenter:handed {tasks, first}             these tasks are his now; `first`: to be shown, not to be kept ready
+     presenter:handed {tasks, first}             these tasks are leased now; `first`: to be shown, not to be kept ready
      presenter:released {task}                   the presenter gave this one back
      presenter:done {wait, held, retryAfter}     there is no task to hand out; `wait`: others hold the last places, on
                                                  `held` tasks, and one may come back after so many seconds
@@ -21,8 +21,8 @@
    and hears
      presenter:press {key}                       a key that was pressed outside the frame
      presenter:empty                             nothing is left in the frame that could be answered: it goes
-     presenter:anew {task}                       the frame is to begin with this task, or with another one
-     presenter:change {task}                     the volunteer wants to change his answer to this task; null: no longer
+     presenter:restart {task}                       the frame is to begin with this task, or with another one
+     presenter:change {task}                     the volunteer wants to change the answer to this task; null: no longer
      presenter:shortcuts {on}                    whether keys without a modifier do anything
      presenter:signed-in                         they are back */
 import { own, parse, touched } from "./addresses.js";
@@ -106,7 +106,7 @@ on("presenter:shortcuts", ({ on: shortcuts }) => {
   presenter.shortcuts = shortcuts;
   presenter.send({ op: "shortcuts", on: shortcuts });
 });
-on("presenter:anew", ({ task }) => begin(task));
+on("presenter:restart", ({ task }) => begin(task));
 on("presenter:signed-in", () => {
   if (!presenter.frame) begin();
   client.resume();
@@ -114,7 +114,7 @@ on("presenter:signed-in", () => {
 on("presenter:change", ({ task }) => {
   const before = client.changed, wanted = Number(task) || null; // a presenter wrote it
   client.change(wanted);
-  if (presenter.port && (wanted || (before && !before.anew))) presenter.send({ op: "again", task: wanted });
+  if (presenter.port && (wanted || (before && !before.restarts))) presenter.send({ op: "again", task: wanted });
   else again({ shown: false });
 });
 
@@ -134,7 +134,7 @@ function begin(task) {
   if (page !== location.pathname) history.replaceState({ presenter: true }, "", page);
   alone(() => {
     stage(true);
-    presenter.anew();
+    presenter.restart();
   });
 }
 

@@ -40,7 +40,7 @@ export class PresenterFrame {
     addEventListener("message", (event) => this.greetOrGo(event));
     addEventListener("scroll", look, { passive: true, capture: true });
     addEventListener("resize", look);
-    this.notice.querySelector("button").addEventListener("click", () => this.anew());
+    this.notice.querySelector("button").addEventListener("click", () => this.restart());
     setInterval(() => this.ping(), 3000);
   }
 
@@ -52,7 +52,7 @@ export class PresenterFrame {
     if (this.frame) this.frame.focus();
   }
 
-  anew() {
+  restart() {
     this.lives = MAX.lives;
     this.open();
   }

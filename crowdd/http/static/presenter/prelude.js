@@ -12,7 +12,7 @@
    And the event `crowdd:key` on `document` with detail {key}: a shortcut key, pressed in the frame or outside it, never while
    somebody types and never when shortcuts are switched off.  preventDefault() says that the presenter used it.
    `crowdd:again` with detail {task}, a number, asks it to show a task once more whose answer the volunteer wants to change, and
-   with null to go back to the one that was open.  preventDefault() says that it does; otherwise the frame is loaded anew. */
+   with null to go back to the one that was open.  preventDefault() says that it does; otherwise the frame is reloaded. */
 (function () {
   if (parent === window) { // opened by itself: no presenter under our address
     document.documentElement.remove();

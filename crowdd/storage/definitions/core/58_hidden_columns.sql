@@ -1,5 +1,5 @@
 -- Columns of tasks that volunteers must not see (project.hidden_columns, a JSON array of names or null). This is the one place
--- that takes them away: whoever shows tasks to others than owners reads public_task, public_task_record or handed_out.
+-- that takes them away: statements that show tasks to others than owners read public_task, public_task_record or handed_out.
 
 -- The info of a task without these keys.
 CREATE FUNCTION without_keys(p_info jsonb, p_keys jsonb) RETURNS jsonb IMMUTABLE LANGUAGE sql AS $$

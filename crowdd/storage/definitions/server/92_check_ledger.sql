@@ -62,12 +62,12 @@ SELECT p_project, v.what, 'task ' || l.task_id, v.stored, v.counted
 CREATE FUNCTION repair_states(p_project bigint, p_now timestamptz) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE r record; out boolean;
 BEGIN
-    FOR r IN SELECT substring(key FROM 'task (\d+)')::bigint AS task_id, bool_or(what LIKE '%result%') AS anew
+    FOR r IN SELECT substring(key FROM 'task (\d+)')::bigint AS task_id, bool_or(what LIKE '%result%') AS again
                FROM check_states(p_project, p_now) GROUP BY 1 ORDER BY 1 LOOP
         SELECT retired INTO out FROM task_ledger WHERE project_id = p_project AND task_id = r.task_id FOR UPDATE;
         IF out THEN INSERT INTO retirement VALUES (p_project, r.task_id, 'retired', '', NULL, p_now) ON CONFLICT DO NOTHING;
         ELSE DELETE FROM retirement WHERE project_id = p_project AND task_id = r.task_id; END IF;
-        PERFORM reconcile_task(p_project, r.task_id, r.anew, p_now);
+        PERFORM reconcile_task(p_project, r.task_id, r.again, p_now);
     END LOOP;
 END $$;
 

@@ -3,13 +3,13 @@
 -- Invariants (docs/interface/tasks.md; tests/ledger looks for each):
 --   I1 task_ledger.answers = its counted runs; .uncounted = its other runs; .leases = its rows in lease
 --   I2 counted runs + leases <= n_answers (or what it was before it was lowered; mode unlimited: counted runs only)
---   I3 one run per person and task; nobody holds a lease on a task that he has answered
+--   I3 one run per person and task; nobody holds a lease on a task that they have answered
 --   I4 done <=> is_complete (answers >= n_answers); a done task has one last result, whose task_run_ids are its counted runs
 --      and whose agreement is that of their values (27_agreement.sql), unless the project is due to be compared again
 --   I5 one event per result version of a published project; the first is task_completed, later ones result_updated
 --   I6 no uncounted run while a place is free, but of a retired task, set aside by an owner, or of a network that has its
 --      share of the task (22_networks.sql)
---   I7 whoever has neither answered nor leased an open task meets it again, unless their network has its share of it
+--   I7 a volunteer who has neither answered nor leased an open task meets it again, unless their network has its share of it
 --   I8 counted runs + leases of a network's anonymous volunteers <= counted_per_network, unless it was lowered or runs
 --      changed hands
 --
@@ -89,7 +89,7 @@ CREATE FUNCTION submit(p_project bigint, p_actor text, p_task bigint, p_user big
 LANGUAGE plpgsql SET enable_bitmapscan = off AS $$
 DECLARE t task_ledger; l record; held boolean; c int; last int; is_trial boolean; maximum int; bars boolean; surplus boolean := false; whose bigint; asked boolean; owns boolean; anonymous boolean := coalesce(p_ip, '') <> '' AND p_actor ~ '^[ci]:'; o outcome;
 BEGIN
-    -- First the lock: every later statement then sees all that came before. Whoever tries a draft holds its project, too, or
+    -- First the lock: every later statement then sees all that came before. A volunteer who tries a draft holds its project, too, or
     -- publishing would have to lock every task.
     -- Both kinds of leases in one statement: a lease becomes an expired one within one transaction.
     SELECT trial, counted_per_network, has_bars,
@@ -106,7 +106,7 @@ BEGIN
         IF is_trial IS NULL THEN state := 'no task'; run := NULL; END IF;
         RETURN;
     END IF;
-    -- An owner's answer does not score: whoever deletes the project waits for it, for the sweep takes away what everybody scored.
+    -- An owner's answer does not score: the deletion of the project waits for it, for the sweep takes away what everybody scored.
     IF is_trial IS FALSE AND owns IS NOT TRUE THEN whose := p_user; END IF;
     IF NOT is_trial AND p_user IS NOT NULL AND whose IS NULL THEN
         PERFORM FROM project WHERE id = p_project FOR KEY SHARE;
@@ -157,7 +157,7 @@ END $$;
 CREATE FUNCTION correction_window() RETURNS interval IMMUTABLE LANGUAGE sql AS $$ SELECT interval '5 minutes' $$;
 
 -- Puts another answer in the place of the one that a volunteer gave: changed, same (it says so already), in result (its task
--- has its result, and the time for second thoughts is over), none (he has not answered) or barred. Counters stay as they are: it is
+-- has its result, and the time for second thoughts is over), none (no answer) or barred. Counters stay as they are: it is
 -- the same answer, given when it was given. A result that the old one stood in becomes a version behind a new one (I4, I5).
 CREATE FUNCTION amend_answer(p_project bigint, p_actor text, p_task bigint, p_info jsonb, p_now timestamptz, p_network text DEFAULT '',
                             OUT state text, OUT run bigint) LANGUAGE plpgsql AS $$

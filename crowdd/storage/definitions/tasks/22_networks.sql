@@ -65,7 +65,7 @@ SELECT coalesce(sum(CASE WHEN l.user_ip IS NULL OR p.counted_per_network = 0 THE
        project_ledger p
  WHERE p.project_id = p_project $$;
 
--- What holds for all projects that say nothing themselves. Where it was raised, positions start anew; stored answers that
+-- What holds for all projects that say nothing themselves. Where it was raised, positions start over; stored answers that
 -- may count now are counted by the next check of counters.
 CREATE FUNCTION set_volunteer_rule(p_counted int) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN

@@ -38,8 +38,8 @@ CREATE FUNCTION firm_of_volunteer() RETURNS int IMMUTABLE LANGUAGE sql AS $$ SEL
 CREATE FUNCTION firm_of_network() RETURNS int IMMUTABLE LANGUAGE sql AS $$ SELECT 20 $$;
 
 -- Leases one open task unless it is full by now, being changed by somebody (then p_wait decides), or no longer at the level
--- where he found it (else 40 newcomers push the first tasks to the top). p_held: how many leases the caller has. Null: the
--- caller has just answered it himself, or somebody of his network has; then its row stays locked.
+-- where they found it (else 40 newcomers push the first tasks to the top). p_held: how many leases the caller has. Null: the
+-- caller has just answered it, or somebody of their network has; then its row stays locked.
 CREATE FUNCTION grant_lease(p project_ledger, v asker, p_task bigint, p_held int, p_wait boolean, p_level int, p_now timestamptz)
 RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE m assignment_mode; used_up boolean;
@@ -81,7 +81,7 @@ BEGIN
 END $$;
 
 -- When the first lease lapses that somebody else has on a task that the caller could answer; null: never. It looks at two
--- hundred: whoever could answer none of these hears when the last of them lapses.
+-- hundred: a volunteer who could answer none of these hears when the last of them lapses.
 CREATE FUNCTION next_lapse(p project_ledger, v asker) RETURNS timestamptz LANGUAGE plpgsql AS $$
 DECLARE l record; n int := 0;
 BEGIN
@@ -118,7 +118,7 @@ BEGIN
     RETURN NULL;
 END $$;
 
--- The caller's tasks at [offset, offset + limit) of one sequence: his leases in the order given, then new ones. All up to
+-- The caller's tasks at [offset, offset + limit) of one sequence: their leases in the order given, then new ones. All up to
 -- the end of the window are leased: offset 1 asked before offset 0 must not give the same task twice.
 -- state: ok; again (ask again at once: the scan was cut, or a row was busy); wait (open places are leased, see retry_at);
 -- none; paused; and what access_refusal says. Without p_wait it waits for nobody, so that many may share a transaction: what would
@@ -154,7 +154,7 @@ BEGIN
         late := ARRAY(SELECT task_id FROM lease WHERE project_id = p_project AND actor = p_actor AND expires <= p_now ORDER BY task_id);
     END IF;
     IF late <> '{}' AND NOT p_wait THEN state := 'again'; RETURN; END IF;
-    IF late <> '{}' THEN                                -- expired, but still his: renew what nobody has taken back meanwhile
+    IF late <> '{}' THEN                                -- expired, but still theirs: renew what nobody has taken back meanwhile
         PERFORM FROM task_ledger WHERE project_id = p_project AND task_id = ANY (late) ORDER BY task_id FOR UPDATE;
         UPDATE lease SET expires = prolonged(granted, expires, p.lease, p_now) WHERE project_id = p_project AND actor = p_actor AND task_id = ANY (late);
         FOREACH t IN ARRAY late LOOP                    -- and end those that had all their time
@@ -198,7 +198,7 @@ BEGIN
     END IF;
 END $$;
 
--- Hands out one named task (the page of a task). leased; late (full, or his time for it is over: an answer will be stored and
+-- Hands out one named task (the page of a task). leased; late (full, or their time for it is over: an answer will be stored and
 -- may not count); answered; paused; no task; and what access_refusal says. Of the tasks that somebody only looked at while they were
 -- full the last two hundred are remembered.
 CREATE FUNCTION lease_task(p_project bigint, p_actor text, p_user bigint, p_admin boolean, p_unlocked text[], p_task bigint, p_now timestamptz,

@@ -1,7 +1,7 @@
--- Scans: how the next task for a volunteer is found without looking at what he has answered.
+-- Scans: how the next task for a volunteer is found without looking at what they have answered.
 --
 -- A scan is an index scan over the open tasks of a project. A full task is in no such index, so it is passed without being
--- seen. How far somebody has come on a scan is his position (k1, k2), which grows along every scan:
+-- seen. How far somebody has come on a scan is their position (k1, k2), which grows along every scan:
 --   priority, priority-up, id, id-down     an order of the tasks, each by an index of its own
 --   returns:<order>                        tasks that were brought back behind somebody in that order
 --   level/<n>                              breadth first: tasks with n answers and leases
@@ -11,7 +11,7 @@
 -- Whatever makes a place free again, or puts a task where somebody may have been, stamps the row with its transaction id. A scan
 -- of stamps (returns, level) is followed up to the oldest transaction still running (pg_snapshot_xmin), never beyond. A position
 -- stops before the first row that somebody had locked. Among the returned tasks only those count that lie behind the caller in
--- his order; what is ahead comes in its turn.
+-- their order; what is ahead comes in its turn.
 --
 -- Where the rule about networks applies (22_networks.sql), an anonymous volunteer also passes tasks of which their network has
 -- its share. That depends on the network they ask from, so they have positions for each: the scan's name ends in @<network>.
@@ -46,7 +46,7 @@ END $$;
 
 -- Where the caller starts in an order and among the tasks that returned to it. An open task behind the low-water mark of an order has
 -- a stamp beyond that of its returns. Who has come further among the returns than that may have passed it there, as one
--- that was still ahead of him: he keeps to his own position in the order.
+-- that was still ahead of them: they keep to their own position in the order.
 -- Each place is a look-up by the whole key: where the table looks tiny to the planner, lists would be a filter on all rows of
 -- the project. A row of joins is one statement without a sort or a loop.
 CREATE FUNCTION start_in_order(p project_ledger, v asker, p_order text, OUT main scan_position, OUT returned scan_position) LANGUAGE plpgsql AS $$
@@ -99,7 +99,7 @@ BEGIN
 END $$;
 
 -- Where a volunteer goes on who has found nothing for a while: before the first of the next 5,000 tasks of a scan that he could
--- take, or behind the last of these. By sets, since he may have answered them all. m as in lease_from_scan; null: the scan ends here.
+-- take, or behind the last of these. By sets, since they may have answered them all. m as in lease_from_scan; null: the scan ends here.
 -- net: as far as the network's low-water mark may come; all: that is behind the last.
 CREATE FUNCTION skip_ahead(p project_ledger, v asker, p_scan text, f scan_position, m scan_position, p_own bigint[], OUT next scan_position, OUT net scan_position, OUT all_shared boolean) LANGUAGE plpgsql AS $$
 DECLARE l record; r record; ord text := substring(p_scan FROM 'returns:(.*)'); lvl int := substring(p_scan FROM 'level/(.*)');
@@ -139,8 +139,8 @@ BEGIN
 END $$;
 
 -- Walks a scan from where the caller is (f) and leases up to p_need tasks. The position is saved; it stops before the first task
--- that was locked by somebody. m: where he is in the order, whose returned tasks these are. cut: there may be more, ask again.
--- Of returned tasks eight are looked at, so that the first of them in his order comes first. On the way the low-water mark of the caller's
+-- that was locked by somebody. m: where they are in the order, whose returned tasks these are. cut: there may be more, ask again.
+-- Of returned tasks eight are looked at, so that the first of them in the volunteer's order comes first. On the way the low-water mark of the caller's
 -- network is raised, where that is worth a write.
 CREATE FUNCTION lease_from_scan(p project_ledger, v asker, p_scan text, f scan_position, m scan_position, p_need int, p_own bigint[], p_now timestamptz,
                      OUT got bigint[], OUT blocked bigint, OUT cut boolean) LANGUAGE plpgsql AS $$
@@ -224,8 +224,8 @@ BEGIN
 END $$;
 
 -- What most asks come to, at a fraction of the cost of a scan: the first open task of an order beyond the caller's place (f) is
--- one that he can have. got is empty when it is not: then lease_from_scan looks. cut as there.
--- (No EXISTS where many rows are expected: it could be answered from a list of all that he has answered.)
+-- one that they can have. got is empty when it is not: then lease_from_scan looks. cut as there.
+-- (No EXISTS where many rows are expected: it could be answered from a list of all that they have answered.)
 CREATE FUNCTION take_first(p project_ledger, v asker, p_order text, f scan_position, p_own bigint[], p_now timestamptz,
                            OUT got bigint[], OUT cut boolean) LANGUAGE plpgsql AS $$
 DECLARE r record; granted boolean;
@@ -320,7 +320,7 @@ BEGIN
         ELSE sorted(p, v, p_own, p_level, p_order) END;
 END $$;
 
--- What comes to a volunteer last: tasks that he skipped himself.
+-- What comes to a volunteer last: tasks that they skipped.
 CREATE FUNCTION lease_skipped(p project_ledger, v asker, p_need int, p_own bigint[], p_now timestamptz,
                               OUT got bigint[], OUT blocked bigint, OUT cut boolean) LANGUAGE plpgsql AS $$
 DECLARE w record; granted boolean;

@@ -2,8 +2,8 @@
 --
 -- Firm are the two oldest leases of a volunteer and the twenty oldest of a network (firm_of_volunteer, firm_of_network). The
 -- others are marked when they are granted (lease.soft) and found by an index. Older leases only go, so a lease only becomes
--- firmer: whoever meets one that is firm by now unmarks it. Whoever is given nothing, and holds nothing, takes a soft one over:
--- one beyond those of its volunteer always; one beyond those of its network only where his own will be firm, or the two would
+-- firmer: a statement that meets one that is firm by now unmarks it. A volunteer who is given nothing, and holds nothing, takes a soft one over:
+-- one beyond those of its volunteer always; one beyond those of its network only where their own will be firm, or the two would
 -- take it from each other again and again. Who loses it may still answer, as after a lease that has lapsed.
 
 -- What is left of a lease's softness: 0 it is firm by now, and no longer marked. The caller holds the ledger row.

@@ -4,7 +4,7 @@
 -- outcome_count and readers add both, as with other counters (50_statistics.sql). Free-text answers have too many values for a
 -- row each: a project has rows for at most max_outcomes() of them. From the first one that finds no place on there is a row
 -- 'other', every value without a row of its own is counted there, and no further value gets a row. So each row is exact,
--- whatever comes and goes. choose_outcomes() chooses the most frequent values anew when 'other' has doubled, which costs a
+-- whatever comes and goes. choose_outcomes() chooses the most frequent values again when 'other' has doubled, which costs a
 -- constant amount for each result, and after results were compared by another key.
 
 CREATE FUNCTION max_outcomes() RETURNS int IMMUTABLE LANGUAGE sql AS $$ SELECT 1000 $$;
@@ -46,7 +46,7 @@ SELECT kind, hash, sum(tasks)::bigint, sum(answers)::bigint, sum(several)::bigin
       FROM (SELECT u.*, u.kind = 'value' AND f.kind IS NULL AND EXISTS (SELECT FROM folded WHERE kind = 'other') AS other
               FROM unfolded_outcomes(p_project) u LEFT JOIN folded f USING (kind, hash)) o) s GROUP BY 1, 2 $$;
 
--- Chooses anew which values of a project have counters of their own, the most frequent ones, and counts all from the rows.
+-- Chooses again which values of a project have counters of their own, the most frequent ones, and counts all from the rows.
 -- One statement sees the rows and what is not folded yet, so that both together are exact.
 CREATE FUNCTION choose_outcomes(p_project bigint) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN

@@ -114,7 +114,7 @@ class CommentPages:
 
     async def settle(self, incoming: Incoming, short_name: str, comment_id: int) -> Response:
         """Marks a comment as done."""
-        return await self._settled(incoming, short_name, comment_id, True, _("The comment is done."))
+        return await self._settled(incoming, short_name, comment_id, True, _("The comment is marked as done."))
 
     async def reopen(self, incoming: Incoming, short_name: str, comment_id: int) -> Response:
         """Marks a comment as open again."""

@@ -43,7 +43,7 @@ EXAMPLES: Final = {
     "town": (_("Getting into town"), _("A survey in two steps that 30 people answer.")),
     "island": (_("Finds on an island"), _("12 notes to put on a map.")),
 }
-"""The example projects (domain.transfer.example_project): a title and what is in them."""
+"""The example projects (domain.transfer.gallery.examples): a title and what is in them."""
 _MAX_SEARCH: Final = 200
 _HEADERS: Final = {**upload_headers(), "Accept-Ranges": "bytes", "Cache-Control": "public, max-age=3600"}
 _AT: Final = "/templates"
@@ -181,7 +181,7 @@ class GalleryPages:
     async def delete(self, incoming: Incoming, template: str) -> Response:
         """Deletes a template of the requester's own. Projects that were made of it stay."""
         await self._gallery.remove(incoming.who, template)
-        return Redirect(_AT, _("Template deleted. Projects made of it stay as they are."))
+        return Redirect(_AT, _("Template deleted. Projects made from it stay as they are."))
 
     async def file(self, incoming: Incoming, template: str, file: str) -> Response:
         """A file of a template. It needs no rights, because frames send no cookies; its address cannot be guessed."""

@@ -236,7 +236,7 @@ class GuideEditorPages:
 
 
 _CHANGED: Final = _(
-    "Somebody else has saved a newer version in the meantime. Your text is kept here. Compare both versions. If you"
+    "Someone else has saved a newer version in the meantime. Your text is kept here. Compare both versions. If you"
     " save now, yours replaces the newer one."
 )
 

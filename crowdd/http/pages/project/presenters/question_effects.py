@@ -23,7 +23,7 @@ def _as_a_whole(effects: Effects) -> Iterator[str]:
         "The project has %(num)s answers. They stay as they are.",
         effects.n_answers,
     )
-    yield _("The questions become version %(version)s. New answers name it.", version=effects.version)
+    yield _("The questions become version %(version)s. New answers record it.", version=effects.version)
 
 
 def _changed(change: Change, effects: Effects) -> str:
@@ -37,33 +37,33 @@ def _what(change: Change) -> str:
     if change.how == "new":
         return _("“%(name)s” is new: existing answers have nothing for it.", name=name)
     if change.how == "removed":
-        return _("“%(name)s” is removed. What was answered stays stored.", name=name)
+        return _("“%(name)s” is removed. Its answers stay stored.", name=name)
     if change.how == "type":
-        return _("“%(name)s” has another type.", name=name)
+        return _("The type of “%(name)s” has changed.", name=name)
     if change.how == "choices":
         gone = ", ".join(change.gone[:_MAX_NAMED]) + ("…" if len(change.gone) > _MAX_NAMED else "")
         return _("“%(name)s” no longer has %(values)s.", name=name, values=gone)
     if change.how == "options":
-        return _("“%(name)s” has other settings.", name=name)
-    return _("“%(name)s” has other words only: all its answers fit.", name=name)
+        return _("The settings of “%(name)s” have changed.", name=name)
+    return _("Only the wording of “%(name)s” has changed: all its answers still fit.", name=name)
 
 
 def _fit(fit: Fit | None, effects: Effects) -> str:
     looked = effects.n_looked_at
     if fit is None:
         return ngettext(
-            "The last answer has nothing for it.", "None of the last %(num)s answers has anything for it.", looked
+            "The last answer has no value for it.", "None of the last %(num)s answers has a value for it.", looked
         )
     if not fit.unfit:
         return ngettext(
-            "Of the last %(total)s answers, one has something for it, which still fits.",
-            "Of the last %(total)s answers, %(num)s have something for it, and all of these still fit.",
+            "Of the last %(total)s answers, one has a value for it, which still fits.",
+            "Of the last %(total)s answers, %(num)s have a value for it, and all of these still fit.",
             fit.given,
             total=looked,
         )
     return ngettext(
-        "Of the last %(total)s answers, one has something for it; %(unfit)s no longer fits.",
-        "Of the last %(total)s answers, %(num)s have something for it; %(unfit)s of these no longer fit.",
+        "Of the last %(total)s answers, one has a value for it; %(unfit)s no longer fits.",
+        "Of the last %(total)s answers, %(num)s have a value for it; %(unfit)s of these no longer fit.",
         fit.given,
         total=looked,
         unfit=fit.unfit,

@@ -153,7 +153,10 @@ class QuestionsEditor:
         except TooLargeError as error:
             raise FormError({"questions": [message_of(error)]}) from None
         except ConflictError:
-            sentence = _("Other questions were saved meanwhile. Yours are kept here: save again to replace the others.")
+            sentence = _(
+                "Other questions have been saved in the meantime. Yours are kept here: save again to replace the"
+                " others."
+            )
             raise FormError({"questions": [sentence]}) from None
 
     async def _as_html(self, incoming: Incoming, row: ProjectPage) -> Response:

@@ -1,4 +1,4 @@
-/* Segments of sounds and films, drawn by wavesurfer.js on a line of time, which runs from left to right in every language. */
+/* Segments of sounds and videos, drawn by wavesurfer.js on a line of time, which runs from left to right in every language. */
 import { Board, boardOn } from "./board.js";
 import { colour } from "./colours.js";
 import { look, waves } from "./libraries.js";
@@ -44,7 +44,7 @@ export const segment = {
   says: ({ start, end }) => ({ place: `${clock(start)} – ${clock(end)}` }),
 };
 
-/** Lets a question mark segments of the sound or film of a surface. */
+/** Lets a question mark segments of the sound or video of a surface. */
 export const markTime = (surface, layer) => boardOn(surface, layer, async () => {
   const [library] = await Promise.all([waves(), look()]);
   const board = new TimeBoard(surface, library);
@@ -66,7 +66,7 @@ class TimeBoard extends Board {
     const drawn = player.localName === "audio" && player.duration <= WAVE_MAX;
     this.begun = drawn ? this.begin({}).catch(() => this.begin(this.flat())) : this.begin(this.flat());
   }
-  /* A line without a wave: films, long sounds, and sounds of sites that do not let others read them. */
+  /* A line without a wave: videos, long sounds, and sounds of sites that do not let others read them. */
   flat() {
     return { peaks: [[0, 0]], duration: this.surface.player.duration, height: 48 };
   }

@@ -1,4 +1,4 @@
-/* A film with the player of the browser. */
+/* A video with the player of the browser. */
 import { element } from "../element.js";
 import { playing } from "./sound.js";
 

@@ -1,4 +1,4 @@
-/* Segments of a sound or a film. */
+/* Segments of a sound or a video. */
 import { MarksField } from "../marks/field.js";
 import { markTime, segment } from "../marks/time.js";
 

@@ -54,7 +54,7 @@ class RowsField extends MarksField {
   }
 }
 
-/* Beside sounds, films and nothing at all there is nothing to draw on. */
+/* Beside sounds, videos and nothing at all there is nothing to draw on. */
 const alone = (layer) => ({ size: { width: 0, height: 0 }, draw() {}, leave() {}, activate: () => layer.turned(false) });
 
 export function create(question, context) {

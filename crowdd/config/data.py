@@ -1,0 +1,85 @@
+"""PostgreSQL, the data folder and background tasks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import attrs
+
+from crowdd.config.option import option
+from crowdd.config.parsers import not_negative, positive
+
+
+@attrs.frozen
+class DbSettings:
+    """``[db]``: PostgreSQL."""
+
+    dsn: str = option(
+        "",
+        doc=(
+            "libpq connection string. Leave it empty and `crowdctl serve` starts an embedded PostgreSQL. "
+            "Prefer a socket folder or an IP address: looking up a host name blocks the server."
+        ),
+        fixed=True,
+    )
+    migrate_dsn: str = option(
+        "",
+        doc=(
+            "Connection string for `crowdctl db upgrade`, with the role that owns the tables. Leave it empty "
+            "if the role in dsn owns them."
+        ),
+    )
+    pool_size: int = option(8, positive, doc="Connections for the requests of one process.", fixed=True)
+    max_queue: int = option(
+        1000, positive, doc="Requests that may wait for a connection. Further ones get 503.", fixed=True
+    )
+    pool_timeout: int = option(
+        5, positive, doc="How long a request waits for a connection before it gets 503, in seconds.", fixed=True
+    )
+    statement_timeout: int = option(10, positive, doc="Timeout of a single statement, in seconds.", fixed=True)
+
+
+@attrs.frozen
+class DataSettings:
+    """``[data]``: files on disk beside the database."""
+
+    dir: Path = option(
+        Path("var"),
+        Path,
+        doc=(
+            "Folder for secrets, uploads, logs and the embedded database. For an installation, give an "
+            "absolute path such as /var/lib/crowdd."
+        ),
+        fixed=True,
+    )
+    postgres_user: str = option(
+        "",
+        doc=(
+            "System user that runs the embedded PostgreSQL if crowdd is started as root. Default: postgres, "
+            "else nobody."
+        ),
+        fixed=True,
+    )
+    min_free_bytes: int = option(
+        100_000_000,
+        not_negative,
+        doc="Free space that the data folder needs, in bytes. With less, /ready reports that the server is not ready.",
+    )
+    backup_days: int = option(
+        8, not_negative, doc="`crowdctl doctor` warns if the last backup is older than this many days. 0: never."
+    )
+
+
+@attrs.frozen
+class QueueSettings:
+    """``[queue]``: background tasks."""
+
+    workers: int = option(
+        2,
+        not_negative,
+        doc=(
+            "Background tasks (imports, changes of many tasks) that a process runs at the same time. 0: "
+            "none, other processes run them."
+        ),
+        fixed=True,
+    )

@@ -1,0 +1,134 @@
+"""HTTP, processes, the log and metrics."""
+
+from __future__ import annotations
+
+import attrs
+
+from crowdd.config.option import option
+from crowdd.config.parsers import Network, boolean, choice, networks, not_negative, port, positive, words
+
+
+@attrs.frozen
+class HttpSettings:
+    """``[http]``: where the server listens, and which requests it accepts."""
+
+    host: str = option("127.0.0.1", doc="Address to listen on.", fixed=True)
+    port: int = option(8000, port, doc="Port to listen on.", fixed=True)
+    tls_certificate: str = option(
+        "",
+        doc=(
+            "PEM file with the certificate and its chain. With it crowdd serves HTTPS itself; leave it empty "
+            "behind a proxy. Read again at SIGHUP."
+        ),
+    )
+    tls_key: str = option(
+        "", doc="PEM file with the private key. Leave it empty if the key is in the certificate's file."
+    )
+    max_connections: int = option(
+        12_000, positive, doc="Open connections per process. Further connections are closed at once."
+    )
+    max_connections_per_network: int = option(
+        256,
+        not_negative,
+        doc=(
+            "Open connections per network (an IPv4 address or an IPv6 /64) and process. Further connections "
+            "are closed at once. 0: no limit. Trusted proxies have no limit."
+        ),
+    )
+    max_requests_per_network: int = option(
+        32,
+        not_negative,
+        doc="Requests of one network that a process handles at the same time; further requests wait. 0: no limit.",
+    )
+    base_url: str = option("", doc="Public address of the site. Default: http://host:port.")
+    allowed_hosts: tuple[str, ...] = option(
+        (),
+        words,
+        doc=(
+            "Other host names that requests may use, separated by spaces. A request for an unknown host gets "
+            "421 if base_url is set or crowdd listens on a loopback address. /health and /ready answer under "
+            "any name."
+        ),
+    )
+    hsts_seconds: int = option(
+        31_536_000,
+        not_negative,
+        doc="How long browsers must use only HTTPS (HSTS), in seconds. Sent if base_url is https. 0: not sent.",
+    )
+    trusted_proxies: tuple[Network, ...] = option(
+        (),
+        networks,
+        doc="Proxies whose X-Forwarded-For header is trusted: addresses or networks, separated by spaces.",
+    )
+    max_body_bytes: int = option(10_000_000, positive, doc="Largest request body, in bytes. Larger ones get 413.")
+    max_anonymous_body_bytes: int = option(
+        262_144, positive, doc="Largest request body without an account, in bytes. Larger ones get 413."
+    )
+    max_import_bytes: int = option(100_000_000, positive, doc="Largest task file that an owner can import, in bytes.")
+    shutdown_timeout: int = option(10, not_negative, doc="How long running requests may take at shutdown, in seconds.")
+    spa_base_url: str = option(
+        "",
+        doc=(
+            "Address of a front end on another host. Links in e-mails and redirects after sign-in go there, "
+            "with the same paths."
+        ),
+    )
+    allowed_origins: tuple[str, ...] = option(
+        (), words, doc="Origins of front ends that may send cookies (CORS), separated by spaces."
+    )
+    cross_site_cookies: bool = option(
+        False,
+        boolean,
+        doc=(
+            "Turn this on if the front end is on another site: cookies become SameSite=None; Secure, and "
+            "every write needs the CSRF token."
+        ),
+    )
+
+
+@attrs.frozen
+class DaemonSettings:
+    """``[daemon]``: the processes of the server."""
+
+    workers: int = option(
+        1,
+        positive,
+        doc="Processes that answer requests on the same port. Use 1 if PostgreSQL runs on the same two cores.",
+        fixed=True,
+    )
+
+
+@attrs.frozen
+class LogSettings:
+    """``[log]``: what is logged, and where."""
+
+    file: str = option("", doc="Log file. Default: standard output, or crowdd.log in the data folder.")
+    format: str = option("text", choice("text", "json"), doc="text: lines for people. json: one object per line.")
+    level: str = option(
+        "info",
+        choice("debug", "info", "warn", "error", "critical"),
+        doc="Lowest level that is logged: debug, info, warn, error or critical.",
+    )
+    requests: bool = option(False, boolean, doc="Log every request, without its address, query or names.")
+    max_bytes: int = option(
+        20_000_000,
+        not_negative,
+        doc=(
+            "Size at which the log file is rotated (crowdd.log.1 and so on), in bytes. 0: never, if another "
+            "program rotates it."
+        ),
+    )
+    backup_count: int = option(5, positive, doc="Rotated log files to keep.")
+    security_days: int = option(
+        90, positive, doc="Days to keep entries of the security log (`crowdctl audit --security`)."
+    )
+
+
+@attrs.frozen
+class MetricsSettings:
+    """``[metrics]``: metrics for Prometheus."""
+
+    token: str = option(
+        "",
+        doc="Bearer token for /metrics. Without a token only this machine can read them, and not through a proxy.",
+    )
