@@ -112,6 +112,7 @@ STATEMENTS: dict[str, tuple[int | None, int | None, int | None]] = {
     "/project/<short_name>/tasks/redundancy": (None, 4, 4),
     "/project/<short_name>/tasks/reopen": (None, 3, 3),
     "/project/<short_name>/tasks/retire": (None, 3, 3),
+    "/project/<short_name>/tasks/columns": (None, 6, 6),
     "/project/<short_name>/tasks/scheduler": (None, 3, 3),
     "/project/<short_name>/tasks/taskpresentereditor": (None, 4, 4),
     "/project/<short_name>/tasks/withdraw": (None, 3, 3),

@@ -216,6 +216,12 @@ class Browsing:
             found = [{**one, "consensus": None, "won": False, "agreement": None} for one in found]
         return {one["id"]: one for one in found}
 
+    async def first_values(self, row: ProjectPage, columns: Sequence[str], maximum: int) -> list[list[str | None]]:
+        """For each column its values in the first tasks; of a long one the beginning."""
+        ids = await task_table.first(self._db, row["id"], maximum)
+        found = {one["id"]: one["cells"] for one in (await self.contents(row, ids, columns)).values()}
+        return [[found[task_id][nth] for task_id in ids if task_id in found] for nth in range(len(columns))]
+
     def sees_answers(self, row: ProjectPage) -> bool:
         """Whether who has this row of ``Projects.page`` may see answers: as in lists of results."""
         return bool(row["roles"] & RESULT.rights.see)

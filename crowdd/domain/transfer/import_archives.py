@@ -6,7 +6,13 @@ import shutil
 import zipfile
 from pathlib import Path
 
-from crowdd.domain.transfer.task_files.containers import BROKEN, ZIP, is_darwin_core, require_small_directory
+from crowdd.domain.transfer.task_files.containers import (
+    BROKEN,
+    ZIP,
+    is_darwin_core,
+    observation_tables,
+    require_small_directory,
+)
 from crowdd.errors import InvalidValueError, TooLargeError
 from crowdd.languages import _
 
@@ -27,7 +33,7 @@ def unpack(path: Path, max_bytes: int) -> str:
         require_small_directory(path)
         with zipfile.ZipFile(path) as archive:
             names = archive.namelist()
-            if {"[Content_Types].xml", "mimetype"} & {*names} or is_darwin_core(names):
+            if {"[Content_Types].xml", "mimetype"} & {*names} or is_darwin_core(names) or observation_tables(names):
                 return ""  # a workbook, or tables that belong together
             name = _chosen(names)
             _extract(archive, name, path, max_bytes)

@@ -40,6 +40,15 @@ async def keys(db: Database, project_id: int, *, owns: bool) -> list[str]:
     return [row["k"] for row in rows]
 
 
+async def first(db: Database, project_id: int, maximum: int) -> list[int]:
+    """The ids of the first tasks."""
+    rows = await db.fetch(
+        "SELECT task_id FROM task_ledger WHERE project_id = %(project)s ORDER BY task_id LIMIT %(maximum)s",
+        {"project": project_id, "maximum": maximum},
+    )
+    return [row["task_id"] for row in rows]
+
+
 async def contents(
     db: Database, project_id: int, ids: Sequence[int], columns: Sequence[str], *, owns: bool
 ) -> list[TaskContent]:

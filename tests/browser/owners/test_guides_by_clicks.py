@@ -306,13 +306,17 @@ def test_guides_on_a_phone_in_arabic_and_beside_html(make_stage: Any, new_projec
     page.wait_for_url("**/newtask")
     stage.frame().wait_for_selector("form.say")
     assert not page.is_visible("#tutorial"), "who has seen it on its page does not see it again"
-    page.click("#guide-open")
+    page.tap("#guide-open")
     page.wait_for_selector("#guide .entry")
     assert page.inner_text("#guide .entry >> nth=0") == "ثعلب أحمر"
     panel = page.locator("#guide").bounding_box()
     assert panel["width"] == 390 and panel["y"] > 200 and panel["y"] + panel["height"] == 800
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     axe(stage)
+    page.tap("#guide .entry >> nth=0")
+    assert page.locator("#guide figure").count() == 2
+    page.tap("#guide-close")
+    assert not page.is_visible("#guide")
 
     begin(stage, new_project, task_presenter="<p>Own</p>", field_guide=field_guide())
     stage.go("/project/MINE/newtask")

@@ -10,7 +10,7 @@ from support.darwin_core import archive, described
 from support.workbooks import zipped
 
 from crowdd.domain.transfer.import_archives import unpack
-from crowdd.domain.transfer.prepared import darwin_core
+from crowdd.domain.transfer.prepared import darwin_core, media_rows
 from crowdd.domain.transfer.prepared.process import prepare
 from crowdd.domain.transfer.task_files import Dialect, detect, read_rows
 from crowdd.errors import CrowddError, InvalidValueError
@@ -84,9 +84,9 @@ def test_sizes_are_bounded(tmp_path, monkeypatch):
     with pytest.raises(CrowddError, match="unpacks to 20,"):
         detect(kept(tmp_path, bomb))
     path = kept(tmp_path, archive(CORE, OCCURRENCES, MEDIA, RECORDS))
-    monkeypatch.setattr(darwin_core, "MAX_ROWS", 3)
+    monkeypatch.setattr(media_rows, "MAX_ROWS", 3)
     with pytest.raises(InvalidValueError, match="more than 3 rows"):
         darwin_core.convert(path, tmp_path / "rows", {}, "")
-    monkeypatch.setattr(darwin_core, "MAX_KEPT", 10)
+    monkeypatch.setattr(media_rows, "MAX_KEPT", 10)
     with pytest.raises(InvalidValueError, match="too many occurrences"):
         darwin_core.convert(path, tmp_path / "rows", {}, "")

@@ -1,4 +1,4 @@
-"""Parquet files and Darwin Core archives that owners import."""
+"""Parquet files, Darwin Core archives, and observations with their media that owners import."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import pytest_twisted
 from support.checks.shows import shows
 from support.darwin_core import archive
 from support.importing import AT, bring, brought, figures, looked_at, tasks_of
+from support.workbooks import zipped
 
 HTML = {"Accept": "text/html"}
 
@@ -49,3 +50,20 @@ async def test_a_darwin_core_archive_becomes_a_task_for_each_picture(served):
     infos = [task["info"] for task in await tasks_of(owner, project)]
     assert infos[0] == {"picture": "https://example.org/0.jpg", "scientificName": "Vulpes vulpes", "type": "StillImage"}
     assert figures(await brought(served, owner, content, "gbif.zip")) == {"present": 3, "empty": 1}
+
+
+@shows("page-import-observations")
+@pytest_twisted.ensureDeferred
+async def test_observations_with_their_media_become_a_task_for_each_picture(served):
+    owner = await served.person("owner")
+    project = await served.project(owner)
+    media = "observation_id,url\n7,https://example.org/1.jpg\n7,https://example.org/2.jpg\n7,\n"
+    content = zipped({"observations-9.csv": "id,species_guess\n7,Fox\n8,Owl\n", "photos-9.csv": media})
+    found = await looked_at(owner, content, "export.zip")
+    assert found["format"] == "observations" and found["suggested"]["picture"] == "picture"
+    assert figures(await brought(served, owner, content, "export.zip")) == {"added": 2, "empty": 1}
+    infos = [task["info"] for task in await tasks_of(owner, project)]
+    assert infos[1] == {"picture": "https://example.org/2.jpg", "observation_id": "7", "species_guess": "Fox"}
+    wrong = zipped({"observations.csv": "id,x\n7,Fox\n", "photos.csv": "number,url\n7,u\n"})
+    refused = await bring(owner, wrong, "export.zip")
+    assert refused["status"] == "error" and "needs a column that names the observation" in refused["flash"]

@@ -111,8 +111,15 @@ async def test_new_rows_of_an_address_are_added_and_the_figures_add_up(serve, ta
     assert (await shown(owner))["outcome"] == "unchanged" and len(table.asked) == 4
     page = (await owner.get(AT, headers={"Accept": "text/html"})).text
     assert "Rows: 4 = 1 added + 1 updated + 1 already there + 1 refused" in page and "the file had not changed" in page
+    # Rows that are gone from the file are counted, and their tasks stay.
+    table.content = b"n,w\n3,c\n4,d\n"
+    await passed(served)
+    found = await shown(owner)
+    assert {name: found[name] for name in figures} == {**figures, "rows": 2, "updated": 0, "refused": 0}
+    newest = max(one["id"] for one in (await owner.page(AT)).json()["imports"])
+    assert (await owner.page(f"{AT}/{newest}")).json()["import"]["gone"] == 2
     assert (await owner.post(f"{AT}/sources/{source_id}", json={"act": "delete"})).json()["status"] == "success"
-    assert (await owner.page(AT)).json()["sources"] == [] and len(await tasks_of(owner, project)) == 3
+    assert (await owner.page(AT)).json()["sources"] == [] and len(await tasks_of(owner, project)) == 4
 
 
 @shows("page-import-again")

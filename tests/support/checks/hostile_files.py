@@ -172,6 +172,8 @@ FILES = (
     HostileFile("dwca", "entities in its description", lambda folder: zipped({"meta.xml": described("scientificName", head=_laughs(_outside(folder)) + "<archive>&x;&i;"), "occurrence.txt": "1\tx\n"}), ("archive is damaged",)),
     HostileFile("dwca", "a table outside the archive", lambda folder: zipped({"meta.xml": described("scientificName").replace("occurrence.txt", "../../../../etc/passwd"), "occurrence.txt": "1\tx\n"}), ("archive is damaged",)),
     HostileFile("dwca", "zip bomb", _always(lambda: zipped({"meta.xml": described("scientificName"), "occurrence.txt": "1\t" + "x" * 50_000_000})), ("unpacks to 50,",)),
+    HostileFile("observations", "zip bomb", _always(lambda: zipped({"observations.csv": "id,x\n1," + "x" * 50_000_000, "photos.csv": "observation_id,url\n"})), ("unpacks to",)),
+    HostileFile("observations", "a field of 9 MB", _always(lambda: zipped({"observations.csv": 'id,x\n1,"' + "x" * 9_000_000, "photos.csv": "observation_id,url\n1,x\n"})), ("damaged",)),
     HostileFile("iiif", "nested a million times", _always(lambda: b'{"@context":"http://iiif.io/api/presentation/3/context.json","items":' + b"[" * 1_000_000 + b"}"), ("damaged", "not", "No row")),
     HostileFile("zip", "zip bomb", _always(lambda: zipped({"a.csv": b"a\n" + b"x\n" * 60_000_000})), ("more than 100,000,000 bytes",)),
     HostileFile("zip", "20,000 members", _many_members, ("cannot be read",)),

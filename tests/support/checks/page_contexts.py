@@ -1372,6 +1372,14 @@ def _comment_cases(at: str, owner: Context) -> Iterator[Case]:
     wrong = {"kind": ["Choose one."], "text": ["Please fill this in."]}
     yield Case(page, "blank", keys | {"form": blank})
     yield Case(page, "refused", keys | {"form": blank | {"kind": "", "text": "", "errors": wrong}})
+    page, keys = "project/columns.html", frame(ILSE, f"{at}tasks/columns") | owner | {"title": "Columns of tasks"}
+    keys |= {"missed": [], "unsaved": False, "form": FORM | {"base": "0a"}}
+    values: list[str | None] = ["At night", None]
+    known = [{"name": name, "role": role, "values": values} for name, role in (("place", Word("hidden")), ("scan", ""))]
+    yield Case(page, "some", keys | {"columns": known})
+    changed = {"form": FORM | {"base": "0a", "errors": {"roles": ["Changed."]}}, "missed": ["place"], "unsaved": True}
+    yield Case(page, "changed", keys | changed | {"columns": known[:1]})
+    yield Case(page, "none", keys | {"columns": []})
     page, keys = "project/comments.html", frame(ILSE, f"{at}comments") | owner | {"chosen": {"state": "open"}}
     others = [
         COMMENT,

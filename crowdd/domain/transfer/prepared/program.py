@@ -15,7 +15,7 @@ from typing import Any
 
 import orjson
 
-from crowdd.domain.transfer.prepared import darwin_core, manifest, parquet, workbook
+from crowdd.domain.transfer.prepared import darwin_core, manifest, observations, parquet, workbook
 from crowdd.errors import CrowddError
 
 MAX_MEMORY = 1_000_000_000  # bytes of addresses
@@ -27,6 +27,7 @@ CONVERTERS: Mapping[str, Callable[[Path, Path, dict[str, Any], str], None]] = {
     "ods": workbook.convert,
     "parquet": parquet.convert,
     "dwca": darwin_core.convert,
+    "observations": observations.convert,
     "iiif": manifest.convert,
 }
 

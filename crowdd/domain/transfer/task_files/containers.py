@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import struct
 import zipfile
 import zlib
@@ -11,7 +12,7 @@ from pathlib import Path
 from crowdd.errors import InvalidValueError, TooLargeError
 from crowdd.languages import _
 
-XLSX, ODS, PARQUET, DARWIN_CORE = "xlsx", "ods", "parquet", "dwca"
+XLSX, ODS, PARQUET, DARWIN_CORE, OBSERVATIONS = "xlsx", "ods", "parquet", "dwca", "observations"
 ZIP = b"PK\x03\x04"
 MAX_UNPACKED = 1_000_000_000  # bytes that all members of a workbook say they have
 MAX_RATIO = 200  # of what the members say they have to the bytes of the file
@@ -22,13 +23,17 @@ _MIN_PARQUET = 12  # bytes
 _MAX_END = 65_557  # bytes at the end of an archive that have its end record
 _MAX_DIRECTORY = 200_000  # bytes that list its members
 _FREE = 10_000_000  # bytes to which any file may be unpacked
+_TABLE = re.compile(
+    r"^(?!__MACOSX/)(?:.*/)?(?:observations?|occurrences?|(?P<media>photos?|media|multimedia|sounds?|images?))(?:[-_]\d+)?\.(?:csv|tsv|txt)$",
+    re.IGNORECASE,
+)
 # What zipfile raises for archives it cannot read: NotImplementedError for a compression method that it does not know,
 # RuntimeError for a member with a password.
 BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, struct.error, ValueError)
 
 
 def container_of(path: Path) -> str:
-    """Which of these a file is: XLSX, ODS, PARQUET, DARWIN_CORE, or "" for none.
+    """Which of these a file is: XLSX, ODS, PARQUET, DARWIN_CORE, OBSERVATIONS, or "" for none.
 
     Raises InvalidValueError for an archive that cannot be read, TooLargeError for a workbook that unpacks to too much.
     """
@@ -69,12 +74,19 @@ def _workbook(archive: zipfile.ZipFile) -> str:
     if {"mimetype", "content.xml"} <= names:
         with archive.open("mimetype") as file:
             return ODS if file.read(len(_ODS) + 1).strip() == _ODS else ""
-    return ""
+    return OBSERVATIONS if observation_tables(names) else ""
 
 
 def is_darwin_core(names: Iterable[str]) -> bool:
     """Whether an archive with these members is one of Darwin Core."""
     return "meta.xml" in names
+
+
+def observation_tables(names: Iterable[str]) -> tuple[str, str] | None:
+    """The tables of observations and of their media among the members of an archive; None: there are no two such."""
+    tables = [match for name in sorted(names) if (match := _TABLE.search(name))]
+    core, media = ([match.string for match in tables if bool(match["media"]) == wanted] for wanted in (False, True))
+    return (core[0], media[0]) if len(core) == len(media) == 1 else None
 
 
 def _require_bounded(archive: zipfile.ZipFile, size: int) -> None:

@@ -12,7 +12,7 @@ from crowdd.errors import InvalidValueError
 from crowdd.kinds.column_roles import MAX_NAME
 from crowdd.languages import _
 
-PREPARED = ("xlsx", "ods", "parquet", "iiif", "dwca")
+PREPARED = ("xlsx", "ods", "parquet", "iiif", "dwca", "observations")
 """Formats that are no text: ``transfer.prepared`` reads them into rows."""
 FORMATS = ("csv", "json", "ndjson", *PREPARED)
 TABLES = frozenset({"csv", "xlsx", "ods"})

@@ -21,6 +21,7 @@ from crowdd.http.pages.project.card import CardPages
 from crowdd.http.pages.project.creation import NewProjectPages
 from crowdd.http.pages.project.data.answer_fields import AnswerFieldPages
 from crowdd.http.pages.project.data.answer_selection import AnswerSelectionPages
+from crowdd.http.pages.project.data.columns import ColumnPages
 from crowdd.http.pages.project.data.comments import CommentPages
 from crowdd.http.pages.project.data.exports import ExportPages
 from crowdd.http.pages.project.data.imports import ImportPages
@@ -88,6 +89,7 @@ def pages(services: Services, forms: Forms, cookies: Cookies, templates: Templat
         MediaPages(services.projects, services.media_batches, services.sample_tasks, forms, views),
         MediaFiles(services.projects, services.media_batches, services.languages),
         SourcePages(services.projects, services.sources),
+        ColumnPages(services.projects, services.browsing, forms, views),
         ChangePages(services.projects, services.changes, forms, views),
         WorkPages(services.projects, services.queue, forms, views),
         ProjectListPages(services.project_lists),

@@ -42,7 +42,7 @@ class Columns:
 
 def columns(info: Mapping[str, Any], found: ImportPage) -> Columns:
     """Those of a file for a project with this ``info``."""
-    shown, names = _shown(info), _names(found)
+    shown, names = shown_columns(info), _names(found)
     named = {new: old for old, new in names.items()}
     originals = [named.get(name, name) for name in found["columns"]]
     places = [Place(name, named.get(name, "")) for name in shown if name not in originals]
@@ -55,7 +55,7 @@ def columns(info: Mapping[str, Any], found: ImportPage) -> Columns:
 def chosen_roles(incoming: Incoming, found: ImportPage | None) -> Any:
     """The roles in a request; None if it names none."""
     if "roles" in incoming.form:
-        return _sent(incoming.form["roles"])
+        return chosen_object(incoming.form["roles"])
     names = [] if found is None else found["columns"]
     given = {name: incoming.field(f"role_{n}") for n, name in enumerate(names) if f"role_{n}" in incoming.form}
     return given or None
@@ -64,7 +64,7 @@ def chosen_roles(incoming: Incoming, found: ImportPage | None) -> Any:
 def chosen_names(incoming: Incoming, info: Mapping[str, Any], found: ImportPage | None) -> Any:
     """Other names of columns in a request; None if it names none."""
     if "names" in incoming.form:
-        return _sent(incoming.form["names"])
+        return chosen_object(incoming.form["names"])
     if found is None or not any(name.startswith("place_") for name in incoming.form):
         return None
     places = columns(info, found).places
@@ -72,7 +72,7 @@ def chosen_names(incoming: Incoming, info: Mapping[str, Any], found: ImportPage 
     return {old: new for old, new in chosen.items() if old}
 
 
-def _sent(value: Any) -> Any:
+def chosen_object(value: Any) -> Any:
     """An object of a request, which a form with a file sends as JSON text."""
     try:
         return orjson.loads(value) if isinstance(value, str) else value
@@ -80,7 +80,7 @@ def _sent(value: Any) -> Any:
         return value
 
 
-def _shown(info: Mapping[str, Any]) -> list[str]:
+def shown_columns(info: Mapping[str, Any]) -> list[str]:
     """The columns that the project's questions or its starter show."""
     document = info.get("task_presenter")
     if isinstance(document, str) and document:
