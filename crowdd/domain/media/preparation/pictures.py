@@ -56,7 +56,7 @@ BROKEN = (
 )
 
 
-def prepare(source: Path, format_: str, out: OutFolder, options: Mapping[str, Any]) -> dict[str, Any]:
+def prepare(source: Path, format_: str, out: OutFolder, options: Mapping[str, object]) -> dict[str, Any]:
     """Makes web, thumbnail and perhaps original, or the pages of a TIFF. Raises RefusedFile."""
     Image.MAX_IMAGE_PIXELS = None  # what is allowed, we say
     if format_ == "HEIC":
@@ -157,7 +157,7 @@ def _add_original(picture: Image.Image, format_: str, out: OutFolder, exif: byte
     out.add("original", type_, suffix, [content], width=whole.width, height=whole.height)
 
 
-def _encoded(picture: Image.Image, form: str, saving: dict[str, Any]) -> bytes:
+def _encoded(picture: Image.Image, form: str, saving: dict[str, object]) -> bytes:
     target = BytesIO()
     picture.save(target, form, **saving)
     return target.getvalue()

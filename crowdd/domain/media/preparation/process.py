@@ -73,7 +73,7 @@ def unpack(source: Path, folder: Path, max_files: int, max_bytes: int) -> Unpack
     return Unpacked(members, refused, result["skipped"])
 
 
-def _run(source: Path, folder: Path, options: Mapping[str, Any]) -> dict[str, Any]:
+def _run(source: Path, folder: Path, options: Mapping[str, object]) -> dict[str, Any]:
     """What the process says. Raises InvalidValueError when it refuses the file or is ended by a limit."""
     words = orjson.dumps({**options, "max_cpu_seconds": MAX_CPU_SECONDS}).decode()
     try:

@@ -56,7 +56,7 @@ def limit(max_cpu_seconds: int, max_file_bytes: int) -> None:
     os.nice(_NICENESS)
 
 
-def result_of(source: Path, out: OutFolder, options: Mapping[str, Any]) -> dict[str, Any]:
+def result_of(source: Path, out: OutFolder, options: Mapping[str, object]) -> dict[str, Any]:
     """What the file is and what was made of it."""
     try:
         format_ = format_of(source)
