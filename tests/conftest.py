@@ -23,7 +23,7 @@ from support.checks import row_types
 from support.servers import s3
 from support.servers.compiled import Compiled, once, once_per_address, once_per_document, once_per_object
 from support.servers.live import CROWDED, LiveServer
-from support.servers.postgres import TEMPLATE, Postgres
+from support.servers.postgres import TEMPLATE, Postgres, scratch_folder
 from support.servers.served import Served, ServedByWorkers
 from twisted.internet import reactor
 from twisted.internet.defer import ensureDeferred
@@ -73,6 +73,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     ranks = {Path(__file__).parent / name: rank for rank, name in enumerate(LONG)}
     slow = {item.path for item in items if item.get_closest_marker("slow") or item.get_closest_marker("browser")}
     items.sort(key=lambda item: (ranks.get(item.path, len(LONG)), item.path not in slow))
+
+
+# Nothing of what is imported and collected goes away: to look for it again and again is a third of the collection.
+gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    """From here on the collector works as usual."""
+    gc.enable()
 
 
 LEFT_OUT = pytest.StashKey[int]()
@@ -154,8 +163,7 @@ def cheap_passwords() -> Iterator[None]:
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[Postgres]:
     """PostgreSQL on a socket in a folder of its own."""
-    folder = Path(tempfile.mkdtemp(prefix="crowdd-tests-", dir="/tmp"))
-    folder.chmod(0o755)
+    folder = scratch_folder("crowdd-tests-")
     server = start(find_home(folder))
     found = Postgres(server.dsn)
     for setting in ("fsync = off", "synchronous_commit = off", "full_page_writes = off", "max_connections = 100"):

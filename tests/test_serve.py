@@ -9,13 +9,13 @@ import signal
 import socket
 import subprocess
 import sys
-import tempfile
 import urllib.request
 from pathlib import Path
 
 import psycopg2
 import pytest
 from support.servers.live import BIN, free_port
+from support.servers.postgres import scratch_folder
 from support.servers.programs import Program, processes_of, spent_by
 
 from crowdd.admin_cli.commands.serve import EXAMPLE_FOLDER, IMPATIENT_SECONDS, Stop, status
@@ -33,8 +33,7 @@ MAX_SECONDS = 10  # of a processor, for a start that finds everything prepared; 
 @contextlib.contextmanager
 def folder():
     """A data folder that the user who runs PostgreSQL can enter."""
-    made = Path(tempfile.mkdtemp(prefix="crowdd-serve-", dir="/tmp"))
-    made.chmod(0o755)
+    made = scratch_folder("crowdd-serve-")
     yield made
     end_all(made)
     shutil.rmtree(made)

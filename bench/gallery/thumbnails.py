@@ -19,7 +19,9 @@ from playwright.sync_api import sync_playwright
 from bench.gallery.samples import TEMPLATES
 
 SIZE = (384, 256)
-_VIEW = {"width": 960, "height": 640}
+_BESIDE, _BELOW = {"width": 900, "height": 600}, {"width": 720, "height": 480}
+"""Wide enough for a medium beside its questions; and so narrow that they are below it, and large."""
+_LOW = frozenset({"text", "sound"})  # media that need no height
 DRAWN_FROM = "thumbnail.json"
 _IGNORED = frozenset({"thumbnail.webp", DRAWN_FROM, "template.json"})
 
@@ -32,17 +34,25 @@ def digest(folder: Path) -> str:
     return found.hexdigest()
 
 
+def view(folder: Path) -> dict[str, int]:
+    """The size of the window in which a template is drawn."""
+    step = orjson.loads((folder / "project.json").read_bytes())["info"]["questions"]["steps"][0]
+    media = {medium["type"] for medium in step.get("media", ())}
+    return _BELOW if media <= _LOW else _BESIDE
+
+
 def draw(page: Any, url: str, folder: Path) -> None:
     """Draws one."""
+    size = view(folder)
+    page.set_viewport_size(size)
     page.goto(f"{url}/templates/{folder.name}")
     frame = page.frame_locator("#trial iframe")
     frame.locator("form").first.wait_for(timeout=30_000)
     page.wait_for_load_state("networkidle")
     page.wait_for_timeout(1200)
-    page.evaluate(_ALONE, [_VIEW["width"], _VIEW["height"]])
+    page.evaluate(_ALONE, [size["width"], size["height"]])
     page.wait_for_timeout(600)
-    shot = page.screenshot(type="png")
-    picture = Image.open(BytesIO(shot)).convert("RGB").crop((0, 0, _VIEW["width"], _VIEW["height"]))
+    picture = Image.open(BytesIO(page.screenshot(type="png"))).convert("RGB")
     picture.resize(SIZE, Image.Resampling.LANCZOS).save(folder / "thumbnail.webp", "WEBP", quality=42, method=6)
     (folder / DRAWN_FROM).write_bytes(orjson.dumps({"drawn_from": digest(folder)}) + b"\n")
 
@@ -62,7 +72,7 @@ def main(url: str, names: list[str]) -> None:
     """Draws those with these names, or all."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path="/usr/bin/chromium-headless-shell", args=["--no-sandbox"])
-        context = browser.new_context(viewport=_VIEW, locale="en", bypass_csp=True, reduced_motion="reduce")
+        context = browser.new_context(locale="en", bypass_csp=True, reduced_motion="reduce")
         page = context.new_page()
         for folder in sorted(path for path in TEMPLATES.iterdir() if path.is_dir()):
             if not names or folder.name in names:

@@ -4,20 +4,24 @@
 
 A client sends the folder in parts. At a quarter of the files it is killed (-9) and started again, at a half the server
 is killed (-9), and at three quarters every connection is cut. Meanwhile a volunteer asks for tasks of another project.
-Gates: no request above MAX_REQUEST; the memory of the server grows by at most MAX_MEMORY (the process that prepares
-pictures is listed apart); each picture is exactly one task; newtask takes at most MAX_RATIO times as long as before
-(p99), or MAX_WAIT.
+Every TURN_SECONDS the client and the preparation are halted or go on: so calm and busy times are compared under the
+same load of the machine. Gates: no request above MAX_REQUEST; the memory of the server grows by at most MAX_MEMORY (the
+processes that prepare pictures are listed apart); each picture is exactly one task; newtask takes at most MAX_RATIO
+times as long as in calm turns (p99), or MAX_WAIT.
 """
 
 from __future__ import annotations
 
 import argparse
+import bisect
+import os
 import random
+import signal
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -36,6 +40,7 @@ MAX_MEMORY = 100e6  # bytes
 MAX_RATIO = 2.0
 MAX_WAIT = 0.010  # seconds: below this nobody notices
 CALM_SECONDS = 20.0
+TURN_SECONDS, SETTLING_SECONDS = 3.0, 0.3  # what was begun in the first moments of a turn is not counted
 WARM_SECONDS = 3.0  # after a start, in which caches are empty; newtask is listed apart
 _PROGRAM = b"crowdd.domain.media.preparation.program"
 _PIXELS = (1800, 1200)
@@ -71,31 +76,87 @@ def _quality(noise: Image.Image, size: int) -> int:
     return 95
 
 
-class Asking(threading.Thread):
-    """A volunteer who asks for a task twenty times a second and notes how long it takes."""
+class Asking:
+    """A volunteer who asks for a task twenty times a second (``bench.support.asking``)."""
 
     def __init__(self, server: LiveServer, project: testbed.Project) -> None:
+        self.times, self.failed = Times(), 0
+        address = f"{server.url}/api/project/{project.id}/newtask"
+        command = [sys.executable, "-m", "bench.support.asking", address]
+        self._process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        self._lines = list[str]()
+        self._reading = threading.Thread(target=self._read, daemon=True)
+        self._reading.start()
+
+    def _read(self) -> None:
+        assert self._process.stdout is not None
+        self._lines.extend(self._process.stdout)
+
+    def end(self, turns: Turns) -> None:
+        """It stops asking; each request belongs to the turn that it began in."""
+        self._process.kill()
+        self._process.wait()
+        self._reading.join()
+        for line in self._lines:
+            began, taken = map(float, line.split())
+            phase = turns.at(began)
+            if taken < 0:
+                self.failed += 1  # the server was killed
+            elif phase:
+                self.times.add(phase, taken)
+
+
+class Turns(threading.Thread):
+    """Halts the client and the preparation every few seconds, and notes when what was under way."""
+
+    def __init__(self, server: LiveServer) -> None:
         super().__init__(daemon=True)
-        self.times, self.failed, self.phase = Times(), 0, "calm"
-        self._address = f"{server.url}/api/project/{project.id}/newtask"
-        self._over = threading.Event()
+        self.phase, self.client = "sending", 0
+        self.halted = 0.0  # seconds
+        self._server, self._over = server, threading.Event()
+        self._began = [(time.monotonic(), "calm")]
+        time.sleep(CALM_SECONDS)
         self.start()
 
     def run(self) -> None:
-        with requests.Session() as session:
-            while not self._over.wait(0.05):
-                began = time.monotonic()
-                try:
-                    session.get(self._address, timeout=60)
-                except requests.ConnectionError:
-                    self.failed += 1  # the server was killed
-                else:
-                    self.times.add(self.phase, time.monotonic() - began)
+        while not self._over.is_set():
+            self._note(self.phase)
+            self._over.wait(TURN_SECONDS)
+            halted = [*self._signal(signal.SIGSTOP)]
+            self._note("calm" if self.phase != "started" else self.phase)
+            self._over.wait(TURN_SECONDS)
+            self.halted += TURN_SECONDS
+            for process in halted:
+                signalled(process, signal.SIGCONT)
+
+    def _signal(self, number: int) -> Iterator[int]:
+        pid = self._server.process.pid if self._server.process else 0
+        for process in (self.client, *(children(pid) if pid else ())):
+            if process and signalled(process, number):
+                yield process
+
+    def _note(self, phase: str) -> None:
+        self._began.append((time.monotonic(), phase))
+
+    def at(self, when: float) -> str:
+        """What was under way; "" in the first moments of a turn."""
+        number = bisect.bisect(self._began, (when, "~")) - 1
+        began, phase = self._began[max(0, number)]
+        return phase if when - began > SETTLING_SECONDS or not number else ""
 
     def end(self) -> None:
-        """It stops asking."""
+        """Nothing is halted any more."""
         self._over.set()
         self.join()
+
+
+def signalled(process: int, number: int) -> bool:
+    """Sends a signal; whether there is such a process."""
+    try:
+        os.kill(process, number)
+    except ProcessLookupError:
+        return False
+    return True
 
 
 class Watching(threading.Thread):
@@ -124,15 +185,27 @@ class Watching(threading.Thread):
 
 def children(pid: int) -> list[int]:
     """The processes that a server has pictures prepared by."""
-    found = []
-    for place in Path("/proc").glob("[0-9]*"):
-        try:
-            parent = int((place / "stat").read_text().rpartition(")")[2].split()[1])
-            if parent == pid and _PROGRAM in (place / "cmdline").read_bytes():
-                found.append(int(place.name))
-        except (OSError, IndexError, ValueError):
-            continue
+    found = list[int]()
+    parents = [pid]
+    while parents:
+        parents = [child for parent in parents for child in _children(parent) if _PROGRAM in _command(child)]
+        found += parents
     return found
+
+
+def _children(pid: int) -> list[int]:
+    try:
+        tasks = [*Path(f"/proc/{pid}/task").iterdir()]
+        return [int(child) for task in tasks for child in (task / "children").read_text().split()]
+    except OSError:
+        return []
+
+
+def _command(pid: int) -> bytes:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return b""
 
 
 def resident(pid: int) -> float:
@@ -146,8 +219,8 @@ def resident(pid: int) -> float:
 class Breaking:
     """Sends a folder, and breaks something three times."""
 
-    def __init__(self, plan: Plan, server: LiveServer, sql: testbed.Sql, folder: Path, asking: Asking) -> None:
-        self._plan, self._server, self._sql, self._folder, self._asking = plan, server, sql, folder, asking
+    def __init__(self, plan: Plan, server: LiveServer, sql: testbed.Sql, folder: Path, turns: Turns) -> None:
+        self._plan, self._server, self._sql, self._folder, self._turns = plan, server, sql, folder, turns
         self._cable = Cable(server.port)
         self.largest, self.breaks = 0, list[str]()
 
@@ -160,6 +233,7 @@ class Breaking:
         command = [sys.executable, "-m", "bench.support.uploading", self._cable.url, project.owner.key, made["next"]]
         client = self._client(command)
         self._reach(batch, 0.25)
+        self._turns.client = 0
         client.kill()
         client.wait()
         self.breaks.append(f"client killed at {self._came(batch):,}")
@@ -167,13 +241,14 @@ class Breaking:
         self._reach(batch, 0.5)
         self._server.kill()
         self.breaks.append(f"server killed at {self._came(batch):,}")
-        self._asking.phase = "started"
+        self._turns.phase = "started"
         self._server.start()
         time.sleep(WARM_SECONDS)
-        self._asking.phase = "sending"
+        self._turns.phase = "sending"
         self._reach(batch, 0.75)
         self.breaks.append(f"{self._cable.cut()} connections cut at {self._came(batch):,}")
         out, _ = client.communicate(timeout=self._plan.seconds)
+        self._turns.client = 0
         self._cable.close()
         if client.returncode:
             raise RuntimeError("The client could not send all files.")
@@ -181,7 +256,9 @@ class Breaking:
         return batch
 
     def _client(self, command: list[str]) -> subprocess.Popen[str]:
-        return subprocess.Popen([*command, str(self._folder)], stdout=subprocess.PIPE, text=True)
+        client = subprocess.Popen([*command, str(self._folder)], stdout=subprocess.PIPE, text=True)
+        self._turns.client = client.pid
+        return client
 
     def _came(self, batch: int) -> int:
         sql = "SELECT count(*) FROM media_file WHERE batch_id = %s AND state <> 'arriving'"
@@ -227,15 +304,15 @@ def play(plan: Plan, dsn: str, place: Path) -> tuple[list[tuple[str, object]], l
         assert server.process is not None
         mine = testbed.project(server, tasks=1, n_answers=1)
         asking = Asking(server, testbed.project(server, tasks=1000, n_answers=30))
-        time.sleep(CALM_SECONDS)
+        turns = Turns(server)
         before, watching, began = resident(server.process.pid), Watching(server), time.monotonic()
-        asking.phase = "sending"
-        breaking = Breaking(plan, server, sql, place / "pictures", asking)
+        breaking = Breaking(plan, server, sql, place / "pictures", turns)
         batch = breaking.send(mine)
-        sent, asking.phase = time.monotonic() - began, "preparing"
+        sent, turns.phase = time.monotonic() - began - turns.halted, "preparing"
         until(lambda: not sql.one(_LEFT, (batch,)), plan.seconds, 0.5)
-        taken = time.monotonic() - began
-        asking.end()
+        taken = time.monotonic() - began - turns.halted
+        turns.end()
+        asking.end(turns)
         watching.end()
         wrong = judged(plan, sql, mine, batch) + testbed.complaints(server)
     return _lines(plan, size, breaking, watching, before, asking, (sent, taken), wrong), wrong
@@ -270,7 +347,7 @@ def _lines(
         (f"{plan.pictures:,} pictures", f"{size / 1e6:.2f} MB each"),
         ("broken", ", ".join(breaking.breaks)),
         ("largest request", f"{breaking.largest:,} bytes"),
-        ("seconds", f"{sent:.0f} until all had come, {taken:.0f} until all were tasks"),
+        ("seconds", f"{sent:.0f} until all had come, {taken:.0f} until all were tasks, without calm turns"),
         ("memory", f"+{grown / 1e6:.0f} MB above {before / 1e6:.0f} MB; preparing {watching.child / 1e6:.0f} MB"),
         ("newtask, p50 and p99", "; ".join(newtask)),
         ("newtask refused", f"{asking.failed} while the server was started again"),

@@ -44,7 +44,7 @@ from crowdd.http.pages.announcements import Announcements
 from crowdd.http.pages.api_docs import ApiDocs
 from crowdd.http.pages.collections import CollectionPages
 from crowdd.http.pages.home import HomePages
-from crowdd.http.pages.live import LiveBatches, LiveImports, LivePages
+from crowdd.http.pages.live import LivePages, LiveProgress
 from crowdd.http.pages.monitoring import Monitoring
 from crowdd.http.pages.omitted_pictures import LeftOut
 from crowdd.http.pages.palette import PalettePages
@@ -211,8 +211,8 @@ def make_root(clock: IReactorTime, services: Services, process_state: ProcessSta
     views: list[View] = [
         *_views(clock, services, templates, cookies, csrf),
         LivePages(services.projects, services.live, identity, process_state.broadcast),
-        LiveImports(services.projects, services.imports, identity, process_state.broadcast),
-        LiveBatches(services.projects, services.media_batches, identity, process_state.broadcast),
+        LiveProgress("import", services.projects, services.imports, identity, process_state.broadcast),
+        LiveProgress("media", services.projects, services.media_batches, identity, process_state.broadcast),
         _monitoring(clock, services, process_state.metrics),
     ]
     routes = [route for view in views for route in view.routes()]

@@ -100,6 +100,7 @@ CODES: tuple[ErrorCode, ...] = (
     ErrorCode("invalid_value", errors.InvalidValueError, "A value has the wrong type or is out of range."),
     ErrorCode("text_too_costly", errors.CostlyTextError, "A text is too long or takes too long to render."),
     ErrorCode("system_file", errors.InvalidValueError, "The file belongs to an operating system. Leave it out."),
+    ErrorCode("invalid_answer_fields", errors.InvalidValueError, "`info.answers` does not follow its format."),
     ErrorCode("invalid_questions", errors.InvalidValueError, "`info.questions` does not follow its format."),
     ErrorCode(
         "invalid_guide",

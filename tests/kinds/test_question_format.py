@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from jsonschema_rs import Draft202012Validator
 from support.questions.question_lists import CHOICES, ONE, every_form
 
-from crowdd.kinds.questions import MEDIA, TYPES, answer_schema, declared, derived, document_schema, validate
+from crowdd.kinds.answers import derived, of_questions
+from crowdd.kinds.questions import MEDIA, TYPES, answer_schema, document_schema, validate
 
 PLAIN = [{"value": each["value"], "text": each["text"]} for each in CHOICES]
 ROOT = Path(__file__).parents[2]
@@ -212,7 +213,7 @@ def test_any_part_may_be_anything_and_what_is_accepted_can_be_used(data: Any) ->
     if validate(document) == []:
         assert list(SCHEMA.iter_errors(document)) == []
         Draft202012Validator(answer_schema(document))
-        assert declared(document)
+        assert of_questions(document)
 
 
 def test_a_large_document_is_refused_by_its_size_and_a_broken_one_has_a_bounded_list() -> None:
@@ -222,11 +223,11 @@ def test_a_large_document_is_refused_by_its_size_and_a_broken_one_has_a_bounded_
 
 
 def test_the_declaration_of_answers_follows_the_questions() -> None:
-    found = {each["name"]: each for each in declared(every_form())}
-    assert list(found)[:3] == ["animal", "colours", "young"] and len(found) == 12
-    animal = {"name": "animal", "at": "/animal", "type": "single_choice", "choices": ["fox", "owl"], "unsure": True}
-    assert found["animal"] == animal and found["story"]["choices"] is None and found["age"]["unsure"] is False
-    assert found["habits"]["choices"] == ["hunts", "rests"] and found["habits"]["rows"] == ["day", "night"]
+    found = {each["name"]: each for each in of_questions(every_form())}
+    assert list(found)[:3] == ["animal", "colours", "young"] and len(found) == 10
+    animal = {"name": "animal", "at": "/animal", "type": "label", "choices": ["fox", "owl", None], "unsure": None}
+    assert found["animal"] == animal and found["colours"]["type"] == "labels" and "choices" not in found["story"]
+    assert found["young"]["choices"][:2] == [True, False]
 
 
 def test_the_version_grows_with_each_change_of_the_questions_only() -> None:

@@ -4,10 +4,10 @@ import getpass
 import os
 import shutil
 import subprocess
-import tempfile
 from pathlib import Path
 
 import pytest
+from support.servers.postgres import scratch_folder
 
 BINARIES = Path("/usr/lib/postgresql/15/bin")
 SETTINGS = """
@@ -60,7 +60,7 @@ class Cluster:
 @pytest.fixture(scope="session")
 def restartable():
     """The server of these tests; a test that stops it starts it again."""
-    directory = Path(tempfile.mkdtemp(prefix="crowdd-"))
+    directory = scratch_folder("crowdd-")
     cluster = Cluster(directory)
     cluster.create()
     cluster.start()

@@ -6,12 +6,11 @@ import contextlib
 import os
 import shutil
 import subprocess
-import tempfile
-from pathlib import Path
 
 import psycopg2
 import pytest
 from support.servers.live import BIN
+from support.servers.postgres import scratch_folder
 
 from crowdd.domain.server import major_upgrade
 from crowdd.embedded import StartError, cluster, find_home
@@ -28,8 +27,7 @@ needs_two = pytest.mark.skipif(OLD.major == NEW.major, reason="This machine has 
 @pytest.fixture
 def home():
     """A folder with a database of the oldest version, with a table of ours."""
-    folder = Path(tempfile.mkdtemp(prefix="crowdd-major-", dir="/tmp"))
-    folder.chmod(0o755)
+    folder = scratch_folder("crowdd-major-")
     made = find_home(folder)
     cluster.initialise(made, OLD)
     with asked(made, OLD) as cursor:

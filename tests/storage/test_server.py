@@ -6,13 +6,13 @@ import re
 import shutil
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 from types import SimpleNamespace
 
 import attrs
 import psycopg2
 import pytest
+from support.servers.postgres import scratch_folder
 
 from crowdd.embedded import StartError, account, binaries, cluster, find_home, hold, home, start
 from crowdd.embedded.binaries import Binaries
@@ -52,8 +52,7 @@ def initialised_once(tmp_path_factory):
 @pytest.fixture
 def open_folder():
     """A folder that every user of the machine can enter."""
-    folder = Path(tempfile.mkdtemp(prefix="crowdd-test-", dir="/tmp"))
-    folder.chmod(0o755)
+    folder = scratch_folder("crowdd-test-")
     yield folder
     shutil.rmtree(folder)
 

@@ -32,6 +32,7 @@ NAMES = {
     "category": "SELECT short_name FROM category WHERE id IN (SELECT category_id FROM project) ORDER BY id LIMIT 1",
     "import_id": "SELECT min(id) FROM task_import GROUP BY project_id ORDER BY project_id LIMIT 2",
     "batch_id": "SELECT min(id) FROM media_batch GROUP BY project_id ORDER BY project_id LIMIT 2",
+    "work_id": "SELECT min(id) FROM task_import GROUP BY project_id ORDER BY project_id LIMIT 2",
     "file_id": "SELECT min(id) FROM media_file GROUP BY project_id ORDER BY project_id LIMIT 2",
     "collection_id": "SELECT min(id) FROM collection",
     "comment_id": "SELECT min(id) FROM task_comment",

@@ -6,11 +6,13 @@ import io
 import struct
 import wave
 import zipfile
+import zlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from PIL import Image
 
+_BLOCK = 1 << 20
 BERLIN = {1: "N", 2: (52.0, 31.0, 12.0), 3: "E", 4: (13.0, 24.0, 18.0)}
 
 
@@ -25,6 +27,27 @@ def picture(form: str = "JPEG", size: tuple[int, int] = (300, 200), mode: str = 
     out = io.BytesIO()
     drawn(*size, mode).save(out, form, **saving)
     return out.getvalue()
+
+
+def blank_png(width: int, height: int, *, rgba: bool = False) -> bytes:
+    """A black picture of one bit per pixel, or a transparent one of 32, of any size: no pixel is drawn or compressed."""
+    rows = height * (1 + (width * (32 if rgba else 1) + 7) // 8)
+    head = struct.pack(">IIBBBBB", width, height, *((8, 6) if rgba else (1, 0)), 0, 0, 0)
+    return (
+        b"\x89PNG\r\n\x1a\n" + _chunk(b"IHDR", head) + _chunk(b"IDAT", _compressed_zeros(rows)) + _chunk(b"IEND", b"")
+    )
+
+
+def _chunk(name: bytes, content: bytes) -> bytes:
+    return struct.pack(">I", len(content)) + name + content + struct.pack(">I", zlib.crc32(name + content))
+
+
+def _compressed_zeros(size: int) -> bytes:
+    """What zlib makes of so many zeros, from one block that is repeated, with their Adler-32."""
+    packer = zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS)
+    block = packer.compress(bytes(_BLOCK)) + packer.flush(zlib.Z_FULL_FLUSH)
+    end = packer.compress(bytes(size % _BLOCK)) + packer.flush()
+    return b"\x78\x9c" + block * (size // _BLOCK) + end + struct.pack(">HH", size % 65_521, 1)
 
 
 def exif(orientation: int = 1, gps: Mapping[int, Any] | None = None, text: str = "") -> bytes:

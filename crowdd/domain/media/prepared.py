@@ -44,7 +44,8 @@ class Prepared:
     pages of a document, also of a TIFF with several pictures: each has the files ``page`` and ``thumbnail``. A picture
     has ``web``, ``thumbnail`` and, if wanted, ``original``. Sound and video have ``web``. ``frames``: pictures of an
     animation, of which the first one is shown; otherwise 1. ``place``: latitude and longitude in degrees, if
-    ``Choices.location`` asks for it and the picture says it.
+    ``Choices.location`` asks for it and the picture says it. ``date`` and ``description`` are what a picture says,
+    cleaned (``described.py``); "" for nothing.
     """
 
     kind: Kind
@@ -56,6 +57,8 @@ class Prepared:
     pages: int = 0
     frames: int = 1
     place: tuple[float, float] | None = None
+    date: str = ""
+    description: str = ""
 
 
 @attrs.frozen

@@ -1,4 +1,4 @@
-"""The questions of a project as data: refused when they cannot be shown, and what the server writes beside them."""
+"""Questions and answer fields of a project: their checks, and what the server writes beside them."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ import hashlib
 import orjson
 
 from crowdd.errors import InvalidValueError
-from crowdd.kinds import questions
+from crowdd.kinds import answers, questions
+from crowdd.kinds.answers import ANSWERS, DERIVED, derived
 from crowdd.kinds.project import PROJECT
-from crowdd.kinds.questions import DERIVED, QUESTIONS
+from crowdd.kinds.questions import QUESTIONS
 from crowdd.languages import _, ngettext
 from crowdd.storage.core import records
 from crowdd.storage.database import Database
@@ -18,16 +19,35 @@ from crowdd.values import Values
 
 
 def complete(before: Values, info: Values) -> Values:
-    """``info`` with what follows from its questions. ``before`` is ``info`` as it is stored, {} for a new project.
+    """``info`` with what follows from its questions, or from its answer fields where it has none.
 
-    Raises InvalidValueError with the first problem of questions that are not those of before.
+    ``before`` is ``info`` as it is stored, {} for a new project. Raises InvalidValueError with the first problem of
+    questions or fields that are not those of before.
     """
     found = info.get(QUESTIONS)
     if found is None:
-        return info
+        return {**info, **_compared(before, info)}
     if found != before.get(QUESTIONS):
         _require_usable(found)
-    return {**info, **questions.derived(before, info)}
+    return {**info, **derived(before, info)}
+
+
+def _compared(before: Values, info: Values) -> Values:
+    """The answer key of declared fields: that of the first one, None where it stands deeper in the answer.
+
+    {} without fields, and for what an earlier version of crowdd stored under their name.
+    """
+    found = info.get(ANSWERS)
+    if found is None or (found == before.get(ANSWERS) and answers.validate(found)):
+        return {}
+    if problems := answers.validate(found):
+        raise InvalidValueError(
+            _("`info.answers%(path)s`: %(sentence)s", path=problems[0].path, sentence=problems[0].sentence),
+            code="invalid_answer_fields",
+            hint="docs/projects/answer-fields.md describes the format.",
+        )
+    path = answers.declared(info)[0].path
+    return {"answer_key": path[0] if len(path) == 1 else None}
 
 
 async def complete_part(tx: Database, project_id: int, stored: Values, part: Values) -> Values:
@@ -37,8 +57,13 @@ async def complete_part(tx: Database, project_id: int, stored: Values, part: Val
         before = await projects.info_of(tx, project_id)
         full = complete(before, {**before, **part})
         return {**part, **{name: full[name] for name in DERIVED if name in full and full[QUESTIONS] is not None}}
-    asks = stored.get(QUESTIONS) is not None
-    return {name: value for name, value in part.items() if not (asks and name in DERIVED)}
+    if stored.get(QUESTIONS) is not None:
+        return {name: value for name, value in part.items() if name not in DERIVED}
+    if part.keys() & {ANSWERS, "answer_key"}:
+        await records.lock(tx, PROJECT, project_id)
+        before = await projects.info_of(tx, project_id)
+        return {**part, **_compared(before, {**before, **part})}
+    return part
 
 
 def state(info: Values) -> str:

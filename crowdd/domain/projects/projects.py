@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from types import MappingProxyType
 
 import attrs
@@ -272,16 +272,7 @@ class Projects:
             )
 
         await self._clear_trials(row)
-
-        async def work(tx: Database) -> bool:
-            done = await projects.publish(tx, row["id"])
-            if done:
-                await audit.write(tx, who, "publish", "project", row["id"], project_id=row["id"])
-            return done
-
-        done = await self._db.transaction(work)
-        self._notify(row["id"])
-        return done
+        return await self._switch(row, who, "publish", projects.publish)
 
     async def answers_wanted(self, row: ProjectPage, who: Requester) -> dict[str, int]:
         """How many answers ``tasks`` ask for that are not retired: ``answers`` in all, ``fewest`` and ``most`` of one.
@@ -340,11 +331,17 @@ class Projects:
     async def pause(self, row: ProjectPage, who: Requester) -> bool:
         """Stops handing out tasks; answers on their way still count. False when it is not published."""
         rights.require(who, row["roles"], OWNERS)
+        return await self._switch(row, who, "pause", projects.pause)
+
+    async def _switch(
+        self, row: ProjectPage, who: Requester, act: str, statement: Callable[[Database, int], Awaitable[bool]]
+    ) -> bool:
+        """Opens or pauses a project. False when it is so already."""
 
         async def work(tx: Database) -> bool:
-            done = await projects.pause(tx, row["id"])
+            done = await statement(tx, row["id"])
             if done:
-                await audit.write(tx, who, "pause", "project", row["id"], project_id=row["id"])
+                await audit.write(tx, who, act, "project", row["id"], project_id=row["id"])
             return done
 
         done = await self._db.transaction(work)

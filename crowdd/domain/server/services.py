@@ -59,6 +59,7 @@ from crowdd.domain.server.administration import Administration, CategoryBehaviou
 from crowdd.domain.server.recount import Checking
 from crowdd.domain.server.retention import Retention
 from crowdd.domain.server.site_administration import SiteAdministration
+from crowdd.domain.tasks.answer_fields import AnswerFields
 from crowdd.domain.tasks.barring import Barring
 from crowdd.domain.tasks.changes import Changes
 from crowdd.domain.tasks.collections import Collections
@@ -133,6 +134,7 @@ class Services:
     favourites: Favourites
     collections: Collections
     comments: Comments
+    answer_fields: AnswerFields
     participation: Participation
     uploads: Uploads
     media_store: MediaStore
@@ -167,31 +169,24 @@ class Services:
 
     def with_database(self, db: Transactions) -> Services:
         """The same rules on other connections; what is kept in memory is shared."""
-        shared = (
-            self.security_log,
-            self.seconds,
-            self.change_notifier,
-            self.searches,
-            self.contributions.preloads,
-            self.export_resources,
-            self.new_batcher,
-            self.passwords,
-            self.outgoing,
-            self.people.worker_thread,
-            self.media_store,
-            self.media_preparation.worker_thread,
-            self.people.providers.found,
-            self.languages,
-            self.mail.post,
-            self.site.state,
-        )
-        return _assemble(db, self.settings, self.secrets, *shared)
+        return self._sharing(db, self.settings, self.outgoing, self.people.providers.found, self.mail.post)
 
     def with_settings(self, reactor: IReactor, settings: Settings) -> Services:
         """The same rules by other settings; what is kept in memory is shared, but for the ways to other servers."""
         outgoing = Outgoing(reactor, settings.outgoing.allowed_hosts)
+        providers = configured(settings.signin, outgoing)
+        return self._sharing(self.db, settings, outgoing, providers, post(reactor, settings.mail, host_of(settings)))
+
+    def _sharing(
+        self,
+        db: Transactions,
+        settings: Settings,
+        outgoing: Outgoing,
+        providers: Mapping[str, Provider],
+        away: Post | None,
+    ) -> Services:
         return _assemble(
-            self.db,
+            db,
             settings,
             self.secrets,
             self.security_log,
@@ -206,9 +201,9 @@ class Services:
             self.people.worker_thread,
             self.media_store,
             self.media_preparation.worker_thread,
-            configured(settings.signin, outgoing),
+            providers,
             self.languages,
-            post(reactor, settings.mail, host_of(settings)),
+            away,
             self.site.state,
         )
 
@@ -392,6 +387,7 @@ def _assemble(
         favourites=Favourites(db, records),
         collections=Collections(db, records),
         comments=Comments(db, records, contributions),
+        answer_fields=AnswerFields(db, projects),
         participation=Participation(db),
         uploads=uploads,
         media_store=media_store,

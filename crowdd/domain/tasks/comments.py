@@ -33,7 +33,14 @@ class Comments:
         self._db, self._records, self._contributions = db, records, contributions
 
     async def task(self, who: Requester, project_id: int, task_id: int) -> Row:
-        """A task of the project as the requester may see it. Raises NotFoundError, AnonymousError, ForbiddenError."""
+        """A task of the project as the requester may see it, for a comment.
+
+        Raises NotFoundError, and for those who may not comment AnonymousError or ForbiddenError: before they write.
+        """
+        network = self._contributions.network_in(who, project_id)
+        state = await comments.refused(self._db, who, network, project_id)
+        if state is not None and (error := refusal(state, who)):
+            raise error
         row = await self._records.find(self._db, TASK, who, min(task_id, _MAX_ID))
         if row["project_id"] != project_id:
             raise NotFoundError(NOT_FOUND)

@@ -235,10 +235,6 @@ class Browsing:
         """Whether a task is one of the project."""
         return task_id <= _MAX_ID and await task_list.has(self._db, row["id"], task_id)
 
-    async def answer_keys(self, project_id: int) -> list[str]:
-        """The keys that the newest answers have, so that one of them can be chosen to compare answers by."""
-        return await task_list.answer_keys(self._db, project_id)
-
     async def task(self, who: Requester, row: ProjectPage, task_id: int, after: int = 0) -> TaskAnswers:
         """A task as its kind shows it (``task``), its answers behind one (``task_runs``), and their ``agreement``.
 

@@ -1,16 +1,15 @@
-"""Live updates of a project: its state for everybody who may see it, its events and its imports for its owners."""
+"""Live updates of a project: its state for all who may see it, its events and the progress of work for its owners."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from typing import Any, Protocol
 
 import attrs
 
 from crowdd.domain.core.records import NOT_FOUND
 from crowdd.domain.projects.live_state import Live, state_of
 from crowdd.domain.projects.projects import Projects
-from crowdd.domain.transfer.imports import Imports
-from crowdd.domain.transfer.media_batches.batches import Batches
 from crowdd.errors import InvalidValueError, NotFoundError
 from crowdd.http.auth.identity import Identity
 from crowdd.http.live_updates import Broadcast
@@ -63,19 +62,28 @@ class LivePages:
         return Stream(begin)
 
 
-class LiveImports:
-    """``live`` of an import."""
+class Work(Protocol):
+    """Work on a project that says how far it is: imports, batches of media."""
 
-    def __init__(self, projects: Projects, imports: Imports, identity: Identity, broadcast: Broadcast) -> None:
-        self._projects, self._imports, self._identity, self._broadcast = projects, imports, identity, broadcast
+    async def progress(self, row: ProjectPage, work_id: int, /) -> Mapping[str, Any] | None:
+        """How far it is, for owners of the project; None when it has been removed."""
+        ...
+
+
+class LiveProgress:
+    """``live`` of an import (``kind`` import) or of a batch of media (media)."""
+
+    def __init__(self, kind: str, projects: Projects, work: Work, identity: Identity, broadcast: Broadcast) -> None:
+        self._kind, self._projects, self._work = kind, projects, work
+        self._identity, self._broadcast = identity, broadcast
 
     def routes(self) -> Iterator[Route]:
-        yield get("/project/<short_name>/tasks/import/<int:import_id>/live", self.state, page=False)
+        yield get(f"/project/<short_name>/tasks/{self._kind}/<int:work_id>/live", self.state, page=False)
 
-    async def state(self, incoming: Incoming, short_name: str, import_id: int) -> Response:
-        """A stream of how far an import is. Clients that want JSON get the state once."""
+    async def state(self, incoming: Incoming, short_name: str, work_id: int) -> Response:
+        """A stream of how far it is. Clients that want JSON get the state once."""
         row = await self._projects.owned(short_name, incoming.who)
-        state = await self._imports.progress(row, import_id)
+        state = await self._work.progress(row, work_id)
         if state is None:
             raise NotFoundError(NOT_FOUND)
         if incoming.wants_json:
@@ -83,32 +91,7 @@ class LiveImports:
 
         def begin(client: SseConnection) -> Callable[[], None]:
             client.judge = _judge(self._identity, incoming, lambda who: self._projects.owned(short_name, who))
-            return self._broadcast.follow_state(row["id"], lambda: self._imports.progress(row, import_id), client)
-
-        return Stream(begin)
-
-
-class LiveBatches:
-    """``live`` of a batch of media."""
-
-    def __init__(self, projects: Projects, batches: Batches, identity: Identity, broadcast: Broadcast) -> None:
-        self._projects, self._batches, self._identity, self._broadcast = projects, batches, identity, broadcast
-
-    def routes(self) -> Iterator[Route]:
-        yield get("/project/<short_name>/tasks/media/<int:batch_id>/live", self.state, page=False)
-
-    async def state(self, incoming: Incoming, short_name: str, batch_id: int) -> Response:
-        """A stream of how far a batch is. Clients that want JSON get the state once."""
-        row = await self._projects.owned(short_name, incoming.who)
-        state = await self._batches.progress(row, batch_id)
-        if state is None:
-            raise NotFoundError(NOT_FOUND)
-        if incoming.wants_json:
-            return JsonResponse(state)
-
-        def begin(client: SseConnection) -> Callable[[], None]:
-            client.judge = _judge(self._identity, incoming, lambda who: self._projects.owned(short_name, who))
-            return self._broadcast.follow_state(row["id"], lambda: self._batches.progress(row, batch_id), client)
+            return self._broadcast.follow_state(row["id"], lambda: self._work.progress(row, work_id), client)
 
         return Stream(begin)
 

@@ -15,6 +15,8 @@ from typing import Any, Final
 
 import orjson
 
+from crowdd.kinds.answers import validate
+
 Asked = dict[str, Any]
 NAMES: Final = ("picture", "text")
 ANSWER_KEY: Final = "answer"  # under which presenters made of a starter store what was answered
@@ -68,6 +70,18 @@ def _understood(value: object) -> bool:
     answers = value.get("answers", [])
     texts = isinstance(answers, list) and all(isinstance(answer, str) for answer in answers)
     return texts and all(isinstance(value.get(name, ""), str) for name in ("unsure", *COLUMNS))
+
+
+def answer_fields(document: str) -> list[dict[str, Any]] | None:
+    """The answer fields of what a document asks (docs/projects/answer-fields.md); None when it asks nothing."""
+    texts = asked(document)
+    if texts is None:
+        return None
+    unsure = {"unsure": None} if texts.get("unsure") else {}
+    field = {"name": ANSWER_KEY, "at": f"/{ANSWER_KEY}", "type": "label" if "answers" in texts else "text"}
+    choices = [*dict.fromkeys(texts.get("answers", [])), *unsure.values()]
+    declared = [field | ({"choices": choices} if "answers" in texts else {}) | unsure]
+    return declared if not validate(declared) else [field | unsure]
 
 
 def current(document: str) -> str:

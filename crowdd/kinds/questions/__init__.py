@@ -1,14 +1,12 @@
 """Questions as data (``info.questions`` of a project): their types, checks, and the JSON Schemas of list and answer."""
 
 from crowdd.kinds.questions.columns import columns_of
-from crowdd.kinds.questions.derived import DERIVED, QUESTIONS, declared, derived
 from crowdd.kinds.questions.options import Problem
 from crowdd.kinds.questions.schemas import answer_schema, document_schema
 from crowdd.kinds.questions.types import MEDIA, TYPES
-from crowdd.kinds.questions.validation import MAX_BYTES, is_usable, validate
+from crowdd.kinds.questions.validation import MAX_BYTES, QUESTIONS, is_usable, validate
 
 __all__ = [
-    "DERIVED",
     "MAX_BYTES",
     "MEDIA",
     "QUESTIONS",
@@ -16,8 +14,6 @@ __all__ = [
     "Problem",
     "answer_schema",
     "columns_of",
-    "declared",
-    "derived",
     "document_schema",
     "is_usable",
     "validate",

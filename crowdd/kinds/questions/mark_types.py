@@ -86,6 +86,7 @@ def _type(
     module: str,
     words: tuple[str, str],
     group: str = "picture",
+    answer_type: str = "",
 ) -> QuestionType:
     label, sentence = words
     return QuestionType(
@@ -101,6 +102,7 @@ def _type(
         each=True,
         module=module,
         group=group,
+        answer_type=answer_type,
         label=label,
         sentence=sentence,
     )
@@ -126,6 +128,7 @@ MARK_TYPES: Final = (
         {*_PICTURES},
         "box",
         (_("Boxes"), _("Volunteers draw rectangles around things.")),
+        answer_type="boxes",
     ),
     _type(
         "point",
@@ -135,6 +138,7 @@ MARK_TYPES: Final = (
         {*_PICTURES},
         "points",
         (_("Points"), _("Volunteers place points on things.")),
+        answer_type="points",
     ),
     _type(
         "count",
@@ -144,6 +148,7 @@ MARK_TYPES: Final = (
         {*_PICTURES},
         "points",
         (_("Counting"), _("Volunteers click on each thing, and the clicks are counted.")),
+        answer_type="points",
     ),
     _type(
         "line",
@@ -181,6 +186,7 @@ MARK_TYPES: Final = (
         "text_spans",
         (_("Parts of a text"), _("Volunteers select words and give them a label.")),
         "text",
+        answer_type="spans",
     ),
     QuestionType(
         "transcription",
@@ -207,6 +213,7 @@ MARK_TYPES: Final = (
         "segments",
         (_("Parts of a sound"), _("Volunteers mark the start and the end of what they hear.")),
         "recording",
+        answer_type="spans",
     ),
     _type(
         "video_segments",
@@ -217,6 +224,7 @@ MARK_TYPES: Final = (
         "segments",
         (_("Parts of a video"), _("Volunteers mark the start and the end of what they see.")),
         "recording",
+        answer_type="spans",
     ),
     _type(
         "map_place",

@@ -55,6 +55,7 @@ class QuestionType:
     media: frozenset[str] = frozenset()
     needs_medium: bool = False
     each: bool = False  # whether marks have questions of their own
+    answer_type: str = ""  # of an answer field (kinds.answers); "" where answers are not compared part by part
     module: str = ""
     group: str = "choice"  # of GROUPS
     label: str = ""

@@ -23,6 +23,7 @@ from crowdd.kinds.questions.types import MEDIA, TYPES
 from crowdd.languages import _
 from crowdd.values import Values
 
+QUESTIONS: Final = "questions"
 VERSION: Final = 1
 MAX_BYTES: Final = 256_000
 MAX_STEPS: Final = 50

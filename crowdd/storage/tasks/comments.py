@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 from crowdd.requester import Requester
 from crowdd.storage.core.keyset import Keyset, KeysetPage
 from crowdd.storage.database import Database, fetch_rows, one
@@ -39,6 +41,16 @@ async def add(
         },
     )  # fmt: skip
     return str(row["state"])
+
+
+async def refused(db: Database, who: Requester, network: str, project_id: int) -> str | None:
+    """Why the requester may not comment on the tasks of a project, as the states of ``add``; None: they may."""
+    row = await one(
+        db,
+        "SELECT comment_refusal(%(project)s, %(actor)s, %(me)s, %(is_admin)s, %(unlocked)s::text[], %(network)s) AS state",
+        {**who.entry_values(), "actor": who.actor, "network": network, "project": project_id},
+    )
+    return cast("str | None", row["state"])
 
 
 async def listed(db: Database, project_id: int, settled: bool, place: Keyset) -> KeysetPage[TaskComment]:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 import attrs
 
-from crowdd.kinds.task_run import MAX_KEY_CHARACTERS, TASK_RUN
+from crowdd.kinds.task_run import TASK_RUN
 from crowdd.storage.core import hidden_columns
 from crowdd.storage.core.list_size import MAX_LIST_BYTES, within
 from crowdd.storage.database import Database, fetch_rows, one_or_none
@@ -189,17 +189,6 @@ async def votes(db: Database, project_id: int, task_id: int, maximum: int) -> li
         " FROM v ORDER BY n DESC, first LIMIT %(maximum)s",
         {"project": project_id, "task": task_id, "maximum": maximum},
     )
-
-
-async def answer_keys(db: Database, project_id: int) -> list[str]:
-    """Some keys of ``info`` of the newest answers, sorted; long ones are left out."""
-    rows = await db.fetch(
-        "SELECT DISTINCT k FROM (SELECT info FROM task_run WHERE project_id = %(project)s ORDER BY id DESC LIMIT 20) r"
-        " CROSS JOIN LATERAL jsonb_object_keys(CASE WHEN jsonb_typeof(info) = 'object' THEN info ELSE '{}' END) k"
-        f" WHERE length(k) BETWEEN 1 AND {MAX_KEY_CHARACTERS} ORDER BY k LIMIT 50",
-        {"project": project_id},
-    )
-    return [row["k"] for row in rows]
 
 
 async def runs(db: Database, project_id: int, task_id: int, after: int, maximum: int) -> list[ListedRun]:

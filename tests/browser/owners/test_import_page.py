@@ -35,7 +35,6 @@ class Draft:
         table = "picture\n" + "".join(f"{n}.jpg\n" for n in range(rows))
         self.page.goto(f"{self.at}/tasks/import")
         self.page.set_input_files("#file", {"name": "gate.csv", "mimeType": "text/csv", "buffer": table.encode()})
-        self.page.get_by_role("button", name="Preview file").click()
         self.page.locator("[data-begin]").wait_for()
 
 

@@ -55,7 +55,6 @@ def test_a_file_is_brought_to_the_end_and_its_errors_are_downloaded(owned: Any) 
     page.on("pageerror", lambda error: wrong.append(str(error)))
     page.goto(f"{at}/tasks/import")
     page.set_input_files("#file", {"name": "gate.csv", "mimeType": "text/csv", "buffer": ROWS.encode()})
-    press(page, "Preview file")
     page.get_by_role("heading", name="gate.csv").wait_for()
     assert page.locator("table.map tbody tr").count() == 5
     page.get_by_label("many", exact=True).select_option(label="Answers per task")

@@ -92,6 +92,9 @@ def test_the_beginning_of_a_very_long_text_can_be_marked(desk: Any) -> None:
     )
     assert scrolled > 10 * shown and shown < 800
     assert frame.locator(".text").get_attribute("tabindex") == "0"
+    rest = frame.locator(".text .rest")
+    assert rest.inner_text() == "This is the beginning of the text: 100,000 characters. Open the whole text"
+    assert rest.get_by_role("link").get_attribute("href") == f"{SITE}/long.txt"
     desk.page.keyboard.press("Shift+ArrowRight")
     frame.locator(".mark").get_by_text("“A word”").wait_for()
     forward(frame, "Send")

@@ -9,6 +9,7 @@ import attrs
 
 from crowdd.config.media import MediaSettings
 from crowdd.domain.media.preparation import process
+from crowdd.domain.media.preparation.helper import Helper
 from crowdd.domain.media.prepared import Choices, Prepared, PreparedFile, Unpacked
 from crowdd.errors import InvalidValueError
 
@@ -18,14 +19,15 @@ class Prepare:
     """Prepares files in folders of a test."""
 
     folder: Path
+    helper: Helper
 
     def __call__(self, content: bytes, *, original: bool = False, location: bool = False, **settings: Any) -> Prepared:
         source, target = self._places(content)
-        return process.prepare(source, target, Choices(original, location), MediaSettings(**settings))
+        return process.prepare(source, target, Choices(original, location), MediaSettings(**settings), self.helper)
 
     def unpack(self, content: bytes, max_files: int = 100, max_bytes: int = 10_000_000) -> Unpacked:
         source, target = self._places(content)
-        return process.unpack(source, target, max_files, max_bytes)
+        return process.unpack(source, target, max_files, max_bytes, self.helper)
 
     def why(self, content: bytes, **settings: Any) -> str:
         """Why a file is refused; it has left nothing that could be served."""

@@ -1,20 +1,19 @@
 """The process for a file: what it may take, what it knows, and what the server believes of it."""
 
 import json
+import os
+import signal
 from pathlib import Path
 
 import pytest
 from domain.media.preparing import Prepare
-from support.media_files import picture
+from support.media_files import blank_png, picture
 
 from crowdd.domain.media.preparation import process
+from crowdd.domain.media.preparation.helper import Helper
 from crowdd.errors import InvalidValueError
 
 COSTLY = "The file is damaged, or reading it takes too much memory or time."
-
-
-def test_a_picture_that_takes_too_much_memory_is_refused(prepare: Prepare) -> None:
-    assert prepare.why(picture("PNG", (19_000, 19_000), "RGBA", compress_level=1), max_pixels=10**9) == COSTLY
 
 
 def test_limits_of_time_end_the_process(prepare: Prepare, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -23,27 +22,50 @@ def test_limits_of_time_end_the_process(prepare: Prepare, monkeypatch: pytest.Mo
     assert prepare.why(content) == COSTLY
 
 
-def test_the_process_knows_no_secrets_and_is_limited(prepare: Prepare, monkeypatch: pytest.MonkeyPatch) -> None:
+SEE = """
+import json, os, resource, sys
+def see(event, arguments):
+    if event == "open" and str(arguments[0]).endswith("result.json"):
+        names = ("RLIMIT_AS", "RLIMIT_CPU", "RLIMIT_FSIZE", "RLIMIT_NOFILE", "RLIMIT_CORE")
+        limits = {name: resource.getrlimit(getattr(resource, name)) for name in names}
+        streams = [os.readlink(f"/proc/self/fd/{number}") for number in (0, 1, 2)]
+        seen = [sorted(os.environ), limits, os.nice(0), streams, os.getpid(), os.getppid()]
+        os.write(os.open(PLACE, os.O_CREAT | os.O_APPEND | os.O_WRONLY), json.dumps(seen).encode() + b"\\n")
+sys.addaudithook(see)
+"""
+
+
+def test_each_file_has_a_limited_process_that_knows_no_secrets(
+    prepare: Prepare, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Python runs a module of this name at its start."""
     seen, folder = prepare.folder / "seen", prepare.folder / "path"
     folder.mkdir()
-    words = (
-        "import atexit, json, os, resource\n"
-        "def see():\n"
-        "    names = ('RLIMIT_AS', 'RLIMIT_CPU', 'RLIMIT_FSIZE', 'RLIMIT_NOFILE', 'RLIMIT_CORE')\n"
-        "    limits = {name: resource.getrlimit(getattr(resource, name)) for name in names}\n"
-        f"    open({str(seen)!r}, 'w').write(json.dumps([sorted(os.environ), limits, os.nice(0)]))\n"
-        "atexit.register(see)\n"
-    )
-    (folder / "sitecustomize.py").write_text(words)
+    (folder / "sitecustomize.py").write_text(f"PLACE = {str(seen)!r}\n{SEE}")
     monkeypatch.setenv("PYTHONPATH", str(folder))
     monkeypatch.setenv("CROWDD_MEDIA_S3_SECRET_KEY", "secret")
-    prepare(picture())
-    names, limits, niceness = json.loads(seen.read_text())
+    alone = Prepare(prepare.folder, Helper())
+    for _ in range(2):
+        alone(picture())
+    alone.helper.end()
+    (names, limits, niceness, streams, first, parent), (*_, second, same) = map(
+        json.loads, seen.read_text().split("\n")[:2]
+    )
     assert not [name for name in names if name.startswith("CROWDD")] and "HOME" not in names
     assert limits["RLIMIT_AS"] == [1_200_000_000] * 2 and limits["RLIMIT_CPU"] == [120, 120] and niceness >= 10
     assert limits["RLIMIT_FSIZE"] == [550_000_000] * 2 and limits["RLIMIT_NOFILE"] == [64, 64]
-    assert limits["RLIMIT_CORE"] == [0, 0]
+    assert limits["RLIMIT_CORE"] == [0, 0] and streams == ["/dev/null"] * 3
+    assert parent == same and len({first, second, parent}) == 3
+
+
+def test_a_file_is_prepared_after_one_that_broke_its_process_and_after_the_helper_ended(prepare: Prepare) -> None:
+    assert prepare.why(blank_png(19_000, 19_000, rgba=True), max_pixels=10**9) == COSTLY
+    assert len(prepare(picture()).files) == 2
+    assert prepare.helper._process is not None
+    before = prepare.helper._process
+    os.kill(before.pid, signal.SIGKILL)
+    before.wait()
+    assert len(prepare(picture()).files) == 2 and prepare.helper._process is not before
 
 
 @pytest.mark.parametrize(
@@ -79,7 +101,8 @@ def test_heic_without_its_library_is_refused_with_a_sentence(prepare: Prepare, m
     folder.mkdir()
     (folder / "pillow_heif.py").write_text("raise ModuleNotFoundError('pillow_heif')\n")
     monkeypatch.setenv("PYTHONPATH", str(folder))
+    alone = Prepare(prepare.folder, Helper())
     content = b"\0\0\0\x18ftypheic\0\0\0\0mif1heic" + bytes(100)
-    assert prepare.why(content) == "This server cannot read HEIC pictures. Save them as JPEG."
-    monkeypatch.delenv("PYTHONPATH")
+    assert alone.why(content) == "This server cannot read HEIC pictures. Save them as JPEG."
+    alone.helper.end()
     assert prepare.why(content) == "The HEIC file is damaged or incomplete."

@@ -5,12 +5,15 @@ import io
 import re
 import struct
 import zlib
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from domain.media.preparing import Prepare, by_role
 from PIL import Image
-from support.media_files import BERLIN, drawn, exif, pdf, picture, zipped
+from support.media_files import BERLIN, blank_png, drawn, exif, pdf, picture, zipped
+
+from crowdd.domain.media.described import clean_date, clean_description
 
 SCRIPT = b"<script>alert(1)</script>"
 
@@ -102,6 +105,36 @@ def test_place_is_kept_when_the_owner_wants_it(prepare: Prepare) -> None:
     assert prepare(picture("JPEG", exif=exif(1, nonsense)), location=True).place is None
 
 
+def test_date_and_description_are_read_and_cleaned(prepare: Prepare) -> None:
+    said = Image.Exif()
+    said[0x010E] = ("Nest,\n \u202eafter\x1b[2J rain <b>" + "é" * 3000).encode()
+    said.get_ifd(0x8769)[0x9003], said.get_ifd(0x8769)[0x9011] = "2024:05:01 12:34:56", "+02:00"
+    made = prepare(picture("JPEG", exif=said.tobytes()))
+    assert made.date == "2024-05-01T12:34:56+02:00"
+    assert made.description.startswith("Nest, after[2J rain <b>éé") and len(made.description) == 2000
+    assert not opened(by_role(made)["web"].path).getexif()
+    caption = b"8BIM\4\4\0\0\0\0\0\x0b\x1c\2\x78\0\6Heron!\0"
+    iptc = b"Photoshop 3.0\0" + caption
+    content = picture("JPEG")
+    content = content[:2] + b"\xff\xed" + struct.pack(">H", len(iptc) + 2) + iptc + content[2:]
+    assert (prepare(content).description, prepare(content).date) == ("Heron!", "")
+
+
+@pytest.mark.parametrize(
+    ("said", "date"),
+    [
+        ("2023:12:31 23:59:59", "2023-12-31T23:59:59"),
+        ("2023:12:31 23:59:59Z", "2023-12-31T23:59:59+00:00"),
+        ("0000:00:00 00:00:00", ""),
+        ("2023:02:30 10:00:00", ""),
+        ("2023:12:31 23:59:59<script>", ""),
+        ({"a": 1}, ""),
+    ],
+)
+def test_dates_that_are_none_are_left_out(said: object, date: str) -> None:
+    assert clean_date(said) == date and clean_description(said) == (said if isinstance(said, str) else "")
+
+
 def test_transparency_many_bits_and_print_colours_are_shown(prepare: Prepare) -> None:
     see_through = prepare(picture("PNG", mode="RGBA"))
     assert by_role(see_through)["web"].type == "image/png"  # nothing of it is transparent, and it has few colours
@@ -145,34 +178,40 @@ def huge_png(width: int, height: int) -> bytes:
 
 
 @pytest.mark.parametrize(
-    ("content", "why"),
+    ("made", "why"),
     [
-        (b"", "The file is empty"),
-        (b"just words", "This kind of file is not supported"),
-        (b"\xef\xbb\xbf <?xml version='1.0'?><svg xmlns='http://www.w3.org/2000/svg'><script/></svg>", "SVG files"),
-        ("<svg onload='x()'/>".encode("utf-16"), "SVG files"),
-        (b"<!DOCTYPE html><html>", "web page"),
-        (b"GIF89a/*" + SCRIPT + b"*/=1;alert(1)", "GIF file is damaged"),
-        (picture("JPEG")[:2000], "JPEG file is damaged or incomplete"),
-        (picture("PNG", mode="L")[:100], "PNG file is damaged or incomplete"),
-        (picture("WEBP")[:200], "WebP file is damaged or incomplete"),
-        (picture("TIFF")[:5000], "TIFF file is damaged or incomplete"),
-        (huge_png(60_000, 60_000), "The picture has 3,600 million pixels. The limit is 120 million."),
-        (picture("PNG", (20_000, 20_000), "1"), "The picture has 400 million pixels"),
+        (lambda: b"", "The file is empty"),
+        (lambda: b"just words", "This kind of file is not supported"),
         (
-            picture("GIF", (1, 1))[:6] + struct.pack("<HH", 65_535, 65_535) + picture("GIF", (1, 1))[10:],
+            lambda: b"\xef\xbb\xbf <?xml version='1.0'?><svg xmlns='http://www.w3.org/2000/svg'><script/></svg>",
+            "SVG files",
+        ),
+        (lambda: "<svg onload='x()'/>".encode("utf-16"), "SVG files"),
+        (lambda: b"<!DOCTYPE html><html>", "web page"),
+        (lambda: b"GIF89a/*" + SCRIPT + b"*/=1;alert(1)", "GIF file is damaged"),
+        (lambda: picture("JPEG")[:2000], "JPEG file is damaged or incomplete"),
+        (lambda: picture("PNG", mode="L")[:100], "PNG file is damaged or incomplete"),
+        (lambda: picture("WEBP")[:200], "WebP file is damaged or incomplete"),
+        (lambda: picture("TIFF")[:5000], "TIFF file is damaged or incomplete"),
+        (lambda: huge_png(60_000, 60_000), "The picture has 3,600 million pixels. The limit is 120 million."),
+        (lambda: blank_png(20_000, 20_000), "The picture has 400 million pixels"),
+        (
+            lambda: picture("GIF", (1, 1))[:6] + struct.pack("<HH", 65_535, 65_535) + picture("GIF", (1, 1))[10:],
             "million pixels",
         ),
-        (b"RIFF\xff\0\0\0WEBPVP8X\x0a\0\0\0\0\0\0\0\xff\xff\xff\xff\xff\xff", "million pixels"),
-        (pdf([(300, 200)] * 3), "The file has 3 pages. The limit is 2."),
-        (pdf([(300, 200)])[:60], "PDF file is damaged"),
-        (b"%PDF-1.7\n" + SCRIPT, "PDF file is damaged"),
-        (zipped({"word/document.xml": b"<x/>"}), "archive or an Office document"),
-        (b"\0\0\0\x14ftypqt  \0\0\0\0qt  ", "QuickTime"),
+        (lambda: b"RIFF\xff\0\0\0WEBPVP8X\x0a\0\0\0\0\0\0\0\xff\xff\xff\xff\xff\xff", "million pixels"),
+        (lambda: pdf([(300, 200)] * 3), "The file has 3 pages. The limit is 2."),
+        (lambda: pdf([(300, 200)])[:60], "PDF file is damaged"),
+        (lambda: b"%PDF-1.7\n" + SCRIPT, "PDF file is damaged"),
+        (lambda: zipped({"word/document.xml": b"<x/>"}), "archive or an Office document"),
+        (lambda: b"\0\0\0\x14ftypqt  \0\0\0\0qt  ", "QuickTime"),
     ],
 )
-def test_hostile_and_damaged_files_are_refused_with_a_sentence(prepare: Prepare, content: bytes, why: str) -> None:
-    said = prepare.why(content, max_pages=2)
+def test_hostile_and_damaged_files_are_refused_with_a_sentence(
+    prepare: Prepare, made: Callable[[], bytes], why: str
+) -> None:
+    """Each file is made by its own test: pictures made in this list would be made wherever tests are collected."""
+    said = prepare.why(made(), max_pages=2)
     assert why in said and re.fullmatch(r"[A-Z][^<>]+\.", said), said
     assert [path.name for path in prepare.folder.glob("*.made/*")] == ["result.json"]
 

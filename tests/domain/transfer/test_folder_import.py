@@ -3,7 +3,11 @@
 import pytest
 import pytest_twisted
 
-from crowdd.domain.transfer.folder_import import Import
+from crowdd.domain.core.package_data import shipped
+from crowdd.domain.transfer import project_folder
+from crowdd.domain.transfer.folder_import import Import, load
+from crowdd.domain.transfer.gallery.examples import EXAMPLES
+from crowdd.domain.transfer.gallery.gallery import SHIPPED
 from crowdd.errors import NotFoundError
 from crowdd.kinds.project import PROJECT
 from crowdd.requester import Requester
@@ -61,3 +65,17 @@ async def test_project_that_is_deleted_meanwhile(services, project_id):
     await services.records.delete(PROJECT, Requester(admin=True, user_id=0, via="cli"), project_id)
     with pytest.raises(NotFoundError, match="The project has been deleted"):
         await ours.add(numbered(2))
+
+
+@pytest_twisted.ensureDeferred
+async def test_every_example_and_template_loads_once(services):
+    """As ``crowdctl project load`` does with each folder, into one site; a second time nothing is added."""
+    examples = [shipped(f"examples/{name}") for name in EXAMPLES]
+    templates = sorted(path for path in SHIPPED.iterdir() if path.is_dir())
+    assert len(templates) >= 16
+    for path in [*examples, *templates]:
+        folder = project_folder.read(path)
+        done = await load(services, folder)
+        assert done.created and done.added == done.tasks == folder.n_tasks > 0, path
+        assert done.published is (path in examples) and folder.missing.values == 0, path
+        assert (await load(services, folder)).added == 0, path

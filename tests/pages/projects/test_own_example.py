@@ -8,7 +8,7 @@ from support.checks.shows import shows
 from twisted.internet.defer import ensureDeferred, gatherResults
 
 from crowdd.domain.core.package_data import shipped
-from crowdd.domain.transfer.example_project import EXAMPLES
+from crowdd.domain.transfer.gallery.examples import EXAMPLES
 from crowdd.kinds.questions.text_languages import columns_of
 
 CLICK = "/project/new/example"

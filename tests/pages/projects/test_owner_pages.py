@@ -232,6 +232,8 @@ async def test_a_starter_is_begun_and_its_words_are_changed_apart(served):
     assert (await ada.post(at, json={"btn": "Words", **words})).json()["status"] == "success"
     stored = (await ada.get(f"/api/project/{project['id']}")).json()["info"]
     assert stored["sched"] == "random"
+    label = {"name": "answer", "at": "/answer", "type": "label"}
+    assert stored["answers"] == [label | {"choices": ["Finch", "Tit"]}]
     assert starters.asked(stored["task_presenter"]) == {
         "question": "Which </script> bird?", "answers": ["Finch", "Tit"], "unsure": "", "picture": "", "caption": "",
     }  # fmt: skip

@@ -171,11 +171,11 @@ async def test_sample_tasks_are_named_and_can_be_removed_or_kept(served):
     row = (await key.get("/api/project?short_name=boxes-1&all=1")).json()[0]
     await key.post("/api/task", json={"project_id": row["id"], "info": {"picture": "/uploads/mine.png"}})
     for page in ("publish", "tasks/import"):
-        assert "still has 3 sample tasks" in (await ada.get(f"/project/boxes-1/{page}", headers=HTML)).text
+        assert "Remove the 3 sample tasks" in (await ada.get(f"/project/boxes-1/{page}", headers=HTML)).text
     at = "/project/boxes-1/samples"
     assert (await bob.send_form(at, {}, token_from="/templates/boxes")).status == 404
-    done = (await ada.send_form(at, {}, token_from="/templates/boxes")).json()
-    assert "3 sample tasks deleted" in done["flash"]
+    done = (await ada.send_form(at, {"next": "/project/boxes-1/publish"}, token_from="/templates/boxes")).json()
+    assert "3 sample tasks deleted" in done["flash"] and done["next"] == "/project/boxes-1/publish"
     left = (await key.get(f"/api/task?project_id={row['id']}&all=1")).json()
     assert [task["info"]["picture"] for task in left] == ["/uploads/mine.png"]
     assert "sample task" not in (await ada.get("/project/boxes-1/publish", headers=HTML)).text
@@ -184,6 +184,31 @@ async def test_sample_tasks_are_named_and_can_be_removed_or_kept(served):
     assert "1 sample task is kept" in kept["flash"]
     assert (await ada.page("/project/survey-1/")).json()["n_tasks"] == 1
     assert await served.database.fetch("SELECT FROM sample_task") == []
+
+
+@shows("page-sample-tasks")
+@pytest_twisted.ensureDeferred
+async def test_publishing_settles_sample_tasks_of_a_project_with_own_ones(served):
+    """Own tasks and samples are not published together by accident, and programs decide for themselves."""
+    ada = await newcomer(served, "ada")
+    key = served.client((await ada.page("/account/profile")).json()["user"]["api_key"])
+    for name, form, n_tasks in (
+        ("boxes", {"samples": "remove"}, 1),
+        ("outline", {"samples": "keep"}, 4),
+        ("compare", {}, 4),
+    ):
+        await ada.send_form(f"/templates/{name}/use", {}, token_from="/templates/boxes")
+        at = f"/project/{name}-1/"
+        chosen = 'name="samples" value="remove" checked'
+        assert chosen not in (await ada.get(f"{at}publish", headers=HTML)).text, "there are no own tasks yet"
+        row = (await key.get(f"/api/project?short_name={name}-1&all=1")).json()[0]
+        await key.post("/api/task", json={"project_id": row["id"], "info": {"picture": "/uploads/mine.png"}})
+        assert chosen in (await ada.get(f"{at}publish", headers=HTML)).text
+        done = (await ada.send_form(f"{at}publish", form, token_from=f"{at}publish")).json()
+        assert done["status"] == "success", done
+        assert (await ada.page(at)).json()["n_tasks"] == n_tasks
+    left = await served.database.fetch("SELECT DISTINCT project_id FROM sample_task")
+    assert [each["project_id"] for each in left] == [row["id"]]
 
 
 @pytest.mark.parametrize("name", ["a.html", "x" * 200 + ".png", "a.svg"])

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-import pytest
+import io
+import json
+import zipfile
+
 import pytest_twisted
-from support.browsers import newcomer, signed_in
+from support.browsers import PASSWORD, lock, newcomer, registration, signed_in
 from support.checks.shows import shows
+from support.servers.queue_runner import worked
 from twisted.internet.defer import Deferred, gatherResults
 
 from crowdd.domain.tasks import comments
@@ -42,10 +46,14 @@ async def test_a_comment_reaches_the_owners_and_nobody_else(served):
     assert comment["volunteer"] and not comment["settled"]
     home = (await owner.get(f"/project/{project['short_name']}/settings", headers=HTML)).text
     overview = (await owner.get(f"/project/{project['short_name']}/", headers=HTML)).text
-    assert "Volunteers wrote 1 comment." in home + overview
+    assert "Volunteers wrote 1 comment." in home + overview and f'href="{at}"' in home
     for path in (at, f"/project/{project['short_name']}/tasks/{task}"):
         assert "The picture is black." in (await owner.get(path, headers=HTML)).text
     assert "The picture is black." in (await owner.get(f"{at}?csv=1", headers=HTML)).text
+    await served.person("boss", admin=True)
+    assert len((await (await signed_in(served, "boss")).page(at)).json()["comments"]) == 1
+    told = (await volunteer.get(f"/project/{project['short_name']}/task/{task}/comment", headers=HTML)).text
+    assert "The owners of the project and administrators of the site read it" in told
     stranger, form = await newcomer(served, "ada"), f"/project/{project['short_name']}/task/{task}/comment"
     assert (await stranger.page(at)).status == 403
     assert (await stranger.send_form(f"{at}/{comment['id']}/done", {}, form)).status == 403
@@ -88,32 +96,72 @@ async def test_two_at_once_at_the_limit_are_one(served, monkeypatch):
     assert len(await stored(served)) == 1
 
 
-@pytest.mark.parametrize(
-    "closed",
-    ["UPDATE project SET published = false", "UPDATE project SET published = false, first_published = NULL"],
-    ids=["paused", "draft"],
-)
 @pytest_twisted.ensureDeferred
-async def test_a_closed_project_takes_none(served, closed):
-    _owner, project, (task, _other) = await made(served)
-    browser = served.client()
-    await served.database.execute(closed)
-    ledger = "paused = true" if "first" not in closed else "trial = true"
-    await served.database.execute(f"UPDATE project_ledger SET {ledger}")
-    path = f"/project/{project['short_name']}/task/{task}/comment"
-    answer = await browser.post(path, json={"kind": "problem", "text": "x"})
-    assert answer.status in (400, 401, 403, 404) and await stored(served) == []
-
-
-@pytest_twisted.ensureDeferred
-async def test_they_go_with_their_task_and_with_their_author(served):
-    _owner, project, (task, other) = await made(served)
-    ada = await newcomer(served, "ada")
-    for one in (task, other):
-        assert (await said(ada, project, one)).json()["status"] == "success"
+async def test_people_who_may_not_have_a_task_learn_it_before_they_write(served):
+    owner, project, (task, _other) = await made(served)
+    key, api = await served.person("second"), f"/api/project/{project['id']}"
     await served.database.execute(
-        "SELECT clear_tasks(%(project)s, ARRAY[%(task)s::bigint])", {"project": project["id"], "task": task}
+        "SELECT set_owners(id, owner_id, owners_ids || %(co)s, clock()) FROM project", {"co": key.user_id}
     )
-    assert await stored(served) == [(other, "The picture is black.")]
-    await served.database.execute("DELETE FROM account WHERE name = 'ada'")
-    assert await stored(served) == []
+    barred, anonymous, member = await newcomer(served, "ada"), served.client(), await newcomer(served, "bob")
+    form = f"/project/{project['short_name']}/task/{task}/comment"
+    assert (await said(barred, project, task)).json()["status"] == "success"
+    (row,) = (await owner.page(f"/project/{project['short_name']}/comments")).json()["comments"]
+    assert (await key.post(f"{api}/bar", json={"volunteer": row["volunteer"]})).status == 200
+
+    async def refused(browser):
+        await browser.post(form, json={"kind": "problem", "text": "This must not be stored"})
+        return (await browser.page(form)).status
+
+    assert await refused(barred) == 403
+    assert (await key.put(api, json={"allow_anonymous_contributors": False})).status == 200
+    assert await refused(anonymous) in (302, 401)
+    assert (await said(member, project, task, "As a member")).json()["status"] == "success"
+    await lock(served, project["short_name"], key, "hush hush hush")
+    assert await refused(member) == 403
+    assert (await anonymous.get(form, headers=HTML)).status == 302
+    assert (await said(owner, project, task, "As an owner")).json()["status"] == "success"
+    assert (await owner.send_form(f"/project/{project['short_name']}/pause", {}, form)).json()["status"] == "success"
+    assert await refused(owner) == 403
+    draft = await served.project(key, "draft", tasks=1)
+    form = f"/project/draft/task/{draft['tasks'][0]}/comment"
+    assert await refused(member) == 404
+    assert (await said(await signed_in(served, "second"), draft, draft["tasks"][0], "While I try it")).json()[
+        "status"
+    ] == "success"
+    assert [text for _task, text in await stored(served)] == [
+        "The picture is black.", "As a member", "As an owner", "While I try it",
+    ]  # fmt: skip
+
+
+@pytest_twisted.ensureDeferred
+async def test_they_follow_the_answers_and_go_with_task_account_and_project(served):
+    owner, project, (task, other) = await made(served)
+    browser, carol = served.client(), await newcomer(served, "carol")
+    await browser.get("/")
+    assert (await said(carol, project, task, "By Carol")).json()["status"] == "success"
+    for one in (task, other):
+        assert (await said(browser, project, one)).json()["status"] == "success"
+    given = (await browser.get(f"/api/{project['id']}/newtask")).json()
+    answer = {"project_id": project["id"], "task_id": given["id"], "info": "a"}
+    code = (await browser.post("/api/taskrun", json=answer)).json()["volunteer"]
+    await browser.send_form("/account/register", {**registration("ada"), "claim": True})
+    at = f"/project/{project['short_name']}/comments"
+    codes = [row["volunteer"] for row in (await owner.page(at)).json()["comments"]]
+    assert codes[:2] == [code, code] and codes[2] != code
+    await browser.page("/account/ada/export")
+    await worked(served)
+    file = await browser.get((await browser.page("/account/ada/export")).json()["export"]["url"])
+    told = json.loads(zipfile.ZipFile(io.BytesIO(file.body)).read("comments.json"))
+    assert [(row["task_id"], row["text"]) for row in told] == [(one, "The picture is black.") for one in (task, other)]
+    await served.database.execute(
+        "SELECT clear_tasks(%(project)s, ARRAY[%(task)s::bigint])", {"project": project["id"], "task": other}
+    )
+    assert await stored(served) == [(task, "By Carol"), (task, "The picture is black.")]
+    assert (await browser.send_form("/account/ada/delete", {"password": PASSWORD})).json()["status"] == "success"
+    await worked(served)
+    assert await stored(served) == [(task, "By Carol")]
+    sent = await owner.send_form(f"/project/{project['short_name']}/delete", {"confirm": project["short_name"]})
+    assert sent.json()["status"] == "success"
+    await worked(served)
+    assert await stored(served) == [] and (await owner.page(at)).status == 404

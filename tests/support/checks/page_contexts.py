@@ -806,6 +806,8 @@ def _publishing_cases(at: str) -> Iterator[Case]:
         frame(ILSE, at) | PAGE_KEYS | UNUSED | TRY | {"project": DRAFT} | _ready(DRAFT, n_tasks=0, n_task_runs=0),
     )
     yield Case(page, "ready", frame(ILSE, at) | PAGE_KEYS | {"project": READY} | _ready(READY))
+    mixed = _ready(READY) | {"n_samples": 6}
+    yield Case(page, "with samples", frame(ILSE, at) | PAGE_KEYS | {"project": READY} | mixed)
     gaps = [{"column": LONG, "lacking": 1204, "tasks": 2000}, {"column": "sound", "lacking": 1, "tasks": 1}]
     doubtful = _ready(READY, gaps=gaps) | {"volunteers": "many", "mistake": "Enter a whole number from 1 to 100,000."}
     yield Case(page, "doubtful", frame(ILSE, at) | PAGE_KEYS | {"project": READY} | doubtful)
@@ -913,6 +915,21 @@ def _gallery_cases() -> Iterator[Case]:
     yield Case("gallery/admin.html", "wrong", at_work | {"form": FORM | {"errors": {"file": ["Choose a file."]}}})
 
 
+def _answer_field_cases(page: Callable[..., Case]) -> Iterator[Case]:
+    unfit = [{"id": 71, "task_id": 12, "value": '"hedgehog"'}, {"id": 70, "task_id": 11, "value": None}]
+    species = {"name": "species", "at": "/answer", "type": "label", "choices": ["fox", "marten", True, None]}
+    boxes = {"name": "boxes", "at": "/boxes", "type": "boxes", "n_fitting": 200, "unfit": []}
+    seconds = {"name": "seconds", "at": "/seconds", "type": "number", "n_present": 200, "n_fitting": 199}
+    tags = seconds | {"name": "tags", "at": "", "type": "labels", "choices": [f"tag {n}" for n in range(30)]}
+    keys = {"types": {}, "n_looked_at": 200, "from_questions": False, "form": FORM | {"fields": "[]"}}
+    first = species | {"n_fitting": 1, "unfit": unfit}
+    yield page("answer_fields", "declared", **keys, fields=[first, boxes], suggestions=[seconds, tags])
+    yield page("answer_fields", "none", **keys | {"n_looked_at": 0}, fields=[], suggestions=[])
+    wrong = {"form": FORM | {"fields": "[", "errors": {"fields": ["This is not JSON."]}}}
+    yield page("answer_fields", "wrong", **keys | wrong, fields=[first], suggestions=[])
+    yield page("answer_fields", "of questions", **keys | {"from_questions": True}, fields=[first], suggestions=[])
+
+
 def _owner_cases(at: str) -> Iterator[Case]:
     def page(name: str, kind: str, **more: Any) -> Case:
         mine = PAGE_KEYS | {"project": OWNED}
@@ -930,16 +947,14 @@ def _owner_cases(at: str) -> Iterator[Case]:
         "paused": False,
         "now": NOW,
         "asked": {"question": "What walks here?", "answers": ["A fox", "A marten"]},
-        "keys": ["answer", "sure"],
-        "form": FORM | {"max_answer_kb": 256, "answer_key": "answer"},
+        "form": FORM | {"max_answer_kb": 256},
         "max_answer_bytes": 256_000,
     }
     yield page("settings", "published", coowners=people, locked=False, **sized)
-    too_much = {
-        "form": FORM | {"answer_key": None, "max_answer_kb": "2001", "errors": {"max_answer_kb": ["Too much."]}}
-    }
+    too_much = {"form": FORM | {"max_answer_kb": "2001", "errors": {"max_answer_kb": ["Too much."]}}}
     drafted = {"project": DRAFT, "coowners": people[:1], "locked": True}
     yield page("settings", "draft", **UNUSED | TRY | drafted | sized | too_much)
+    yield from _answer_field_cases(page)
     changed = NOW | {
         "n_anonymous": 0,
         "counted_per_network": 0,
@@ -1477,7 +1492,7 @@ def _import_cases(at: str, owner: Context) -> Iterator[Case]:
     yield Case(page, "wrong", keys | asked | {"import": one, "form": wrong})
     running = {"import": done | {"state": "running", "added": 1180, "work": work}, "progress": going}
     yield Case(page, "running", keys | asked | running)
-    yield Case(page, "done", keys | asked | {"import": done | {"gone": 3, "kept": 2, "twice": 1}})
+    yield Case(page, "done", keys | asked | {"import": done | {"gone": 3, "kept": 2, "twice": 1}, "n_samples": 6})
     failed = done | {
         "state": "dead",
         "added": 0,
@@ -1504,7 +1519,10 @@ def _media_cases(at: str, owner: Context) -> Iterator[Case]:
     yield Case(page, "some", keys | {"form": form, "batches": [listed, listed | {"unfinished": 0}], "columns": several})
     wrong = form | {"errors": {"files": ["Choose files first."]}, "grouping": "name", "n_answers": "7"}
     yield Case(page, "wrong", keys | {"form": wrong, "batches": [], "columns": columns})
-    page, keys = "project/media_batch.html", frame(ILSE, f"{at}tasks/media/3") | owner | titled
+    page, keys = (
+        "project/media_batch.html",
+        frame(ILSE, f"{at}tasks/media/3") | owner | titled | {"title": "Uploaded files"},
+    )
     batch: Context = {
         "id": 3, "created": "2025-11-20T21:44:00.000000", "closed": None, "grouping": "file", "column_name": "",
         "keep_location": False, "keep_original": False, "n_answers": 3, "work_error": None,
@@ -1518,7 +1536,8 @@ def _media_cases(at: str, owner: Context) -> Iterator[Case]:
     bad = file | {"url": None, "thumbnail": None, "task_id": None, "reason": "The file is empty."}
     found = {"form": {"csrf": "t", "errors": {}}, "files": [file, file | {"page": 3}] * 4, "refused": [bad, bad]}
     none = found | {"files": [], "refused": []}
-    yield Case(page, "done", keys | found | {"batch": batch | {"closed": batch["created"]}, "state": state})
+    over = {"batch": batch | {"closed": batch["created"]}, "state": state, "n_samples": 6}
+    yield Case(page, "done", keys | found | over)
     going = state | {"state": "working", "left": 120, "files": 532, "files_per_second": 3.2, "seconds_left": 38}
     yield Case(page, "working", keys | found | {"batch": batch, "state": going})
     begun = state | {

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import stat
-import subprocess
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -16,6 +13,8 @@ import orjson
 
 from crowdd.concurrency.worker_thread import WorkerThread
 from crowdd.config.media import MediaSettings
+from crowdd.domain.media.described import clean_date, clean_description
+from crowdd.domain.media.preparation.helper import Helper
 from crowdd.domain.media.preparation.refusals import sentence
 from crowdd.domain.media.prepared import Choices, Member, Prepared, PreparedFile, RefusedMember, Unpacked
 from crowdd.errors import InvalidValueError, StoppedError
@@ -25,9 +24,7 @@ MAX_SECONDS: Final = 400.0
 MAX_PICTURE_BYTES: Final = 500_000_000  # of all that is made of a picture or a document
 _MAX_RESULT_BYTES: Final = 50_000_000
 _RESULT: Final = "result.json"
-_PROGRAM: Final = "crowdd.domain.media.preparation.program"
 _ENDINGS: Final = frozenset({signal.SIGTERM, signal.SIGINT, signal.SIGHUP})
-_ENVIRONMENT: Final = ("PATH", "LD_LIBRARY_PATH", "PYTHONPATH", "PYTHONDONTWRITEBYTECODE", "TZ")
 
 
 @attrs.frozen
@@ -36,17 +33,18 @@ class LimitedPreparation:
 
     worker_thread: WorkerThread
     settings: MediaSettings
+    _helper: Helper = attrs.field(factory=Helper)
 
     async def prepare(self, source: Path, folder: Path, choices: Choices) -> Prepared:
         """As ``MediaPreparation.prepare``."""
-        return await self.worker_thread.do(prepare, source, folder, choices, self.settings)
+        return await self.worker_thread.do(prepare, source, folder, choices, self.settings, self._helper)
 
     async def unpack(self, source: Path, folder: Path, *, max_files: int, max_bytes: int) -> Unpacked:
         """As ``MediaPreparation.unpack``."""
-        return await self.worker_thread.do(unpack, source, folder, max_files, max_bytes)
+        return await self.worker_thread.do(unpack, source, folder, max_files, max_bytes, self._helper)
 
 
-def prepare(source: Path, folder: Path, choices: Choices, settings: MediaSettings) -> Prepared:
+def prepare(source: Path, folder: Path, choices: Choices, settings: MediaSettings, helper: Helper) -> Prepared:
     """The same; it waits, so call it in a thread."""
     options = {
         "archive": False,
@@ -58,40 +56,29 @@ def prepare(source: Path, folder: Path, choices: Choices, settings: MediaSetting
         "max_pages": settings.max_pages,
         "max_bytes": max(MAX_PICTURE_BYTES, source.stat().st_size + 1_000_000),
     }
-    result = _run(source, folder, options)
+    result = _run(source, folder, options, helper)
     files = tuple(_file(folder, made) for made in result.pop("files"))
     place = result.pop("place", None)
-    return Prepared(**result, files=files, place=None if place is None else (place[0], place[1]))
+    date, description = clean_date(result.pop("date", "")), clean_description(result.pop("description", ""))
+    at = None if place is None else (place[0], place[1])
+    return Prepared(**result, files=files, place=at, date=date, description=description)
 
 
-def unpack(source: Path, folder: Path, max_files: int, max_bytes: int) -> Unpacked:
+def unpack(source: Path, folder: Path, max_files: int, max_bytes: int, helper: Helper) -> Unpacked:
     """The same; it waits, so call it in a thread."""
-    result = _run(source, folder, {"archive": True, "max_files": max_files, "max_bytes": max_bytes})
+    result = _run(source, folder, {"archive": True, "max_files": max_files, "max_bytes": max_bytes}, helper)
     pairs = zip(result["names"], result["files"], strict=True)
     members = tuple(Member(name, _checked(folder, made["name"], made["bytes"]), made["bytes"]) for name, made in pairs)
     refused = tuple(RefusedMember(each["name"], sentence(each["word"], {})) for each in result["refused"])
     return Unpacked(members, refused, result["skipped"])
 
 
-def _run(source: Path, folder: Path, options: Mapping[str, object]) -> dict[str, Any]:
+def _run(source: Path, folder: Path, options: Mapping[str, object], helper: Helper) -> dict[str, Any]:
     """What the process says. Raises InvalidValueError when it refuses the file or is ended by a limit."""
-    words = orjson.dumps({**options, "max_cpu_seconds": MAX_CPU_SECONDS}).decode()
-    try:
-        done = subprocess.run(  # noqa: S603
-            [sys.executable, "-P", "-m", _PROGRAM, str(source), str(folder), words],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            check=False,
-            timeout=MAX_SECONDS,
-            start_new_session=True,  # a Ctrl-C in a terminal is for the server
-            env={name: os.environ[name] for name in _ENVIRONMENT if name in os.environ},
-        )
-    except subprocess.TimeoutExpired:
-        raise InvalidValueError(sentence("costly", {})) from None
-    if -done.returncode in _ENDINGS:
+    status = helper.status_of(source, folder, {**options, "max_cpu_seconds": MAX_CPU_SECONDS}, MAX_SECONDS)
+    if -status in _ENDINGS:
         raise StoppedError("ending")  # the whole service is ending: that says nothing of the file
-    if done.returncode:
+    if status:
         raise InvalidValueError(sentence("costly", {}))
     result: dict[str, Any] = orjson.loads(_checked(folder, _RESULT, None).read_bytes())
     if "error" in result:

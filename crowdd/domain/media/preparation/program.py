@@ -1,17 +1,25 @@
-"""The process that looks at one file, with little memory and time: ``process.py`` starts it.
+"""The processes that look at files, one for each, with little memory and time: ``process.py`` has them.
 
-    python -m crowdd.domain.media.preparation.program SOURCE FOLDER OPTIONS
+    python -m crowdd.domain.media.preparation.program
 
-It writes files into the folder, and ``result.json``: what ``process.py`` reads, or ``error`` with a word of
+The process that is started this way loads the libraries and never looks at a file. For each line of its input, an
+object with ``source``, ``folder``, ``options`` and ``seconds``, it forks one that prepares this file, and writes a line
+with the status in which that one ended (negative: the signal); after so many seconds it ends it. The forked process
+writes files into the folder, and ``result.json``: what ``process.py`` reads, or ``error`` with a word of
 ``refusals.SENTENCES``. Where a limit ends it, its status is not 0.
 """
 
 from __future__ import annotations
 
+import contextlib
+import gc
 import json
 import os
 import resource
+import select
+import signal
 import sys
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -26,6 +34,7 @@ RESULT = "result.json"
 MAX_MEMORY = 1_200_000_000  # bytes of addresses
 MAX_OPEN_FILES = 64
 MAX_RESULT_BYTES = 50_000_000
+IDLE_SECONDS = 60.0  # without a file, after which the memory is given back
 _NICENESS = 10  # requests go first
 
 # What loads large libraries is loaded when a file needs it.
@@ -53,7 +62,13 @@ def limit(max_cpu_seconds: int, max_file_bytes: int) -> None:
         (resource.RLIMIT_CORE, 0),
     ):
         resource.setrlimit(what, (maximum, maximum))
+
+
+def yield_to_requests() -> None:
+    """Lets the server have the processors first, also where Linux shares them out by sessions."""
     os.nice(_NICENESS)
+    with contextlib.suppress(OSError):
+        Path("/proc/self/autogroup").write_text(str(_NICENESS), "ascii")
 
 
 def result_of(source: Path, out: OutFolder, options: Mapping[str, object]) -> dict[str, Any]:
@@ -71,15 +86,51 @@ def result_of(source: Path, out: OutFolder, options: Mapping[str, object]) -> di
         return {"error": "costly", "values": {}}
 
 
-def main(arguments: list[str]) -> int:
-    """Prepares the file that the arguments name."""
-    source, folder, words = arguments
-    options = json.loads(words)
+def prepare(source: str, folder: str, options: Mapping[str, Any]) -> None:
+    """Prepares a file, in the process for it."""
     limit(options["max_cpu_seconds"], options["max_bytes"] + MAX_RESULT_BYTES)
     result = result_of(Path(source), OutFolder(Path(folder), options["max_bytes"]), options)
     (Path(folder) / RESULT).write_text(json.dumps(result), "utf-8")
+
+
+def in_a_process(source: str, folder: str, options: Mapping[str, Any], seconds: float) -> int:
+    """Has a file prepared by a process of its own; the status in which it ended."""
+    child = os.fork()
+    if child:
+        return os.waitstatus_to_exitcode(_ended(child, time.monotonic() + seconds))
+    status = 1
+    try:
+        for stream in (0, 1):  # through these it could speak for the others
+            os.dup2(2, stream)
+        prepare(source, folder, options)
+        status = 0
+    finally:
+        os._exit(status)
+
+
+def _ended(child: int, until: float) -> int:
+    while (left := until - time.monotonic()) > 0:
+        signal.sigtimedwait({signal.SIGCHLD}, left)
+        ended, status = os.waitpid(child, os.WNOHANG)
+        if ended:
+            return status
+    os.kill(child, signal.SIGKILL)
+    return os.waitpid(child, 0)[1]
+
+
+def main() -> int:
+    """Waits for files until the server closes the input, or brings none for a while."""
+    yield_to_requests()
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCHLD})  # it waits for them
+    pictures.load_formats()
+    gc.freeze()  # what is here is shared by all processes
+    while select.select([0], [], [], IDLE_SECONDS)[0]:
+        line = sys.stdin.buffer.readline()
+        if not line:
+            break
+        os.write(1, b"%d\n" % in_a_process(**json.loads(line)))
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())

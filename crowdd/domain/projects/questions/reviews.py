@@ -8,6 +8,7 @@ import attrs
 
 from crowdd.domain.core import rights
 from crowdd.kinds import questions
+from crowdd.kinds.answers import derived
 from crowdd.kinds.questions import QUESTIONS, Problem
 from crowdd.kinds.questions.advice import Columns, advice
 from crowdd.kinds.questions.changes import Change, Fit, changes, count_fits
@@ -78,14 +79,15 @@ class QuestionReviews:
         found = changes(before, document)
         names = [change.name for change in found if change.how in _OF_ANSWERS]
         answers = await question_versions.newest_answers(self._db, row["id"], names) if names else []
+        after = derived(row["info"], {QUESTIONS: document})
         return Effects(
-            version=questions.derived(row["info"], {QUESTIONS: document})["questions_version"],
+            version=after["questions_version"],
             n_answers=row["n_task_runs"],
             n_completed=row["n_completed_tasks"],
             changes=found,
             fits=count_fits(document, answers, names),
             n_looked_at=len(answers),
-            compared=(questions.declared(before)[0]["name"], questions.declared(document)[0]["name"]),
+            compared=(derived({}, {QUESTIONS: before})["answer_key"], after["answer_key"]),
         )
 
     async def versions(self, row: ProjectPage, who: Requester) -> list[QuestionVersion]:

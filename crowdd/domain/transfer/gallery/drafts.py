@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Mapping
+from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,6 +16,7 @@ from crowdd.domain.projects.projects import Projects, slug
 from crowdd.domain.server.services import Services
 from crowdd.domain.transfer import project_folder
 from crowdd.domain.transfer.folder_import import find, load
+from crowdd.domain.transfer.gallery.own_copies import copies, first_made
 from crowdd.domain.transfer.gallery.template import Template
 from crowdd.domain.transfer.project_folder import PROJECT_FILE, TASK_FILES, Folder
 from crowdd.errors import AnonymousError, ConflictError
@@ -24,7 +26,6 @@ from crowdd.requester import Requester
 from crowdd.storage.database import Row
 from crowdd.values import Values
 
-_MAX_NAMES: Final = 50
 _USUAL_ANSWERS: Final = 3
 
 
@@ -52,14 +53,9 @@ async def make_draft(services: Services, who: Requester, template: Template, wis
             source = Path(place)
             await do(_write, source, template, await services.gallery.files(template))
         folder = await do(project_folder.read, source)
-        for copy in _copies(_wished(folder, template, wish), who, wish):
-            for _attempt in range(2):  # a twin of this click may have been faster
-                with suppress(ConflictError):  # or a stranger's project is called so
-                    made = await _made(services, who, copy)
-                    if made is not None:
-                        return made
-                    break
-    raise ConflictError(_("No name is available for the project. Delete an earlier draft first."))
+        wished = _wished(folder, template, wish)
+        under_names = chain([wished] if wish.name else [], copies(wished, who))
+        return await first_made(under_names, partial(_made, services, who))
 
 
 async def _made(services: Services, who: Requester, copy: Folder) -> str | None:
@@ -105,18 +101,6 @@ def questions_for(template: Template, wish: Wish) -> Values:
     """The questions of a template in one language, or in all that it has."""
     document: Values = template.questions if wish.all_languages else in_language(template.questions, wish.language)
     return document
-
-
-def _copies(folder: Folder, who: Requester, wish: Wish) -> Iterator[Folder]:
-    """The folder under one name after the other; the first is nearly always free."""
-    name, short_name = folder.project["name"], folder.project["short_name"]
-    if wish.name:
-        yield folder
-    for number in range(1, _MAX_NAMES + 1):
-        more = f" {number}" if number > 1 else ""
-        address = f"{short_name}-{who.user_id}{more.replace(' ', '-')}"
-        other = {"name": f"{name} ({who.user_name}{more})", "short_name": address}
-        yield attrs.evolve(folder, project={**folder.project, **other})
 
 
 def _write(place: Path, template: Template, files: Mapping[str, bytes]) -> None:

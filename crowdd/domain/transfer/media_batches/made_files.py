@@ -14,6 +14,8 @@ from crowdd.domain.transfer.media_batches.task_columns import PICTURE, Medium
 from crowdd.storage.transfer.media_rows import MediaFile
 from crowdd.values import JsonObject
 
+_PLACE = ("latitude", "longitude")
+
 
 @attrs.frozen
 class MadeFile:
@@ -53,6 +55,8 @@ def facts_of(names: MediaNames, project_id: int, prepared: Prepared, page: int =
         "height": shown.height or None,
         "type": shown.type,
         "seconds": prepared.seconds,
+        "date": prepared.date or None,
+        "description": prepared.description or None,
         "page": page or None,
         "latitude": prepared.place[0] if prepared.place else None,
         "longitude": prepared.place[1] if prepared.place else None,
@@ -80,7 +84,7 @@ def pages_of(names: MediaNames, file: MediaFile, digest: bytes, prepared: Prepar
 def medium_of(file: MediaFile) -> Medium:
     """What a prepared file gives a task."""
     facts = file.prepared or {}
-    names = ("thumbnail", "original", "width", "height", "type", "seconds", "page", "latitude", "longitude")
+    names = ("thumbnail", "original", "width", "height", "type", "seconds", "date", "description", "page", *_PLACE)
     return Medium(str(facts["kind"]), str(facts["url"]), file.path, {name: facts.get(name) for name in names})
 
 

@@ -7,8 +7,8 @@ from functools import partial
 from crowdd.domain.projects.guides.reading import GuideReader
 from crowdd.domain.projects.guides.versions import GuideVersions
 from crowdd.domain.server.services import Services
-from crowdd.domain.transfer.example_project import own_example
 from crowdd.domain.transfer.gallery.drafts import make_draft
+from crowdd.domain.transfer.gallery.examples import own_example
 from crowdd.http.auth.confirmation import Confirm
 from crowdd.http.auth.cookies import Cookies
 from crowdd.http.html.forms import Forms
@@ -19,6 +19,7 @@ from crowdd.http.pages.project.background_tasks import WorkPages
 from crowdd.http.pages.project.blog import BlogPages
 from crowdd.http.pages.project.card import CardPages
 from crowdd.http.pages.project.creation import NewProjectPages
+from crowdd.http.pages.project.data.answer_fields import AnswerFieldPages
 from crowdd.http.pages.project.data.answer_selection import AnswerSelectionPages
 from crowdd.http.pages.project.data.comments import CommentPages
 from crowdd.http.pages.project.data.exports import ExportPages
@@ -84,7 +85,7 @@ def pages(services: Services, forms: Forms, cookies: Cookies, templates: Templat
         AnswerSelectionPages(services.projects, services.browsing, services.changes, services.barring, forms, views),
         ExportPages(services.projects, services.exports, views),
         ImportPages(services.projects, services.imports, services.sources, services.sample_tasks, forms, views),
-        MediaPages(services.projects, services.media_batches, forms, views),
+        MediaPages(services.projects, services.media_batches, services.sample_tasks, forms, views),
         MediaFiles(services.projects, services.media_batches, services.languages),
         SourcePages(services.projects, services.sources),
         ChangePages(services.projects, services.changes, forms, views),
@@ -93,11 +94,10 @@ def pages(services: Services, forms: Forms, cookies: Cookies, templates: Templat
         NewProjectPages(services.records, services.gallery, forms, partial(own_example, services)),
         SavingPages(services.projects, services.gallery, services.template_maker, services.sample_tasks, forms, views),
         GalleryPages(services.gallery, services.projects, frames, forms, partial(make_draft, services)),
-        ProjectSettingsPages(
-            services.projects, services.ownership, services.browsing, services.settings_overview, forms, views
-        ),
+        ProjectSettingsPages(services.projects, services.ownership, services.settings_overview, forms, views),
         VolunteerPages(services.projects, services.volunteers, services.records, services.barring, forms, views),
         CommentPages(services.projects, services.comments, forms, views),
+        AnswerFieldPages(services.projects, services.answer_fields, forms, views),
         UpdatePages(services.projects, services.thumbnails, services.webhooks, services.records, forms, views),
         PicturePages(services.projects, services.project_pictures, forms, views),
         FieldGuidePages(services.projects, guides, views),

@@ -89,11 +89,21 @@ class PublishingPages:
         return Redirect(f"/project/{quote(short_name)}/publish", words)
 
     async def publish(self, incoming: Incoming, short_name: str) -> Response:
+        """Publishes. ``samples`` says what becomes of the sample tasks of a template before: ``remove`` or ``keep``."""
         row = await self._projects.owned(short_name, incoming.who)
+        if not row["published"]:
+            await self._settle_samples(incoming, row["id"])
         done = await self._projects.publish(row, incoming.who)
         words = _("Project published. Volunteers can find it now.") if done else _("Project already published.")
         onward = "" if incoming.wants_json else "share"  # what comes next, for people
         return Redirect(f"/project/{quote(short_name)}/{onward}", words, "success" if done else "info")
+
+    async def _settle_samples(self, incoming: Incoming, project_id: int) -> None:
+        chosen = incoming.field("samples")
+        if chosen == "remove":
+            await self._samples.remove(incoming.who, project_id)
+        elif chosen == "keep":
+            await self._samples.keep(incoming.who, project_id)
 
     async def pause(self, incoming: Incoming, short_name: str) -> Response:
         row = await self._projects.owned(short_name, incoming.who)

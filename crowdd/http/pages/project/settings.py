@@ -9,7 +9,6 @@ from crowdd.domain.projects.ownership import Ownership
 from crowdd.domain.projects.project_settings import SettingsOverview
 from crowdd.domain.projects.projects import Projects
 from crowdd.domain.projects.serializers import person
-from crowdd.domain.tasks.task_list import Browsing
 from crowdd.errors import InvalidValueError
 from crowdd.http import starters
 from crowdd.http.html.forms import MISTAKES, Form, Forms, WithForm
@@ -30,13 +29,9 @@ class SettingsPublic(ProjectPublic, WithForm, Message):
 
 
 class SettingsPrivate(ProjectPrivate):
-    """``keys`` are the keys of the newest answers; ``deletes`` says whether the requester may delete the project.
-
-    ``asked`` is what a presenter made of a template asks.
-    """
+    """``deletes``: whether the requester may delete the project; ``asked``: what a presenter of a template asks."""
 
     coowners: list[Values]
-    keys: list[str]
     locked: bool
     deletes: bool
     now: ProjectSettings
@@ -50,12 +45,11 @@ class ProjectSettingsPages:
         self,
         projects: Projects,
         ownership: Ownership,
-        browsing: Browsing,
         overview: SettingsOverview,
         forms: Forms,
         views: ProjectViews,
     ) -> None:
-        self._projects, self._ownership, self._browsing, self._overview = projects, ownership, browsing, overview
+        self._projects, self._ownership, self._overview = projects, ownership, overview
         self._forms, self._views = forms, views
 
     def routes(self) -> Iterator[Route]:
@@ -69,10 +63,8 @@ class ProjectSettingsPages:
         return await self._page(incoming, row, self._forms.filled(incoming, **_stored(row)))
 
     async def update(self, incoming: Incoming, short_name: str) -> Response:
-        """Sets the size limit of answers (``max_answer_kb``), or the key that compares them (``answer_key``)."""
+        """Sets the size limit of answers (``max_answer_kb``)."""
         row = await self._projects.owned(short_name, incoming.who)
-        if "answer_key" in incoming.form:
-            return await self._update_key(incoming, row)
         minimum, maximum = MAX_ANSWER_BYTES // 1000, MAX_RAISED_BYTES // 1000
         try:
             size = Integer(minimum=minimum, maximum=maximum).parse(incoming.field("max_answer_kb"))
@@ -82,18 +74,9 @@ class ProjectSettingsPages:
         await self._projects.tell(row, {"max_answer_bytes": size * 1000}, incoming.who)
         return Redirect(f"/project/{quote(short_name)}/settings", _("The maximum size of answers has been changed."))
 
-    async def _update_key(self, incoming: Incoming, row: ProjectPage) -> Response:
-        key = incoming.field("answer_key").strip()
-        try:
-            await self._projects.tell(row, {"answer_key": key or None}, incoming.who)
-        except InvalidValueError as error:
-            return await self._refused(incoming, row, {"answer_key": [error.args[0]]})
-        return Redirect(f"/project/{quote(row['short_name'])}/settings", _("The answer key is saved."))
-
     async def _refused(self, incoming: Incoming, row: ProjectPage, wrong: dict[str, list[str]]) -> Response:
-        """The page with the refused form as it was sent, and the other one as stored."""
-        form = self._forms.refused(incoming, wrong, *wrong)
-        return await self._page(incoming, row, _stored(row) | form, MISTAKES)
+        """The page with the refused form as it was sent."""
+        return await self._page(incoming, row, self._forms.refused(incoming, wrong, *wrong), MISTAKES)
 
     async def _page(self, incoming: Incoming, row: ProjectPage, form: Form, message: Message = NO_MESSAGE) -> Response:
         context = await self._views.context(incoming, row)
@@ -104,7 +87,6 @@ class ProjectSettingsPages:
         private = SettingsPrivate(
             **context.private,
             coowners=shown,
-            keys=await self._browsing.answer_keys(row["id"]),
             locked=row["lock_id"] is not None,
             deletes=bool(row["roles"] & PROJECT.rights.delete),
             now=await self._overview.current(row, incoming.who),
@@ -120,7 +102,7 @@ class ProjectSettingsPages:
 
 
 def _stored(row: ProjectPage) -> Values:
-    return {"max_answer_kb": _max_answer_bytes(row) // 1000, "answer_key": row["info"].get("answer_key")}
+    return {"max_answer_kb": _max_answer_bytes(row) // 1000}
 
 
 def _max_answer_bytes(row: ProjectPage) -> int:

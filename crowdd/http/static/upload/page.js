@@ -58,10 +58,16 @@ async function choose(files) {
     const out = new Set(plan.left_out);
     summarise(fit.filter((each) => !out.has(each.path)), [...lines, out.size ? counted(words.left_out, out.size) : ""]);
     showGroups(plan);
+    if (clear(plan, fit, large)) form.requestSubmit(at("send"));
   } catch (error) {
     note([...lines, error.message]);
   }
   return undefined;
+}
+// Whether nothing has to be decided: a draft, and files that are all taken, none of which belongs to another.
+function clear(plan, fit, large) {
+  const together = !batch && Object.keys(plan.groups).length > 0;
+  return "atOnce" in form.dataset && fit.length > 0 && !large && !plan.left_out.length && !together;
 }
 function showGroups({ groups, tasks_by_file, tasks_by_name }) {
   const list = at("groups");

@@ -11,7 +11,8 @@ END $$;
 
 -- Moves the answers of p_from (account p_was) to these tasks to p_to (account p_user, address p_ip), except for tasks
 -- that p_to has answered. Leases of p_to for these tasks are released, because p_to has answered them now. Scan
--- positions of p_from start again, because p_from has not answered them any more. Returns how many answers moved.
+-- positions of p_from start again, because p_from has not answered them any more. Comments of p_from move to an account
+-- with the answers. Returns how many answers moved.
 CREATE FUNCTION move_runs(p_project bigint, p_from text, p_was bigint, p_to text, p_user bigint, p_ip text, p_tasks bigint[], p_now timestamptz)
 RETURNS int LANGUAGE plpgsql AS $$
 DECLARE ids bigint[]; t bigint;
@@ -40,11 +41,12 @@ BEGIN
     END IF;
     DELETE FROM position WHERE project_id = p_project AND actor = p_from;
     IF ids <> '{}' THEN PERFORM move_word(p_project, p_from, p_to); END IF;
+    IF p_user IS NOT NULL THEN PERFORM move_comments(p_project, p_from, p_to, p_user); END IF;
     RETURN cardinality(ids);
 END $$;
 
--- Moves the current and expired leases of p_from to p_to, except for tasks that p_to has answered or holds. A task that
--- was open during sign-up can then still be answered. Returns how many.
+-- Moves the current and expired leases of p_from to the account p_to, except for tasks that p_to has answered or holds. A
+-- task that was open during sign-up can then still be answered. Comments of p_from move, too. Returns how many.
 CREATE FUNCTION move_rights(p_project bigint, p_from text, p_to text, p_now timestamptz) RETURNS int LANGUAGE plpgsql AS $$
 DECLARE ids bigint[]; n int; k int;
 BEGIN
@@ -66,6 +68,7 @@ BEGIN
         PERFORM reconcile_task(p_project, u, false, p_now) FROM unnest(ids) u;
     END IF;
     DELETE FROM position WHERE project_id = p_project AND actor = p_from;
+    PERFORM move_comments(p_project, p_from, p_to, substr(p_to, 3)::bigint);
     RETURN n + k;
 END $$;
 

@@ -1,17 +1,18 @@
 -- The values by which answers are compared. Agreement, and everything else that compares answers, uses these functions.
 
--- Whether an answer is an object with this key.
-CREATE FUNCTION has_key(p_info jsonb, p_key text) RETURNS boolean IMMUTABLE LANGUAGE sql AS $$
-SELECT p_info->p_key IS NOT NULL $$;
+-- Whether an answer has a value at this place.
+CREATE FUNCTION has_value(p_info jsonb, p_path text[]) RETURNS boolean IMMUTABLE LANGUAGE sql AS $$
+SELECT p_info #> p_path IS NOT NULL $$;
 
--- The value by which an answer is compared: the whole answer if there is no key, JSON null if the answer lacks the key.
-CREATE FUNCTION answer_value(p_info jsonb, p_key text) RETURNS jsonb IMMUTABLE LANGUAGE sql AS $$
-SELECT coalesce(CASE WHEN p_key IS NULL THEN p_info ELSE p_info->p_key END, 'null') $$;
+-- The value by which an answer is compared: the whole answer without a place, JSON null if the answer has nothing there.
+CREATE FUNCTION answer_value(p_info jsonb, p_path text[]) RETURNS jsonb IMMUTABLE LANGUAGE sql AS $$
+SELECT coalesce(CASE WHEN p_path IS NULL THEN p_info ELSE p_info #> p_path END, 'null') $$;
 
--- The counted answers to a task, each with its value and the key it was compared by: the project's info.answer_key, if
--- an answer to the task has it; otherwise "answer", if all have it; otherwise null, which means the whole answer.
+-- The counted answers to a task, each with its value and the key it was compared by, its parts joined by slashes: the
+-- place that the project declares (answer_path), if an answer to the task has a value there; otherwise "answer", if all have it;
+-- otherwise null, which means the whole answer.
 CREATE FUNCTION answer_values(p_project bigint, p_task bigint) RETURNS TABLE (run bigint, user_id bigint, key text, value jsonb) STABLE LANGUAGE sql AS $$
-SELECT id, user_id, key, answer_value(info, key)
-  FROM (SELECT r.id, r.user_id, r.info, CASE WHEN bool_or(has_key(r.info, p.answer_key)) OVER () THEN p.answer_key
-                                             WHEN bool_and(has_key(r.info, 'answer')) OVER () THEN 'answer' END AS key
+SELECT id, user_id, array_to_string(path, '/'), answer_value(info, path)
+  FROM (SELECT r.id, r.user_id, r.info, CASE WHEN bool_or(has_value(r.info, p.answer_path)) OVER () THEN p.answer_path
+                                             WHEN bool_and(has_value(r.info, '{answer}')) OVER () THEN '{answer}'::text[] END AS path
           FROM project p JOIN task_run r ON r.project_id = p.id WHERE p.id = p_project AND r.task_id = p_task AND r.counted) k $$;

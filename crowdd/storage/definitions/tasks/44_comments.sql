@@ -1,15 +1,22 @@
--- Stores a comment on a task. The lock makes comments on one project wait for each other, so that no two of them pass a limit
--- together; the key share lock makes the deletion of the task and the comment wait for each other. Returns stored (also for
--- what the same person wrote on the task within a day); daily or full (a limit is reached); paused; no task; and the results of
--- access_refusal.
-CREATE FUNCTION comment_task(p_project bigint, p_task bigint, p_actor text, p_user bigint, p_admin boolean, p_unlocked text[],
-                             p_network text, p_kind text, p_text text, p_daily int, p_open int, p_now timestamptz) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE p project_ledger; state text;
+-- Why somebody may not comment on the tasks of a project: paused, or what access_refusal says; null: they may.
+CREATE FUNCTION comment_refusal(p_project bigint, p_actor text, p_user bigint, p_admin boolean, p_unlocked text[], p_network text)
+RETURNS text STABLE LANGUAGE plpgsql AS $$
+DECLARE p project_ledger;
 BEGIN
     SELECT * INTO p FROM project_ledger WHERE project_id = p_project;
-    state := access_refusal(p, p_actor, p_user, p_admin, p_unlocked, p_network);
+    RETURN coalesce(access_refusal(p, p_actor, p_user, p_admin, p_unlocked, p_network), CASE WHEN p.paused THEN 'paused' END);
+END $$;
+
+-- Stores a comment on a task. The lock makes comments on one project wait for each other, so that no two of them pass a limit
+-- together; the key share lock makes the deletion of the task and the comment wait for each other. Returns stored (also for
+-- what the same person wrote on the task within a day); daily or full (a limit is reached); no task; and the results of
+-- comment_refusal.
+CREATE FUNCTION comment_task(p_project bigint, p_task bigint, p_actor text, p_user bigint, p_admin boolean, p_unlocked text[],
+                             p_network text, p_kind text, p_text text, p_daily int, p_open int, p_now timestamptz) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE state text;
+BEGIN
+    state := comment_refusal(p_project, p_actor, p_user, p_admin, p_unlocked, p_network);
     IF state IS NOT NULL THEN RETURN state; END IF;
-    IF p.paused THEN RETURN 'paused'; END IF;
     PERFORM pg_advisory_xact_lock(hashtextextended('task_comment', p_project));
     PERFORM FROM task_ledger WHERE project_id = p_project AND task_id = p_task FOR KEY SHARE;
     IF NOT FOUND THEN RETURN 'no task'; END IF;
@@ -22,4 +29,11 @@ BEGIN
     INSERT INTO task_comment (project_id, task_id, user_id, actor, created, kind, text)
     VALUES (p_project, p_task, p_user, p_actor, p_now, p_kind, p_text);
     RETURN 'stored';
+END $$;
+
+-- Moves the comments of p_from to p_to, the account p_user. Owners then see them with the code of its answers.
+CREATE FUNCTION move_comments(p_project bigint, p_from text, p_to text, p_user bigint) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    UPDATE task_comment SET actor = p_to, user_id = p_user WHERE project_id = p_project AND actor = p_from;
+    IF FOUND THEN PERFORM move_word(p_project, p_from, p_to); END IF;
 END $$;

@@ -84,12 +84,14 @@ class ImportPrivate(ProjectPrivate):
     """``encodings`` are pairs of a code and a name; ``progress`` is how far an import that moves is.
 
     ``columns`` says what those of the file are for. ``repeats``: the address that it came from can be read again.
+    ``n_samples``: sample tasks of a template that are still there when the import is done.
     """
 
     encodings: list[tuple[str, str]]
     columns: Columns
     repeats: bool
     progress: ImportState | None
+    n_samples: int
 
 
 class ImportPages:
@@ -222,6 +224,7 @@ class ImportPages:
             progress=progress,
             columns=import_columns.columns(row["info"], found),
             repeats=is_address(found["name"]) and found["kind"] == "table",
+            n_samples=await self._samples.count(row["id"]) if found["state"] == "done" else 0,
         )
         return Page("project/import_one.html", public, private)
 

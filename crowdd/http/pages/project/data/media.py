@@ -7,6 +7,7 @@ from typing import Any, Final, TypedDict
 from urllib.parse import quote
 
 from crowdd.domain.projects.projects import Projects
+from crowdd.domain.transfer.gallery.sample_tasks import SampleTasks
 from crowdd.domain.transfer.media_batches import reasons
 from crowdd.domain.transfer.media_batches.batch_state import BatchState
 from crowdd.domain.transfer.media_batches.batches import Batches, columns_of
@@ -67,7 +68,9 @@ class BatchPublic(ProjectPublic, WithForm):
 
 
 class BatchPrivate(ProjectPrivate, _Limits):
-    pass
+    """``n_samples``: sample tasks of a template that are still there when the batch is done."""
+
+    n_samples: int
 
 
 class Plan(TypedDict):
@@ -83,8 +86,11 @@ class Plan(TypedDict):
 class MediaPages:
     """``/project/<short_name>/tasks/media`` and each batch below it."""
 
-    def __init__(self, projects: Projects, batches: Batches, forms: Forms, views: ProjectViews) -> None:
-        self._projects, self._batches, self._forms, self._views = projects, batches, forms, views
+    def __init__(
+        self, projects: Projects, batches: Batches, samples: SampleTasks, forms: Forms, views: ProjectViews
+    ) -> None:
+        self._projects, self._batches, self._samples = projects, batches, samples
+        self._forms, self._views = forms, views
 
     def routes(self) -> Iterator[Route]:
         yield get(_AT, locked_out(self.first))
@@ -186,7 +192,7 @@ class MediaPages:
             raise NotFoundError("404 Not Found")
         added = await self._batches.contents(batch, 0, SHOWN_ADDED, ("added",))
         refused = await self._batches.contents(batch, 0, SHOWN_REFUSED, ("refused",))
-        context = await self._views.context(incoming, row, _("Add pictures, sounds, videos or PDFs"))
+        context = await self._views.context(incoming, row, _("Uploaded files"))
         names = (
             "id",
             "created",
@@ -206,9 +212,12 @@ class MediaPages:
             files=[_shown(file) for file in added],
             refused=[_shown(file) for file in refused],
         )
-        return Page(
-            "project/media_batch.html", public, BatchPrivate(**context.private, **self._limits(batch["n_answers"]))
+        private = BatchPrivate(
+            **context.private,
+            **self._limits(batch["n_answers"]),
+            n_samples=await self._samples.count(row["id"]) if state["state"] == "done" else 0,
         )
+        return Page("project/media_batch.html", public, private)
 
     async def close(self, incoming: Incoming, short_name: str, batch_id: int) -> Response:
         """Says that all files have come; those that have not arrived completely are left out."""

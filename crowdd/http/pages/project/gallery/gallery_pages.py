@@ -43,7 +43,7 @@ EXAMPLES: Final = {
     "town": (_("Getting into town"), _("A survey in two steps that 30 people answer.")),
     "island": (_("Finds on an island"), _("12 notes to put on a map.")),
 }
-"""The example projects (domain.transfer.example_project): a title and what is in them."""
+"""The example projects (domain.transfer.gallery.examples): a title and what is in them."""
 _MAX_SEARCH: Final = 200
 _HEADERS: Final = {**upload_headers(), "Accept-Ranges": "bytes", "Cache-Control": "public, max-age=3600"}
 _AT: Final = "/templates"

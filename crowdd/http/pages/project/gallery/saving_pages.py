@@ -11,7 +11,7 @@ from crowdd.domain.transfer.gallery.sample_tasks import SampleTasks
 from crowdd.domain.transfer.gallery.saving import SAMPLES, TemplateMaker
 from crowdd.errors import FormError, InvalidValueError, TooLargeError
 from crowdd.http.errors import message_of
-from crowdd.http.html.forms import MISTAKES, Form, Forms, WithForm
+from crowdd.http.html.forms import MISTAKES, Form, Forms, WithForm, local
 from crowdd.http.pages.project.views import ProjectPrivate, ProjectPublic, ProjectViews, locked_out
 from crowdd.http.request import Incoming
 from crowdd.http.responses import NO_MESSAGE, Message, Page, Redirect, Response
@@ -83,7 +83,10 @@ class SavingPages:
         return await self._gallery.add(incoming.who, new)
 
     async def samples(self, incoming: Incoming, short_name: str) -> Response:
-        """Deletes the sample tasks of the project; with ``keep`` they become tasks like others."""
+        """Deletes the sample tasks of the project; with ``keep`` they become tasks like others.
+
+        ``next`` is the page to show afterwards.
+        """
         row = await self._projects.owned(short_name, incoming.who)
         if incoming.field("keep"):
             count = await self._samples.keep(incoming.who, row["id"])
@@ -91,7 +94,7 @@ class SavingPages:
         else:
             count = await self._samples.remove(incoming.who, row["id"])
             words = ngettext("%(num)s sample task deleted.", "%(num)s sample tasks deleted.", count)
-        return Redirect(f"/project/{quote(row['short_name'])}/tasks/import", words)
+        return Redirect(local(incoming.field("next"), f"/project/{quote(row['short_name'])}/tasks/import"), words)
 
     async def _page(self, incoming: Incoming, row: Row, form: Form, message: Message = NO_MESSAGE) -> Response:
         context = await self._views.context(incoming, row, _("Save as a template"))  # type: ignore[arg-type]

@@ -20,8 +20,10 @@ from crowdd.http.request import Incoming
 from crowdd.http.responses import NO_MESSAGE, Message, Page, Redirect, Response
 from crowdd.http.routing import Route, get, post
 from crowdd.kinds import column_roles
+from crowdd.kinds.answers import ANSWERS
 from crowdd.languages import _
 from crowdd.storage.projects.rows import ProjectPage
+from crowdd.values import Values
 
 _AT: Final = "/project/<short_name>/tasks/taskpresentereditor"
 _PARTS: Final = ("task_presenter", "tutorial", "results", questions_editor.PART)
@@ -182,10 +184,15 @@ class EditorPages:
         return Page("project/task_presenter_editor.html", public, private)
 
 
-def _declared(row: ProjectPage, part: str, document: str) -> dict[str, str]:
-    """The key of the answer in a presenter made of a starter, unless the owner has set one."""
-    known = part != "task_presenter" or "answer_key" in row["info"]
-    return {} if known or starters.asked(document) is None else {"answer_key": starters.ANSWER_KEY}
+def _declared(row: ProjectPage, part: str, document: str) -> Values:
+    """The answer fields of a presenter made of a starter, unless the owner has chosen others."""
+    fields = starters.answer_fields(document)
+    if part != "task_presenter" or fields is None:
+        return {}
+    info = row["info"]
+    before = starters.answer_fields(str(info.get("task_presenter") or ""))
+    chosen = info.get(ANSWERS) or info.get("answer_key")
+    return {} if chosen and info.get(ANSWERS) != before else {ANSWERS: fields}
 
 
 def _question(row: ProjectPage) -> str:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import suppress
+from functools import partial
 from typing import Final
 
 import attrs
@@ -12,14 +11,14 @@ from crowdd.domain.core.package_data import shipped
 from crowdd.domain.server.services import Services
 from crowdd.domain.transfer import project_folder
 from crowdd.domain.transfer.folder_import import find, load
+from crowdd.domain.transfer.gallery.own_copies import copies, first_made
 from crowdd.domain.transfer.project_folder import Folder
-from crowdd.errors import AnonymousError, ConflictError, NotFoundError
+from crowdd.errors import AnonymousError, NotFoundError
 from crowdd.languages import _
 from crowdd.requester import Requester
 
 EXAMPLES: Final = ("digits", "ducks", "diary", "newspaper", "pond", "town", "island")
 """Their folders below examples; the first one is meant where none is named."""
-_MAX_NAMES = 20
 
 
 async def own_example(services: Services, who: Requester, name: str = "") -> str:
@@ -36,11 +35,7 @@ async def own_example(services: Services, who: Requester, name: str = "") -> str
     found = await services.people.worker_thread.do(project_folder.read, source)
     known = {category["short_name"] for category in await services.projects.categories()}
     found = attrs.evolve(found, category=found.category if found.category in known else None)
-    for copy in _copies(found, who.acting_user, who.user_name):
-        for _attempt in range(2):  # a twin of this click may have been faster
-            with suppress(ConflictError):  # or a stranger's project is called so
-                return await _made(services, who, copy)
-    raise ConflictError(_("No name is available for the example. Delete an earlier example first."))
+    return await first_made(copies(found, who), partial(_made, services, who))
 
 
 async def _made(services: Services, who: Requester, copy: Folder) -> str:
@@ -48,12 +43,3 @@ async def _made(services: Services, who: Requester, copy: Folder) -> str:
     if row is not None and row["owner_id"] == who.acting_user and row["n_tasks"]:
         return str(row["short_name"])
     return (await load(services, copy, who=who, publish=False, aside=services.people.worker_thread.do)).short_name
-
-
-def _copies(found: Folder, user_id: int, user_name: str) -> Iterator[Folder]:
-    """The example under one name after the other; the first is nearly always free."""
-    for number in range(1, _MAX_NAMES + 1):
-        more = f" {number}" if number > 1 else ""
-        name = f"{found.project['name']} ({user_name}{more})"
-        short_name = f"{found.project['short_name']}-{user_id}{more.replace(' ', '-')}"
-        yield attrs.evolve(found, project={**found.project, "name": name, "short_name": short_name})

@@ -1,0 +1,25 @@
+"""What the answers of a project contain, as data (``info.answers``): fields, their checks, and how they are read."""
+
+from crowdd.kinds.answers.fields import ANSWERS, MAX_FIELDS, TYPES, AnswerField, declared, parts, validate
+from crowdd.kinds.answers.from_questions import DERIVED, derived, of_questions
+from crowdd.kinds.answers.reading import MISSING, class_of, fits, value_at
+from crowdd.kinds.answers.suggestions import Suggestion, suggest
+
+__all__ = [
+    "ANSWERS",
+    "DERIVED",
+    "MAX_FIELDS",
+    "MISSING",
+    "TYPES",
+    "AnswerField",
+    "Suggestion",
+    "class_of",
+    "declared",
+    "derived",
+    "fits",
+    "of_questions",
+    "parts",
+    "suggest",
+    "validate",
+    "value_at",
+]

@@ -1,0 +1,145 @@
+"""Answer fields: their format, how they are read from answers, what questions declare, and what answers suggest."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from support.questions.marked_lists import every_mark
+from support.questions.question_lists import ONE
+
+from crowdd.kinds.answers import MAX_FIELDS, class_of, declared, fits, of_questions, suggest, validate
+
+LABEL = {"name": "species", "at": "/answer", "type": "label", "choices": ["fox", 1, True, None]}
+
+
+def field(**more: Any) -> Any:
+    [found] = declared({"answers": LABEL | more})
+    return found
+
+
+def paths(document: object) -> list[str]:
+    return [problem.path for problem in validate(document)]
+
+
+def test_a_list_or_a_single_field_is_declared():
+    assert validate(LABEL) == validate([LABEL, LABEL | {"name": "again", "at": ""}]) == []
+    assert declared({}) == declared({"answers": "fox"}) == declared({"answers": [LABEL, {"name": "half"}]}) == []
+    [found] = declared({"answers": [{"name": "n", "at": "/a~1b/~0c/0", "type": "number", "min": 0, "tolerance": 0.5}]})
+    assert (found.path, found.min, found.max, found.tolerance) == (("a/b", "~c", "0"), 0, None, 0.5)
+
+
+@pytest.mark.parametrize(
+    ("document", "where"),
+    [
+        (None, [""]),
+        ([], [""]),
+        ([LABEL | {"name": str(n)} for n in range(MAX_FIELDS + 1)], [""]),
+        ([LABEL, LABEL], ["/1/name"]),
+        (["fox"], ["/0"]),
+        (LABEL | {"at": "answer"}, ["/at"]),
+        (LABEL | {"at": "/boxes/-1"}, ["/at"]),
+        (LABEL | {"at": "/a~2"}, ["/at"]),
+        (LABEL | {"type": "colour"}, ["/type"]),
+        (LABEL | {"type": ["label"]}, ["/type"]),
+        (LABEL | {"choices": []}, ["/choices"]),
+        (LABEL | {"choices": [{}]}, ["/choices/0"]),
+        (LABEL | {"choices": [1, 1.0]}, ["/choices/1"]),
+        (LABEL | {"choices": ["x" * 201]}, ["/choices/0"]),
+        (LABEL | {"choices": list(range(51))}, ["/choices"]),
+        (LABEL | {"min": 1}, ["/min"]),
+        ({"name": "n", "at": "/n", "type": "number", "min": 2, "max": 1}, ["/max"]),
+        ({"name": "n", "at": "/n", "type": "labels"}, [""]),
+        ({"name": " ", "at": "/n", "type": "text"}, ["/name"]),
+        ({"name": "n", "at": "/n", "type": "text", "unsure": []}, ["/unsure"]),
+    ],
+)
+def test_what_is_no_list_of_fields_is_refused_at_its_place(document, where):
+    assert paths(document) == where
+
+
+@pytest.mark.parametrize(
+    ("info", "number"),
+    [
+        ({"answer": "fox"}, 1),
+        ({"answer": 1.0}, 2),
+        ({"answer": True}, 3),
+        ({"answer": None}, 4),
+        ({"answer": "owl"}, None),
+        ({"answer": ["fox"]}, None),
+        ({}, None),
+        ("fox", None),
+        (None, None),
+    ],
+)
+def test_the_class_of_an_answer_is_the_number_of_its_choice(info, number):
+    assert class_of(field(), info) == number
+    assert fits(field(), info) is (number is not None)
+
+
+BOX = {"x": 1, "y": 2, "width": 3, "height": 4}
+
+
+@pytest.mark.parametrize(
+    ("declaration", "good", "bad"),
+    [
+        ({"type": "labels"}, [[], ["fox", None]], [["fox", "fox"], ["owl"], "fox", [[]]]),
+        ({"type": "number", "min": 0, "max": 2}, [0, 1.5, 2], [-1, 3, "1", True, None]),
+        ({"type": "text"}, ["", "words"], [1, None, []]),
+        ({"type": "text", "unsure": None}, ["words", None], [False]),
+        ({"type": "boxes", "choices": ["fox"]}, [[], [BOX], [BOX | {"label": "fox"}]], [BOX, [{"x": 1}], [BOX | {"label": "owl"}]]),
+        ({"type": "points"}, [[], [{"x": 1, "y": 2, "label": "any"}]], [[1, 2], [{"x": "1", "y": 2}]]),
+        ({"type": "polygon"}, [[{"x": n, "y": n * n} for n in range(3)]], [[], [{"x": 1, "y": 2}] * 2]),
+        ({"type": "spans"}, [[{"start": 1, "end": 2}]], [[{"start": 1}], None]),
+    ],
+)  # fmt: skip
+def test_values_fit_their_type(declaration, good, bad):
+    plain = {name: value for name, value in LABEL.items() if name != "choices" or declaration["type"] == "labels"}
+    [found] = declared({"answers": plain | declaration | {"at": "/deep/0"}})
+    assert [value for value in good if not fits(found, {"deep": [value]})] == []
+    assert [value for value in bad if fits(found, {"deep": [value]})] == []
+    assert not fits(found, {"deep": []}) and not fits(found, {"deep": {"1": good[0]}})
+
+
+def test_questions_declare_their_answers():
+    assert of_questions(ONE)[0] == {"name": "animal", "at": "/animal", "type": "label", "choices": ["fox", "owl"]}
+    found = {each["name"]: each["type"] for each in of_questions(every_mark())}
+    assert found["boxes_box"] == "boxes" and found["words_text_spans"] == "spans" and "lines_line" not in found
+    assert len(of_questions(every_mark())) <= MAX_FIELDS and validate(of_questions(every_mark())) == []
+    parts = {"text": "?", "required": True}
+    rows, columns = ([{"value": one, "text": one} for one in names] for names in (("a", "b/c"), ("yes", "no")))
+    matrix = {"name": "m", "type": "matrix", "rows": rows, "columns": columns, **parts}
+    many = {
+        "name": "s",
+        "type": "single_choice",
+        "choices": [{"value": str(n), "text": "x"} for n in range(51)],
+        **parts,
+    }
+    document = {
+        "version": 1,
+        "steps": [{"name": "one", "questions": [matrix, many, {"name": "r", "type": "rating", **parts}]}],
+    }
+    assert of_questions(document) == [
+        {"name": "m: a", "at": "/m/a", "type": "label", "choices": ["yes", "no"]},
+        {"name": "m: b/c", "at": "/m/b~1c", "type": "label", "choices": ["yes", "no"]},
+        {"name": "s", "at": "/s", "type": "label"},
+        {"name": "r", "at": "/r", "type": "number"},
+    ]
+
+
+def test_what_answers_contain_is_suggested():
+    rows = [
+        {
+            "answer": "fox" if n % 3 else None,
+            "seconds": n,
+            "note": f"text {n}",
+            "deep": {"tags": ["a", "b"][: n % 3], "boxes": [BOX]},
+        }
+        for n in range(30)
+    ] + [{"answer": "owl"}, "whole", 7]
+    found = {one.at: (one.type, one.choices, one.n_present, one.n_fitting) for one in suggest(rows)}
+    assert found["/answer"] == ("label", ["fox", None, "owl"], 31, 31)
+    assert found["/seconds"][:2] == ("number", None) and found["/note"][:2] == ("text", None)
+    assert found["/deep/tags"] == ("labels", ["a", "b"], 30, 30) and found["/deep/boxes"][0] == "boxes"
+    assert suggest(rows)[0].at == "/answer" and all(validate(one.declaration()) == [] for one in suggest(rows))
+    assert suggest([]) == [] and suggest([None, {}, {"a": {"b": {"c": {"d": 1}}}}]) == []
