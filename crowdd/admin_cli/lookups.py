@@ -13,7 +13,8 @@ from crowdd.errors import ConflictError, NotFoundError
 from crowdd.kinds.project import PROJECT
 from crowdd.requester import SYSTEM
 from crowdd.storage.accounts.rows import AccountPage
-from crowdd.storage.projects.rows import CountedCategory, ProjectPage
+from crowdd.storage.projects.list_rows import CountedCategory
+from crowdd.storage.projects.rows import ProjectPage
 
 T = TypeVar("T")
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import attrs
 
@@ -48,7 +47,7 @@ async def add(
     which: str,
     directory: Path,
     files: Sequence[Path],
-    choices: Mapping[str, Any],
+    choices: Mapping[str, object],
     report: Callable[[int], object],
 ) -> AddedMedia:
     """Copies the files that the newest open batch lacks, and closes it. ``report`` gets the number that are done."""

@@ -10,7 +10,7 @@ from twisted.internet.interfaces import IReactorTime
 
 
 @contextmanager
-def deadline(clock: IReactorTime, seconds: float, expired: Callable[..., object], *arguments: Any) -> Iterator[Any]:
+def deadline(clock: IReactorTime, seconds: float, expired: Callable[..., object], *arguments: object) -> Iterator[Any]:
     """Call ``expired(*arguments)`` if the block takes longer than ``seconds``. ``clock`` has ``callLater``.
 
     The block goes on: ``expired`` makes it end, for example by cancelling what it waits for. The block gets the timer,

@@ -35,14 +35,14 @@ class WorkerThread:
         """A thread beside this one, for work that takes long: what is short does not wait for it."""
         return WorkerThread(self._reactor, self._max_waiting)
 
-    async def do(self, work: Callable[..., T], *arguments: Any) -> T:
+    async def do(self, work: Callable[..., T], *arguments: object) -> T:
         """What the function gives or raises, called in a thread. Raises UnavailableError when too many calls wait."""
         if len(self._one.waiting) >= self._max_waiting:
             raise UnavailableError("Too many files are being processed. Try again in a moment.")
         done: T = await self._one.run(self._in_thread, work, *arguments)
         return done
 
-    async def do_soon(self, work: Callable[..., T], *arguments: Any) -> T:
+    async def do_soon(self, work: Callable[..., T], *arguments: object) -> T:
         """The same for what takes a fraction of a second: it does not wait for pictures; one at a time.
 
         The reactor waits at every system call for each thread that computes in Python.
@@ -50,7 +50,7 @@ class WorkerThread:
         done: T = await self._soon.run(self._in_thread, work, *arguments)
         return done
 
-    async def lay_out(self, work: Callable[..., T], *arguments: Any) -> T:
+    async def lay_out(self, work: Callable[..., T], *arguments: object) -> T:
         """The same for texts of people, with a rest after each. Raises UnavailableError when too many wait."""
         return await self._texts.run("", partial(self.do_soon, work, *arguments))
 
@@ -58,5 +58,5 @@ class WorkerThread:
         """Let the reactor serve others in the middle of a long loop."""
         await deferLater(self._reactor, 0)
 
-    def _in_thread(self, work: Callable[..., Any], *arguments: Any) -> Any:
+    def _in_thread(self, work: Callable[..., Any], *arguments: object) -> Any:
         return deferToThreadPool(self._reactor, self._reactor.getThreadPool(), work, *arguments)

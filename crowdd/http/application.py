@@ -137,7 +137,7 @@ def sharing(services: Services) -> Share:
     """How processes on one database fill windows together."""
 
     def share(name: str, window: Window) -> SharedWindow:
-        async def add(key: Any, end: int, more: int) -> int:
+        async def add(key: object, end: int, more: int) -> int:
             return await rate_counts.add(services.db, services.secrets.digest("rate", repr((name, key))), end, more)
 
         return SharedWindow(window, add, flush_every(window.limit))

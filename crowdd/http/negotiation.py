@@ -145,11 +145,11 @@ class Negotiator:
             "path": incoming.path,
         }
 
-    def _translated(self, context: Mapping[str, Any], locale: str) -> dict[str, Any]:
+    def _translated(self, context: Mapping[str, object], locale: str) -> dict[str, Any]:
         """The context with our own sentences in a language."""
         return {name: self._in_language(name, value, locale) for name, value in context.items()}
 
-    def _in_language(self, name: str, value: Any, locale: str) -> Any:
+    def _in_language(self, name: str, value: object, locale: str) -> Any:
         """Sentences, what is wrong with a form, and the reason of a refusal; programs get all that in English."""
         if isinstance(value, Sentence) or (name in _OURS and isinstance(value, str)):
             return self.languages.say(value, locale)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 from crowdd.errors import InvalidValueError
 from crowdd.languages import _
@@ -31,7 +31,7 @@ MAX_COLUMNS: Final = 500
 MAX_NAME: Final = 200  # characters
 
 
-def check(value: Any) -> dict[str, str]:
+def check(value: object) -> dict[str, str]:
     """The roles of columns. Raises InvalidValueError."""
     if not isinstance(value, dict):
         raise InvalidValueError(_("`info.column_roles` must be an object."))
@@ -51,7 +51,7 @@ def check(value: Any) -> dict[str, str]:
     return value
 
 
-def of(info: Mapping[str, Any]) -> dict[str, str]:
+def of(info: Mapping[str, object]) -> dict[str, str]:
     """The roles of the columns of a project with this ``info``."""
     found = info.get(COLUMN_ROLES)
     return found if isinstance(found, dict) else {}

@@ -230,7 +230,7 @@ class Kind:
             changes[name] = field.parse(value)
         return changes
 
-    def view(self, row: Mapping[str, Any], roles: frozenset[Role], base_url: str) -> Values:
+    def view(self, row: Mapping[str, object], roles: frozenset[Role], base_url: str) -> Values:
         """The row as a requester with these roles may see it, with its links.
 
         ``row`` has a value for every attribute. Attributes that they may not read are left out, but for those of

@@ -38,7 +38,7 @@ class Sentence(str):
     values: Mapping[str, Any]
 
 
-def _(message: str, /, **values: Any) -> str:
+def _(message: str, /, **values: object) -> str:
     """A Sentence; ``%(name)s`` in it stands for a value, and ``%%`` for a percent sign.
 
     A value that is a Sentence itself is said in the same language.
@@ -46,12 +46,12 @@ def _(message: str, /, **values: Any) -> str:
     return _sentence(message, None, 1, values)
 
 
-def ngettext(one: str, many: str, count: int, /, **values: Any) -> str:
+def ngettext(one: str, many: str, count: int, /, **values: object) -> str:
     """A Sentence that depends on a number, which is also the value ``num``."""
     return _sentence(one, many, count, {"num": count, **values})
 
 
-def _sentence(one: str, many: str | None, count: int, values: Mapping[str, Any]) -> Sentence:
+def _sentence(one: str, many: str | None, count: int, values: Mapping[str, object]) -> Sentence:
     made = Sentence((one if many is None or count == 1 else many) % values)
     made.one, made.many, made.number, made.values = one, many, count, values
     return made

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 from crowdd.languages.cldr import DIRECTIONS, NATIVE_NAMES
 
@@ -12,12 +12,12 @@ CONTENT_LANGUAGES: Final[Mapping[str, str]] = NATIVE_NAMES
 _TAG = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8}){0,3}")
 
 
-def is_tag(value: Any) -> bool:
+def is_tag(value: object) -> bool:
     """Whether it names a language as HTML does (BCP 47): en, pt-BR, zh-Hant."""
     return isinstance(value, str) and _TAG.fullmatch(value) is not None
 
 
-def language_of(info: Any) -> str:
+def language_of(info: object) -> str:
     """The language that a project's ``info`` names; "" when it names none."""
     tag = info.get("language") if isinstance(info, dict) else None
     return str(tag) if is_tag(tag) else ""

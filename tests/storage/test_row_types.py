@@ -15,7 +15,8 @@ from crowdd.kinds.result import RESULT
 from crowdd.kinds.task_run import TASK_RUN
 from crowdd.kinds.user import USER
 from crowdd.storage.accounts.rows import AccountPage, PersonRow, Session
-from crowdd.storage.projects.rows import CategoryRow, ProjectName, ProjectPage, ProjectRow
+from crowdd.storage.projects.list_rows import CategoryRow, ProjectName
+from crowdd.storage.projects.rows import ProjectPage, ProjectRow
 from crowdd.storage.tasks.rows import ListedRun, ResultRow, TaskRunRow
 
 

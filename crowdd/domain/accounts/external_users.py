@@ -81,7 +81,7 @@ def signing_key(secrets: Secrets, secret_key: str) -> bytes:
     return secrets.digest("external token", secret_key)
 
 
-def _require_user(claims: Mapping[str, Any], uid: str, *, named: bool) -> None:
+def _require_user(claims: Mapping[str, object], uid: str, *, named: bool) -> None:
     """Passes for the user whom a token names, and for everybody when it may name none."""
     if named and "external_uid" not in claims:
         hint = "Ask for a token with external_uid."

@@ -42,7 +42,7 @@ class Outgoing:
     """
 
     def __init__(
-        self, reactor: IReactor, allowed: Iterable[str], resolve: Resolve | None = None, trust_root: Any = None
+        self, reactor: IReactor, allowed: Iterable[str], resolve: Resolve | None = None, trust_root: object = None
     ) -> None:
         self._reactor = reactor
         self._allowed = frozenset(endpoint for word in allowed for endpoint in endpoints(word))
@@ -193,7 +193,7 @@ class _Receiver:
         self.done: Deferred[Sequence[str]] = Deferred()
         self._found: list[str] = []
 
-    def resolutionBegan(self, resolutionInProgress: Any) -> None:
+    def resolutionBegan(self, resolutionInProgress: object) -> None:
         """Nothing to note."""
 
     def addressResolved(self, address: Any) -> None:

@@ -13,7 +13,7 @@ from crowdd.languages import _
 from crowdd.requester import Requester
 from crowdd.storage.database import Database
 from crowdd.storage.projects import palette
-from crowdd.storage.projects.rows import NumberedTask, OwnProject, ProjectName
+from crowdd.storage.projects.list_rows import NumberedTask, OwnProject, ProjectName
 
 MAX_PROJECTS: Final = 50
 MAX_RECENT, MAX_WORDS, MAX_CHARACTERS = 8, 8, 200

@@ -16,8 +16,8 @@ from crowdd.languages import _
 from crowdd.requester import Requester
 from crowdd.storage.database import Transactions
 from crowdd.storage.projects import project_lists, projects
+from crowdd.storage.projects.list_rows import CategoryRow, ListedProject
 from crowdd.storage.projects.project_lists import ProjectFilter
-from crowdd.storage.projects.rows import CategoryRow, ListedProject
 
 PER_PAGE: Final = 20
 MAX_WORDS, MAX_CHARACTERS = 8, 200

@@ -38,7 +38,8 @@ from crowdd.storage.core.keyset import Keyset, KeysetPage
 from crowdd.storage.core.rows import AuditEntry
 from crowdd.storage.database import Database, Row, Transactions
 from crowdd.storage.projects import project_lists, projects
-from crowdd.storage.projects.rows import CategoryRow, ListedProject, ProjectPage, ProjectSummary
+from crowdd.storage.projects.list_rows import CategoryRow, ListedProject, ProjectSummary
+from crowdd.storage.projects.rows import ProjectPage
 from crowdd.storage.tasks import changes, tasks
 from crowdd.values import Values
 

@@ -9,7 +9,7 @@ from crowdd.kinds.kind import outward
 from crowdd.kinds.project import PROJECT
 from crowdd.kinds.user import USER
 from crowdd.storage.accounts.rows import PersonRow
-from crowdd.storage.projects.rows import ProjectSummary
+from crowdd.storage.projects.list_rows import ProjectSummary
 from crowdd.values import Values
 
 _SUMMARY = (

@@ -24,7 +24,7 @@ from crowdd.storage.core.keyset import Keyset, KeysetPage
 from crowdd.storage.core.rows import AuditEntry, SecurityEntry
 from crowdd.storage.database import Database, Row, Transactions
 from crowdd.storage.projects import categories, project_administration, projects
-from crowdd.storage.projects.rows import AdministeredProject, CountedCategory, ProjectSummary
+from crowdd.storage.projects.list_rows import AdministeredProject, CountedCategory, ProjectSummary
 from crowdd.storage.server import dashboard, jobs
 from crowdd.storage.server.rows import JobState
 from crowdd.values import Values

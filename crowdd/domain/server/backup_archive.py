@@ -50,7 +50,7 @@ class Writer:
         self._report = report
         self.counts = {"files": 0, "file_bytes": 0, "dump_bytes": 0}
 
-    def header(self, header: Mapping[str, Any]) -> None:
+    def header(self, header: Mapping[str, object]) -> None:
         """Versions and rows."""
         _add(self._tar, "header.json", orjson.dumps({**header, "format": FORMAT}))
 
@@ -86,7 +86,7 @@ class Writer:
             self.counts["dump_bytes"] += len(part)
             self._report("bytes of the database", self.counts["dump_bytes"])
 
-    def end(self, passphrase: str, secret: Mapping[str, Any]) -> None:
+    def end(self, passphrase: str, secret: Mapping[str, object]) -> None:
         """The manifest, and what is encrypted."""
         written = {"bytes": self._out.written, "sha256": self._out.digest.hexdigest()}
         manifest = orjson.dumps({"format": FORMAT, **written, **self.counts}, option=orjson.OPT_SORT_KEYS)
@@ -184,7 +184,7 @@ def _readable() -> Iterator[None]:
         raise ArchiveError(f"{words} ({error}). Use another backup.") from None
 
 
-def _require_format(header: Mapping[str, Any]) -> None:
+def _require_format(header: Mapping[str, object]) -> None:
     if header.get("format") != FORMAT:
         raise ArchiveError(
             f"The archive has format {header.get('format')}, but this crowdd reads format {FORMAT}. "

@@ -26,7 +26,7 @@ CHUNK = 1000  # tasks in a transaction
 Aside = Callable[..., Awaitable[Any]]  # calls a function with arguments, and has what it gives
 
 
-async def _at_once(work: Callable[..., Any], *arguments: Any) -> Any:
+async def _at_once(work: Callable[..., Any], *arguments: object) -> Any:
     return work(*arguments)
 
 
@@ -85,7 +85,7 @@ class FolderUploads:
         self._uploads, self._folder, self._project_id, self._aside = services.uploads, folder, project_id, aside
         self._addresses: dict[str, str] = {}
 
-    async def replaced_in(self, info: Any) -> Any:
+    async def replaced_in(self, info: object) -> Any:
         """The value with the addresses of files in the places of their paths."""
         found = await self._aside(self._folder.named_in, info, self._address)
         await self._count()
@@ -103,13 +103,13 @@ class FolderUploads:
 
         await self._db.transaction(work)
 
-    async def next(self, rest: Iterator[dict[str, Any]]) -> list[Values]:
+    async def next(self, rest: Iterator[dict[str, object]]) -> list[Values]:
         """The next tasks, as many as one transaction takes, with the addresses of their files."""
         found = list(await self._aside(self._next, rest))
         await self._count()
         return found
 
-    def _next(self, rest: Iterator[dict[str, Any]]) -> list[Values]:
+    def _next(self, rest: Iterator[dict[str, object]]) -> list[Values]:
         named_in = self._folder.named_in
         return [{**values, "info": named_in(values["info"], self._address)} for values in islice(rest, CHUNK)]
 

@@ -63,7 +63,7 @@ def left_behind(kind: str, columns: list[str]) -> list[str]:
     return [name for name in columns if name not in kept and not name.startswith("info_")]
 
 
-def task_of(values: Mapping[str, Any]) -> dict[str, Any]:
+def task_of(values: Mapping[str, object]) -> dict[str, Any]:
     """The values of a new task as the exported one had them; ``source`` and ``original`` are its project and its id.
 
     Both are None where the file has none. Raises InvalidValueError.
@@ -75,7 +75,7 @@ def task_of(values: Mapping[str, Any]) -> dict[str, Any]:
     return {**made, "source": None, "original": None, **origin}
 
 
-def answer_of(values: Mapping[str, Any], pseudonym: Callable[[int, str], str], latest: datetime) -> dict[str, Any]:
+def answer_of(values: Mapping[str, object], pseudonym: Callable[[int, str], str], latest: datetime) -> dict[str, Any]:
     """An answer as ``storage.transfer.imports.add_answers`` takes it. ``pseudonym(project, volunteer)`` names the new
     volunteer.
 
@@ -102,7 +102,7 @@ def answer_of(values: Mapping[str, Any], pseudonym: Callable[[int, str], str], l
     }
 
 
-def result_of(values: Mapping[str, Any]) -> dict[str, Any]:
+def result_of(values: Mapping[str, object]) -> dict[str, Any]:
     """A result as ``domain.tasks.results.fill_exported`` takes it. ``info`` None: there is nothing to fill in.
 
     Raises InvalidValueError.
@@ -116,7 +116,7 @@ def result_of(values: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _result_info(values: Mapping[str, Any]) -> Any:
+def _result_info(values: Mapping[str, object]) -> Any:
     """``info`` as it was. Where an export of PyBossa mixes rows with and without keys, an empty cell is a key less."""
     if values.get("info") not in ("", None):
         return _info(values)
@@ -124,11 +124,11 @@ def _result_info(values: Mapping[str, Any]) -> Any:
     return _info(keys) if keys else None
 
 
-def _or_none(value: Any) -> Any:
+def _or_none(value: object) -> Any:
     return None if value == "" else value
 
 
-def _volunteer(values: Mapping[str, Any], run: int) -> str:
+def _volunteer(values: Mapping[str, object], run: int) -> str:
     """Who gave an answer, as far as the file tells: all answers of one volunteer have the same text."""
     for name in ("volunteer", "user_id", "external_uid", "user_ip"):
         if values.get(name) not in ("", None):
@@ -136,7 +136,7 @@ def _volunteer(values: Mapping[str, Any], run: int) -> str:
     return f"run {run}"
 
 
-def _field(values: Mapping[str, Any], name: str, value: Any, kind: Kind = TASK_RUN) -> Any:
+def _field(values: Mapping[str, object], name: str, value: object, kind: Kind = TASK_RUN) -> Any:
     if value is None:
         return None
     try:
@@ -145,14 +145,14 @@ def _field(values: Mapping[str, Any], name: str, value: Any, kind: Kind = TASK_R
         raise InvalidValueError(f"{name} {error}.") from None
 
 
-def _time(values: Mapping[str, Any], name: str) -> datetime:
+def _time(values: Mapping[str, object], name: str) -> datetime:
     try:
         return _TIME.parse(values.get(name))
     except InvalidValueError:
         raise InvalidValueError(_("`%(name)s` is not a time.", name=name)) from None
 
 
-def _id(values: Mapping[str, Any], name: str) -> int:
+def _id(values: Mapping[str, object], name: str) -> int:
     value = values.get(name)
     number = int(value) if isinstance(value, str) and value.isascii() and value.isdigit() else value
     if not isinstance(number, int) or isinstance(number, bool) or not 0 < number <= _MAX_ID:
@@ -160,7 +160,7 @@ def _id(values: Mapping[str, Any], name: str) -> int:
     return number
 
 
-def _info(values: Mapping[str, Any]) -> Any:
+def _info(values: Mapping[str, object]) -> Any:
     """``info`` as it was. In a table it is JSON, or a bare text; without it, its keys have columns of their own."""
     if "info" not in values:
         return {name.removeprefix("info_"): _plain(value) for name, value in values.items() if name.startswith("info_")}
@@ -173,7 +173,7 @@ def _info(values: Mapping[str, Any]) -> Any:
         return _plain(info)
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> Any:
     """A text without the apostrophe that an export puts before what looks like a formula."""
     if isinstance(value, str) and value.startswith("'") and harmless(value[1:]) == value:
         return value[1:]

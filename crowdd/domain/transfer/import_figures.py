@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from crowdd.domain.transfer.import_reader import Chunk
 from crowdd.languages import _
@@ -25,7 +24,7 @@ def figures() -> tuple[str, ...]:
     return ("rows", "added", "updated", "present", "twice", "kept", "refused", "empty")
 
 
-def tally(chunk: Chunk, fates: Sequence[str], refused: Sequence[Any]) -> dict[str, int]:
+def tally(chunk: Chunk, fates: Sequence[str], refused: Sequence[object]) -> dict[str, int]:
     """The figures of a chunk whose rows have these fates."""
     n = Counter(fates)
     return {
@@ -49,7 +48,7 @@ def refusals(chunk: Chunk, fates: Sequence[str]) -> list[Values]:
     ]
 
 
-def _ids(taken: Mapping[str, Any]) -> str:
+def _ids(taken: Mapping[str, object]) -> str:
     row_id = taken["run"] if "run" in taken else taken["result"]
     return f"task_id {taken['task']}" if row_id is None else f"id {row_id}, task_id {taken['task']}"
 

@@ -158,7 +158,7 @@ class RowReader:
             return self._keyed(task, plan.key)
         return task if self._digests.add(digest_of(task["info"])) or plan.again else None
 
-    def _exported(self, task: dict[str, Any]) -> dict[str, Any] | None:
+    def _exported(self, task: dict[str, object]) -> dict[str, Any] | None:
         digest = digest_of(task["info"])
         first = self._digests.add(digest)
         if task["original"] is None:
@@ -169,14 +169,14 @@ class RowReader:
             self._repeated[digest] += 1
         return {**task, "nth": self._repeated[digest]}
 
-    def _result(self, result: dict[str, Any]) -> dict[str, Any] | None:
+    def _result(self, result: dict[str, object]) -> dict[str, Any] | None:
         if not self._digests.add(digest_of([result["source"], result["task"], result["result"], result["info"]])):
             return None
         if result["last"] and not self._keys.add(digest_of([result["source"], result["task"]])):
             raise InvalidValueError(_("A row above it is the result of the same task."))
         return result
 
-    def _keyed(self, task: dict[str, Any], name: str) -> dict[str, Any] | None:
+    def _keyed(self, task: dict[str, object], name: str) -> dict[str, Any] | None:
         key = key_of(task["info"], name)
         if self._keys.add(digest_of(key)):
             self._digests.add(digest_of([task["info"], task["given"], task["n_answers"]]))
@@ -194,7 +194,7 @@ class RowReader:
                 chunk.seen.append(key)
 
 
-def digest_of(value: Any) -> int:
+def digest_of(value: object) -> int:
     """A digest of a JSON value, whatever the order of its keys."""
     text = orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
     return int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "big")

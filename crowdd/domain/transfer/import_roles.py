@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from crowdd.errors import InvalidValueError
 from crowdd.kinds import column_roles
@@ -19,7 +18,7 @@ from crowdd.values import Values
 _REMOVED = ""  # the role of a column that shall have none
 
 
-def checked(roles: Any, columns: Sequence[str]) -> dict[str, str]:
+def checked(roles: object, columns: Sequence[str]) -> dict[str, str]:
     """The roles that an owner chose for columns of a file, "" for none. Raises InvalidValueError."""
     if not isinstance(roles, Mapping):
         raise InvalidValueError(_("`roles` must be an object."))
@@ -30,7 +29,7 @@ def checked(roles: Any, columns: Sequence[str]) -> dict[str, str]:
     return dict(roles)
 
 
-def merged(before: Any, chosen: Mapping[str, str]) -> dict[str, str]:
+def merged(before: object, chosen: Mapping[str, str]) -> dict[str, str]:
     """The roles of a project once those of a file are chosen. Raises InvalidValueError for too many."""
     known = before if isinstance(before, Mapping) else {}
     roles = {name: role for name, role in {**known, **chosen}.items() if role != _REMOVED}

@@ -29,7 +29,7 @@ def usual(format_: str, columns: list[str]) -> dict[str, str]:
     return uses
 
 
-def checked(uses: Any, columns: list[str]) -> dict[str, str]:
+def checked(uses: object, columns: list[str]) -> dict[str, str]:
     """The uses of all columns. Raises InvalidValueError for two that become the same, and for what nobody knows."""
     if not isinstance(uses, Mapping):
         raise InvalidValueError(_("`uses` must be an object."))
@@ -60,7 +60,7 @@ def require_key(key: str | None, uses: Mapping[str, str]) -> None:
         raise InvalidValueError(_("The key column %(name)s must be kept as task data.", name=key[:100]))
 
 
-def key_of(info: Any, name: str) -> str:
+def key_of(info: object, name: str) -> str:
     """The value by which a row is found again. Raises InvalidValueError where it has none."""
     value = info.get(name) if isinstance(info, Mapping) else None
     if value in ("", None):
@@ -74,7 +74,7 @@ def key_of(info: Any, name: str) -> str:
     return text
 
 
-def task_of(values: Mapping[str, Any], uses: Mapping[str, str], n_answers: int | None = None) -> dict[str, Any]:
+def task_of(values: Mapping[str, object], uses: Mapping[str, str], n_answers: int | None = None) -> dict[str, Any]:
     """The values of a new task (info, n_answers, priority_0, quorum, calibration) for a row.
 
     ``given`` names the attributes that the row has itself; ``n_answers`` is for rows that have none. A column that was
@@ -94,7 +94,7 @@ def task_of(values: Mapping[str, Any], uses: Mapping[str, str], n_answers: int |
     return new_task(info, given, n_answers)
 
 
-def new_task(info: Any, given: Mapping[str, Any], n_answers: int | None = None) -> dict[str, Any]:
+def new_task(info: object, given: Mapping[str, object], n_answers: int | None = None) -> dict[str, Any]:
     """The values of a task with these attributes, the others as usual; ``given`` has the names. InvalidValueError."""
     usual_ = {} if n_answers is None else {"n_answers": n_answers}
     try:

@@ -342,7 +342,7 @@ async def note_import(tx: Database, who: Requester, row: PendingImport) -> None:
     await audit.write(tx, who, "import", "project", row["project_id"], project_id=row["project_id"], after=after)
 
 
-def _inspect(path: Path, dialect: Mapping[str, Any] | None) -> Inspected:
+def _inspect(path: Path, dialect: Mapping[str, object] | None) -> Inspected:
     rows = 0
 
     def count(_row: FileRow) -> None:
@@ -355,7 +355,7 @@ def _inspect(path: Path, dialect: Mapping[str, Any] | None) -> Inspected:
     return task_files.inspect(path, SHOWN_ROWS, chosen, count)
 
 
-def _has_origins(taken: Sequence[Mapping[str, Any]]) -> bool:
+def _has_origins(taken: Sequence[Mapping[str, object]]) -> bool:
     return bool(taken) and taken[0].get("original") is not None
 
 

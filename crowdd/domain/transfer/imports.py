@@ -435,7 +435,7 @@ def _checked(choices: Choices) -> Values:
     return made
 
 
-def _require_no_key(wanted: Mapping[str, Any], found: PendingImport) -> None:
+def _require_no_key(wanted: Mapping[str, object], found: PendingImport) -> None:
     """Raises InvalidValueError for a key column of an export."""
     if wanted["key_name"] and wanted["kind"] == found["kind"] and found["kind"] not in ("", import_exports.TABLE):
         raise InvalidValueError(_("An export has no key column: its tasks are identified by their ids."))

@@ -48,12 +48,12 @@ class Folder:
         """The tasks in the order of the file: values of info, n_answers, priority_0, quorum, calibration."""
         return (values for _place, values in _tasks(self.path, self.n_answers))
 
-    def named_in(self, value: Any, address: Callable[[str], str]) -> Any:
+    def named_in(self, value: object, address: Callable[[str], str]) -> Any:
         """The JSON value with each text that is the path of a file replaced by what ``address`` says of it."""
         return texts_changed(value, lambda text: address(text) if text in self.files else text)
 
 
-def texts_changed(value: Any, change: Callable[[str], str]) -> Any:
+def texts_changed(value: object, change: Callable[[str], str]) -> Any:
     """The JSON value with each of its texts as ``change`` makes it; keys stay."""
     if isinstance(value, str):
         return change(value)

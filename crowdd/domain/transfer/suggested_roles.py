@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 _PICTURE = re.compile(r"\.(?:jpe?g|png|gif|webp|tiff?|svg|bmp|avif|heic)(?:[?#].*)?$", re.IGNORECASE)
 _SOUND = re.compile(r"\.(?:mp3|wav|ogg|oga|opus|flac|m4a|aac)(?:[?#].*)?$", re.IGNORECASE)
@@ -58,7 +58,7 @@ _NAMES: Final[Mapping[str, frozenset[str]]] = {
 }
 
 
-def suggested(columns: Sequence[str], sample: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+def suggested(columns: Sequence[str], sample: Sequence[Mapping[str, object]]) -> dict[str, str]:
     """The likely roles of columns (``kinds.column_roles``), for a file with these first rows; most have none.
 
     A role of which a task has one only (a title, a latitude) is suggested once, for the first column that fits best.

@@ -7,7 +7,7 @@ them with its owner's cookie, so a browser gets a page with a button that posts 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import Any, TypedDict
+from typing import TypedDict
 
 import attrs
 
@@ -49,7 +49,7 @@ class Confirm:
         Raises ForbiddenError for other callers that want JSON.
         """
 
-        async def asked(incoming: Incoming, **names: Any) -> Response:
+        async def asked(incoming: Incoming, **names: object) -> Response:
             if self.acts(incoming):
                 return await handler(incoming, **names)
             return self.page(incoming, await ask(**names))

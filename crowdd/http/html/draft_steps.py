@@ -35,7 +35,7 @@ _PAGES: Final[Mapping[Name, str]] = {
 }
 
 
-def data_page(info: Mapping[str, Any]) -> str:
+def data_page(info: Mapping[str, object]) -> str:
     """Where a draft gets its tasks: files where its questions show some, otherwise tables."""
     return "tasks/media" if any(question_columns(info.get(QUESTIONS)).values()) else "tasks/import"
 

@@ -200,18 +200,18 @@ def source(info: Mapping[str, Any], kind: Kind) -> str:
     return question_page.document(info) if kind in ("newtask", "task") else ""
 
 
-def is_written(info: Mapping[str, Any], kind: Kind) -> bool:
+def is_written(info: Mapping[str, object], kind: Kind) -> bool:
     """Whether a page shows HTML of the owner, which may use the libraries of the frame."""
     found = info.get(_SOURCES[kind])
     return isinstance(found, str) and bool(found.strip())
 
 
-def guided(info: Mapping[str, Any]) -> bool:
+def guided(info: Mapping[str, object]) -> bool:
     """Whether the tutorial is the guided one: a project's own HTML comes before it."""
     return not source(info, "tutorial") and info.get(TUTORIAL.name) is not None
 
 
-def has(info: Mapping[str, Any], kind: Kind) -> bool:
+def has(info: Mapping[str, object], kind: Kind) -> bool:
     """Whether a project has something to show on a page."""
     return bool(source(info, kind).strip()) or (kind == "tutorial" and guided(info))
 

@@ -30,7 +30,7 @@ def document(info: Mapping[str, Any], *, indented: bool = False) -> str:
     )
 
 
-def _json(value: Any, indented: bool) -> str:
+def _json(value: object, indented: bool) -> str:
     """JSON that ends no script element, whatever texts say."""
     return orjson.dumps(value, option=orjson.OPT_INDENT_2 if indented else 0).decode().replace("<", "\\u003c")
 

@@ -84,7 +84,7 @@ class RowList:
         return WithTable(table=drawn, page_links=_page_links(place, said, part, row_id))
 
 
-def outward_rows(rows: Sequence[Mapping[str, Any]]) -> list[Values]:
+def outward_rows(rows: Sequence[Mapping[str, object]]) -> list[Values]:
     """Rows as programs and templates get them."""
     return [{name: outward(value) for name, value in row.items()} for row in rows]
 
@@ -94,7 +94,7 @@ def page_csv(name: str, columns: Sequence[str], rows: Sequence[Values]) -> Bytes
     return table.as_csv(name, columns, [[row.get(column) for column in columns] for row in rows])
 
 
-def _page_links(place: Keyset, said: Filters, part: KeysetPage[Any], row_id: RowId) -> PageLinks:
+def _page_links(place: Keyset, said: Filters, part: KeysetPage[object], row_id: RowId) -> PageLinks:
     forward, back = ("before", "after") if place.descending else ("after", "before")
     first = table.query(said) if place.row is not None else None
     if not part.rows:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 import orjson
 
@@ -15,7 +15,7 @@ from crowdd.languages.content_languages import language_of
 _LESSON: Final = f"{AT}lesson/"
 
 
-def document(shown: ShownTutorial, info: Mapping[str, Any]) -> str:
+def document(shown: ShownTutorial, info: Mapping[str, object]) -> str:
     """The body of the frame. Steps show the questions in ``info``; without any they show their pictures only."""
     asked = info.get(QUESTIONS)
     about = {"list": asked, "language": language_of(info), **shown}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 from urllib.parse import quote
 
 from crowdd.domain.accounts.accounts import Accounts
@@ -192,7 +191,7 @@ def _path(owner: str, collection_id: int | None = None) -> str:
     return f"/account/{quote(owner)}/collections{'' if collection_id is None else f'/{collection_id}'}"
 
 
-def _task(row: Mapping[str, Any]) -> Values:
+def _task(row: Mapping[str, object]) -> Values:
     return {
         "note": row["note"],
         "task": {"id": row["task_id"], "info": row["info"]},
@@ -200,5 +199,5 @@ def _task(row: Mapping[str, Any]) -> Values:
     }
 
 
-def _without(row: Mapping[str, Any], name: str) -> Values:
+def _without(row: Mapping[str, object], name: str) -> Values:
     return {key: value for key, value in row.items() if key != name}

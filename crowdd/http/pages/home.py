@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, NotRequired, TypedDict
+from typing import NotRequired, TypedDict
 
 from crowdd.domain.accounts.accounts import Accounts
 from crowdd.domain.core.site import Site, WrittenText
@@ -101,5 +101,5 @@ class HomePages:
         return Redirect("/")
 
 
-def _category(row: Mapping[str, Any]) -> Values:
+def _category(row: Mapping[str, object]) -> Values:
     return {field.name: outward(row[field.name]) for field in CATEGORY.fields}

@@ -16,7 +16,7 @@ from crowdd.http.routing import Route, get
 from crowdd.kinds.types import clean_text
 from crowdd.languages import Languages, _
 from crowdd.requester import Requester
-from crowdd.storage.projects.rows import ProjectName
+from crowdd.storage.projects.list_rows import ProjectName
 
 Destinations = Sequence[tuple[str, str]]
 """Pairs of an address, or its end, and its English name."""

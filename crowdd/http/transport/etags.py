@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from typing import Any
 
 import orjson
 
@@ -15,7 +14,7 @@ from crowdd.http.transport.request_headers import matches
 _FLEETING = frozenset({"last_activity"})
 
 
-def etag(value: Any) -> str:
+def etag(value: object) -> str:
     """The entity tag of a JSON value as this requester sees it."""
     if isinstance(value, Mapping):
         value = {name: inner for name, inner in value.items() if name not in _FLEETING}
@@ -27,7 +26,7 @@ def etag_of(text: bytes) -> str:
     return f'"{hashlib.sha256(text).hexdigest()[:32]}"'
 
 
-def require_match(header: str, view: Mapping[str, Any]) -> None:
+def require_match(header: str, view: Mapping[str, object]) -> None:
     """Passes when the header is empty or names what the object is now; raises PreconditionError otherwise."""
     if header and not matches(header, etag(view)):
         hint = "GET the object again and repeat the change with its new ETag."

@@ -32,10 +32,10 @@ def _parts() -> dict[str, Option]:
     """The parts of a document, with names of its own. Groups come before the entries that name them."""
     groups, entries = Names(), Names()
 
-    def check_group(value: Any, path: str) -> Problems:
+    def check_group(value: object, path: str) -> Problems:
         return check_object(value, path, _group(groups))
 
-    def check_entry(value: Any, path: str) -> Problems:
+    def check_entry(value: object, path: str) -> Problems:
         return check_object(value, path, _entry(entries, groups))
 
     return {

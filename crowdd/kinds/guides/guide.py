@@ -59,7 +59,7 @@ class Guide:
         return list(islice(self.check(document), _MAX_PROBLEMS))
 
 
-def _check_markdown(value: Any, path: str) -> Problems:
+def _check_markdown(value: object, path: str) -> Problems:
     return check_text(value, path, MAX_WORDS)
 
 
@@ -81,7 +81,7 @@ UPLOAD: Final = Option(
 PICTURE_PARTS: Final = {"url": UPLOAD, "description": TEXT, "credit": TEXT}
 
 
-def _check_picture(value: Any, path: str) -> Problems:
+def _check_picture(value: object, path: str) -> Problems:
     return check_object(value, path, PICTURE_PARTS)
 
 
@@ -102,7 +102,7 @@ class Names:
         """A name that is known."""
         return Option(self._check_known, {"$ref": "#/$defs/name"})
 
-    def _check(self, value: Any, path: str) -> Problems:
+    def _check(self, value: object, path: str) -> Problems:
         if not isinstance(value, str) or not NAME.fullmatch(value):
             yield Problem(path, _("A name has 1 to 40 lower-case letters, digits and _, and begins with a letter."))
         elif value in self.known:
@@ -110,7 +110,7 @@ class Names:
         else:
             self.known.add(value)
 
-    def _check_known(self, value: Any, path: str) -> Problems:
+    def _check_known(self, value: object, path: str) -> Problems:
         if not isinstance(value, str) or value not in self.known:
             yield Problem(path, _("“%(name)s” is not defined in this document.", name=str(value)[:100]))
 
@@ -118,7 +118,7 @@ class Names:
 def list_of(part: Callable[[Any, str], Problems], schema: Schema, minimum: int, maximum: int) -> Option:
     """A list of ``minimum`` to ``maximum`` entries."""
 
-    def check(value: Any, path: str) -> Problems:
+    def check(value: object, path: str) -> Problems:
         if not isinstance(value, list) or not minimum <= len(value) <= maximum:
             yield Problem(path, _("List %(min)s to %(max)s entries.", min=minimum, max=maximum))
             return
@@ -128,7 +128,7 @@ def list_of(part: Callable[[Any, str], Problems], schema: Schema, minimum: int, 
     return Option(check, {"type": "array", "minItems": minimum, "maxItems": maximum, "items": schema})
 
 
-def _check_version(value: Any, path: str) -> Iterator[Problem]:
+def _check_version(value: object, path: str) -> Iterator[Problem]:
     if value != VERSION or isinstance(value, bool):
         yield Problem(path, _("The version of the format is %(version)s.", version=VERSION))
 

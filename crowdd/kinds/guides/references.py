@@ -48,7 +48,7 @@ def _gone(part: Values, sort: str, known: Any, path: str) -> Iterator[Problem]:
         yield Problem(at(path, sort), _("The questions have no medium “%(name)s”.", name=name))
 
 
-def _impossible(answers: list[Any], question: Values, path: str) -> Iterator[Problem]:
+def _impossible(answers: list[object], question: Values, path: str) -> Iterator[Problem]:
     """Known answers that the question cannot have any more."""
     kind = TYPES[question["type"]]
     values = kind.values(question) if kind.name != "ranking" else [one["value"] for one in question["choices"]]

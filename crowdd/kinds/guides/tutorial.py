@@ -32,17 +32,17 @@ _PIXELS: Final = number(0, 1_000_000)
 _RECTANGLE: Final = {name: needed(_PIXELS) for name in ("x", "y", "width", "height")}
 
 
-def _check_info(value: Any, path: str) -> Problems:
+def _check_info(value: object, path: str) -> Problems:
     if not isinstance(value, dict):
         yield Problem(path, _("This must be an object."))
 
 
-def _check_answer(value: Any, path: str) -> Problems:
+def _check_answer(value: object, path: str) -> Problems:
     if len(orjson.dumps(value)) > MAX_ANSWER_BYTES:
         yield Problem(path, _("An answer may have at most %(max)s bytes.", max=MAX_ANSWER_BYTES))
 
 
-def _check_rectangle(value: Any, path: str) -> Problems:
+def _check_rectangle(value: object, path: str) -> Problems:
     yield from check_object(value, path, _RECTANGLE)
 
 
@@ -50,7 +50,7 @@ _INFO: Final = Option(_check_info, {"type": "object"}, needed=True)
 _ACCEPTED: Final = needed(list_of(_check_answer, {}, 1, MAX_ACCEPTED))
 
 
-def _check_part(value: Any, path: str) -> Problems:
+def _check_part(value: object, path: str) -> Problems:
     """A part of the page: a question, a medium, or a rectangle on a medium."""
     names = Names().option()
     if isinstance(value, dict) and "question" in value:
@@ -75,7 +75,7 @@ def _check_known(names: Names) -> dict[str, Option]:
     return {"question": names.option(), **parts}
 
 
-def _check_practice(value: Any, path: str) -> Problems:
+def _check_practice(value: object, path: str) -> Problems:
     names = Names()
     known = list_of(lambda one, here: check_object(one, here, _check_known(names)), {}, 1, MAX_CHECKS)
     yield from known.check(value, path)
@@ -107,7 +107,7 @@ def _parts() -> dict[str, Option]:
     """The parts of a document, with names of its own. Tasks come before the steps that name them."""
     tasks, steps = Names(), Names()
 
-    def check_step(value: Any, path: str) -> Problems:
+    def check_step(value: object, path: str) -> Problems:
         yield from check_object(value, path, _step(steps, tasks))
         if not isinstance(value, dict):
             return

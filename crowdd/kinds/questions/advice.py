@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 import attrs
 
@@ -36,7 +35,7 @@ def _of_step(step: Values, path: str, columns: Columns) -> Iterator[Problem]:
     yield from _keys(step, path)
 
 
-def _column(source: Any, path: str, columns: Columns) -> Iterator[Problem]:
+def _column(source: object, path: str, columns: Columns) -> Iterator[Problem]:
     name = source.get("column") if isinstance(source, dict) else None
     if not isinstance(name, str) or not columns.n_tasks:
         return

@@ -86,7 +86,7 @@ def _meant(question: Values) -> Any:
     return found
 
 
-def count_fits(after: Values, answers: Iterable[Any], names: Iterable[str]) -> list[Fit]:
+def count_fits(after: Values, answers: Iterable[object], names: Iterable[str]) -> list[Fit]:
     """How stored answers fit the questions of a valid list, for each of these names that an answer has.
 
     The values of a question that is not in the list do not fit.

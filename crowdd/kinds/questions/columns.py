@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
 
-
-def columns_of(document: Any) -> list[str]:
+def columns_of(document: object) -> list[str]:
     """The columns that sources and descriptions name, each once, in order; none for what is no list of questions."""
     return list(dict.fromkeys(_named(document)))
 
 
-def _named(value: Any) -> list[str]:
+def _named(value: object) -> list[str]:
     if isinstance(value, list):
         return [name for each in value for name in _named(each)]
     if not isinstance(value, dict):

@@ -43,7 +43,7 @@ def fits(schema: Schema, value: Any) -> bool:
     return not is_number(value) or _within(schema, value, "minimum", "maximum")
 
 
-def _same(one: Any, other: Any) -> bool:
+def _same(one: object, other: object) -> bool:
     """Equal, and both or neither a truth value: in Python, True is 1."""
     return one == other and isinstance(one, bool) is isinstance(other, bool)
 
@@ -60,14 +60,14 @@ def _text(schema: Schema, value: str) -> bool:
     return _within(schema, len(value), "minLength", "maxLength")
 
 
-def _array(schema: Schema, value: list[Any]) -> bool:
+def _array(schema: Schema, value: list[object]) -> bool:
     if schema.get("uniqueItems") and any(each in value[:nth] for nth, each in enumerate(value)):
         return False
     items = schema.get("items", {})
     return _within(schema, len(value), "minItems", "maxItems") and all(fits(items, each) for each in value)
 
 
-def _object(schema: Schema, value: Mapping[str, Any]) -> bool:
+def _object(schema: Schema, value: Mapping[str, object]) -> bool:
     properties = schema.get("properties", {})
     if not all(name in value for name in schema.get("required", ())):
         return False

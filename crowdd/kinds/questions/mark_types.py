@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from typing import Any, Final
+from typing import Final
 
 from crowdd.kinds.questions.options import Option, Problem, at, choices, closed, integer, values_of
 from crowdd.kinds.questions.question_type import QuestionType
@@ -19,7 +19,7 @@ _PICTURES: Final = frozenset({"picture", "zoom_picture"})
 _HEX: Final = re.compile("#[0-9a-fA-F]{6}")
 
 
-def _check_colour(value: Any, path: str) -> Iterator[Problem]:
+def _check_colour(value: object, path: str) -> Iterator[Problem]:
     if not isinstance(value, str) or not _HEX.fullmatch(value):
         yield Problem(path, _("This must be a colour such as #0b3f63."))
 

@@ -83,7 +83,7 @@ def closed(properties: dict[str, Schema], needs: tuple[str, ...] = ()) -> Schema
     return {"type": "object", "properties": properties, "additionalProperties": False, **required}
 
 
-def check_object(value: Any, path: str, options: dict[str, Option]) -> Problems:
+def check_object(value: object, path: str, options: dict[str, Option]) -> Problems:
     """What is wrong with an object of options."""
     if not isinstance(value, dict):
         yield Problem(path, _("This must be an object."))
@@ -107,14 +107,14 @@ def object_schema(options: dict[str, Option]) -> Schema:
 # ---------------------------------------------------------------------------------------------------------------- texts
 
 
-def _check_words(value: Any, path: str, maximum: int) -> Problems:
+def _check_words(value: object, path: str, maximum: int) -> Problems:
     if not isinstance(value, str) or not value.strip():
         yield Problem(path, _("Write a text here."))
     elif len(value) > maximum:
         yield Problem(path, _("This may have at most %(max)s characters (got %(size)s).", max=maximum, size=len(value)))
 
 
-def check_text(value: Any, path: str, maximum: int = MAX_TEXT) -> Problems:
+def check_text(value: object, path: str, maximum: int = MAX_TEXT) -> Problems:
     """A text, or an object of texts by language, of at most ``maximum`` characters each."""
     if not isinstance(value, dict):
         yield from _check_words(value, path, maximum)
@@ -146,7 +146,7 @@ TEXT: Final = Option(check_text, {"$ref": "#/$defs/text"}, control="text")
 TEXT_SCHEMA: Final[Schema] = text_schema()
 
 
-def _check_unsure(value: Any, path: str) -> Problems:
+def _check_unsure(value: object, path: str) -> Problems:
     return iter(()) if isinstance(value, bool) else check_text(value, path)
 
 
@@ -156,7 +156,7 @@ UNSURE: Final = Option(_check_unsure, {"anyOf": [{"type": "boolean"}, {"$ref": "
 # -------------------------------------------------------------------------------------------------- addresses, sources
 
 
-def _check_address(value: Any, path: str) -> Problems:
+def _check_address(value: object, path: str) -> Problems:
     if not isinstance(value, str) or len(value) > _MAX_ADDRESS or not _ADDRESS.fullmatch(value):
         yield Problem(path, _("This must be a web address, or a path of this site such as /uploads/…"))
 
@@ -168,7 +168,7 @@ ADDRESS: Final = Option(
 )
 
 
-def _check_column(value: Any, path: str) -> Problems:
+def _check_column(value: object, path: str) -> Problems:
     if not isinstance(value, str) or not 1 <= len(value) <= _MAX_COLUMN:
         yield Problem(path, _("Name a column of the tasks, in 1 to %(max)s characters.", max=_MAX_COLUMN))
 
@@ -176,7 +176,7 @@ def _check_column(value: Any, path: str) -> Problems:
 COLUMN: Final = Option(_check_column, {"type": "string", "minLength": 1, "maxLength": _MAX_COLUMN})
 
 
-def _check_source(value: Any, path: str) -> Problems:
+def _check_source(value: object, path: str) -> Problems:
     if isinstance(value, dict) and len(value) == 1 and next(iter(value)) in ("column", "url"):
         yield from check_object(value, path, {"column": COLUMN, "url": ADDRESS})
     else:
@@ -189,7 +189,7 @@ SOURCE_SCHEMA: Final[Schema] = {
 }
 
 
-def _check_sources(value: Any, path: str) -> Problems:
+def _check_sources(value: object, path: str) -> Problems:
     if not isinstance(value, list) or not 1 <= len(value) <= _MAX_SOURCES:
         yield Problem(path, _("List 1 to %(max)s sources.", max=_MAX_SOURCES))
         return
@@ -206,7 +206,7 @@ SOURCES: Final = Option(
 )
 
 
-def _check_description(value: Any, path: str) -> Problems:
+def _check_description(value: object, path: str) -> Problems:
     column = isinstance(value, dict) and "column" in value
     return _check_source(value, path) if column else check_text(value, path)
 
@@ -220,7 +220,7 @@ DESCRIPTION: Final = Option(
 )
 
 
-def _check_help(value: Any, path: str) -> Problems:
+def _check_help(value: object, path: str) -> Problems:
     if isinstance(value, dict) and value.keys() & {"text", "picture"}:
         yield from check_object(value, path, {"text": TEXT, "picture": ADDRESS})
     else:
@@ -242,7 +242,7 @@ HELP: Final = Option(
 # -------------------------------------------------------------------------------------------------------------- figures
 
 
-def _check_boolean(value: Any, path: str) -> Problems:
+def _check_boolean(value: object, path: str) -> Problems:
     if not isinstance(value, bool):
         yield Problem(path, _("This must be true or false."))
 
@@ -268,7 +268,7 @@ def number(minimum: float = -1e15, maximum: float = 1e15, *, above: bool = False
 def integer(minimum: int, maximum: int) -> Option:
     """A whole number."""
 
-    def check(value: Any, path: str) -> Problems:
+    def check(value: object, path: str) -> Problems:
         if type(value) is not int or not minimum <= value <= maximum:
             yield Problem(path, _("This must be a whole number from %(min)s to %(max)s.", min=minimum, max=maximum))
 
@@ -287,7 +287,7 @@ def is_day(value: object) -> bool:
     return True
 
 
-def _check_day(value: Any, path: str) -> Problems:
+def _check_day(value: object, path: str) -> Problems:
     if not is_day(value):
         yield Problem(path, _("This must be a day such as 2026-02-28."))
 
@@ -299,7 +299,7 @@ def numbers(length: int, minimum: float, maximum: float) -> Option:
     """A list of so many numbers."""
     each = number(minimum, maximum)
 
-    def check(value: Any, path: str) -> Problems:
+    def check(value: object, path: str) -> Problems:
         if not isinstance(value, list) or len(value) != length:
             yield Problem(path, _("This must be a list of %(n)s numbers.", n=length))
             return
@@ -313,12 +313,12 @@ def numbers(length: int, minimum: float, maximum: float) -> Option:
 # -------------------------------------------------------------------------------------------------------------- choices
 
 
-def _check_value(value: Any, path: str) -> Problems:
+def _check_value(value: object, path: str) -> Problems:
     if not isinstance(value, str) or not 1 <= len(value) <= _MAX_VALUE:
         yield Problem(path, _("A value is a text of 1 to %(max)s characters.", max=_MAX_VALUE))
 
 
-def _check_key(value: Any, path: str) -> Problems:
+def _check_key(value: object, path: str) -> Problems:
     if not isinstance(value, str) or not _KEYS.fullmatch(value):
         yield Problem(path, _("A key is one of the letters a to z or a digit."))
     elif value in PAGE_KEYS:
@@ -340,7 +340,7 @@ def choices(minimum: int = 1, *, keys: bool = False, others: dict[str, Option] |
     """A list of values with their texts; ``keys``: each may have a shortcut."""
     parts = {**_CHOICE, **({"key": _KEY} if keys else {}), **(others or {})}
 
-    def check(value: Any, path: str) -> Problems:
+    def check(value: object, path: str) -> Problems:
         if not isinstance(value, list) or not minimum <= len(value) <= MAX_CHOICES:
             yield Problem(path, _("List %(min)s to %(max)s entries.", min=minimum, max=MAX_CHOICES))
             return
@@ -353,7 +353,7 @@ def choices(minimum: int = 1, *, keys: bool = False, others: dict[str, Option] |
     return Option(check, schema, control="choices", limits={"min": minimum, "max": MAX_CHOICES}, parts=parts)
 
 
-def _check_repeated(found: list[Any], path: str) -> Problems:
+def _check_repeated(found: list[object], path: str) -> Problems:
     seen = set()
     for nth, value in enumerate(values_of(found)):
         if value in seen:

@@ -18,7 +18,7 @@ def text_in(text: Text, language: str) -> str:
     return text.get(language) or text.get(SOURCE) or next(iter(text.values()), "")
 
 
-def in_language(document: Any, language: str) -> Any:
+def in_language(document: object, language: str) -> Any:
     """A valid list of questions, or a part of it, with each text in one language."""
     if isinstance(document, list):
         return [in_language(part, language) for part in document]
@@ -30,7 +30,7 @@ def in_language(document: Any, language: str) -> Any:
     }
 
 
-def _one(value: Any, language: str) -> Any:
+def _one(value: object, language: str) -> Any:
     """A source (``{"column": …}``) and a help with a picture are no texts by language."""
     if (
         isinstance(value, dict)

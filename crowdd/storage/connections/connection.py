@@ -83,7 +83,7 @@ def _is_no_text(error: Exception) -> bool:
     return isinstance(error, UnicodeEncodeError) or (isinstance(error, ValueError) and "NUL" in str(error))
 
 
-def _cancelled(error: Any) -> Exception:
+def _cancelled(error: object) -> Exception:
     # One SQLSTATE for both; we never cancel, so what is not an operator's pg_cancel_backend() is the time limit.
     if "user request" in str(error):
         return UnavailableError("The statement was cancelled by an operator.")
@@ -205,7 +205,7 @@ class Connection(txpostgres.Connection):
         meaning.__cause__ = error
         return Failure(meaning)
 
-    def connect(self, *arguments: Any, **keywords: Any) -> "Deferred[Connection]":
+    def connect(self, *arguments: object, **keywords: object) -> "Deferred[Connection]":
         return super().connect(*arguments, **keywords).addCallback(self._watch)
 
     def _watch(self, result: "Connection") -> "Connection":
@@ -291,7 +291,7 @@ def first_line(error: Exception) -> str:
     return (str(error).strip() or type(error).__name__).splitlines()[0]
 
 
-def _loaded(text: str | None, cursor: Any) -> Any:
+def _loaded(text: str | None, cursor: object) -> Any:
     return None if text is None else orjson.loads(text)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from crowdd.storage.database import Database, fetch_rows
-from crowdd.storage.projects.rows import CountedCategory
+from crowdd.storage.projects.list_rows import CountedCategory
 
 
 async def counted(db: Database) -> list[CountedCategory]:

@@ -12,7 +12,7 @@ from crowdd.kinds.roles import Role
 from crowdd.requester import Requester
 from crowdd.storage.core import roles
 from crowdd.storage.database import Database, fetch_row_or_none, fetch_rows
-from crowdd.storage.projects.rows import NumberedTask, OwnProject, ProjectName
+from crowdd.storage.projects.list_rows import NumberedTask, OwnProject, ProjectName
 
 _ROLES = roles.expressions(PROJECT)
 _MAY_CHANGE = f"({_ROLES[Role.OWNER]} OR {_ROLES[Role.ADMIN]})"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from crowdd.storage.core.keyset import Keyset, KeysetPage
 from crowdd.storage.database import Database, fetch_rows
-from crowdd.storage.projects.rows import AdministeredProject
+from crowdd.storage.projects.list_rows import AdministeredProject
 
 STATES = ("draft", "published", "paused")
 ORDERS = {"id": ("id",), "name": ("lower(name)",)}

@@ -13,8 +13,8 @@ import attrs
 
 from crowdd.storage.core.records import CONTRIB_BUTTON
 from crowdd.storage.database import Database, fetch_rows, typed
+from crowdd.storage.projects.list_rows import ListedProject, ProjectSummary
 from crowdd.storage.projects.projects import SUMMARY
-from crowdd.storage.projects.rows import ListedProject, ProjectSummary
 
 _TEXT = "(p.name || ' ' || p.description)"
 _PUBLIC = "p.published AND p.lock_id IS NULL"

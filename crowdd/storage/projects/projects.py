@@ -19,14 +19,8 @@ from crowdd.storage.database import (
     one_or_none,
     typed,
 )
-from crowdd.storage.projects.rows import (
-    CategoryRow,
-    CurrentProjectKey,
-    ProjectKey,
-    ProjectLock,
-    ProjectPage,
-    ProjectSummary,
-)
+from crowdd.storage.projects.list_rows import CategoryRow, ProjectSummary
+from crowdd.storage.projects.rows import CurrentProjectKey, ProjectKey, ProjectLock, ProjectPage
 from crowdd.values import Values
 
 SUMMARY = (

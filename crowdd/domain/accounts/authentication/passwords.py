@@ -74,7 +74,7 @@ class Passwords:
         """Whether a stored hash was made with other parameters than a new one would be."""
         return _HASHER.check_needs_rehash(stored)
 
-    async def in_thread(self, work: Callable[..., T], *arguments: Any) -> T:
+    async def in_thread(self, work: Callable[..., T], *arguments: object) -> T:
         """What a function gives that takes some milliseconds of processor time."""
         if self._unfinished >= self._max_unfinished:
             raise BusyError("Too many passwords are being checked at the moment.")

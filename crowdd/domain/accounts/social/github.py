@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from crowdd.domain.accounts.social.oauth import OAuthClient, OAuthState, ProviderIdentity
 from crowdd.domain.accounts.social.openid import ask, exchange
 from crowdd.domain.outbound.client import Outgoing
@@ -43,7 +41,7 @@ class GitHub:
         )
 
 
-def _verified(emails: Any) -> str:
+def _verified(emails: object) -> str:
     """The primary address among those that GitHub has verified, else the first of them."""
     rows = emails if isinstance(emails, list) else []
     good = [row for row in rows if isinstance(row, dict) and row.get("verified") is True and row.get("email")]

@@ -60,7 +60,7 @@ class OpenIdProvider:
         claims = await self._claims(token, oauth_state, now)
         return self._person(claims, str(tokens.get("access_token") or ""))
 
-    def _person(self, claims: Mapping[str, Any], access_token: str) -> ProviderIdentity:
+    def _person(self, claims: Mapping[str, object], access_token: str) -> ProviderIdentity:
         verified = claims.get("email_verified") in (True, "true")
         names = (claims.get("name"), f"{claims.get('given_name') or ''} {claims.get('family_name') or ''}".strip())
         return ProviderIdentity(

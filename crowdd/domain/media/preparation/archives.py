@@ -40,7 +40,7 @@ class _RefusedMember(TypedDict):
     word: str
 
 
-def unpack(source: Path, out: OutFolder, options: Mapping[str, Any]) -> dict[str, Any]:
+def unpack(source: Path, out: OutFolder, options: Mapping[str, object]) -> dict[str, Any]:
     """Writes the files of an archive. Raises RefusedFile for one that is refused as a whole."""
     try:
         with zipfile.ZipFile(source) as archive:

@@ -14,7 +14,7 @@ _STREAM, _INDEX = 0, 3
 _MAX_BLOCKS = 200
 
 
-def prepare(source: Path, _format: str, out: OutFolder, _options: Mapping[str, Any]) -> dict[str, Any]:
+def prepare(source: Path, _format: str, out: OutFolder, _options: Mapping[str, object]) -> dict[str, Any]:
     """Writes the sound. Raises RefusedFile."""
     with source.open("rb") as file:
         kept, frames = _blocks(file)

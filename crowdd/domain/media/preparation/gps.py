@@ -35,7 +35,7 @@ def exif_of_place(picture: Image.Image) -> bytes:
     return exif.tobytes()
 
 
-def _degrees(value: Any) -> float | None:
+def _degrees(value: object) -> float | None:
     parts = [_number(each) for each in value] if isinstance(value, tuple) and len(value) == 3 else [None]
     if None in parts:
         return None

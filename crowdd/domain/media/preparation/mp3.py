@@ -22,7 +22,7 @@ _RATES = {3: (44100, 48000, 32000), 2: (22050, 24000, 16000), 0: (11025, 12000, 
 _MIN_FRAMES = 3  # fewer could be anything
 
 
-def prepare(source: Path, _format: str, out: OutFolder, _options: Mapping[str, Any]) -> dict[str, Any]:
+def prepare(source: Path, _format: str, out: OutFolder, _options: Mapping[str, object]) -> dict[str, Any]:
     """Writes the frames. Raises RefusedFile."""
     if source.stat().st_size > _MAX_BYTES:
         raise damaged("MP3")

@@ -49,7 +49,7 @@ class _Found:
     blanked: list[tuple[int, int, bytes]] = attrs.field(factory=list)
 
 
-def prepare(source: Path, _format: str, out: OutFolder, _options: Mapping[str, Any]) -> dict[str, Any]:
+def prepare(source: Path, _format: str, out: OutFolder, _options: Mapping[str, object]) -> dict[str, Any]:
     """Writes sound or video. Raises RefusedFile."""
     with source.open("rb") as file:
         found, size = _Found(), size_of(file)

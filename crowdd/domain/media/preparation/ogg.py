@@ -26,7 +26,7 @@ class _Stream:
     position: int = 0
 
 
-def prepare(source: Path, _format: str, out: OutFolder, _options: Mapping[str, Any]) -> dict[str, Any]:
+def prepare(source: Path, _format: str, out: OutFolder, _options: Mapping[str, object]) -> dict[str, Any]:
     """Copies the file. Raises RefusedFile."""
     with source.open("rb") as file:
         streams = _streams(file)

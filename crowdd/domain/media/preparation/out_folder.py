@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import TypedDict
 
 from crowdd.domain.media.preparation.refused import RefusedFile
 
@@ -33,7 +33,7 @@ class OutFolder:
         self._folder, self._max_bytes, self._left = folder, max_bytes, max_bytes
         self.files: list[MadeFile] = []
 
-    def add(self, role: str, type_: str, suffix: str, pieces: Iterable[bytes], **more: Any) -> None:
+    def add(self, role: str, type_: str, suffix: str, pieces: Iterable[bytes], **more: object) -> None:
         """A file of these bytes. ``more``: width, height and page. Raises RefusedFile beyond the limit."""
         name, digest, size = f"{len(self.files) + 1:05}{suffix}", hashlib.sha256(), 0
         with (self._folder / name).open("wb") as file:  # a file of this name is one that failed

@@ -63,7 +63,7 @@ def load_formats() -> None:
     Image.preinit()
 
 
-def prepare(source: Path, format_: str, out: OutFolder, options: Mapping[str, Any]) -> dict[str, Any]:
+def prepare(source: Path, format_: str, out: OutFolder, options: Mapping[str, object]) -> dict[str, Any]:
     """Makes web, thumbnail and perhaps original, or the pages of a TIFF. Raises RefusedFile."""
     Image.MAX_IMAGE_PIXELS = None  # what is allowed, we say
     if format_ == "HEIC":
@@ -171,7 +171,7 @@ def _add_original(picture: Image.Image, format_: str, out: OutFolder, exif: byte
     out.add("original", type_, suffix, [content], width=whole.width, height=whole.height)
 
 
-def _encoded(picture: Image.Image, form: str, saving: dict[str, Any]) -> bytes:
+def _encoded(picture: Image.Image, form: str, saving: dict[str, object]) -> bytes:
     target = BytesIO()
     picture.save(target, form, **saving)
     return target.getvalue()

@@ -73,7 +73,7 @@ def unpack(source: Path, folder: Path, max_files: int, max_bytes: int, helper: H
     return Unpacked(members, refused, result["skipped"])
 
 
-def _run(source: Path, folder: Path, options: Mapping[str, Any], helper: Helper) -> dict[str, Any]:
+def _run(source: Path, folder: Path, options: Mapping[str, object], helper: Helper) -> dict[str, Any]:
     """What the process says. Raises InvalidValueError when it refuses the file or is ended by a limit."""
     status = helper.status_of(source, folder, {**options, "max_cpu_seconds": MAX_CPU_SECONDS}, MAX_SECONDS)
     if -status in _ENDINGS:

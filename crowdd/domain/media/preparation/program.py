@@ -71,7 +71,7 @@ def yield_to_requests() -> None:
         Path("/proc/self/autogroup").write_text(str(_NICENESS), "ascii")
 
 
-def result_of(source: Path, out: OutFolder, options: Mapping[str, Any]) -> dict[str, Any]:
+def result_of(source: Path, out: OutFolder, options: Mapping[str, object]) -> dict[str, Any]:
     """What the file is and what was made of it."""
     try:
         format_ = format_of(source)

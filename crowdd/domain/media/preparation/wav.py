@@ -15,7 +15,7 @@ _KNOWN_FORMS = frozenset({1, 3, 6, 7, 0xFFFE})  # PCM, floating point, A-law, µ
 _MAX_CHUNKS = 1000
 
 
-def prepare(source: Path, _format: str, out: OutFolder, _options: Mapping[str, Any]) -> dict[str, Any]:
+def prepare(source: Path, _format: str, out: OutFolder, _options: Mapping[str, object]) -> dict[str, Any]:
     """Writes the sound. Raises RefusedFile."""
     with source.open("rb") as file:
         chunks = {name: (begin, end) for name, begin, end in _chunks(file)}

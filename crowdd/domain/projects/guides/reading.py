@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Final, NotRequired, TypedDict
+from typing import Final, NotRequired, TypedDict
 
 from markupsafe import Markup
 
@@ -123,7 +123,7 @@ class _Reader:
     def __init__(self, locale: str, language: str, laid: Laid) -> None:
         self._locale, self._language, self._laid = locale, language, laid
 
-    def words(self, text: Any) -> Words:
+    def words(self, text: object) -> Words:
         words, tag = pick(text, self._locale, self._language)
         return Words(words=words, lang=tag, dir=direction_of(tag) if tag else "auto")
 
@@ -169,7 +169,7 @@ class _Reader:
         return {**shown, "group": entry["group"]} if "group" in entry else shown
 
 
-def pick(text: Any, locale: str, language: str) -> tuple[str, str]:
+def pick(text: object, locale: str, language: str) -> tuple[str, str]:
     """A text in the language of the page, or in the first of those that come next, with its language.
 
     The order is that of ``static/questions/texts.js``.
@@ -184,5 +184,5 @@ def pick(text: Any, locale: str, language: str) -> tuple[str, str]:
     return str(text[tag]), str(tag)
 
 
-def _all(text: Any) -> Iterator[str]:
+def _all(text: object) -> Iterator[str]:
     yield from text.values() if isinstance(text, dict) else [str(text)]

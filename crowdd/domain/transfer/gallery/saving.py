@@ -76,7 +76,7 @@ class TemplateMaker:
         infos = [task["info"] for task in tasks if isinstance(task["info"], dict)]
         return [{name: value for name, value in info.items() if name in shown} for info in infos]
 
-    def _with_files(self, project_id: int, value: Any) -> tuple[Any, dict[str, bytes]]:
+    def _with_files(self, project_id: int, value: object) -> tuple[Any, dict[str, bytes]]:
         """The value with names in the places of addresses of the project's files, and these files."""
         container, files = container_of(project_id), dict[str, bytes]()
         begins = tuple(f"{base}/uploads/{container}/" for base in ("", self._base_url))

@@ -81,7 +81,7 @@ class Template:
         """Where a file of the template is."""
         return f"{FILES_AT}{self.name}/{file}"
 
-    def shown(self, value: Any) -> Any:
+    def shown(self, value: object) -> Any:
         """Questions or tasks with the addresses of files in the places of their names."""
         return texts_changed(value, lambda text: self.address(text) if text in self.files else text)
 
@@ -153,7 +153,7 @@ def _card_problems(value: Values) -> Iterator[str]:
             yield _("`%(name)s` may have at most %(max)s characters.", name=name, max=maximum)
 
 
-def _words(text: Any) -> list[str]:
+def _words(text: object) -> list[str]:
     return [each for each in (text.values() if isinstance(text, dict) else [text]) if isinstance(each, str)]
 
 

@@ -226,7 +226,7 @@ def _resumed(journal: Path) -> _State:
     return state
 
 
-def _append(journal: Path, lines: Iterable[bytes], entry: dict[str, Any] | None) -> int:
+def _append(journal: Path, lines: Iterable[bytes], entry: dict[str, object] | None) -> int:
     """Adds lines; how many bytes the journal has then."""
     with journal.open("ab") as file:
         file.writelines(lines)
@@ -240,7 +240,7 @@ def _rows(journal: Path) -> Iterator[bytes]:
         yield from (line for line in file if not line.startswith(_DONE))
 
 
-def _finish(journal: Path, rows: Path, said: dict[str, Any]) -> None:
+def _finish(journal: Path, rows: Path, said: dict[str, object]) -> None:
     """Makes the file of rows of a journal."""
     draft = rows.with_name(f"{rows.name}.draft")
     out = RowsFile(draft, said)

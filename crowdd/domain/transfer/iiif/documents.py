@@ -25,13 +25,13 @@ class NoMedia:
     canvas: str
 
 
-def require_document(document: Any) -> None:
+def require_document(document: object) -> None:
     """Raises InvalidValueError for JSON that is no manifest and no collection."""
     if type_of(document) not in _DOCUMENTS:
         raise InvalidValueError(_("The file is not a IIIF manifest or collection."))
 
 
-def references(document: Mapping[str, Any]) -> Iterator[str]:
+def references(document: Mapping[str, object]) -> Iterator[str]:
     """The addresses of the documents in a collection, in order."""
     if type_of(document) == "Collection":
         for name in ("collections", "manifests", "members", "items"):
@@ -40,7 +40,7 @@ def references(document: Mapping[str, Any]) -> Iterator[str]:
                     yield address_of(each)
 
 
-def canvases(document: Mapping[str, Any]) -> Iterator[Values | NoMedia]:
+def canvases(document: Mapping[str, object]) -> Iterator[Values | NoMedia]:
     """A row for each canvas of a manifest, in order."""
     if type_of(document) != "Manifest":
         return
@@ -61,14 +61,14 @@ def canvases(document: Mapping[str, Any]) -> Iterator[Values | NoMedia]:
         }
 
 
-def _canvases(document: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+def _canvases(document: Mapping[str, object]) -> Iterator[Mapping[str, Any]]:
     for sequence in listed(document.get("sequences"))[:1]:  # further ones are other orders of the same
         if isinstance(sequence, Mapping):
             yield from (each for each in listed(sequence.get("canvases")) if isinstance(each, Mapping))
     yield from (each for each in listed(document.get("items")) if type_of(each) == "Canvas")
 
 
-def _media(canvas: Mapping[str, Any]) -> dict[str, str]:
+def _media(canvas: Mapping[str, object]) -> dict[str, str]:
     """What is painted on a canvas: the address of a picture with its service, of a sound or of a video."""
     for body in _bodies(canvas):
         resource = _resource(body)
@@ -82,7 +82,7 @@ def _media(canvas: Mapping[str, Any]) -> dict[str, str]:
     return {}
 
 
-def _bodies(canvas: Mapping[str, Any]) -> Iterator[Any]:
+def _bodies(canvas: Mapping[str, object]) -> Iterator[Any]:
     for image in listed(canvas.get("images")):
         if isinstance(image, Mapping):
             yield image.get("resource")
@@ -92,7 +92,7 @@ def _bodies(canvas: Mapping[str, Any]) -> Iterator[Any]:
                 yield from listed(annotation.get("body"))
 
 
-def _resource(body: Any) -> Mapping[str, Any]:
+def _resource(body: object) -> Mapping[str, Any]:
     """The resource itself: the first of a choice, the whole of a part."""
     for _level in range(MAX_DEPTH_OF_BODY):
         if not isinstance(body, Mapping):
@@ -107,7 +107,7 @@ def _resource(body: Any) -> Mapping[str, Any]:
     return {}
 
 
-def _rights(document: Mapping[str, Any]) -> str:
+def _rights(document: Mapping[str, object]) -> str:
     """The address of a licence, or what has to be said of the owner of the rights."""
     for name in ("rights", "license"):
         for each in listed(document.get(name)):

@@ -16,12 +16,12 @@ else:
 _MAX_CHARACTERS = 10_000
 
 
-def text_of(value: Any) -> str:
+def text_of(value: object) -> str:
     """A text in the first language that it is given in, without markup; several values are joined by "; "."""
     return "; ".join(filter(None, map(_plain, _values(value))))[:_MAX_CHARACTERS]
 
 
-def metadata_of(document: Mapping[str, Any]) -> dict[str, str]:
+def metadata_of(document: Mapping[str, object]) -> dict[str, str]:
     """``metadata`` of a document: labels with their values; values of one label are joined."""
     found: dict[str, str] = {}
     pairs = document.get("metadata")
@@ -32,25 +32,25 @@ def metadata_of(document: Mapping[str, Any]) -> dict[str, str]:
     return found
 
 
-def address_of(value: Any) -> str:
+def address_of(value: object) -> str:
     """The id of a resource, or a string that is one."""
     if isinstance(value, Mapping):
         value = value.get("id", value.get("@id"))
     return value if isinstance(value, str) else ""
 
 
-def type_of(value: Any) -> str:
+def type_of(value: object) -> str:
     """The type of a resource without its prefix: Manifest, Collection, Canvas, Image."""
     found = value.get("type", value.get("@type")) if isinstance(value, Mapping) else ""
     return found.rpartition(":")[2] if isinstance(found, str) else ""
 
 
-def listed(value: Any) -> list[Any]:
+def listed(value: object) -> list[Any]:
     """A list, or the one value that stands in its place."""
     return value if isinstance(value, list) else [] if value is None else [value]
 
 
-def _values(value: Any) -> Iterator[str]:
+def _values(value: object) -> Iterator[str]:
     """The texts of a value: of its first language, where there are several."""
     if isinstance(value, str | int | float):
         yield str(value)

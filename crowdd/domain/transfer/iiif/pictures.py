@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any
 
 from crowdd.domain.transfer.iiif.iiif_texts import address_of, listed
 
@@ -16,7 +15,7 @@ _LEVEL = re.compile(r"level([0-2])\b")
 _VERSION = re.compile(r"image(?:-api)?/(?:api/)?([1-3])(?:\.\d)?/")
 
 
-def picture_of(resource: Mapping[str, Any]) -> tuple[str, str]:
+def picture_of(resource: Mapping[str, object]) -> tuple[str, str]:
     """The address of an image resource at web size, and that of its service's description; "" without a service."""
     plain = address_of(resource)
     for service in listed(resource.get("service")):
@@ -29,7 +28,7 @@ def picture_of(resource: Mapping[str, Any]) -> tuple[str, str]:
     return plain, ""
 
 
-def _version(service: Mapping[str, Any]) -> int:
+def _version(service: Mapping[str, object]) -> int:
     """The version of the Image API; 0 for another service."""
     kind = service.get("type", service.get("@type"))
     if isinstance(kind, str) and re.fullmatch("ImageService[1-3]", kind):
@@ -41,7 +40,7 @@ def _version(service: Mapping[str, Any]) -> int:
     return int(found[1]) if found else 0
 
 
-def _size(service: Mapping[str, Any], resource: Mapping[str, Any], version: int) -> str:
+def _size(service: Mapping[str, object], resource: Mapping[str, object], version: int) -> str:
     """The size to ask for; "" where only sizes that nobody has named could be asked for."""
     width, height = (_number(service, name) or _number(resource, name) for name in ("width", "height"))
     whole = "max" if version == 3 else "full"
@@ -55,7 +54,7 @@ def _size(service: Mapping[str, Any], resource: Mapping[str, Any], version: int)
     return f"!{WEB_SIZE},{WEB_SIZE}"
 
 
-def _named_size(service: Mapping[str, Any], version: int) -> str:
+def _named_size(service: Mapping[str, object], version: int) -> str:
     sizes = [
         (_number(each, "width"), _number(each, "height"))
         for each in listed(service.get("sizes"))
@@ -68,7 +67,7 @@ def _named_size(service: Mapping[str, Any], version: int) -> str:
     return f"{width},{height}" if version == 3 else f"{width},"
 
 
-def _level(service: Mapping[str, Any]) -> int:
+def _level(service: Mapping[str, object]) -> int:
     for each in listed(service.get("profile")):
         found = _LEVEL.search(each) if isinstance(each, str) else None
         if found:
@@ -76,6 +75,6 @@ def _level(service: Mapping[str, Any]) -> int:
     return 0
 
 
-def _number(value: Mapping[str, Any], name: str) -> int:
+def _number(value: Mapping[str, object], name: str) -> int:
     found = value.get(name)
     return found if isinstance(found, int) and 0 < found < 2**31 else 0

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any
 
 import attrs
 
@@ -82,7 +81,7 @@ class Batches:
 
     # Batches
 
-    async def begin(self, who: Requester, row: ProjectPage, choices: Mapping[str, Any]) -> int:
+    async def begin(self, who: Requester, row: ProjectPage, choices: Mapping[str, object]) -> int:
         """The id of a new batch. Raises InvalidValueError for a choice that is none, TooManyRequestsError."""
         rights.require(who, row["roles"], OWNERS)
         chosen = checked_choices(choices, await self.proposed_redundancy(row))
@@ -103,7 +102,7 @@ class Batches:
             raise TooManyRequestsError(words, retry_after=60)
         return made
 
-    async def begin_or_go_on(self, who: Requester, row: ProjectPage, choices: Mapping[str, Any]) -> int:
+    async def begin_or_go_on(self, who: Requester, row: ProjectPage, choices: Mapping[str, object]) -> int:
         """The same, unless the requester has a batch with these choices that still takes files."""
         rights.require(who, row["roles"], OWNERS)
         chosen = checked_choices(choices, await self.proposed_redundancy(row))
@@ -342,7 +341,7 @@ def plan(names: Sequence[str]) -> BatchPlan:
     return BatchPlan(len(kept), [path for path in paths if is_system_file(path)], len(kept), len(groups), shown)
 
 
-def checked_choices(choices: Mapping[str, Any], n_answers: int) -> BatchChoices:
+def checked_choices(choices: Mapping[str, object], n_answers: int) -> BatchChoices:
     """The choices for a batch: ``grouping``, ``column``, ``keep_location``, ``keep_original``, ``n_answers``.
 
     Raises InvalidValueError.

@@ -32,7 +32,7 @@ class Medium:
     facts: Mapping[str, Any]
 
 
-def question_columns(questions: Any) -> dict[str, list[str]]:
+def question_columns(questions: object) -> dict[str, list[str]]:
     """The columns that the media of a list of questions read, by kind (picture, sound, video), in their order."""
     found: dict[str, list[str]] = {kind: [] for kind in KINDS}
     for step in _dicts(questions, "steps"):
@@ -46,7 +46,7 @@ def question_columns(questions: Any) -> dict[str, list[str]]:
     return found
 
 
-def _dicts(value: Any, name: str) -> list[dict[str, Any]]:
+def _dicts(value: object, name: str) -> list[dict[str, Any]]:
     listed = value.get(name) if isinstance(value, dict) else None
     return [each for each in listed if isinstance(each, dict)] if isinstance(listed, list) else []
 

@@ -28,7 +28,7 @@ _OBSERVED = frozenset({
 })  # fmt: skip
 
 
-def convert(source: Path, target: Path, about: dict[str, Any], _sheet: str) -> None:
+def convert(source: Path, target: Path, about: dict[str, object], _sheet: str) -> None:
     """Writes the rows of an archive. Raises InvalidValueError for one that cannot be read."""
     try:
         with zipfile.ZipFile(source) as archive:
@@ -39,7 +39,7 @@ def convert(source: Path, target: Path, about: dict[str, Any], _sheet: str) -> N
         raise InvalidValueError(unreadable()) from None
 
 
-def _write(archive: zipfile.ZipFile, target: Path, about: dict[str, Any]) -> None:
+def _write(archive: zipfile.ZipFile, target: Path, about: dict[str, object]) -> None:
     with archive.open("meta.xml") as file:
         tables = tables_of(file.read(MAX_BYTES + 1)[:MAX_BYTES])
     core = next((table for table in tables if table.core), None)

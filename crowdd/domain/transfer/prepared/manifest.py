@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 import orjson
 
@@ -18,7 +17,7 @@ MAX_ROWS_BYTES = 100_000_000  # of its canvases: each has the metadata of the ma
 MAX_REFERENCES = 10_000
 
 
-def convert(source: Path, target: Path, about: dict[str, Any], _sheet: str) -> None:
+def convert(source: Path, target: Path, about: dict[str, object], _sheet: str) -> None:
     """Writes the canvases of a manifest, or the references of a collection (``references`` of the first line).
 
     Raises InvalidValueError for what is neither.

@@ -30,7 +30,7 @@ _MAX_WHOLE = 2**53
 _END = 8  # bytes: the length of the footer, and a sign
 
 
-def convert(source: Path, target: Path, about: dict[str, Any], _sheet: str) -> None:
+def convert(source: Path, target: Path, about: dict[str, object], _sheet: str) -> None:
     """Writes the rows of a file.
 
     Raises InvalidValueError for one that cannot be read, and where pyarrow is not installed.
@@ -54,7 +54,7 @@ def _require_small_footer(source: Path) -> None:
             raise InvalidValueError(_("The Parquet file is damaged or in a form that is not supported."))
 
 
-def _write(source: Path, target: Path, about: dict[str, Any]) -> None:
+def _write(source: Path, target: Path, about: dict[str, object]) -> None:
     file = pyarrow_parquet.ParquetFile(
         str(source), pre_buffer=False, thrift_string_size_limit=MAX_FOOTER, thrift_container_size_limit=1_000_000
     )
@@ -117,7 +117,7 @@ def _moment(nanoseconds: int, zone: str) -> str:
     return f"{text}.{rest:09}".rstrip("0").rstrip(".") + zone if rest else text + zone
 
 
-def _value(cell: Any) -> Any:
+def _value(cell: object) -> Any:
     """A value as JSON."""
     if isinstance(cell, bool) or cell is None or isinstance(cell, str):
         return cell
@@ -132,7 +132,7 @@ def _value(cell: Any) -> Any:
     return _text(cell)
 
 
-def _text(cell: Any) -> str:
+def _text(cell: object) -> str:
     if isinstance(cell, datetime | date | time):
         text = cell.isoformat()
         return f"{text[:-6]}Z" if text.endswith("+00:00") else text

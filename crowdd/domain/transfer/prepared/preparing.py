@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from crowdd.concurrency.worker_thread import WorkerThread
 from crowdd.domain.core.background_queue import QueuedTask
@@ -20,7 +19,7 @@ class Preparing:
     def __init__(self, worker_thread: WorkerThread, outgoing: Outgoing, max_bytes: int) -> None:
         self._worker_thread, self._collections = worker_thread, CollectionReader(outgoing, worker_thread, max_bytes)
 
-    async def rows(self, path: Path, dialect: Mapping[str, Any] | None, item: QueuedTask | None) -> Path | None:
+    async def rows(self, path: Path, dialect: Mapping[str, object] | None, item: QueuedTask | None) -> Path | None:
         """The file with the rows; None where that takes work in the background, and there is no ``item`` of it.
 
         Raises InvalidValueError with why the file cannot be used.

@@ -9,7 +9,6 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import orjson
 
@@ -40,7 +39,7 @@ def prepare(path: Path, dialect: Dialect) -> Path:
     return rows
 
 
-def _fits(said: Mapping[str, Any], dialect: Dialect) -> bool:
+def _fits(said: Mapping[str, object], dialect: Dialect) -> bool:
     """Whether rows were made as a dialect has it: of its sheet, which may have been named since."""
     return said["chosen"] == dialect.options() or (said["format"], said.get("sheet")) == (dialect.format, dialect.sheet)
 

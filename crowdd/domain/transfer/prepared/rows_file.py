@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import orjson
 
@@ -18,11 +17,11 @@ MAX_BYTES = 500_000_000  # of all rows
 class RowsFile:
     """A file of rows: a line about the file, and a line of JSON for each row, written in order."""
 
-    def __init__(self, path: Path, about: Mapping[str, Any], max_bytes: int = MAX_BYTES) -> None:
+    def __init__(self, path: Path, about: Mapping[str, object], max_bytes: int = MAX_BYTES) -> None:
         self._file, self._bytes, self._max_bytes = path.open("wb"), 0, max_bytes
         self.write(orjson.dumps(about))
 
-    def add(self, row: Mapping[str, Any] | Sequence[Any]) -> None:
+    def add(self, row: Mapping[str, object] | Sequence[object]) -> None:
         """A row: its values by column, or its cells. Raises InvalidValueError when the rows take too much space."""
         line = orjson.dumps(row, default=str, option=orjson.OPT_NON_STR_KEYS)
         if len(line) > MAX_ROW_BYTES:

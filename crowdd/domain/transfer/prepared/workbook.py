@@ -26,7 +26,7 @@ MAX_SHEETS = 200
 _MAX_WHOLE = 2**53  # numbers of workbooks are floats: whole ones are exact up to here
 
 
-def convert(source: Path, target: Path, about: dict[str, Any], sheet: str) -> None:
+def convert(source: Path, target: Path, about: dict[str, object], sheet: str) -> None:
     """Writes the rows of a sheet: the one of this name, or the first visible one that has any.
 
     Raises InvalidValueError for a workbook that cannot be read or has no such sheet.
@@ -88,7 +88,7 @@ def _read(workbook: Any, name: str) -> Any:
         raise InvalidValueError(_unreadable()) from None
 
 
-def _width(rows: Any) -> int:
+def _width(rows: object) -> int:
     """How many cells the longest row has."""
     return max((len(cells) for cells in _cells(rows)), default=0)
 
@@ -102,7 +102,7 @@ def _cells(rows: Any) -> Iterator[list[Any]]:
         yield [_value(cell) for cell in row[:end]]
 
 
-def _value(cell: Any) -> Any:
+def _value(cell: object) -> Any:
     """A cell as JSON: whole numbers without a point, dates and times in ISO 8601."""
     if isinstance(cell, float):
         return int(cell) if cell.is_integer() and abs(cell) <= _MAX_WHOLE else cell

@@ -114,7 +114,7 @@ def _names(value: object) -> dict[str, str]:
     return names
 
 
-def _one_of(name: str, value: object, choices: tuple[Any, ...]) -> Any:
+def _one_of(name: str, value: object, choices: tuple[object, ...]) -> Any:
     if not any(value is choice or (isinstance(value, str) and value == choice) for choice in choices):
         words = _(
             "`%(name)s` must be one of %(choices)s (got %(value)s).",

@@ -16,7 +16,7 @@ from crowdd.http.responses import Page, Redirect, Response, Titled
 from crowdd.http.routing import Route, get, post
 from crowdd.languages import _
 from crowdd.storage.accounts.rows import AccountPage
-from crowdd.storage.projects.rows import ProjectSummary
+from crowdd.storage.projects.list_rows import ProjectSummary
 from crowdd.values import Values
 
 

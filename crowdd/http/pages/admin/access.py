@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from crowdd.domain.core import rights
 from crowdd.errors import ConflictError
@@ -21,7 +20,7 @@ MAX_CHARACTERS = 255
 def admins_only(handler: Handler) -> Handler:
     """The handler for administrators only. Others are refused, or sent to sign in, before the handler runs."""
 
-    async def allowed(incoming: Incoming, **names: Any) -> Response:
+    async def allowed(incoming: Incoming, **names: object) -> Response:
         rights.require(incoming.who, rights.of_requester(incoming.who), ADMINS)
         return await handler(incoming, **names)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, TypedDict
+from typing import TypedDict
 
 from crowdd.domain.core.pagination import Pagination
 from crowdd.domain.projects.project_lists import FEATURED, ProjectLists
@@ -99,6 +99,6 @@ class ProjectListPages:
         return Page("project/search.html", public, private)
 
 
-def _outward(row: Mapping[str, Any]) -> Values:
+def _outward(row: Mapping[str, object]) -> Values:
     shown = {field.name: outward(row[field.name]) for field in CATEGORY.fields if field.name in row}
     return {"info": {}, **shown}

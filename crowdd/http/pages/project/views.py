@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from datetime import datetime
-from typing import Any, NotRequired, TypedDict
+from typing import NotRequired, TypedDict
 from urllib.parse import quote
 
 import attrs
@@ -163,7 +163,7 @@ class ProjectViews:
 def locked_out(handler: Handler) -> Handler:
     """The handler, with a redirect to the password page for a locked project. Programs get the error."""
 
-    async def opened(incoming: Incoming, short_name: str, **names: Any) -> Response:
+    async def opened(incoming: Incoming, short_name: str, **names: object) -> Response:
         try:
             return await handler(incoming, short_name=short_name, **names)
         except ForbiddenError as error:

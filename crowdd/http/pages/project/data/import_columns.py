@@ -40,7 +40,7 @@ class Columns:
     hidden: list[str]
 
 
-def columns(info: Mapping[str, Any], found: ImportPage) -> Columns:
+def columns(info: Mapping[str, object], found: ImportPage) -> Columns:
     """Those of a file for a project with this ``info``."""
     shown, names = shown_columns(info), _names(found)
     named = {new: old for old, new in names.items()}
@@ -61,7 +61,7 @@ def chosen_roles(incoming: Incoming, found: ImportPage | None) -> Any:
     return given or None
 
 
-def chosen_names(incoming: Incoming, info: Mapping[str, Any], found: ImportPage | None) -> Any:
+def chosen_names(incoming: Incoming, info: Mapping[str, object], found: ImportPage | None) -> Any:
     """Other names of columns in a request; None if it names none."""
     if "names" in incoming.form:
         return chosen_object(incoming.form["names"])
@@ -72,7 +72,7 @@ def chosen_names(incoming: Incoming, info: Mapping[str, Any], found: ImportPage 
     return {old: new for old, new in chosen.items() if old}
 
 
-def chosen_object(value: Any) -> Any:
+def chosen_object(value: object) -> Any:
     """An object of a request, which a form with a file sends as JSON text."""
     try:
         return orjson.loads(value) if isinstance(value, str) else value
@@ -80,7 +80,7 @@ def chosen_object(value: Any) -> Any:
         return value
 
 
-def shown_columns(info: Mapping[str, Any]) -> list[str]:
+def shown_columns(info: Mapping[str, object]) -> list[str]:
     """The columns that the project's questions or its starter show."""
     document = info.get("task_presenter")
     if isinstance(document, str) and document:

@@ -377,5 +377,5 @@ def _at(short_name: str) -> str:
     return f"/project/{quote(short_name)}/tasks/import"
 
 
-def _outward(row: Mapping[str, Any]) -> Values:
+def _outward(row: Mapping[str, object]) -> Values:
     return {name: outward(value) for name, value in row.items()}

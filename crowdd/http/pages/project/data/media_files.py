@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping
-from typing import Any, Final
+from typing import Final
 from urllib.parse import quote
 
 from crowdd.domain.projects.projects import Projects
@@ -54,7 +54,7 @@ class MediaFiles:
         yield Route("DELETE", _FILE, self._answered(self.remove), page=False)
 
     def _answered(self, handler: Callable[..., Awaitable[Response]]) -> Callable[..., Awaitable[Response]]:
-        async def answered(incoming: Incoming, **names: Any) -> Response:
+        async def answered(incoming: Incoming, **names: object) -> Response:
             try:
                 return await handler(incoming, **names)
             except tus.TusError as error:
