@@ -192,16 +192,16 @@ async def test_publishing_settles_sample_tasks_of_a_project_with_own_ones(served
     """Own tasks and samples are not published together by accident, and programs decide for themselves."""
     ada = await newcomer(served, "ada")
     key = served.client((await ada.page("/account/profile")).json()["user"]["api_key"])
-    for template, form, n_tasks in (
+    for name, form, n_tasks in (
         ("boxes", {"samples": "remove"}, 1),
         ("outline", {"samples": "keep"}, 4),
         ("compare", {}, 4),
     ):
-        await ada.send_form(f"/templates/{template}/use", {}, token_from="/templates/boxes")
-        at = f"/project/{template}-1/"
+        await ada.send_form(f"/templates/{name}/use", {}, token_from="/templates/boxes")
+        at = f"/project/{name}-1/"
         chosen = 'name="samples" value="remove" checked'
         assert chosen not in (await ada.get(f"{at}publish", headers=HTML)).text, "there are no own tasks yet"
-        row = (await key.get(f"/api/project?short_name={template}-1&all=1")).json()[0]
+        row = (await key.get(f"/api/project?short_name={name}-1&all=1")).json()[0]
         await key.post("/api/task", json={"project_id": row["id"], "info": {"picture": "/uploads/mine.png"}})
         assert chosen in (await ada.get(f"{at}publish", headers=HTML)).text
         done = (await ada.send_form(f"{at}publish", form, token_from=f"{at}publish")).json()
