@@ -26,4 +26,4 @@ SPOKEN = (
     ("We walked to school every day.", "In winter it was still dark."),
     ("My grandmother kept bees.", "She sold the honey at the market."),
 )
-SURVEY = ("How do people get into town, and what should become better? Ten questions, five minutes, no names.",)
+SURVEY = ("How do people get into town, and what should become better? Up to six questions, two minutes, no names.",)
