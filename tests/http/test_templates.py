@@ -237,6 +237,12 @@ def test_a_wrong_form_points_at_its_fields() -> None:
     assert sorted(links) == ["#email_addr", "#name"]
     field = next(it for it in page.all("input") if it.get("id") == "name")
     assert (field.get("aria-invalid"), field.get("aria-describedby")) == ("true", "name-hint name-error")
+    focused = [it for it in page.all("div") if "autofocus" in it.attributes]
+    assert [it.get("role") for it in focused] == ["alert"] and next(page.all("title")).text.startswith("Error: ")
+    first = find("account/register.html", "first")
+    assert not next(first.all("title")).text.startswith("Error") and not any(
+        "autofocus" in it.attributes for it in first.all("div")
+    )
 
 
 def test_forms_of_a_view_carry_that_forms_token() -> None:
