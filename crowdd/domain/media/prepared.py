@@ -45,7 +45,7 @@ class Prepared:
     has ``web``, ``thumbnail`` and, if wanted, ``original``. Sound and video have ``web``. ``frames``: pictures of an
     animation, of which the first one is shown; otherwise 1. ``place``: latitude and longitude in degrees, if
     ``Choices.location`` asks for it and the picture says it. ``date`` and ``description`` are what a picture says,
-    cleaned (``described.py``); "" for nothing.
+    cleaned (``picture_texts.py``); "" for nothing.
     """
 
     kind: Kind

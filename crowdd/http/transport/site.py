@@ -6,6 +6,7 @@ import os
 import random
 from collections import Counter
 from collections.abc import Callable
+from io import BytesIO
 from typing import Any, AnyStr
 
 from twisted.internet.defer import Deferred, ensureDeferred
@@ -22,10 +23,11 @@ from crowdd.config import Settings
 from crowdd.errors import CrowddError, UnavailableError
 from crowdd.http.auth.cookie_names import SECURE_PREFIX
 from crowdd.http.auth.identity import is_trusted
+from crowdd.http.transport.body_memory import BodyMemory
 from crowdd.http.transport.channel import LINGER_SECONDS, MAX_IMPORT_SECONDS, Channel
 from crowdd.http.transport.fixed_headers import EncodedHeaders, encode, set_headers
 from crowdd.http.transport.hosts import Hosts
-from crowdd.http.transport.limits.body_size import BodyLimits, Limit, imports_into, too_large
+from crowdd.http.transport.limits.body_size import BodyLimits, Limit, imports_into, is_part, too_large
 from crowdd.http.transport.memory import Trimmer
 from crowdd.http.transport.streams import Streams
 from crowdd.requester import network
@@ -55,6 +57,8 @@ class Request(TwistedRequest):
     _expected = False  # the client sent Expect: 100-continue
     _received: tuple[bytes, bytes, bytes] | None = None  # a complete request whose sender is being identified
     _refused = False
+    _in_memory = 0  # bytes of the site's ``body_memory``
+    _memory: BodyMemory
     _texts: dict[str, str] | None = None
 
     @property
@@ -87,7 +91,13 @@ class Request(TwistedRequest):
         self._limit = self.channel.site.limits.limit(self.uri, known=False)
         if length is not None and length > self._limit:
             self._beyond(length)
-        super().gotLength(0 if self._refused else length)
+        self._memory = self.channel.site.body_memory
+        if not self._refused and is_part(self.uri):
+            self._in_memory = self._memory.take(length)
+        if self._in_memory:
+            self.content = BytesIO()
+        else:
+            super().gotLength(0 if self._refused else length)
 
     def handleContentChunk(self, data: bytes) -> None:
         if self._refused:
@@ -159,14 +169,21 @@ class Request(TwistedRequest):
 
     def finish(self) -> None:
         super().finish()
+        self._give_back()
         if self.site is not None:
             self.site.answered(self)
             self.site.request_done(self)
 
     def connectionLost(self, reason: Failure) -> None:
         super().connectionLost(reason)
+        self._give_back()
         if self.site is not None:
             self.site.request_done(self)
+
+    def _give_back(self) -> None:
+        if self._in_memory:
+            self._memory.give_back(self._in_memory)
+            self._in_memory = 0
 
     def deliver(self, body: bytes) -> None:
         """Write the whole response, unless the client has disconnected."""
@@ -229,6 +246,7 @@ class Site(TwistedSite):
         self.streams = streams
         self.requests: set[Request] = set()
         self.channels: set[Channel] = set()
+        self.body_memory = BodyMemory()
         self.networks: Counter[str] = Counter()  # connections of each
         self._waiting: list[tuple[Callable[[], bool], Deferred[None]]] = []
         self._clock = reactor

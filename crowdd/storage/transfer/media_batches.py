@@ -231,19 +231,31 @@ async def file_by_key(db: Database, batch_id: int, key: str) -> MediaFile | None
 async def files(
     db: Database, batch_id: int, after: int, maximum: int, states: Sequence[str] | None = None
 ) -> list[MediaFile]:
-    """Files of a batch behind an id, by their ids."""
-    among = "" if states is None else " AND state = ANY (%(states)s)"
+    """Files of a batch behind an id, by their ids. Of one state, they are read from an index that has them in order."""
+    among = "" if states is None else f" AND state {'= %(state)s' if len(states) == 1 else '= ANY (%(states)s)'}"
     return await fetch_rows(
         db,
         MediaFile,
         f"SELECT {_FILE} FROM media_file WHERE batch_id = %(batch)s AND id > %(after)s{among} ORDER BY id LIMIT %(maximum)s",
-        {"batch": batch_id, "after": after, "maximum": maximum, "states": list(states or ())},
+        {
+            "batch": batch_id,
+            "after": after,
+            "maximum": maximum,
+            "states": list(states or ()),
+            "state": (states or ("",))[0],
+        },
     )
 
 
 async def has_any(db: Database, batch_id: int, states: Sequence[str]) -> bool:
     """Whether a file of the batch is in one of these states."""
-    return bool(await files(db, batch_id, 0, 1, states))
+    return bool(
+        await db.fetch(
+            "SELECT FROM unnest(%(states)s) s(name) WHERE EXISTS"
+            " (SELECT FROM media_file WHERE batch_id = %(batch)s AND state = s.name) LIMIT 1",
+            {"batch": batch_id, "states": list(states)},
+        )
+    )
 
 
 async def keep_alive(db: Database, file_id: int, hours: float) -> None:
@@ -291,6 +303,14 @@ async def prepared_before(db: Database, batch: Batch, digest: bytes) -> MediaFil
             "original": batch["keep_original"],
         },
     )
+
+
+async def remove_arriving(tx: Database, batch_id: int) -> list[int]:
+    """Removes the files of a batch that are arriving; their ids."""
+    rows = await tx.fetch(
+        "DELETE FROM media_file WHERE batch_id = %(id)s AND state = 'arriving' RETURNING id", {"id": batch_id}
+    )
+    return [int(row["id"]) for row in rows]
 
 
 async def remove_file(tx: Database, file_id: int) -> bool:

@@ -26,7 +26,10 @@ from support.media import (
     zipped,
 )
 from support.servers.queue_runner import worked
-from support.wire import request
+from support.until import until
+from support.wire import connect, request
+
+from crowdd.http.transport.body_memory import BodyMemory
 
 
 @shows("page-media-files")
@@ -267,3 +270,32 @@ async def test_the_rest_of_a_batch_can_be_left_out(served):
     done = await state(owner, batch)
     assert (done["state"], done["files"], done["arriving"]) == ("done", 0, 0)
     assert await tasks_of(owner, project) == [] and (await create(owner, batch, "3.jpg", 5)).status == 409
+
+
+class Noted(BodyMemory):
+    """Notes the bytes that bodies have got."""
+
+    def take(self, length: int | None) -> int:
+        self.taken = [*getattr(self, "taken", ()), super().take(length)]
+        return self.taken[-1]
+
+
+@pytest_twisted.ensureDeferred
+async def test_parts_wait_in_memory_which_is_bounded_and_given_back(served):
+    """Those for which there is no room wait on the disk. A client that goes in the middle of a part keeps nothing."""
+    memory = served.server._site.body_memory = Noted(500_000)
+    owner = await served.person("owner")
+    await served.project(owner)
+    batch, content = await begin(owner), bytes(900_000)
+    url = (await create(owner, batch, "a.jpg", len(content))).header("location")
+    memory.taken = []
+    assert (await send(owner, url, 0, content[:300_000])).status == 204
+    assert (await send(owner, url, 300_000, content[300_000:])).status == 204
+    assert (memory.taken, memory.left) == ([300_000, 0], 500_000)
+    head = await owner.request("HEAD", url, headers=TUS)
+    assert head.header("upload-offset") == "900000"
+    head = f"PATCH {url} HTTP/1.1\r\nHost: localhost\r\nAuthorization: {owner.key}\r\nContent-Length: 400000\r\n\r\n".encode()
+    wire = await connect(owner.base, head + bytes(100_000))
+    await until(lambda: memory.left == 100_000)
+    wire.transport.abortConnection()
+    await until(lambda: memory.left == 500_000)

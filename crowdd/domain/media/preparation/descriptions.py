@@ -1,4 +1,4 @@
-"""When a picture was taken and what it shows, as its EXIF or IPTC say; as they are, for ``described.py`` to clean."""
+"""When a picture was taken and what it shows, as its EXIF or IPTC say. ``picture_texts.py`` cleans both."""
 
 from __future__ import annotations
 

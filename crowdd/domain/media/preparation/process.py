@@ -13,7 +13,7 @@ import orjson
 
 from crowdd.concurrency.worker_thread import WorkerThread
 from crowdd.config.media import MediaSettings
-from crowdd.domain.media.described import clean_date, clean_description
+from crowdd.domain.media.picture_texts import clean_date, clean_description
 from crowdd.domain.media.preparation.helper import Helper
 from crowdd.domain.media.preparation.refusals import sentence
 from crowdd.domain.media.prepared import Choices, Member, Prepared, PreparedFile, RefusedMember, Unpacked

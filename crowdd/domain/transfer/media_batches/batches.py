@@ -148,9 +148,7 @@ class Batches:
 
         async def work(tx: Database) -> list[int]:
             batch = _existing(await media_batches.lock(tx, row["id"], batch_id))
-            gone = [f.id for f in await media_batches.files(tx, batch_id, 0, batch["n_files"] + 1, ("arriving",))]
-            for file_id in gone:
-                await media_batches.remove_file(tx, file_id)
+            gone = await media_batches.remove_arriving(tx, batch_id)
             await media_batches.close(tx, batch_id)
             await self._have_prepared(tx, who, batch)
             return gone

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
+import attrs
+
 from crowdd.concurrency.worker_thread import WorkerThread
 from crowdd.config.media import UploadSettings
 from crowdd.domain.core import rights
@@ -233,7 +235,7 @@ class BatchRunner:
         while more := await media_batches.files(
             self._db, batch["id"], found[-1].id if found else 0, _FILES_AT_ONCE, ("prepared",)
         ):
-            found += more
+            found += [attrs.evolve(each, prepared=None, digest=None) for each in more]  # ten thousand may be here
         for ids in task_files(found, batch["grouping"]):
             await self._become(item, batch, ids)
             self._notify(batch["project_id"])

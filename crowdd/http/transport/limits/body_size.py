@@ -38,7 +38,8 @@ def media_into(target: bytes) -> str | None:
     return _short_name(_MEDIA.fullmatch(target))
 
 
-def _is_part(target: bytes) -> bool:
+def is_part(target: bytes) -> bool:
+    """Whether a request brings a part of a file of media."""
     found = _MEDIA.fullmatch(target)
     return found is not None and _PART.fullmatch(found[2] or b"") is not None
 
@@ -73,7 +74,7 @@ class BodyLimits:
         """How long a body to this address may be; ``known``: its sender has an account."""
         if not known:
             return self.anonymous
-        if _is_part(target):
+        if is_part(target):
             return max(self.parts, self.anonymous)
         return self.known if imports_into(target) is None else self.imports
 
