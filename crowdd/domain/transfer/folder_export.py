@@ -1,7 +1,8 @@
 """Writing a project to a folder that ``folder_import`` takes: so it moves to another server, or is made again.
 
-What the project is goes along: texts, settings, tasks, the files that these name. What people did with it does not:
-answers, results, who owns it, its password, its blog. Tasks that were taken out are left out.
+What the project is goes along: texts, settings, tasks, earlier versions of questions and guides, the files that these
+name. What people did with it does not: answers, results, who owns it, its password, its blog. Tasks that were taken out
+are left out.
 """
 
 from __future__ import annotations
@@ -17,7 +18,9 @@ from crowdd.domain.core.uploads import Uploads, container_of
 from crowdd.domain.media.copying import fetch
 from crowdd.domain.media.store import MediaStore
 from crowdd.domain.server.services import Services
+from crowdd.domain.transfer import folder_versions
 from crowdd.domain.transfer.exports import PART
+from crowdd.domain.transfer.folder_versions import VERSIONS_FILE
 from crowdd.domain.transfer.project_folder import INFO_FILES, LONG_DESCRIPTION, PROJECT_FILE, TASK_FILES, texts_changed
 from crowdd.kinds.project import PROJECT
 from crowdd.kinds.roles import OWNERS
@@ -30,7 +33,7 @@ from crowdd.values import Values
 FILES = "files"
 TASKS_FILE = TASK_FILES[0]
 ATTRIBUTES = ("name", "short_name", "description", "allow_anonymous_contributors", "zip_download", "webhook")
-PARTS = (PROJECT_FILE, LONG_DESCRIPTION, *TASK_FILES, *INFO_FILES)
+PARTS = (PROJECT_FILE, LONG_DESCRIPTION, VERSIONS_FILE, *TASK_FILES, *INFO_FILES)
 OF_TASKS = ("info", "n_answers", "priority_0", "quorum", "calibration")
 _PLACES = ("container", "thumbnail")  # of the picture on this server, beside its address
 
@@ -84,6 +87,9 @@ async def unload(services: Services, row: ProjectPage, folder: Path, report: Cal
     files = UploadCopies(services.uploads, row["id"], services.settings.base_url, folder, elsewhere)
     written = [await _write_tasks(services, row, folder, files, report)]
     about, texts = await _about(services, row, files)
+    versions = await folder_versions.earlier(services.db, row["id"], row["info"])
+    if versions:
+        texts[VERSIONS_FILE] = orjson.dumps(files.named_in(versions), option=orjson.OPT_INDENT_2).decode() + "\n"
     await files.fetch(services.media_store)
     written += [_put(folder / name, text.encode()) for name, text in texts.items()]
     written += files.copied.values()

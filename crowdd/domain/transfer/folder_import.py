@@ -11,12 +11,14 @@ import attrs
 
 from crowdd.domain.core.quota import Quota
 from crowdd.domain.server.services import Services
+from crowdd.domain.transfer import folder_versions
 from crowdd.domain.transfer.project_folder import Folder
 from crowdd.errors import ConflictError, InvalidValueError, NotFoundError
 from crowdd.kinds.project import PROJECT
 from crowdd.requester import SYSTEM, Requester
-from crowdd.storage.core import audit, quota
+from crowdd.storage.core import audit, quota, records
 from crowdd.storage.database import Database, Transactions
+from crowdd.storage.projects import projects
 from crowdd.storage.projects.rows import ProjectPage
 from crowdd.storage.tasks import tasks
 from crowdd.storage.transfer import sample_tasks
@@ -70,6 +72,7 @@ async def load(
     elif row["owner_id"] not in await _possible_owners(services, owner, who, row):
         raise ConflictError(f"The project {row['short_name']} has another owner already.")
     files = FolderUploads(services, folder, row["id"], aside or _at_once, who)
+    await _restore_versions(services, folder, row, files)
     await _update(services, folder, row, files, who)
     added = await _add_tasks(services, folder, row["id"], files, progress, who, samples)
     published = await _publish(services, folder, publish, who)
@@ -213,6 +216,19 @@ async def _update(services: Services, folder: Folder, row: ProjectPage, files: F
     info = {**row["info"], **await files.replaced_in(folder.project["info"])}
     body = {**folder.project, **await _category(services, folder), "info": info}
     await services.records.change(PROJECT, who, row["id"], body)
+
+
+async def _restore_versions(services: Services, folder: Folder, row: ProjectPage, files: FolderUploads) -> None:
+    """Before the questions and guides of the folder are stored: these then get the numbers that follow."""
+    if not folder.versions:
+        return
+    versions = await files.replaced_in(folder.versions)
+
+    async def work(tx: Database) -> None:
+        await records.lock(tx, PROJECT, row["id"])
+        await folder_versions.restore(tx, row["id"], await projects.info_of(tx, row["id"]), versions)
+
+    await services.db.transaction(work)
 
 
 async def _category(services: Services, folder: Folder) -> dict[str, int]:

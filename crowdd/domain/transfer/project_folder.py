@@ -1,8 +1,9 @@
 """A project as a folder of files: what ``crowdctl project load`` reads, and ``crowdctl project export`` writes.
 
 ``project.json`` says what the project is, ``presenter.html``, ``results.html``, ``tutorial.html`` and
-``long_description.md`` hold its longer texts, ``tasks.ndjson`` or ``tasks.csv`` its tasks. All is checked here, before
-anything is stored. Files are read while the caller waits: this is for programs that do nothing else meanwhile.
+``long_description.md`` hold its longer texts, ``tasks.ndjson`` or ``tasks.csv`` its tasks, ``versions.json`` earlier
+versions of its questions and guides. All is checked here, before anything is stored. Files are read while the caller
+waits: this is for programs that do nothing else meanwhile.
 """
 
 from __future__ import annotations
@@ -16,9 +17,11 @@ from typing import Any
 import attrs
 import orjson
 
+from crowdd.domain.transfer.folder_versions import VERSIONS_FILE, checked
 from crowdd.domain.transfer.missing_files import Missing
 from crowdd.errors import CrowddError, InvalidValueError, NotFoundError
 from crowdd.kinds.task import TASK
+from crowdd.storage.projects.versions.version_rows import KeptVersion
 from crowdd.values import Values
 
 PROJECT_FILE = "project.json"
@@ -43,6 +46,7 @@ class Folder:
     n_tasks: int
     files: dict[str, Path]  # by path relative to the folder, what info may name
     missing: Missing  # what tasks name and is not there
+    versions: dict[str, list[KeptVersion]]  # earlier ones of questions and guides, by key of info
 
     def tasks(self) -> Iterator[Values]:
         """The tasks in the order of the file: values of info, n_answers, priority_0, quorum, calibration."""
@@ -89,6 +93,7 @@ def read(path: Path) -> Folder:
         n_tasks=n_tasks,
         files=files,
         missing=missing,
+        versions=_versions(path / VERSIONS_FILE),
     )
 
 
@@ -107,6 +112,10 @@ def _project(path: Path) -> Values:
     if (path / LONG_DESCRIPTION).is_file():
         attributes["long_description"] = _text(path / LONG_DESCRIPTION)
     return {**attributes, "short_name": attributes["short_name"].strip(), "info": {**info, **texts}}
+
+
+def _versions(source: Path) -> dict[str, list[KeptVersion]]:
+    return checked(_object(_text(source), str(source)), str(source)) if source.is_file() else {}
 
 
 def _tasks(path: Path, n_answers: int | None) -> Iterator[tuple[str, Values]]:
@@ -164,7 +173,7 @@ def _csv_rows(source: Path) -> Iterator[tuple[str, Values]]:
 
 def _files(path: Path) -> Iterator[tuple[str, Path]]:
     """What lies in the folder: no hidden files, none that lead elsewhere, and not those that make up the project."""
-    ours = {PROJECT_FILE, LONG_DESCRIPTION, *TASK_FILES, *INFO_FILES}
+    ours = {PROJECT_FILE, LONG_DESCRIPTION, VERSIONS_FILE, *TASK_FILES, *INFO_FILES}
     for folder, subfolders, names in os.walk(path):
         subfolders[:] = [name for name in subfolders if not name.startswith(".")]
         for file in (Path(folder, name) for name in names if not name.startswith(".")):

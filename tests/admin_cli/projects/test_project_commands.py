@@ -214,3 +214,41 @@ def test_given_to_somebody_else_with_or_without_those_before(crowdctl, birds, ro
     assert acts(rows) == [("cli", "transfer")] * 2
     crowdctl.json("user", "block", "eve")
     assert "eve is blocked" in crowdctl.refused("project", "transfer", "birds", "--to", "eve", "--yes")
+
+
+def test_earlier_questions_and_guides_move_along_under_their_numbers(crowdctl, elsewhere, rows, tmp_path):
+    folder, first, second = (tmp_path / name for name in ("birds", "first", "second"))
+    folder.mkdir()
+    (folder / "song.mp3").write_bytes(b"ID3 sings")
+
+    def write(words: str) -> None:
+        question = {"name": "q", "type": "short_text", "text": words, "help": {"picture": "song.mp3"}}
+        guide = {"version": 1, "entries": [{"name": "owl", "title": words}]}
+        questions = {"version": 1, "steps": [{"name": "one", "questions": [question]}]}
+        about = {"name": "Birds", "short_name": "birds", "description": "Who sings?"}
+        (folder / "project.json").write_text(
+            json.dumps(about | {"info": {"questions": questions, "field_guide": guide}})
+        )
+
+    for words in ("One?", "Two?", "Three?"):
+        write(words)
+        crowdctl.json("project", "load", folder)
+    crowdctl.json("project", "export", "birds", "--to", first)
+    for _ in range(2):  # the second time nothing is added
+        elsewhere.json("project", "load", first)
+    elsewhere.json("project", "export", "birds", "--to", second)
+    kept, again = (json.loads((each / "versions.json").read_text()) for each in (first, second))
+    assert {key: [row["version"] for row in found] for key, found in kept.items()} == {
+        "questions": [1, 2],
+        "field_guide": [1, 2],
+    }
+    assert [row["document"]["entries"][0]["title"] for row in kept["field_guide"]] == ["One?", "Two?"]
+    for file, asked in zip((first, second), (kept, again), strict=True):
+        question = asked["questions"][1]["document"]["steps"][0]["questions"][0]
+        assert question["text"] == "Two?" and (file / question["help"]["picture"]).read_bytes() == b"ID3 sings"
+        info = json.loads((file / "project.json").read_text())["info"]
+        assert (info["questions_version"], info["field_guide_version"]) == (3, 3)
+    times = [[row["created"] for found in each.values() for row in found] for each in (kept, again)]
+    assert times[0] == times[1]
+    (first / "versions.json").write_text(json.dumps(kept | {"questions": kept["questions"][::-1]}))
+    assert "versions.json, questions: each version must be higher" in elsewhere.refused("project", "load", first)

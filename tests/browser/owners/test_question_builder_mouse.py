@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -31,6 +32,69 @@ def drag(page: Any, grip: Any, target: Any, share: float) -> None:
     page.mouse.down()
     page.mouse.move(end["x"] + end["width"] / 2, end["y"] + end["height"] * share, steps=8)
     page.mouse.up()
+
+
+def in_preview(page: Any, selector: str, place: tuple[float, float]) -> tuple[float, float]:
+    """A place of an element of the preview, in parts of its size, in pixels of the window: the frame may be drawn smaller."""
+    outer = page.locator("#preview iframe:not(.b-waits)")
+    outer.scroll_into_view_if_needed()
+    box = outer.bounding_box()
+    inner = page.frame_locator("#preview iframe:not(.b-waits)").locator(selector)
+    left, top, width, height, all_ = inner.evaluate(
+        "e => { const {x, y, width, height} = e.getBoundingClientRect(); return [x, y, width, height, innerWidth]; }"
+    )
+    scale = box["width"] / all_
+    return box["x"] + (left + place[0] * width) * scale, box["y"] + (top + place[1] * height) * scale
+
+
+def test_the_preview_is_used_by_mouse_and_stays_at_its_step(shared: Any, new_project: Any) -> None:
+    picture = {"name": "photo", "type": "picture", "source": {"url": "/static/img/sample-1.svg"}}
+    document = {
+        "version": 1,
+        "steps": [
+            {"name": "one", "questions": [{"name": "sure", "type": "yes_no", "text": "Sure?"}]},
+            {
+                "name": "two",
+                "title": "Where?",
+                "media": [picture],
+                "questions": [{"name": "ears", "type": "box", "text": "Ears", "on": "photo"}],
+            },
+        ],
+    }
+    page = build(shared, new_project, document)
+    preview = page.frame_locator("#preview iframe:not(.b-waits)")
+    preview.locator("form.say").wait_for()
+
+    def click(selector: str) -> None:
+        page.mouse.click(*in_preview(page, selector, (0.5, 0.5)))
+
+    click("label:has-text('Yes')")
+    shared.until(lambda: preview.get_by_label("Yes").is_checked())
+    click("button:has-text('Next')")
+    preview.get_by_role("heading", name="Where?").wait_for()
+    preview.locator(".marks-tools button:nth-child(2):enabled").wait_for()
+    surface = "svg.a9s-annotationlayer"
+    page.mouse.move(*in_preview(page, surface, (0.25, 0.25)))
+    page.mouse.down()
+    page.mouse.move(*in_preview(page, surface, (0.5, 0.6)), steps=4)
+    page.mouse.move(*in_preview(page, surface, (0.75, 0.75)), steps=4)
+    page.mouse.up()
+    preview.locator(".mark-item").wait_for()
+    size = preview.locator(surface).evaluate("s => [s.viewBox.baseVal.width, s.viewBox.baseVal.height]")
+    x, y, width, height = [float(each.input_value()) for each in preview.locator(".mark-numbers input").all()]
+    for value, whole, part in ((x, size[0], 0.25), (y, size[1], 0.25), (width, size[0], 0.5), (height, size[1], 0.5)):
+        assert abs(value / whole - part) < 0.02, (x, y, width, height, size)
+
+    changed = written(page)
+    changed["steps"][1]["title"] = "Where is it?"
+    page.locator("#questions").evaluate(
+        "(field, text) => { field.value = text; field.dispatchEvent(new Event('input', {bubbles: true})); }",
+        json.dumps(changed),
+    )
+    preview.get_by_role("heading", name="Where is it?").wait_for()
+    preview.locator(".mark-item").wait_for()
+    preview.get_by_role("button", name="Back").press("Enter")
+    shared.until(lambda: preview.get_by_label("Yes").is_checked())
 
 
 def test_a_questionnaire_of_three_steps_is_built_by_mouse(shared: Any, new_project: Any) -> None:

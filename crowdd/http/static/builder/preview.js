@@ -13,7 +13,7 @@ export class Preview {
   /** `box` is the place of the frame, with the project and the tasks in its data; `said` tells what would be stored. */
   constructor(ui, { box, said, version, language }) {
     const { project, tasks } = JSON.parse(box.dataset.preview);
-    Object.assign(this, { ui, box, said, version, language, project, tasks, at: 0, size: innerWidth < 900 ? "phone" : "desktop", frames: [], list: null, answers: {} });
+    Object.assign(this, { ui, box, said, version, language, project, tasks, at: 0, size: innerWidth < 900 ? "phone" : "desktop", frames: [], list: null, answers: {}, step: null });
     this.ports = new WeakMap();
     addEventListener("message", (event) => this.greeted(event));
     new ResizeObserver(() => this.fit()).observe(box);
@@ -35,12 +35,13 @@ export class Preview {
     };
     const step = (icon, label, by) => ui.tool(icon, ui.word(label), () => {
       this.at = Math.min(Math.max(this.at + by, 0), this.tasks.length - 1);
+      this.step = null;
       this.show();
     });
     this.place = element("span", { className: "small num", role: "status" });
     const again = element("button", { type: "button", className: "btn sm" }, ui.word("restart"));
     again.addEventListener("click", () => {
-      Object.assign(this, { answers: {}, at: 0 });
+      Object.assign(this, { answers: {}, at: 0, step: null });
       this.show();
     });
     const bar = element("div", { className: "b-preview-bar row", role: "group" }, width("phone"), width("desktop"), step("back", "task_before", -1), this.place, step("forward", "task_after", 1), again);
@@ -54,7 +55,7 @@ export class Preview {
     for (const button of this.sizes) button.setAttribute("aria-pressed", String(button.dataset.size === this.size));
   }
 
-  /** Shows other questions.  Answers to those that mean the same stay. */
+  /** Shows other questions, at the step that was shown.  Answers to those that mean the same stay. */
   update(list) {
     if (JSON.stringify(list) === JSON.stringify(this.list)) return;
     this.keep(list);
@@ -85,7 +86,7 @@ export class Preview {
     if (!this.list) return this.empty();
     const frame = element("iframe", { title: this.box.dataset.label, className: "b-waits" });
     frame.setAttribute("sandbox", "allow-scripts allow-forms");
-    const beginning = { project: this.project, shortcuts: false, room: ROOM, theme: document.documentElement.dataset.theme || "", session: JSON.stringify(this.answers) };
+    const beginning = { project: this.project, shortcuts: false, room: ROOM, theme: document.documentElement.dataset.theme || "", session: JSON.stringify({ ...this.answers, ...(this.step ? { start: this.step } : {}) }) };
     frame.name = JSON.stringify(beginning);
     frame.src = location.pathname + "?_presenter=1";
     for (const waiting of this.frames.filter((each) => each.classList.contains("b-waits"))) waiting.remove();
@@ -120,10 +121,14 @@ export class Preview {
     if (typeof text !== "string" || text.length > MAX_TEXT) return;
     const message = parsed(text), newest = frame === this.frames.at(-1);
     if (message?.op === "size") this.grow(frame, Number(message.height) || 0);
-    if (message?.op === "memory" && message.area === "session" && newest) this.answers = parsed(message.data) ?? {};
+    if (message?.op === "memory" && message.area === "session" && newest) this.remember(parsed(message.data) ?? {});
     if (message?.op !== "api" || !Number.isSafeInteger(message.id)) return;
     const reply = this.answer(String(message.method), String(message.url), String(message.body));
     this.ports.get(frame).postMessage(JSON.stringify({ id: message.id, ...reply }));
+  }
+
+  remember({ start, step, ...answers }) {
+    Object.assign(this, { answers, step: typeof step === "string" ? step : null });
   }
 
   grow(frame, height) {

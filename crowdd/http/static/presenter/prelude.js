@@ -64,9 +64,10 @@
   const HEARD = {
     ping: () => send({ op: "pong" }),
     view(message) {
-      root.style.setProperty("--view-top", message.top + "px");
-      root.style.setProperty("--view-height", message.height + "px");
-      root.style.setProperty("--room", message.room + "px");
+      for (const [name, pixels] of [["--view-top", message.top], ["--view-height", message.height], ["--room", message.room]]) {
+        const value = pixels + "px";
+        if (root.style.getPropertyValue(name) !== value) root.style.setProperty(name, value); // everything inherits it
+      }
     },
     pop(message) {
       here = message.url;
@@ -374,6 +375,17 @@
     if (image.complete && image.naturalWidth) begin();
     else image.addEventListener("load", begin, { once: true });
   }
+
+  /* The look of crowdd (frame.css) begins with the first of its classes.  `:root:has(.see)` in the style sheet would make the
+     browser work out the style of everything again whenever an element is added. */
+  const CLASSES = ".see, .say, .answers";
+  const looked = new MutationObserver((records) => {
+    const has = (node) => node.matches?.(CLASSES) || node.querySelector?.(CLASSES);
+    if (!records.some(({ target, addedNodes }) => target.matches?.(CLASSES) || [...addedNodes].some(has))) return;
+    root.dataset.look = "";
+    looked.disconnect();
+  });
+  looked.observe(document, { childList: true, subtree: true, attributeFilter: ["class"] });
 
   /* Height: the page makes the frame as high as its content, so that there is one scroll bar. */
   let told = 0;

@@ -19,10 +19,10 @@ export function isImmediate({ steps }) {
 export class Form {
   /**
    * `list` is the document, `stage` the place of the media (Stage), `place` the element in which questions are shown.
-   * `send(answers)` gets what was answered; `changed(answers)` each change.
+   * `send(answers)` gets what was answered; `changed(answers)` each change; `went(name)` the name of each step that is shown.
    */
-  constructor({ list, task, texts, types, stage, place, answers, send, changed, announce, offer }) {
-    Object.assign(this, { list, task, texts, types, stage, place, send, announce, offer, tell: changed });
+  constructor({ list, task, texts, types, stage, place, answers, send, changed, went = () => {}, announce, offer }) {
+    Object.assign(this, { list, task, texts, types, stage, place, send, announce, offer, went, tell: changed });
     this.immediate = isImmediate(list);
     this.groups = new Map(); // by number of the step, from its first view on
     this.steps = new Map(list.steps.flatMap(({ questions = [] }, step) => questions.map(({ name }) => [name, step])));
@@ -112,6 +112,7 @@ export class Form {
     const before = this.groups.get(this.at);
     if (before) before.element.hidden = true;
     this.at = step;
+    this.went(this.list.steps[step].name);
     this.stage.turn(step);
     const known = this.groups.get(step), group = known ?? this.begin(step);
     group.element.hidden = false;
@@ -147,10 +148,11 @@ export class Form {
     if (only) group.element.classList.add("only");
   }
 
-  start(focus) {
+  /** Shows the step of a name, or the first one if that is not shown. */
+  start(focus, name) {
     this.turn();
-    const [first] = this.path();
-    this.go(first ?? 0, focus);
+    const path = this.path(), wanted = path.find((step) => this.list.steps[step].name === name);
+    this.go(wanted ?? path[0] ?? 0, focus);
   }
 
   next() {

@@ -61,6 +61,7 @@ function run({ list, version, texts, types, kinds }) {
   const thanks = element("div", { className: "say", hidden: true }, element("h1", { tabIndex: -1 }, texts.word("thanks")), element("p", {}, texts.word("nothing_left")));
   frame.append(stage.element, thanks);
   document.body.append(frame, trouble, news);
+  const start = sessionStorage.getItem("start"); // name of a step, from the preview of the builder
   let form = null, shown = 0;
 
   const drafts = new Drafts(new Map(list.steps.flatMap(({ questions = [] }) => questions.map(({ name, type }) => [name, type]))));
@@ -86,10 +87,11 @@ function run({ list, version, texts, types, kinds }) {
     form = new Form({
       list, task, texts, types, stage, place: frame, answers: drafts.of(task) ?? task.answer, send: sent,
       changed: (answers) => drafts.keep(task, answers),
+      went: (name) => sessionStorage.setItem("step", name), // for the preview of the builder, which goes back there
       announce: (words) => news.replaceChildren(element("span", {}, words)), // a new node, because the same words are said again
       offer: (keys) => presenterBridge.offer(keys),
     });
-    form.start(shown++ > 0 || document.hasFocus());
+    form.start(shown > 0 || document.hasFocus(), shown++ ? undefined : start);
   }
 
   function finish() {

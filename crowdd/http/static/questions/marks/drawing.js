@@ -4,6 +4,7 @@ import { Board, boardOn } from "./board.js";
 import { colour } from "./colours.js";
 import { Fingers } from "./fingers.js";
 import { annotorious, look } from "./libraries.js";
+import { Outlines } from "./outlines.js";
 import { cut } from "./shapes.js";
 import { bounds, dot, Handles, pathTool, polyline, strokeTool, toolOf } from "./tools.js";
 
@@ -59,6 +60,8 @@ class Drawing extends Board {
       handle.removeAttribute("tabindex");
     }));
     this.handles.observe(this.svg, { childList: true, subtree: true });
+    this.outlines = new Outlines(this.svg);
+    this.held = null; // id of the mark that Annotorious has
     this.numbers = new Map(); // by id of the mark
     this.tags = document.createElement("div");
     Object.assign(this.tags, { className: "tags", ariaHidden: "true" });
@@ -147,11 +150,13 @@ class Drawing extends Board {
 
   /* Points keep their size on the screen. */
   rescale() {
-    const { store } = this.annotator.state;
-    for (const [id, { geometry, layer }] of this.marks) {
-      const before = layer.kind.word === "point" && store.getAnnotation(id);
-      if (before) store.updateAnnotation({ ...before, target: { ...before.target, selector: this.selector(geometry, layer.kind) } }, "REMOTE");
-    }
+    this.outline();
+    const { store } = this.annotator.state, mark = this.marks.get(this.held), before = mark?.layer.kind.word === "point" && store.getAnnotation(this.held);
+    if (before) store.updateAnnotation({ ...before, target: { ...before.target, selector: this.selector(mark.geometry, mark.layer.kind) } }, "REMOTE");
+  }
+  outline() {
+    const points = [...this.marks.values()].some(({ layer }) => layer.kind.word === "point");
+    this.outlines.draw(this.marks, this.chosen, points ? RADIUS / this.scale() : 0); // the scale makes the browser lay out the page
   }
 
   scale() {
@@ -218,22 +223,30 @@ class Drawing extends Board {
 
   /** Shows the marks of a layer: [{id, geometry, name, colour}], in their order; `selected` is an id, null for none. */
   draw(layer, marks, selected) {
-    const { store, selection } = this.annotator.state;
-    for (const id of this.keep(layer, marks, selected)) store.deleteAnnotation(id, "REMOTE");
-    for (const { id, geometry } of marks) {
-      const before = store.getAnnotation(id);
-      if (before && same(this.geometry(before.target.selector), geometry)) continue;
-      const annotation = { id, bodies: [], target: { annotation: id, selector: this.selector(geometry, layer.kind), created: new Date() } };
-      if (before) store.updateAnnotation(annotation, "REMOTE");
-      else store.addAnnotation(annotation, "REMOTE");
-    }
+    this.keep(layer, marks, selected);
+    this.outline();
+    this.hold();
+    const { selection } = this.annotator.state;
     const now = selection.selected?.[0]?.id ?? null;
     if (this.chosen !== now) {
       if (this.chosen) selection.setSelected(this.chosen, this.editable(this.marks.get(this.chosen).layer.kind));
       else selection.clear();
     }
-    this.annotator.setStyle(({ id }, state) => this.style(id, state));
+    this.annotator.setStyle(({ id }) => this.style(id));
     this.tag();
+  }
+
+  /* Gives Annotorious the chosen mark, and takes away the one before. */
+  hold() {
+    const { store } = this.annotator.state, { chosen, held } = this, mark = this.marks.get(chosen);
+    if (held && held !== chosen) store.deleteAnnotation(held, "REMOTE");
+    this.held = chosen;
+    if (!mark) return;
+    const before = store.getAnnotation(chosen), { geometry, layer: { kind } } = mark;
+    if (before && same(this.geometry(before.target.selector), geometry)) return;
+    const annotation = { id: chosen, bodies: [], target: { annotation: chosen, selector: this.selector(geometry, kind), created: new Date() } };
+    if (before) store.updateAnnotation(annotation, "REMOTE");
+    else store.addAnnotation(annotation, "REMOTE");
   }
 
   /* Annotorious takes the place where it is grabbed for one on an upright picture. */
@@ -241,9 +254,9 @@ class Drawing extends Board {
     return !(this.surface.viewer?.viewport.getRotation() % 360) || word === "point" || word === "line";
   }
 
-  style(id, state) {
-    const mark = this.marks.get(id), selected = state?.selected || this.chosen === id;
-    return { fill: mark?.colour ?? colour(0), fillOpacity: selected ? 0.3 : 0.12, stroke: mark?.colour ?? colour(0), strokeWidth: selected ? 3.5 : 2 };
+  style(id) {
+    const { colour: own = colour(0) } = this.marks.get(id) ?? {};
+    return { fill: own, fillOpacity: 0.3, stroke: own, strokeWidth: 3.5 };
   }
 
   /* A number beside each mark: colours alone say nothing to many people. */

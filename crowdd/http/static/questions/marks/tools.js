@@ -17,12 +17,14 @@ export function bounds(points) {
   return { minX: Math.min(...xs), minY: Math.min(...ys), maxX: Math.max(...xs), maxY: Math.max(...ys) };
 }
 
-function shape(name, attributes) {
+/** An element of SVG. */
+export function shape(name, attributes) {
   const made = document.createElementNS(SVG, name);
   for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
   return made;
 }
-const written = (points) => points.map((point) => point.join(",")).join(" ");
+/** Points as an attribute of SVG. */
+export const written = (points) => points.map((point) => point.join(",")).join(" ");
 
 class Component {
   constructor({ target, props }) {

@@ -1,0 +1,52 @@
+/* The marks on a picture that are not chosen, as shapes of SVG.  Annotorious makes all of its shapes anew whenever one of them
+   changes, which is slow with hundreds: it has the chosen mark only. */
+import { shape, written } from "./tools.js";
+
+const drawings = { // what a mark looks like: name of the element and its attributes
+  path: ({ points }, closed) => [closed ? "polygon" : "polyline", { points: written(points) }],
+  box: ({ x, y, width, height }) => ["rect", { x, y, width, height }],
+  point: ({ x, y }, radius) => ["ellipse", { cx: x, cy: y, rx: radius, ry: radius }],
+};
+
+function form(geometry, closed, radius) {
+  if (geometry.points) return drawings.path(geometry, closed);
+  return "width" in geometry ? drawings.box(geometry) : drawings.point(geometry, radius);
+}
+
+export class Outlines {
+  constructor(svg) {
+    this.group = shape("g", { class: "outlines" });
+    this.shown = new Map(); // by id of the mark
+    svg.prepend(this.group);
+  }
+
+  /** Shows marks, a Map by id of {geometry, colour, layer}, without the chosen one; `radius` is that of points. */
+  draw(marks, chosen, radius) {
+    for (const [id, { element }] of this.shown) {
+      if (marks.has(id)) continue;
+      element.remove();
+      this.shown.delete(id);
+    }
+    for (const [id, mark] of marks) {
+      const shown = this.shown.get(id) ?? this.begin(id);
+      shown.element.style.display = id === chosen ? "none" : "";
+      this.change(shown, mark, radius);
+    }
+  }
+
+  begin(id) {
+    const shown = { element: shape("g", { class: "a9s-annotation" }) };
+    this.group.append(shown.element);
+    this.shown.set(id, shown);
+    return shown;
+  }
+
+  /* A geometry is never changed in place. */
+  change(shown, { geometry, colour, layer }, radius) {
+    if (shown.geometry === geometry && shown.colour === colour && shown.radius === radius) return;
+    Object.assign(shown, { geometry, colour, radius });
+    const [name, attributes] = form(geometry, layer.kind.closed, radius), inner = shape(name, { ...attributes, class: "a9s-inner" });
+    Object.assign(inner.style, { fill: colour, fillOpacity: 0.12, stroke: colour, strokeWidth: 2 });
+    shown.element.replaceChildren(shape(name, { ...attributes, class: "a9s-outer" }), inner);
+  }
+}
