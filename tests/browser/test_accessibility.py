@@ -57,6 +57,8 @@ NEW = """() => {
 
 # What axe says against a whole document, with all rules.
 RUN_ALL = f"() => ({RUN_AXE})(document, {{}})"
+# What it says in each theme of the same document: in the second one only colours are others.
+RUN_IN = {"light": RUN_ALL, "dark": f"() => ({RUN_AXE})(document, {json.dumps(COLOURS)})"}
 # What axe says against the page that is shown, or against what is new on it; not about colours.
 RUN_SHAPES = f"() => ({RUN_AXE})(document, {json.dumps(SHAPES)})"
 RUN_NEW = (
@@ -114,6 +116,7 @@ def test_axe_would_find_something(inspected: Any) -> None:
     for run in (RUN_SHAPES, RUN_NEW):
         assert "image-alt" in {line.partition(":")[0] for line in page.evaluate(run)}
     assert page.evaluate(RUN_NEW) == []  # it was said once
+    assert "color-contrast" in {line.partition(":")[0] for line in page.evaluate(RUN_IN["dark"])}
     pale = [line for line in page.evaluate(RUN_COLOURS) if "pale" in line]
     assert len(pale) == 1 and "color-contrast" in pale[0] and page.evaluate(RUN_COLOURS) == []
 
