@@ -1,7 +1,9 @@
 """Every page for everybody: axe finds nothing, in both themes and in Arabic; and nothing that people wrote runs.
 
 What colours an element has follows from the tags around it. Contrast is thus looked at once for each way to draw an
-element, not once for each element: the frame of a page and the rows of a list are the same again and again.
+element, not once for each element: the frame of a page and the rows of a list are the same again and again. The other
+rules look at one state of each page as a whole, and of its further states at the elements that are new with them. What
+a page has to have as a whole is looked at in all states by tests/http/test_templates.py.
 """
 
 from __future__ import annotations
@@ -42,10 +44,26 @@ FRESH = """() => {
     return window.fresh.length;
 }"""
 
+# Marks what no page had before it, as rules that are not about style see it: tags with their attributes, in their parent.
+NEW = """() => {
+    const told = /^(href|src|srcset|value|name|for|id|title|alt|content|datetime|action|placeholder|aria-label|aria-labelledby|aria-describedby|aria-controls|d|points|x|y|width|height|class|data-.*)$/;
+    const tag = e => e.localName + [...e.attributes].filter(a => !told.test(a.name)).map(a => ` ${a.name}=${a.value}`).sort().join('')
+        + [...e.attributes].filter(a => told.test(a.name) && a.name != 'class').map(a => ` ${a.name}${a.value.trim() ? '' : '=none'}`).sort().join('');
+    const named = e => e.textContent.trim() ? 'text' : 'empty';
+    const seen = window.seenTags ||= new Set();
+    const look = e => `${tag(e.parentElement)}>${tag(e)} ${named(e)} ${getComputedStyle(e).display == 'none'}`;
+    return [...document.querySelectorAll('body *')].filter(e => !seen.has(look(e)) && seen.add(look(e)));
+}"""
+
 # What axe says against a whole document, with all rules.
 RUN_ALL = f"() => ({RUN_AXE})(document, {{}})"
-# What axe says against the page that is shown.
+# What it says in each theme of the same document: in the second one only colours are others.
+RUN_IN = {"light": RUN_ALL, "dark": f"() => ({RUN_AXE})(document, {json.dumps(COLOURS)})"}
+# What axe says against the page that is shown, or against what is new on it; not about colours.
 RUN_SHAPES = f"() => ({RUN_AXE})(document, {json.dumps(SHAPES)})"
+RUN_NEW = (
+    f"async () => {{ const fresh = ({NEW})(); return fresh.length ? ({RUN_AXE})(fresh, {json.dumps(SHAPES)}) : []; }}"
+)
 # What axe says against the colours of what is drawn as nothing before it, in the light and in the dark theme.
 RUN_COLOURS = f"""async () => {{
     const wrong = [];
@@ -81,10 +99,13 @@ def test_axe_finds_no_colour_too_pale_in_either_theme(inspected: Any) -> None:
 
 def test_axe_finds_nothing_in_arabic_on_a_phone_and_nothing_is_too_wide(inspected: Any) -> None:
     gallery = inspected(viewport={"width": 320, "height": 640})
-    arabic = (Case(case.template, case.kind, case.context | {"locale": "ar", "direction": "rtl"}) for case in PLAIN)
     over = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-    looked = gallery.each(arabic, f"async () => [await ({RUN_SHAPES})(), {over}]")
-    assert {case[:2]: (said, wide) for case, (said, wide) in looked if said or wide > 0} == {}
+    firsts = [*FIRST.values()]
+    further = [case for case in PLAIN if not any(case is first for first in firsts)]
+    for shown, run in ((firsts, RUN_SHAPES), (further, RUN_NEW)):
+        arabic = (Case(case.template, case.kind, case.context | {"locale": "ar", "direction": "rtl"}) for case in shown)
+        looked = gallery.each(arabic, f"async () => [await ({run})(), {over}]")
+        assert {case[:2]: (said, wide) for case, (said, wide) in looked if said or wide > 0} == {}
 
 
 def test_axe_would_find_something(inspected: Any) -> None:
@@ -92,7 +113,10 @@ def test_axe_would_find_something(inspected: Any) -> None:
     page.evaluate(
         "document.querySelector('main').insertAdjacentHTML('beforeend', '<p class=soft><font color=#ccc>pale</font></p><img src=/x>')"
     )
-    assert "image-alt" in {line.partition(":")[0] for line in page.evaluate(RUN_SHAPES)}
+    for run in (RUN_SHAPES, RUN_NEW):
+        assert "image-alt" in {line.partition(":")[0] for line in page.evaluate(run)}
+    assert page.evaluate(RUN_NEW) == []  # it was said once
+    assert "color-contrast" in {line.partition(":")[0] for line in page.evaluate(RUN_IN["dark"])}
     pale = [line for line in page.evaluate(RUN_COLOURS) if "pale" in line]
     assert len(pale) == 1 and "color-contrast" in pale[0] and page.evaluate(RUN_COLOURS) == []
 

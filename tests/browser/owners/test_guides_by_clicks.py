@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from support.questions.guide_documents import QUESTIONS, field_guide, tutorial
-from test_accessibility import AXE, RUN_ALL
+from test_accessibility import AXE, RUN_IN
 
 pytestmark = pytest.mark.browser
 PICTURE = Path(__file__).parents[3] / "crowdd/http/static/vendor/leaflet-1.9.4/images/marker-icon-2x.png"
@@ -50,8 +50,8 @@ def axe(stage: Any, *frames: Any) -> None:
     for theme in ("light", "dark"):
         for frame in (stage.page, *frames):
             frame.evaluate("theme => { document.documentElement.dataset.theme = theme; }", theme)
-            frame.evaluate(AXE)
-            assert frame.evaluate(RUN_ALL) == [], theme
+            frame.evaluate("Boolean(window.axe)") or frame.evaluate(AXE)
+            assert frame.evaluate(RUN_IN[theme]) == [], theme
 
 
 def button(place: Any, name: str) -> Any:
@@ -64,9 +64,20 @@ def card(page: Any, nth: int, heading: str = "Steps") -> Any:
 
 def asked(stage: Any) -> Any:
     """The frame in the dialog in which the owner answers the sample task."""
-    frame = stage.until(lambda: stage.page.query_selector("#guide-dialog iframe")).content_frame()
-    frame.wait_for_selector("form.say")
-    return frame
+
+    def shown() -> Any:
+        place = stage.page.query_selector("#guide-dialog[open] iframe")  # the one before may just go
+        frame = place and place.content_frame()
+        return frame and frame.wait_for_selector("form.say") and frame
+
+    return stage.until(shown)
+
+
+def send_box(frame: Any) -> None:
+    """Adds a box and sends it by keyboard: the frame grows by its line, and would move away under a mouse."""
+    button(frame, "Add a box").click()
+    frame.locator(".mark-item").wait_for()
+    button(frame, "Send").press("Enter")
 
 
 def test_an_owner_makes_a_tutorial_by_clicks(shared: Any, new_project: Any) -> None:
@@ -84,8 +95,7 @@ def test_an_owner_makes_a_tutorial_by_clicks(shared: Any, new_project: Any) -> N
     card(page, 1).get_by_label("What volunteers see beside the text").select_option("rectangle")
     button(card(page, 1), "Draw the rectangle").click()
     frame = asked(shared)
-    button(frame, "Add a box").click()
-    button(frame, "Send").click()
+    send_box(frame)
     page.wait_for_selector("#guide-dialog:not([open])", state="attached")
 
     button(page, "Add a step").click()
@@ -94,8 +104,7 @@ def test_an_owner_makes_a_tutorial_by_clicks(shared: Any, new_project: Any) -> N
     button(card(page, 2), "Answer the sample task").click()
     frame = asked(shared)
     frame.get_by_label("Fox").check()
-    button(frame, "Add a box").click()
-    button(frame, "Send").click()
+    send_box(frame)
     card(page, 2).get_by_label("What volunteers read if they are wrong").first.fill("Look at the ears.")
     assert card(page, 2).get_by_role("group", name="Mark the ears.").get_by_label("Tolerance").is_visible()
 

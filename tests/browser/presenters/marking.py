@@ -126,15 +126,18 @@ def picture(stage: Any, frame: Any) -> Surface:
 
 def select(stage: Any, frame: Any, start: int, end: int) -> None:
     """Selects a part of the text by mouse; places are those of JavaScript."""
-    ends = frame.evaluate(
-        """([start, end]) => [start, end].map((at) => {
+    words = """([start, end]) => [start, end].map((at) => {
             const range = document.createRange(), words = document.querySelector(".words:not([hidden])").firstChild;
             range.setStart(words, at); range.collapse(true);
-            const {x, y, height} = range.getBoundingClientRect(); return [x, y + height / 2]; })""",
-        [start, end],
-    )
-    frame_box = stage.page.locator("#presenter iframe").bounding_box()
-    (x, y), (right, down) = [(frame_box["x"] + left, frame_box["y"] + top) for left, top in ends]
+            const {x, y, height} = range.getBoundingClientRect(); return [x, y + height / 2]; })"""
+
+    def ends() -> list[tuple[float, float]]:
+        stage.page.wait_for_timeout(Surface.pause)
+        box = stage.page.locator("#presenter iframe").bounding_box()
+        return [(box["x"] + left, box["y"] + top) for left, top in frame.evaluate(words, [start, end])]
+
+    # The frame may still grow and the page scroll.
+    (x, y), (right, down) = stage.until(lambda: (found := ends()) == ends() and found)
     stage.page.mouse.move(x, y)
     stage.page.mouse.down()
     stage.page.mouse.move((x + right) / 2, down)

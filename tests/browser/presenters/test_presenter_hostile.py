@@ -182,7 +182,9 @@ def test_hostile_with_a_click(stage: Any) -> None:
     ],
     ids=["words", "requests", "a big text", "deep JSON", "cycles", "buffers", "prototypes", "offers"],
 )
-def test_floods_and_monsters(stage: Any, script: str) -> None:
+def test_floods_and_monsters(arena: Any, script: str) -> None:
+    stage = arena
+    stage.begin()
     attack(stage, {"flood": script})
     assert stage.usable()
     assert stage.page.evaluate("({}).polluted") is None

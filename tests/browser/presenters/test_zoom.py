@@ -98,14 +98,17 @@ def test_by_wheel_and_double_click_while_the_page_scrolls_by_itself(stage: Any) 
     page.mouse.wheel(0, 40)
     stage.until(lambda: page.evaluate("document.scrollingElement.scrollTop") > 0)
     assert asked_library(stage) == 0
+    frame.locator("#picture").hover()  # it has moved away under the mouse
     page.keyboard.down("Control")
     page.mouse.wheel(0, -100)
     page.keyboard.up("Control")
     stage.until(lambda: state(frame)["zoom"] == 1.5)
     assert frame.evaluate("viewer.viewport.getZoom(true) === viewer.viewport.getZoom()")  # no animation
+    stage.until(
+        lambda: frame.evaluate("viewer.canvas.style.touchAction") == "none"
+    )  # only now the wheel is the viewer's
     page.mouse.wheel(0, -100)  # without Ctrl, once it is open
     stage.until(lambda: state(frame)["zoom"] > 1.5)
-    assert frame.evaluate("viewer.canvas.style.touchAction") == "none"
     page.keyboard.press("0")
     stage.until(lambda: state(frame) == WHOLE)
     frame.locator("#picture").dblclick()
