@@ -9,7 +9,6 @@ import csv
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from crowdd.domain.transfer.prepared import media_rows
 from crowdd.domain.transfer.prepared.media_rows import Named, Row
