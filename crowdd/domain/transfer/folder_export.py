@@ -17,10 +17,10 @@ import orjson
 from crowdd.domain.core.uploads import Uploads, container_of
 from crowdd.domain.media.copying import fetch
 from crowdd.domain.media.store import MediaStore
+from crowdd.domain.projects.questions import folder_versions
+from crowdd.domain.projects.questions.folder_versions import VERSIONS_FILE
 from crowdd.domain.server.services import Services
-from crowdd.domain.transfer import folder_versions
 from crowdd.domain.transfer.exports import PART
-from crowdd.domain.transfer.folder_versions import VERSIONS_FILE
 from crowdd.domain.transfer.project_folder import INFO_FILES, LONG_DESCRIPTION, PROJECT_FILE, TASK_FILES, texts_changed
 from crowdd.kinds.project import PROJECT
 from crowdd.kinds.roles import OWNERS

@@ -10,8 +10,8 @@ from typing import Any
 import attrs
 
 from crowdd.domain.core.quota import Quota
+from crowdd.domain.projects.questions import folder_versions
 from crowdd.domain.server.services import Services
-from crowdd.domain.transfer import folder_versions
 from crowdd.domain.transfer.project_folder import Folder
 from crowdd.errors import ConflictError, InvalidValueError, NotFoundError
 from crowdd.kinds.project import PROJECT

@@ -17,7 +17,7 @@ from typing import Any
 import attrs
 import orjson
 
-from crowdd.domain.transfer.folder_versions import VERSIONS_FILE, checked
+from crowdd.domain.projects.questions.folder_versions import VERSIONS_FILE, checked
 from crowdd.domain.transfer.missing_files import Missing
 from crowdd.errors import CrowddError, InvalidValueError, NotFoundError
 from crowdd.kinds.task import TASK
