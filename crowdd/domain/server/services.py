@@ -52,6 +52,7 @@ from crowdd.domain.projects.project_pictures import ProjectPictures
 from crowdd.domain.projects.project_settings import SettingsOverview
 from crowdd.domain.projects.projects import ProjectBehaviour, Projects
 from crowdd.domain.projects.publishing.publishing_checks import PublishingChecks
+from crowdd.domain.projects.questions.answer_fields import AnswerFields
 from crowdd.domain.projects.questions.reviews import QuestionReviews
 from crowdd.domain.projects.statistics import Statistics
 from crowdd.domain.projects.thumbnails import Thumbnails
@@ -59,7 +60,6 @@ from crowdd.domain.server.administration import Administration, CategoryBehaviou
 from crowdd.domain.server.recount import Checking
 from crowdd.domain.server.retention import Retention
 from crowdd.domain.server.site_administration import SiteAdministration
-from crowdd.domain.tasks.answer_fields import AnswerFields
 from crowdd.domain.tasks.barring import Barring
 from crowdd.domain.tasks.changes import Changes
 from crowdd.domain.tasks.collections import Collections

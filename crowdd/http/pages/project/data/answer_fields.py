@@ -9,7 +9,7 @@ from urllib.parse import quote
 import orjson
 
 from crowdd.domain.projects.projects import Projects
-from crowdd.domain.tasks.answer_fields import AnswerFields, AnswerOverview, FieldFit, declarations
+from crowdd.domain.projects.questions.answer_fields import AnswerFields, AnswerOverview, FieldFit, declarations
 from crowdd.errors import InvalidValueError
 from crowdd.http.html.forms import MISTAKES, Form, Forms, WithForm
 from crowdd.http.pages.project.views import ProjectPrivate, ProjectPublic, ProjectViews, locked_out

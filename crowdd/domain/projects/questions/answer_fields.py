@@ -14,9 +14,9 @@ from crowdd.kinds.questions import QUESTIONS
 from crowdd.kinds.roles import OWNERS
 from crowdd.requester import Requester
 from crowdd.storage.database import Database
+from crowdd.storage.projects import newest_answers
+from crowdd.storage.projects.newest_answers import NewestAnswer
 from crowdd.storage.projects.rows import ProjectPage
-from crowdd.storage.tasks import answer_fields
-from crowdd.storage.tasks.answer_fields import NewestAnswer
 from crowdd.values import Values
 
 MAX_EXAMPLES: Final = 3
@@ -53,7 +53,7 @@ class AnswerFields:
     async def overview(self, row: ProjectPage, who: Requester) -> AnswerOverview:
         """The declared fields beside what the newest answers contain."""
         rights.require(who, row["roles"], OWNERS)
-        newest = await answer_fields.newest(self._db, row["id"])
+        newest = await newest_answers.newest(self._db, row["id"])
         declared = answers.declared(row["info"])
         places = {field.path for field in declared}
         found = answers.suggest([each["info"] for each in newest])
