@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Any, Final, TypeGuard
 
 import attrs
 
@@ -24,6 +24,9 @@ _MAX_POINTER: Final = 500
 _MAX_CHOICE: Final = 200
 # RFC 6901, without what PostgreSQL would read as a place counted from the end of an array.
 _POINTER: Final = re.compile(r"(/(?!-\d+(/|\Z))([^~/\0]|~[01])*)*")
+
+Choice = str | float | bool | None
+"""A value that a label can have."""
 
 
 @attrs.frozen
@@ -64,8 +67,8 @@ class AnswerField:
     name: str
     path: tuple[str, ...]
     type: str
-    choices: tuple[str | float | bool | None, ...] | None = None
-    unsure: tuple[str | float | bool | None, ...] = ()
+    choices: tuple[Choice, ...] | None = None
+    unsure: tuple[Choice, ...] = ()
     min: float | None = None
     max: float | None = None
     tolerance: float | None = None
@@ -76,7 +79,7 @@ def parts(pointer: str) -> tuple[str, ...]:
     return tuple(part.replace("~1", "/").replace("~0", "~") for part in pointer.split("/")[1:])
 
 
-def declared(info: Mapping[str, Any]) -> list[AnswerField]:
+def declared(info: Mapping[str, object]) -> list[AnswerField]:
     """The answer fields of a project with this ``info``; [] if it declares none, or what is no list of them."""
     found: Any = info.get(ANSWERS)
     if found is None or validate(found):
@@ -100,37 +103,37 @@ def _field(field: Values) -> AnswerField:
 # --------------------------------------------------------------------------------------------------------------- checks
 
 
-def _check_name(value: Any, path: str) -> Iterator[Problem]:
+def _check_name(value: object, path: str) -> Iterator[Problem]:
     if not isinstance(value, str) or not 1 <= len(value.strip()) <= _MAX_NAME:
         yield Problem(path, _("A name has 1 to %(max)s characters.", max=_MAX_NAME))
 
 
-def _check_pointer(value: Any, path: str) -> Iterator[Problem]:
+def _check_pointer(value: object, path: str) -> Iterator[Problem]:
     if not isinstance(value, str) or len(value) > _MAX_POINTER or not _POINTER.fullmatch(value):
         yield Problem(path, _("This must be a JSON pointer into the answer, such as /answer or /boxes/0."))
 
 
-def _check_type(value: Any, path: str) -> Iterator[Problem]:
+def _check_type(value: object, path: str) -> Iterator[Problem]:
     if not isinstance(value, str) or value not in TYPES:
         yield Problem(path, _("The type must be one of %(types)s.", types=", ".join(TYPES)))
 
 
-def is_choice(value: object) -> bool:
+def is_choice(value: object) -> TypeGuard[Choice]:
     """Whether a value can be a choice: a text, a number, true, false or null."""
     return value is None or isinstance(value, bool) or is_number(value) or isinstance(value, str)
 
 
-def _check_choice(value: Any, path: str) -> Iterator[Problem]:
+def _check_choice(value: object, path: str) -> Iterator[Problem]:
     if not is_choice(value) or (isinstance(value, str) and len(value) > _MAX_CHOICE):
         words = _("A choice is a text of at most %(max)s characters, a number, true, false or null.", max=_MAX_CHOICE)
         yield Problem(path, words)
 
 
-def _check_choices(value: Any, path: str) -> Iterator[Problem]:
+def _check_choices(value: object, path: str) -> Iterator[Problem]:
     if not isinstance(value, list) or not 1 <= len(value) <= MAX_CHOICES:
         yield Problem(path, _("List 1 to %(max)s choices.", max=MAX_CHOICES))
         return
-    seen: set[tuple[type, Any]] = set()
+    seen: set[tuple[type, object]] = set()
     for nth, choice in enumerate(value):
         wrong = list(_check_choice(choice, at(path, nth)))
         yield from wrong
@@ -140,13 +143,13 @@ def _check_choices(value: Any, path: str) -> Iterator[Problem]:
             seen.add(key(choice))
 
 
-def key(value: Any) -> tuple[type, Any]:
+def key(value: object) -> tuple[type, object]:
     """What JSON values have in common that are equal: 1 and 1.0 are, 1 and true are not."""
     return (float if is_number(value) else type(value), value)
 
 
-_NAME: Final[dict[str, Any]] = {"type": "string", "minLength": 1, "maxLength": _MAX_NAME}
-_AT: Final[dict[str, Any]] = {"type": "string", "maxLength": _MAX_POINTER}
+_NAME: Final[dict[str, object]] = {"type": "string", "minLength": 1, "maxLength": _MAX_NAME}
+_AT: Final[dict[str, object]] = {"type": "string", "maxLength": _MAX_POINTER}
 _OPTIONS: Final = {
     "name": needed(Option(_check_name, _NAME)),
     "at": needed(Option(_check_pointer, _AT)),
@@ -165,7 +168,7 @@ def validate(document: object) -> list[Problem]:
     return [*_list_problems(document)]
 
 
-def _list_problems(document: list[Any]) -> Iterator[Problem]:
+def _list_problems(document: list[object]) -> Iterator[Problem]:
     names: set[str] = set()
     for nth, field in enumerate(document):
         yield from _field_problems(field, at("", nth))
@@ -176,7 +179,7 @@ def _list_problems(document: list[Any]) -> Iterator[Problem]:
             names.add(name)
 
 
-def _field_problems(field: Any, path: str) -> Iterator[Problem]:
+def _field_problems(field: object, path: str) -> Iterator[Problem]:
     found = TYPES.get(field.get("type", "")) if isinstance(field, dict) and _is_text(field.get("type")) else None
     options = dict(_OPTIONS)
     if found is None:
@@ -193,7 +196,7 @@ def _field_problems(field: Any, path: str) -> Iterator[Problem]:
 
 def _range_problems(field: Values, path: str) -> Iterator[Problem]:
     first, last = field.get("min"), field.get("max")
-    if is_number(first) and is_number(last) and first > last:  # type: ignore[operator]
+    if is_number(first) and is_number(last) and first > last:
         yield Problem(at(path, "max"), _("The maximum is less than the minimum."))
 
 

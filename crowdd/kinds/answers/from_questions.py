@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, Final
+from collections.abc import Iterator, Sequence
+from typing import Final
 
 from crowdd.kinds.answers.fields import ANSWERS, MAX_CHOICES, MAX_FIELDS
 from crowdd.kinds.questions.options import at, values_of
@@ -67,7 +67,7 @@ def _fields(question: Values) -> Iterator[Values]:
         yield {"name": name, "at": at("", name), **field}
 
 
-def _choices(kind: QuestionType, question: Values) -> list[Any] | None:
+def _choices(kind: QuestionType, question: Values) -> Sequence[object] | None:
     """The values that an answer, a member of it or a label can have; None: any."""
     values = values_of(question[kind.choices]) if question.get(kind.choices) else kind.values(question)
     if not isinstance(values, list):

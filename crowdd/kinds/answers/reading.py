@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from typing import Final
 
 from crowdd.kinds.answers.fields import AnswerField, is_choice, key
 from crowdd.kinds.questions.options import is_number
@@ -12,7 +12,7 @@ MISSING: Final = object()
 """What stands at a place that an answer does not have."""
 
 
-def value_at(info: Any, path: Sequence[str]) -> Any:
+def value_at(info: object, path: Sequence[str]) -> object:
     """The value that a JSON pointer leads to, or MISSING. Parts are keys of objects and places in arrays."""
     for part in path:
         if isinstance(info, dict) and part in info:
@@ -24,7 +24,7 @@ def value_at(info: Any, path: Sequence[str]) -> Any:
     return info
 
 
-def fits(field: AnswerField, info: Any) -> bool:
+def fits(field: AnswerField, info: object) -> bool:
     """Whether an answer has a value of the field's type, and one of its choices."""
     value = value_at(info, field.path)
     if value is MISSING:
@@ -32,12 +32,12 @@ def fits(field: AnswerField, info: Any) -> bool:
     return is_unsure(field, value) or _FITS[field.type](field, value)
 
 
-def is_unsure(field: AnswerField, value: Any) -> bool:
+def is_unsure(field: AnswerField, value: object) -> bool:
     """Whether a value means "I can't tell"."""
     return is_choice(value) and any(key(value) == key(one) for one in field.unsure)
 
 
-def class_of(field: AnswerField, info: Any) -> int | None:
+def class_of(field: AnswerField, info: object) -> int | None:
     """The number of the choice, from 1, that an answer names; None if it does not fit. For labels with choices."""
     value = value_at(info, field.path)
     if value is MISSING or not is_choice(value):
@@ -46,32 +46,32 @@ def class_of(field: AnswerField, info: Any) -> int | None:
     return next((n for n, choice in enumerate(field.choices or (), 1) if key(choice) == wanted), None)
 
 
-def _is_label(field: AnswerField, value: Any) -> bool:
+def _is_label(field: AnswerField, value: object) -> bool:
     return is_choice(value) and (field.choices is None or key(value) in map(key, field.choices))
 
 
-def _are_labels(field: AnswerField, value: Any) -> bool:
+def _are_labels(field: AnswerField, value: object) -> bool:
     if not isinstance(value, list) or not all(_is_label(field, each) for each in value):
         return False
     return len(set(map(key, value))) == len(value)
 
 
-def _is_number(field: AnswerField, value: Any) -> bool:
+def _is_number(field: AnswerField, value: object) -> bool:
     if not is_number(value):
         return False
     return (field.min is None or value >= field.min) and (field.max is None or value <= field.max)
 
 
-def _is_polygon(field: AnswerField, value: Any) -> bool:
+def _is_polygon(field: AnswerField, value: object) -> bool:
     return isinstance(value, list) and len(value) > 2 and all(_has(each, "x", "y") for each in value)
 
 
-def _has(value: Any, *names: str) -> bool:
+def _has(value: object, *names: str) -> bool:
     return isinstance(value, dict) and all(is_number(value.get(name)) for name in names)
 
 
-def _marks(*names: str) -> Callable[[AnswerField, Any], bool]:
-    def fit(field: AnswerField, value: Any) -> bool:
+def _marks(*names: str) -> Callable[[AnswerField, object], bool]:
+    def fit(field: AnswerField, value: object) -> bool:
         return isinstance(value, list) and all(
             _has(each, *names) and ("label" not in each or _is_label(field, each["label"])) for each in value
         )
@@ -79,7 +79,7 @@ def _marks(*names: str) -> Callable[[AnswerField, Any], bool]:
     return fit
 
 
-_FITS: Final[dict[str, Callable[[AnswerField, Any], bool]]] = {
+_FITS: Final[dict[str, Callable[[AnswerField, object], bool]]] = {
     "label": _is_label,
     "labels": _are_labels,
     "number": _is_number,

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Final
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Final
 
 import attrs
 
-from crowdd.kinds.answers.fields import MAX_CHOICES, AnswerField, is_choice, key
+from crowdd.kinds.answers.fields import MAX_CHOICES, AnswerField, Choice, is_choice, key
 from crowdd.kinds.answers.reading import fits
 from crowdd.kinds.questions.options import at, is_number
 from crowdd.values import Values
@@ -31,7 +31,7 @@ class Suggestion:
     name: str
     at: str
     type: str
-    choices: list[Any] | None
+    choices: list[Choice] | None
     n_present: int
     n_fitting: int
 
@@ -41,9 +41,9 @@ class Suggestion:
         return {"name": self.name, "at": self.at, "type": self.type, **choices}
 
 
-def suggest(infos: Sequence[Any]) -> list[Suggestion]:
+def suggest(infos: Sequence[object]) -> list[Suggestion]:
     """Fields for answers like these, those that most answers have first."""
-    places: dict[tuple[str, ...], list[Any]] = {}
+    places: dict[tuple[str, ...], list[object]] = {}
     for info in infos:
         for path, value in _values(info, ()):
             places.setdefault(path, []).append(value)
@@ -52,7 +52,7 @@ def suggest(infos: Sequence[Any]) -> list[Suggestion]:
     return found[:MAX_SUGGESTIONS]
 
 
-def _values(info: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:
+def _values(info: object, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], object]]:
     """The values in an answer that are no objects, with their places. An answer that is no object is a value itself."""
     if isinstance(info, dict):
         if len(path) < _MAX_DEPTH:
@@ -63,9 +63,9 @@ def _values(info: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...],
         yield path, info
 
 
-def _suggestion(path: tuple[str, ...], values: list[Any]) -> Suggestion:
+def _suggestion(path: tuple[str, ...], values: list[object]) -> Suggestion:
     kind = max(_TYPES, key=lambda name: sum(_TYPES[name](value) for value in values))
-    choices: list[Any] | None = None
+    choices: list[Choice] | None = None
     if kind in ("label", "labels"):
         members = values if kind == "label" else [one for value in values if isinstance(value, list) for one in value]
         choices = _frequent(members)
@@ -76,7 +76,7 @@ def _suggestion(path: tuple[str, ...], values: list[Any]) -> Suggestion:
     return Suggestion(field.name[:100], at("", *path), kind, choices, len(values), n_fitting)
 
 
-def _frequent(values: Iterable[Any]) -> list[Any]:
+def _frequent(values: Iterable[object]) -> list[Choice]:
     """Different values that can be choices, the most frequent first."""
     usable = [one for one in values if is_choice(one) and not (isinstance(one, str) and len(one) > _MAX_CHOICE)]
     counts = Counter(map(key, usable))
@@ -84,22 +84,22 @@ def _frequent(values: Iterable[Any]) -> list[Any]:
     return [first[one] for one, _ in counts.most_common(MAX_CHOICES)]
 
 
-def _is_prose(choices: Sequence[Any], values: Sequence[Any]) -> bool:
+def _is_prose(choices: Sequence[object], values: Sequence[object]) -> bool:
     """Whether values hardly recur, so that they are no choices."""
     return len(choices) * _RECURRENCE > len(values) or len(choices) == MAX_CHOICES
 
 
-def _list_of(*names: str) -> Any:
-    def fit(value: Any) -> bool:
-        marks = isinstance(value, list) and value
+def _list_of(*names: str) -> Callable[[object], bool]:
+    def fit(value: object) -> bool:
+        marks = value if isinstance(value, list) else []
         return bool(marks) and all(
-            isinstance(one, dict) and all(is_number(one.get(name)) for name in names) for one in value
+            isinstance(one, dict) and all(is_number(one.get(name)) for name in names) for one in marks
         )
 
     return fit
 
 
-_TYPES: Final = {
+_TYPES: Final[Mapping[str, Callable[[object], bool]]] = {
     "boxes": _list_of("x", "y", "width", "height"),
     "spans": _list_of("start", "end"),
     "points": _list_of("x", "y"),

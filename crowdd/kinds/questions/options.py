@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Callable, Iterator, Mapping
 from datetime import date
-from typing import Any, Final
+from typing import Any, Final, TypeGuard
 
 import attrs
 
@@ -72,7 +72,7 @@ def at(path: str, *names: str | int) -> str:
     return path + "".join("/" + str(name).replace("~", "~0").replace("/", "~1") for name in names)
 
 
-def is_number(value: object) -> bool:
+def is_number(value: object) -> TypeGuard[float]:
     """A finite number of JSON; true and false are none."""
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
