@@ -19,7 +19,7 @@ class Project:
     """A published project with tasks, made over the API by its owner."""
 
     def __init__(self, owner: Person, name: str, tasks: int, n_answers: int = 1000) -> None:
-        self.owner = owner
+        self.owner, self.n_answers = owner, n_answers
         body = {
             "name": name,
             "short_name": name,
@@ -30,13 +30,13 @@ class Project:
         self.id, self.short_name = self.record["id"], self.record["short_name"]
         self.tasks: list[int] = []
         for _ in range(tasks):
-            self.add_task(n_answers)
+            self.add_task()
         owner.publish(name)
 
-    def add_task(self, n_answers: int = 1000) -> None:
+    def add_task(self) -> None:
         number = len(self.tasks)
         info = {"n": number, "link": "/", "url_b": f"/static/img/mark.svg?{number}"}
-        body = {"project_id": self.id, "info": info, "n_answers": n_answers}
+        body = {"project_id": self.id, "info": info, "n_answers": self.n_answers}
         self.tasks.append(self.owner.api("POST", "task", body)["id"])
 
     def show(self, **sources: str) -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import psycopg2
 import pytest
-from marking import answers, ask, button, field, forward, with_media
+from marking import answers, ask, button, by_keyboard, field, forward, press, with_media
 from support.questions.marked_lists import SITE, only
 from support.questions.question_lists import every_form
 
@@ -161,6 +162,37 @@ def test_what_was_begun_survives_a_reload_and_a_change_of_the_list(desk: Any) ->
     frame.wait_for_selector("form.say")
     assert frame.get_by_label("Fox").is_checked()  # its question is the same
     assert frame.locator("[data-question=colours] input").input_value() == ""  # this one is another
+
+
+def test_marks_outlive_a_broken_line_and_a_lease_that_ended(
+    desk: Any, live_server: Any, new_person: Any, new_project: Any
+) -> None:
+    document, mine = only("box", "picture", "/photo.jpg"), desk.mine
+    desk.mine = new_project(tasks=0)
+    frame = ask(desk, document)
+    by_keyboard(desk, frame, "one_box", "Add a box")
+    desk.context.set_offline(True)
+    press(desk, frame, "Send")
+    desk.until(lambda: desk.page.is_visible("#offline"))
+    assert desk.mine.runs() == []
+    desk.context.set_offline(False)
+    [box] = answers(desk, 1, document)["one_box"]
+
+    desk.mine = new_project(tasks=0, n_answers=1)
+    frame = ask(desk, document)
+    by_keyboard(desk, frame, "one_box", "Add a box")
+    with psycopg2.connect(live_server.dsn, options="-c search_path=public,code") as connection:
+        connection.cursor().execute(
+            "UPDATE lease SET expires = clock() - interval '1 second' WHERE task_id = %s", desk.mine.tasks
+        )
+    connection.close()
+    assert new_person().ask("GET", f"/api/{desk.mine.id}/newtask").json["id"] == desk.mine.tasks[0]
+    desk.page.evaluate("performance.now = () => 1e9")  # some time has gone by
+    desk.page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+    desk.until(lambda: desk.page.is_visible("#lapsed"))
+    press(desk, frame, "Send")
+    assert answers(desk, 1, document)["one_box"] == [box]
+    desk.mine = mine
 
 
 def test_a_key_belongs_to_one_question_which_shows_it(desk: Any) -> None:
