@@ -15,7 +15,7 @@ from twisted.internet import reactor
 from twisted.internet.defer import ensureDeferred, gatherResults
 from twisted.logger import globalLogPublisher
 
-from crowdd import app, config
+from crowdd import app, errors
 from crowdd.config.limits import RateLimitSettings
 from crowdd.config.site import SiteSettings
 from crowdd.http.transport import channel, site
@@ -228,7 +228,7 @@ class TestSettingsReadAgain:
     async def test_a_certificate_that_is_not_there_changes_nothing(self, served, settings):
         root = served.server._site.resource
         broken = attrs.evolve(settings, http=attrs.evolve(settings.http, tls_certificate="/nowhere/cert.pem"))
-        with pytest.raises(config.ConfigError, match="tls_certificate"):
+        with pytest.raises(errors.ConfigError, match="tls_certificate"):
             served.server.prepared(broken)
         assert served.server._site.resource is root
 

@@ -53,7 +53,7 @@ def draw(page: Any, url: str, folder: Path) -> None:
     page.evaluate(_ALONE, [size["width"], size["height"]])
     page.wait_for_timeout(600)
     picture = Image.open(BytesIO(page.screenshot(type="png"))).convert("RGB")
-    picture.resize(SIZE, Image.Resampling.LANCZOS).save(folder / "thumbnail.webp", "WEBP", quality=42, method=6)
+    picture.resize(SIZE, Image.Resampling.LANCZOS).save(folder / "thumbnail.webp", "WEBP", quality=33, method=6)
     (folder / DRAWN_FROM).write_bytes(orjson.dumps({"drawn_from": digest(folder)}) + b"\n")
 
 

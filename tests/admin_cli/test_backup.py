@@ -294,7 +294,7 @@ class TestRestoreRefuses:
     @pytest.mark.parametrize(
         ("header", "said"),
         [
-            ({"migrations": [1, 2, 9999]}, "made by a newer crowdd"),
+            ({"migrations": [1, 2, 9999]}, "created by a newer crowdd"),
             ({"postgresql": 990_001}, "The backup needs PostgreSQL 99 or newer (found "),
         ],
     )

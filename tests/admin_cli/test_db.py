@@ -41,8 +41,8 @@ def test_status_for_people(crowdctl):
 
 def test_database_of_a_newer_version(crowdctl, rows):
     rows("INSERT INTO migration (number, name) VALUES (9999, 'from the future')")
-    assert "made by a newer crowdd" in crowdctl.refused("db", "upgrade")
-    assert "made by a newer crowdd" in crowdctl.refused("admin", "list")
+    assert "created by a newer crowdd" in crowdctl.refused("db", "upgrade")
+    assert "created by a newer crowdd" in crowdctl.refused("admin", "list")
     assert "9999 (of a newer version)" in crowdctl("db", "status").output
 
 

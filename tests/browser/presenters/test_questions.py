@@ -278,7 +278,7 @@ def test_the_preview_follows_the_questions_that_are_typed(stage: Any) -> None:
     stage.mine.show(questions=ONE)
     stage.sign_in(stage.mine.owner)
     stage.go("/project/MINE/tasks/taskpresentereditor")
-    shown = stage.page.frame_locator("#preview iframe")
+    shown = stage.page.frame_locator("#preview iframe:not(.b-waits)")
     said = stage.page.locator("#preview-said", has_text='{"animal":"fox","questions_version":1}')
     # The frame is scaled; and the preview may still be drawn anew, without what was clicked before.
     stage.until(lambda: said.count() or shown.get_by_role("button", name="Fox").dispatch_event("click"))

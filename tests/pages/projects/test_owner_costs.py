@@ -10,7 +10,7 @@ from crowdd.storage.connections.connection import Connection
 HTML = {"Accept": "text/html"}
 # For the owner in a browser: one of them finds the session.
 STATED = {
-    "/project/new": 3, "/project/birds/": 6, "/project/birds/settings": 6, "/project/birds/update": 5,
+    "/project/new": 3, "/project/birds/": 6, "/project/birds/settings": 5, "/project/birds/update": 5,
     "/project/birds/tasks/taskpresentereditor": 4, "/project/birds/publish": 6, "/project/birds/delete": 3,
     "/project/birds/coowners": 5, "/project/birds/transferownership": 3, "/project/birds/auditlog": 4,
     "/project/birds/blog": 4, "/project/birds/1": 4, "/project/birds/new-blogpost": 4, "/project/birds/1/update": 5, "/project/birds/pictures": 4,

@@ -103,7 +103,7 @@ async def test_everybody_finds_templates(served):
     assert (await visitor.page("/templates/none")).status == 404
     one = (await visitor.page("/templates/boxes")).json()
     assert one["card"]["title"] == "Draw boxes around objects" and len(one["tasks"]) == 3
-    assert "Sign in to make a draft" in (await visitor.get("/templates/boxes", headers=HTML)).text
+    assert "Sign in to create your own draft" in (await visitor.get("/templates/boxes", headers=HTML)).text
 
 
 @shows("template-files")
