@@ -17,7 +17,7 @@ from crowdd.domain.transfer.imports import CHECK, HANDLER, Choices, ImportPage
 from crowdd.domain.transfer.scheduled.import_sources import is_address
 from crowdd.errors import InvalidValueError, NotFoundError
 from crowdd.requester import SYSTEM
-from crowdd.sched.handler import Handler, Work
+from crowdd.sched.handler import Handler, RunningTask
 from crowdd.sched.queue_worker import Worker
 from crowdd.sched.task_handlers import handlers
 from crowdd.values import Values
@@ -98,7 +98,7 @@ async def _moved(services: Services, which: str, import_id: int, report: Report)
     """Works in the queue until an import waits or has ended. A running server may do the work as well."""
     row = await project(services.projects, services.records, which)
 
-    def start(handler: Handler, task: QueuedTask) -> Work:
+    def start(handler: Handler, task: QueuedTask) -> RunningTask:
         return handler.run(services, task)
 
     known = {name: handler for name, handler in handlers().items() if name in (HANDLER, CHECK)}

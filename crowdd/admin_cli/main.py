@@ -49,6 +49,7 @@ FOLDERS = {
     **dict.fromkeys(("category", "template"), "catalogue"),
     **dict.fromkeys(("backup", "media", "restore"), "copies"),
     **dict.fromkeys(("completion", "man"), "generated"),
+    "project": "projects",
 }
 TEMPORARY = 3
 STATUSES = {

@@ -13,10 +13,6 @@ FILES = {f"images/{number}.jpg": b"picture %d" % number * (number + 1) for numbe
 
 @pytest.fixture
 def bucket(s3_service: s3.Service) -> s3.Service:
-    """An empty bucket."""
-    client = s3_service.client()
-    for each in client.list_objects_v2(Bucket=s3_service.bucket).get("Contents", ()):
-        client.delete_object(Bucket=s3_service.bucket, Key=each["Key"])
     return s3_service
 
 

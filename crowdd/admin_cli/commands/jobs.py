@@ -58,15 +58,15 @@ def show(config: Path | None, name: str, limit: int, as_json: bool) -> None:
 def run(config: Path | None, name: str, as_json: bool) -> None:
     """Run the job NAME now, even if it is not due. Refused while the server runs it."""
     job = _find(name)
-    turn = with_domain(config, lambda services: _turn(services, job))
-    done: dict[str, object] = {"name": name, "outcome": turn.state, "seconds": turn.seconds, "words": turn.words}
-    message = _WORDS.get(turn.state, "{name} {outcome}: {words}").format(**done)
+    result = with_domain(config, lambda services: _run_now(services, job))
+    done: dict[str, object] = {"name": name, "outcome": result.state, "seconds": result.seconds, "words": result.words}
+    message = _WORDS.get(result.state, "{name} {outcome}: {words}").format(**done)
     say(as_json, done, message)
-    if turn.state != "done":
+    if result.state != "done":
         sys.exit(1)
 
 
-async def _turn(services: Services, job: Job) -> RunResult:
+async def _run_now(services: Services, job: Job) -> RunResult:
     # A command has one connection. Its session holds the lock while the job runs in it.
     return await JobRunner(reactor, services.db, [job], lambda job: job.work(services)).run(job, force=True)
 

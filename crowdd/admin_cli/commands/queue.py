@@ -16,7 +16,7 @@ from crowdd.admin_cli.runtime import presence, reactor, with_domain
 from crowdd.domain.core.background_queue import STATES, QueuedTask, QueueFilter
 from crowdd.domain.server.services import Services
 from crowdd.requester import SYSTEM
-from crowdd.sched.handler import Handler, Work
+from crowdd.sched.handler import Handler, RunningTask
 from crowdd.sched.queue_worker import Worker
 from crowdd.sched.task_handlers import handlers
 
@@ -110,7 +110,7 @@ async def _changed(services: Services, action: str, item_id: int) -> dict[str, o
 
 
 async def _work(services: Services) -> int:
-    def start(handler: Handler, task: QueuedTask) -> Work:
+    def start(handler: Handler, task: QueuedTask) -> RunningTask:
         return handler.run(services, task)
 
     count = 0

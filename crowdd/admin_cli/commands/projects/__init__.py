@@ -1,0 +1,1 @@
+"""The commands about projects, by what they work on."""

@@ -1,0 +1,178 @@
+"""``crowdctl project load`` and ``export``: whole projects as folders."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+
+import attrs
+import click
+
+from crowdd.admin_cli import export_files
+from crowdd.admin_cli.lookups import project as found
+from crowdd.admin_cli.output import json_option, say, watching
+from crowdd.admin_cli.runtime import with_domain
+from crowdd.domain.server.services import Services
+from crowdd.domain.transfer import folder_export, folder_import, project_folder
+from crowdd.domain.transfer.exports import FORMATS, KINDS
+from crowdd.domain.transfer.missing_files import Missing
+from crowdd.errors import NotFoundError
+
+_WORTH_WATCHING = 1000  # tasks
+_SHOWN = 20  # values that name files which are not there
+
+
+@click.command()
+@click.argument("directory", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.option("--owner", metavar="NAME", help="Owner of a new project (default: the first administrator).")
+@click.option(
+    "--publish/--no-publish", default=None, help="Publish the project after loading, or leave its state unchanged."
+)
+@click.option("--if-empty", is_flag=True, help="Do nothing if the server already has a project.")
+@click.option("--strict", is_flag=True, help="Refuse a folder whose tasks name files that are not in it.")
+@json_option
+@click.pass_obj
+def load(
+    config: Path | None,
+    directory: Path,
+    owner: str | None,
+    publish: bool | None,
+    if_empty: bool,
+    strict: bool,
+    as_json: bool,
+) -> None:
+    """Load a project from the folder DIRECTORY. Loading it again updates the project without duplicating tasks.
+
+    The folder contains project.json (name, short_name, description, category, n_answers, published, info ...),
+    presenter.html, results.html, tutorial.html, long_description.md, and tasks.ndjson or tasks.csv. Files that info
+    names are uploaded. If a task names a file that is not in the folder, the value stays as it is and is listed on
+    standard error (with --json as missing_files). With --strict, nothing is loaded in this case and the exit status
+    is 1.
+    """
+    with _watching(directory, as_json, strict) as (source, progress):
+        done = with_domain(config, lambda services: _load(services, source, if_empty, owner, publish, progress))
+    say(as_json, done, _words(done))
+
+
+@click.command()
+@click.argument("which", metavar="PROJECT")
+@click.option(
+    "--to",
+    "target",
+    required=True,
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Folder to write to. It is created if it does not exist.",
+)
+@click.option(
+    "--type",
+    "types",
+    multiple=True,
+    type=click.Choice([*KINDS]),
+    help="Export only tasks, answers or results. Can be repeated.",
+)
+@click.option(
+    "--format",
+    "format_",
+    default="json",
+    show_default=True,
+    type=click.Choice([*FORMATS]),
+    help="Format of the answers.",
+)
+@click.option("--raw", is_flag=True, help="Do not escape texts that a spreadsheet would run as formulas.")
+@click.option("--resume", is_flag=True, help="Keep complete files and write only the others.")
+@json_option
+@click.pass_obj
+def export(
+    config: Path | None,
+    which: str,
+    target: Path,
+    types: tuple[str, ...],
+    format_: str,
+    raw: bool,
+    resume: bool,
+    as_json: bool,
+) -> None:
+    """Write a project and its answers to a folder that can be loaded on this or another server.
+
+    The folder contains what `crowdctl project load` needs: project.json, its texts, tasks.ndjson, and the files that
+    these name. It does not contain the owner, the password, the blog or retired tasks. The subfolder answers contains
+    tasks, answers and results as in the owner's downloads, with everything that administrators can see. With --type,
+    only these are written. A file gets its name when it is complete, so an interrupted export can be resumed.
+    """
+    files = [(type_, format_) for type_ in types or KINDS]
+    with watching("Writing rows", quiet=as_json) as report:
+        done = with_domain(
+            config,
+            lambda d: _export(d, which, target, files, report, whole=not types, raw=raw, resume=resume),
+        )
+    say(as_json, done, *_written(target / folder_export.FILES, done))
+
+
+def _written(named: Path, done: list[export_files.WrittenFile]) -> list[str]:
+    """A line for each file, and one for all of those that texts name."""
+    lines = [f"{file['file']} ({file['bytes']} bytes)" for file in done if Path(file["file"]).parent != named]
+    more = len(done) - len(lines)
+    return [*lines, f"{named} ({more} files)"] if more else lines
+
+
+async def _export(
+    services: Services,
+    which: str,
+    target: Path,
+    files: list[tuple[str, str]],
+    report: Callable[[int], None],
+    *,
+    whole: bool,
+    raw: bool,
+    resume: bool,
+) -> list[export_files.WrittenFile]:
+    row, unload = await found(services.projects, services.records, which), partial(folder_export.unload, services)
+    return await export_files.export(
+        services.exports, unload if whole else None, row, target, files, report, raw=raw, resume=resume
+    )
+
+
+async def _load(
+    services: Services,
+    source: project_folder.Folder,
+    if_empty: bool,
+    owner: str | None,
+    publish: bool | None,
+    progress: Callable[[int], object],
+) -> dict[str, object] | None:
+    if if_empty and await services.projects.any_at_all():
+        return None
+    done = await folder_import.load(services, source, owner=owner, publish=publish, progress=progress)
+    missing = {"values": source.missing.values, "tasks": source.missing.tasks}
+    named = [attrs.asdict(one) for one in source.missing.named]
+    url = f"{services.settings.base_url}/project/{done.short_name}/"
+    return {**attrs.asdict(done), "missing_files": {**missing, "first": named}, "url": url}
+
+
+@contextlib.contextmanager
+def _watching(
+    directory: Path, as_json: bool, strict: bool
+) -> Iterator[tuple[project_folder.Folder, Callable[[int], object]]]:
+    """The folder, and what is to be told of progress: a bar where there is time to see it."""
+    source = project_folder.read(directory)
+    _require_files(source.missing, strict, as_json)
+    with watching("Loading tasks", source.n_tasks, quiet=as_json or source.n_tasks <= _WORTH_WATCHING) as report:
+        yield source, report
+
+
+def _require_files(missing: Missing, strict: bool, quiet: bool) -> None:
+    """Warns of files that are not there, unless ``quiet``. Raises NotFoundError instead when ``strict``."""
+    if missing.values and strict:
+        raise NotFoundError(f"{missing}: {'; '.join(missing.lines(_SHOWN))}.")
+    if missing.values and not quiet:
+        click.echo("\n  ".join((f"Warning: {missing}:", *missing.lines(_SHOWN))), err=True)
+
+
+def _words(done: dict[str, object] | None) -> str:
+    if done is None:
+        return "There are projects already: nothing was loaded."
+    verb = "Created" if done["created"] else "Updated"
+    state = "published" if done["published"] else "not published"
+    return f"{verb} {done['short_name']}: {done['added']} of {done['tasks']} tasks added, {state}. {done['url']}"
