@@ -10,6 +10,7 @@ import attrs
 from crowdd.domain.core import rights
 from crowdd.domain.core.pagination import Pagination
 from crowdd.domain.core.records import NOT_FOUND
+from crowdd.domain.core.text.slips import slips
 from crowdd.errors import AnonymousError, NotFoundError, UnknownFieldError
 from crowdd.kinds.roles import ADMINS
 from crowdd.languages import _
@@ -21,7 +22,6 @@ from crowdd.storage.projects.project_lists import ProjectFilter
 
 PER_PAGE: Final = 20
 MAX_WORDS, MAX_CHARACTERS = 8, 200
-MAX_SWAPPED: Final = 20  # characters of a word that is searched with letters in another order
 
 
 def _special(name: str, short_name: str, description: str) -> dict[str, object]:
@@ -82,14 +82,14 @@ class ProjectLists:
     async def search(self, text: str, page: int) -> ProjectListPage:
         """Projects whose name or sentence holds all the words; misspelt ones come behind.
 
-        If there are none, projects count whose words have two letters in another order.
+        If there are none, projects count that have words with which one slip of the keys makes the words (``slips``).
         """
         text = text[:MAX_CHARACTERS].strip()
         if not text:
             return ProjectListPage([], 0, 1)
         words, at = text.split()[:MAX_WORDS], _offset(page)
-        rows, total = await project_lists.search(self._db, text, dict.fromkeys(words, ()), PER_PAGE, at)
-        other = {word: swapped(word) for word in words}
+        rows, total = await project_lists.search(self._db, text, dict.fromkeys(words, ""), PER_PAGE, at)
+        other = {word: slips(word) for word in words}
         if not total and any(other.values()):
             rows, total = await project_lists.search(self._db, text, other, PER_PAGE, at)
         return _page(rows, total, page)
@@ -97,14 +97,6 @@ class ProjectLists:
     async def liveliest(self, maximum: int) -> ProjectListPage:
         """The most active projects."""
         return _page(*await project_lists.list_page(self._db, ProjectFilter(), None, False, maximum, 0), 1)
-
-
-def swapped(word: str) -> list[str]:
-    """The word with each two neighbouring letters in the other order; nothing for a very short or long word."""
-    if not 4 <= len(word) <= MAX_SWAPPED:
-        return []
-    pairs = (word[:at] + word[at + 1] + word[at] + word[at + 2 :] for at in range(len(word) - 1))
-    return [other for other in dict.fromkeys(pairs) if other != word]
 
 
 def _filter_of(name: str, known: list[CategoryRow], who: Requester) -> tuple[Mapping[str, object], ProjectFilter]:

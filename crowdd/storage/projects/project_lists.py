@@ -7,7 +7,7 @@ counting and sorting these rows.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import attrs
 
@@ -100,19 +100,20 @@ async def to_continue(db: Database, actor: str, maximum: int) -> list[ProjectSum
 
 
 async def search(
-    db: Database, text: str, words: Mapping[str, Sequence[str]], limit: int, offset: int
+    db: Database, text: str, words: Mapping[str, str], limit: int, offset: int
 ) -> tuple[list[ListedProject], int]:
     """The same of projects that hold every word, or one that comes close to it, in name or description; the former first.
 
-    Each word comes with others that do as well; these are looked for in every project, so they cost most.
+    Each word comes with alternatives of a regular expression, "" or words that do as well at the beginning of a word; these are
+    looked for in every project, so they cost most.
     """
     marks = {f"w{number}": word for number, word in enumerate(words)}
     values: dict[str, object] = {**marks, **{f"{mark}_in": f"%{_plain(word)}%" for mark, word in marks.items()}}
-    values |= {f"{mark}_as": [f"%{_plain(other)}%" for other in words[word]] for mark, word in marks.items()}
+    values |= {f"{mark}_as": rf"\m(?:{words[word]})" for mark, word in marks.items()}
     every = " AND ".join(f"{_TEXT} ILIKE %({mark}_in)s" for mark in marks)
     close = " AND ".join(
         f"({_TEXT} ILIKE %({mark}_in)s OR %({mark})s <%% {_TEXT}"
-        + (f" OR {_TEXT} ILIKE ANY (%({mark}_as)s))" if words[word] else ")")
+        + (f" OR {_TEXT} ~* %({mark}_as)s)" if words[word] else ")")
         for mark, word in marks.items()
     )
     by = f"({every}) DESC, word_similarity(%(text)s, p.name) DESC, word_similarity(%(text)s, p.description) DESC, p.id DESC"

@@ -8,8 +8,6 @@ import pytest_twisted
 from support.browsers import lock
 from support.checks.shows import shows
 
-from crowdd.domain.projects.project_lists import swapped
-
 SUMMARY = {
     "name", "short_name", "description", "info", "n_tasks", "n_volunteers", "overall_progress", "created", "updated",
     "category_id", "featured", "n_task_runs", "n_completed_tasks", "n_results", "last_activity", "last_activity_raw",
@@ -156,6 +154,7 @@ async def test_a_search_finds_all_words_and_forgives_a_slip(served):
         ("hedgehog", "Who walks at 100% night_time?"),
         ("galaxy", "Does it have arms?"),
         ("sealed", "Secret seals"),
+        ("digits", "Which one is it?"),
     ):
         project = await served.project(ada, short, tasks=1, published=True)
         await ada.put(f"/api/project/{project['id']}", json={"description": description})
@@ -165,11 +164,10 @@ async def test_a_search_finds_all_words_and_forgives_a_slip(served):
     for text, wanted in (
         ("hedgehog", ["hedgehog"]), ("HEDGE night", ["hedgehog"]), ("hedgehog arms", []), ("hedgehg", ["hedgehog"]),
         ("100%25", ["hedgehog"]), ("night_time", ["hedgehog"]), ("%25", ["hedgehog"]), ("seals", []),
-        ("zebra", []), ("%20", []), ("galxay", ["galaxy"]), ("dose arms", ["galaxy"]), ("galxay night", []), ("esals", []), ("'; DROP TABLE project; --", []),
+        ("zebra", []), ("%20", []), ("galxay", ["galaxy"]), ("digts", ["digits"]), ("diggits digit", ["digits"]), ("dose arms", ["galaxy"]), ("galxay night", []), ("esals", []), ("heggehog", ["hedgehog"]), ("arns", []), ("armss", ["galaxy"]), ("'; DROP TABLE project; --", []),
     ):  # fmt: skip
         found = await names(visitor, f"/project/search?q={text}")
         assert found == wanted, text
-    assert swapped("moth") == ["omth", "mtoh", "moht"] and swapped("eel") == swapped("a" * 21) == swapped("aaaa") == []
     page = (await visitor.page("/project/search?q=zebra")).json()
     assert page["query"] == "zebra" and page["pagination"]["total"] == 0 and page["categories"]
     html = await visitor.get("/project/search?q=zebra", headers={"Accept": "text/html"})

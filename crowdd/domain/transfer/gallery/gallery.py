@@ -73,16 +73,18 @@ class Gallery:
         return self._shipped
 
     async def found(self, who: Requester, text: str, group: str, language: str) -> list[Listed]:
-        """The templates that the requester may use and that have each word of ``text``: own ones first."""
+        """The templates that the requester may use and that have each word of ``text``: own ones first.
+
+        If there are none, those that have words with which one slip of the keys makes the words.
+        """
         hidden = await templates.hidden(self._db)
         rows = await templates.listed(self._db, who, MAX_LISTED)
         own_first = sorted(map(_listed, rows), key=lambda each: not each.own)
-        found = [*own_first, *self._listed_shipped(frozenset(hidden))]
+        usable = [each for each in (*own_first, *self._listed_shipped(frozenset(hidden))) if not each.hidden]
+        found = [each for each in usable if not group or each.card.group == group]
         words = text.casefold().split()[:_MAX_WORDS]
-        return [
-            each for each in found
-            if not each.hidden and (not group or each.card.group == group) and each.card.matches(words, language)
-        ]  # fmt: skip
+        exact = [each for each in found if each.card.matches(words, language)]
+        return exact or [each for each in found if each.card.matches(words, language, slip=True)]
 
     async def all(self, who: Requester) -> list[Listed]:
         """Every template of the site, for administrators. Raises ForbiddenError."""

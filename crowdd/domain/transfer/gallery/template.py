@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any, Final
 import attrs
 import orjson
 
+from crowdd.domain.core.text.slips import slips
 from crowdd.domain.core.uploads import TYPES
 from crowdd.domain.transfer import project_folder
 from crowdd.domain.transfer.project_folder import texts_changed
@@ -41,15 +43,23 @@ class Card:
     description: Text
     keywords: Text = ""
 
-    def matches(self, words: Iterable[str], language: str) -> bool:
-        """Whether each of the words (lower case) stands in the card, in a language or in English."""
+    def matches(self, words: Iterable[str], language: str, *, slip: bool = False) -> bool:
+        """Whether each of the words (lower case) stands in the card, in a language or in English.
+
+        With ``slip`` a word will do that one slip of the keys makes of it.
+        """
         texts = (self.title, self.description, self.keywords)
         inside = " ".join(text_in(text, tag) for text in texts for tag in (language, SOURCE)).casefold()
-        return all(word in inside for word in words)
+        return all(word in inside or (slip and _meant(word, inside)) for word in words)
 
     def as_json(self) -> Values:
         """The card as its file has it."""
         return attrs.asdict(self)
+
+
+def _meant(word: str, inside: str) -> bool:
+    other = slips(word)
+    return bool(other) and re.search(rf"\b(?:{other})", inside) is not None
 
 
 @attrs.frozen
