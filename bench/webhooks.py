@@ -183,7 +183,7 @@ def _until_all_is_heard(
             server.kill()
             server.start()
             kills += 1
-        elif heard >= _wanted(sql) and not workers.working:
+        elif not workers.working and heard >= _wanted(sql):  # what is wanted is counted when nothing more can come
             return kills, switched_on, []
         elif time.monotonic() > moved + QUIET_SECONDS:
             return (

@@ -173,7 +173,7 @@ class Workers(Service):
             self._when_ready()
 
     def _ended(self, member: Member) -> Member:
-        self._bury(member.pid)
+        self._remove_gauges(member.pid)
         if not self.running:
             return member
         if not self._were_ready and member.code == 1:
@@ -187,7 +187,7 @@ class Workers(Service):
         self._planned[member.number] = self._reactor.callLater(pause, self._begin, member.number)
         return member
 
-    def _bury(self, pid: int) -> None:
+    def _remove_gauges(self, pid: int) -> None:
         """Remove the gauges of a worker that exited. Counters are kept for the last workers that exited."""
         mark_process_dead(pid, str(self._folder))
         self._dead.append(pid)

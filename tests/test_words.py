@@ -184,6 +184,20 @@ DEFINITIONS: dict[str, str] = {
     "crowdd/storage/tasks/results.py": "Group",
     "crowdd/storage/tasks/task_list.py": "Place",
 }
+# Generic words as whole names, in the folders where they meant something of their own. Elsewhere they may mean what they
+# usually do.
+NAMES = {
+    "": "ring heard bury lane lanes errand shelf shelves farewell canary",
+    "domain/core": "early lane spot",
+    "domain/projects": "details",
+    "domain/tasks": "floor spot jump front draw extra entered",
+    "sched": "beat early hands looks works Work Item Ending Watch turn Turn",
+    "http/transport": "beat know Allowance heads drawings",
+    "http/transport/limits": "place block taken",
+    "http/html": "know",
+    "config": "room most least",
+    "storage/tasks": "floor spot jump front draw extra entered barring",
+}
 METRICS = [
     "crowdd_request_seconds",
     "crowdd_untranslated",
@@ -276,6 +290,20 @@ def test_generic_words_of_before_define_nothing_where_they_did():
             node.name for node in tree.body if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
         }
         wrong += [f"{name}: {word}" for word in sorted(defined & set(words.split()))]
+    assert not wrong, wrong
+
+
+def test_names_of_before_do_not_come_back_in_their_package():
+    """Also as methods, parameters, attributes and variables, with or without underscores around them."""
+    wrong = []
+    for folder, words in NAMES.items():
+        for path in sorted((ROOT / "crowdd" / folder).rglob("*.py")):
+            for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+                name = getattr(node, "name", None) or getattr(node, "arg", None)
+                if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Store):
+                    name = node.id if isinstance(node, ast.Name) else node.attr
+                if isinstance(name, str) and name.strip("_") in words.split():
+                    wrong.append(shown(path, getattr(node, "lineno", 0), name))
     assert not wrong, wrong
 
 

@@ -218,7 +218,7 @@ def make_root(clock: IReactorTime, services: Services, process_state: ProcessSta
     routes = [route for view in views for route in view.routes()]
     served = by_path([*routes, *ApiDocs(routes, services.site.name()).routes()])
     klein = router.klein(served)
-    templates.know(answers(klein))
+    templates.set_answered(answers(klein))
     senders = Senders(settings, identity, services.projects)
     return Gateway(klein.resource(), PathTable(served), router, static, negotiator, settings, senders.limit, refusals)
 

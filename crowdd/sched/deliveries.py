@@ -59,7 +59,7 @@ class Deliverer(Service):
 
     def startService(self) -> None:
         super().startService()
-        self._stop_listening = self._change_notifier.listen(self._heard)
+        self._stop_listening = self._change_notifier.listen(self._notified)
         self._turns.start()
 
     def stopService(self) -> Deferred[None]:
@@ -77,7 +77,7 @@ class Deliverer(Service):
             await DeferredList(ends)
         self._leadership.close()
 
-    def _heard(self, project_id: int) -> None:
+    def _notified(self, project_id: int) -> None:
         if project_id == ANY:
             self._look_at_all = True
         else:

@@ -10,7 +10,7 @@ from twisted.internet.defer import Deferred
 from crowdd.domain.core.background_queue import QueuedTask
 from crowdd.domain.server.services import Services
 
-Work = Coroutine[Deferred[object], object, dict[str, object] | None]
+RunningTask = Coroutine[Deferred[object], object, dict[str, object] | None]
 
 
 @attrs.frozen
@@ -28,7 +28,7 @@ class Handler:
     """
 
     name: str
-    run: Callable[[Services, QueuedTask], Work]
+    run: Callable[[Services, QueuedTask], RunningTask]
     title: str = ""
     note: str = ""
     max_attempts: int = 8

@@ -12,7 +12,7 @@ from crowdd.domain.server.services import Services
 
 MINUTE, HOUR, DAY = 60.0, 3600.0, 86400.0
 _LOGGED_FROM = MINUTE
-Work = Coroutine[Deferred[object], object, str | None]
+RunningJob = Coroutine[Deferred[object], object, str | None]
 
 
 @attrs.frozen
@@ -27,7 +27,7 @@ class Job:
 
     name: str
     period: float
-    work: Callable[[Services], Work]
+    work: Callable[[Services], RunningJob]
 
     def is_logged(self, failed: bool) -> bool:
         """Whether to keep a run in the log: failed runs, and all runs of a job that runs every minute or less often."""

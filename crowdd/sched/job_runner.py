@@ -14,7 +14,7 @@ from crowdd.concurrency.deadline import deadline
 from crowdd.concurrency.poll_loop import PollLoop
 from crowdd.domain.core.background_queue import words_for
 from crowdd.errors import CrowddError, UnavailableError
-from crowdd.sched.job import MINUTE, Job, Work, wait_after
+from crowdd.sched.job import MINUTE, Job, RunningJob, wait_after
 from crowdd.sched.log_once import LogOnce
 from crowdd.storage.database import Database
 from crowdd.storage.server import jobs
@@ -49,7 +49,7 @@ class JobRunner(Service):
         clock: IReactorTime,
         session: Database,
         jobs: Iterable[Job],
-        start: Callable[[Job], Work],
+        start: Callable[[Job], RunningJob],
         *,
         patience: float = 10.0,
     ) -> None:
@@ -60,7 +60,7 @@ class JobRunner(Service):
         self._running: dict[str, Deferred[str | None]] = {}
         self._outage = LogOnce("periodic jobs")
 
-    def use(self, start: Callable[[Job], Work]) -> None:
+    def use(self, start: Callable[[Job], RunningJob]) -> None:
         """Begin the runs from now on with this function."""
         self._start = start
 

@@ -16,7 +16,7 @@ from crowdd.concurrency.poll_loop import PollLoop
 from crowdd.domain.core.background_queue import Outcome, Queue, QueuedTask, StalledError, after_error
 from crowdd.domain.mail.mail import Mail
 from crowdd.errors import CrowddError, StoppedError, UnavailableError
-from crowdd.sched.handler import Handler, Work
+from crowdd.sched.handler import Handler, RunningTask
 from crowdd.sched.log_once import LogOnce
 from crowdd.storage.core import queue as stored
 from crowdd.storage.core.queue import LOST_SECONDS
@@ -25,7 +25,7 @@ from crowdd.storage.database import Database
 LOOK_SECONDS = 1.0
 HEARTBEAT_SECONDS = LOST_SECONDS / 4
 
-Start = Callable[[Handler, QueuedTask], Work]
+Start = Callable[[Handler, QueuedTask], RunningTask]
 
 log = Logger()
 

@@ -38,7 +38,7 @@ class Sequencer(Service):
 
     def startService(self) -> None:
         super().startService()
-        self._stop_listening = self._change_notifier.listen(self._heard, only_own=True)
+        self._stop_listening = self._change_notifier.listen(self._notified, only_own=True)
         self._turns.start()
 
     def stopService(self) -> Deferred[None]:
@@ -47,7 +47,7 @@ class Sequencer(Service):
         self._stop_listening()
         return ensureDeferred(self._turns.stop())
 
-    def _heard(self, project_id: int) -> None:
+    def _notified(self, project_id: int) -> None:
         self._changed = True
         self._turns.plan(SOON)
 

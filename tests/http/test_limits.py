@@ -155,9 +155,9 @@ def test_presenters_stay_below_the_ceiling_of_an_address_also_without_cookies():
 def test_projects_are_known_for_one_window(monkeypatch):
     monkeypatch.setattr(rate_limits, "MAX_KEYS", 2)
     shares = rate_limits.ProjectShares()
-    assert [shares.place("a", n, 900) for n in (1, 2, 3, 4, 5, 1)] == [1, 2, 3, 4, -1, 1]
-    assert [shares.place(key, 1, 900) for key in ("b", "c")] == [1, -1]  # memory is bounded
-    assert shares.place("c", 5, 1800) == 5
+    assert [shares.counted_as("a", n, 900) for n in (1, 2, 3, 4, 5, 1)] == [1, 2, 3, 4, -1, 1]
+    assert [shares.counted_as(key, 1, 900) for key in ("b", "c")] == [1, -1]  # memory is bounded
+    assert shares.counted_as("c", 5, 1800) == 5
 
 
 @pytest.mark.parametrize(("limit", "active"), [(0, False), (1, True)])

@@ -176,7 +176,7 @@ async def test_an_event_arrives_signed_with_the_keys_of_pybossa(post, receiver):
     assert body | {"fired_at": ""} == {
         "event": "task_completed", "project_short_name": f"project{project}", "project_id": project, "task_id": task,
         "result_id": body["result_id"], "fired_at": "", "sequence": 1, "user_ids": [5],
-        "volunteers": [],
+        "volunteers": [], "consensus": None,
     }  # fmt: skip
     assert (request.path, request.headers["content-type"]) == ("/hook", "application/json")
     (seen,) = await post.services.webhooks.log(await post.owned(project), SYSTEM)

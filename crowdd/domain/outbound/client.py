@@ -103,7 +103,7 @@ class Outgoing:
         target, end = self.target(url), self._reactor.seconds() + seconds
         for _hop in range(MAX_REDIRECTS + 1):
             asking = self._ask("GET", target, headers or {}, None, max_bytes, sink, _REDIRECTS)
-            reply = await self._in_time(asking, target, max(0.0, end - self._reactor.seconds()))
+            reply = await self._in_time(asking, target, max(0.0, end - self._reactor.seconds()), seconds)
             if reply.status not in _REDIRECTS:
                 return reply
             target = self._next_target(target, reply.headers.get("location", ""))
@@ -125,7 +125,10 @@ class Outgoing:
             raise RefusedTargetError(words)
         return following
 
-    async def _in_time(self, work: Coroutine[Any, Any, T], target: Target, seconds: float) -> T:
+    async def _in_time(
+        self, work: Coroutine[Any, Any, T], target: Target, seconds: float, limit: float | None = None
+    ) -> T:
+        """The result, unless ``seconds`` pass. An error names ``limit``, of which they are what is left."""
         asking = ensureDeferred(work)
         with deadline(self._reactor, seconds, asking.cancel) as timer:
             try:
@@ -135,7 +138,7 @@ class Outgoing:
             except Exception as problem:
                 if timer.active() and isinstance(self._http.innermost(problem), CancelledError):
                     raise CancelledError from problem  # not the time: nobody wants the answer any more
-                raise UnreachableError(self._http.describe_failure(problem, target, seconds)) from problem
+                raise UnreachableError(self._http.describe_failure(problem, target, limit or seconds)) from problem
 
     async def _ask(
         self,

@@ -132,7 +132,7 @@ class Templates:
         """The page as text. TemplateNotFound for an unknown name, UndefinedError for a name the context lacks."""
         return self.environment.get_template(name).render(context)
 
-    def know(self, has: Callable[[str], bool]) -> None:
+    def set_answered(self, has: Callable[[str], bool]) -> None:
         """Tells the pages which paths are answered; until then they believe that all are."""
         self.environment.globals["site"] = attrs.evolve(self._site, has=has)
 

@@ -169,7 +169,7 @@ class Streams:
         self._clients[client] = (address, part)
         self._per_address[address] += 1
         if self._tick is None:
-            self._tick = self._clock.callLater(1, self._beat)
+            self._tick = self._clock.callLater(1, self._heartbeat)
 
     def _forget(self, client: SseConnection) -> None:
         address, part = self._clients.pop(client)
@@ -178,8 +178,8 @@ class Streams:
         if not self._per_address[address]:
             del self._per_address[address]
 
-    def _beat(self) -> None:
-        self._tick = self._clock.callLater(1, self._beat) if self._clients else None
+    def _heartbeat(self) -> None:
+        self._tick = self._clock.callLater(1, self._heartbeat) if self._clients else None
         self._next_part = (self._next_part + 1) % len(self._parts)
         for client in list(self._parts[self._next_part]):
             if client.judge is not None and client.judged:

@@ -153,9 +153,9 @@ class SharedWindow:
         return await self._telling.run(key, partial(self._tell, key, status))
 
     async def _tell(self, key: Hashable, status: RateLimitStatus) -> RateLimitStatus:
-        return await self._known(key, self._untold.pop(key), status.reset) or status
+        return await self._merged(key, self._untold.pop(key), status.reset) or status
 
-    async def _known(self, key: Hashable, more: int, end: int) -> RateLimitStatus | None:
+    async def _merged(self, key: Hashable, more: int, end: int) -> RateLimitStatus | None:
         """What is allowed by what all have told; None when nobody knows, or the window is over."""
         try:
             return self._window.merge(key, end, await self._add(key, end, more))
@@ -190,7 +190,7 @@ class ProjectShares:
         self._end = 0
         self._known: dict[Hashable, list[int]] = {}
 
-    def place(self, key: Hashable, project: int, end: int) -> int:
+    def counted_as(self, key: Hashable, project: int, end: int) -> int:
         """The project that ``project`` is counted as in the window that ends at ``end``; -1 is the shared one."""
         if end != self._end:
             self._end, self._known = end, {}
@@ -240,7 +240,7 @@ class RateLimit:
 
     async def take(self, endpoint: str, client: LimitedClient) -> RateLimitStatus:
         """Counts a request to an end point. What the client's own window refuses does not count for its network."""
-        own = await self._taken_of_own(endpoint, client)
+        own = await self._hit_of_own(endpoint, client)
         if client.scope != NETWORK:
             own = RateLimitStatus(own.allowed, own.limit, own.remaining, own.reset, client.scope)
         if not own.allowed or (client.scope == NETWORK and client.project is None):
@@ -249,14 +249,14 @@ class RateLimit:
         common = await count_hit(ceiling, (endpoint, client.network))
         return own if common.allowed else common
 
-    async def _taken_of_own(self, endpoint: str, client: LimitedClient) -> RateLimitStatus:
+    async def _hit_of_own(self, endpoint: str, client: LimitedClient) -> RateLimitStatus:
         key = (endpoint, client.name or client.network)
         if client.scope == KEY:
             return await count_hit(self._windows["keys"], key)
         if client.project is None:
             return await count_hit(self._windows["own"], key)
-        place = self._shares.place(key, client.project, self._plain["presenters"].end())
-        return await count_hit(self._windows["presenters"], (*key, place))
+        counted = self._shares.counted_as(key, client.project, self._plain["presenters"].end())
+        return await count_hit(self._windows["presenters"], (*key, counted))
 
 
 async def count_hit(window: Window | SharedWindow, key: Hashable) -> RateLimitStatus:
