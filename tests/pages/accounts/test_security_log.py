@@ -18,6 +18,7 @@ from crowdd.config.server import LogSettings
 from crowdd.domain.core import security_log
 from crowdd.domain.core.secrets import Secrets
 from crowdd.domain.core.security_log import KINDS, EntryBudget, SecurityLog, Subject
+from crowdd.http.pages.admin.audit import WORDS
 from crowdd.logs import EventWriter
 from crowdd.requester import Requester, network
 from crowdd.sched.jobs.sweep_security_log import JOB
@@ -319,7 +320,9 @@ async def test_the_page_shows_the_log_to_administrators(served):
     assert [(row["kind"], row["user_id"], row["user_name"]) for row in page["entries"]] == [
         ("sign_in_failed", ada.user_id, "ada")
     ]
-    assert {*page["kinds"]} == {*KINDS}
+    assert {*page["kinds"]} == {*KINDS} == {*WORDS}
+    html = (await boss.get("/admin/security?kind=sign_in_failed", headers={"Accept": "text/html"})).text
+    assert "Sign-in failed</td>" in html and "<code>sign_in_failed" not in html
     assert (await boss.page("/admin/security?before=x")).status == 415
     assert (await boss.page("/admin/security?kind=nothing")).json()["entries"] == []
     await served.database.execute(

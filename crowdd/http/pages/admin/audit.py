@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
-from crowdd.domain.core.security_log import KINDS
+from crowdd.domain.core import security_log as log
 from crowdd.domain.server.administration import Administration
-from crowdd.http.html.row_lists import RowList, outward_rows, page_csv
+from crowdd.http.html.row_lists import RowList, WithTable, outward_rows, page_csv
 from crowdd.http.pages.admin.access import admins_only
 from crowdd.http.request import Incoming
 from crowdd.http.responses import Page, Response, Titled
@@ -21,6 +22,46 @@ _ACTS = ("id", "at", "user_name", "via", "action", "kind", "object_id", "attribu
 _EVENTS = ("id", "last_at", "kind", "count", "user_name", "actor_name", "network", "agent", "detail", "request_id")
 
 
+_WORDS: Final = {
+    log.SIGN_IN: _("Signed in"),
+    log.SIGN_IN_FAILED: _("Sign-in failed"),
+    log.SIGN_IN_THROTTLED: _("Sign-in refused after too many failures"),
+    log.SIGN_OUT: _("Signed out"),
+    log.NEW_DEVICE: _("Signed in with a new browser"),
+    log.PASSWORD_WRONG: _("Wrong password when asked again"),
+    log.PASSWORD_CHANGED: _("Password changed"),
+    log.RESET_ASKED: _("Link for a new password requested"),
+    log.RESET_DONE: _("Password replaced with a link"),
+    log.ADDRESS_CHANGED: _("E-mail address changed"),
+    log.KEY_MADE: _("API key replaced"),
+    log.KEY_NEW_NETWORK: _("API key or token used from a new network"),
+    log.TOKEN_MADE: _("API token created"),
+    log.TOKEN_REMOVED: _("API token removed"),
+    log.FACTOR_ADDED: _("Second factor added"),
+    log.FACTOR_REMOVED: _("Second factor removed"),
+    log.RECOVERY_CODE_USED: _("Recovery code used"),
+    log.CSRF_REFUSED: _("Form without a valid token refused"),
+    log.ORIGIN_REFUSED: _("Request of another site or a presenter refused"),
+    log.ADMIN_REFUSED: _("Administration refused"),
+    log.ADMIN_MADE: _("Administrator rights given"),
+    log.ADMIN_REMOVED: _("Administrator rights removed"),
+    log.ACCOUNT_BLOCKED: _("Account blocked"),
+    log.ACCOUNT_UNBLOCKED: _("Account unblocked"),
+}
+WORDS: Final = {kind.name: words for kind, words in _WORDS.items()}
+"""What the page says for each kind of entry in the security log, by its name."""
+DETAILS: Final = {
+    "totp_added": _("Authenticator app"),
+    "totp_removed": _("Authenticator app"),
+    "passkey_added": _("Passkey"),
+    "passkey_removed": _("Passkey"),
+    "all_removed": _("All of them"),
+    log.MORE: _("More of this network"),
+    log.MORE_NETWORKS: _("More networks"),
+}
+"""The same for details that are codes."""
+
+
 class LogPublic(Titled):
     """``chosen`` has the current filters; ``next`` is the entry that the next page begins before."""
 
@@ -28,6 +69,13 @@ class LogPublic(Titled):
     kinds: list[str]
     chosen: dict[str, str | None]
     next: int | None
+
+
+class SecurityPrivate(WithTable):
+    """``words`` of kinds, and of ``details`` that are codes."""
+
+    words: dict[str, str]
+    details: dict[str, str]
 
 
 class AdminLogs:
@@ -67,12 +115,13 @@ class AdminLogs:
         public = LogPublic(
             title=_("Security log"),
             entries=outward_rows(part.rows),
-            kinds=sorted(KINDS),
+            kinds=sorted(log.KINDS),
             chosen={"account": account or None, "kind": kind or None},
             next=_next(part),
         )
         filters = {"account": account, "kind": kind}
-        return Page("admin/security.html", public, _LIST.drawn(place, filters, part, lambda row: row["id"]))
+        drawn = _LIST.drawn(place, filters, part, lambda row: row["id"])
+        return Page("admin/security.html", public, SecurityPrivate(words=WORDS, details=DETAILS, **drawn))
 
 
 def _next(part: KeysetPage[AuditEntry] | KeysetPage[SecurityEntry]) -> int | None:
