@@ -7,6 +7,8 @@ such imports. These contracts add them before they check.
 from __future__ import annotations
 
 import ast
+import functools
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -39,11 +41,16 @@ def add_imports_by_name(graph: grimp.ImportGraph) -> None:
             graph.add_import(importer=finder, imported=module, line_number=1, line_contents=f"finds {package}.*")
 
 
-def _named_in(module: str) -> Iterator[tuple[str | None, int]]:
+@functools.cache
+def _named_in(module: str) -> tuple[tuple[str | None, int], ...]:
     """The modules that a module imports by name, with the line; None for a name that is not a constant."""
     path = Path(*module.split("."))
     file = path.with_suffix(".py") if path.with_suffix(".py").exists() else path / "__init__.py"
-    for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+    return tuple(_calls(file.read_text("utf-8")))
+
+
+def _calls(source: str) -> Iterator[tuple[str | None, int]]:
+    for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("import_module", "lazy"):
             name = node.args[0]
             yield (name.value if isinstance(name, ast.Constant) else None), node.lineno
@@ -75,6 +82,73 @@ class NoCircles(Contract):
     def render_broken_contract(self, check: ContractCheck) -> None:
         for circle in check.metadata["circles"]:
             output.print_error(f"These modules import each other: {', '.join(circle)}")
+
+
+class Packages(Contract):
+    """The modules of each package stand in layers, like "crowdd.kinds: project > * > kind | questions > types".
+
+    Only imports inside the package count. Layers begin with the highest. Modules between "|" do not import each other, those between ":" may. "*" is each
+    module that is not named. Each package below ``root`` with at least ``smallest`` modules has such a line, unless
+    ``other_contracts`` names it.
+    """
+
+    root = fields.StringField()
+    smallest = fields.IntegerField()
+    layers = fields.ListField(subfield=fields.StringField())
+    other_contracts = fields.ListField(subfield=fields.StringField())
+
+    def check(self, graph: grimp.ImportGraph, verbose: bool) -> ContractCheck:
+        add_imports_by_name(graph)
+        lines = dict(tuple(map(str.strip, line.split(":", 1))) for line in self.layers)
+        broken = [
+            f"{package} has no layers"
+            for package in sorted(graph.modules)
+            if package.partition(".")[0] == self.root
+            and len(graph.find_children(package)) >= self.smallest
+            and package not in {*lines, *self.other_contracts}
+        ]
+        for package, line in lines.items():
+            broken += _against_layers(graph, package, line)
+        return ContractCheck(kept=not broken, metadata={"broken": broken})
+
+    def render_broken_contract(self, check: ContractCheck) -> None:
+        for words in check.metadata["broken"]:
+            output.print_error(words)
+
+
+def _against_layers(graph: grimp.ImportGraph, package: str, line: str) -> list[str]:
+    """What is wrong with a package, in words."""
+    children = {name.rpartition(".")[2] for name in graph.find_children(package)}
+    parts = [[name.strip() for name in re.split(r"[|:]", part)] for part in line.split(">")]
+    named = {name for part in parts for name in part} - {"*"}
+    if unknown := named - children:
+        return [f"{package} has no {', '.join(sorted(unknown))}"]
+    rest = children - named
+    if rest and ["*"] not in parts:
+        return [f"{package}.{name} is in no layer" for name in sorted(rest)]
+    heights, apart = dict[str, int](), set[str]()
+    for height, (part, names) in enumerate(zip(line.split(">"), parts, strict=True)):
+        members = rest if names == ["*"] else names
+        heights |= dict.fromkeys(members, height)
+        apart |= set() if ":" in part else set(members)
+    return [
+        f"{importer} imports {imported}, which does not stand below it"
+        for importer, imported in sorted(_inside(graph, package))
+        if heights[importer] > heights[imported] or (heights[importer] == heights[imported] and importer in apart)
+    ]
+
+
+def _inside(graph: grimp.ImportGraph, package: str) -> set[tuple[str, str]]:
+    """Which children of a package import which others, themselves or by a module below them."""
+    depth = package.count(".") + 1
+    modules = [module for child in graph.find_children(package) for module in (child, *graph.find_descendants(child))]
+    pairs = {
+        (importer.split(".")[depth], imported.split(".")[depth])
+        for importer in modules
+        for imported in graph.find_modules_directly_imported_by(importer)
+        if imported.startswith(f"{package}.")
+    }
+    return {(importer, imported) for importer, imported in pairs if importer != imported}
 
 
 class Importers(Contract):
