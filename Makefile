@@ -32,8 +32,8 @@ test: .venv/installed-embedded,test browser
 check: .venv/installed-embedded,test
 	@$(MAKE) --no-print-directory -j2 lint tests CHOSEN='not browser and not slow and not proof'
 
-# The proofs of bench/ in small: crowds, storms, attacks, large files.
-proofs: .venv/installed-embedded,test
+# The proofs of bench/ in small (crowds, storms, attacks, large files), and in a browser what make test shows by examples.
+proofs: .venv/installed-embedded,test browser
 	@$(MAKE) --no-print-directory tests CHOSEN='proof'
 
 # Where nobody looks on, a test that failed runs up to twice more, a second later: a machine that is too busy must not

@@ -273,10 +273,16 @@ def serve(settings: config.Settings) -> Iterator[Any]:
 
 
 @pytest.fixture(scope="session")
-def s3_service() -> Iterator[s3.Service]:
-    """An S3-compatible service with a bucket, in a process of its own; shared by the session."""
+def running_s3() -> Iterator[s3.Service]:
+    """An S3-compatible service in a process of its own; shared by the session."""
     with s3.running() as service:
         yield service
+
+
+@pytest.fixture
+def s3_service(running_s3: s3.Service) -> s3.Service:
+    """The same with an empty bucket: projects of two tests have the same numbers."""
+    return running_s3.with_bucket()
 
 
 @pytest.fixture(scope="session")

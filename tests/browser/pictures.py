@@ -24,7 +24,7 @@ from support.servers.chromium import binary
 
 sys.path.insert(0, str(Path(__file__).parent))  # as pytest has it
 import scenes
-from gallery import PLACE, Gallery
+from gallery import SERVER, Gallery
 
 from bench.support import testbed
 
@@ -76,7 +76,7 @@ def draw(browser: Any, picture: Picture, folder: Path) -> Path:
     screen = _screen(picture.size, SCALE if phone and not picture.whole else 1)
     context = browser.new_context(**screen, color_scheme=picture.theme)
     gallery = Gallery(context.new_page())
-    gallery.page.route(lambda url: not url.startswith(PLACE), _stay)
+    gallery.page.route(lambda url: not url.startswith(SERVER.url), _stay)
     page = gallery.show(picture.case._replace(context=picture.case.context | {"theme": picture.theme}))
     path = _save(page, folder / f"{picture.name}.png", picture.whole)
     context.close()

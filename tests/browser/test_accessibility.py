@@ -1,4 +1,4 @@
-"""Every page for everybody: axe finds nothing, in both themes and in Arabic; and nothing that people wrote runs.
+"""Every page for everybody: axe finds nothing, in either theme and in Arabic; and nothing that people wrote runs.
 
 What colours an element has follows from the tags around it. Contrast is thus looked at once for each way to draw an
 element, not once for each element: the frame of a page and the rows of a list are the same again and again. The other
@@ -64,16 +64,19 @@ RUN_SHAPES = f"() => ({RUN_AXE})(document, {json.dumps(SHAPES)})"
 RUN_NEW = (
     f"async () => {{ const fresh = ({NEW})(); return fresh.length ? ({RUN_AXE})(fresh, {json.dumps(SHAPES)}) : []; }}"
 )
-# What axe says against the colours of what is drawn as nothing before it, in the light and in the dark theme.
-RUN_COLOURS = f"""async () => {{
-    const wrong = [];
-    if (({FRESH})())
-        for (const theme of ['light', 'dark']) {{
-            document.documentElement.dataset.theme = theme;
-            wrong.push(...(await ({RUN_AXE})(window.fresh, {json.dumps(COLOURS)})).map(line => `${{theme}}: ${{line}}`));
-        }}
-    return wrong;
-}}"""
+
+
+def run_colours(themes: list[str]) -> str:
+    """What axe says against the colours of what is drawn as nothing before it, in these themes."""
+    return f"""async () => {{
+        const wrong = [];
+        if (({FRESH})())
+            for (const theme of {json.dumps(themes)}) {{
+                document.documentElement.dataset.theme = theme;
+                wrong.push(...(await ({RUN_AXE})(window.fresh, {json.dumps(COLOURS)})).map(line => `${{theme}}: ${{line}}`));
+            }}
+        return wrong;
+    }}"""
 
 
 FIRST = {case.template: case for case in reversed(PLAIN)}  # one case of each template
@@ -91,18 +94,32 @@ def inspected(opened: Any) -> Any:
     return make
 
 
-def test_axe_finds_no_colour_too_pale_in_either_theme(inspected: Any) -> None:
+# Both themes take their colours from one list. In the dark one, each of our elements is looked at on the page that shows
+# them all, and each page in make proofs.
+@pytest.mark.parametrize(
+    ("themes", "shown"),
+    [
+        (["light"], [*FIRST.values()]),
+        (["dark"], [FIRST["about/design.html"]]),
+        pytest.param(["dark"], [*FIRST.values()], marks=pytest.mark.proof),
+    ],
+    ids=["light", "elements, dark", "dark"],
+)
+def test_axe_finds_no_colour_too_pale(inspected: Any, themes: list[str], shown: list[Case]) -> None:
     gallery = inspected(viewport={"width": 1280, "height": 800})
-    light = (Case(case.template, case.kind, case.context | {"theme": "light"}) for case in FIRST.values())
-    assert {case[:2]: wrong for case, wrong in gallery.each(light, RUN_COLOURS) if wrong} == {}
+    light = (Case(case.template, case.kind, case.context | {"theme": "light"}) for case in shown)
+    assert {case[:2]: wrong for case, wrong in gallery.each(light, run_colours(themes)) if wrong} == {}
 
 
-def test_axe_finds_nothing_in_arabic_on_a_phone_and_nothing_is_too_wide(inspected: Any) -> None:
+@pytest.mark.parametrize(
+    "further", [False, pytest.param(True, marks=pytest.mark.proof)], ids=["each page", "further states"]
+)
+def test_axe_finds_nothing_in_arabic_on_a_phone_and_nothing_is_too_wide(inspected: Any, further: bool) -> None:
     gallery = inspected(viewport={"width": 320, "height": 640})
     over = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
     firsts = [*FIRST.values()]
-    further = [case for case in PLAIN if not any(case is first for first in firsts)]
-    for shown, run in ((firsts, RUN_SHAPES), (further, RUN_NEW)):
+    others = [case for case in PLAIN if not any(case is first for first in firsts)] if further else []
+    for shown, run in ((firsts, RUN_SHAPES), (others, RUN_NEW)):
         arabic = (Case(case.template, case.kind, case.context | {"locale": "ar", "direction": "rtl"}) for case in shown)
         looked = gallery.each(arabic, f"async () => [await ({run})(), {over}]")
         assert {case[:2]: (said, wide) for case, (said, wide) in looked if said or wide > 0} == {}
@@ -117,8 +134,9 @@ def test_axe_would_find_something(inspected: Any) -> None:
         assert "image-alt" in {line.partition(":")[0] for line in page.evaluate(run)}
     assert page.evaluate(RUN_NEW) == []  # it was said once
     assert "color-contrast" in {line.partition(":")[0] for line in page.evaluate(RUN_IN["dark"])}
-    pale = [line for line in page.evaluate(RUN_COLOURS) if "pale" in line]
-    assert len(pale) == 1 and "color-contrast" in pale[0] and page.evaluate(RUN_COLOURS) == []
+    colours = run_colours(["light"])
+    pale = [line for line in page.evaluate(colours) if "pale" in line]
+    assert len(pale) == 1 and "color-contrast" in pale[0] and page.evaluate(colours) == []
 
 
 def test_nothing_that_people_wrote_runs_even_without_the_policy(opened: Any) -> None:

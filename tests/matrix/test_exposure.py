@@ -102,7 +102,7 @@ def expected(value: Value, requester: str) -> Any:
     """The attribute as it must come out."""
     if isinstance(value.truth, dict):
         hidden = set(value.texts(requester))
-        return {key: text for key, text in value.truth.items() if text not in hidden}
+        return {key: text for key, text in value.truth.items() if not (isinstance(text, str) and text in hidden)}
     return value.truth
 
 

@@ -42,7 +42,13 @@ def fits(stage: Any, frame: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "language"), [(TWICE, "en"), (SMALL, "en"), (SMALL, "ar")], ids=["200 %", "320 px", "320 px Arabic"]
+    ("options", "language"),
+    [
+        pytest.param(TWICE, "en", marks=pytest.mark.proof),
+        pytest.param(SMALL, "en", marks=pytest.mark.proof),
+        (SMALL, "ar"),
+    ],
+    ids=["200 %", "320 px", "320 px Arabic"],
 )
 def test_every_type_fits(make_stage: Any, options: dict[str, Any], language: str) -> None:
     stage = with_media(make_stage(**options, locale=language, reduced_motion="reduce"))

@@ -69,7 +69,7 @@ def test_a_description_that_other_sites_may_not_read_is_said_not_to_load(desk: A
 TURNED = ("box", "line", "polygon", "freehand", "point")
 
 
-@pytest.mark.parametrize("turns", [1, 2, 3])
+@pytest.mark.parametrize("turns", [1, *(pytest.param(turns, marks=pytest.mark.proof) for turns in (2, 3))])
 def test_marks_are_drawn_on_a_turned_picture_where_the_pointer_is(desk: Any, turns: int) -> None:
     place = only("box", "zoom_picture", "/photo.jpg")["steps"][0]["media"][0]
     document = {"version": 1, "steps": [step("one", place, *TURNED)]}

@@ -101,93 +101,140 @@ def marks(frame: Any, name: str) -> Any:
     return frame.locator(f"[data-question={name}] .mark-item")
 
 
-def test_every_type_of_marks_by_touch(phone: Any, new_project: Any) -> None:
+# With each way to touch: fingers drag and tap on a picture, drag over a sound, and close an area on a map by a tap.
+EACH_TIME = ("boxes", "sounds", "regions")
+
+
+@pytest.mark.parametrize(
+    "steps", [EACH_TIME, pytest.param((), marks=pytest.mark.proof)], ids=["each way to touch", "every type"]
+)
+def test_marks_are_made_by_touch(phone: Any, new_project: Any, steps: tuple[str, ...]) -> None:
     document = every_mark()
+    names = [each["name"].removeprefix("step_") for each in document["steps"]]
+    if steps:
+        document["steps"] = [each for each in document["steps"] if each["name"].removeprefix("step_") in steps]
+        names = [name for name in names if name in steps]
     phone.mine = new_project(n_answers=1)
     frame = ask(phone, document)
-    fingers = Fingers(phone)
-
-    def until(name: str, n: int = 1) -> None:
-        phone.until(lambda: marks(frame, name).count() == n)
-
-    field(frame, "boxes_box")
-    fingers.drag(picture(phone, frame), (100, 100), (300, 250))
-    until("boxes_box")
-    tap(button(field(frame, "boxes_point"), "Draw"))
-    fingers.tap(picture(phone, frame), (600, 100), (650, 400))
-    until("boxes_point", 2)
-    forward(frame)
-
-    field(frame, "lines_line")
-    fingers.tap(picture(phone, frame), (100, 100), (200, 150), (300, 100), (300, 100))
-    until("lines_line")
-    forward(frame)
-
-    field(frame, "areas_polygon")
-    fingers.tap(picture(phone, frame), (100, 100), (300, 100), (200, 300), (102, 102))
-    until("areas_polygon")
-    tap(button(field(frame, "areas_freehand"), "Draw"))
-    fingers.drag(picture(phone, frame), (400, 300), (600, 300), (600, 500), (400, 500), (402, 310), steps=3)
-    until("areas_freehand")
-    forward(frame)
-
-    field(frame, "counted_count")
-    fingers.tap(picture(phone, frame), (100, 100), (400, 300), (700, 500))
-    until("counted_count", 3)
-    forward(frame)
-
-    field(frame, "words_text_spans")
-    text = frame.locator(".words:visible")
-    size = text.bounding_box()
-    letter = Surface(phone, text, (size["width"], size["height"]))
-    fingers.tap(letter, word(frame, 24, 28))
-    until("words_text_spans")
-    tap(frame.get_by_role("button", name="One word more"))
-    fingers.tap(letter, word(frame, 9, 14))
-    until("words_text_spans", 2)
-    forward(frame)
-
-    field(frame, "sounds_sound_segments")
-    fingers.drag(Surface(phone, frame.locator(".waves:visible"), (10, 1)), (2, 0.5), (4, 0.5))
-    until("sounds_sound_segments")
-    forward(frame)
-
-    field(frame, "films_video_segments")
-    fingers.drag(Surface(phone, frame.locator(".waves:visible"), (10, 1)), (6, 0.5), (5, 0.5))
-    until("films_video_segments")
-    forward(frame)
-
-    field(frame, "places_map_place")
-    fingers.tap(Surface(phone, frame.locator(".map:visible"), (100, 100)), (50, 50))
-    until("places_map_place")
-    forward(frame)
-
-    field(frame, "regions_map_area")
-    ground = Surface(phone, frame.locator(".map:visible"), (100, 100))
-    fingers.tap(ground, (40, 60), (60, 60), (60, 40), (40, 60))
-    until("regions_map_area")
-    forward(frame)
-
-    writing = field(frame, "writing_transcription")
-    fingers.drag(picture(phone, frame), (100, 50), (500, 100))
-    until("writing_transcription")
-    writing.get_by_role("textbox", name="Line 1").fill("Dear Mary,")
-    forward(frame, "Send")
-
+    marking = Marking(phone, frame)
+    for number, name in enumerate(names, 1):
+        getattr(marking, name)()
+        forward(frame, *(["Send"] if number == len(names) else []))
     info = answers(phone, 1, document)
-    assert near(info["boxes_box"], [{"x": 100, "y": 100, "width": 200, "height": 150}], 3), info["boxes_box"]
-    assert near(info["boxes_point"], [{"x": 600, "y": 100}, {"x": 650, "y": 400}], 3), info["boxes_point"]
-    assert near(info["lines_line"], [{"points": [[100, 100], [200, 150], [300, 100]]}], 3), info["lines_line"]
-    assert near(info["areas_polygon"], [{"points": [[100, 100], [300, 100], [200, 300]]}], 3), info["areas_polygon"]
-    assert near(info["areas_freehand"][0]["points"][0], [400, 300], 3)
-    wanted = [{"x": 100, "y": 100}, {"x": 400, "y": 300}, {"x": 700, "y": 500}]
-    assert near(info["counted_count"], wanted, 4), info["counted_count"]
-    assert [mark["text"] for mark in info["words_text_spans"]] == ["Mary in", "wrote"]
-    assert near(info["sounds_sound_segments"], [{"start": 2, "end": 4}], 0.1), info["sounds_sound_segments"]
-    assert near(info["films_video_segments"], [{"start": 5, "end": 6}], 0.1), info["films_video_segments"]
-    assert near(info["places_map_place"][0]["geometry"]["coordinates"], [2.35, 48.85], 0.001)
-    assert len(info["regions_map_area"][0]["geometry"]["coordinates"][0]) == 4
-    assert near(info["writing_transcription"], [{"text": "Dear Mary,", "x": 100, "y": 50, "width": 400}], 3)
+    for name in names:
+        getattr(marking, f"{name}_are_stored")(info)
+
+
+class Marking:
+    """Marks made with fingers, by the step that asks for them, and what is then stored."""
+
+    def __init__(self, stage: Any, frame: Any) -> None:
+        self.stage, self.frame, self.fingers = stage, frame, Fingers(stage)
+
+    def until(self, name: str, n: int = 1) -> None:
+        self.stage.until(lambda: marks(self.frame, name).count() == n)
+
+    def picture(self) -> Surface:
+        return picture(self.stage, self.frame)
+
+    def shown(self, selector: str, size: tuple[float, float]) -> Surface:
+        return Surface(self.stage, self.frame.locator(f"{selector}:visible"), size)
+
+    def boxes(self) -> None:
+        field(self.frame, "boxes_box")
+        self.fingers.drag(self.picture(), (100, 100), (300, 250))
+        self.until("boxes_box")
+        tap(button(field(self.frame, "boxes_point"), "Draw"))
+        self.fingers.tap(self.picture(), (600, 100), (650, 400))
+        self.until("boxes_point", 2)
+
+    def boxes_are_stored(self, info: dict[str, Any]) -> None:
+        assert near(info["boxes_box"], [{"x": 100, "y": 100, "width": 200, "height": 150}], 3), info["boxes_box"]
+        assert near(info["boxes_point"], [{"x": 600, "y": 100}, {"x": 650, "y": 400}], 3), info["boxes_point"]
+
+    def lines(self) -> None:
+        field(self.frame, "lines_line")
+        self.fingers.tap(self.picture(), (100, 100), (200, 150), (300, 100), (300, 100))
+        self.until("lines_line")
+
+    def lines_are_stored(self, info: dict[str, Any]) -> None:
+        assert near(info["lines_line"], [{"points": [[100, 100], [200, 150], [300, 100]]}], 3), info["lines_line"]
+
+    def areas(self) -> None:
+        field(self.frame, "areas_polygon")
+        self.fingers.tap(self.picture(), (100, 100), (300, 100), (200, 300), (102, 102))
+        self.until("areas_polygon")
+        tap(button(field(self.frame, "areas_freehand"), "Draw"))
+        around = (400, 300), (600, 300), (600, 500), (400, 500), (402, 310)
+        self.fingers.drag(self.picture(), *around, steps=3)
+        self.until("areas_freehand")
+
+    def areas_are_stored(self, info: dict[str, Any]) -> None:
+        assert near(info["areas_polygon"], [{"points": [[100, 100], [300, 100], [200, 300]]}], 3), info["areas_polygon"]
+        assert near(info["areas_freehand"][0]["points"][0], [400, 300], 3)
+
+    def counted(self) -> None:
+        field(self.frame, "counted_count")
+        self.fingers.tap(self.picture(), (100, 100), (400, 300), (700, 500))
+        self.until("counted_count", 3)
+
+    def counted_are_stored(self, info: dict[str, Any]) -> None:
+        wanted = [{"x": 100, "y": 100}, {"x": 400, "y": 300}, {"x": 700, "y": 500}]
+        assert near(info["counted_count"], wanted, 4), info["counted_count"]
+
+    def words(self) -> None:
+        field(self.frame, "words_text_spans")
+        size = self.frame.locator(".words:visible").bounding_box()
+        letter = self.shown(".words", (size["width"], size["height"]))
+        self.fingers.tap(letter, word(self.frame, 24, 28))
+        self.until("words_text_spans")
+        tap(self.frame.get_by_role("button", name="One word more"))
+        self.fingers.tap(letter, word(self.frame, 9, 14))
+        self.until("words_text_spans", 2)
+
+    def words_are_stored(self, info: dict[str, Any]) -> None:
+        assert [mark["text"] for mark in info["words_text_spans"]] == ["Mary in", "wrote"]
+
+    def sounds(self) -> None:
+        field(self.frame, "sounds_sound_segments")
+        self.fingers.drag(self.shown(".waves", (10, 1)), (2, 0.5), (4, 0.5))
+        self.until("sounds_sound_segments")
+
+    def sounds_are_stored(self, info: dict[str, Any]) -> None:
+        assert near(info["sounds_sound_segments"], [{"start": 2, "end": 4}], 0.1), info["sounds_sound_segments"]
+
+    def films(self) -> None:
+        field(self.frame, "films_video_segments")
+        self.fingers.drag(self.shown(".waves", (10, 1)), (6, 0.5), (5, 0.5))
+        self.until("films_video_segments")
+
+    def films_are_stored(self, info: dict[str, Any]) -> None:
+        assert near(info["films_video_segments"], [{"start": 5, "end": 6}], 0.1), info["films_video_segments"]
+
+    def places(self) -> None:
+        field(self.frame, "places_map_place")
+        self.fingers.tap(self.shown(".map", (100, 100)), (50, 50))
+        self.until("places_map_place")
+
+    def places_are_stored(self, info: dict[str, Any]) -> None:
+        assert near(info["places_map_place"][0]["geometry"]["coordinates"], [2.35, 48.85], 0.001)
+
+    def regions(self) -> None:
+        field(self.frame, "regions_map_area")
+        self.fingers.tap(self.shown(".map", (100, 100)), (40, 60), (60, 60), (60, 40), (40, 60))
+        self.until("regions_map_area")
+
+    def regions_are_stored(self, info: dict[str, Any]) -> None:
+        assert len(info["regions_map_area"][0]["geometry"]["coordinates"][0]) == 4
+
+    def writing(self) -> None:
+        writing = field(self.frame, "writing_transcription")
+        self.fingers.drag(self.picture(), (100, 50), (500, 100))
+        self.until("writing_transcription")
+        writing.get_by_role("textbox", name="Line 1").fill("Dear Mary,")
+
+    def writing_are_stored(self, info: dict[str, Any]) -> None:
+        assert near(info["writing_transcription"], [{"text": "Dear Mary,", "x": 100, "y": 50, "width": 400}], 3)
 
 
 @pytest.mark.parametrize("kind", ["box", "polygon", "freehand", "point"])

@@ -4,6 +4,7 @@ import hashlib
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import attrs
 import pytest
@@ -93,8 +94,10 @@ async def test_large_files_go_in_parts_and_leave_nothing_behind_when_one_fails(
 async def test_files_and_projects_are_listed_and_removed_in_pages(
     store: S3Store, service: s3.Service, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    assert s3_store._MAX_DELETED <= 1000, "S3 takes no more"
+    monkeypatch.setattr(s3_store, "_MAX_DELETED", s3.LISTED)
     theirs, keys = service.client(), {}
-    for number in range(1003):
+    for number in range(s3.LISTED + 3):
         key, source = put_away(tmp_path, b"%d" % number, project_id=21)
         keys[key] = source.stat().st_size
         theirs.put_object(Bucket=service.bucket, Key=key, Body=source.read_bytes())
@@ -104,7 +107,15 @@ async def test_files_and_projects_are_listed_and_removed_in_pages(
     await store.put(key, source, "image/jpeg")
     assert {key: size async for key, size in store.keys(21)} == keys
     assert {21, 22} <= {number async for number in store.projects()}
+    asked, request = list[bytes](), store._client.request
+
+    async def counted(*arguments: Any, **more: Any) -> Any:
+        asked.append(more.get("body", b""))
+        return await request(*arguments, **more)
+
+    monkeypatch.setattr(store._client, "request", counted)
     await store.delete(keys)
+    assert [body.count(b"<Object>") for body in asked] == [s3.LISTED, 3]
     assert [each async for each in store.keys(21)] == [] and [each async for each in store.keys(22)] == [(key, 5)]
     kept = theirs.list_objects_v2(Bucket=service.bucket, Prefix="project-21/")["Contents"]
     assert [each["Key"] for each in kept] == ["project-21/other.txt"]
@@ -130,7 +141,10 @@ async def test_names_with_special_characters_are_signed_as_they_are_sent(service
     ],
 )
 @pytest_twisted.ensureDeferred
-async def test_faults_of_the_settings_are_explained(service: s3.Service, tmp_path: Path, wrong, why: str) -> None:
+async def test_faults_of_the_settings_are_explained(
+    service: s3.Service, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wrong, why: str
+) -> None:
+    monkeypatch.setattr("crowdd.domain.media.s3.client.back_off", lambda *_steps: 0.01)
     store = store_of(MediaSettings(**service.settings(**wrong)))
     key, source = put_away(tmp_path, b"content")
     for doing in (store.put(key, source, "image/jpeg"), store.open(key), store.delete([key])):

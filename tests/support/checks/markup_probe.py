@@ -104,6 +104,8 @@ def _json(cursor: Any, table: str, column: str) -> int:
     cursor.execute(sql.SQL("SELECT ctid::text, {column} FROM {table}").format(**at))
     rows = cursor.fetchall()
     for place, value in rows:
+        if value is None:  # JSON null is not the same as no value
+            continue
         cursor.execute(
             sql.SQL("UPDATE {table} SET {column} = %s WHERE ctid = %s::tid").format(**at),
             (Json(poisoned(value, LONG, more=column == "info")), place),

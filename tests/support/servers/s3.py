@@ -1,8 +1,9 @@
-"""An S3-compatible service of its own process for tests: moto, which checks signatures once ``locked``."""
+"""An S3-compatible service of its own process for tests: moto, which checks signatures."""
 
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 import os
 import subprocess
@@ -17,20 +18,29 @@ import boto3
 
 from support.servers.live import free_port
 
-REGION, BUCKET = "eu-central-1", "media"
+REGION = "eu-central-1"
+LISTED = 20  # keys of a page of a list; 1000 elsewhere
+_NUMBERS = itertools.count(1)
 _RIGHTS = {"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Action": "s3:*", "Resource": "*"}]}
 _SECONDS = 60
 
 
 @attrs.frozen
 class Service:
-    """A running service with a bucket, and the keys of an account that may use it."""
+    """A running service, the keys of an account that may use it, and a bucket once there is one."""
 
     url: str
     access_key: str
     secret_key: str
     region: str = REGION
-    bucket: str = BUCKET
+    bucket: str = ""
+
+    def with_bucket(self) -> Service:
+        """The same with a new bucket."""
+        made = attrs.evolve(self, bucket=f"media-{next(_NUMBERS)}")
+        where = {"LocationConstraint": self.region}
+        made.client().create_bucket(Bucket=made.bucket, CreateBucketConfiguration=where)
+        return made
 
     def client(self) -> Any:
         """Somebody else's client for it."""
@@ -59,7 +69,12 @@ def running() -> Iterator[Service]:
     """A service that refuses requests without a valid signature."""
     url = f"http://127.0.0.1:{free_port()}"
     words = ["-m", "moto.server", "-H", "127.0.0.1", "-p", url.rpartition(":")[2]]
-    environment = {**os.environ, "INITIAL_NO_AUTH_ACTION_COUNT": "1000", "MOTO_IAM_LOAD_MANAGED_POLICIES": "false"}
+    environment = {
+        **os.environ,
+        "INITIAL_NO_AUTH_ACTION_COUNT": "1000",
+        "MOTO_IAM_LOAD_MANAGED_POLICIES": "false",
+        "MOTO_S3_DEFAULT_MAX_KEYS": str(LISTED),
+    }
     process = subprocess.Popen(
         [sys.executable, *words], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
@@ -86,8 +101,6 @@ def _locked(url: str) -> Service:
     iam.create_user(UserName="crowdd")
     iam.put_user_policy(UserName="crowdd", PolicyName="all", PolicyDocument=json.dumps(_RIGHTS))
     key = iam.create_access_key(UserName="crowdd")["AccessKey"]
-    where = {"LocationConstraint": REGION}
-    boto3.client("s3", **options).create_bucket(Bucket=BUCKET, CreateBucketConfiguration=where)
     kind = {"Content-Type": "application/octet-stream"}
     urllib.request.urlopen(urllib.request.Request(f"{url}/moto-api/reset-auth", b"0", kind), timeout=5).close()
     return Service(url, key["AccessKeyId"], key["SecretAccessKey"])
