@@ -1,10 +1,10 @@
 """What the pages of a large project take: its results and its tables, as HTML for its owner.
 
-    python -m bench.budgets.large_project [--tasks 100000] [--n-answers 5] [--requests 10] [--values 4]
+    python -m bench.budgets.large_project [--tasks 100000] [--n-answers 5] [--requests 10] [--values 4] [--fields 1]
 
-Each task has a place and a date. One server and its PostgreSQL, one request after the other. Gates are on the CPU of
-crowdd and PostgreSQL together, on average: 150 ms for a page of results, 100 ms for a table. The times that a client
-waits are shown beside them.
+Each task has a place and a date, and each answer a value for every answer field. One server and its PostgreSQL, one
+request after the other. Gates are on the CPU of crowdd and PostgreSQL together, on average: 150 ms for a page of
+results, 100 ms for a table. The times that a client waits are shown beside them.
 """
 
 from __future__ import annotations
@@ -45,10 +45,12 @@ _FILL = (
     " SELECT {project}, {base} + i, i + 1, {n}, {n}, true " + _ROWS,
     "INSERT INTO task_run (project_id, task_id, actor, created, finish_time, counted, info)"
     " SELECT {project}, {base} + i, 'c:' || (i + k) % 2000, now(), now(), true, jsonb_build_object('answer',"
-    " 'value ' || CASE WHEN i % 6 < 3 OR k > 1 AND i % 6 < 5 THEN i % {values} ELSE {values} + k END) "
-    + _ROWS + ", generate_series(1, {n}) k",
+    " 'value ' || CASE WHEN i % 6 < 3 OR k > 1 AND i % 6 < 5 THEN i % {values} ELSE {values} + k END)"
+    " || (SELECT coalesce(jsonb_object_agg('f' || f, 'value ' || (i + f + (i * k) % 3) % {values}), '{{}}')"
+    " FROM generate_series(2, {fields}) f) " + _ROWS + ", generate_series(1, {n}) k",
     "INSERT INTO result (project_id, task_id, created, version, last_version, task_run_ids,"
-    " consensus, consensus_hash, n_compared, agreement) SELECT {project}, {base} + i, now(), 1, true,"
+    " consensus, consensus_hash, n_compared, agreement, confidence, further)"
+    " SELECT {project}, {base} + i, now(), 1, true,"
     " ARRAY(SELECT id FROM task_run WHERE project_id = {project} AND task_id = {base} + i), c.* "
     + _ROWS + ", consensus_of({project}, {base} + i) c",
     "UPDATE project_ledger SET n_ordinals = {tasks} + 1 WHERE project_id = {project}",
@@ -56,6 +58,11 @@ _FILL = (
       ("repair_outcomes", "repair_volunteers", "repair_recent", "repair_hours", "repair_figures", "repair_bytes")),
     "VACUUM ANALYZE",
 )  # fmt: skip
+_ANSWERS = (
+    "UPDATE project SET info = info || jsonb_build_object('answers', (SELECT jsonb_agg(jsonb_build_object("
+    "'name', 'field ' || f, 'at', CASE f WHEN 1 THEN '/answer' ELSE '/f' || f END, 'type', 'label') ORDER BY f)"
+    " FROM generate_series(1, {fields}) f)) WHERE id = {project}",
+)
 
 
 def measure(project: testbed.Project, cpu: Cpu, page: str, requests: int) -> list[float]:
@@ -80,6 +87,7 @@ def main() -> int:
     parser.add_argument("--tasks", type=int, default=100_000)
     parser.add_argument("--n-answers", type=int, default=5)
     parser.add_argument("--requests", type=int, default=10)
+    parser.add_argument("--fields", type=int, default=1, help="answer fields that the project declares")
     parser.add_argument("--values", type=int, default=4, help="different answers; as many as tasks: free texts")
     options = parser.parse_args()
     lines: list[tuple[str, object]] = []
@@ -93,8 +101,9 @@ def main() -> int:
             "tasks": options.tasks,
             "n": options.n_answers,
             "values": options.values,
+            "fields": options.fields,
         }
-        for statement in _FILL:
+        for statement in (*_ANSWERS, *_FILL):
             sql.rows(statement.format(**words))
         for page in PAGES:
             took, web, postgres = measure(project, cpu, page, options.requests)

@@ -8,7 +8,7 @@ RESULT = Kind(
     name="result",
     doc="A result lists the counted answers of a completed task. The project's owners fill in info.",
     table="result",
-    source="result",
+    source="result_record",
     context=True,
     parents={"project": "project_id", "task": "task_id"},
     related={
@@ -36,6 +36,15 @@ RESULT = Kind(
             "False if a later result of the task replaced it.",
             read=EVERYONE,
             write=Write.RESERVED,
+        ),
+        Field(
+            "consensus",
+            Json(),
+            "What the counted answers say together, by the names of the answer fields.",
+            read=EVERYONE,
+            write=Write.COMPUTED,
+            null=True,
+            search=False,
         ),
         Field(
             "info", Json(), "What the owners conclude from the answers.", read=EVERYONE, null=True, max_bytes=256_000

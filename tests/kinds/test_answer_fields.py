@@ -89,7 +89,8 @@ BOX = {"x": 1, "y": 2, "width": 3, "height": 4}
         ({"type": "text", "unsure": None}, ["words", None], [False]),
         ({"type": "boxes", "choices": ["fox"]}, [[], [BOX], [BOX | {"label": "fox"}]], [BOX, [{"x": 1}], [BOX | {"label": "owl"}]]),
         ({"type": "points"}, [[], [{"x": 1, "y": 2, "label": "any"}]], [[1, 2], [{"x": "1", "y": 2}]]),
-        ({"type": "polygon"}, [[{"x": n, "y": n * n} for n in range(3)]], [[], [{"x": 1, "y": 2}] * 2]),
+        ({"type": "polygon"}, [[{"x": n, "y": n * n} for n in range(3)], [[n, n * n] for n in range(3)]],
+         [[], [{"x": 1, "y": 2}] * 2, [[1, 2], [2, 3], [4]], [[1, 2], [2, 3], ["4", 5]]]),
         ({"type": "spans"}, [[{"start": 1, "end": 2}]], [[{"start": 1}], None]),
     ],
 )  # fmt: skip
@@ -99,6 +100,34 @@ def test_values_fit_their_type(declaration, good, bad):
     assert [value for value in good if not fits(found, {"deep": [value]})] == []
     assert [value for value in bad if fits(found, {"deep": [value]})] == []
     assert not fits(found, {"deep": []}) and not fits(found, {"deep": {"1": good[0]}})
+
+
+def test_one_area_and_one_line_have_a_field_several_have_none():
+    parts = {"text": "?", "on": "photo"}
+    photo = {"name": "photo", "type": "picture", "source": {"column": "url"}}
+    asked: list[dict[str, Any]] = [
+        {"name": "shape", "type": "polygon", "max": 1, "unsure": True, **parts},
+        {"name": "shapes", "type": "freehand", "max": 2, **parts},
+        {"name": "title", "type": "transcription", "max": 1, **parts},
+        {"name": "lines", "type": "transcription", **parts},
+        {"name": "edge", "type": "line", "max": 1, **parts},
+    ]
+    document = {"version": 1, "steps": [{"name": "one", "media": [photo], "questions": asked}]}
+    fields = of_questions(document)
+    assert fields == [
+        {"name": "shape", "at": "/shape/0/points", "type": "polygon", "unsure": None},
+        {"name": "title", "at": "/title/0/text", "type": "text"},
+    ]
+    shape, title = declared({"answers": fields})
+    assert fits(shape, {"shape": [{"points": [[0, 0], [4, 0], [0, 4]]}]}) and fits(shape, {"shape": None})
+    assert fits(title, {"title": [{"text": "A word"}]})
+    assert [fits(shape, info) for info in ({"shape": []}, {"shape": [None, 1]}, {}, None)] == [
+        False,
+        True,
+        False,
+        False,
+    ]
+    assert not fits(title, {"title": None}), "this question has no “can't tell”"
 
 
 def test_questions_declare_their_answers():

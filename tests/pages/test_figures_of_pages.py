@@ -10,6 +10,7 @@ import pytest
 import pytest_twisted
 from support.figures.lively_site import SETTINGS, Site, lively
 from support.figures.of_charts import of_charts
+from support.figures.of_fields import of_fields
 from support.figures.of_imports import of_imports
 from support.figures.of_lists import of_lists
 from support.figures.of_logs import of_logs
@@ -19,17 +20,19 @@ from support.figures.of_site import of_site
 from support.figures.of_webhooks import of_webhooks
 from support.servers.receiver import Receiver
 
-_COUNTED = (of_site, of_people, of_charts)  # from counters that are folded
+_COUNTED = (of_site, of_people, of_charts, of_fields)  # from counters that are folded
 _LISTED = (of_lists, of_logs, of_webhooks, of_imports)
 _FOLDED = ("birds", "draft")  # whose pages are read again
 _FALSE = (
     "UPDATE project_stat SET runs_anonymous = runs_anonymous + 1, tasks = tasks + 1",
     "UPDATE person_stat SET runs = runs + 1",
     "UPDATE project_hour SET runs_anonymous = runs_anonymous + 1",
+    "UPDATE outcome_count SET tasks = tasks + 1 WHERE field = 2",
 )
 _NOTICED = (
     "site: figures of home", "site: stats", "site: figures of stats", "site: leaderboard", "site: admin's projects",
     "site: admin's users", "site: answers of globalstats", "birds: table of Answers on each of the last 14 days", "figures of ada",
+    "cats: results of how many", "cats: Tasks by their consensus: how many",
 )  # fmt: skip
 
 

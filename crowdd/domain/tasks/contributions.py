@@ -138,13 +138,13 @@ class Contributions:
         draft = await self._external.verify(bearer, project_id, uid)
         return attrs.evolve(speaker, unlocked=(*speaker.unlocked, draft)) if draft else speaker
 
-    async def next_tasks(self, who: Requester, project_id: int, limit: int, offset: int, lane_: str) -> Handout:
+    async def next_tasks(self, who: Requester, project_id: int, limit: int, offset: int, scan: str) -> Handout:
         """Up to ``limit`` tasks from ``offset`` of the volunteer's own sequence, leased to them."""
         _same_project(who, project_id)
         if offset >= MAX_LEASES:
             return Handout([], "none")
         network = self.network_in(who, project_id)
-        ask = contributions.ask(who, project_id, limit, offset, lane_, network)
+        ask = contributions.ask(who, project_id, limit, offset, scan, network)
         if limit + offset > FEW_TASKS:
             row = await self.preloads.run(who.network, partial(self._asked, ask, together=False))
         else:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import attrs
 import orjson
 
-from crowdd.domain.tasks.result_charts import Charts, charts_of
+from crowdd.domain.tasks.outcomes.field_consensus import FieldSummary, by_field, summaries_by_field
+from crowdd.domain.tasks.outcomes.result_charts import Charts, charts_of
 from crowdd.errors import InvalidValueError
 from crowdd.kinds import column_roles
+from crowdd.kinds.answers import AnswerField, declared
 from crowdd.kinds.result import RESULT
 from crowdd.kinds.roles import OWNERS
 from crowdd.languages import _
@@ -35,6 +37,14 @@ class Finished:
     next: int | None
 
 
+@attrs.frozen
+class Together:
+    """All finished tasks together: by the first field, and by each declared field."""
+
+    summary: ResultSummary
+    fields: list[FieldSummary]
+
+
 class FinishedTasks:
     """Finished tasks of projects."""
 
@@ -49,7 +59,8 @@ class FinishedTasks:
         """Those that are chosen; to be asked for those who may see them."""
         found = await finished_tasks.page(self._db, row["id"], chosen, PER_PAGE + 1, _VOTES, owns=_owns(row))
         more = len(found) > PER_PAGE
-        return Finished([_task(one) for one in found[:PER_PAGE]], found[PER_PAGE - 1]["id"] if more else None)
+        fields = declared(row["info"])
+        return Finished([_task(one, fields) for one in found[:PER_PAGE]], found[PER_PAGE - 1]["id"] if more else None)
 
     async def agreed(self, row: ProjectPage, maximum: int) -> list[Values]:
         """The newest of the last results in which several answers have a most frequent one; at most ``maximum``.
@@ -57,12 +68,14 @@ class FinishedTasks:
         To be asked for those who may see answers. ``n`` of ``total`` answers are the most frequent one.
         """
         found = await finished_tasks.page(self._db, row["id"], Chosen(), _LOOKED_AT, 1, owns=_owns(row))
-        agreed = [_task(one) for one in found if one["won"] and one["total"] > 1 and one["votes"][0]["n"] > 1]
+        agreed = [_task(one, []) for one in found if one["won"] and one["total"] > 1 and one["votes"][0]["n"] > 1]
         return [{**one, **one["votes"][0]} for one in agreed[:maximum]]
 
-    async def summary(self, row: ProjectPage) -> ResultSummary:
-        """All of them together; to be asked for those who may see them."""
-        return await finished_tasks.summary(self._db, row["id"], OUTCOMES)
+    async def together(self, row: ProjectPage) -> Together:
+        """All of them; to be asked for those who may see them."""
+        fields = declared(row["info"])
+        found = await finished_tasks.summaries(self._db, row["id"], OUTCOMES, len(fields) or 1)
+        return Together(found[0], summaries_by_field(fields, found))
 
     async def charts(self, row: ProjectPage, found: Finished) -> Charts | None:
         """All of them by place and date, if the tasks of this page have any; to be asked for those who may see them."""
@@ -81,7 +94,7 @@ def chosen(
     order: str = "",
     before: int | None = None,
 ) -> Chosen:
-    """What words of an address choose. Agreements are percentages, cut at the point: 66 chooses 2 of 3, too.
+    """What words of an address choose. Agreements are percentages, cut at the point: 33 chooses a third, too.
 
     ``answer`` is JSON, a text without quotes, or NO_WINNER. Raises InvalidValueError.
     """
@@ -106,8 +119,11 @@ def _json(answer: str) -> str | None:
     return orjson.dumps(value).decode()
 
 
-def _task(row: FinishedTask) -> Values:
-    """``share`` of an answer: 0 to 1 of those that count; ``others``: different answers that are not shown."""
+def _task(row: FinishedTask, fields: list[AnswerField]) -> Values:
+    """``share`` of an answer: 0 to 1 of those that count; ``others``: different answers that are not shown.
+
+    ``fields``: what the answers say at each declared field.
+    """
     votes = [{**vote, "share": vote["n"] / row["total"]} for vote in row["votes"]]
     return {
         "task_id": row["task_id"],
@@ -116,6 +132,7 @@ def _task(row: FinishedTask) -> Values:
         "consensus": row["consensus"],
         "won": row["won"],
         "agreement": row["agreement"],
+        "fields": by_field(fields, row),
         "total": row["total"],
         "votes": votes,
         "others": row["kinds"] - len(votes),

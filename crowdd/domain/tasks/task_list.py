@@ -12,9 +12,11 @@ from crowdd.domain.core import rights
 from crowdd.domain.core.pagination import Pagination
 from crowdd.domain.core.records import NOT_FOUND, Records
 from crowdd.domain.projects.answer_visibility import complete_only
-from crowdd.domain.tasks.posterior import Posterior, posterior
+from crowdd.domain.tasks.outcomes.field_consensus import FieldConsensus, by_field
+from crowdd.domain.tasks.outcomes.posterior import Posterior, posterior
 from crowdd.errors import InvalidValueError, NotFoundError
 from crowdd.kinds import column_roles
+from crowdd.kinds.answers import declared
 from crowdd.kinds.result import RESULT
 from crowdd.kinds.roles import OWNERS
 from crowdd.kinds.task import TASK
@@ -24,7 +26,7 @@ from crowdd.requester import Requester
 from crowdd.storage.database import Database
 from crowdd.storage.projects.rows import ProjectPage
 from crowdd.storage.tasks import finished_tasks, task_list, task_table
-from crowdd.storage.tasks.rows import ListedRun, ListedTask, TaskContent, Vote
+from crowdd.storage.tasks.rows import ListedRun, ListedTask, Said, TaskContent, Vote
 from crowdd.storage.tasks.selection import TaskFilter
 from crowdd.storage.tasks.task_list import ORDERS, STATES, PageStart
 from crowdd.values import Values
@@ -42,6 +44,13 @@ MAX_WALKED = 20_000  # tasks that one page looks through for words, which no ind
 MAX_WORDS = 200  # characters
 MAX_RUNS = 100  # answers on one page of a task
 _SHOWN_VOTES = 10
+_VOTED = (
+    "label",
+    "boxes",
+    "points",
+    "polygon",
+    "spans",
+)  # types of a first field whose consensus is the most frequent answer
 _MAX_ID = 2**63 - 1
 
 
@@ -103,13 +112,14 @@ class TaskPagination(Pagination):
 class TaskAnswers(TypedDict):
     """A task with answers. ``volunteers`` (for owners) and ``counted`` go by the id of the answer.
 
-    ``posterior`` goes with the votes of ``agreement``. ``next`` is the answer behind which more follow, None at the
-    end.
+    ``fields``: what the counted answers say at each declared field. ``posterior`` goes with the votes of ``agreement``.
+    ``next`` is the answer behind which more follow, None at the end.
     """
 
     task: Values
     task_runs: list[Values]
     agreement: Values | None
+    fields: list[FieldConsensus]
     posterior: Posterior | None
     volunteers: dict[int, Values]
     counted: dict[int, bool]
@@ -254,11 +264,13 @@ class Browsing:
         shown = shown and (task["state"] == "completed" or not complete_only(row))
         found = await task_list.runs(self._db, row["id"], task_id, after, MAX_RUNS) if shown else []
         votes = await task_list.votes(self._db, row["id"], task_id, _SHOWN_VOTES) if shown else []
+        said = await task_list.said(self._db, row["id"], task_id) if shown else None
         views = [self._records.view(TASK_RUN, {**run, "roles": row["roles"]}) for run in found]
         return {
             "task": task,
             "task_runs": views,
-            "agreement": agreement(votes),
+            "agreement": agreement(votes, said),
+            "fields": by_field(declared(row["info"]), said) if said else [],
             "posterior": await self._posterior(row, votes),
             "volunteers": {run["id"]: volunteer(run) for run in found} if row["roles"] & OWNERS else {},
             "counted": {run["id"]: run["counted"] for run in found},
@@ -266,10 +278,14 @@ class Browsing:
         }
 
     async def _posterior(self, row: ProjectPage, votes: list[Vote]) -> Posterior | None:
-        """How probable these answers are, by what counters of the project say; None without votes."""
-        if not votes:
+        """How probable these answers are, by what counters of the project say; None without votes.
+
+        Nor where the consensus is no answer that somebody gave, such as a median.
+        """
+        if not votes or any(field.type not in _VOTED for field in declared(row["info"])[:1]):
             return None
-        return posterior(votes[0]["counts"], await finished_tasks.summary(self._db, row["id"], 0), len(votes))
+        (summary,) = await finished_tasks.summaries(self._db, row["id"], 0, 1)
+        return posterior(votes[0]["counts"], summary, len(votes))
 
 
 def _first_columns(row: ProjectPage, known: Sequence[str]) -> list[str]:
@@ -314,18 +330,19 @@ def place_of(asked: Asked, total: int, had: int) -> PageStart:
     return attrs.evolve(here, ordinal=had - before if asked.descending else before + 1)
 
 
-def agreement(votes: list[Vote]) -> Values | None:
-    """How far the answers that count are the same; None without any.
+def agreement(votes: list[Vote], said: Said | None) -> Values | None:
+    """How far the answers that count agree; None without any.
 
-    ``key`` is the key of the answers that is compared, None where it is all of them. ``share`` is that of the most
-    frequent value, 0 to 1, ``leading`` this value; ``kinds`` how many different ones there are, ``votes`` the most
-    frequent of them with their number.
+    ``key`` is the key of the answers that is compared, None where it is all of them. ``agreement`` is that of all
+    pairs of them, 0 to 1, None without pairs. ``share`` is that of the most frequent value, ``leading`` this value;
+    ``kinds`` how many different ones there are, ``votes`` the most frequent of them with their number.
     """
-    if not votes:
+    if not votes or not said:
         return None
     shown = [{"value": vote["value"], "n": vote["n"]} for vote in votes]
     about = {"share": votes[0]["n"] / sum(votes[0]["counts"]), "leading": votes[0]["value"]}
-    return {"key": votes[0]["key"], **about, "kinds": len(votes[0]["counts"]), "votes": shown}
+    of_pairs = said["agreement"] if (said["n_compared"] or 0) > 1 else None
+    return {"key": votes[0]["key"], "agreement": of_pairs, **about, "kinds": len(votes[0]["counts"]), "votes": shown}
 
 
 def volunteer(run: ListedRun) -> Values:

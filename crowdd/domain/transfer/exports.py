@@ -19,6 +19,7 @@ from crowdd.domain.tasks import task_selection
 from crowdd.domain.transfer.download_limits import DownloadLimits
 from crowdd.domain.transfer.spool import Spool, Spools
 from crowdd.errors import InvalidValueError, NotFoundError
+from crowdd.kinds.answers import declared
 from crowdd.kinds.kind import Field, Kind
 from crowdd.kinds.result import RESULT
 from crowdd.kinds.roles import OWNERS, Role
@@ -76,6 +77,7 @@ class ExportFile:
     roles: frozenset[Role]
     chosen: exports.Chosen
     answer_key: str | None
+    fields: Sequence[str] = ()
 
 
 class Exports:
@@ -127,7 +129,8 @@ class Exports:
         name = f"{row['id']}_{row['short_name']}_{type_}.{format_}"
         answer_key = row["info"].get("answer_key")
         key = answer_key if isinstance(answer_key, str) else None
-        return ExportFile(name, FORMATS[format_], format_, raw, KINDS[type_], row["roles"], chosen, key)
+        fields = [field.name for field in declared(row["info"])] if type_ == "result" else []
+        return ExportFile(name, FORMATS[format_], format_, raw, KINDS[type_], row["roles"], chosen, key, fields)
 
     async def sizes(self, row: ProjectPage, named: Named = None) -> list[Values]:
         """What the files hold for the requester of this row: ``type``, ``rows``, about how many ``bytes`` as JSON.
@@ -193,9 +196,10 @@ class Exports:
     async def _csv(self, tx: Database, file: ExportFile, sink: Sink) -> None:
         fields = [field for field in file.kind.fields if field.read & file.roles or field.name in file.kind.reduced]
         keys = await self._keys(tx, file)
-        lines = exports.as_table(file.kind, fields, keys, file.roles, file.chosen, raw=file.raw)
+        lines = exports.as_table(file.kind, fields, keys, file.roles, file.chosen, raw=file.raw, said=file.fields)
+        names = [*_names(fields, keys), *(_said(name, of) for name in file.fields for of in exports.SAID)]
         # The mark says UTF-8 to spreadsheets; programs that read "utf-8-sig" do not see it.
-        sink(b"\xef\xbb\xbf" + _line([cell(name, raw=file.raw) for name in _names(fields, keys)]), 0)
+        sink(b"\xef\xbb\xbf" + _line([cell(name, raw=file.raw) for name in names]), 0)
         if await self._lines(tx, lines, sink, b"", b"\r\n"):
             sink(b"\r\n", 0)
 
@@ -233,6 +237,10 @@ def _too_wide() -> str:
         "The rows have more than %(maximum)s different keys, too many for a table. Download JSON instead.",
         maximum=maximum,
     )
+
+
+def _said(name: str, of: str) -> str:
+    return f"consensus_{name}" if of == "value" else f"consensus_{name}_{of}"
 
 
 def _names(fields: Sequence[Field], keys: Sequence[str]) -> list[str]:

@@ -45,6 +45,7 @@ def of_questions(document: Values) -> list[Values]:
 def _fields(question: Values) -> Iterator[Values]:
     kind = TYPES[question["type"]]
     if not kind.answer_type:
+        yield from _single(kind, question)
         return
     choices = _choices(kind, question)
     if choices is not None and len(choices) > MAX_CHOICES:
@@ -65,6 +66,15 @@ def _fields(question: Values) -> Iterator[Values]:
             yield {"name": f"{name}: {row}"[:100], "at": at("", name, row), **field}
     else:
         yield {"name": name, "at": at("", name), **field}
+
+
+def _single(kind: QuestionType, question: Values) -> Iterator[Values]:
+    """The field of a question whose answers have one mark at most."""
+    if kind.single is None or question.get("max") != 1:
+        return
+    answer_type, key = kind.single
+    unsure = {"unsure": None} if question.get("unsure") else {}
+    yield {"name": question["name"], "at": at("", question["name"], 0, key), "type": answer_type, **unsure}
 
 
 def _choices(kind: QuestionType, question: Values) -> Sequence[object] | None:

@@ -25,10 +25,14 @@ def value_at(info: object, path: Sequence[str]) -> object:
 
 
 def fits(field: AnswerField, info: object) -> bool:
-    """Whether an answer has a value of the field's type, and one of its choices."""
+    """Whether an answer has a value of the field's type, and one of its choices.
+
+    A null on the way to the value is a null there: "can't tell" stands in place of all marks.
+    """
     value = value_at(info, field.path)
     if value is MISSING:
-        return False
+        above = (value_at(info, field.path[:depth]) for depth in range(1, len(field.path)))
+        return is_unsure(field, None) and any(each is None for each in above)
     return is_unsure(field, value) or _FITS[field.type](field, value)
 
 
@@ -63,7 +67,12 @@ def _is_number(field: AnswerField, value: object) -> bool:
 
 
 def _is_polygon(field: AnswerField, value: object) -> bool:
-    return isinstance(value, list) and len(value) > 2 and all(_has(each, "x", "y") for each in value)
+    return isinstance(value, list) and len(value) > 2 and all(_is_corner(each) for each in value)
+
+
+def _is_corner(value: object) -> bool:
+    """As ``{x, y}``, or as ``[x, y]`` like those of questions as data."""
+    return _has(value, "x", "y") or (isinstance(value, list) and len(value) == 2 and all(map(is_number, value)))
 
 
 def _has(value: object, *names: str) -> bool:

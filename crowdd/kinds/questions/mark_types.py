@@ -81,12 +81,12 @@ def _type(
     name: str,
     doc: str,
     answer: Callable[[Values], Schema],
-    said: str,
     media: set[str],
     module: str,
     words: tuple[str, str],
     group: str = "picture",
     answer_type: str = "",
+    single: tuple[str, str] | None = None,
 ) -> QuestionType:
     label, sentence = words
     return QuestionType(
@@ -94,7 +94,6 @@ def _type(
         doc,
         _OPTIONS,
         answer,
-        said,
         check=_check_number_of,
         choices="labels",
         media=frozenset(media),
@@ -103,16 +102,13 @@ def _type(
         module=module,
         group=group,
         answer_type=answer_type,
+        single=single,
         label=label,
         sentence=sentence,
     )
 
 
 _BOX: Final = dict.fromkeys(("x", "y", "width", "height"), _NUMBER)
-_SAID_POINTS: Final = 'marks `{"points": [[x, y], …], "label"?, "selector", "answers"?}`'
-_SAID_POINT: Final = 'marks `{"x", "y", "label"?, "selector", "answers"?}`'
-_SAID_TIME: Final = 'marks `{"start", "end", "label"?, "selector", "answers"?}`, in seconds'
-_SAID_PLACE: Final = 'marks `{"geometry", "label"?, "answers"?}`, GeoJSON'
 _point = _marks({"x": _NUMBER, "y": _NUMBER}, "FragmentSelector", "SvgSelector")
 _path = _marks({"points": _POINTS}, "SvgSelector")
 _time = _marks({"start": _FROM_ZERO, "end": _FROM_ZERO}, "FragmentSelector")
@@ -124,7 +120,6 @@ MARK_TYPES: Final = (
         "box",
         "Rectangles.",
         _marks(_BOX, "FragmentSelector"),
-        'marks `{"x", "y", "width", "height", "label"?, "selector", "answers"?}`, in pixels of the original picture',
         {*_PICTURES},
         "box",
         (_("Boxes"), _("Volunteers draw rectangles around things.")),
@@ -134,7 +129,6 @@ MARK_TYPES: Final = (
         "point",
         "Points.",
         _point,
-        _SAID_POINT,
         {*_PICTURES},
         "points",
         (_("Points"), _("Volunteers place points on things.")),
@@ -144,7 +138,6 @@ MARK_TYPES: Final = (
         "count",
         "Points that are counted.",
         _point,
-        _SAID_POINT,
         {*_PICTURES},
         "points",
         (_("Counting"), _("Volunteers click on each thing, and the clicks are counted.")),
@@ -154,7 +147,6 @@ MARK_TYPES: Final = (
         "line",
         "Lines with any number of corners.",
         _path,
-        _SAID_POINTS,
         {*_PICTURES},
         "lines",
         (_("Lines"), _("Volunteers draw lines from point to point.")),
@@ -163,25 +155,24 @@ MARK_TYPES: Final = (
         "polygon",
         "Areas with straight edges.",
         _path,
-        _SAID_POINTS,
         {*_PICTURES},
         "lines",
         (_("Areas"), _("Volunteers draw areas from corner to corner.")),
+        single=("polygon", "points"),
     ),
     _type(
         "freehand",
         "Areas that are drawn.",
         _path,
-        _SAID_POINTS,
         {*_PICTURES},
         "lines",
         (_("Freehand areas"), _("Volunteers draw around things with the pointer held down.")),
+        single=("polygon", "points"),
     ),
     _type(
         "text_spans",
         "Parts of a text.",
         _marks(_span, "TextPositionSelector"),
-        'marks `{"start", "end", "text", "label"?, "selector", "answers"?}`, in characters',
         {"text"},
         "text_spans",
         (_("Parts of a text"), _("Volunteers select words and give them a label.")),
@@ -196,9 +187,9 @@ MARK_TYPES: Final = (
             "max": _NUMBER_OF["max"].called(_("Most lines"), _("At most this many. Default: 500.")),
         },
         _lines,
-        'lines `{"text", "x"?, "y"?, "width"?, "height"?, "selector"?}`',
         check=_check_number_of,
         media=_PICTURES | {"sound", "video"},
+        single=("text", "text"),
         module="transcription",
         group="write",
         label=_("Transcription"),
@@ -208,7 +199,6 @@ MARK_TYPES: Final = (
         "sound_segments",
         "Parts of a sound.",
         _time,
-        _SAID_TIME,
         {"sound"},
         "segments",
         (_("Parts of a sound"), _("Volunteers mark the start and the end of what they hear.")),
@@ -219,7 +209,6 @@ MARK_TYPES: Final = (
         "video_segments",
         "Parts of a video.",
         _time,
-        _SAID_TIME,
         {"video"},
         "segments",
         (_("Parts of a video"), _("Volunteers mark the start and the end of what they see.")),
@@ -230,7 +219,6 @@ MARK_TYPES: Final = (
         "map_place",
         "Places.",
         _geometry("Point", _POSITION),
-        _SAID_PLACE,
         {"map"},
         "geometries",
         (_("Places"), _("Volunteers mark places on a map.")),
@@ -240,7 +228,6 @@ MARK_TYPES: Final = (
         "map_area",
         "Areas.",
         _geometry("Polygon", {"type": "array", "items": _RING, "minItems": 1, "maxItems": 1}),
-        _SAID_PLACE,
         {"map"},
         "geometries",
         (_("Areas on a map"), _("Volunteers draw areas on a map.")),

@@ -48,7 +48,6 @@ class QuestionType:
     doc: str
     options: dict[str, Option]
     answer: Callable[[Values], Schema]
-    answer_doc: str
     values: Callable[[Values], list[Any] | type | None] = lambda question: None
     check: Callable[[Values, str], Iterator[Problem]] = _fine
     choices: str = ""  # the option with the values of an answer, if there is one
@@ -56,6 +55,9 @@ class QuestionType:
     needs_medium: bool = False
     each: bool = False  # whether marks have questions of their own
     answer_type: str = ""  # of an answer field (kinds.answers); "" where answers are not compared part by part
+    single: tuple[str, str] | None = (
+        None  # the same where an answer has one mark: type, and the key of the mark that has it
+    )
     module: str = ""
     group: str = "choice"  # of GROUPS
     label: str = ""

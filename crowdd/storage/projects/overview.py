@@ -26,7 +26,7 @@ async def overview(db: Database, project_id: int, minutes: int, leaders: int) ->
             SELECT count(DISTINCT actor)::int AS n FROM lease
              WHERE -project_id = -p.id AND expires > now_ + greatest(l.lease - %(minutes)s * interval '1 minute', interval '0')) h
          CROSS JOIN LATERAL (
-            SELECT coalesce(sum(several), 0)::int AS n, (sum(agreement) / nullif(sum(several), 0) / 1e9)::float8 AS agreement FROM outcomes_of(p.id)) a
+            SELECT coalesce(sum(several), 0)::int AS n, (sum(agreement) / nullif(sum(several), 0) / 1e9)::float8 AS agreement FROM outcomes_of(p.id, 1)) a
          WHERE p.id = %(id)s""",
         {"id": project_id, "minutes": minutes, "leaders": leaders},
     )

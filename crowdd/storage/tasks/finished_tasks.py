@@ -5,7 +5,7 @@ from __future__ import annotations
 import attrs
 
 from crowdd.storage.core import hidden_columns
-from crowdd.storage.database import Database, fetch_row, fetch_rows
+from crowdd.storage.database import Database, fetch_rows
 from crowdd.storage.tasks.rows import FinishedTask, ResultSummary
 
 ORDERS = {
@@ -14,6 +14,11 @@ ORDERS = {
     "least_agreed": ("r.agreement", "ASC"),
     "most_answers": ("r.n_compared", "DESC"),
 }
+SAID = (
+    "r.consensus, r.consensus_hash IS NOT NULL AS won, r.consensus IS NOT NULL AS short, r.n_compared, r.agreement::numeric::float8 AS agreement,"
+    " r.confidence::numeric::float8 AS confidence, r.further"
+)
+"""Columns of Said."""
 _MAX_INFO_BYTES = 4000  # of a task or of a result; of a larger one nothing is shown
 _MAX_ANSWER = 300  # characters of an answer
 
@@ -58,7 +63,7 @@ async def page(
         f"""
         SELECT r.id, r.task_id, CASE WHEN octet_length(r.info::text) <= {_MAX_INFO_BYTES} THEN r.info END AS info,
                CASE WHEN octet_length(t.info::text) <= {_MAX_INFO_BYTES} THEN t.info END AS task_info,
-               r.consensus, r.consensus_hash IS NOT NULL AS won, r.agreement::numeric::float8 AS agreement,
+               {SAID},
                coalesce(v.votes, '[]') AS votes, coalesce(v.total, 0) AS total, coalesce(v.kinds, 0) AS kinds
           FROM (SELECT * FROM result r WHERE project_id = %(project)s AND last_version{_where(chosen, key, way)}
                  ORDER BY {order} LIMIT %(maximum)s) r
@@ -97,23 +102,33 @@ def _where(chosen: Chosen, key: str, way: str) -> str:
     return f"{sql} AND ({key}, id) {sign} (({here}), %(before)s::bigint)"
 
 
-async def summary(db: Database, project_id: int, maximum: int) -> ResultSummary:
-    """What the last results of a project say together, with so many outcomes. Reads counters, and a result for each outcome."""
-    return await fetch_row(
+async def summaries(db: Database, project_id: int, maximum: int, fields: int) -> list[ResultSummary]:
+    """What the last results of a project say together at each of the first ``fields`` answer fields, with so many outcomes.
+
+    Reads counters, and a result for each outcome of the first field.
+    """
+    return await fetch_rows(
         db,
         ResultSummary,
         """
-        WITH o AS MATERIALIZED (SELECT * FROM outcomes_of(%(project)s)),
-        top AS (SELECT hash, tasks FROM o WHERE kind = 'value' AND tasks > 0 ORDER BY tasks DESC, hash LIMIT %(maximum)s)
+        WITH o AS MATERIALIZED (SELECT * FROM outcomes_of(%(project)s, CASE %(fields)s WHEN 1 THEN 1 END)),
+        top AS (SELECT * FROM (SELECT *, row_number() OVER (PARTITION BY field ORDER BY tasks DESC, hash) AS nth FROM o WHERE kind = 'value' AND tasks > 0) t
+                 WHERE nth <= %(maximum)s)
         SELECT a.*, coalesce(t.outcomes, '[]') AS outcomes, EXISTS (SELECT FROM agreement_due WHERE project_id = %(project)s) AS due
-          FROM (SELECT coalesce(sum(tasks), 0)::int AS tasks, coalesce(sum(answers), 0)::bigint AS answers, coalesce(sum(several), 0)::int AS several,
-                       (sum(agreement) / nullif(sum(several), 0) / 1e9)::float8 AS agreement, coalesce(sum(unanimous), 0)::int AS unanimous,
-                       ARRAY[coalesce(sum(several - half), 0), coalesce(sum(half - most), 0), coalesce(sum(most - unanimous), 0), coalesce(sum(unanimous), 0)]::int[] AS bands,
-                       coalesce(sum(tasks) FILTER (WHERE kind = 'tied'), 0)::int AS tied, CASE WHEN coalesce(sum(tasks) FILTER (WHERE kind = 'other'), 0) = 0 THEN count(*) FILTER (WHERE kind = 'value' AND tasks > 0) END AS kinds,
-                       (coalesce(sum(tasks) FILTER (WHERE kind IN ('value', 'other')), 0) - coalesce((SELECT sum(tasks) FROM top), 0))::int AS others FROM o) a
+          FROM generate_series(1, %(fields)s) n
          CROSS JOIN LATERAL (
-            SELECT json_agg(json_build_object('answer', r.consensus, 'short', r.consensus IS NOT NULL, 'n', top.tasks) ORDER BY top.tasks DESC, top.hash) AS outcomes
+            SELECT coalesce(sum(tasks), 0)::int AS tasks, coalesce(sum(answers), 0)::bigint AS answers, coalesce(sum(several), 0)::int AS several,
+                   (sum(agreement) / nullif(sum(several), 0) / 1e9)::float8 AS agreement, coalesce(sum(unanimous), 0)::int AS unanimous,
+                   ARRAY[coalesce(sum(several - half), 0), coalesce(sum(half - most), 0), coalesce(sum(most - unanimous), 0), coalesce(sum(unanimous), 0)]::int[] AS bands,
+                   coalesce(sum(tasks) FILTER (WHERE kind = 'tied'), 0)::int AS tied, coalesce(sum(tasks) FILTER (WHERE kind = 'none'), 0)::int AS unanswered,
+                   CASE WHEN coalesce(sum(tasks) FILTER (WHERE kind = 'other'), 0) = 0 THEN count(*) FILTER (WHERE kind = 'value' AND tasks > 0) END AS kinds,
+                   (coalesce(sum(tasks) FILTER (WHERE kind IN ('value', 'other')), 0) - coalesce((SELECT sum(tasks) FROM top WHERE field = n), 0))::int AS others
+              FROM o WHERE field = n) a
+         CROSS JOIN LATERAL (
+            SELECT json_agg(json_build_object('answer', r.value, 'short', r.value IS NOT NULL, 'n', top.tasks) ORDER BY top.nth) AS outcomes
               FROM top CROSS JOIN LATERAL (
-                SELECT consensus FROM result WHERE project_id = %(project)s AND last_version AND consensus_hash = top.hash LIMIT 1) r) t""",
-        {"project": project_id, "maximum": maximum},
+                SELECT top.value WHERE n > 1 UNION ALL
+                (SELECT consensus FROM result WHERE n = 1 AND project_id = %(project)s AND last_version AND consensus_hash = top.hash LIMIT 1)) r (value)
+             WHERE top.field = n) t ORDER BY n""",
+        {"project": project_id, "maximum": maximum, "fields": fields},
     )

@@ -14,7 +14,7 @@ from crowdd.storage.core.projections import json_of
 from crowdd.storage.database import Database, fetch_rows, one
 from crowdd.storage.tasks.rows import ResultRow
 
-_SMALL = ", ".join(f't."{field.name}"' for field in RESULT.fields if field.name != "info")
+_SMALL = ", ".join(f't."{field.name}"' for field in RESULT.fields if field.name not in ("info", "consensus"))
 
 
 @attrs.frozen
@@ -79,7 +79,7 @@ async def views(tx: Database, ids: Sequence[int], base_url: str) -> list[str]:
     values: Mapping[str, object] = {"ids": list(ids), "base_url": base_url}
     rows = await tx.fetch(
         f"SELECT {json_of(RESULT, EVERYONE)}::text AS view FROM unnest(%(ids)s::bigint[]) WITH ORDINALITY u(id, nth)"
-        " JOIN result t ON t.id = u.id ORDER BY u.nth",
+        f" JOIN {RESULT.source} t ON t.id = u.id ORDER BY u.nth",
         values,
     )
     return [row["view"] for row in rows]

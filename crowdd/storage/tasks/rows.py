@@ -7,7 +7,7 @@ from typing import NotRequired, TypedDict
 
 import attrs
 
-from crowdd.values import Json
+from crowdd.values import Json, Values
 
 
 class Ask(TypedDict):
@@ -168,19 +168,29 @@ class FinishedVote(TypedDict):
     n: int
 
 
-class FinishedTask(TypedDict):
-    """A result with its task and the most frequent answers; ``info`` is None where it is large.
+class Said(TypedDict):
+    """What answers to a task say together: at the first field, and in ``further`` at the others (None: there are none).
 
-    ``won`` says whether one value is the most frequent. ``agreement`` is None for results that were not compared yet.
+    ``won`` says whether they have a consensus, ``short`` whether it is kept. Without an answer that could be compared,
+    ``n_compared`` is 0; None while they are still to be compared.
     """
+
+    consensus: Json
+    won: bool
+    short: bool
+    n_compared: int | None
+    agreement: float | None
+    confidence: float | None
+    further: list[Values | None] | None
+
+
+class FinishedTask(Said):
+    """A result with its task and the most frequent answers; ``info`` is None where it is large."""
 
     id: int
     task_id: int
     info: Json
     task_info: Json
-    consensus: Json
-    won: bool
-    agreement: float | None
     votes: list[FinishedVote]
     total: int
     kinds: int
@@ -195,10 +205,11 @@ class Outcome(TypedDict):
 
 
 class ResultSummary(TypedDict):
-    """What the last results of a project say together.
+    """What the last results of a project say together at an answer field, or at the value by which answers are compared.
 
     ``several`` are those of two answers or more: their mean ``agreement`` and how many are ``unanimous``. ``bands`` are
-    those of them with an agreement of 0, 0.5, 0.75 and 1 at least. ``tied`` have no most frequent value. ``kinds`` is how
+    those of them with an agreement of 0, 0.5, 0.75 and 1 at least. ``tied`` have no most frequent value, ``unanswered`` none
+    that could be compared. ``kinds`` is how
     many different values won, None for more than are counted by themselves; ``outcomes`` are the most frequent of them, and
     ``others`` tasks have another one. ``due``: some are still to be compared.
     """
@@ -210,6 +221,7 @@ class ResultSummary(TypedDict):
     unanimous: int
     bands: list[int]
     tied: int
+    unanswered: int
     kinds: int | None
     others: int
     outcomes: list[Outcome]
@@ -254,7 +266,7 @@ class ResultBins(TypedDict):
 
 
 class ResultRow(TypedDict):
-    """The columns of the kind, without ``info``, which may be large."""
+    """The columns of the kind that never change, without ``info``, which may be large, and ``consensus``."""
 
     id: int
     created: datetime

@@ -16,7 +16,8 @@ from crowdd.kinds.task_run import TASK_RUN
 from crowdd.storage.core import hidden_columns
 from crowdd.storage.core.list_size import MAX_LIST_BYTES, within
 from crowdd.storage.database import Database, fetch_rows, one_or_none
-from crowdd.storage.tasks.rows import ListedRun, ListedTask, Vote
+from crowdd.storage.tasks.finished_tasks import SAID
+from crowdd.storage.tasks.rows import ListedRun, ListedTask, Said, Vote
 
 STATES = {"ongoing": "NOT (l.done OR l.retired)", "completed": "(l.done OR l.retired)"}
 ORDERS = {"id": "l.task_id", "priority_0": "l.priority_0", "n_task_runs": "(l.answers + l.uncounted)"}
@@ -189,6 +190,17 @@ async def votes(db: Database, project_id: int, task_id: int, maximum: int) -> li
         " FROM v ORDER BY n DESC, first LIMIT %(maximum)s",
         {"project": project_id, "task": task_id, "maximum": maximum},
     )
+
+
+async def said(db: Database, project_id: int, task_id: int) -> Said | None:
+    """What the counted answers to a task say together, finished or not; None without any."""
+    rows = await fetch_rows(
+        db,
+        Said,
+        f"SELECT {SAID} FROM consensus_of(%(project)s, %(task)s) r",
+        {"project": project_id, "task": task_id},
+    )
+    return rows[0] if rows else None
 
 
 async def runs(db: Database, project_id: int, task_id: int, after: int, maximum: int) -> list[ListedRun]:

@@ -20,6 +20,8 @@ from crowdd.storage.core import hidden_columns, projections
 from crowdd.storage.core.roles import COMPLETE
 from crowdd.storage.database import Database, Prepared, one
 
+SAID = ("value", "answers", "agreement", "confidence")
+"""Columns of a table with what answers say at a field."""
 _MEASURED = 100  # rows that say how large one is
 _KEY_ROWS = 10_000  # whose keys one statement looks through
 _FEW_KEYS = 50  # so many known ones are faster taken away from a row than all of its own listed
@@ -132,13 +134,20 @@ def as_table(
     chosen: Chosen,
     *,
     raw: bool,
+    said: Sequence[str] = (),
 ) -> Lines:
-    """Each row as a line of a table: these attributes as these roles may see them, then these keys of ``info``."""
+    """Each row as a line of a table: these attributes as these roles may see them, then these keys of ``info``.
+
+    Of results also what the answers say at these fields (``said``): SAID of each of them.
+    """
     cells = [_cell(field, projections.column_of(kind, field, roles), raw=raw) for field in fields]
     cell = "csv_raw_cell" if raw else "csv_cell"
     cells += [f"{cell}(i.info->{_literal(key)})" for key in keys]
     # Unpacked once for all of its keys.
     whole = "(SELECT CASE WHEN jsonb_typeof(t.info) = 'object' THEN t.info || '{}' END AS info OFFSET 0) i"
+    cells += [f"{cell}(i.said->{_literal(name)}->'{of}')" for name in said for of in SAID]
+    if said:
+        whole = whole.replace(" AS info", " AS info, t.consensus AS said")
     line = f"(SELECT array_to_string(ARRAY[{', '.join(cells)}]::text[], ',', '') FROM {whole})"
     return Lines(kind, chosen, line, "\r\n")
 
@@ -197,10 +206,15 @@ async def sizes(db: Database, chosen: Chosen, counted: Sequence[Kind], maximum: 
 
     For the ``counted`` kinds also how many rows leave, as ``n_`` and the name; counting ends at ``maximum``.
     """
+    measured = {
+        TASK: "octet_length(info::text)",
+        TASK_RUN: "octet_length(info::text)",
+        RESULT: "coalesce(octet_length(info::text), 0) + coalesce(octet_length(consensus::text), 0)",
+    }
     columns = [
-        f"(SELECT coalesce(avg(octet_length(info::text)), 0)::float8 FROM (SELECT info FROM {kind.table}"
+        f"(SELECT coalesce(avg({bytes_}), 0)::float8 FROM (SELECT * FROM {kind.source}"
         f" WHERE project_id = %(project)s ORDER BY id LIMIT {_MEASURED}) s) AS {kind.table}"
-        for kind in (TASK, TASK_RUN, RESULT)
+        for kind, bytes_ in measured.items()
     ]
     columns += [
         f"(SELECT count(*) FROM (SELECT FROM {kind.table} t WHERE {chosen.where(kind)} LIMIT %(maximum)s) s)::float8"

@@ -51,6 +51,9 @@ BREAKING = {
     "UPDATE result SET last_version = false": {"last results", "results of exactly the counted answers"},
     "UPDATE result SET task_run_ids = task_run_ids[1:1] WHERE last_version": {"results of exactly the counted answers"},
     "UPDATE result SET agreement = 0.1, consensus = '7' WHERE last_version": {"result.agreement", "results with the consensus"},
+    "UPDATE result SET further = '[null]' WHERE last_version": {"results with the consensus of further fields"},
+    "UPDATE result SET confidence = 0.3 WHERE last_version": {"results with the consensus"},
+    "INSERT INTO outcome_count SELECT 1, 'value', 7, 1, 1, 0, 0, 0, 0, 0, 1000, 2": {"outcome_count.tasks", "outcome_count.answers"},
     "UPDATE result SET n_compared = NULL WHERE last_version": {"result.n_compared"},
     "INSERT INTO retirement SELECT 1, 2, 'retired', '', 1, now()": {"task_ledger.retired"},
     "UPDATE task_ledger SET requeued_xid = NULL; UPDATE position SET k1 = 5 WHERE actor = '' AND scan LIKE 'priority/%'": {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crowdd.domain.tasks.result_axes import Axes, Place, recognise
+from crowdd.domain.tasks.outcomes.result_axes import Axes, Place, recognise
 
 INFO = {
     "lat": "1",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crowdd.domain.tasks.result_axes import Axes, Place, recognise
+from crowdd.domain.tasks.outcomes.result_axes import Axes, Place, recognise
 
 POINT = {"type": "Point", "coordinates": [8.5, 47.3]}
 

@@ -154,8 +154,9 @@ async def test_a_task_shows_all_its_answers_and_names_only_to_its_owners(served)
         await place.answer(client, info)
     at = f"/project/birds/tasks/{place.tasks[0]}"
     page = (await place.owner.page(at)).json()
-    assert page.keys() == {*PROJECT_KEYS, "task", "task_runs", "agreement", "posterior", "next", "csrf"}
+    assert page.keys() == {*PROJECT_KEYS, "task", "task_runs", "agreement", "fields", "posterior", "next", "csrf"}
     assert page["agreement"]["share"] == 2 / 3 and page["agreement"]["leading"] == {"a": 1}
+    assert page["agreement"]["agreement"] == pytest.approx(1 / 3) and page["fields"] == []
     assert page["agreement"]["votes"] == [{"value": {"a": 1}, "n": 2}, {"value": "no", "n": 1}]
     assert page["task"]["id"] == place.tasks[0] and "calibration" in page["task"]
     public = (await place.other.page(at)).json()
@@ -324,12 +325,20 @@ def test_a_page_far_inside_begins_at_an_ordinal():
         Asked(order="created; DROP TABLE task")
 
 
-def test_agreement_is_the_share_of_the_most_frequent_answer():
-    assert agreement([]) is None
+def test_agreement_is_that_of_pairs_and_the_share_that_of_the_most_frequent_answer():
+    said = {
+        "consensus": "a", "won": True, "short": True, "n_compared": 5, "agreement": 0.3, "confidence": 0.6, "further": None,
+    }  # fmt: skip
+    assert agreement([], None) is None
     common = {"key": "answer", "counts": [3, 1, 1]}
-    found = agreement([common | {"value": "a", "n": 3}, common | {"value": None, "n": 1}])
+    found = agreement([common | {"value": "a", "n": 3}, common | {"value": None, "n": 1}], said)
     shown = [{"value": "a", "n": 3}, {"value": None, "n": 1}]
-    assert found == {"key": "answer", "share": 0.6, "leading": "a", "kinds": 3, "votes": shown}
+    about = {"key": "answer", "agreement": 0.3, "share": 0.6, "leading": "a", "kinds": 3}
+    assert found == {**about, "votes": shown}
+    found = agreement(
+        [{"key": "answer", "counts": [1], "value": "a", "n": 1}], said | {"n_compared": 1, "agreement": 1.0}
+    )
+    assert found["agreement"] is None, "a single answer has nothing to agree with"
 
 
 @pytest_twisted.ensureDeferred
@@ -515,7 +524,7 @@ async def test_tasks_are_sorted_and_chosen_by_agreement(served):
 
     cases = {
         "orderby=agreement": [a, c, b, d], "orderby=agreement&desc=1": [d, b, c, a], "min_agreement=51": [b, d],
-        "max_agreement=50&desc=1": [c, a], "min_agreement=50&max_agreement=99": [a, c], "orderby=agreement&state=ongoing": [],
+        "max_agreement=50&desc=1": [c, a], "min_agreement=0&max_agreement=99": [a, c], "orderby=agreement&state=ongoing": [],
         f"orderby=agreement&after={c}": [b, d], f"orderby=agreement&before={b}": [a, c], f"orderby=agreement&desc=1&after={b}": [c, a],
     }  # fmt: skip
     for query, expected in cases.items():

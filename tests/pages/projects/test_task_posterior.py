@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections import Counter
 from typing import Any
@@ -48,18 +49,24 @@ class Crowd:
         return page.json()
 
 
-def recounted(said: list[list[str]], votes: dict[str, int]) -> tuple[float, int, dict[str, float]]:
-    """Accuracy, number of values and posterior, from all answers to the finished tasks and the votes for one."""
+def recounted(said: list[list[str]], votes: dict[str, int]) -> tuple[float, float, int, dict[str, float]]:
+    """Agreement, accuracy, number of values and posterior, from all answers to the finished tasks and the votes for one."""
     tops = [Counter(one).most_common() for one in said]
-    accuracy = sum(top[0][1] / sum(n for _, n in top) for top in tops) / len(tops)
+    agreement = sum(
+        sum(n * (n - 1) for _, n in top) / (len(one) * (len(one) - 1)) for top, one in zip(tops, said, strict=True)
+    ) / len(tops)
     winners = {top[0][0] for top in tops if len(top) == 1 or top[0][1] > top[1][1]}
     kinds = max(2, len(winners), len(votes))
+    accuracy = (1 + math.sqrt((kinds - 1) * (kinds * agreement - 1))) / kinds
+    assert accuracy**2 + (1 - accuracy) ** 2 / (kinds - 1) == pytest.approx(agreement), (
+        "so often two of them say the same"
+    )
     likelihood = dict.fromkeys([*votes, *(f"unseen {nth}" for nth in range(kinds - len(votes)))], 1.0)
     for value in likelihood:
         for other, n in votes.items():
             likelihood[value] *= (accuracy if value == other else (1 - accuracy) / (kinds - 1)) ** n
     total = sum(likelihood.values())
-    return accuracy, kinds, {value: likelihood[value] / total for value in votes}
+    return agreement, accuracy, kinds, {value: likelihood[value] / total for value in votes}
 
 
 @shows("page-tasks-posterior")
@@ -74,16 +81,20 @@ async def test_the_page_shows_what_a_recount_says(served):
     for folded in (False, True):
         for nth, words in [*list(enumerate(said))[:4], (22, ["elk", "owl"])]:
             page = await crowd.page(nth)
-            accuracy, kinds, expected = recounted(said, Counter(words))
+            agreement, accuracy, kinds, expected = recounted(said, Counter(words))
             found = page["posterior"]
-            assert found["accuracy"] == found["agreement"] == pytest.approx(accuracy, abs=1e-6), (folded, nth)
+            assert found["agreement"] == pytest.approx(agreement, abs=1e-6), (folded, nth)
+            assert found["accuracy"] == pytest.approx(accuracy, abs=1e-6), (folded, nth)
             shown = {
                 vote["value"]: one for vote, one in zip(page["agreement"]["votes"], found["probabilities"], strict=True)
             }
             assert found["kinds"] == kinds and shown == pytest.approx(expected, abs=1e-6), (folded, nth)
         await served.services.statistics.fold()
     text = (await crowd.owner.get(crowd.path(22), headers=HTML)).text
-    assert f"is right {round(100 * accuracy)}\u00a0% of the time, as often as volunteers" in text
+    assert (
+        f"is right {round(100 * accuracy)}\u00a0% of the time: the average agreement of this project is {round(100 * agreement)}\u00a0%"
+        in text
+    )
     assert text.count(f'<td class="num end">{int(100 * expected["elk"])}\u00a0%</td>') == 2
     assert f"Possible answers: {kinds}." in text and "Probability" in text
 

@@ -53,15 +53,23 @@ SELECT l.task_id, r.ids, x.task_run_ids FROM task_ledger l,
  WHERE x.n > 1 OR l.done AND (x.n = 0 OR r.ids <> x.task_run_ids)
 
 --- I4 the last result of a done task says what its counted runs say together
-SELECT x.task_id, x.consensus, x.n_compared, x.agreement, v.value, v.n, v.total, v.leading
+SELECT x.task_id, x.consensus, x.n_compared, x.agreement, x.confidence, v.value, v.n, v.pairs, v.total, v.leading
   FROM task_ledger l JOIN result x ON (x.project_id, x.task_id) = (l.project_id, l.task_id) AND last_version,
-       LATERAL (SELECT max(n) AS n, sum(n) AS total, count(*) FILTER (WHERE n = most) AS leading, min(value::text) FILTER (WHERE n = most)::jsonb AS value
+       LATERAL (SELECT max(n)::float8 AS n, sum(n * (n - 1))::float8 AS pairs, sum(n)::float8 AS total, count(*) FILTER (WHERE n = most) AS leading, min(value::text) FILTER (WHERE n = most)::jsonb AS value
                   FROM (SELECT value, count(*) AS n, max(count(*)) OVER () AS most FROM answer_values(l.project_id, l.task_id) GROUP BY 1) g) v
  WHERE l.done AND EXISTS (SELECT FROM project p WHERE p.id = l.project_id)  -- what a deleted project leaves is swept
    AND NOT EXISTS (SELECT FROM agreement_due d WHERE d.project_id = l.project_id)
-   AND (x.n_compared IS DISTINCT FROM v.total OR x.agreement IS DISTINCT FROM (v.n / v.total)::real
+   AND NOT EXISTS (SELECT FROM project p WHERE p.id = l.project_id AND p.answer_fields->0->>'type' IN ('number', 'labels', 'text'))
+   AND (x.n_compared IS DISTINCT FROM v.total OR x.agreement IS DISTINCT FROM (CASE WHEN v.total > 1 THEN v.pairs / (v.total * (v.total - 1)) ELSE 1 END)::real
+        OR x.confidence IS DISTINCT FROM CASE WHEN v.leading = 1 THEN v.n / v.total END::real
         OR x.consensus IS DISTINCT FROM CASE WHEN v.leading = 1 AND octet_length(v.value::text) <= 2000 THEN v.value END
         OR x.consensus_hash IS DISTINCT FROM CASE WHEN v.leading = 1 THEN jsonb_hash_extended(v.value, 0) END)
+
+--- I4 the last result of a done task says what its counted runs say at the declared fields (the rules are in tests/ledger/test_consensus_of_fields.py)
+SELECT x.task_id, x.further, c.* FROM task_ledger l JOIN result x ON (x.project_id, x.task_id) = (l.project_id, l.task_id) AND last_version,
+       LATERAL consensus_of(l.project_id, l.task_id) c
+ WHERE l.done AND NOT EXISTS (SELECT FROM agreement_due d WHERE d.project_id = l.project_id)
+   AND (x.consensus, x.consensus_hash, x.n_compared, x.agreement, x.confidence, x.further) IS DISTINCT FROM (c.consensus, c.consensus_hash, c.n_compared, c.agreement, c.confidence, c.further)
 
 --- I4 versions are numbered and the last is the last
 SELECT task_id FROM result GROUP BY project_id, task_id
@@ -194,20 +202,22 @@ SELECT project_id, sum(completed) FROM (
     SELECT project_id, -(done OR retired)::int FROM task_ledger) d JOIN project_ledger USING (project_id) GROUP BY 1 HAVING sum(completed) <> 0
 
 --- counters of what results say together
+WITH said AS MATERIALIZED (
+    SELECT project_id, 1 AS field, consensus_hash AS hash, n_compared AS n, agreement::float8 AS agreement FROM result WHERE last_version UNION ALL
+    SELECT project_id, nth + 1, (e->>'hash')::bigint, (e->>'answers')::int, (e->>'agreement')::real
+      FROM result, jsonb_array_elements(further) WITH ORDINALITY x (e, nth) WHERE last_version)
 SELECT * FROM (
-    SELECT l.project_id, o.kind, o.hash, o.tasks, o.answers, o.several, o.agreement / 1e9 AS agreement, o.half, o.most, o.unanimous
+    SELECT l.project_id, o.field, o.kind, o.hash, o.tasks, o.answers, o.several, o.agreement / 1e9 AS agreement, o.half, o.most, o.unanimous
       FROM project_ledger l, outcomes_of(l.project_id) o) s
   FULL JOIN (
-    SELECT project_id, kind, hash, count(*) AS tasks, coalesce(sum(n_compared), 0) AS answers, count(*) FILTER (WHERE n_compared > 1) AS several,
-           coalesce(sum(agreement::float8) FILTER (WHERE n_compared > 1), 0) AS agreement, count(*) FILTER (WHERE n_compared > 1 AND agreement >= 0.5) AS half,
-           count(*) FILTER (WHERE n_compared > 1 AND agreement >= 0.75) AS most, count(*) FILTER (WHERE n_compared > 1 AND agreement = 1) AS unanimous
-      FROM (SELECT r.*, CASE WHEN r.agreement IS NULL THEN 'pending' WHEN consensus_hash IS NULL THEN 'tied' WHEN c.hash IS NULL
-                                  AND EXISTS (SELECT FROM outcome_count o WHERE o.project_id = r.project_id AND o.kind = 'other') THEN 'other' ELSE 'value' END AS kind,
-                   CASE WHEN c.hash IS NULL AND EXISTS (SELECT FROM outcome_count o WHERE o.project_id = r.project_id AND o.kind = 'other') THEN 0
-                        ELSE coalesce(consensus_hash, 0) END AS hash
-              FROM result r JOIN project_ledger USING (project_id)
-              LEFT JOIN outcome_count c ON c.project_id = r.project_id AND c.kind = 'value' AND c.hash = r.consensus_hash WHERE last_version) r
-     GROUP BY 1, 2, 3) c USING (project_id, kind, hash)
+    SELECT project_id, field, kind, CASE kind WHEN 'value' THEN hash ELSE 0 END AS hash, count(*) AS tasks, coalesce(sum(n), 0) AS answers, count(*) FILTER (WHERE n > 1) AS several,
+           coalesce(sum(agreement) FILTER (WHERE n > 1), 0) AS agreement, count(*) FILTER (WHERE n > 1 AND agreement >= 0.5) AS half,
+           count(*) FILTER (WHERE n > 1 AND agreement >= 0.75) AS most, count(*) FILTER (WHERE n > 1 AND agreement = 1) AS unanimous
+      FROM (SELECT r.*, CASE WHEN r.n IS NULL THEN 'pending' WHEN r.n = 0 THEN 'none' WHEN r.hash IS NULL THEN 'tied' WHEN c.hash IS NULL
+                                  AND EXISTS (SELECT FROM outcome_count o WHERE (o.project_id, o.field) = (r.project_id, r.field) AND o.kind = 'other') THEN 'other' ELSE 'value' END AS kind
+              FROM said r JOIN project_ledger USING (project_id)
+              LEFT JOIN outcome_count c ON (c.project_id, c.field, c.hash) = (r.project_id, r.field, r.hash) AND c.kind = 'value') r
+     GROUP BY 1, 2, 3, 4) c USING (project_id, field, kind, hash)
  WHERE (coalesce(s.tasks, 0), coalesce(s.answers, 0), coalesce(s.several, 0), coalesce(s.half, 0), coalesce(s.most, 0), coalesce(s.unanimous, 0))
     <> (coalesce(c.tasks, 0), coalesce(c.answers, 0), coalesce(c.several, 0), coalesce(c.half, 0), coalesce(c.most, 0), coalesce(c.unanimous, 0))
     OR abs(coalesce(s.agreement, 0)::float8 - coalesce(c.agreement, 0)) > 0.0001

@@ -12,11 +12,12 @@ from markupsafe import Markup
 
 from crowdd.domain.core.text.markdown import Rendered, render
 from crowdd.domain.projects.publishing import effort, publishing_checks
-from crowdd.domain.tasks.result_charts import Charts
+from crowdd.domain.tasks.outcomes.result_charts import Charts
 from crowdd.http.api import operations
 from crowdd.http.api.openapi import document
 from crowdd.http.api.reference import sections
 from crowdd.http.html.qr_codes import qr_code
+from crowdd.http.pages.admin.audit import DETAILS, WORDS
 from crowdd.http.pages.api_docs import error_codes
 from crowdd.http.pages.project.presenters.result_drawing import drawings
 from crowdd.http.responses import JsonResponse
@@ -428,8 +429,9 @@ def _administration_cases() -> Iterator[Case]:
     unknown_account = SEEN | {"user_id": None, "user_name": None, "network": "", "request_id": "", "agent": ""}
     chosen = {"account": "ilse", "kind": "sign_in_failed"}
     seen = [SEEN, made, unknown_account]
-    yield page("security", "some", **LISTED, entries=seen, kinds=["admin_made"], chosen=chosen, next=9)
-    yield page("security", "none", **SHORT, entries=[], kinds=[], chosen=dict.fromkeys(chosen), next=None)
+    said = {"words": WORDS, "details": DETAILS}
+    yield page("security", "some", **LISTED, **said, entries=seen, kinds=["admin_made"], chosen=chosen, next=9)
+    yield page("security", "none", **SHORT, **said, entries=[], kinds=[], chosen=dict.fromkeys(chosen), next=None)
     states = ["waiting", "running", "done", "dead", "cancelled"]
     items = [HANDLER | {"id": number, "state": state} for number, state in enumerate(states)]
     unknown = HANDLER | {"id": 9, "total": None, "done": 0, "began": None, "error": "No worker handles this task type."}
@@ -621,6 +623,41 @@ def _field_guide_cases(at: str) -> Iterator[Case]:
         yield Case("project/field_guide.html", name, context | {"field_guide": guide})
 
 
+CONSENSUS: Context = {
+    "name": "species", "type": "label", "value": "Pine marten", "won": True, "short": True, "answers": 5, "agreement": 0.6, "confidence": 0.8,
+}  # fmt: skip
+FIELD_CONSENSUS = [
+    CONSENSUS | {"name": "How often: <b>never</b>", "type": "labels", "value": []},
+    CONSENSUS | {"name": "count", "type": "number", "value": 3.5, "agreement": None, "answers": 1},
+    CONSENSUS | {"name": "note", "type": "text", "value": None, "short": False},
+    CONSENSUS | {"name": "sex", "value": None, "short": False, "won": False, "confidence": None},
+    CONSENSUS | {"name": "age", "value": None, "short": False, "won": False, "answers": 0, "agreement": None},
+]
+
+
+def _field(name: str, type_: str, outcomes: list[tuple[object, int]], **more: int) -> Context:
+    """The figures of a further answer field: how many tasks have which consensus."""
+    n = sum(number for _, number in outcomes)
+    figures: Context = {
+        "tasks": n,
+        "answers": 3 * n,
+        "several": n,
+        "agreement": 0.61 if n else None,
+        "unanimous": n // 2,
+    }
+    figures |= {
+        "bands": [n - n // 2, 0, 0, n // 2],
+        "tied": 0,
+        "unanswered": 0,
+        "kinds": len(outcomes),
+        "others": 0,
+        "due": False,
+    }
+    shown = [{"answer": answer, "short": True, "n": number} for answer, number in outcomes]
+    whole = figures | {"name": name, "type": type_, "outcomes": shown} | more
+    return whole | {"tasks": n + whole["tied"] + whole["unanswered"]}
+
+
 def _result_cases(at: str) -> Iterator[Case]:
     votes: list[Context] = [
         {"answer": "A fox, on its way down to the brook", "n": 7, "share": 0.7},
@@ -634,6 +671,7 @@ def _result_cases(at: str) -> Iterator[Case]:
         "info": None,
         "total": 10,
         "votes": votes,
+        "fields": [],
         "others": 0,
     }
     one |= {
@@ -667,6 +705,7 @@ def _result_cases(at: str) -> Iterator[Case]:
         "unanimous": 2000,
         "bands": [19, 800, 1300, 2000],
         "tied": 7,
+        "unanswered": 3,
         "kinds": 14,
         "others": 7,
         "due": False,
@@ -709,6 +748,21 @@ def _result_cases(at: str) -> Iterator[Case]:
         "paused": False,
     }
     page |= {"title": Word("Results"), "project": PUBLIC, "summary": summary, "outcomes": outcomes, "chosen": chosen}
+    page |= {"fields": []}
+    fields = [
+        summary
+        | {
+            "name": "species",
+            "type": "label",
+            "outcomes": [{"answer": one["answer"], "short": bool(one["filter"]), "n": one["n"]} for one in outcomes],
+        },
+        _field("How often: <b>never</b>", "labels", [(["fox", "owl"], 31), (["fox"], 12), ([], 6)], tied=1),
+        _field("count", "number", [(7, 3), (1, 30), (2.5, 11)], unanswered=8),
+        _field("note", "text", [], unanswered=50),
+        _field("sex", "label", [], tasks=0),
+    ]
+    by_field = [CONSENSUS | {"name": "species"}, *FIELD_CONSENSUS]
+    several = {"fields": fields, "rows": [row | {"fields": by_field} for row in (one, one | second)]}
     filtered = chosen | {
         "answer": '"Heron"',
         "max_agreement": "50",
@@ -722,6 +776,7 @@ def _result_cases(at: str) -> Iterator[Case]:
     for name, more in {
         "visitor": {},
         "with a map and a timeline": drawn,
+        "several questions": several,
         "further": {"first": False, "next": None},
         "filtered": {"chosen": filtered, "summary": summary | {"due": True, "kinds": None}},
         "none fits": {"chosen": filtered, "rows": [], "next": None},
@@ -1226,9 +1281,10 @@ def _task_cases(at: str) -> Iterator[Case]:
             1: {"sort": "account", "name": "ilse", "shown": "Ilse Verbruggen"}, 2: {"sort": "external", "name": None, "shown": "a-17"},
             3: {"sort": "anonymous", "name": None, "shown": None}, 4: {"sort": "account", "name": None, "shown": None},
         },
-        "agreement": {"key": "answer", "share": 0.41, "leading": "Pine marten", "kinds": 4, "votes": [
+        "fields": [],
+        "agreement": {"key": "answer", "agreement": 0.32, "share": 0.41, "leading": "Pine marten", "kinds": 4, "votes": [
             {"value": "Pine marten", "n": 4}, {"value": {"x": [1, 2]}, "n": 3}]},
-        "posterior": {"accuracy": 0.83, "agreement": 0.83, "kinds": 12, "probabilities": [0.9821, 0.0098]},
+        "posterior": {"accuracy": 0.91, "agreement": 0.83, "kinds": 12, "probabilities": [0.9821, 0.0098]},
     }  # fmt: skip
     page, here = "project/task.html", f"{at}tasks/28114"
     yield Case(
@@ -1250,11 +1306,13 @@ def _task_cases(at: str) -> Iterator[Case]:
     nothing = {"task": gone, "task_runs": [], "agreement": None, "posterior": None, "next": None}
     yield Case(page, "taken out", frame(ILSE, here) | owner | whole | nothing)
     compared = {
-        "agreement": whole["agreement"] | {"key": None},
+        "agreement": whole["agreement"] | {"key": None, "agreement": None},
         "task_runs": [run | {"id": 1, "volunteer": None}],
         "posterior": None,
     }
     yield Case(page, "whole answers", frame(ILSE, here) | owner | whole | compared)
+    fields = [CONSENSUS | {"name": "species"}, *FIELD_CONSENSUS]
+    yield Case(page, "several questions", frame(ILSE, here) | owner | whole | {"fields": fields, "skips": {}})
     for kind, accuracy, agreement in (("default", 0.8, None), ("highest", 0.99, 1.0), ("lowest", 0.51, 0.5)):
         assumed = {"posterior": whole["posterior"] | {"accuracy": accuracy, "agreement": agreement}}
         yield Case(page, f"{kind} accuracy", frame(ILSE, here) | owner | whole | assumed | {"skips": {}})

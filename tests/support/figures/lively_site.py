@@ -18,6 +18,12 @@ MORE = b"title,n_answers\nreed,2\nwren,2\nrook,many\nnest,2\nswan,2\ncoot,2\n"
 SETTINGS = {"CROWDD_OUTGOING_ALLOWED_HOSTS": "127.0.0.1:*", "CROWDD_WEBHOOKS_FIRST_DELAY": "0.05"}
 """What the server has to be started with: receivers of webhooks are on this machine."""
 SMALL = 18  # projects with a single task, so that lists of projects have two pages
+FIELDS: list[dict[str, Any]] = [
+    {"name": "animal", "at": "/answer", "type": "label"},
+    {"name": "how many", "at": "/count", "type": "number", "tolerance": 1},
+    {"name": "seen", "at": "/seen", "type": "labels", "choices": ["day", "night", "tracks"]},
+]
+"""What the project "cats" asks."""
 WORDS = ("fox", "fox", "fox", "owl", "cat", None, {"boxes": [1, 2]})
 
 
@@ -73,7 +79,11 @@ class Site:
 
     async def send(self, who: Any, name: str, task_id: int) -> dict[str, Any]:
         """Answers a task that was reserved."""
-        info = {"answer": self._chance.choice(WORDS)}
+        info: dict[str, Any] = {"answer": self._chance.choice(WORDS)}
+        if name == "cats":
+            more = random.Random(task_id + self._chance.random())
+            info |= {"count": more.randint(1, 4)} if more.random() < 0.8 else {}
+            info |= {"seen": [one for one in FIELDS[2]["choices"] if more.random() < 0.5]}
         body = {"project_id": self.projects[name], "task_id": task_id, "info": info}
         return await done(who.post("/api/taskrun", json=body))
 
@@ -130,6 +140,9 @@ async def _projects(site: Site) -> None:
     plain: list[Any] = [{"n": n} for n in range(8)]
     await site.project("owner", "birds", places, 3, first)
     await site.project("helper", "cats", plain, 2, second)
+    cats, helper = site.projects["cats"], site.people["helper"]
+    info = (await done(helper.get(f"/api/project/{cats}")))["info"]
+    await done(helper.put(f"/api/project/{cats}", json={"info": info | {"answers": FIELDS}}))
     await site.project("owner", "finished", plain[:2], 1, first)
     await site.project("owner", "paused", [{"n": n} for n in range(30)], 2, first)
     await site.project("owner", "locked", plain[:4], 2, second)
@@ -138,7 +151,7 @@ async def _projects(site: Site) -> None:
     await site.project("helper", "draft", plain[:5], 2, second)
     for n in range(SMALL):
         await site.project("helper", f"small{n}", plain[:1], 1, second)
-    owner, helper = site.people["owner"], site.people["helper"]
+    owner = site.people["owner"]
     await done(owner.post("/project/birds/add_coowner/helper", json={}))
     await site.answer(owner, "birds")  # a trial, deleted when it is published
     for name in site.projects:

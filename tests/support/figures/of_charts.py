@@ -9,7 +9,7 @@ from typing import Any
 
 from support.figures import Compared, named_figures
 from support.figures.lively_site import Site
-from support.figures.of_projects import leading
+from support.figures.of_projects import alike, leading
 from support.figures.of_site import RETURNING, WEEK
 from support.figures.reading import Chart, number, read
 
@@ -195,7 +195,7 @@ async def _shares(site: Site, name: str, who: Any) -> Compared:
     wins = Counter(win for win, _ in map(leading, found) if win is not None)
     tied = sum(leading(one)[0] is None for one in found)
     counts = [*sorted(wins.values(), reverse=True), *([tied] if tied else [])]
-    several = [leading(one)[1] / len(one) for one in found if len(one) > 1]
+    several = [alike(one) for one in found if len(one) > 1]
     bands = [
         several.count(1),
         *(sum(low <= a < high for a in several) for low, high in ((0.75, 1), (0.5, 0.75), (0, 0.5))),

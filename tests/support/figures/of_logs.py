@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from crowdd.http.pages.admin.audit import WORDS
 from crowdd.sched.task_handlers import handlers
 from support.figures import Compared
 from support.figures.lively_site import Site
@@ -103,7 +104,7 @@ def _names(told: str, row: Any) -> bool:
 def _event(row: Any, told: Row) -> Row:
     person = row["person"] or "–"
     return {
-        "When": row["moment"], "What happened": row["kind"], "How often": f"{row['count']:,}",
+        "When": row["moment"], "What happened": WORDS[row["kind"]], "How often": f"{row['count']:,}",
         "Account": told["Account"] if told["Account"].split(" by ")[0] == person else person,
         "Network": row["network"] or "–",
     }  # fmt: skip

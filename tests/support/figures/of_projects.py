@@ -40,6 +40,12 @@ def leading(answers: list[Any]) -> tuple[str | None, int]:
     return None if others and others[0][1] == number else first, number
 
 
+def alike(answers: list[Any]) -> float:
+    """The share of pairs of answers that are the same; 1 for a single one."""
+    counts = Counter(json.dumps(one, sort_keys=True) for one in answers).values()
+    return sum(n * (n - 1) for n in counts) / (len(answers) * (len(answers) - 1)) if len(answers) > 1 else 1.0
+
+
 READ = ("birds", "cats", "finished", "paused", "locked", "draft")
 
 
@@ -96,7 +102,7 @@ async def _about(site: Site, who: Any, name: str, rows: Mapping[str, Any]) -> Co
     yield "leaders", re.findall(r'<span class="num soft">(\d+)</span>', part), [str(row["n"]) for row in leaders]
     yield "names of leaders", re.findall(r"/account/([^/\"]+)/", part), [row["name"] for row in leaders]
     results = [row["answers"] for row in await site.rows(_RESULTS, id=site.projects[name])]
-    several = [leading(one)[1] / len(one) for one in results if len(one) > 1]
+    several = [alike(one) for one in results if len(one) > 1]
     average = f"{round(100 * sum(several) / len(several))} %" if several else None
     yield "average agreement", told.get("average agreement"), average
     agreed = [
@@ -118,7 +124,7 @@ async def _results(site: Site, who: Any, name: str, _rows: Mapping[str, Any]) ->
     told = await site.json(f"/project/{name}/results", who)
     rows = await site.rows(_RESULTS, id=site.projects[name])
     found = [row["answers"] for row in rows]
-    several = [leading(one)[1] / len(one) for one in found if len(one) > 1]
+    several = [alike(one) for one in found if len(one) > 1]
     winners = Counter(win for win, _ in map(leading, found) if win is not None)
     summary = told["summary"]
     expected = {
@@ -145,7 +151,7 @@ async def _results(site: Site, who: Any, name: str, _rows: Mapping[str, Any]) ->
             (
                 row["task_id"],
                 len(row["answers"]),
-                round(leading(row["answers"])[1] / len(row["answers"]), 6),
+                round(alike(row["answers"]), 6),
                 len(row["answers"]),
             )
             for row in rows[:20]
@@ -153,7 +159,7 @@ async def _results(site: Site, who: Any, name: str, _rows: Mapping[str, Any]) ->
     )
     for query, fits in (("min_agreement=100", lambda a: a == 1), ("max_agreement=49", lambda a: a < 0.5)):
         some = await site.json(f"/project/{name}/results?{query}", who)
-        yield query, len(some["rows"]), min(20, sum(fits(leading(one)[1] / len(one)) for one in found))
+        yield query, len(some["rows"]), min(20, sum(fits(alike(one)) for one in found))
     if name == "birds":
         charts, placed = told["charts"], [row for row in rows if "lat" in row["info"]]
         yield "map", sum(point["n"] for point in charts["map"]["points"]), len(placed)
@@ -171,7 +177,7 @@ async def _lists(site: Site, who: Any, name: str, rows: Mapping[str, Any]) -> Co
     holding = await site.one(
         "SELECT count(*) AS n FROM task WHERE project_id = %(id)s AND info::text ILIKE '%%bird%%'", **values
     )
-    found = [leading(row["answers"])[1] / len(row["answers"]) for row in await site.rows(_RESULTS, **values)]
+    found = [alike(row["answers"]) for row in await site.rows(_RESULTS, **values)]
     filters = {
         "": total, "state=completed": done, "state=ongoing": total - done, "min_agreement=60": sum(a >= 0.6 for a in found),
         "max_agreement=50": sum(a < 0.51 for a in found), "words=bird": holding["n"],

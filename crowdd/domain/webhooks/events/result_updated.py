@@ -8,5 +8,6 @@ EVENT = EventKind(
     {
         "user_ids": "Accounts whose answers count, in the order of the answers; people without one are not in it.",
         "volunteers": "Codes of all volunteers whose answers count, in the order of the answers.",
+        "consensus": "What the answers say by answer field, as in the result; missing without fields or above 2,000 B.",
     },
 )

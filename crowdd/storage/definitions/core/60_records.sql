@@ -36,6 +36,12 @@ SELECT t.*, l.n_answers, l.priority_0, l.mode, l.answers,
 CREATE VIEW task_run_record AS
 SELECT r.*, (SELECT word FROM volunteer_word w WHERE w.project_id = r.project_id AND w.actor = r.actor) AS volunteer FROM task_run r;
 
+-- A result with what its answers say together, by the names of the answer fields.
+CREATE VIEW result_record AS
+SELECT r.id, r.created, r.project_id, r.task_id, r.task_run_ids, r.last_version,
+       consensus_of_result(r.project_id, r.last_version, ROW(r.consensus, r.consensus_hash, r.n_compared, r.agreement, r.confidence)::said, r.further) AS consensus, r.info
+  FROM result r;
+
 -- A task as others than owners may read it: like task_record, without the hidden columns of info.
 CREATE VIEW public_task_record AS
 SELECT t.id, t.project_id, t.created, CASE WHEN p.hidden_columns IS NULL THEN t.info ELSE without_keys(t.info, p.hidden_columns) END AS info,

@@ -86,23 +86,24 @@ BEGIN
                people_anonymous = s.people_anonymous + excluded.people_anonymous, people_authenticated = s.people_authenticated + excluded.people_authenticated,
                recent_anonymous = s.recent_anonymous + excluded.recent_anonymous, recent_authenticated = s.recent_authenticated + excluded.recent_authenticated
     ), outcome AS MATERIALIZED (
-        SELECT g.project_id, o.kind, o.hash, sum(o.tasks) AS tasks, sum(o.answers) AS answers, sum(o.several) AS several, sum(o.agreement) AS agreement,
-               sum(o.half) AS half, sum(o.most) AS most, sum(o.unanimous) AS unanimous
-          FROM of_project g, outcome_of(g.outcomes, g.consensus_hash, g.n_compared, g.agreement) o WHERE g.outcomes IS NOT NULL GROUP BY 1, 2, 3
+        SELECT g.project_id, coalesce(g.field, 1::smallint) AS field, o.kind, o.hash, sum(o.tasks) AS tasks, sum(o.answers) AS answers, sum(o.several) AS several, sum(o.agreement) AS agreement,
+               sum(o.half) AS half, sum(o.most) AS most, sum(o.unanimous) AS unanimous,
+               (array_agg(g.value) FILTER (WHERE g.value IS NOT NULL))[1] AS value
+          FROM of_project g, outcome_of(g.outcomes, g.consensus_hash, g.n_compared, g.agreement) o WHERE g.outcomes IS NOT NULL GROUP BY 1, 2, 3, 4
     ), newcomer AS MATERIALIZED (
-        SELECT project_id, kind, hash, row_number() OVER (PARTITION BY project_id ORDER BY tasks DESC, hash) AS nth FROM outcome o
-         WHERE kind = 'value' AND NOT EXISTS (SELECT FROM outcome_count c WHERE (c.project_id, c.kind, c.hash) = (o.project_id, o.kind, o.hash))
+        SELECT project_id, field, kind, hash, row_number() OVER (PARTITION BY project_id, field ORDER BY tasks DESC, hash) AS nth FROM outcome o
+         WHERE kind = 'value' AND NOT EXISTS (SELECT FROM outcome_count c WHERE (c.project_id, c.field, c.kind, c.hash) = (o.project_id, o.field, o.kind, o.hash))
     ), other AS MATERIALIZED (
-        SELECT project_id, kind, hash FROM newcomer
-          JOIN (SELECT project_id, outcome_room(project_id) AS room FROM (SELECT DISTINCT project_id FROM newcomer) p) r USING (project_id) WHERE nth > room
+        SELECT project_id, field, kind, hash FROM newcomer
+          JOIN (SELECT project_id, field, outcome_room(project_id, field) AS room FROM (SELECT DISTINCT project_id, field FROM newcomer) p) r USING (project_id, field) WHERE nth > room
     ), outcomes AS (
-        INSERT INTO outcome_count AS s (project_id, kind, hash, tasks, answers, several, agreement, half, most, unanimous)
-        SELECT project_id, CASE WHEN x.kind IS NULL THEN o.kind ELSE 'other' END, CASE WHEN x.kind IS NULL THEN o.hash ELSE 0 END,
-               sum(tasks), sum(answers), sum(several), sum(agreement), sum(half), sum(most), sum(unanimous)
-          FROM outcome o LEFT JOIN other x USING (project_id, kind, hash) GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
-            ON CONFLICT (project_id, kind, hash) DO UPDATE SET tasks = s.tasks + excluded.tasks, answers = s.answers + excluded.answers,
+        INSERT INTO outcome_count AS s (project_id, field, kind, hash, tasks, answers, several, agreement, half, most, unanimous, value)
+        SELECT project_id, field, CASE WHEN x.kind IS NULL THEN o.kind ELSE 'other' END, CASE WHEN x.kind IS NULL THEN o.hash ELSE 0 END,
+               sum(tasks), sum(answers), sum(several), sum(agreement), sum(half), sum(most), sum(unanimous), (array_agg(value) FILTER (WHERE x.kind IS NULL))[1]
+          FROM outcome o LEFT JOIN other x USING (project_id, field, kind, hash) GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4
+            ON CONFLICT (project_id, field, kind, hash) DO UPDATE SET tasks = s.tasks + excluded.tasks, answers = s.answers + excluded.answers,
                several = s.several + excluded.several, agreement = s.agreement + excluded.agreement, half = s.half + excluded.half,
-               most = s.most + excluded.most, unanimous = s.unanimous + excluded.unanimous
+               most = s.most + excluded.most, unanimous = s.unanimous + excluded.unanimous, value = coalesce(s.value, excluded.value)
     )
     SELECT count(*) INTO n FROM gone;
     PERFORM raise_floor(n);

@@ -32,23 +32,36 @@ CREATE FUNCTION is_complete(p_counted int, p_wanted int) RETURNS boolean IMMUTAB
 -- Columns of stat_delta: a new last result and what it says (51_outcomes.sql).
 CREATE TYPE outcome AS (outcomes int, consensus_hash bigint, n_compared int, agreement real);
 
+-- What values say together: the columns of result (27_agreement.sql). Without values n_compared is 0 and the rest null; n_compared
+-- null: they are still to be compared.
+CREATE TYPE said AS (consensus jsonb, consensus_hash bigint, n_compared int, agreement real, confidence real);
+
 -- Marks the task done: a result of exactly the counted runs with what they say together, and its event. The caller holds the
--- ledger row, and appends the columns that it gets to stat_delta. Reads n_answers runs once per completion, which is why the
--- ledger needs no list of run ids. Trials emit no event.
+-- ledger row, and appends the columns that it gets to stat_delta; rows of further answer fields are appended here. Reads n_answers
+-- runs once per completion, which is why the ledger needs no list of run ids. Trials emit no event.
 CREATE FUNCTION complete(t task_ledger, p_trial boolean, p_now timestamptz) RETURNS outcome LANGUAGE plpgsql AS $$
-DECLARE v int; res bigint; ids bigint[]; users jsonb; answers jsonb[]; o outcome;
+DECLARE v int; res bigint; ids bigint[]; users jsonb; answers jsonb[]; fields jsonb; names text[]; further jsonb; s said; o outcome; said_by_name jsonb;
 BEGIN
     SELECT coalesce(max(version), 0) + 1 INTO v FROM result WHERE project_id = t.project_id AND task_id = t.task_id;
     IF v > 1 THEN UPDATE result SET last_version = false WHERE project_id = t.project_id AND task_id = t.task_id AND last_version; END IF;
-    SELECT array_agg(run ORDER BY run), coalesce(jsonb_agg(user_id ORDER BY run) FILTER (WHERE user_id IS NOT NULL), '[]'), array_agg(value ORDER BY value)
-      INTO ids, users, answers FROM answer_values(t.project_id, t.task_id);
-    INSERT INTO result (project_id, task_id, version, last_version, task_run_ids, created, consensus, consensus_hash, n_compared, agreement)
-    SELECT t.project_id, t.task_id, v, true, ids, p_now, c.* FROM most_frequent(answers) c
-    RETURNING id, 1, consensus_hash, n_compared, agreement INTO res, o.outcomes, o.consensus_hash, o.n_compared, o.agreement;
+    SELECT array_agg(run ORDER BY run), coalesce(jsonb_agg(user_id ORDER BY run) FILTER (WHERE user_id IS NOT NULL), '[]'), array_agg(value ORDER BY value),
+           (SELECT answer_fields FROM project WHERE id = t.project_id), (SELECT answer_names FROM project WHERE id = t.project_id)
+      INTO ids, users, answers, fields, names FROM answer_values(t.project_id, t.task_id);
+    s := CASE WHEN fields IS NULL THEN most_frequent(answers) ELSE first_consensus(fields, answers) END;
+    IF jsonb_array_length(fields) > 1 THEN
+        further := further_consensus(fields, ARRAY(SELECT info FROM task_run WHERE project_id = t.project_id AND task_id = t.task_id AND counted));
+        INSERT INTO stat_delta (project_id, hour, outcomes, field, consensus_hash, n_compared, agreement, value)
+        SELECT t.project_id, date_trunc('hour', p_now), 1, f.* FROM further_outcomes(further) f;
+    END IF;
+    INSERT INTO result (project_id, task_id, version, last_version, task_run_ids, created, consensus, consensus_hash, n_compared, agreement, confidence, further)
+    VALUES (t.project_id, t.task_id, v, true, ids, p_now, s.consensus, s.consensus_hash, s.n_compared, s.agreement, s.confidence, further) RETURNING id INTO res;
+    o := (1, s.consensus_hash, s.n_compared, s.agreement);
     UPDATE task_ledger SET done = true WHERE project_id = t.project_id AND task_id = t.task_id;
     IF p_trial THEN RETURN o; END IF;
+    IF names IS NOT NULL THEN said_by_name := consensus_by_name(names, s, further); END IF;
     INSERT INTO event (project_id, kind, task_id, result_id, at, data)
-    VALUES (t.project_id, CASE v WHEN 1 THEN 'task_completed' ELSE 'result_updated' END, t.task_id, res, p_now, jsonb_build_object('user_ids', users));
+    VALUES (t.project_id, CASE v WHEN 1 THEN 'task_completed' ELSE 'result_updated' END, t.task_id, res, p_now,
+            jsonb_build_object('user_ids', users) || CASE WHEN octet_length(said_by_name::text) <= 2000 THEN jsonb_build_object('consensus', said_by_name) ELSE '{}' END);
     RETURN o;
 END $$;
 

@@ -11,8 +11,8 @@ SELECT coalesce(CASE WHEN p_path IS NULL THEN p_info ELSE p_info #> p_path END, 
 -- The counted answers to a task, each with its value and the key it was compared by, its parts joined by slashes: the
 -- place that the project declares (answer_path), if an answer to the task has a value there; otherwise "answer", if all have it;
 -- otherwise null, which means the whole answer.
-CREATE FUNCTION answer_values(p_project bigint, p_task bigint) RETURNS TABLE (run bigint, user_id bigint, key text, value jsonb) STABLE LANGUAGE sql AS $$
-SELECT id, user_id, array_to_string(path, '/'), answer_value(info, path)
+CREATE FUNCTION answer_values(p_project bigint, p_task bigint) RETURNS TABLE (run bigint, user_id bigint, key text, value jsonb, info jsonb) STABLE LANGUAGE sql AS $$
+SELECT id, user_id, array_to_string(path, '/'), answer_value(info, path), info
   FROM (SELECT r.id, r.user_id, r.info, CASE WHEN bool_or(has_value(r.info, p.answer_path)) OVER () THEN p.answer_path
                                              WHEN bool_and(has_value(r.info, '{answer}')) OVER () THEN '{answer}'::text[] END AS path
           FROM project p JOIN task_run r ON r.project_id = p.id WHERE p.id = p_project AND r.task_id = p_task AND r.counted) k $$;

@@ -1,38 +1,57 @@
 -- What the counted answers to a task say together.
 
--- The most frequent of sorted values, and its share. consensus and consensus_hash are null if several values are the most
--- frequent; consensus also if it is longer than 2,000 bytes. A loop, because it runs for each completion and has few values: a
--- statement with GROUP BY takes five times as long.
-CREATE FUNCTION most_frequent(p_values jsonb[], OUT consensus jsonb, OUT consensus_hash bigint, OUT n_compared int, OUT agreement real)
-IMMUTABLE LANGUAGE plpgsql AS $$
-DECLARE most int := 0; n int := 0; tied boolean := false; v jsonb; was jsonb;
+-- The share of pairs of p_n values that are the same, of which there are p_pairs. A single value agrees with itself.
+CREATE FUNCTION share_of_pairs(p_pairs float8, p_n int) RETURNS real IMMUTABLE LANGUAGE sql AS $$
+SELECT (CASE WHEN p_n > 1 THEN 2 * p_pairs / (p_n::float8 * (p_n - 1)) ELSE 1 END)::real $$;
+
+-- The most frequent of sorted values. Its confidence is their share, agreement the share of pairs that are the same. consensus and
+-- consensus_hash are null if several values are the most frequent; consensus also if it is longer than 2,000 bytes. A loop, because
+-- it runs for each completion and has few values: a statement with GROUP BY takes five times as long.
+CREATE FUNCTION most_frequent(p_values jsonb[]) RETURNS said IMMUTABLE LANGUAGE plpgsql AS $$
+DECLARE s said; most int := 0; n int := 0; pairs bigint := 0; tied boolean := false; v jsonb; was jsonb;
 BEGIN
-    n_compared := cardinality(p_values);
-    IF p_values[1] = p_values[n_compared] THEN
-        consensus := p_values[1]; most := n_compared;
+    s.n_compared := coalesce(cardinality(p_values), 0);
+    IF s.n_compared = 0 THEN RETURN s; END IF;
+    IF p_values[1] = p_values[s.n_compared] THEN
+        s.consensus := p_values[1]; s.agreement := 1; s.confidence := 1;
     ELSE
         FOREACH v IN ARRAY p_values LOOP
             IF v = was THEN n := n + 1; ELSE n := 1; was := v; END IF;
-            IF n > most THEN most := n; consensus := v; tied := false; ELSIF n = most THEN tied := true; END IF;
+            pairs := pairs + n - 1;
+            IF n > most THEN most := n; s.consensus := v; tied := false; ELSIF n = most THEN tied := true; END IF;
         END LOOP;
+        s.agreement := share_of_pairs(pairs, s.n_compared);
+        IF tied THEN s.consensus := NULL; RETURN s; END IF;
+        s.confidence := most::float8 / s.n_compared;
     END IF;
-    agreement := most::float8 / n_compared;
-    IF tied THEN consensus := NULL; RETURN; END IF;
-    consensus_hash := jsonb_hash_extended(consensus, 0);
-    IF octet_length(consensus::text) > 2000 THEN consensus := NULL; END IF;
+    RETURN kept_consensus(s);
+END $$;
+
+-- With the hash of the consensus, and without a consensus that is too long to be stored a second time.
+CREATE FUNCTION kept_consensus(s said) RETURNS said IMMUTABLE LANGUAGE plpgsql AS $$
+BEGIN
+    s.consensus_hash := jsonb_hash_extended(s.consensus, 0);
+    IF octet_length(s.consensus::text) > 2000 THEN s.consensus := NULL; END IF;
+    RETURN s;
 END $$;
 
 -- What the counted answers to a task say, or those of them with ids in p_runs; no row without answers.
 CREATE FUNCTION consensus_of(p_project bigint, p_task bigint, p_runs bigint[] DEFAULT NULL)
-RETURNS TABLE (consensus jsonb, consensus_hash bigint, n_compared int, agreement real) STABLE LANGUAGE sql AS $$
-SELECT c.* FROM (SELECT array_agg(value ORDER BY value) AS values FROM answer_values(p_project, p_task)
-                  WHERE p_runs IS NULL OR run = ANY (p_runs)) v, most_frequent(v.values) c WHERE v.values IS NOT NULL $$;
+RETURNS TABLE (consensus jsonb, consensus_hash bigint, n_compared int, agreement real, confidence real, further jsonb) STABLE LANGUAGE plpgsql AS $$
+DECLARE answers jsonb[]; infos jsonb[]; fields jsonb; s said;
+BEGIN
+    SELECT array_agg(a.value ORDER BY a.value), array_agg(a.info ORDER BY a.run), (SELECT answer_fields FROM project WHERE id = p_project)
+      INTO answers, infos, fields FROM answer_values(p_project, p_task) a WHERE p_runs IS NULL OR a.run = ANY (p_runs);
+    IF answers IS NULL THEN RETURN; END IF;
+    s := CASE WHEN fields IS NULL THEN most_frequent(answers) ELSE first_consensus(fields, answers) END;
+    RETURN QUERY SELECT s.*, CASE WHEN fields IS NOT NULL THEN further_consensus(fields, infos) END;
+END $$;
 
 -- Compares the answers in the last result of a task again.
 CREATE FUNCTION compare_result(p_project bigint, p_task bigint) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM FROM task_ledger WHERE project_id = p_project AND task_id = p_task FOR UPDATE;
-    UPDATE result r SET (consensus, consensus_hash, n_compared, agreement) = (SELECT * FROM consensus_of(p_project, p_task, r.task_run_ids))
+    UPDATE result r SET (consensus, consensus_hash, n_compared, agreement, confidence, further) = (SELECT * FROM consensus_of(p_project, p_task, r.task_run_ids))
      WHERE project_id = p_project AND task_id = p_task AND last_version;
 END $$;
 

@@ -8,7 +8,8 @@ from urllib.parse import quote
 from crowdd.domain.projects.projects import Projects
 from crowdd.domain.tasks.comments import Comments
 from crowdd.domain.tasks.leases import Leases
-from crowdd.domain.tasks.posterior import Posterior
+from crowdd.domain.tasks.outcomes.field_consensus import FieldConsensus
+from crowdd.domain.tasks.outcomes.posterior import Posterior
 from crowdd.domain.tasks.task_list import AGREEMENT, MAX_SORTED, PAGE_SIZES, PER_PAGE, Browsing, TaskPagination
 from crowdd.http import queries
 from crowdd.http.html import table
@@ -68,12 +69,13 @@ class BrowsePrivate(ProjectPrivate):
 class TaskPublic(ProjectPublic):
     """``next`` is the answer that the next page begins after; ``agreement`` is None without counted answers.
 
-    ``posterior`` goes with the votes of ``agreement``.
+    ``fields``: what the counted answers say at each declared field. ``posterior`` goes with the votes of ``agreement``.
     """
 
     task: Values
     task_runs: list[Values]
     agreement: Values | None
+    fields: list[FieldConsensus]
     posterior: Posterior | None
     next: int | None
     csrf: str
@@ -173,6 +175,7 @@ class TaskPages:
             task=found["task"],
             task_runs=found["task_runs"],
             agreement=found["agreement"],
+            fields=found["fields"],
             posterior=found["posterior"],
             next=found["next"],
             csrf=self._forms.csrf.token(incoming),

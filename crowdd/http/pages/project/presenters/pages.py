@@ -9,7 +9,8 @@ from crowdd.domain.core.text.rendered_text import Laid
 from crowdd.domain.projects.projects import Projects
 from crowdd.domain.tasks.contributions import Contributions
 from crowdd.domain.tasks.finished_tasks import FinishedTasks
-from crowdd.domain.tasks.result_charts import Charts
+from crowdd.domain.tasks.outcomes.field_consensus import FieldSummary
+from crowdd.domain.tasks.outcomes.result_charts import Charts
 from crowdd.errors import AnonymousError, NotFoundError
 from crowdd.http.auth.confirmation import Confirm
 from crowdd.http.html import presenter
@@ -63,10 +64,12 @@ class MissingPrivate(ProjectPrivate):
 class ResultsPublic(PresenterPublic):
     """For those who may see results: all results together, a page of them, and the place of the next page.
 
-    ``charts`` are on the first page without filters, where tasks have a place or a date.
+    ``fields`` has the same as ``summary`` for each declared answer field. ``charts`` are on the first page without
+    filters, where tasks have a place or a date.
     """
 
     summary: ResultSummary
+    fields: list[FieldSummary]
     charts: Charts | None
     rows: list[Values]
     next: int | None
@@ -141,12 +144,14 @@ class PresentingPages:
         found = await self._finished_tasks.page(row, wanted)
         asked = result_rows.asked_by(row["info"])
         private["rows"] = [result_rows.shown(task, asked) for task in found.tasks]
-        summary = await self._finished_tasks.summary(row)
-        private["outcomes"] = [result_rows.outcome(one) for one in summary["outcomes"]]
+        together = await self._finished_tasks.together(row)
+        private["outcomes"] = [result_rows.outcome(one) for one in together.summary["outcomes"]]
         charts = await self._finished_tasks.charts(row, found) if result_rows.is_whole(wanted) else None
         private["drawn"] = drawings(charts) if charts else None
         rows = [result_rows.public(task) for task in private["rows"]]
-        shown = ResultsPublic(**public, summary=summary, charts=charts, rows=rows, next=found.next)
+        shown = ResultsPublic(
+            **public, summary=together.summary, fields=together.fields, charts=charts, rows=rows, next=found.next
+        )
         return Page("project/presenter.html", shown, private, drawn_as="project/results.html")
 
     async def _page(

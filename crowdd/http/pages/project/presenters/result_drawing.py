@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from datetime import date, timedelta
 from typing import TypedDict
 
-from crowdd.domain.tasks.result_charts import Charts
+from crowdd.domain.tasks.outcomes.result_charts import Charts
 from crowdd.storage.tasks.rows import PlaceBin, TimeBin
 
 WIDTH = 640  # of drawings, in units of the SVG

@@ -19,7 +19,8 @@ _ABOVE_CHANCE = 0.01  # how much better than chance volunteers are at least
 class Posterior(TypedDict):
     """Probabilities of the most frequent answers to a task, the most frequent first.
 
-    They assume that one of ``kinds`` answers is right, and that each volunteer gives it with probability ``accuracy``.
+    They assume that one of ``kinds`` answers is right, and that each volunteer gives it with probability ``accuracy``,
+    or else each wrong one equally often.
     ``agreement`` is the mean agreement of the project that this was derived from; None where too few tasks have one.
     """
 
@@ -50,8 +51,17 @@ def coin(summary: ResultSummary, given: int) -> Coin | None:
         return None
     kinds = max(2, given, summary["kinds"])
     agreement = summary["agreement"] if measured else None
-    wanted = DEFAULT_ACCURACY if agreement is None else agreement
+    wanted = DEFAULT_ACCURACY if agreement is None else accuracy_of(agreement, kinds)
     return Coin(min(_MAX_ACCURACY, max(1 / kinds + _ABOVE_CHANCE, wanted)), agreement, kinds)
+
+
+def accuracy_of(agreement: float, kinds: int) -> float:
+    """The accuracy with which two volunteers give the same answer as often as this.
+
+    Both are right, or both give the same wrong answer: agreement = accuracy² + (1 - accuracy)² / (kinds - 1), solved
+    for the accuracy that is better than chance.
+    """
+    return (1 + math.sqrt(max(0.0, (kinds - 1) * (kinds * agreement - 1)))) / kinds
 
 
 def probabilities(votes: Sequence[int], accuracy: float, kinds: int) -> list[float]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TypedDict
 
-from crowdd.domain.tasks.result_axes import recognise
+from crowdd.domain.tasks.outcomes.result_axes import recognise
 from crowdd.storage.database import Database
 from crowdd.storage.tasks import result_charts, task_list
 from crowdd.storage.tasks.rows import BinnedAnswer, PlaceBin, TimeBin

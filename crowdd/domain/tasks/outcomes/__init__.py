@@ -1,0 +1,1 @@
+"""What answers say together: consensus by field, probabilities, and charts of results."""

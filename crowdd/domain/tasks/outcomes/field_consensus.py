@@ -1,0 +1,63 @@
+"""What the counted answers to a task say at each declared answer field, and all tasks of a project together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypedDict
+
+from crowdd.kinds.answers import AnswerField
+from crowdd.storage.tasks.rows import ResultSummary, Said
+from crowdd.values import Values
+
+
+class FieldConsensus(TypedDict):
+    """A field with what the answers to a task say there.
+
+    ``won``: they have a consensus; ``short``: its ``value`` is kept. ``answers`` were compared; with fewer than two of
+    them ``agreement`` is None.
+    """
+
+    name: str
+    type: str
+    value: object
+    won: bool
+    short: bool
+    answers: int
+    agreement: float | None
+    confidence: float | None
+
+
+class FieldSummary(ResultSummary):
+    """A field with what the last results of a project say there together."""
+
+    name: str
+    type: str
+
+
+def by_field(fields: Sequence[AnswerField], said: Said) -> list[FieldConsensus]:
+    """Of one task, in the order of the fields. Those that are still to be compared are left out."""
+    if said["n_compared"] is None:
+        return []
+    first: Values = {"value": said["consensus"]} if said["short"] else {}
+    first |= {"hash": 0 if said["won"] else None, "answers": said["n_compared"]}
+    first |= {"agreement": said["agreement"], "confidence": said["confidence"]}
+    found = [first, *(said["further"] or [])]
+    return [_consensus(field, one) for field, one in zip(fields, found, strict=False) if one is not None]
+
+
+def _consensus(field: AnswerField, one: Values) -> FieldConsensus:
+    return {
+        "name": field.name,
+        "type": field.type,
+        "value": one.get("value"),
+        "won": one["hash"] is not None,
+        "short": "value" in one,
+        "answers": one["answers"],
+        "agreement": one["agreement"] if one["answers"] > 1 else None,
+        "confidence": one["confidence"],
+    }
+
+
+def summaries_by_field(fields: Sequence[AnswerField], found: Sequence[ResultSummary]) -> list[FieldSummary]:
+    """The summaries of a project with the names of its fields; [] if it declares none."""
+    return [{**one, "name": field.name, "type": field.type} for field, one in zip(fields, found, strict=False)]
