@@ -244,7 +244,7 @@ async def test_guessing_a_project_password_ends(served):
     for _ in range(20):
         assert (await served.client().get(newtask(project), headers={"X-Project-Password": "no"})).status == 403
     held = await served.client().get(newtask(project), headers={"X-Project-Password": "sesame"})
-    assert held.status == 429 and int(held.header("retry-after")) == 900
+    assert held.status == 429 and 600 < int(held.header("retry-after")) <= 900
     assert (await owner.get(newtask(project))).status == 200
 
 
