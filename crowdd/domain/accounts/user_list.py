@@ -39,7 +39,8 @@ class UserList:
         passed = (number - 1) * size
         if passed > MAX_PASSED:
             raise NotFoundError(
-                NOT_FOUND, hint=_("This page is too far back for a number. Use `before` with the id of an account.")
+                NOT_FOUND,
+                hint=_("This page is too far back for its number. Use `before` with the id of an account."),
             )
         last = await people.nth_newest(self._db, passed) if passed > 0 else None
         found = await self.page(Keyset(size, before=last))

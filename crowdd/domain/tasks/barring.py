@@ -163,7 +163,7 @@ class Barring:
         if named[0] == "taskrun_id":
             return await self._author(project_id, given)
         if _FLAG.parse(given.get("network", False)):
-            raise InvalidValueError(_("network needs taskrun_id: an anonymous answer that came from it."))
+            raise InvalidValueError(_("network requires taskrun_id, the id of an anonymous answer from this network."))
         if named[0] == "user_name":
             return await self._account(str(given["user_name"])), None
         return await self._changes.volunteer(project_id, {named[0]: given[named[0]]}), None
@@ -182,7 +182,7 @@ class Barring:
         if not _FLAG.parse(given.get("network", False)):
             return row.actor, row.user_ip
         if row.user_ip is None:
-            raise InvalidValueError(_("Answer %(number)s is not anonymous: bar its volunteer.", number=run_id))
+            raise InvalidValueError(_("Answer %(number)s is not anonymous. Bar its volunteer instead.", number=run_id))
         return f"n:{row.user_ip}", row.user_ip
 
 

@@ -44,7 +44,7 @@ class Monitoring:
         sent = incoming.header("authorization").removeprefix("Bearer ")
         with_token = self._token and hmac.compare_digest(sent.encode("utf-8", "replace"), self._token.encode())
         if not with_token and (self._token or not on_this_machine(incoming)):
-            hint = "Ask from the machine itself, past any proxy, or send the token of [metrics] token."
+            hint = "Send the request from the server itself, without a proxy, or send the token of [metrics] token."
             raise ForbiddenError("The metrics of this server are not public.", code="metrics_closed", hint=hint)
         return BytesResponse(await self._figures(), _PROMETHEUS, headers=_UNKEPT)
 

@@ -159,7 +159,7 @@ def test_how_many_tasks_others_are_at_and_when_one_may_come_back(stage: Any, new
     stage.show(SIMPLE)
     stage.until(lambda: stage.page.is_visible("#finished"))
     assert stage.page.inner_text("#finished-why") == "Others are working on the last 2 tasks."
-    assert stage.page.inner_text("#finished-when") == "One may come back to you in 60 minutes."
+    assert stage.page.inner_text("#finished-when") == "A task may become available in 60 minutes."
     assert stage.page.is_hidden("#skip")
 
 

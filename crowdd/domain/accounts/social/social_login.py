@@ -91,7 +91,7 @@ class SocialLogin:
         """Ends it. Raises NotFoundError, and ProviderError when nothing else is left to sign in with."""
         ids: Mapping[str, object] = row
         if provider not in PROVIDERS or not ids[f"{provider}_user_id"]:
-            raise NotFoundError(_("Your account is not connected to it."))
+            raise NotFoundError(_("Your account is not connected to this provider."))
         others = [name for name in PROVIDERS if name != provider and ids[f"{name}_user_id"]]
         if not row["has_password"] and not others:
             raise ProviderError(

@@ -28,7 +28,7 @@ SENTENCES: Final[Mapping[str, Callable[[Mapping[str, Any]], str]]] = {
     "archive": lambda v: _("This is an archive or an Office document. Save its content as pictures or as PDF."),
     "damaged": lambda v: _("The %(format)s file is damaged or incomplete.", format=str(v["format"])),
     "foreign": lambda v: _(
-        "The %(format)s file contains something else after its end. Save it again with the program that created it.",
+        "The %(format)s file contains extra data after its end. Save it again with the program that created it.",
         format=str(v["format"]),
     ),
     "form": lambda v: _(
@@ -66,7 +66,7 @@ SENTENCES: Final[Mapping[str, Callable[[Mapping[str, Any]], str]]] = {
     "member_name": lambda v: _("Its path in the archive is not allowed."),
     "member_link": lambda v: _("It is a link or another special file."),
     "member_password": lambda v: _("It has a password. Make the archive without one."),
-    "member_nested": lambda v: _("Archives inside an archive are not unpacked. Add it on its own."),
+    "member_nested": lambda v: _("Archives inside an archive are not unpacked. Add this one on its own."),
     "member_ratio": lambda v: _("It is compressed far more than pictures, sound or video can be."),
     "member_damaged": lambda v: _("It is damaged, or compressed in a way that is not supported."),
 }

@@ -55,9 +55,9 @@ DETAILS: Final = {
     "totp_removed": _("Authenticator app"),
     "passkey_added": _("Passkey"),
     "passkey_removed": _("Passkey"),
-    "all_removed": _("All of them"),
-    log.MORE: _("More of this network"),
-    log.MORE_NETWORKS: _("More networks"),
+    "all_removed": _("All second factors"),
+    log.MORE: _("Further entries from this network"),
+    log.MORE_NETWORKS: _("Entries from further networks"),
 }
 """The same for details that are codes."""
 

@@ -17,7 +17,7 @@ from crowdd.languages import _
 
 _AT = "/project/<short_name>/tasks/import"
 _DONE = {
-    "pause": _("The address is paused."),
+    "pause": _("The scheduled import is paused."),
     "resume": _("The address will be read again."),
     "now": _("The address is being read."),
     "delete": _("The address was removed. Its tasks stay."),
