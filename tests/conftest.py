@@ -59,8 +59,8 @@ LONG = (
 )
 
 
-# Programs that run long beside the tests: what asks for one is slow.
-PROGRAMS = {"live_server", "own_server", "restartable"}
+# Programs that run long, and what takes one long to make: what asks for one is slow.
+PROGRAMS = {"live_server", "own_server", "restartable", "unpacked"}
 
 
 @pytest.hookimpl(tryfirst=True)  # before pytest chooses by markers
