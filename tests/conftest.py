@@ -21,7 +21,7 @@ import pytest_twisted
 from psycopg2.extensions import make_dsn
 from support.checks import row_types
 from support.servers import s3
-from support.servers.compiled import Compiled, once, once_per_document, once_per_object
+from support.servers.compiled import Compiled, once, once_for_each, once_per_document, once_per_object
 from support.servers.live import CROWDED, LiveServer
 from support.servers.postgres import TEMPLATE, Postgres, scratch_folder
 from support.servers.served import Served, ServedByWorkers
@@ -38,7 +38,7 @@ from crowdd.embedded import find_home, start
 from crowdd.http import application
 from crowdd.http.html import rendering, static_files
 from crowdd.http.pages import api_docs
-from crowdd.storage import database, schema
+from crowdd.storage import database, schedulers, schema
 from crowdd.storage.connections.pool import Pool
 
 # What takes longest, begun first, so that no worker is left alone with it at the end.
@@ -132,6 +132,9 @@ def compiled() -> Iterator[None]:
         ours = application.StaticFiles.read()
         patch.setattr(application, "StaticFiles", SimpleNamespace(read=lambda: ours))
         patch.setattr(static_files, "_gzip", functools.cache(static_files._gzip))
+        sources = once_for_each(lambda: (schema.HERE, schedulers.dispatch), schema.definitions)
+        patch.setattr(schema, "definitions", sources)
+        patch.setattr(schema, "_fingerprint", functools.cache(schema._fingerprint))
         # A server looks for cycles at its start and keeps what is left out of the collector's sight for ever. Here that
         # is done once, so that what a stopped server leaves is found without a look at all that was imported.
         gc.collect()

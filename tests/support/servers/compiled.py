@@ -60,3 +60,16 @@ def once(make: Callable[..., Any]) -> Callable[..., Any]:
         return made[0]
 
     return remembered
+
+
+def once_for_each(key: Callable[[], Any], make: Callable[[], Any]) -> Callable[[], Any]:
+    """What follows from ``key()``, however often it is asked for."""
+    made: dict[Any, Any] = {}
+
+    def remembered() -> Any:
+        now = key()
+        if now not in made:
+            made[now] = make()
+        return made[now]
+
+    return remembered
