@@ -26,7 +26,7 @@ def project(person: Any, name: str) -> int:
 
 
 # Most of what is asked without a key is refused alike.
-@pytest.mark.parametrize(("known", "examples"), [(True, 2), (False, 1)], ids=["with a key", "without"])
+@pytest.mark.parametrize(("known", "examples"), [(True, 3), (False, 1)], ids=["with a key", "without"])
 def test_the_server_does_what_the_document_says(
     own_server: Any, administrator: Any, tmp_path: Path, known: bool, examples: int
 ):
