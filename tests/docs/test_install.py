@@ -113,7 +113,7 @@ def typed(place: Path, script: str, wheel: Path) -> str:
     }
     script = BEFORE + script
     shell = ["unshare", "--mount", "--net", "bash", "-c", script]
-    done = subprocess.run(shell, env=told, cwd="/", capture_output=True, text=True, timeout=300, check=False)
+    done = subprocess.run(shell, env=told, cwd="/", capture_output=True, text=True, timeout=1200, check=False)
     log = (place / "log").read_text() if (place / "log").exists() else ""
     assert done.returncode == 0, done.stdout + done.stderr + log
     return done.stdout
