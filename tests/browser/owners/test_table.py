@@ -136,13 +136,13 @@ def test_rows_follow_the_project_and_keep_selection_and_focus(table: Table, new_
     asked: list[str] = []
     page.on("request", lambda request: "/browse" in request.url and asked.append(request.url))
     done = answer(new_person(), table.project)
-    row = page.locator(f"tr[data-task='{done}'] [data-label='Answers']")
+    row = page.locator(f"tr[data-row='{done}'] [data-label='Answers']")
     row.filter(has_text="1 /").wait_for()
     assert table.selected() == [str(tasks[2])] and table.said() == "1 selected" and page.evaluate("window.stays")
     assert table.focused() == str(tasks[3]) and len(asked) == 1, "a change is one request"
     for _ in range(4):
         done = answer(new_person(), table.project)
-    page.locator(f"tr[data-task='{done}'] [data-label='Answers']").filter(has_text="/").wait_for()
+    page.locator(f"tr[data-row='{done}'] [data-label='Answers']").filter(has_text="/").wait_for()
     page.wait_for_function(
         "n => [...document.querySelectorAll('[data-label=Answers]')].reduce((sum, cell) => sum + parseInt(cell.textContent), 0) === n",
         arg=5,

@@ -214,8 +214,11 @@ async def test_many_tasks_change_in_the_background_and_the_owner_looks_on(served
     assert states[items[1]]["result"]["tasks"] == 9 and states[items[1]]["done"] == 9
     assert (await owner.post(f"/project/birds/queue/{last}/retry", json={})).json()["item"]["state"] == "waiting"
     waiting = (await owner.get("/project/birds/queue", headers=HTML)).text
-    assert waiting.count("Tasks change group by group.") == 1 and "The import continues" not in waiting
+    assert (
+        waiting.count("data-moving") == waiting.count("Tasks change group by group.") == 1
+        and "The import continues" not in waiting
+    )
     await worked(served)
     assert await tasks_of(owner, project) == [] and len(await tasks_of(stranger, other)) == 1
     html = (await owner.get("/project/birds/queue", headers=HTML)).text
-    assert "work.js" in html and html.count('data-state="done"') == 3
+    assert "tables/live.js" in html and "data-moving" not in html and html.count('data-state="done"') == 3

@@ -136,7 +136,7 @@ async def test_background_tasks_are_a_table_with_filter_order_and_pages(served):
     assert [item["id"] for item in rising] == sorted(item["id"] for item in rising) and len(rising) == 60
     assert len(rows_of(await owner.get(f"{at}?csv=1&state=done", headers=HTML))) == 25
     shown = (await owner.get(f"{at}?per_page=50", headers=HTML)).text
-    assert shown.count("data-item=") == 50 and "before=" in shown
+    assert shown.count("<tr data-row=") == 50 and "before=" in shown
     for wrong in ("state=lost", "orderby=name", "per_page=7", "before=x"):
         assert (await owner.page(f"{at}?{wrong}")).status == 415, wrong
     assert (await stranger.get(f"{at}?csv=1", headers=HTML)).status == 403

@@ -19,12 +19,12 @@ async def of_lists(site: Site) -> Compared:
     for name in ("paused", "birds", "finished"):
         rows = await site.rows(_TASKS, id=site.projects[name])
         pages = await over_pages(site, f"/project/{name}/tasks/browse?per_page=25", site.people["owner"])
-        shown = [one for page in pages for one in page.page.all("tr") if one.get("data-task")]
+        shown = [one for page in pages for one in page.page.all("tr") if one.get("data-row")]
         yield (
             f"pages of tasks of {name}",
-            sorted(int(one.get("data-task")) for one in shown),
+            sorted(int(one.get("data-row")) for one in shown),
             [row["id"] for row in rows],
         )
-        answers = {int(one.get("data-task")): re.search(r"(\d+) / (\d+)", words(one.text)) for one in shown}
+        answers = {int(one.get("data-row")): re.search(r"(\d+) / (\d+)", words(one.text)) for one in shown}
         told = {task: found and tuple(map(int, found.groups())) for task, found in answers.items()}
         yield f"answers of tasks of {name}", told, {row["id"]: (row["given"], row["n_answers"]) for row in rows}
