@@ -65,7 +65,7 @@ setup(
     install_requires=[
         "argon2-cffi>=23.1,<26",
         "attrs>=24.2,<27",
-        "babel>=2.16,<3",
+        "babel>=2.16,<2.19",
         "charset-normalizer>=3.4,<4",
         "click>=8.1,<9",
         "click-man>=0.6,<1",
