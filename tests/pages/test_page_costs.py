@@ -90,7 +90,7 @@ STATEMENTS: dict[str, tuple[int | None, int | None, int | None]] = {
     "/project/<short_name>/pictures": (None, 4, 4),
     "/project/<short_name>/publish": (None, 6, 6),
     "/project/<short_name>/queue": (None, 4, 4),
-    "/project/<short_name>/results": (4, 6, 6),
+    "/project/<short_name>/results": (5, 7, 7),
     "/project/<short_name>/settings": (None, 6, 6),
     "/project/<short_name>/share": (None, 3, 3),
     "/project/<short_name>/share/poster": (None, 3, 3),

@@ -13,7 +13,10 @@ from crowdd.kinds.answers import AnswerField, declared
 from crowdd.kinds.result import RESULT
 from crowdd.kinds.roles import OWNERS
 from crowdd.languages import _
+from crowdd.requester import Requester
 from crowdd.storage.database import Database
+from crowdd.storage.projects import overview
+from crowdd.storage.projects.figure_rows import Contributors
 from crowdd.storage.projects.rows import ProjectPage
 from crowdd.storage.tasks import finished_tasks
 from crowdd.storage.tasks.finished_tasks import ORDERS, Chosen
@@ -25,6 +28,7 @@ OUTCOMES = 10  # most frequent answers that are shown with their number
 NO_WINNER = "none"
 """The filter for results in which several answers are the most frequent."""
 _VOTES = 5
+_LEADERS = 5
 _LOOKED_AT = 12  # newest results among which agreed ones are looked for
 _MAX_ANSWER = 4000  # characters of the filter
 
@@ -76,6 +80,10 @@ class FinishedTasks:
         fields = declared(row["info"])
         found = await finished_tasks.summaries(self._db, row["id"], OUTCOMES, len(fields) or 1)
         return Together(found[0], summaries_by_field(fields, found))
+
+    async def contributors(self, row: ProjectPage, who: Requester) -> Contributors:
+        """Who gave the most answers, and how many are the requester's."""
+        return await overview.contributors(self._db, row["id"], who.actor, _LEADERS)
 
     async def charts(self, row: ProjectPage, found: Finished) -> Charts | None:
         """All of them by place and date, if the tasks of this page have any; to be asked for those who may see them."""

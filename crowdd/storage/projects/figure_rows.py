@@ -21,6 +21,13 @@ class ProjectOverview(TypedDict):
     leaders: list[Values]
 
 
+class Contributors(TypedDict):
+    """Who made the results of a project: ``leaders`` as of its overview, and the ``own`` answers of who asks."""
+
+    own: int
+    leaders: list[Values]
+
+
 class ProjectState(TypedDict):
     """Figures of a project for its watchers, and what decides who may see them."""
 

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 from crowdd.storage.database import Database, fetch_row
-from crowdd.storage.projects.figure_rows import ProjectOverview
+from crowdd.storage.projects.figure_rows import Contributors, ProjectOverview
+
+_LEADERS = """(SELECT coalesce(json_agg(json_build_object('name', u.name, 'fullname', CASE WHEN NOT u.privacy_mode THEN u.fullname END,
+                                                           'info', json_build_object('avatar_url', u.info->'avatar_url'), 'answers', t.runs)
+                                         ORDER BY t.runs DESC, t.actor), '[]')
+                  FROM top_volunteers(%(id)s, true, false, %(leaders)s, now_) t JOIN account u ON u.id = substr(t.actor, 3)::bigint) AS leaders"""
 
 
 async def overview(db: Database, project_id: int, minutes: int, leaders: int) -> ProjectOverview:
@@ -15,12 +20,9 @@ async def overview(db: Database, project_id: int, minutes: int, leaders: int) ->
     return await fetch_row(
         db,
         ProjectOverview,
-        """
+        f"""
         SELECT c.name AS subject, c.short_name AS subject_name, h.n AS n_here, a.n AS n_agreement, a.agreement,
-               (SELECT coalesce(json_agg(json_build_object('name', u.name, 'fullname', CASE WHEN NOT u.privacy_mode THEN u.fullname END,
-                                                           'info', json_build_object('avatar_url', u.info->'avatar_url'), 'answers', t.runs)
-                                         ORDER BY t.runs DESC, t.actor), '[]')
-                  FROM top_volunteers(p.id, true, false, %(leaders)s, now_) t JOIN account u ON u.id = substr(t.actor, 3)::bigint) AS leaders
+               {_LEADERS}
           FROM clock() now_, project p JOIN project_ledger l ON l.project_id = p.id JOIN category c ON c.id = p.category_id
          CROSS JOIN LATERAL (
             SELECT count(DISTINCT actor)::int AS n FROM lease
@@ -29,4 +31,14 @@ async def overview(db: Database, project_id: int, minutes: int, leaders: int) ->
             SELECT coalesce(sum(several), 0)::int AS n, (sum(agreement) / nullif(sum(several), 0) / 1e9)::float8 AS agreement FROM outcomes_of(p.id, 1)) a
          WHERE p.id = %(id)s""",
         {"id": project_id, "minutes": minutes, "leaders": leaders},
+    )
+
+
+async def contributors(db: Database, project_id: int, actor: str, leaders: int) -> Contributors:
+    """Who answered most in a project, and how many answers one volunteer gave."""
+    return await fetch_row(
+        db,
+        Contributors,
+        f"SELECT runs_of(%(id)s, %(actor)s) AS own, {_LEADERS} FROM clock() now_",
+        {"id": project_id, "actor": actor, "leaders": leaders},
     )

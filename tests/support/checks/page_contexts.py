@@ -740,6 +740,7 @@ def _result_cases(at: str) -> Iterator[Case]:
     page: Context = {
         "charts": None,
         "drawn": None,
+        "contributors": {"own": 12, "leaders": OVERVIEW["leaders"]},
         "rows": rows,
         "next": 4,
         "first": True,
@@ -777,7 +778,7 @@ def _result_cases(at: str) -> Iterator[Case]:
         "visitor": {},
         "with a map and a timeline": drawn,
         "several questions": several,
-        "further": {"first": False, "next": None},
+        "further": {"first": False, "next": None, "contributors": None},
         "filtered": {"chosen": filtered, "summary": summary | {"due": True, "kinds": None}},
         "none fits": {"chosen": filtered, "rows": [], "next": None},
         "one answer each": alone,

@@ -31,6 +31,7 @@ SELECT x.task_id, x.id, t.info, array_agg(r.info->'answer' ORDER BY r.id) AS ans
 _LEADERS = """
 SELECT a.name, count(*) AS n FROM task_run r JOIN account a ON a.id = r.user_id
  WHERE r.project_id = %(id)s AND NOT a."restrict" GROUP BY a.id ORDER BY 2 DESC, 'u:' || a.id LIMIT 5"""
+_OWN = "SELECT count(*) AS n FROM task_run r JOIN account a ON a.id = r.user_id WHERE r.project_id = %(id)s AND a.name = %(name)s"
 SHARED = ("n_tasks", "n_completed_tasks", "n_task_runs", "n_volunteers", "overall_progress")
 
 
@@ -160,6 +161,9 @@ async def _results(site: Site, who: Any, name: str, _rows: Mapping[str, Any]) ->
     for query, fits in (("min_agreement=100", lambda a: a == 1), ("max_agreement=49", lambda a: a < 0.5)):
         some = await site.json(f"/project/{name}/results?{query}", who)
         yield query, len(some["rows"]), min(20, sum(fits(alike(one)) for one in found))
+    if found:
+        async for what, shown_, counted_ in _contributors(site, who, name):
+            yield what, shown_, counted_
     if name == "birds":
         charts, placed = told["charts"], [row for row in rows if "lat" in row["info"]]
         yield "map", sum(point["n"] for point in charts["map"]["points"]), len(placed)
@@ -168,6 +172,19 @@ async def _results(site: Site, who: Any, name: str, _rows: Mapping[str, Any]) ->
         for bar in charts["timeline"]["times"]:
             times[bar["time"]] += bar["n"]
         yield "timeline", dict(times), dict(months)
+
+
+async def _contributors(site: Site, who: Any, name: str) -> Compared:
+    """Who took part, below the results."""
+    part = (await site.html(f"/project/{name}/results", who)).split('id="people"')[1].split("</section>")[0]
+    leaders = await site.rows(_LEADERS, id=site.projects[name])
+    yield "people of results", re.findall(r"/account/([^/\"]+)/\"", part), [row["name"] for row in leaders]
+    said = [int(words) for words in re.findall(r">(\d+) answers?<", part)]
+    yield "answers of people of results", said, [row["n"] for row in leaders]
+    if name == "birds":
+        own = await site.html(f"/project/{name}/results", site.people["ada"])
+        given = await site.one(_OWN, id=site.projects[name], name="ada")
+        yield "own answers", (counted(plain(own).split("You gave")[-1], "answers?"), given["n"] > 0), (given["n"], True)
 
 
 async def _lists(site: Site, who: Any, name: str, rows: Mapping[str, Any]) -> Compared:
@@ -184,7 +201,7 @@ async def _lists(site: Site, who: Any, name: str, rows: Mapping[str, Any]) -> Co
     }  # fmt: skip
     for query, number in filters.items():
         text = await site.html(f"/project/{name}/tasks/browse?per_page=100&{query}", who)
-        yield f"rows of {query!r}", len(re.findall(r"<tr data-task=", text)), number
+        yield f"rows of {query!r}", len(re.findall(r"<tr data-row=", text)), number
         if not number:
             continue
         matching = re.search(r'name="matching" value="([^"]*)"', text)

@@ -25,6 +25,7 @@ from crowdd.http.responses import Page, Response
 from crowdd.http.routing import Route, get
 from crowdd.kinds.roles import OWNERS
 from crowdd.languages import _
+from crowdd.storage.projects.figure_rows import Contributors
 from crowdd.storage.projects.rows import ProjectPage
 from crowdd.storage.tasks.rows import ResultSummary
 from crowdd.values import Values
@@ -76,11 +77,15 @@ class ResultsPublic(PresenterPublic):
 
 
 class ResultsPrivate(ProjectPrivate):
-    """``first`` says whether this is the first page, ``sees`` whether the requester may see results."""
+    """``first`` says whether this is the first page, ``sees`` whether the requester may see results.
+
+    ``contributors`` are on the first page without filters.
+    """
 
     rows: list[Values]
     outcomes: list[ShownOutcome]
     drawn: Drawings | None
+    contributors: Contributors | None
     chosen: Filters
     first: bool
     sees: bool
@@ -134,6 +139,7 @@ class PresentingPages:
             rows=[],
             outcomes=[],
             drawn=None,
+            contributors=None,
             chosen=result_rows.filters(incoming.query),
             first=wanted.before is None,
             sees=sees,
@@ -146,7 +152,11 @@ class PresentingPages:
         private["rows"] = [result_rows.shown(task, asked) for task in found.tasks]
         together = await self._finished_tasks.together(row)
         private["outcomes"] = [result_rows.outcome(one) for one in together.summary["outcomes"]]
-        charts = await self._finished_tasks.charts(row, found) if result_rows.is_whole(wanted) else None
+        charts = None
+        if result_rows.is_whole(wanted):
+            charts = await self._finished_tasks.charts(row, found)
+            if not incoming.wants_json:
+                private["contributors"] = await self._finished_tasks.contributors(row, incoming.who)
         private["drawn"] = drawings(charts) if charts else None
         rows = [result_rows.public(task) for task in private["rows"]]
         shown = ResultsPublic(
