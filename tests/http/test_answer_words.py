@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from babel import Locale
 
-from crowdd.http.html.answer_words import MAX_ITEMS, alone, in_words
+from crowdd.http.html.answer_words import MAX_ITEMS, alone, answer_keys, in_words
 
 
 def words(value: object, language: str = "en") -> str:
@@ -50,3 +50,9 @@ def test_what_is_long_or_deep_is_cut() -> None:
 def test_an_answer_with_one_value_is_that_value() -> None:
     assert alone({"answer": None}) is None and alone({"answer": "Fox"}) == "Fox"
     assert alone({"a": 1, "b": 2}) == {"a": 1, "b": 2} and alone({}) == {} and alone("Fox") == "Fox"
+
+
+def test_answers_are_columns_of_their_keys_where_all_are_objects() -> None:
+    assert answer_keys([{"kind": "fox"}, {"age": 3, "kind": "owl"}]) == ["kind", "age"]
+    assert answer_keys([{str(n): n for n in range(9)}]) == [str(n) for n in range(8)]
+    assert answer_keys([{"kind": "fox"}, "owl"]) == answer_keys([{}]) == answer_keys([]) == []

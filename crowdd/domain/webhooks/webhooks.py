@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import TypeVar
 
 import orjson
@@ -148,6 +148,15 @@ class Webhooks:
                 raise NotFoundError(NOT_FOUND)
 
         await self._changed(project, who, "redeliver", work)
+
+    async def again_each(self, project: ProjectPage, who: Requester, delivery_ids: Iterable[int]) -> int:
+        """Sends some deliveries once more; how many of them there are."""
+        await self._require_address(project)
+
+        async def work(tx: Database) -> int:
+            return sum([await webhooks.again(tx, project["id"], each) for each in sorted(set(delivery_ids))])
+
+        return await self._changed(project, who, "redeliver", work)
 
     async def all_failed_again(self, project: ProjectPage, who: Requester) -> int:
         """Sends every failed delivery once more; how many these are."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Final
 
@@ -12,6 +12,7 @@ from babel import Locale
 NOTHING: Final = "–"
 """What stands for null, an empty text, an empty array and an empty object."""
 MAX_ITEMS: Final = 20  # of an array or object
+_MAX_KEYS: Final = 8  # of answers, as columns
 _MAX_CHARACTERS: Final = 200  # of a text among others
 _COMMAS: Final[Mapping[str, str]] = {"ar": "، "}
 _MAX_DEPTH: Final = 3  # arrays and objects in each other; what lies deeper is shown as JSON
@@ -28,6 +29,16 @@ def in_words(value: object, say: Callable[[str], str], locale: Locale) -> str:
 def alone(info: object) -> object:
     """The value of an answer that has only one; otherwise the answer."""
     return next(iter(info.values())) if isinstance(info, dict) and len(info) == 1 else info
+
+
+def answer_keys(infos: Iterable[object]) -> list[str]:
+    """The keys of answers, in the order found, at most 8; none if an answer is no object or all are empty."""
+    found: dict[str, None] = {}
+    for info in infos:
+        if not isinstance(info, dict):
+            return []
+        found |= dict.fromkeys(info)
+    return list(found)[:_MAX_KEYS]
 
 
 def _within(value: object, say: Callable[[str], str], locale: Locale, depth: int) -> str:

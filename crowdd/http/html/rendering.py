@@ -28,7 +28,7 @@ from crowdd.domain.core.site import Appearance
 from crowdd.domain.core.text.markdown import to_html
 from crowdd.domain.core.text.picture_addresses import upload_path
 from crowdd.http.html import presenter
-from crowdd.http.html.answer_words import alone, in_words
+from crowdd.http.html.answer_words import alone, answer_keys, in_words
 from crowdd.http.html.draft_steps import draft_steps, next_step
 from crowdd.http.html.placeholder_images import drawing
 from crowdd.http.html.static_files import StaticFiles
@@ -178,6 +178,7 @@ class _Words:
             "roundup": roundup,
             "plain": plain,
             "alone": alone,
+            "answer_keys": answer_keys,
             "in_words": self._in_words,
         }
 

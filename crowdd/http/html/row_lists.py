@@ -89,6 +89,17 @@ def outward_rows(rows: Sequence[Mapping[str, object]]) -> list[Values]:
     return [{name: outward(value) for name, value in row.items()} for row in rows]
 
 
+def selected_words(incoming: Incoming, name: str) -> list[str]:
+    """What the boxes of that name in a form stand for; with ``scope=page`` all of the page."""
+    page = incoming.field("page_ids").split(",") if incoming.field("scope") == "page" else incoming.all_sent(name)
+    return [text.strip() for text in page if text.strip()]
+
+
+def selected(incoming: Incoming, name: str) -> list[int]:
+    """The rows of a form with boxes of that name, by their numbers. Raises InvalidValueError."""
+    return [queries.number(text, name, 0) for text in selected_words(incoming, name)]
+
+
 def page_csv(name: str, columns: Sequence[str], rows: Sequence[Values]) -> BytesResponse:
     """Some columns of the rows of a page as CSV."""
     return table.as_csv(name, columns, [[row.get(column) for column in columns] for row in rows])

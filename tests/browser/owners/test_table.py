@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
+from support.servers.receiver import Receiver
 
 pytestmark = pytest.mark.browser
 
@@ -197,3 +198,23 @@ def test_answers_to_a_task_are_selected_by_keys_and_deleted(table: Table) -> Non
     page.get_by_role("button", name="Delete answers").click()
     page.get_by_text("1 answer was deleted.").wait_for()
     assert owner.api("GET", "taskrun", project_id=table.project.id) == []
+
+
+def test_deliveries_follow_what_is_on_its_way_without_a_reload(table: Table) -> None:
+    page, project = table.page, table.project
+    receiver = Receiver()
+    receiver.behave = lambda request: 204 if receiver.gate.wait(60) else 500
+    try:
+        project.owner.api("PUT", f"project/{project.id}", {"webhook": receiver.url})
+        project.owner.ask("POST", f"/project/{project.short_name}/webhook/test", {}, X_CSRFToken=project.owner.csrf())
+        page.goto(table.at.replace("/tasks/", "/webhook"))
+        page.locator("tr[data-moving] [data-label=State]").filter(has_text="Waiting").wait_for()
+        page.evaluate("window.stays = true")
+        page.locator("td.box input").first.check()
+        page.locator("tbody th a").first.focus()
+        receiver.gate.set()
+        page.locator("tr[data-state=delivered] [data-label=State]").filter(has_text="Delivered").wait_for()
+        assert page.evaluate("window.stays") and table.said() == "1 selected" and table.focused().startswith("Test")
+        assert page.locator("tr[data-moving]").count() == 0
+    finally:
+        receiver.close()

@@ -132,6 +132,11 @@ async def test_every_button(serve, receiver):
     await until(all_sent)
     assert (await owner.post(f"{HERE}/redeliver", json={"from": "1", "to": "9"})).json()["count"] == 1
     await count(4)
+    await until(all_sent)
+    chosen = {"ticked": "1", "scope": "page", "page_ids": f"{row['id']},{row['id']},{10**15}"}
+    assert (await owner.post(f"{HERE}/redeliver", json=chosen)).json()["count"] == 1, "no other one, and once"
+    await count(5)
+    assert (await owner.post(f"{HERE}/redeliver", json={"ticked": "1"})).json()["count"] == 0, "none is selected"
     secret = (await seen(owner))["secret"]
     new = (await owner.post(f"{HERE}/secret", json={})).json()["secret"]
     assert new == (await seen(owner))["secret"] != secret and (await seen(owner))["webhook"]["old_secret_until"]
@@ -146,7 +151,7 @@ async def test_every_button(serve, receiver):
     await until(off)
     receiver.behave = lambda request: 200
     assert (await owner.post(f"{HERE}/on", json={})).status == 200
-    await count(5)
+    await count(6)
     assert (await owner.post(f"{HERE}/redeliver", json={})).json()["count"] == 0
     gone = await owner.post(HERE, json={"webhook": ""})
     assert gone.json()["flash"] == "The webhook address was removed."

@@ -89,3 +89,25 @@ async def test_only_answers_of_the_task_and_only_for_owners(served):
         assert (await stranger.page(f"{at}/answers/{action}?taskrun_ids={ada}")).status == 403
         assert (await stranger.post(f"{at}/answers/{action}", json={"taskrun_ids": str(ada)})).status == 403
     assert await left(owner, at) == ("completed", [ada, bob, cy])
+
+
+@shows("page-volunteers")
+@pytest_twisted.ensureDeferred
+async def test_selected_volunteers_are_barred_and_nobody_else(served):
+    owner, at, _runs = await built(served)
+    browser, here = await signed_in(served, "owner"), "/project/birds/volunteers"
+    page = await browser.get(here, headers=HTML)
+    codes = [one["volunteer"] for one in (await owner.page(here)).json()["volunteers"]]
+    assert len(codes) == 3 and all(f'name="volunteers" value="{code}"' in page.text for code in codes)
+    none = await browser.send_form(f"{here}/bar", {"ticked": "1", "scope": "selected"}, token_from=here)
+    assert none.json()["bars"] == []
+    body = {"ticked": "1", "scope": "page", "page_ids": ",".join(codes[:2])}
+    done = await browser.send_form(f"{here}/bar", body, token_from=here)
+    assert done.json()["flash"] == "2 volunteers are barred." and len(done.json()["bars"]) == 2, done.body
+    barred = {one["volunteer"]: one["barred"] for one in (await owner.page(here)).json()["volunteers"]}
+    assert barred == {codes[0]: True, codes[1]: True, codes[2]: False}
+    assert (await left(owner, at))[0] == "ongoing", "their answers do not count any more"
+    zoe = await served.person("zoe")
+    assert (await zoe.post(f"{here}/bar", json=body)).status == 403
+    text = (await browser.get(f"{here}/{codes[0]}", headers=HTML)).text
+    assert '<th scope="col"><bdi>sure</bdi></th>' in text and "data-rows" in text

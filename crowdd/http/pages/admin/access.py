@@ -6,7 +6,6 @@ from collections.abc import Mapping
 
 from crowdd.domain.core import rights
 from crowdd.errors import ConflictError
-from crowdd.http import queries
 from crowdd.http.errors import message_of
 from crowdd.http.request import Incoming
 from crowdd.http.responses import Response
@@ -25,12 +24,6 @@ def admins_only(handler: Handler) -> Handler:
         return await handler(incoming, **names)
 
     return allowed
-
-
-def selected(incoming: Incoming, name: str) -> list[int]:
-    """The rows of a form with boxes of that name; with ``scope=page`` all of the page. Raises InvalidValueError."""
-    page = incoming.field("page_ids").split(",") if incoming.field("scope") == "page" else incoming.all_sent(name)
-    return [queries.number(text.strip(), name, 0) for text in page if text.strip()]
 
 
 def field_errors(incoming: Incoming, maximum: Mapping[str, int | None]) -> dict[str, list[str]]:

@@ -13,8 +13,8 @@ from crowdd.domain.server.administration import Administration
 from crowdd.domain.webhooks.webhooks import Webhooks, state_view
 from crowdd.errors import ConflictError, InvalidValueError
 from crowdd.http.html.forms import Forms, WithForm
-from crowdd.http.html.row_lists import RowList, WithTable, outward_rows, page_csv
-from crowdd.http.pages.admin.access import admins_only, selected
+from crowdd.http.html.row_lists import RowList, WithTable, outward_rows, page_csv, selected
+from crowdd.http.pages.admin.access import admins_only
 from crowdd.http.request import Incoming
 from crowdd.http.responses import Page, Redirect, Response, Titled
 from crowdd.http.routing import Route, get, post

@@ -11,7 +11,7 @@ from crowdd.domain.projects.projects import Projects
 from crowdd.domain.webhooks.webhooks import STATES, Webhooks, delivery_view
 from crowdd.errors import InvalidValueError, RefusedTargetError
 from crowdd.http.html.forms import Form, Forms, WithForm
-from crowdd.http.html.row_lists import RowList, WithTable, page_csv
+from crowdd.http.html.row_lists import RowList, WithTable, page_csv, selected
 from crowdd.http.pages.project.views import ProjectPrivate, ProjectPublic, ProjectViews, locked_out
 from crowdd.http.request import Incoming
 from crowdd.http.responses import NO_MESSAGE, Message, Page, Redirect, Response
@@ -127,12 +127,14 @@ class WebhookPages:
         return Redirect(_at(short_name), words, more={"secret": secret})
 
     async def redeliver(self, incoming: Incoming, short_name: str) -> Response:
-        """Sends a range of events again (``from``, ``to``: sequence numbers), or all that failed."""
+        """Sends again events by their numbers (``from``, ``to``), selected deliveries, or all that failed."""
         row = await self._owned(incoming, short_name)
         first, last = (incoming.field(name) for name in ("from", "to"))
         if first:
             upto = Integer().parse(last) if last else None
             count = await self._webhooks.replay(row, incoming.who, Integer().parse(first), upto)
+        elif incoming.field("ticked"):
+            count = await self._webhooks.again_each(row, incoming.who, selected(incoming, "delivery_ids"))
         else:
             count = await self._webhooks.all_failed_again(row, incoming.who)
         words = ngettext(

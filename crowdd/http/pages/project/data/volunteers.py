@@ -15,7 +15,7 @@ from crowdd.domain.tasks.volunteers import MAX_PASSED, PER_PAGE, Volunteers
 from crowdd.errors import InvalidValueError, NotFoundError
 from crowdd.http import queries
 from crowdd.http.html.forms import MISTAKES, Form, Forms, WithForm
-from crowdd.http.html.row_lists import PageLinks, RowList, page_csv
+from crowdd.http.html.row_lists import PAGE_SIZES, PageLinks, RowList, page_csv, selected_words
 from crowdd.http.html.table import Table
 from crowdd.http.pages.project.views import ProjectPrivate, ProjectPublic, ProjectViews, locked_out
 from crowdd.http.request import Incoming
@@ -24,7 +24,7 @@ from crowdd.http.routing import Route, get, post
 from crowdd.kinds.project import PROJECT
 from crowdd.kinds.task_run import TASK_RUN
 from crowdd.kinds.types import Integer, clean_text
-from crowdd.languages import _
+from crowdd.languages import _, ngettext
 from crowdd.storage.core.keyset import Keyset
 from crowdd.storage.core.listing import Query, equal
 from crowdd.storage.projects.rows import ProjectPage
@@ -36,6 +36,8 @@ _COLUMNS = ("volunteer", "sort", "user_name", "external_uid", "answers", "barred
 _LIST = RowList(("answers",), per_page=PER_PAGE, coded=True)
 _KNOWN = {"": None, "account": True, "other": False}
 _ANSWERS = 50  # on the page of a volunteer
+_MAX_CODE = 100  # characters
+_MAX_AT_ONCE = max(PAGE_SIZES)
 
 
 @attrs.frozen
@@ -113,7 +115,7 @@ class VolunteerPages:
     def _values(self, incoming: Incoming, row: ProjectPage) -> Values:
         maximum = row["info"].get("counted_per_network")
         named = incoming.query.get("taskrun_id", "")
-        word = clean_text(incoming.query.get("volunteer", ""))[:100] or None
+        word = clean_text(incoming.query.get("volunteer", ""))[:_MAX_CODE] or None
         prefilled = {"volunteer": word, "taskrun_id": named if named.isdigit() else None}
         return {"counted_per_network": maximum, **prefilled} | dict.fromkeys(("user_name", "reason"))
 
@@ -182,7 +184,10 @@ class VolunteerPages:
         return Redirect(_at(short_name), _("The limit is saved."))
 
     async def bar(self, incoming: Incoming, short_name: str) -> Response:
+        """Bars one volunteer, or those whose boxes are ticked, whose answers are set aside, too."""
         row = await self._projects.owned(short_name, incoming.who)
+        if incoming.field("ticked"):
+            return await self._bar_each(incoming, row, selected_words(incoming, "volunteers"))
         body = {name: incoming.field(name).strip() for name in _BAR_FIELDS if incoming.field(name).strip()}
         flags = {"network": incoming.flag("network", False), "set_aside": incoming.flag("set_aside", False)}
         try:
@@ -194,6 +199,16 @@ class VolunteerPages:
             named = next((name for name in ("user_name", "taskrun_id") if name in body), "volunteer")
             return await self._refused(incoming, row, {named: [error.hint or _("Not found.")]})
         return _done(short_name, outcome, _("The volunteer is barred."))
+
+    async def _bar_each(self, incoming: Incoming, row: ProjectPage, codes: list[str]) -> Response:
+        bars = {}
+        for code in codes[:_MAX_AT_ONCE]:
+            named = {"volunteer": clean_text(code)[:_MAX_CODE], "set_aside": True}
+            bar = await self._barring.bar(incoming.who, row["id"], named)
+            bars[bar.id] = attrs.asdict(bar)
+        words = ngettext("%(num)s volunteer is barred.", "%(num)s volunteers are barred.", len(bars))
+        status = "success" if bars else "info"
+        return Redirect(_at(row["short_name"]), words, status, more={"bars": list(bars.values())})
 
     async def unbar(self, incoming: Incoming, short_name: str, bar_id: int) -> Response:
         row = await self._projects.owned(short_name, incoming.who)
