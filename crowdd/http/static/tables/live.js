@@ -36,7 +36,8 @@ async function look() {
   waits = 0;
   if (document.hidden) return; // asked again when somebody looks
   [due, looked] = [false, performance.now()];
-  const answer = await fetch(location.href, { headers: { Accept: "text/html" } }).catch(() => null);
+  // As a prefetch: a message for the person waits for the page that they open (record 134).
+  const answer = await fetch(location.href, { headers: { Accept: "text/html", Purpose: "prefetch" } }).catch(() => null);
   if (answer?.ok && !answer.redirected) follow(new DOMParser().parseFromString(await answer.text(), "text/html"));
   const busy = !answer || answer.status === 429 || answer.status >= 500;
   still += 1;
