@@ -187,11 +187,13 @@ imports: .venv/installed-embedded,test
 damaged: .venv/installed-embedded,test
 	@$(venv)python -m bench.fuzz.damaged_files
 
-# Hostile files of every format, with what each costs; then addresses that lead inside, to pages, or never end.
+# Hostile files of tasks, with what each costs; then addresses that lead inside, to pages, or never end, and hostile pictures,
+# sounds, documents and archives.
 hostile-files: .venv/installed-embedded,test
 	@$(venv)python -m bench.fuzz.hostile_files
 	@$(venv)pytest -q --no-header -rA -p no:warnings tests/pages/imports/test_hostile_sources.py tests/pages/imports/test_import_iiif.py \
-	  -k "hostile or inside" | grep -E "^(PASSED|FAILED|ERROR|[0-9]+ )"
+	  $(addprefix tests/domain/media/test_,preparing_pictures.py preparing_sound.py unpacking.py) \
+	  -k "hostile or inside or scripts or behind or bombs or refused" | grep -E "^(PASSED|FAILED|ERROR|[0-9]+ )"
 
 exports: .venv/installed-embedded,test
 	@$(venv)python -m bench.transfer.exports

@@ -35,6 +35,7 @@ class Asked:
 
     source: str | None
     key: str | None = None
+    keep_columns: bool = False
     n_answers: int | None = None
     sheet: str | None = None
     on_error: str | None = None
@@ -72,7 +73,9 @@ async def run(services: Services, which: str, asked: Asked, report: Report) -> V
 async def _brought(services: Services, which: str, asked: Asked) -> int:
     row = await project(services.projects, services.records, which)
     dialect = {} if asked.sheet is None else {"sheet": asked.sheet}
-    choices = Choices(dialect=dialect or None, key=asked.key, n_answers=asked.n_answers, begin=False)
+    choices = Choices(
+        dialect=dialect or None, key=asked.key, keep_columns=asked.keep_columns, n_answers=asked.n_answers, begin=False
+    )
     source = asked.source or ""
     if is_address(source):
         return await services.imports.fetch(SYSTEM, row, source, choices)

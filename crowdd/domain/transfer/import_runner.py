@@ -153,6 +153,7 @@ class ImportRunner:
             "kind": kind,
             "uses": {name: use for name, use in uses.items() if "\x00" not in name},
             "key_name": key,
+            "keep_columns": row["keep_columns"],
             "again": row["again"],
             "n_answers": row["n_answers"],
         }
@@ -208,7 +209,7 @@ class ImportRunner:
         if row["kind"] == import_exports.RESULTS:
             return [each["fate"] for each in await imports.match_results(self._db, project_id, taken)], 0
         if row["key_name"] is not None:
-            rows = await imports.match_keyed(self._db, project_id, row["key_name"], taken)
+            rows = await imports.match_keyed(self._db, row, taken)
             there = [r["fate"] != "added" and not r["retired"] for r in rows]
             found = sum(here and not each["named_above"] for here, each in zip(there, taken, strict=True))
             return [r["fate"] for r in rows], found
@@ -300,7 +301,7 @@ class ImportRunner:
     async def _taken(self, tx: Database, row: PendingImport, chunk: Chunk) -> Values:
         project_id, taken = row["project_id"], chunk.taken
         if row["key_name"] is not None:
-            done = await imports.add_keyed(tx, project_id, row["key_name"], taken, chunk.seen, row["id"])
+            done = await imports.add_keyed(tx, row, taken, chunk.seen)
             return {**done, "present": done["same"] + done["kept"]}
         if not taken:
             return {}

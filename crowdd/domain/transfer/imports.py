@@ -62,7 +62,8 @@ class Choices:
     """What an owner says of a file. None leaves it as it is, or as it is usual.
 
     ``roles``: what columns are for, by their names (``kinds.column_roles``), "" for nothing special.
-    ``key``: the column by which tasks are found again, "" for none. ``on_error``: "" for undecided. ``begin``: add its
+    ``key``: the column by which tasks are found again, "" for none. ``keep_columns``: tasks that are found by their key
+    keep the columns that the file does not have. ``on_error``: "" for undecided. ``begin``: add its
     rows when it has been read; unless ``sure``, only when no choice has changed its figures.
     """
 
@@ -71,6 +72,7 @@ class Choices:
     uses: Any = None
     roles: Any = None
     key: str | None = None
+    keep_columns: bool | None = None
     again: bool | None = None
     n_answers: Any = None
     on_error: str | None = None
@@ -423,8 +425,9 @@ def _checked(choices: Choices) -> Values:
         made["uses"] = dict(choices.uses)
     if choices.key is not None:
         made["key_name"] = choices.key or None
-    if choices.again is not None:
-        made["again"] = choices.again
+    for name, chosen in (("again", choices.again), ("keep_columns", choices.keep_columns)):
+        if chosen is not None:
+            made[name] = chosen
     if choices.n_answers not in (None, ""):
         try:
             made["n_answers"] = TASK.field("n_answers").parse(choices.n_answers)

@@ -121,7 +121,7 @@ FORM_TYPES: Final = (
         choices="choices",
         answer_type="label",
         label=_("Single choice"),
-        sentence=_("Volunteers choose one of several answers."),
+        sentence=_("Volunteers choose one of several answers, such as a label for a whole picture."),
     ),
     QuestionType(
         "multiple_choice",

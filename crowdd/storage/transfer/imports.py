@@ -28,7 +28,7 @@ CHOICES = tuple(ImportChoices.__annotations__)
 """What an owner chooses of a file; the preview holds for one set of choices."""
 
 _FIGURES = (
-    "id, project_id, user_id, created, name, format, file, bytes, rows, columns, sample, dialect, kind, doubts, sheets, uses, roles, source_id, key_name, n_answers,"
+    "id, project_id, user_id, created, name, format, file, bytes, rows, columns, sample, dialect, kind, doubts, sheets, uses, roles, source_id, key_name, keep_columns, n_answers,"
     " again, on_error, auto, queue_item, check_item, check_error, checked, preview, added, present, twice, kept, updated, refused, blank AS empty, ended"
 )
 
@@ -40,6 +40,7 @@ def choices_of(row: ImportChoices) -> ImportChoices:
         "kind": row["kind"],
         "uses": row["uses"],
         "key_name": row["key_name"],
+        "keep_columns": row["keep_columns"],
         "again": row["again"],
         "n_answers": row["n_answers"],
     }
@@ -223,15 +224,13 @@ async def learn_keys(db: Database, project_id: int, name: str, maximum: int) -> 
     return bool(row["more"])
 
 
-async def match_keyed(
-    db: Database, project_id: int, name: str, rows: Sequence[Mapping[str, object]]
-) -> list[KeyedFate]:
+async def match_keyed(db: Database, row: PendingImport, rows: Sequence[Mapping[str, object]]) -> list[KeyedFate]:
     """What would become of each row with a key (``fate``: added, updated, same or kept), and whether its task is out."""
     return await fetch_rows(
         db,
         KeyedFate,
-        "SELECT fate, retired FROM match_keyed_rows(%(project)s, %(name)s, %(rows)s, clock())",
-        {"project": project_id, "name": name, "rows": as_json(list(rows))},
+        "SELECT fate, retired FROM match_keyed_rows(%(project)s, %(name)s, %(rows)s, %(keep)s, clock())",
+        _keyed(row, rows),
     )
 
 
@@ -248,15 +247,21 @@ async def keyed_tasks(db: Database, project_id: int, name: str, keys: Sequence[s
 
 
 async def add_keyed(
-    db: Database, project_id: int, name: str, rows: Sequence[Mapping[str, object]], seen: Sequence[str], import_id: int
+    db: Database, row: PendingImport, rows: Sequence[Mapping[str, object]], seen: Sequence[str]
 ) -> KeyedFigures:
     """Adds or updates tasks by their key: how many were added, updated, the same, and kept because they are answered."""
     return await fetch_row(
         db,
         KeyedFigures,
-        "SELECT * FROM import_keyed_rows(%(project)s, %(name)s, %(rows)s, %(seen)s::text[], %(import)s, clock())",
-        {"project": project_id, "name": name, "rows": as_json(list(rows)), "seen": list(seen), "import": import_id},
+        "SELECT * FROM import_keyed_rows(%(project)s, %(name)s, %(rows)s, %(keep)s, %(seen)s::text[], %(import)s, clock())",
+        {**_keyed(row, rows), "seen": list(seen), "import": row["id"]},
     )
+
+
+def _keyed(row: PendingImport, rows: Sequence[Mapping[str, object]]) -> dict[str, object]:
+    """Rows of an import by its key."""
+    keyed = {"project": row["project_id"], "name": row["key_name"], "keep": row["keep_columns"]}
+    return {**keyed, "rows": as_json(list(rows))}
 
 
 async def gone(db: Database, project_id: int, name: str, import_id: int, after: int, maximum: int) -> list[GoneTask]:

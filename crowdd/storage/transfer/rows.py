@@ -17,6 +17,7 @@ class ImportChoices(TypedDict):
     kind: str
     uses: dict[str, str] | None
     key_name: str | None
+    keep_columns: bool
     again: bool
     n_answers: int | None
 

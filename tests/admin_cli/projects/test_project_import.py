@@ -46,6 +46,9 @@ def test_a_file_is_previewed_then_added_and_found_again(crowdctl, birds, rows):
     said = crowdctl("project", "import", "birds", file, "--key", "n").output
     assert said == "Rows: 3 = 1 added + 1 updated + 1 already there + 0 refused\n"
     assert [row["w"] for row in rows("SELECT info->>'w' AS w FROM task ORDER BY id")] == ["a", "changed", "d"]
+    file.write_text("n,v\n4,more\n")
+    crowdctl("project", "import", "birds", file, "--key", "n", "--keep-columns")
+    assert rows("SELECT info FROM task ORDER BY id")[-1]["info"] == {"n": "4", "w": "d", "v": "more"}
     assert {row["via"] for row in rows("SELECT via FROM audit WHERE action = 'import'")} == {"cli"}
 
 

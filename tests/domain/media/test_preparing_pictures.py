@@ -181,7 +181,8 @@ def huge_png(width: int, height: int) -> bytes:
     ("made", "why"),
     [
         (lambda: b"", "The file is empty"),
-        (lambda: b"just words", "This kind of file is not supported"),
+        (lambda: b"just words, and more\nof them", "This kind of file is not supported"),
+        (lambda: b"filename;place\n1.jpg;north\n", "This is a table. Import it after the upload"),
         (
             lambda: b"\xef\xbb\xbf <?xml version='1.0'?><svg xmlns='http://www.w3.org/2000/svg'><script/></svg>",
             "SVG files",

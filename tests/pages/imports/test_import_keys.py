@@ -76,6 +76,36 @@ async def test_attributes_are_updated_where_the_file_has_them(served):
     assert [difference async for difference in served.services.checking.run()] == []
 
 
+@shows("page-import-keep-columns")
+@pytest_twisted.ensureDeferred
+async def test_a_table_completes_tasks_which_keep_their_other_columns(served):
+    owner, volunteer = await served.person("owner"), await served.person("volunteer")
+    project = await served.project(owner)
+    first = b"filename,picture,place\ntrip/1.jpg,/uploads/1,north\ntrip/2.jpg,/uploads/2,\ntrip/3.jpg,/uploads/3,west\n"
+    await brought(served, owner, first)
+    await owner.post("/project/birds/publish", json={})
+    task = (await volunteer.get(f"/api/project/{project['id']}/newtask")).json()
+    assert task["info"]["picture"] == "/uploads/1"
+    table = b"filename,place,camera\ntrip/1.jpg,north,A\ntrip/2.jpg,south,B\ntrip/3.jpg,west,\ntrip/4.jpg,east,C\n"
+    keyed = {"key": "filename", "keep_columns": "y"}
+    found = await looked_at(owner, table, **keyed)
+    expected = {"added": 1, "updated": 2, "present": 1, "kept": 1}
+    assert figures(found["preview"]) == expected and found["keep_columns"]
+    assert figures(await brought(served, owner, table, **keyed)) == expected
+    infos = {task["info"]["filename"][5]: task["info"] for task in await tasks_of(owner, project)}
+    assert infos["1"] == {"filename": "trip/1.jpg", "picture": "/uploads/1", "place": "north"}, "somebody is at it"
+    assert infos["2"] == {"filename": "trip/2.jpg", "picture": "/uploads/2", "place": "south", "camera": "B"}
+    assert infos["4"] == {"filename": "trip/4.jpg", "place": "east", "camera": "C"}
+    assert figures(await brought(served, owner, table, **keyed)) == {"present": 4, "kept": 1}
+    # Without it a task becomes what its row has; and a box that is not ticked in the form of the page says so.
+    seen = await looked_at(owner, table, **keyed)
+    await owner.post(f"{AT}/{seen['id']}", json={"form": "y", "header": "y", "key": "filename", "check": "y"})
+    assert not (await owner.page(f"{AT}/{seen['id']}")).json()["import"]["keep_columns"]
+    assert figures(await brought(served, owner, table, key="filename")) == {"updated": 2, "present": 2, "kept": 1}
+    infos = {task["info"]["filename"][5]: task["info"] for task in await tasks_of(owner, project)}
+    assert infos["2"] == {"filename": "trip/2.jpg", "place": "south", "camera": "B"}
+
+
 @pytest_twisted.ensureDeferred
 async def test_two_imports_at_once_add_each_key_once(served):
     owner = await served.person("owner")

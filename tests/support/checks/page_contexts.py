@@ -1463,7 +1463,7 @@ def _import_cases(at: str, owner: Context) -> Iterator[Case]:
     form: Context = {"form_name": "csv", "csv_url": None, "rows": None, "csrf": "t", "errors": {}}
     one: Context = {
         "id": 4, "name": "gate-4-november.csv", "state": "pending", "rows": 4212, "added": 0, "present": 0, "refused": 0,
-        "created": "2025-11-20T21:44:00.000000", "bytes": 812_331, "format": "csv", "again": False, "ended": None,
+        "created": "2025-11-20T21:44:00.000000", "bytes": 812_331, "format": "csv", "again": False, "keep_columns": False, "ended": None,
         "columns": ["image_url", "taken_at", "camera", "n_answers"], "queue_item": None, "updated": 0, "twice": 0,
         "kept": 0, "empty": 2, "gone": 0, "kind": "table", "key_name": None, "n_answers": 30, "on_error": None,
         "dialect": {"format": "csv", "encoding": "cp1252", "delimiter": ";", "header": True}, "doubts": ["encoding"],
@@ -1509,7 +1509,7 @@ def _import_cases(at: str, owner: Context) -> Iterator[Case]:
     refused = [
         {"line": 8, "reason": "n_answers is not an integer.", "text": "g4/IMG_0419.jpg, 2026-11-01 02:44, north, many"}
     ] * 5
-    form = {"again": False, "n_answers": 30, "on_error": None, "csrf": "t", "errors": {}}
+    form = {"again": False, "keep_columns": False, "n_answers": 30, "on_error": None, "csrf": "t", "errors": {}}
     asked = {
         "form": form,
         "uses": uses,

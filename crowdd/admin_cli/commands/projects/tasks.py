@@ -21,6 +21,7 @@ class Importing(TypedDict):
 
     source: str | None
     key: str | None
+    keep_columns: bool
     n_answers: int | None
     sheet: str | None
     on_error: str | None
@@ -73,6 +74,7 @@ def add_media(
 @click.argument("which", metavar="PROJECT")
 @click.argument("source", metavar="FILE|URL", required=False)
 @click.option("--key", metavar="COLUMN", help="Find tasks by this column, and update those that are open.")
+@click.option("--keep-columns", is_flag=True, help="With --key: tasks keep columns that the file does not have.")
 @click.option("--n-answers", type=click.IntRange(1, 10_000), help="Answers per task where the file does not say it.")
 @click.option("--sheet", metavar="NAME", help="Sheet of a workbook.")
 @click.option("--on-error", type=click.Choice(["skip", "stop"]), help="Leave refused rows out, or add nothing.")

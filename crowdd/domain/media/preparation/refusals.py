@@ -19,6 +19,9 @@ SENTENCES: Final[Mapping[str, Callable[[Mapping[str, Any]], str]]] = {
         "This kind of file is not supported. Use JPEG, PNG, GIF, WebP, TIFF, MP3, M4A, WAV, Ogg, FLAC, MP4, WebM, PDF"
         " or ZIP."
     ),
+    "table": lambda v: _(
+        "This is a table. Import it after the upload, with the key column “filename”, to add its columns to the tasks."
+    ),
     "empty": lambda v: _("The file is empty."),
     "svg": lambda v: _("SVG files are not accepted because they can contain scripts. Save the picture as PNG."),
     "web_page": lambda v: _("This is a web page or an XML file, not a picture, sound, video or PDF."),

@@ -59,5 +59,11 @@ def _text(beginning: bytes) -> str:
     if text.startswith((b"\xff\xfe", b"\xfe\xff")):
         text = text.replace(b"\0", b"")[2:].lstrip()
     if not text.startswith(b"<"):
-        return "unknown"
+        return "table" if _is_table(text) else "unknown"
     return "svg" if b"<svg" in text else "web_page"
+
+
+def _is_table(text: bytes) -> bool:
+    """Whether the first two lines have as many columns."""
+    first, second, *_ = [*text.splitlines(), b"", b""]
+    return b"\0" not in text and any(0 < first.count(by) == second.count(by) for by in (b",", b";", b"\t"))

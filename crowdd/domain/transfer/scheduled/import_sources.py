@@ -276,6 +276,7 @@ def _choices(source: ImportSource) -> dict[str, Any]:
         "kind": found.get("kind") or None,
         "uses": found.get("uses"),
         "key": found.get("key_name") or "",
+        "keep_columns": bool(found.get("keep_columns")),
         "again": False,
         "n_answers": found.get("n_answers"),
         "on_error": "skip",

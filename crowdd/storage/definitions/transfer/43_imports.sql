@@ -35,9 +35,13 @@ SELECT NOT l.retired
    AND (l.answers = 0 OR p_trial AND NOT EXISTS (SELECT FROM task_run r WHERE r.project_id = l.project_id AND r.task_id = l.task_id AND r.counted AND NOT r.trial))
    AND (l.leases = 0 OR NOT EXISTS (SELECT FROM lease x WHERE x.project_id = l.project_id AND x.task_id = l.task_id AND x.expires > p_now)) $$;
 
+-- What becomes of the info of a task: that of its row. p_keep: columns that the row does not have stay.
+CREATE FUNCTION imported_info(p_row jsonb, t task, p_keep boolean) RETURNS jsonb IMMUTABLE LANGUAGE sql AS $$
+SELECT CASE WHEN p_keep AND jsonb_typeof(t.info) = 'object' AND jsonb_typeof(p_row->'info') = 'object' THEN t.info || (p_row->'info') ELSE p_row->'info' END $$;
+
 -- Whether a row differs from its task. p_row: as below. Only attributes that the file has are compared.
-CREATE FUNCTION says_otherwise(p_row jsonb, t task, l task_ledger) RETURNS boolean IMMUTABLE LANGUAGE sql AS $$
-SELECT p_row->'info' <> t.info
+CREATE FUNCTION says_otherwise(p_row jsonb, t task, l task_ledger, p_keep boolean) RETURNS boolean IMMUTABLE LANGUAGE sql AS $$
+SELECT imported_info(p_row, t, p_keep) <> t.info
     OR p_row->'given' ? 'n_answers' AND (p_row->>'n_answers')::int <> l.n_answers
     OR p_row->'given' ? 'priority_0' AND (p_row->>'priority_0')::float8 <> l.priority_0
     OR p_row->'given' ? 'quorum' AND (p_row->>'quorum')::bigint <> t.quorum $$;
@@ -45,13 +49,13 @@ SELECT p_row->'info' <> t.info
 -- Matches rows with a key: one result per row, in order. p_rows: {key, info, n_answers, priority_0, quorum,
 -- calibration, given} each. Each row is looked up separately (LATERAL, LIMIT), so that the planner never reads whole
 -- tables.
-CREATE FUNCTION match_keyed_rows(p_project bigint, p_name text, p_rows jsonb, p_now timestamptz)
+CREATE FUNCTION match_keyed_rows(p_project bigint, p_name text, p_rows jsonb, p_keep boolean, p_now timestamptz)
 RETURNS TABLE (nth bigint, task_id bigint, fate text, retired boolean) STABLE LANGUAGE sql AS $$
 SELECT o, f.task_id, CASE WHEN f.task_id IS NULL THEN 'added' WHEN NOT f.otherwise THEN 'same' WHEN f.may THEN 'updated' ELSE 'kept' END,
        coalesce(f.retired, false)
   FROM jsonb_array_elements(p_rows) WITH ORDINALITY u(e, o)
   LEFT JOIN LATERAL (
-      SELECT k.task_id, says_otherwise(e, t, l) AS otherwise, open_to_changes(l, p.trial, p_now) AS may, l.retired
+      SELECT k.task_id, says_otherwise(e, t, l, p_keep) AS otherwise, open_to_changes(l, p.trial, p_now) AS may, l.retired
         FROM (SELECT x.task_id FROM task_key x WHERE x.project_id = p_project AND x.name = p_name AND x.key = e->>'key' LIMIT 1) k
        CROSS JOIN LATERAL (SELECT * FROM task x WHERE x.project_id = p_project AND x.id = k.task_id LIMIT 1) t
        CROSS JOIN LATERAL (SELECT * FROM task_ledger x WHERE x.project_id = p_project AND x.task_id = k.task_id LIMIT 1) l
@@ -61,23 +65,23 @@ SELECT o, f.task_id, CASE WHEN f.task_id IS NULL THEN 'added' WHEN NOT f.otherwi
 
 -- Adds, updates or leaves alone the tasks of these rows. p_seen: keys of rows that were refused; their tasks are not
 -- missing.
-CREATE FUNCTION import_keyed_rows(p_project bigint, p_name text, p_rows jsonb, p_seen text[], p_import bigint, p_now timestamptz,
+CREATE FUNCTION import_keyed_rows(p_project bigint, p_name text, p_rows jsonb, p_keep boolean, p_seen text[], p_import bigint, p_now timestamptz,
                                   OUT added bigint, OUT updated bigint, OUT same bigint, OUT kept bigint) LANGUAGE plpgsql AS $$
 DECLARE r record; e jsonb; missing jsonb; ids bigint[]; here text;
 BEGIN
     added := 0; updated := 0; same := 0; kept := 0;
     WHILE learn_task_keys(p_project, p_name, 5000) LOOP END LOOP;
-    FOR r IN SELECT m.task_id FROM match_keyed_rows(p_project, p_name, p_rows, p_now) m WHERE m.task_id IS NOT NULL ORDER BY 1 LOOP
+    FOR r IN SELECT m.task_id FROM match_keyed_rows(p_project, p_name, p_rows, p_keep, p_now) m WHERE m.task_id IS NOT NULL ORDER BY 1 LOOP
         PERFORM FROM task_ledger l WHERE l.project_id = p_project AND l.task_id = r.task_id FOR UPDATE;
     END LOOP;
     SELECT jsonb_agg(u.e ORDER BY u.o) INTO missing FROM jsonb_array_elements(p_rows) WITH ORDINALITY u(e, o)
-      JOIN match_keyed_rows(p_project, p_name, p_rows, p_now) m ON m.nth = u.o WHERE m.task_id IS NULL;
-    FOR r IN SELECT * FROM match_keyed_rows(p_project, p_name, p_rows, p_now) m WHERE m.task_id IS NOT NULL ORDER BY m.task_id LOOP
+      JOIN match_keyed_rows(p_project, p_name, p_rows, p_keep, p_now) m ON m.nth = u.o WHERE m.task_id IS NULL;
+    FOR r IN SELECT * FROM match_keyed_rows(p_project, p_name, p_rows, p_keep, p_now) m WHERE m.task_id IS NOT NULL ORDER BY m.task_id LOOP
         same := same + (r.fate = 'same')::int;
         kept := kept + (r.fate = 'kept')::int;
         CONTINUE WHEN r.fate <> 'updated';
         e := p_rows->(r.nth - 1)::int;
-        UPDATE task t SET info = e->'info', quorum = CASE WHEN e->'given' ? 'quorum' THEN (e->>'quorum')::bigint ELSE t.quorum END
+        UPDATE task t SET info = imported_info(e, t, p_keep), quorum = CASE WHEN e->'given' ? 'quorum' THEN (e->>'quorum')::bigint ELSE t.quorum END
          WHERE t.project_id = p_project AND t.id = r.task_id;
         IF e->'given' ? 'n_answers' THEN PERFORM set_redundancy(p_project, ARRAY[r.task_id], (e->>'n_answers')::int, p_now); END IF;
         IF e->'given' ? 'priority_0' THEN PERFORM set_priority(p_project, ARRAY[r.task_id], (e->>'priority_0')::float8); END IF;

@@ -46,6 +46,7 @@ _ADDRESSES = (*filter(None, IMPORTERS.values()), "url")
 _PASTE = "paste"
 _HIDDEN = frozenset({"file", "project_id", "user_id", "usual", "checked", "auto"})
 _TAB = "\t"
+_BOXES = ("again", "keep_columns")
 SHOWN_REFUSED = 5  # rows
 _REFUSALS = (InvalidValueError, UnreachableError, TooLargeError, TooManyRequestsError)
 
@@ -202,7 +203,9 @@ class ImportPages:
         context = await self._views.context(incoming, row, _("Add tasks"))
         shown = {name: value for name, value in _outward(found).items() if name not in _HIDDEN}
         shown["gone"] = await self._imports.count_gone(incoming.who, row, found)
-        form = self._forms.filled(incoming, **{name: found[name] for name in ("again", "n_answers", "on_error")})
+        form = self._forms.filled(
+            incoming, **{name: found[name] for name in ("again", "keep_columns", "n_answers", "on_error")}
+        )
         if mistake:
             form["errors"] = {"uses": [mistake]}
         refused = (
@@ -291,9 +294,9 @@ def _table(name: str, head: tuple[str, ...], rows: Iterable[tuple[object, ...]])
 
 
 def _choices(incoming: Incoming, row: ProjectPage, found: ImportPage | None = None, *, begin: bool) -> Choices:
-    """The choices of a request for a file: ``uses``, ``roles``, ``names``, ``key``, ``kind``, ``encoding``,
-    ``delimiter``, ``header``, ``sheet``, ``again``, ``n_answers`` and ``on_error``. The form of the page sends all
-    (``form=y``) except unticked boxes.
+    """The choices of a request for a file: ``uses``, ``roles``, ``names``, ``key``, ``keep_columns``, ``kind``,
+    ``encoding``, ``delimiter``, ``header``, ``sheet``, ``again``, ``n_answers`` and ``on_error``. The form of the page
+    sends all (``form=y``) except unticked boxes.
     """
     form = incoming.flag("form", False)
     dialect: Values = {}
@@ -307,14 +310,14 @@ def _choices(incoming: Incoming, row: ProjectPage, found: ImportPage | None = No
     names = import_columns.chosen_names(incoming, row["info"], found)
     if names is not None:
         dialect["names"] = names
-    again = incoming.flag("again", False) if form or "again" in incoming.form else None
+    ticked = {name: incoming.flag(name, False) for name in _BOXES if form or name in incoming.form}
     return Choices(
         dialect=dialect or None,
         kind=incoming.field("kind") or None,
         uses=_uses(incoming, found),
         roles=import_columns.chosen_roles(incoming, found),
         key=incoming.field("key") if "key" in incoming.form else None,
-        again=again,
+        **ticked,
         n_answers=incoming.form.get("n_answers"),
         on_error=incoming.field("on_error") or ("" if form else None),
         begin=begin,
