@@ -89,6 +89,7 @@ setup(
         "pyopenssl>=24.3,<28",
         "pypdfium2>=5,<6",
         "python-calamine>=0.9,<1",
+        "rapidfuzz>=3.9,<4",
         "rich>=13.9,<16",
         "segno>=1.6,<2",
         "service-identity>=24.1,<27",

@@ -1,0 +1,217 @@
+"""What texts and marks of several people say together."""
+
+from __future__ import annotations
+
+import math
+import random
+from itertools import combinations
+from pathlib import Path
+
+import orjson
+import pytest
+
+from crowdd.domain.tasks.outcomes.comparison import boxes, labels, points, polygons, rover, spans, texts
+from crowdd.domain.tasks.outcomes.geometry import area_iou
+from crowdd.kinds.answers import AnswerField
+
+FIELD = AnswerField("n", ("n",), "points")
+
+
+def box(x, y, width=10, height=10, **more):
+    return {"x": x, "y": y, "width": width, "height": height, **more}
+
+
+def said(found):
+    return (found.value if found.won else None, found.n, *map(_rounded, (found.agreement, found.confidence)))
+
+
+def _rounded(value):
+    return None if value is None else round(value, 4)
+
+
+# ---------------------------------------------------------------------------------------------------------------- texts
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ([], (None, 0, None, None)),
+        (["A fox"], ("A fox", 1, 1, 1)),
+        (["A  Fox ", "a fox", "A  Fox ", "owl"], ("A  Fox ", 4, 0.5, 0.75)),
+        (["ﬁn", "FIN"], ("ﬁn", 2, 1, 1)),
+        (["abcd", "abce"], ("abcd", 2, 0.75, 0.875)),
+        (["smith", "smyth", "jones"], ("smith", 3, 0.2667, 0.6)),
+        (["one two three", "one too three", "one two tree"], ("one two three", 3, 0.8974, 0.9487)),
+        (["a b c\nd e f", "a b x\nd e f", "a b c\nd y f"], ("a b c\nd e f", 3, 0.8788, 0.9394)),
+        (["", ""], ("", 2, 1, 1)),
+    ],
+)
+def test_texts(values, expected):
+    found = said(texts.compare(FIELD, values))
+    assert found[:2] == expected[:2]
+    assert found[2:] == pytest.approx(expected[2:], abs=1e-3) if values else found[2:] == expected[2:]
+
+
+def test_rover_says_what_crowd_kit_says():
+    """The reference is that of crowd-kit 1.4.2 for the same texts."""
+    for case in orjson.loads((Path(__file__).parent / "rover.json").read_bytes()):
+        assert " ".join(rover.rover([text.split() for text in case["texts"]])) == case["rover"], case
+
+
+def test_rover_takes_the_frequent_way_of_writing_a_word():
+    found = rover.rover([["The", "fox"], ["the", "fox"], ["The", "Fox,"]], texts.plain_word)
+    assert found == ["The", "fox"]
+
+
+def test_rover_in_a_band_is_rover(monkeypatch):
+    chance = random.Random(11)
+    cases = [
+        [[chance.choice("abcdefg") for _ in range(chance.randint(0, 30))] for _ in range(chance.randint(2, 5))]
+        for _ in range(100)
+    ]
+    monkeypatch.setattr(rover, "_FIRST_BAND", 1000)
+    whole = [rover.rover(case) for case in cases]
+    monkeypatch.setattr(rover, "_FIRST_BAND", 1)
+    assert [rover.rover(case) for case in cases] == whole
+
+
+# ---------------------------------------------------------------------------------------------------------------- marks
+
+
+def test_boxes_of_half_the_people_are_boxes_of_all():
+    three = [[box(0, 0), box(100, 100)], [box(1, 0)], [box(0, 2), box(50, 50)]]
+    value, n, agreement, confidence = said(boxes.compare(FIELD, three))
+    assert (value, n, confidence) == ([box(0, 0)], 3, 1)
+    pairs = [boxes.distance(boxes.read(a), boxes.read(b)) for a, b in combinations(three, 2)]
+    assert agreement == pytest.approx(1 - sum(pairs) / 3, abs=1e-4)
+    assert boxes.distance(boxes.read(three[0]), boxes.read(three[1])) == pytest.approx(1 - (90 / 110) / 2)
+    assert said(boxes.compare(FIELD, [[], [], [box(0, 0)]])) == ([], 3, 0.3333, 0.6667), "most have none"
+    assert said(boxes.compare(FIELD, [[], []])) == ([], 2, 1, 1)
+    assert said(boxes.compare(FIELD, [[box(3, 4)]])) == ([box(3, 4)], 1, 1, 1)
+    assert said(boxes.compare(FIELD, [])) == (None, 0, None, None)
+
+
+def test_a_person_counts_once_in_a_box():
+    twice = [[box(0, 0), box(1, 1), box(0.5, 0)], [box(300, 0)], [box(600, 0)]]
+    assert boxes.compare(FIELD, twice).value == []
+    many = [[box(0, 0), box(2, 0)], [box(0, 0)], [box(0, 0)]]
+    assert boxes.compare(FIELD, many).value == [box(0, 0)], "the nearest one of each"
+
+
+def test_boxes_have_the_label_of_most_and_agree_only_with_it():
+    value = [[box(0, 0, label="fox")], [box(0, 0, label="fox")], [box(0, 0, label="owl")]]
+    found = boxes.compare(FIELD, value)
+    assert (found.value, found.confidence) == ([box(0, 0, label="fox")], 1)
+    assert found.agreement == pytest.approx(1 / 3)
+    assert boxes.compare(FIELD, value[1:]).value == [box(0, 0)], "as many say one as the other"
+
+
+def test_negative_sides_and_order_do_not_matter():
+    assert boxes.compare(FIELD, [[box(10, 10, -10, -10)], [box(0, 0)]]).value == [box(0, 0)]
+    found = boxes.compare(FIELD, [[box(0, 0), box(40, 40)], [box(40, 40), box(0, 0)]])
+    assert found.agreement == found.confidence == 1 and len(found.value) == 2
+
+
+def test_points_near_each_other_are_one():
+    near = AnswerField("n", (), "points", tolerance=5)
+    three = [[{"x": 0, "y": 0}, {"x": 50, "y": 50}], [{"x": 3, "y": 0}], [{"x": 0, "y": 4}, {"x": 90, "y": 0}]]
+    found = points.compare(near, three)
+    assert (found.value, found.confidence) == ([{"x": 0, "y": 0}], 1)
+    assert found.agreement == pytest.approx(1 - (1 / 3 + 1 / 2 + 1 / 3) / 3)
+    without = [[{"x": 1000, "y": 1000}], [{"x": 1000, "y": 1020}], [{"x": 1000, "y": 1060}]]
+    assert points.compare(FIELD, without).value == [{"x": 1000, "y": 1010}], "2 % of the diagonal is 29"
+    exact = AnswerField("n", (), "points", tolerance=0)
+    assert points.compare(exact, [[{"x": 1, "y": 1}], [{"x": 1, "y": 1}]]).agreement == 1
+
+
+def test_clusters_are_those_of_dbscan():
+    """A second implementation, straight from the definition."""
+    chance = random.Random(4)
+    field = AnswerField("n", (), "points", tolerance=1)
+    for _ in range(60):
+        n = chance.randint(2, 7)
+        answers = [[{"x": chance.uniform(0, 9), "y": 0} for _ in range(chance.randint(0, 6))] for _ in range(n)]
+        made = [(person, one["x"]) for person, answer in enumerate(answers) for one in answer]
+        least = max(2, math.ceil(n / 2))
+        near = [{j for j, (_, y) in enumerate(made) if abs(x - y) <= 1} for _, x in made]
+        cores = {i for i, others in enumerate(near) if len({made[j][0] for j in others}) >= least}
+        parts = []
+        for core in cores:
+            joined = {core, *(near[core] & cores)}
+            parts = [part for part in parts if not part & joined or not (joined := joined | part)]
+            parts.append(joined)
+        assert len(points.compare(field, answers).value) == len(parts)
+
+
+def test_spans_are_the_characters_that_half_of_the_people_mark():
+    three = [[{"start": 0, "end": 5}], [{"start": 3, "end": 8}], [{"start": 4, "end": 9}]]
+    assert said(spans.compare(FIELD, three)) == ([{"start": 3, "end": 8}], 3, 0.4667, 0.6389)
+    named = [
+        [{"start": 0, "end": 4, "label": "a"}, {"start": 2, "end": 6, "label": "b"}],
+        [{"start": 0, "end": 4, "label": "a"}],
+        [{"start": 2, "end": 6, "label": "b"}],
+    ]
+    assert spans.compare(FIELD, named).value == [
+        {"start": 0, "end": 4, "label": "a"},
+        {"start": 2, "end": 6, "label": "b"},
+    ]
+    assert said(spans.compare(FIELD, [[], [], [{"start": 1, "end": 2}]])) == ([], 3, 0.3333, 0.6667)
+    seconds = [[{"start": 0.5, "end": 2.25}], [{"start": 0.5, "end": 2.25}]]
+    assert spans.compare(FIELD, seconds).value == seconds[0]
+
+
+def test_spans_are_counted_character_by_character():
+    chance = random.Random(8)
+    for _ in range(60):
+        n = chance.randint(1, 6)
+        answers = [
+            [
+                {"start": start, "end": start + chance.randint(0, 5), "label": chance.choice("ab")}
+                for start in (chance.randint(0, 15) for _ in range(3))
+            ]
+            for _ in range(n)
+        ]
+        sets = [{(at, s["label"]) for s in answer for at in range(s["start"], s["end"])} for answer in answers]
+        found = spans.compare(FIELD, answers)
+        got = {(at, s["label"]) for s in found.value for at in range(s["start"], s["end"])}
+        assert got == {each for one in sets for each in one if 2 * sum(each in other for other in sets) >= n}
+        shares = [len(one & got) / len(one | got) if one | got else 1 for one in sets]
+        assert found.confidence == pytest.approx(sum(shares) / n)
+
+
+def test_an_area_is_what_half_of_the_people_cover():
+    square = [[0, 0], [100, 0], [100, 100], [0, 100]]
+    right = [[50, 0], [150, 0], [150, 100], [50, 100]]
+    assert polygons.compare(FIELD, [square] * 3).value == square
+    found = polygons.compare(FIELD, [square, square, right])
+    assert area_iou(found.value, square) > 0.98
+    assert found.confidence == pytest.approx((1 + 1 + 1 / 3) / 3, abs=0.01)
+    assert found.agreement == pytest.approx((1 + 1 / 3 + 1 / 3) / 3, abs=0.01)
+    objects = [[{"x": x, "y": y} for x, y in square]] * 2
+    assert polygons.compare(FIELD, objects).value == objects[0], "as the answers write corners"
+    apart = [[[x + 300 * nth, y] for x, y in square] for nth in range(3)]
+    assert polygons.compare(FIELD, apart).won is False
+    assert polygons.compare(FIELD, [square]).value is square
+
+
+def test_the_outline_of_a_round_area_has_few_corners_and_covers_it():
+    chance = random.Random(2)
+
+    def round_one(size):
+        turns = [2 * math.pi * nth / 60 for nth in range(60)]
+        return [[200 + size * math.cos(turn), 200 + size * math.sin(turn)] for turn in turns]
+
+    sizes = [100 + chance.uniform(-5, 5) for _ in range(5)]
+    found = polygons.compare(FIELD, list(map(round_one, sizes)))
+    assert len(found.value) < 60
+    assert area_iou(found.value, round_one(sorted(sizes)[2])) > 0.98
+    line = [[0, 0], [100, 0], [50, 0]]
+    assert len(polygons.compare(FIELD, [line, line]).value) >= 3, "an area without extent has an outline, too"
+
+
+def test_sets_are_as_far_apart_as_masi_says():
+    one, other = labels.read(["fox", "owl"]), labels.read(["owl", "fox", 1])
+    assert labels.distance(one, one) == 0
+    assert labels.distance(one, other) == pytest.approx(1 - 2 / 3 * 2 / 3)
+    assert labels.distance(labels.read([1]), labels.read([True])) == 1
+    assert labels.distance(labels.read(["a", "b"]), labels.read(["b", "c"])) == pytest.approx(1 - 1 / 9)
