@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-import unicodedata
 from collections import Counter
 from decimal import Decimal
 from itertools import combinations
@@ -77,10 +76,8 @@ def counts(ledger, project):
         (LABELS, [[], [], ["fox"]], ([], 3, 1 / 3, 2 / 3)),
         (LABELS, [["fox"], ["dog"], ["fox", "fox"], "fox"], (["fox"], 1, 1, 1)),
         (LABELS, [["fox", "owl"], ["owl", "hare"]], (["owl"], 2, 1 / 3 * 1 / 3, 1 / 2)),
-        (TEXT, ["A  Fox ", "a fox", "A  Fox ", "owl"], ("A  Fox ", 4, 1 / 2, 3 / 4)),
-        (TEXT, ["\ufb01n", "FIN", 7, None], ("FIN", 2, 1, 1)),
-        (TEXT, ["x" * 1999, "x" * 1999], (None, 2, 1, 1)),
-        (BOXES, [[{"x": 1}], [{"x": 1.0}], None], ([{"x": 1}], 2, 1, 1)),
+        (TEXT, ["A  Fox ", "a fox"], (None, None, None, None)),
+        (BOXES, [[{"x": 1}], [{"x": 1.0}], None], (None, None, None, None)),
     ],
 )
 def test_values_are_compared_by_the_type_of_their_field(ledger, field, values, expected):
@@ -107,10 +104,6 @@ def _mean(values):
     return sum(values) / len(values) if values else 1.0
 
 
-def _plain(text):
-    return " ".join(unicodedata.normalize("NFKC", text).lower().split())
-
-
 def test_random_answers_say_what_a_second_implementation_says(ledger):
     chance = random.Random(7)
     declared = ledger.row("SELECT declared_fields(%(i)s) AS f", i=Json({"answers": [LABEL, LABELS, NUMBER, TEXT]}))["f"]
@@ -129,23 +122,15 @@ def test_random_answers_say_what_a_second_implementation_says(ledger):
         assert Decimal(str(row["consensus"])) == middle
         assert row["agreement"] == pytest.approx(_mean(abs(a - b) <= 1 for a, b in combinations(exact, 2)), abs=1e-6)
         assert row["confidence"] == pytest.approx(sum(abs(one - middle) <= 1 for one in exact) / n)
-        texts = [chance.choice(["a fox", "A Fox", " a  FOX", "an owl", "An\tOwl", "owl"]) for _ in range(n)]
-        row = ledger.row(SAID, f=Json(declared[3]), v=Json(texts))
-        frequent = Counter(map(_plain, texts)).most_common(2)
-        won = len(frequent) == 1 or frequent[0][1] > frequent[1][1]
-        assert (None if row["consensus"] is None else _plain(row["consensus"])) == (frequent[0][0] if won else None)
-        assert row["agreement"] == pytest.approx(
-            _mean(a == b for a, b in combinations(map(_plain, texts), 2)), abs=1e-6
-        )
 
 
 @pytest.mark.parametrize(
     ("answers", "fields"),
     [
         (None, None),
-        ([LABEL], None),
-        (LABEL, None),
-        ([BOXES], None),
+        ([{"name": "kind", "at": "/kind", "type": "label"}], None),
+        (LABEL, [{"path": "{kind}", "type": "label", "choices": [*CHOICES, None]}]),
+        ([BOXES], [{"path": "{boxes}", "type": "boxes"}]),
         ([LABEL, {**NUMBER, "at": "count"}], None),
         ([LABEL, {**NUMBER, "type": "colour"}], None),
         ([LABEL] * 11, None),
@@ -169,6 +154,8 @@ def test_a_result_has_the_consensus_of_each_field_in_their_order(ledger):
     (task,) = ledger.tasks(project)
     first = {"kind": "fox", "count": 2, "deep": {"note/s": "Two of them"}}
     answer(ledger, project, task, first, {"kind": "fox", "count": 3, "deep": {}}, {"kind": "owl", "count": "many"})
+    assert ledger.row(FURTHER, t=task)["further"][1] is None, "still to be compared"
+    ledger.compare()
     row = ledger.row(FURTHER, t=task)
     number, text, labels = row["further"]
     assert row["consensus"] == "fox"
@@ -203,6 +190,7 @@ def test_a_first_field_with_a_type_of_its_own_is_compared_by_it(ledger):
 @pytest.mark.parametrize("fold", [False, True])
 def test_counters_of_each_field_follow_whatever_becomes_of_results(ledger, fold):
     def now():
+        ledger.compare()
         if fold:
             ledger.fold()
         return counts(ledger, project)
@@ -274,6 +262,7 @@ def test_each_field_has_its_own_bound_of_counted_values(ledger):
             answer(
                 ledger, project, task, {"kind": "fox", "count": nth // 2, "deep": {"note/s": "x" if nth < 4 else "y"}}
             )
+        ledger.compare()
         ledger.fold()
         assert counts(ledger, project) == {
             (2, "value", "0"): 2,
@@ -297,11 +286,12 @@ def test_each_field_has_its_own_bound_of_counted_values(ledger):
 def test_a_value_too_large_to_compare_stops_no_answer(ledger):
     project = declaring(ledger, LABEL, {"name": "n", "at": "/n", "type": "number"}, TEXT, tasks=1, n=1)
     (task,) = ledger.tasks(project)
-    huge = json.loads('{"kind": "fox", "deep": {"note/s": "' + "x" * 5000 + '"}}')
+    huge = json.loads('{"kind": "fox", "deep": {"note/s": "' + "x" * 30_000 + '"}}')
     ledger.hold(project, "c:0", task)
     ledger.answer(project, "c:0", task, huge)
     ledger.run("UPDATE task_run SET info = jsonb_set(info, '{n}', '1e4000') WHERE task_id = %(t)s", t=task)
     ledger.run("SELECT compare_result(%(p)s, %(t)s)", p=project, t=task)
+    ledger.compare()
     number, text = ledger.row(FURTHER, t=task)["further"]
     assert number["answers"] == 0 and text["answers"] == 1 and "value" not in text
     assert counts(ledger, project) == {(2, "none", ""): 1, (3, "value", ""): 1}

@@ -16,6 +16,7 @@ import attrs
 import psycopg2
 from psycopg2.extras import Json, RealDictCursor
 
+from crowdd.domain.tasks.outcomes.comparison.of_task import compare
 from support.checks.invariants import Watch
 
 DRAFT = "try-it"  # the key of every draft; everybody here has it
@@ -104,6 +105,21 @@ class Ledger:
         """A statement without rows."""
         with self.connection.cursor() as cursor:
             cursor.execute(sql, values or None)
+
+    def compare(self) -> int:
+        """Compares what is due, as the job does; how many results. Then the invariants."""
+        due = self.rows("SELECT * FROM due_comparisons(100, 1000)")
+        ids = ("project_id", "task_id", "result_id", "stamp")
+        none = {"said": None, "alpha": None}
+        found = [
+            {name: row[name] for name in ids}
+            | (none if row["fields"] is None else compare(row["fields"], row["answers"], row["first_answers"]))
+            for row in due
+        ]
+        self.run("SELECT store_comparisons(%(found)s, clock())", found=Json(found))
+        if self.check:
+            assert self.broken(self.highest) == []
+        return len(due)
 
     def commit(self) -> None:
         """Ends the transaction of a session without autocommit."""

@@ -33,6 +33,8 @@ CHECKS = (
     Check("states and results", "check_states", "repair_states"),
     Check("agreement of results", "check_agreement", "repair_agreement"),
     Check("outcomes", "check_outcomes", "repair_outcomes"),
+    Check("answers to compare", "check_comparisons", "repair_comparisons"),
+    Check("sums of alpha", "check_alpha", "repair_alpha"),
     Check("positions", "check_positions", "repair_positions"),
     Check("answers of volunteers", "check_volunteers", "repair_volunteers"),
     Check("the last two weeks", "check_recent", "repair_recent"),

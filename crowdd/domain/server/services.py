@@ -68,6 +68,8 @@ from crowdd.domain.tasks.contributions import Contributions, TaskRunBehaviour
 from crowdd.domain.tasks.favourites import Favourites
 from crowdd.domain.tasks.finished_tasks import FinishedTasks
 from crowdd.domain.tasks.leases import Leases
+from crowdd.domain.tasks.outcomes.comparison.process import ComparingProcess
+from crowdd.domain.tasks.outcomes.comparisons import Comparisons
 from crowdd.domain.tasks.participation import Participation
 from crowdd.domain.tasks.project_overview import ProjectOverviews
 from crowdd.domain.tasks.results import Results
@@ -135,6 +137,7 @@ class Services:
     collections: Collections
     comments: Comments
     answer_fields: AnswerFields
+    comparisons: Comparisons
     participation: Participation
     uploads: Uploads
     media_store: MediaStore
@@ -388,6 +391,7 @@ def _assemble(
         collections=Collections(db, records),
         comments=Comments(db, records, contributions),
         answer_fields=AnswerFields(db, projects),
+        comparisons=Comparisons(db, change_notifier.notify, ComparingProcess(worker_thread.another())),
         participation=Participation(db),
         uploads=uploads,
         media_store=media_store,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import math
 import re
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from datetime import date
 from typing import Any, Final, TypeGuard
@@ -74,7 +74,7 @@ def at(path: str, *names: str | int) -> str:
 
 def is_number(value: object) -> TypeGuard[float]:
     """A finite number of JSON; true and false are none."""
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= sys.float_info.max
 
 
 def closed(properties: dict[str, Schema], needs: tuple[str, ...] = ()) -> Schema:

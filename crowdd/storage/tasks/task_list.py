@@ -197,7 +197,7 @@ async def said(db: Database, project_id: int, task_id: int) -> Said | None:
     rows = await fetch_rows(
         db,
         Said,
-        f"SELECT {SAID} FROM consensus_of(%(project)s, %(task)s) r",
+        f"SELECT {SAID} FROM consensus_with_compared(%(project)s, %(task)s) r",
         {"project": project_id, "task": task_id},
     )
     return rows[0] if rows else None

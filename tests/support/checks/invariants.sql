@@ -59,7 +59,7 @@ SELECT x.task_id, x.consensus, x.n_compared, x.agreement, x.confidence, v.value,
                   FROM (SELECT value, count(*) AS n, max(count(*)) OVER () AS most FROM answer_values(l.project_id, l.task_id) GROUP BY 1) g) v
  WHERE l.done AND EXISTS (SELECT FROM project p WHERE p.id = l.project_id)  -- what a deleted project leaves is swept
    AND NOT EXISTS (SELECT FROM agreement_due d WHERE d.project_id = l.project_id)
-   AND NOT EXISTS (SELECT FROM project p WHERE p.id = l.project_id AND p.answer_fields->0->>'type' IN ('number', 'labels', 'text'))
+   AND NOT EXISTS (SELECT FROM project p WHERE p.id = l.project_id AND p.answer_fields->0->>'type' <> 'label')
    AND (x.n_compared IS DISTINCT FROM v.total OR x.agreement IS DISTINCT FROM (CASE WHEN v.total > 1 THEN v.pairs / (v.total * (v.total - 1)) ELSE 1 END)::real
         OR x.confidence IS DISTINCT FROM CASE WHEN v.leading = 1 THEN v.n / v.total END::real
         OR x.consensus IS DISTINCT FROM CASE WHEN v.leading = 1 AND octet_length(v.value::text) <= 2000 THEN v.value END
@@ -67,7 +67,7 @@ SELECT x.task_id, x.consensus, x.n_compared, x.agreement, x.confidence, v.value,
 
 --- I4 the last result of a done task says what its counted runs say at the declared fields (the rules are in tests/ledger/test_consensus_of_fields.py)
 SELECT x.task_id, x.further, c.* FROM task_ledger l JOIN result x ON (x.project_id, x.task_id) = (l.project_id, l.task_id) AND last_version,
-       LATERAL consensus_of(l.project_id, l.task_id) c
+       LATERAL consensus_with_compared(l.project_id, l.task_id) c
  WHERE l.done AND NOT EXISTS (SELECT FROM agreement_due d WHERE d.project_id = l.project_id)
    AND (x.consensus, x.consensus_hash, x.n_compared, x.agreement, x.confidence, x.further) IS DISTINCT FROM (c.consensus, c.consensus_hash, c.n_compared, c.agreement, c.confidence, c.further)
 
@@ -77,7 +77,7 @@ HAVING max(version) <> count(*) OR max(version) FILTER (WHERE last_version) < ma
 
 --- I5 an event for each version in a published project, none in a draft; results that an import has made have none
 SELECT x.task_id, x.version, e.kind FROM result x JOIN project_ledger USING (project_id)
-  LEFT JOIN event e ON e.project_id = x.project_id AND e.result_id = x.id
+  LEFT JOIN event e ON e.project_id = x.project_id AND e.result_id = x.id AND e.kind <> 'result_compared'
  WHERE (e.kind IS NOT NULL OR NOT EXISTS (SELECT FROM task_run r WHERE r.project_id = x.project_id AND r.id = ANY (x.task_run_ids) AND r.origin IS NOT NULL))
    AND CASE WHEN trial THEN e.kind IS NOT NULL
             ELSE e.kind IS DISTINCT FROM CASE version WHEN 1 THEN 'task_completed' ELSE 'result_updated' END END
@@ -85,7 +85,7 @@ SELECT x.task_id, x.version, e.kind FROM result x JOIN project_ledger USING (pro
 --- I5 one event for a result, and none for another task
 SELECT e.result_id FROM event e JOIN task_ledger USING (project_id, task_id)
   LEFT JOIN result x ON x.project_id = e.project_id AND x.id = e.result_id AND x.task_id = e.task_id
- GROUP BY e.project_id, e.result_id HAVING count(*) > 1 OR count(x.id) = 0
+ GROUP BY e.project_id, e.result_id, e.kind = 'result_compared' HAVING count(*) > 1 OR count(x.id) = 0
 
 --- I1 a retired task has its reason, and nobody holds it
 SELECT l.task_id, l.retired, l.leases, x.reason FROM task_ledger l LEFT JOIN retirement x USING (project_id, task_id)

@@ -75,8 +75,8 @@ END $$;
 CREATE FUNCTION check_agreement(p_project bigint, p_now timestamptz) RETURNS SETOF difference STABLE LANGUAGE sql AS $$
 SELECT p_project, v.what, 'task ' || l.task_id, v.stored, v.counted
   FROM task_ledger l JOIN result x ON x.project_id = l.project_id AND x.task_id = l.task_id AND x.last_version
- CROSS JOIN LATERAL consensus_of(l.project_id, l.task_id) c
- CROSS JOIN LATERAL (VALUES ('result.n_compared', coalesce(x.n_compared, 0)::numeric, c.n_compared::numeric),
+ CROSS JOIN LATERAL consensus_with_compared(l.project_id, l.task_id) c
+ CROSS JOIN LATERAL (VALUES ('result.n_compared', coalesce(x.n_compared, 0)::numeric, coalesce(c.n_compared, 0)::numeric),
                             ('result.agreement', coalesce(x.agreement, 0)::numeric, coalesce(c.agreement, 0)::numeric),
                             ('results with the consensus', ((x.consensus, x.consensus_hash, x.confidence) IS NOT DISTINCT FROM (c.consensus, c.consensus_hash, c.confidence))::int, 1),
                             ('results with the consensus of further fields', (x.further IS NOT DISTINCT FROM c.further)::int, 1)) v(what, stored, counted)

@@ -57,6 +57,7 @@ BEGIN
     VALUES (t.project_id, t.task_id, v, true, ids, p_now, s.consensus, s.consensus_hash, s.n_compared, s.agreement, s.confidence, further) RETURNING id INTO res;
     o := (1, s.consensus_hash, s.n_compared, s.agreement);
     UPDATE task_ledger SET done = true WHERE project_id = t.project_id AND task_id = t.task_id;
+    IF fields IS NOT NULL THEN PERFORM compare_later(t.project_id, t.task_id, res, true); END IF;
     IF p_trial THEN RETURN o; END IF;
     IF names IS NOT NULL THEN said_by_name := consensus_by_name(names, s, further); END IF;
     INSERT INTO event (project_id, kind, task_id, result_id, at, data)

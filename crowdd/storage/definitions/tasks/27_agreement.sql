@@ -49,10 +49,12 @@ END $$;
 
 -- Compares the answers in the last result of a task again.
 CREATE FUNCTION compare_result(p_project bigint, p_task bigint) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE res bigint;
 BEGIN
     PERFORM FROM task_ledger WHERE project_id = p_project AND task_id = p_task FOR UPDATE;
-    UPDATE result r SET (consensus, consensus_hash, n_compared, agreement, confidence, further) = (SELECT * FROM consensus_of(p_project, p_task, r.task_run_ids))
-     WHERE project_id = p_project AND task_id = p_task AND last_version;
+    UPDATE result r SET (consensus, consensus_hash, n_compared, agreement, confidence, further) = (SELECT * FROM consensus_of(p_project, p_task, r.task_run_ids)), alpha = NULL
+     WHERE project_id = p_project AND task_id = p_task AND last_version RETURNING id INTO res;
+    IF FOUND AND (SELECT answer_fields FROM project WHERE id = p_project) IS NOT NULL THEN PERFORM compare_later(p_project, p_task, res, false); END IF;
 END $$;
 
 -- Compares the answers to the last results of the next tasks of a project that is due (agreement_due), at most p_maximum.

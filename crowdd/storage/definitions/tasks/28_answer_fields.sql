@@ -67,48 +67,31 @@ END $$;
 CREATE FUNCTION plain_text(p_text text) RETURNS text IMMUTABLE LANGUAGE sql AS $$
 SELECT CASE WHEN octet_length(p_text) <= 2000 THEN btrim(regexp_replace(lower(normalize(p_text, NFKC)), '\s+', ' ', 'g')) ELSE p_text END $$;
 
--- The most frequent text, as most of those who gave it write it.
-CREATE FUNCTION consensus_of_texts(p_values jsonb[]) RETURNS said IMMUTABLE LANGUAGE plpgsql AS $$
-DECLARE s said; plain jsonb[]; raw jsonb[];
-BEGIN
-    SELECT array_agg(p ORDER BY p, v), array_agg(v ORDER BY p, v) INTO plain, raw
-      FROM (SELECT v, to_jsonb(plain_text(v #>> '{}')) AS p FROM unnest(p_values) v WHERE jsonb_typeof(v) = 'string' OFFSET 0) u;
-    s := most_frequent(plain);
-    IF s.consensus IS NOT NULL AND s.confidence = 1 AND raw[1] = raw[s.n_compared] THEN
-        s.consensus := raw[1];
-    ELSIF s.consensus IS NOT NULL THEN
-        SELECT v INTO s.consensus FROM unnest(plain, raw) u (p, v) WHERE p = s.consensus GROUP BY v ORDER BY count(*) DESC, v LIMIT 1;
-    END IF;
-    IF octet_length(s.consensus::text) > 2000 THEN s.consensus := NULL; END IF;
-    RETURN s;
-END $$;
-
--- Of values that an answer has at a field. Types without a rule here are compared by equal values.
+-- Of values that an answer has at a field. Other types are compared after the commit (29_comparison.sql): then n_compared is null.
 CREATE FUNCTION consensus_of_field(p_field jsonb, p_values jsonb[]) RETURNS said IMMUTABLE LANGUAGE plpgsql AS $$
 BEGIN
     CASE p_field->>'type'
     WHEN 'number' THEN RETURN consensus_of_numbers(p_field, p_values);
     WHEN 'labels' THEN RETURN consensus_of_labels(p_field, p_values);
-    WHEN 'text' THEN RETURN consensus_of_texts(p_values);
     WHEN 'label' THEN
         RETURN most_frequent(ARRAY(SELECT v FROM unnest(p_values) v WHERE jsonb_typeof(v) NOT IN ('array', 'object') AND (p_field->'choices' IS NULL OR p_field->'choices' @> v) ORDER BY v));
-    ELSE RETURN most_frequent(ARRAY(SELECT v FROM unnest(p_values) v WHERE v <> 'null' ORDER BY v));
+    ELSE RETURN NULL;
     END CASE;
 END $$;
 
--- Of the first field, by the sorted values of all answers (answer_values). Types without a rule are compared as answers without
--- fields are: every answer, also one without a value.
+-- Of the first field, by the sorted values of all answers (answer_values). A label is compared as answers without fields are: every
+-- answer, also one without a value.
 CREATE FUNCTION first_consensus(p_fields jsonb, p_values jsonb[]) RETURNS said IMMUTABLE LANGUAGE plpgsql AS $$
 BEGIN
-    IF p_fields->0->>'type' IN ('number', 'labels', 'text') THEN RETURN consensus_of_field(p_fields->0, p_values); END IF;
-    RETURN most_frequent(p_values);
+    IF p_fields->0->>'type' = 'label' THEN RETURN most_frequent(p_values); END IF;
+    RETURN consensus_of_field(p_fields->0, p_values);
 END $$;
 
 CREATE FUNCTION said_as_json(s said) RETURNS jsonb IMMUTABLE LANGUAGE sql AS $$
-SELECT CASE WHEN (s).consensus IS NULL THEN '{}' ELSE jsonb_build_object('value', (s).consensus) END
-    || jsonb_build_object('hash', (s).consensus_hash, 'answers', (s).n_compared, 'agreement', (s).agreement, 'confidence', (s).confidence) $$;
+SELECT CASE WHEN (s).n_compared IS NULL THEN 'null' ELSE CASE WHEN (s).consensus IS NULL THEN '{}' ELSE jsonb_build_object('value', (s).consensus) END
+    || jsonb_build_object('hash', (s).consensus_hash, 'answers', (s).n_compared, 'agreement', (s).agreement, 'confidence', (s).confidence) END $$;
 
--- Of each further field: result.further. An element has the keys value (missing: several values are the most frequent, or it is
+-- Of each further field: result.further. An element is null while its values are still to be compared. Otherwise it has the keys value (missing: several values are the most frequent, or it is
 -- longer than 2,000 bytes), hash, answers, agreement and confidence. Answers without a value at a field are left out there.
 CREATE FUNCTION further_consensus(p_fields jsonb, p_infos jsonb[]) RETURNS jsonb IMMUTABLE LANGUAGE plpgsql AS $$
 DECLARE further jsonb := '[]'; field jsonb; path text[]; s said; v jsonb; info jsonb; found jsonb[];

@@ -20,7 +20,7 @@ BEGIN
     INSERT INTO event_sequence (project_id) VALUES (p_project) ON CONFLICT DO NOTHING;
     SELECT * INTO s FROM event_sequence WHERE project_id = p_project;
     -- One statement, so that the events and whether the project is complete are read in one snapshot.
-    SELECT array_agg(id ORDER BY id), coalesce(bool_or(result_id IS NOT NULL), false), project_complete(p_project)
+    SELECT array_agg(id ORDER BY id), coalesce(bool_or(kind IN ('task_completed', 'result_updated')), false), project_complete(p_project)
       INTO ids, completing, whole FROM event WHERE project_id = p_project AND seq IS NULL;
     k := coalesce(cardinality(ids), 0);
     IF k = 0 AND whole = s.complete THEN RETURN 0; END IF;

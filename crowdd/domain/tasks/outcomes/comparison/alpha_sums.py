@@ -1,0 +1,90 @@
+"""What the answers to a task add to the sums of which Krippendorff's alpha is made (``outcomes.alpha``)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from decimal import Context, Decimal
+from itertools import combinations
+from typing import Any, Final
+
+from crowdd.domain.tasks.outcomes.comparison import boxes, labels, points, polygons, spans, texts
+from crowdd.domain.tasks.outcomes.comparison.compared import MAX_PAIRED
+from crowdd.kinds.answers import AnswerField
+from crowdd.kinds.answers.fields import key
+
+CLASS: Final = "class "
+"""What the names of the sums of classes begin with; the number of the choice follows, from 1."""
+_EXACT: Final = Context(prec=60)
+_UNIT: Final = Decimal("1e-15")
+_MAX_NUMBER: Final = 1e15
+
+_DISTANCES: Final[Mapping[str, tuple[Callable[[Any], Any], Callable[[Any, Any], float]]]] = {
+    "label": (key, lambda one, other: float(one != other)),
+    "labels": (labels.read, labels.distance),
+    "text": (texts.plain, texts.distance),
+    "boxes": (boxes.read, boxes.distance),
+    "polygon": (polygons.read, polygons.distance),
+    "spans": (spans.read, spans.distance),
+}
+"""How a value of a type is read, and how far two of them are apart."""
+
+
+def is_exact(field: AnswerField) -> bool:
+    """Whether the expected disagreement follows from sums. Otherwise it is measured by pairs drawn at random."""
+    return field.type == "number" or (field.type == "label" and field.choices is not None)
+
+
+def of_values(field: AnswerField, values: Sequence[Any]) -> dict[str, str] | None:
+    """The sums, as decimal numbers; None with fewer than two values, which agree with nothing.
+
+    ``observed`` is the distance of all ordered pairs / (values - 1), ``values`` and ``tasks`` count. Of numbers also
+    ``sum`` and ``squares``, of choices how often each occurs.
+    """
+    if field.type == "number":
+        values = [value for value in values if abs(value) <= _MAX_NUMBER]
+    if len(values) < 2:
+        return None
+    own = _numbers(values) if field.type == "number" else _others(field, values)
+    return {"tasks": "1", "values": str(len(values)), **{name: _written(amount) for name, amount in own.items()}}
+
+
+def _written(amount: Decimal) -> str:
+    return format(amount.normalize(_EXACT) if amount else Decimal(0), "f")
+
+
+def _numbers(values: Sequence[float]) -> dict[str, Decimal]:
+    exact = [Decimal(repr(value)) for value in values]
+    n, total, squares = Decimal(len(exact)), Decimal(0), Decimal(0)
+    for each in exact:
+        total, squares = _EXACT.add(total, each), _EXACT.add(squares, _EXACT.multiply(each, each))
+    pairs = _EXACT.subtract(_EXACT.multiply(n, squares), _EXACT.multiply(total, total))
+    observed = _EXACT.divide(_EXACT.multiply(Decimal(2), pairs), n - 1)
+    return {"observed": observed, "sum": total, "squares": squares}
+
+
+def _others(field: AnswerField, values: Sequence[Any]) -> dict[str, Decimal]:
+    n = len(values)
+    if is_exact(field):
+        numbers = {key(choice): nth for nth, choice in enumerate(field.choices or (), 1)}
+        counts = Counter(numbers[key(value)] for value in values)
+        equal = sum(count * count for count in counts.values())
+        classes = {f"{CLASS}{nth}": Decimal(count) for nth, count in sorted(counts.items())}
+        return {"observed": _EXACT.divide(Decimal(n * n - equal), Decimal(n - 1)), **classes}
+    distances = distances_of(field, values[:MAX_PAIRED])
+    mean = sum(distances) / len(distances)
+    return {"observed": Decimal(mean * n).quantize(_UNIT)}
+
+
+def distances_of(field: AnswerField, values: Sequence[Any]) -> list[float]:
+    """How far the values of each pair are apart."""
+    read, distance = measure(field, values)
+    return [distance(one, other) for one, other in combinations(map(read, values), 2)]
+
+
+def measure(field: AnswerField, values: Sequence[Any]) -> tuple[Callable[[Any], Any], Callable[[Any, Any], float]]:
+    """How values of a field are read, and how far two of them are apart; ``values`` say how large pictures are."""
+    if field.type == "points":
+        within = points.reach(field, map(points.read, values))
+        return points.read, lambda one, other: points.distance(one, other, within)
+    return _DISTANCES[field.type]

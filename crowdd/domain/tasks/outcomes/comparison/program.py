@@ -1,0 +1,70 @@
+"""The process that compares answers, with little memory and time for each task: ``process.py`` has it.
+
+    python -m crowdd.domain.tasks.outcomes.comparison.program
+
+For each line of its input, an array of tasks (objects with ``fields``, ``answers`` and ``first``), it writes a line
+with an array: what ``of_task.compare`` says of each, or an object with ``error``. An object with ``fields``, ``tasks``
+and ``seed`` in place of a task gets what ``expected.measured`` says, as ``expected``.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import select
+import signal
+import sys
+from types import FrameType
+from typing import Any, Final
+
+import orjson
+
+from crowdd.domain.tasks.outcomes.comparison.expected import measured
+from crowdd.domain.tasks.outcomes.comparison.of_task import compare
+from crowdd.values import Values
+
+MAX_SECONDS: Final = 5.0
+MAX_MEMORY: Final = 1_000_000_000  # bytes of addresses
+IDLE_SECONDS: Final = 60.0  # without a task, after which the memory is given back
+_NICENESS: Final = 5  # requests go first
+
+
+def compared(task: Values) -> Values:
+    """What the answers to a task say, or why that could not be worked out."""
+    signal.setitimer(signal.ITIMER_REAL, MAX_SECONDS)
+    try:
+        if "tasks" in task:
+            return {"expected": measured(task["fields"], task["tasks"], task["seed"])}
+        return compare(task["fields"], task["answers"], task["first"])
+    except TimeoutError:
+        return {"error": f"took more than {MAX_SECONDS:g} seconds"}
+    except MemoryError:
+        return {"error": "took too much memory"}
+    except Exception as error:
+        return {"error": f"{type(error).__name__}: {error}"[:200]}
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+def _late(number: int, frame: FrameType | None) -> None:
+    raise TimeoutError
+
+
+def main() -> int:
+    """Waits for tasks until the server closes the input, or brings none for a while."""
+    os.nice(_NICENESS)
+    resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY, MAX_MEMORY))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    signal.signal(signal.SIGALRM, _late)
+    while select.select([0], [], [], IDLE_SECONDS)[0]:
+        line = sys.stdin.buffer.readline()
+        if not line:
+            break
+        tasks: list[Any] = orjson.loads(line)
+        sys.stdout.buffer.write(orjson.dumps([compared(task) for task in tasks]) + b"\n")
+        sys.stdout.buffer.flush()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,81 @@
+"""Compares the answers of completed tasks after the commit, where that takes longer than a transaction may."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+import attrs
+from twisted.logger import Logger
+
+from crowdd.domain.tasks.outcomes import alpha
+from crowdd.domain.tasks.outcomes.comparison.process import ComparingProcess
+from crowdd.storage.database import Database
+from crowdd.storage.tasks.outcomes import alpha as stored
+from crowdd.storage.tasks.outcomes import comparisons
+from crowdd.storage.tasks.outcomes.comparisons import DueComparison
+from crowdd.values import Values
+
+CHUNK: Final = 50  # results, whose ledger rows are locked for some 10 ms
+_ANSWERS: Final = 300
+_FOLDED: Final = 5000
+
+log = Logger()
+
+
+@attrs.frozen
+class Comparisons:
+    """Compares what is due. ``notify`` is told of the projects in which a result has changed."""
+
+    db: Database
+    notify: Callable[[int], None]
+    process: ComparingProcess
+
+    async def run(self) -> set[int]:
+        """Compares all results that are due; the projects that they are of."""
+        projects = set[int]()
+        while due := await comparisons.due(self.db, CHUNK, _ANSWERS):
+            n = await self._compare(due)
+            projects.update(one.project_id for one in due)
+            if n == 0 or len(due) < CHUNK:
+                break
+        while await comparisons.fold_alpha(self.db, _FOLDED) == _FOLDED:
+            pass
+        for project_id in projects:
+            await self._measure(project_id)
+        return projects
+
+    async def _measure(self, project_id: int) -> None:
+        """Measures the expected disagreement of fields where answers have become a tenth more or fewer."""
+        if not (fields := await alpha.due(self.db, project_id)):
+            return
+        drawn = await alpha.draw(self.db, project_id)
+        measured = await self.process.expected(drawn.fields or [], drawn.tasks, project_id)
+        for nth, answers in fields.items():
+            expected = measured[nth - 1] if nth <= len(measured) else None
+            await stored.store_expected(self.db, project_id, nth, expected, answers)
+
+    async def _compare(self, due: list[DueComparison]) -> int:
+        """Compares results and stores what they say; how many are no longer due."""
+        there = [one for one in due if one.fields is not None]
+        tasks = [{"fields": one.fields, "answers": one.answers, "first": one.first_answers} for one in there]
+        said = await self.process.compare(tasks)
+        failed = [(one, str(each["error"])) for one, each in zip(there, said, strict=True) if "error" in each]
+        for one, failure in failed:
+            log.warn(
+                "could not compare the answers of a task: project={project} task={task} error={error}",
+                project=one.project_id,
+                task=one.task_id,
+                error=failure,
+            )
+            await comparisons.give_up(self.db, one.stamp, failure)
+        gone = [_result(one, {}) for one in due if one.fields is None]
+        found = [_result(one, each) for one, each in zip(there, said, strict=True) if "error" not in each]
+        for project_id in await comparisons.store(self.db, [*gone, *found]):
+            self.notify(project_id)
+        return len(failed) + len(found) + len(gone)
+
+
+def _result(one: DueComparison, said: Values) -> Values:
+    ids = {"project_id": one.project_id, "task_id": one.task_id, "result_id": one.result_id, "stamp": one.stamp}
+    return {**ids, "said": said.get("said"), "alpha": said.get("alpha")}

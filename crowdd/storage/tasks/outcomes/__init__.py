@@ -1,0 +1,1 @@
+"""What answers say together: comparing them after the commit, and the agreement of projects."""
