@@ -212,3 +212,47 @@ def test_what_waits_and_is_not_due_is_found_and_repaired(ledger):
     assert [row["key"] for row in differences(ledger, project)] == ["field 1 values"]
     ledger.run("SELECT repair_alpha(%(p)s, clock())", p=project)
     assert differences(ledger, project) == []
+
+
+@pytest.mark.parametrize("fold", [False, True])
+def test_alpha_follows_whatever_becomes_of_results(ledger, fold):
+    def now():
+        ledger.compare()
+        if fold:
+            ledger.run("SELECT fold_alpha(1000)")
+        assert differences(ledger, project) == []
+        sums = {}
+        for row in ledger.rows("SELECT * FROM alpha_sums(%(p)s)", p=project):
+            sums.setdefault(row["field"], {})[row["part"]] = row["amount"]
+        return {nth: (int(each["values"]), round(float(each.get("observed", 0)), 6)) for nth, each in sums.items()}
+
+    project = declaring(ledger, KIND, NUMBER, tasks=3, n=2)
+    first, second, third = ledger.tasks(project)
+    for task in (first, second):
+        answer(ledger, project, task, {"kind": "fox", "count": 1}, {"kind": "owl", "count": 3})
+    assert now() == {1: (4, 4.0), 2: (4, 16.0)}
+    answer(ledger, project, third, {"kind": "fox", "count": 1}, {"kind": "bear"})
+    assert now() == {1: (4, 4.0), 2: (4, 16.0)}, "a value that does not fit, and one that is missing"
+    amended = Json({"kind": "fox", "count": 1})
+    ledger.row("SELECT * FROM amend_answer(%(p)s, 'c:1', %(t)s, %(i)s, clock())", p=project, t=second, i=amended)
+    assert now() == {1: (4, 2.0), 2: (4, 8.0)}
+    ledger.delete_run(project, ledger.counted(first)[0])
+    assert now() == {1: (2, 0.0), 2: (2, 0.0)}
+    answer(ledger, project, first, {"kind": "fox", "count": 2}, first=7)
+    assert now() == {1: (4, 2.0), 2: (4, 2.0)}
+    ledger.delete_tasks(project, [second])
+    assert now() == {1: (2, 2.0), 2: (2, 2.0)}
+    declare(ledger, project, NUMBER)
+    ledger.change("SELECT compare_results(%(p)s, 100)", p=project)
+    assert now() == {1: (2, 2.0)}
+
+
+def test_only_the_first_answers_tell_of_agreement_where_disputed_tasks_get_more(ledger):
+    project = declaring(ledger, KIND, tasks=1, n=4)
+    ledger.run(
+        "UPDATE project SET info = info || %(i)s WHERE id = %(p)s", p=project, i=Json({"trust": {"min_answers": 2}})
+    )
+    (task,) = ledger.tasks(project)
+    answer(ledger, project, task, *({"kind": kind} for kind in ("fox", "fox", "owl", "owl")))
+    ledger.compare()
+    assert ledger.row(LAST, t=task)["alpha"] == [{"tasks": "1", "values": "2", "observed": "0", "class 1": "2"}]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from decimal import Decimal
+from decimal import Decimal, localcontext
 from typing import Final, TypedDict
 
 from crowdd.domain.tasks.outcomes.comparison import alpha_sums
@@ -39,6 +39,11 @@ def alpha_of(field: AnswerField, sums: Sums, expected: float | None) -> float | 
     n = sums.get("values", Decimal(0))
     if n < 2:
         return None
+    with localcontext(alpha_sums.EXACT):
+        return _alpha_of(field, sums, n, expected)
+
+
+def _alpha_of(field: AnswerField, sums: Sums, n: Decimal, expected: float | None) -> float | None:
     if alpha_sums.is_exact(field):
         chance = _by_sums(field, sums) / (n * (n - 1))
     else:

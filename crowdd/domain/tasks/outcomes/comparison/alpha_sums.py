@@ -15,8 +15,8 @@ from crowdd.kinds.answers.fields import key
 
 CLASS: Final = "class "
 """What the names of the sums of classes begin with; the number of the choice follows, from 1."""
-_EXACT: Final = Context(prec=60)
-_UNIT: Final = Decimal("1e-15")
+EXACT: Final = Context(prec=100)
+_UNIT: Final = Decimal("1e-20")
 _MAX_NUMBER: Final = 1e15
 
 _DISTANCES: Final[Mapping[str, tuple[Callable[[Any], Any], Callable[[Any, Any], float]]]] = {
@@ -50,16 +50,17 @@ def of_values(field: AnswerField, values: Sequence[Any]) -> dict[str, str] | Non
 
 
 def _written(amount: Decimal) -> str:
-    return format(amount.normalize(_EXACT) if amount else Decimal(0), "f")
+    rounded = amount.quantize(_UNIT, context=EXACT)
+    return format(rounded.normalize(EXACT) if rounded else Decimal(0), "f")
 
 
 def _numbers(values: Sequence[float]) -> dict[str, Decimal]:
     exact = [Decimal(repr(value)) for value in values]
     n, total, squares = Decimal(len(exact)), Decimal(0), Decimal(0)
     for each in exact:
-        total, squares = _EXACT.add(total, each), _EXACT.add(squares, _EXACT.multiply(each, each))
-    pairs = _EXACT.subtract(_EXACT.multiply(n, squares), _EXACT.multiply(total, total))
-    observed = _EXACT.divide(_EXACT.multiply(Decimal(2), pairs), n - 1)
+        total, squares = EXACT.add(total, each), EXACT.add(squares, EXACT.multiply(each, each))
+    pairs = EXACT.subtract(EXACT.multiply(n, squares), EXACT.multiply(total, total))
+    observed = EXACT.divide(EXACT.multiply(Decimal(2), pairs), n - 1)
     return {"observed": observed, "sum": total, "squares": squares}
 
 
@@ -70,10 +71,10 @@ def _others(field: AnswerField, values: Sequence[Any]) -> dict[str, Decimal]:
         counts = Counter(numbers[key(value)] for value in values)
         equal = sum(count * count for count in counts.values())
         classes = {f"{CLASS}{nth}": Decimal(count) for nth, count in sorted(counts.items())}
-        return {"observed": _EXACT.divide(Decimal(n * n - equal), Decimal(n - 1)), **classes}
+        return {"observed": EXACT.divide(Decimal(n * n - equal), Decimal(n - 1)), **classes}
     distances = distances_of(field, values[:MAX_PAIRED])
     mean = sum(distances) / len(distances)
-    return {"observed": Decimal(mean * n).quantize(_UNIT)}
+    return {"observed": Decimal(mean * n)}
 
 
 def distances_of(field: AnswerField, values: Sequence[Any]) -> list[float]:
