@@ -242,7 +242,7 @@ def _views(clock: IReactorTime, services: Services, templates: Templates, cookie
         CorrectingApi(services.contributions),
         LeasesApi(services.leases),
         FavouritesApi(services.favourites),
-        StatisticsApi(services.statistics),
+        StatisticsApi(services.statistics, services.records, services.projects, services.finished_tasks),
         QueueApi(services.queue),
         CommentingSso(settings.commenting, services.accounts, clock.seconds),
         TokensApi(services.people.social_login),

@@ -409,7 +409,7 @@ def _assemble(
         volunteers=Volunteers(db, changes),
         browsing=Browsing(db, records),
         finished_tasks=finished_tasks,
-        project_overviews=ProjectOverviews(db, finished_tasks, settings_overview),
+        project_overviews=ProjectOverviews(db, finished_tasks, settings_overview, AnswerFields(db, projects)),
         project_pictures=ProjectPictures(records, settings.base_url),
         settings_overview=settings_overview,
         exports=Exports(db, export_resources, spools, settings.base_url, secrets.key("mask")),

@@ -5,6 +5,8 @@ from __future__ import annotations
 import attrs
 import orjson
 
+from crowdd.domain.tasks.outcomes import alpha
+from crowdd.domain.tasks.outcomes.alpha import Alpha
 from crowdd.domain.tasks.outcomes.field_consensus import FieldSummary, by_field, summaries_by_field
 from crowdd.domain.tasks.outcomes.result_charts import Charts, charts_of
 from crowdd.errors import InvalidValueError
@@ -43,10 +45,11 @@ class Finished:
 
 @attrs.frozen
 class Together:
-    """All finished tasks together: by the first field, and by each declared field."""
+    """All finished tasks together: by the first field, and by each declared field, with Krippendorff's ``alpha``."""
 
     summary: ResultSummary
     fields: list[FieldSummary]
+    alpha: list[Alpha]
 
 
 class FinishedTasks:
@@ -79,7 +82,12 @@ class FinishedTasks:
         """All of them; to be asked for those who may see them."""
         fields = declared(row["info"])
         found = await finished_tasks.summaries(self._db, row["id"], OUTCOMES, len(fields) or 1)
-        return Together(found[0], summaries_by_field(fields, found))
+        alphas = await alpha.of_project(self._db, row["id"], fields) if fields else []
+        return Together(found[0], summaries_by_field(fields, found), alphas)
+
+    async def alpha(self, row: ProjectPage) -> list[Alpha]:
+        """Krippendorff's alpha of each declared field; to be asked for those who may see answers."""
+        return await alpha.of_project(self._db, row["id"], declared(row["info"]))
 
     async def contributors(self, row: ProjectPage, who: Requester) -> Contributors:
         """Who gave the most answers, and how many are the requester's."""

@@ -7,6 +7,7 @@ from typing import Final
 import attrs
 
 from crowdd.domain.projects.project_settings import SettingsOverview
+from crowdd.domain.projects.questions.answer_fields import AnswerFields, Unfit
 from crowdd.domain.tasks.finished_tasks import FinishedTasks
 from crowdd.kinds.roles import OWNERS
 from crowdd.requester import Requester
@@ -24,25 +25,29 @@ _AGREED: Final = 3
 @attrs.frozen
 class Overview:
     """``agreed`` are the newest finished tasks with a most frequent answer. They and the agreement are for those who
-    may see answers; others get neither. ``attention`` is for owners.
+    may see answers; others get neither. ``attention`` and ``unfit`` (None: there is nothing to say) are for owners.
     """
 
     row: ProjectOverview
     agreed: list[Values]
     attention: ProjectAttention | None
+    unfit: Unfit | None
 
 
 class ProjectOverviews:
-    """Reads it in two statements, and one more for owners."""
+    """Reads it in two statements, and one or two more for owners."""
 
-    def __init__(self, db: Database, finished_tasks: FinishedTasks, settings: SettingsOverview) -> None:
-        self._db, self._finished_tasks, self._settings = db, finished_tasks, settings
+    def __init__(
+        self, db: Database, finished_tasks: FinishedTasks, settings: SettingsOverview, fields: AnswerFields
+    ) -> None:
+        self._db, self._finished_tasks, self._settings, self._fields = db, finished_tasks, settings, fields
 
     async def of(self, row: ProjectPage, who: Requester) -> Overview:
         """What there is to tell of a project to the requester, for whom this is its row of ``Projects.page``."""
         found = await overview.overview(self._db, row["id"], HERE_MINUTES, _LEADERS)
         attention = await self._settings.attention(row, who) if row["roles"] & OWNERS else None
+        unfit = await self._fields.unfit(row, who) if row["roles"] & OWNERS else None
         if not self._finished_tasks.may_see(row):
-            return Overview({**found, "n_agreement": 0, "agreement": None}, [], attention)
+            return Overview({**found, "n_agreement": 0, "agreement": None}, [], attention, unfit)
         agreed = await self._finished_tasks.agreed(row, _AGREED) if row["n_completed_tasks"] else []
-        return Overview(found, agreed, attention)
+        return Overview(found, agreed, attention, unfit)

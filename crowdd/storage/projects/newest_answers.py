@@ -19,13 +19,13 @@ class NewestAnswer(TypedDict):
     info: Json
 
 
-async def newest(db: Database, project_id: int) -> list[NewestAnswer]:
-    """The newest answers, the newest first: at most MAX_ANSWERS, and so many as have 1 MB."""
+async def newest(db: Database, project_id: int, maximum: int = MAX_ANSWERS) -> list[NewestAnswer]:
+    """The newest answers, the newest first: at most so many, and so many as have 1 MB."""
     return await fetch_rows(
         db,
         NewestAnswer,
         "SELECT id, task_id, info FROM (SELECT id, task_id, info, sum(pg_column_size(info)) OVER (ORDER BY id DESC) AS size FROM ("
         "SELECT id, task_id, info FROM task_run WHERE project_id = %(id)s ORDER BY id DESC LIMIT %(maximum)s) r) r"
         " WHERE size <= %(bytes)s ORDER BY id DESC",
-        {"id": project_id, "maximum": MAX_ANSWERS, "bytes": _MAX_BYTES},
+        {"id": project_id, "maximum": maximum, "bytes": _MAX_BYTES},
     )

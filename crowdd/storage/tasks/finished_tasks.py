@@ -121,6 +121,7 @@ async def summaries(db: Database, project_id: int, maximum: int, fields: int) ->
                    (sum(agreement) / nullif(sum(several), 0) / 1e9)::float8 AS agreement, coalesce(sum(unanimous), 0)::int AS unanimous,
                    ARRAY[coalesce(sum(several - half), 0), coalesce(sum(half - most), 0), coalesce(sum(most - unanimous), 0), coalesce(sum(unanimous), 0)]::int[] AS bands,
                    coalesce(sum(tasks) FILTER (WHERE kind = 'tied'), 0)::int AS tied, coalesce(sum(tasks) FILTER (WHERE kind = 'none'), 0)::int AS unanswered,
+                   coalesce(sum(tasks) FILTER (WHERE kind = 'pending'), 0)::int AS pending,
                    CASE WHEN coalesce(sum(tasks) FILTER (WHERE kind = 'other'), 0) = 0 THEN count(*) FILTER (WHERE kind = 'value' AND tasks > 0) END AS kinds,
                    (coalesce(sum(tasks) FILTER (WHERE kind IN ('value', 'other')), 0) - coalesce((SELECT sum(tasks) FROM top WHERE field = n), 0))::int AS others
               FROM o WHERE field = n) a

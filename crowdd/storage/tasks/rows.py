@@ -211,7 +211,7 @@ class ResultSummary(TypedDict):
     those of them with an agreement of 0, 0.5, 0.75 and 1 at least. ``tied`` have no most frequent value, ``unanswered`` none
     that could be compared. ``kinds`` is how
     many different values won, None for more than are counted by themselves; ``outcomes`` are the most frequent of them, and
-    ``others`` tasks have another one. ``due``: some are still to be compared.
+    ``others`` tasks have another one. ``pending`` are still to be compared; ``due``: older ones are compared again.
     """
 
     tasks: int
@@ -222,6 +222,7 @@ class ResultSummary(TypedDict):
     bands: list[int]
     tied: int
     unanswered: int
+    pending: int
     kinds: int | None
     others: int
     outcomes: list[Outcome]

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import pytest_twisted
 from support.checks.shows import shows
+from support.until import until
 
 FIELDS = [
     {"name": "species", "at": "/species", "type": "label", "choices": ["fox", "owl", None], "unsure": None},
@@ -46,7 +47,18 @@ async def answered(served: Any, fields: Any = FIELDS) -> tuple[Any, Any]:
             task = (await person.get(f"/api/{project['id']}/newtask")).json()
             body = {"project_id": project["id"], "task_id": task["id"], "info": said[nth]}
             assert (await person.post("/api/taskrun", json=body)).status == 200
+    await compared(served)
     return owner, project
+
+
+async def compared(served: Any) -> None:
+    """Waits until nothing is to be compared any more."""
+    sql = "SELECT NOT EXISTS (SELECT FROM comparison_due) AND NOT EXISTS (SELECT FROM agreement_due) AS done"
+
+    async def done() -> bool:
+        return bool((await served.database.fetch(sql))[0]["done"])
+
+    await until(done)
 
 
 @shows("result-consensus")
@@ -68,6 +80,7 @@ async def test_a_result_says_what_its_answers_say_by_field(served):
     task = (await more.get(f"/api/{project['id']}/newtask")).json()
     body = {"project_id": project["id"], "task_id": task["id"], "info": {"species": "fox", "note": "Two "}}
     assert (await more.post("/api/taskrun", json=body)).status == 200
+    await compared(served)
     now = {row["task_id"]: row for row in (await stranger.get("/api/result?all=1")).json()}[project["tasks"][0]]
     assert now["consensus"]["species"]["confidence"] == 0.75
     assert now["consensus"]["note"] == {"value": "Two ", "answers": 1, "agreement": None, "confidence": 1}
@@ -111,18 +124,24 @@ async def test_files_of_results_have_columns_for_each_field(served):
             assert (float(told) if told else None) == one["agreement"]
 
 
-@shows("webhook-consensus")
+@shows("webhook-consensus", "result-compared")
 @pytest_twisted.ensureDeferred
 async def test_events_say_what_the_answers_say_if_it_is_short(served):
     _, project = await answered(served)
-    sql = "SELECT data->'consensus' AS said FROM event WHERE kind = 'task_completed' ORDER BY id"
-    assert [row["said"] for row in await served.database.fetch(sql)] == [FIRST, SECOND]
+    sql = "SELECT data->'consensus' AS said FROM event WHERE kind = %(kind)s ORDER BY task_id"
+    said = [row["said"] for row in await served.database.fetch(sql, {"kind": "task_completed"})]
+    assert said == [{**FIRST, "note": None}, {**SECOND, "note": None}], "texts are compared later"
+    said = [row["said"] for row in await served.database.fetch(sql, {"kind": "result_compared"})]
+    assert said == [FIRST, SECOND]
     long = "x" * 1990
     await served.database.execute(f'UPDATE task_run SET info = info || \'{{"note": "{long}"}}\'')
     task = project["tasks"][0]
     await served.database.execute(f"SELECT complete(l, false, clock()) FROM task_ledger l WHERE task_id = {task}")
+    await compared(served)
     (row,) = await served.database.fetch("SELECT data FROM event WHERE kind = 'result_updated'")
-    assert "consensus" not in row["data"] and "user_ids" in row["data"]
+    assert row["data"]["consensus"]["note"] is None and "user_ids" in row["data"]
+    rows = await served.database.fetch("SELECT data FROM event WHERE kind = 'result_compared' ORDER BY id")
+    assert [row["data"].keys() for row in rows[2:]] == [set()], "too long for an event"
 
 
 @shows("page-results-fields", "page-tasks-fields")

@@ -92,7 +92,7 @@ def test_a_thousand_answers_and_values_lose_nothing():
 
 def summary(**other: Any) -> ResultSummary:
     figures: ResultSummary = {
-        "tasks": 40, "answers": 120, "several": 30, "agreement": 0.83, "unanimous": 9, "bands": [0, 0, 21, 9], "tied": 4, "unanswered": 0, "kinds": 3,
+        "tasks": 40, "answers": 120, "several": 30, "agreement": 0.83, "unanimous": 9, "bands": [0, 0, 21, 9], "tied": 4, "unanswered": 0, "pending": 0, "kinds": 3,
         "others": 0, "outcomes": [], "due": False,
     }  # fmt: skip
     return {**figures, **other}  # type: ignore[typeddict-item]

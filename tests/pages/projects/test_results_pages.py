@@ -64,7 +64,7 @@ async def test_the_figures_are_those_of_the_answers(served, filled):
     outcomes = page["summary"].pop("outcomes")
     assert page["summary"].pop("agreement") == pytest.approx(sum(shares) / 6)
     assert page["summary"] == {
-        "tasks": 6, "answers": 18, "several": 6, "unanimous": 2, "bands": [4, 0, 0, 2], "tied": 1, "unanswered": 0, "kinds": 4, "others": 0,
+        "tasks": 6, "answers": 18, "several": 6, "unanimous": 2, "bands": [4, 0, 0, 2], "tied": 1, "unanswered": 0, "pending": 0, "kinds": 4, "others": 0,
         "due": False,
     }  # fmt: skip
     assert [(one["answer"], one["n"]) for one in outcomes[:1]] == [("fox", 2)]

@@ -625,12 +625,42 @@ def _field_guide_cases(at: str) -> Iterator[Case]:
 
 CONSENSUS: Context = {
     "name": "species", "type": "label", "value": "Pine marten", "won": True, "short": True, "answers": 5, "agreement": 0.6, "confidence": 0.8,
+    "pending": False,
 }  # fmt: skip
 FIELD_CONSENSUS = [
     CONSENSUS | {"name": "How often: <b>never</b>", "type": "labels", "value": []},
     CONSENSUS | {"name": "count", "type": "number", "value": 3.5, "agreement": None, "answers": 1},
     CONSENSUS | {"name": "note", "type": "text", "value": None, "short": False},
     CONSENSUS | {"name": "sex", "value": None, "short": False, "won": False, "confidence": None},
+    CONSENSUS | {"name": "line", "type": "text", "value": "Fifty <b>two</b>", "confidence": 0.93},
+    CONSENSUS
+    | {
+        "name": "boxes",
+        "type": "boxes",
+        "value": [{"x": 40, "y": 30, "width": 120, "height": 90, "label": "<i>fox</i>"}],
+    },
+    CONSENSUS | {"name": "spots", "type": "points", "value": [{"x": 20, "y": 30}, {"x": 60, "y": 70}]},
+    CONSENSUS | {"name": "lake", "type": "polygon", "value": [[10, 10], [150, 20], [90, 120]]},
+    CONSENSUS
+    | {
+        "name": "names",
+        "type": "spans",
+        "value": [{"start": 4, "end": 8}],
+        "passages": [["At ", False], ["<b>", True], [" he", False]],
+    },
+    CONSENSUS | {"name": "verbs", "type": "spans", "value": [{"start": 4, "end": 8}]},
+    CONSENSUS
+    | {
+        "name": "later",
+        "type": "boxes",
+        "value": None,
+        "won": False,
+        "short": False,
+        "answers": 0,
+        "agreement": None,
+        "confidence": None,
+        "pending": True,
+    },
     CONSENSUS | {"name": "age", "value": None, "short": False, "won": False, "answers": 0, "agreement": None},
 ]
 
@@ -649,6 +679,7 @@ def _field(name: str, type_: str, outcomes: list[tuple[object, int]], **more: in
         "bands": [n - n // 2, 0, 0, n // 2],
         "tied": 0,
         "unanswered": 0,
+        "pending": 0,
         "kinds": len(outcomes),
         "others": 0,
         "due": False,
@@ -706,6 +737,7 @@ def _result_cases(at: str) -> Iterator[Case]:
         "bands": [19, 800, 1300, 2000],
         "tied": 7,
         "unanswered": 3,
+        "pending": 2,
         "kinds": 14,
         "others": 7,
         "due": False,
@@ -749,7 +781,7 @@ def _result_cases(at: str) -> Iterator[Case]:
         "paused": False,
     }
     page |= {"title": Word("Results"), "project": PUBLIC, "summary": summary, "outcomes": outcomes, "chosen": chosen}
-    page |= {"fields": []}
+    page |= {"fields": [], "alpha": []}
     fields = [
         summary
         | {
@@ -761,9 +793,14 @@ def _result_cases(at: str) -> Iterator[Case]:
         _field("count", "number", [(7, 3), (1, 30), (2.5, 11)], unanswered=8),
         _field("note", "text", [], unanswered=50),
         _field("sex", "label", [], tasks=0),
+        _field("boxes", "boxes", [], pending=3, tasks=0),
+    ]
+    alpha = [
+        {"name": name, "type": "label", "alpha": found, "tasks": 4119, "answers": 41_000}
+        for name, found in (("species", 0.8214), ("<b>often</b>", 0.7), ("count", -0.1), ("note", None))
     ]
     by_field = [CONSENSUS | {"name": "species"}, *FIELD_CONSENSUS]
-    several = {"fields": fields, "rows": [row | {"fields": by_field} for row in (one, one | second)]}
+    several = {"fields": fields, "alpha": alpha, "rows": [row | {"fields": by_field} for row in (one, one | second)]}
     filtered = chosen | {
         "answer": '"Heron"',
         "max_agreement": "50",
@@ -779,6 +816,7 @@ def _result_cases(at: str) -> Iterator[Case]:
         "with a map and a timeline": drawn,
         "several questions": several,
         "further": {"first": False, "next": None, "contributors": None},
+        "marks": {"fields": fields[-1:], "rows": [one | {"fields": by_field[5:8]}, one | {"fields": by_field[-3:]}]},
         "filtered": {"chosen": filtered, "summary": summary | {"due": True, "kinds": None}},
         "none fits": {"chosen": filtered, "rows": [], "next": None},
         "one answer each": alone,
@@ -798,12 +836,23 @@ def _project_cases() -> Iterator[Case]:
     told = {"overview": OVERVIEW, "agreed": AGREED}
     spoken = PUBLIC | {"info": PUBLIC["info"] | {"language": "de"}}
     yield Case(page, "visitor", frame(path=at) | PAGE_KEYS | told | {"project": spoken})
-    yield Case(page, "owner", frame(ILSE, at) | PAGE_KEYS | told | {"project": OWNED, "attention": UNWELL})
+    yield Case(
+        page,
+        "owner",
+        frame(ILSE, at)
+        | PAGE_KEYS
+        | told
+        | {"project": OWNED, "attention": UNWELL, "unfit": {"n": 12, "n_looked_at": 100}},
+    )
     yield Case(page, "finished", frame(path=at) | PAGE_KEYS | {"project": PUBLIC, "overall_progress": 100})
     waits = WELL | {"import_id": 4, "import_state": Word("pending"), "n_failed_deliveries": 3}
-    yield Case(page, "draft", frame(ILSE, at) | PAGE_KEYS | UNUSED | TRY | {"project": DRAFT, "attention": waits})
+    yield Case(
+        page,
+        "draft",
+        frame(ILSE, at) | PAGE_KEYS | UNUSED | TRY | {"project": DRAFT, "attention": waits, "unfit": None},
+    )
     failing = WELL | {"webhook_failing": True}
-    yield Case(page, "ready", frame(ILSE, at) | PAGE_KEYS | {"project": READY, "attention": failing})
+    yield Case(page, "ready", frame(ILSE, at) | PAGE_KEYS | {"project": READY, "attention": failing, "unfit": None})
     yield Case(page, "paused, owner", frame(ILSE, at) | PAGE_KEYS | {"project": READY, "paused": True})
     closed = PUBLIC | {"published": False}
     yield Case(page, "paused", frame(path=at) | PAGE_KEYS | {"project": closed, "paused": True})

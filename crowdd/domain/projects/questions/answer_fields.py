@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 import attrs
@@ -20,6 +21,9 @@ from crowdd.storage.projects.rows import ProjectPage
 from crowdd.values import Values
 
 MAX_EXAMPLES: Final = 3
+UNFIT_LOOKED_AT: Final = 100
+_MIN_LOOKED_AT: Final = 20  # of fewer answers a single one would be a notice
+_MAX_UNFIT: Final = 0.05
 
 
 @attrs.frozen
@@ -44,6 +48,14 @@ class AnswerOverview:
     from_questions: bool
 
 
+@attrs.frozen
+class Unfit:
+    """So many of the newest ``n_looked_at`` answers do not fit the field that decides."""
+
+    n: int
+    n_looked_at: int
+
+
 class AnswerFields:
     """What the answers to the tasks of a project are, for its owners."""
 
@@ -63,6 +75,19 @@ class AnswerFields:
             suggestions=[one for one in found if answers.parts(one.at) not in places],
             from_questions=row["info"].get(QUESTIONS) is not None,
         )
+
+    async def unfit(self, row: ProjectPage, who: Requester) -> Unfit | None:
+        """For owners: more than 5 % of the newest 100 answers do not fit the first field.
+
+        None: fewer do not, or there are fewer than 20 answers.
+        Questions may be left out, so an answer to questions without a value is no sign of a fault.
+        """
+        rights.require(who, row["roles"], OWNERS)
+        declared = answers.declared(row["info"])[:1]
+        if not declared:
+            return None
+        newest = await newest_answers.newest(self._db, row["id"], UNFIT_LOOKED_AT)
+        return unfit(declared[0], [each["info"] for each in newest], optional=row["info"].get(QUESTIONS) is not None)
 
     async def save(self, row: ProjectPage, fields: Any, who: Requester) -> None:
         """Declares fields in the place of those that are declared; none: []. Raises InvalidValueError."""
@@ -84,6 +109,14 @@ def declarations(info: Values) -> list[Values]:
     if found is None or answers.validate(found):
         return []
     return [found] if isinstance(found, dict) else found
+
+
+def unfit(field: AnswerField, infos: Sequence[object], *, optional: bool) -> Unfit | None:
+    """Whether more than 5 % do not fit; ``optional``: those without a value do not count."""
+    looked_at = [info for info in infos if not optional or answers.value_at(info, field.path) is not answers.MISSING]
+    n = sum(not answers.fits(field, info) for info in looked_at)
+    too_many = len(looked_at) >= _MIN_LOOKED_AT and n > _MAX_UNFIT * len(looked_at)
+    return Unfit(n, len(looked_at)) if too_many else None
 
 
 def _first(field: Values, others: list[Values]) -> list[Values]:

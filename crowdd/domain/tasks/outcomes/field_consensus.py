@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypedDict
+from typing import Final, TypedDict
 
 from crowdd.kinds.answers import AnswerField
 from crowdd.storage.tasks.rows import ResultSummary, Said
@@ -14,7 +14,7 @@ class FieldConsensus(TypedDict):
     """A field with what the answers to a task say there.
 
     ``won``: they have a consensus; ``short``: its ``value`` is kept. ``answers`` were compared; with fewer than two of
-    them ``agreement`` is None.
+    them ``agreement`` is None. ``pending``: they are still to be compared.
     """
 
     name: str
@@ -25,6 +25,7 @@ class FieldConsensus(TypedDict):
     answers: int
     agreement: float | None
     confidence: float | None
+    pending: bool
 
 
 class FieldSummary(ResultSummary):
@@ -35,17 +36,19 @@ class FieldSummary(ResultSummary):
 
 
 def by_field(fields: Sequence[AnswerField], said: Said) -> list[FieldConsensus]:
-    """Of one task, in the order of the fields. Those that are still to be compared are left out."""
-    if said["n_compared"] is None:
-        return []
+    """Of one task, in the order of the fields."""
     first: Values = {"value": said["consensus"]} if said["short"] else {}
     first |= {"hash": 0 if said["won"] else None, "answers": said["n_compared"]}
     first |= {"agreement": said["agreement"], "confidence": said["confidence"]}
-    found = [first, *(said["further"] or [])]
-    return [_consensus(field, one) for field, one in zip(fields, found, strict=False) if one is not None]
+    found = [None if said["n_compared"] is None else first, *(said["further"] or [])]
+    return [_consensus(field, one) for field, one in zip(fields, found, strict=False)]
 
 
-def _consensus(field: AnswerField, one: Values) -> FieldConsensus:
+_PENDING: Final[Values] = {"hash": None, "answers": 0, "agreement": None, "confidence": None}
+
+
+def _consensus(field: AnswerField, known: Values | None) -> FieldConsensus:
+    one = _PENDING if known is None else known
     return {
         "name": field.name,
         "type": field.type,
@@ -55,6 +58,7 @@ def _consensus(field: AnswerField, one: Values) -> FieldConsensus:
         "answers": one["answers"],
         "agreement": one["agreement"] if one["answers"] > 1 else None,
         "confidence": one["confidence"],
+        "pending": known is None,
     }
 
 

@@ -7,6 +7,7 @@ from urllib.parse import quote
 
 from crowdd.domain.core.text.rendered_text import Laid
 from crowdd.domain.projects.projects import Projects, draft_key
+from crowdd.domain.projects.questions.answer_fields import Unfit
 from crowdd.domain.tasks.project_overview import ProjectOverviews
 from crowdd.http.auth.cookies import Cookies
 from crowdd.http.pages.project.presenters import result_rows
@@ -25,7 +26,7 @@ TRY_SECONDS = 30 * 86400
 class OverviewPrivate(ProjectPrivate):
     """``overview`` has what the page tells of the project, ``agreed`` finished tasks that volunteers agreed on.
 
-    ``attention`` is for owners. Programs get none of these.
+    ``attention`` and ``unfit`` are for owners. Programs get none of these.
     """
 
     posts: list[Values]
@@ -33,6 +34,7 @@ class OverviewPrivate(ProjectPrivate):
     overview: ProjectOverview
     agreed: list[Values]
     attention: ProjectAttention | None
+    unfit: Unfit | None
 
 
 class OverviewPages:
@@ -68,5 +70,6 @@ class OverviewPages:
             overview=told.row,
             agreed=[result_rows.shown(task, asked) for task in told.agreed],
             attention=told.attention,
+            unfit=told.unfit,
         )
         return Page("project/index.html", context.public, private)

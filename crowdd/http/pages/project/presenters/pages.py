@@ -9,6 +9,7 @@ from crowdd.domain.core.text.rendered_text import Laid
 from crowdd.domain.projects.projects import Projects
 from crowdd.domain.tasks.contributions import Contributions
 from crowdd.domain.tasks.finished_tasks import FinishedTasks
+from crowdd.domain.tasks.outcomes.alpha import Alpha
 from crowdd.domain.tasks.outcomes.field_consensus import FieldSummary
 from crowdd.domain.tasks.outcomes.result_charts import Charts
 from crowdd.errors import AnonymousError, NotFoundError
@@ -65,12 +66,13 @@ class MissingPrivate(ProjectPrivate):
 class ResultsPublic(PresenterPublic):
     """For those who may see results: all results together, a page of them, and the place of the next page.
 
-    ``fields`` has the same as ``summary`` for each declared answer field. ``charts`` are on the first page without
-    filters, where tasks have a place or a date.
+    ``fields`` has the same as ``summary`` for each declared answer field, and ``alpha`` Krippendorff's alpha of each.
+    ``charts`` are on the first page without filters, where tasks have a place or a date.
     """
 
     summary: ResultSummary
     fields: list[FieldSummary]
+    alpha: list[Alpha]
     charts: Charts | None
     rows: list[Values]
     next: int | None
@@ -160,7 +162,13 @@ class PresentingPages:
         private["drawn"] = drawings(charts) if charts else None
         rows = [result_rows.public(task) for task in private["rows"]]
         shown = ResultsPublic(
-            **public, summary=together.summary, fields=together.fields, charts=charts, rows=rows, next=found.next
+            **public,
+            summary=together.summary,
+            fields=together.fields,
+            alpha=together.alpha,
+            charts=charts,
+            rows=rows,
+            next=found.next,
         )
         return Page("project/presenter.html", shown, private, drawn_as="project/results.html")
 

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TypedDict
+from typing import Final, TypedDict
 from urllib.parse import urlencode
 
 import attrs
 import orjson
 
 from crowdd.domain.tasks.finished_tasks import chosen
+from crowdd.domain.tasks.outcomes.field_consensus import FieldConsensus
 from crowdd.http import queries, starters
 from crowdd.http.starters import Asked
 from crowdd.storage.tasks.finished_tasks import Chosen
 from crowdd.storage.tasks.rows import Outcome
 from crowdd.values import Values
 
+_AROUND: Final = 60  # characters that are shown before and after a marked part
 FILTERS = ("answer", "min_agreement", "max_agreement", "orderby")
 
 
@@ -83,12 +85,36 @@ def shown(task: Values, asked: Asked) -> Values:
     picture = _text(info, asked.get("picture", ""))
     pictures = [picture] if picture else [value for value in info.values() if isinstance(value, str)]
     rest = {name: value for name, value in task.items() if name != "task_info"}
-    return {**rest, "title": title, "pictures": pictures}
+    fields = [_marked(field, _text(info, asked.get("text", "")) or _text(info, "text")) for field in task["fields"]]
+    return {**rest, "fields": fields, "title": title, "pictures": pictures}
+
+
+def _marked(field: FieldConsensus, text: str) -> Values:
+    """A field of marked parts with the ``passages`` of the text: pairs of a text and whether it is marked."""
+    if field["type"] != "spans" or not text or not isinstance(field["value"], list):
+        return {**field}
+    passages, at = list[tuple[str, bool]](), 0
+    for span in sorted(field["value"], key=lambda span: span["start"]):
+        start, end = (min(len(text), max(at, int(span[edge]))) for edge in ("start", "end"))
+        passages += [(text[at:start], False), (text[start:end], True)]
+        at = end
+    passages.append((text[at:], False))
+    return {**field, "passages": [passage for passage in _cut(passages) if passage[0]]}
+
+
+def _cut(passages: list[tuple[str, bool]]) -> list[tuple[str, bool]]:
+    """The passages, of which those without marks are shortened."""
+    return [(text if marked else _middle(text), marked) for text, marked in passages]
+
+
+def _middle(text: str) -> str:
+    return text if len(text) <= 2 * _AROUND else f"{text[:_AROUND]} … {text[-_AROUND:]}"
 
 
 def public(task: Values) -> Values:
-    """A shown task for programs: without the values among which its picture is looked for."""
-    return {name: value for name, value in task.items() if name != "pictures"}
+    """A shown task for programs: without the values among which its picture is looked for, and without its text."""
+    fields = [{name: value for name, value in field.items() if name != "passages"} for field in task["fields"]]
+    return {name: value for name, value in task.items() if name != "pictures"} | {"fields": fields}
 
 
 def asked_by(info: Values) -> Asked:
@@ -102,8 +128,11 @@ def asked_by(info: Values) -> Asked:
 def _columns(questions: Values) -> Asked:
     """The columns with the picture and the caption of the first picture that questions show."""
     media = (medium for step in questions["steps"] for medium in step.get("media", []))
-    first: Values = next((medium for medium in media if medium["type"] == "picture"), {})
-    columns = {"picture": first.get("source"), "caption": first.get("description")}
+    of_type: dict[str, Values] = {}
+    for medium in media:
+        of_type.setdefault(medium["type"], medium)
+    first, text = of_type.get("picture") or of_type.get("zoom_picture") or {}, of_type.get("text") or {}
+    columns = {"picture": first.get("source"), "caption": first.get("description"), "text": text.get("source")}
     return {name: each["column"] for name, each in columns.items() if isinstance(each, dict) and "column" in each}
 
 

@@ -1,0 +1,115 @@
+"""Texts and marks on the way from answers to results, pages, page and the agreement of a project."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import pytest_twisted
+from support.checks.shows import shows
+from support.until import until
+
+FIELDS = [
+    {"name": "line", "at": "/line", "type": "text"},
+    {"name": "boxes", "at": "/boxes", "type": "boxes"},
+    {"name": "kind", "at": "/kind", "type": "label", "choices": ["fox", "owl"]},
+    {"name": "names", "at": "/names", "type": "spans"},
+]
+
+
+def box(x: float) -> dict[str, float]:
+    return {"x": x, "y": 0, "width": 100, "height": 50}
+
+
+ANSWERS = [
+    {"line": "the old barn", "boxes": [box(0)], "kind": "fox", "names": [{"start": 4, "end": 7}]},
+    {"line": "The old  barn", "boxes": [box(2), box(500)], "kind": "fox", "names": [{"start": 4, "end": 7}]},
+    {"line": "the odd barn", "boxes": [box(1)], "kind": "owl", "names": []},
+]
+
+
+async def answered(served: Any) -> tuple[Any, Any]:
+    """A project with two tasks that three people have answered."""
+    owner = await served.person("owner")
+    info = {"text": "the old barn <b>", "picture": "/uploads/project-8/0123.png"}
+    project = await served.project(owner, tasks=2, published=True, n_answers=3, info=info)
+    changed = await owner.put(
+        f"/api/project/{project['id']}", json={"info": {"task_presenter": "<p>?</p>", "answers": FIELDS}}
+    )
+    assert changed.status == 200, changed.text
+    for nth, answer in enumerate(ANSWERS):
+        person = await served.person(f"person{nth}")
+        for _ in project["tasks"]:
+            task = (await person.get(f"/api/{project['id']}/newtask")).json()
+            body = {"project_id": project["id"], "task_id": task["id"], "info": answer}
+            assert (await person.post("/api/taskrun", json=body)).status == 200
+    return owner, project
+
+
+@shows("result-compared", "project-agreement")
+@pytest_twisted.ensureDeferred
+async def test_a_result_is_compared_soon_after_the_task_is_complete(served: Any) -> None:
+    owner, project = await answered(served)
+    at = f"/project/{project['short_name']}/results"
+
+    found = (await owner.get(f"/api/result?project_id={project['id']}")).json()
+    assert [one["consensus"]["kind"]["value"] for one in found] == ["fox", "fox"], "known at once"
+    due = "SELECT FROM comparison_due UNION ALL SELECT FROM agreement_due"
+
+    async def compared() -> bool:
+        return not (await served.database.fetch(f"SELECT 1 WHERE EXISTS ({due})"))
+
+    await until(compared)
+    result, other = (await owner.get(f"/api/result?project_id={project['id']}")).json()
+    said = result["consensus"]
+    assert (said["line"]["value"], said["line"]["answers"]) == ("the old barn", 3)
+    assert said["line"]["confidence"] == pytest.approx(1 - 1 / 36, abs=1e-6)
+    assert said["boxes"]["value"] == [box(1)] and said["boxes"]["confidence"] == 1
+    assert said["names"]["value"] == [{"start": 4, "end": 7}] and other["consensus"] == said
+    page = (await owner.page(at)).json()
+    assert page["summary"]["pending"] == 0
+
+    async def measured() -> Any:
+        found = (await owner.get(f"/api/project/{project['id']}/agreement")).json()
+        return found if all(one["alpha"] is not None for one in found) else None
+
+    alpha = await until(measured)
+    page = (await owner.page(at)).json()
+    assert [one["name"] for one in alpha] == ["line", "boxes", "kind", "names"] and page["alpha"] == alpha
+    assert alpha[2] == {
+        "name": "kind",
+        "type": "label",
+        "alpha": pytest.approx(1 - (4 / 6) / (16 / 30)),
+        "tasks": 2,
+        "answers": 6,
+    }
+    html = await owner.get(at, headers={"Accept": "text/html"})
+    for shown in ("the <mark>old</mark> barn &lt;b&gt;", "Not reliable", "1 box", "data-marks"):
+        assert shown in html.text, shown
+    assert "passages" not in page["rows"][0]["fields"][3]
+    listed = (await served.client().get(f"/api/project/{project['id']}/agreement")).json()
+    assert listed == alpha, "results are public"
+    assert (await served.client().get("/api/project/999/agreement")).status == 404
+    await owner.put(f"/api/project/{project['id']}", json={"zip_download": False})
+    assert (await served.client().get(f"/api/project/{project['id']}/agreement")).status in (401, 403)
+
+
+@pytest_twisted.ensureDeferred
+async def test_owners_are_told_of_answers_that_do_not_fit(served: Any) -> None:
+    owner = await served.person("owner")
+    project = await served.project(owner, tasks=20, published=True, n_answers=1)
+    at = f"/project/{project['short_name']}/"
+    person = await served.person("person")
+    for nth in range(20):
+        task = (await person.get(f"/api/{project['id']}/newtask")).json()
+        body = {"project_id": project["id"], "task_id": task["id"], "info": {"kind": "fox" if nth > 1 else "bear"}}
+        assert (await person.post("/api/taskrun", json=body)).status == 200
+    info = (await owner.get(f"/api/project/{project['id']}")).json()["info"]
+    field = {"name": "kind", "at": "/kind", "type": "label", "choices": ["fox"]}
+    for choices, told in ((["fox"], True), (["fox", "bear"], False)):
+        await owner.put(
+            f"/api/project/{project['id']}", json={"info": {**info, "answers": [{**field, "choices": choices}]}}
+        )
+        html = (await owner.get(at, headers={"Accept": "text/html"})).text
+        assert ("2 of the newest 20 answers do not fit the answer field." in html) is told
+        assert "do not fit" not in (await person.get(at, headers={"Accept": "text/html"})).text
