@@ -8,7 +8,6 @@ import select
 import shutil
 import signal
 import subprocess
-import sys
 import time
 import weakref
 from collections.abc import Mapping
@@ -18,8 +17,9 @@ from typing import Any, Final
 import attrs
 import orjson
 
+from crowdd.concurrency.child_process import command, environment
+
 _PROGRAM: Final = "crowdd.domain.media.preparation.program"
-_ENVIRONMENT: Final = ("PATH", "LD_LIBRARY_PATH", "PYTHONPATH", "PYTHONDONTWRITEBYTECODE", "TZ")
 _GRACE_SECONDS: Final = 30.0  # within which it ends the one that it has forked
 _TRIES: Final = 2  # it may end, because it had nothing to do, just when a file comes
 
@@ -73,13 +73,13 @@ class Helper:
             self.end()
         if self._process is None:
             self._process = subprocess.Popen(  # noqa: S603
-                [*_quietly(), sys.executable, "-P", "-m", _PROGRAM],
+                [*_quietly(), *command(_PROGRAM)],
                 bufsize=0,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
                 start_new_session=True,  # a Ctrl-C in a terminal is for the server
-                env={name: os.environ[name] for name in _ENVIRONMENT if name in os.environ},
+                env=environment(),
             )
             self._finalizer = weakref.finalize(self, _end, self._process)
         return self._process
