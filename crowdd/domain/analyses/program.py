@@ -62,7 +62,7 @@ def limit() -> None:
 def main(arguments: list[str]) -> int:
     """Analyses the answers of the file that the arguments name."""
     limit()
-    Thread(target=_end_with_server, daemon=True).start()
+    watch_server()
     answers, findings, options = Path(arguments[0]), Path(arguments[1]), orjson.loads(arguments[2])
     with findings.open("wb") as out:
         try:
@@ -73,8 +73,12 @@ def main(arguments: list[str]) -> int:
     return 0
 
 
+def watch_server() -> None:
+    """Has this process end when the server dies, which holds the other end of its standard input."""
+    Thread(target=_end_with_server, daemon=True).start()
+
+
 def _end_with_server() -> None:
-    """The server holds the other end of the standard input open as long as it lives."""
     os.read(sys.stdin.fileno(), 1)
     os._exit(1)
 
