@@ -17,7 +17,7 @@ from crowdd.storage.analyses import analyses, answers, outcomes
 from crowdd.storage.analyses.rows import AnalysisRow, TaskEstimate, VolunteerEstimate
 from crowdd.storage.core.keyset import Keyset, KeysetPage
 from crowdd.storage.database import Database, Transactions
-from crowdd.values import Json, JsonObject
+from crowdd.values import Json, JsonObject, Values
 
 HANDLER: Final = "analyse"
 MAX_KEPT: Final = 20
@@ -50,7 +50,7 @@ class Advice(TypedDict):
 
 
 class Analyses:
-    """All take the requester and the id of the project, and raise NotFoundError, AnonymousError or ForbiddenError."""
+    """Those that take the requester raise NotFoundError, AnonymousError or ForbiddenError."""
 
     def __init__(self, db: Transactions, queue: Queue, changes: Changes, runner: AnalysisRunner) -> None:
         self._db, self._queue, self._changes, self.runner = db, queue, changes, runner
@@ -68,13 +68,12 @@ class Analyses:
             raise NotFoundError(NOT_FOUND, hint=f"The project has no analysis {analysis_id}.")
         return row
 
-    async def advice(self, who: Requester, project_id: int) -> Advice:
-        """Which methods there are, and which one suits the answers of the project."""
-        await self._changes.require(self._db, who, project_id)
+    async def advice(self, project_id: int, info: Values) -> Advice:
+        """Which methods there are, and which one suits the answers of a project with this ``info``."""
         median = await answers.median_of_volunteers(self._db, project_id)
         n_choices, refusal = 0, ""
         try:
-            question = question_of(await analyses.info_of_project(self._db, project_id) or {})
+            question = question_of(info)
             n_choices = len(question.choices or ())
         except InvalidValueError as error:
             refusal = error.args[0]
@@ -108,20 +107,14 @@ class Analyses:
         await analyses.delete(self._db, project_id, analysis_id)
         await outcomes.clear(self._db, project_id, analysis_id)  # what was being stored meanwhile
 
-    async def tasks(
-        self, who: Requester, project_id: int, analysis_id: int, place: Keyset, *, different: bool = False
-    ) -> KeysetPage[TaskFinding]:
-        """A page of its tasks by their ids. ``different``: only those whose result was another one."""
-        row = await self.get(who, project_id, analysis_id)
-        found = await outcomes.tasks(self._db, project_id, analysis_id, place, different=different)
+    async def tasks(self, row: AnalysisRow, place: Keyset, *, different: bool = False) -> KeysetPage[TaskFinding]:
+        """A page of the tasks of an analysis by their ids. ``different``: only those whose result was another one."""
+        found = await outcomes.tasks(self._db, row["project_id"], row["id"], place, different=different)
         return KeysetPage([_finding(row, each) for each in found.rows], found.previous, found.next)
 
-    async def volunteers(
-        self, who: Requester, project_id: int, analysis_id: int, place: Keyset
-    ) -> KeysetPage[VolunteerEstimate]:
-        """A page of its volunteers by their accuracy."""
-        await self.get(who, project_id, analysis_id)
-        return await outcomes.volunteers(self._db, project_id, analysis_id, place)
+    async def volunteers(self, row: AnalysisRow, place: Keyset) -> KeysetPage[VolunteerEstimate]:
+        """A page of the volunteers of an analysis by their accuracy."""
+        return await outcomes.volunteers(self._db, row["project_id"], row["id"], place)
 
 
 def _asked(body: object) -> tuple[Method, str]:

@@ -27,7 +27,6 @@ class Method:
 
     name: str
     title: str
-    doc: str
     parameters: Mapping[str, float] = MappingProxyType({})
     libraries: tuple[str, ...] = _NUMBERS
     max_answers: int = _MAX_ANSWERS
@@ -58,20 +57,17 @@ METHODS: Final[Mapping[str, Method]] = MappingProxyType({
         Method(
             "one_coin",
             _("One coin"),
-            _("One accuracy for each volunteer. Works with few answers per volunteer."),
             {"right": 2, "wrong": 1, "rounds": 100, "tolerance": 1e-6},
         ),
         Method(
             "dawid_skene",
             _("Dawid-Skene"),
-            _("How often each volunteer mistakes which choice for which. Needs many answers per volunteer."),
             {"rounds": 100, "tolerance": 1e-5},
         ),
-        Method("majority", _("Majority"), _("Every answer has the same weight.")),
+        Method("majority", _("Majority")),
         Method(
             "mace",
             _("MACE"),
-            _("Each volunteer either knows the choice or follows a habit of their own."),
             {"rounds": 50},
             (*_NUMBERS, "crowdkit"),
             _MAX_OF_CROWD_KIT,
@@ -79,7 +75,6 @@ METHODS: Final[Mapping[str, Method]] = MappingProxyType({
         Method(
             "glad",
             _("GLAD"),
-            _("Volunteers have an ability, and tasks a difficulty. Slow."),
             {"rounds": 100, "tolerance": 1e-5},
             (*_NUMBERS, "crowdkit"),
             _MAX_OF_CROWD_KIT,

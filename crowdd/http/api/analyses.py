@@ -189,14 +189,13 @@ class AnalysesApi:
         after = queries.number(last, "last_id", 0) if last else None
         place = Keyset(_limit(incoming), descending=False, after=after)
         different = queries.flag(incoming.query.get("different", ""), "different")
-        ids = (checked_id(object_id), checked_id(analysis_id))
-        found = await self._analyses.tasks(incoming.who, *ids, place, different=different)
-        return JsonResponse(found.rows)
+        row = await self._analyses.get(incoming.who, checked_id(object_id), checked_id(analysis_id))
+        return JsonResponse((await self._analyses.tasks(row, place, different=different)).rows)
 
     async def volunteers(self, incoming: Incoming, object_id: int, analysis_id: int) -> Response:
         place = Keyset(_limit(incoming), "accuracy", descending=False, after=_code(incoming))
-        ids = (checked_id(object_id), checked_id(analysis_id))
-        return JsonResponse((await self._analyses.volunteers(incoming.who, *ids, place)).rows)
+        row = await self._analyses.get(incoming.who, checked_id(object_id), checked_id(analysis_id))
+        return JsonResponse((await self._analyses.volunteers(row, place)).rows)
 
 
 def _limit(incoming: Incoming) -> int:

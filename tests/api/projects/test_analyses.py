@@ -156,7 +156,9 @@ async def test_what_cannot_be_analysed_is_refused_with_a_sentence(served, ledger
     assert busy.status == 415 and "is running" in busy.json()["exception_msg"]
     await finish(served)
     (done,) = (await owner.get(at(project))).json()
-    assert done["error"] == "" and done["choices"] == ["fox", "owl", "cat"], "without declared choices they are numbered as they appear"
+    assert done["error"] == "" and done["choices"] == ["fox", "owl", "cat"], (
+        "without declared choices they are numbered as they appear"
+    )
     full = await owner.post(at(project), json={"method": "majority"})
     assert full.status == 415 and "at most 1" in full.json()["exception_msg"]
     assert (await owner.delete(at(project, done["id"]))).status == 204

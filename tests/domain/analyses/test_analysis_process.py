@@ -87,7 +87,7 @@ def test_a_process_says_why_it_refuses(tmp_path):
         analysed(tmp_path, choices=["cat"])
     with pytest.raises(InvalidValueError, match="too much memory or time"):
         analysed(tmp_path, parameters={})  # it fails
-    missing = METHODS["mace"].__class__("x", "MACE", "", libraries=("numpy", "not_installed_here"))
+    missing = METHODS["mace"].__class__("x", "MACE", libraries=("numpy", "not_installed_here"))
     with pytest.raises(InvalidValueError, match="MACE needs libraries that are not installed") as refusal:
         missing.require()
     assert refusal.value.hint == "Install crowdd[trust]."
