@@ -245,3 +245,38 @@ async def test_analyses_go_with_their_project(served, ledger, monkeypatch):
     assert swept["state"] == "done"
     for table in ("analysis", "analysis_task", "analysis_volunteer"):
         assert ledger.value(f"SELECT count(*) FROM {table}") == 0, table
+
+
+@shows("page-analyses")
+@pytest_twisted.ensureDeferred
+async def test_owners_start_and_read_analyses_on_pages(served, ledger):
+    owner, project = await answered(served, ledger)
+    here = "/project/birds/analyses"
+    page = (await owner.get(here)).json()
+    assert (page["suggested"], page["refusal"], page["items"]) == ("dawid_skene", "", []), (
+        "four answers each, two choices"
+    )
+    assert {each["name"]: each["installed"] for each in page["methods"]}["majority"]
+    started = (await owner.post(here, json={"method": "dawid_skene", "answers": "counted"})).json()
+    assert started["analysis"]["state"] == "waiting"
+    refused = (await owner.post(here, json={"method": "majority"})).json()
+    assert refused["status"] == "error" and "is running" in refused["flash"]
+    await finish(served)
+    one = f"{here}/{started['analysis']['id']}"
+    found = (await owner.get(f"{one}?all=1")).json()
+    assert found["analysis"]["state"] == "done" and len(found["tasks"]) == 4 and found["next"] is None
+    volunteers = (await owner.get(f"{one}/volunteers")).json()["volunteers"]
+    assert len(volunteers) == 3
+    table = (await owner.get(f"{one}/tasks.csv")).body.decode().splitlines()
+    assert table[0] == "task_id,value,confidence,probability_fox,probability_owl,consensus" and len(table) == 5
+    assert table[1].split(",")[:2] == [str(found["tasks"][0]["task_id"]), "fox"]
+    table = (await owner.get(f"{one}/volunteers.csv")).body.decode().splitlines()
+    assert table[0] == "volunteer,answers,accuracy,skill" and [row.split(",")[0] for row in table[1:]] == [
+        each["volunteer"] for each in volunteers
+    ]
+    other = await served.person("other")
+    for path in (here, one, f"{one}/volunteers", f"{one}/tasks.csv", f"{one}/volunteers.csv"):
+        assert (await other.get(path)).status == 403
+    assert (await other.post(f"{one}/delete", json={})).status == 403
+    await owner.post(f"{one}/delete", json={})
+    assert (await owner.get(one)).status == 404
