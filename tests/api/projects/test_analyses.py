@@ -45,6 +45,9 @@ async def finish(served: Any) -> list[Any]:
     while begun := await worker.take():
         for settled in begun:
             await settled
+    while worker._active:
+        for settled in [*worker._active.values()]:
+            await settled
     return await served.database.fetch("SELECT id, state, done, total, error FROM queue_item ORDER BY id")
 
 
@@ -56,6 +59,7 @@ def at(project: int, *parts: object) -> str:
 @pytest_twisted.ensureDeferred
 async def test_an_analysis_labels_tasks_and_measures_volunteers(served, ledger):
     owner, project = await answered(served, ledger)
+    ledger.run("DELETE FROM agreement_due")
     ledger.run("UPDATE result SET consensus = '\"fox\"' WHERE task_id = (SELECT min(task_id) + 1 FROM result)")
     begun = await owner.post(at(project), json={"method": "majority"})
     assert begun.status == 200 and begun.json()["state"] == "waiting", begun.json()
@@ -250,9 +254,10 @@ async def test_analyses_go_with_their_project(served, ledger, monkeypatch):
 @shows("page-analyses")
 @pytest_twisted.ensureDeferred
 async def test_owners_start_and_read_analyses_on_pages(served, ledger):
-    owner, project = await answered(served, ledger)
+    owner, _project = await answered(served, ledger)
     here = "/project/birds/analyses"
-    page = (await owner.get(here)).json()
+    ledger.fold()
+    page = (await owner.page(here)).json()
     assert (page["suggested"], page["refusal"], page["items"]) == ("dawid_skene", "", []), (
         "four answers each, two choices"
     )
@@ -263,9 +268,9 @@ async def test_owners_start_and_read_analyses_on_pages(served, ledger):
     assert refused["status"] == "error" and "is running" in refused["flash"]
     await finish(served)
     one = f"{here}/{started['analysis']['id']}"
-    found = (await owner.get(f"{one}?all=1")).json()
+    found = (await owner.page(f"{one}?all=1")).json()
     assert found["analysis"]["state"] == "done" and len(found["tasks"]) == 4 and found["next"] is None
-    volunteers = (await owner.get(f"{one}/volunteers")).json()["volunteers"]
+    volunteers = (await owner.page(f"{one}/volunteers")).json()["volunteers"]
     assert len(volunteers) == 3
     table = (await owner.get(f"{one}/tasks.csv")).body.decode().splitlines()
     assert table[0] == "task_id,value,confidence,probability_fox,probability_owl,consensus" and len(table) == 5

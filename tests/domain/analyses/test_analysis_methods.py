@@ -1,4 +1,4 @@
-"""Methods of analyses against crowd-kit's probabilities (``python -m bench.crowd_kit``) and published tables."""
+"""Methods of analyses against crowd-kit's probabilities (``python -m bench.support.crowd_kit``) and published tables."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bench.crowd_kit import anaesthesia
+from bench.support.crowd_kit import anaesthesia
 from bench.support.labelled_crowds import ROUNDS, SHAPES, by_crowd_kit, labelled
 from crowdd.domain.analyses.catalogue import METHODS, suggested
 from crowdd.domain.analyses.methods import dawid_skene, glad, mace, majority, one_coin

@@ -1,6 +1,6 @@
 """Writes what crowd-kit makes of small sets of labels, for the tests of analyses.
 
-    python -m bench.crowd_kit tests/domain/analyses/references.json
+    python -m bench.support.crowd_kit tests/domain/analyses/references.json
 
 Needs crowd-kit (``pip install 'crowdd[trust]'``), which the tests do without: it brings 300 MB of libraries.
 """
@@ -16,7 +16,7 @@ from pathlib import Path
 
 from bench.support.labelled_crowds import SHAPES, Answer, by_crowd_kit, labelled
 
-ANAESTHESIA = Path(__file__).parent.parent / "tests/domain/analyses/anaesthesia.csv"
+ANAESTHESIA = Path(__file__).parent.parent.parent / "tests/domain/analyses/anaesthesia.csv"
 
 
 def anaesthesia() -> list[Answer]:
