@@ -15,13 +15,12 @@ from crowdd.http import queries
 from crowdd.http.html.forms import Forms
 from crowdd.http.html.row_lists import PageLinks, RowList, outward_rows
 from crowdd.http.html.table import Table
-from crowdd.http.pages.project.views import ProjectPrivate, ProjectPublic, ProjectViews, locked_out
+from crowdd.http.pages.project.views import ProjectContext, ProjectPrivate, ProjectPublic, ProjectViews, locked_out
 from crowdd.http.request import Incoming
 from crowdd.http.responses import Download, Page, Redirect, Response
 from crowdd.http.routing import Route, get, post
 from crowdd.languages import _
 from crowdd.storage.analyses.rows import AnalysisRow, VolunteerEstimate
-from crowdd.storage.projects.rows import ProjectPage
 from crowdd.values import Values
 
 _AT: Final = "/project/<short_name>/analyses"
@@ -112,11 +111,11 @@ class AnalysisPages:
 
     async def one(self, incoming: Incoming, short_name: str, analysis_id: int) -> Response:
         """An analysis with the tasks whose result said something else; with ``all`` those of all tasks."""
-        row, analysis = await self._found(incoming, short_name, analysis_id)
+        title = _("Analysis %(number)s", number=analysis_id)
+        context, analysis = await self._shown(incoming, short_name, analysis_id, title)
         every = queries.flag(incoming.query.get("all", ""), "all")
         place = _TASKS.place(incoming)
         part = await self._analyses.tasks(analysis, place, different=not every)
-        context = await self._views.context(incoming, row, _("Analysis %(number)s", number=analysis_id))
         public = AnalysisPublic(
             **context.public,
             analysis=outward_rows([analysis])[0],
@@ -130,10 +129,10 @@ class AnalysisPages:
 
     async def volunteers(self, incoming: Incoming, short_name: str, analysis_id: int) -> Response:
         """The volunteers of an analysis, the least accurate first."""
-        row, analysis = await self._found(incoming, short_name, analysis_id)
+        title = _("Accuracy of volunteers")
+        context, analysis = await self._shown(incoming, short_name, analysis_id, title)
         place = _VOLUNTEERS.place(incoming)
         part = await self._analyses.volunteers(analysis, place)
-        context = await self._views.context(incoming, row, _("Accuracy of volunteers"))
         public = AnalysisVolunteersPublic(
             **context.public,
             analysis=outward_rows([analysis])[0],
@@ -145,24 +144,32 @@ class AnalysisPages:
 
     async def tasks_file(self, incoming: Incoming, short_name: str, analysis_id: int) -> Response:
         """All tasks as CSV."""
-        _row, analysis = await self._found(incoming, short_name, analysis_id)
+        analysis = await self._analysis(incoming, short_name, analysis_id)
         parts = tables.tasks(self._analyses, analysis)
         return Download(f"{short_name}_analysis_{analysis_id}_tasks.csv", tables.CONTENT_TYPE, parts)
 
     async def volunteers_file(self, incoming: Incoming, short_name: str, analysis_id: int) -> Response:
         """All volunteers as CSV."""
-        _row, analysis = await self._found(incoming, short_name, analysis_id)
+        analysis = await self._analysis(incoming, short_name, analysis_id)
         parts = tables.volunteers(self._analyses, analysis)
         return Download(f"{short_name}_analysis_{analysis_id}_volunteers.csv", tables.CONTENT_TYPE, parts)
 
     async def delete(self, incoming: Incoming, short_name: str, analysis_id: int) -> Response:
-        row, _analysis = await self._found(incoming, short_name, analysis_id)
+        row = await self._projects.owned(short_name, incoming.who)
         await self._analyses.delete(incoming.who, row["id"], analysis_id)
         return Redirect(f"/project/{quote(short_name)}/analyses", _("The analysis has been deleted."))
 
-    async def _found(self, incoming: Incoming, short_name: str, analysis_id: int) -> tuple[ProjectPage, AnalysisRow]:
+    async def _analysis(self, incoming: Incoming, short_name: str, analysis_id: int) -> AnalysisRow:
         row = await self._projects.owned(short_name, incoming.who)
-        return row, await self._analyses.get(incoming.who, row["id"], analysis_id)
+        return await self._analyses.get(incoming.who, row["id"], analysis_id)
+
+    async def _shown(
+        self, incoming: Incoming, short_name: str, analysis_id: int, title: str
+    ) -> tuple[ProjectContext, AnalysisRow]:
+        """An analysis, and the context of a page with this title."""
+        row = await self._projects.owned(short_name, incoming.who)
+        analysis = await self._analyses.get(incoming.who, row["id"], analysis_id)
+        return await self._views.context(incoming, row, title), analysis
 
 
 def _method(method: Method) -> Values:
