@@ -26,6 +26,10 @@ class AnalysisProcess:
     findings: Path
     _process: subprocess.Popen[bytes]
 
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
     def wait(self, seconds: float) -> bool:
         """Whether it has ended within so many seconds. Call it in a thread.
 

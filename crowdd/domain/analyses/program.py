@@ -89,10 +89,10 @@ def analyse(path: Path, options: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     method.require()
     with path.open("rb") as file:
         numbered = number(file, options["choices"], nulls=options["nulls"])
-    begun = time.perf_counter()
+    begun = time.process_time()
     answers = as_arrays(numbered)
     found = _METHODS[method.name](answers, options["parameters"])
-    seconds = time.perf_counter() - begun
+    seconds = time.process_time() - begun
     yield _summary(method, numbered, found, seconds)
     yield from _tasks(numbered, found)
     yield from _volunteers(numbered, answers, found)

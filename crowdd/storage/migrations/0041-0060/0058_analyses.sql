@@ -11,7 +11,7 @@ CREATE TABLE analysis (
     item_id bigint,                                             -- the item of the queue that does it
     error text NOT NULL DEFAULT '',
     ended timestamptz,                                          -- null: it is not done; the item says why
-    seconds real,                                               -- that the method took
+    seconds real,                                               -- of CPU that the method took
     -- What was analysed: null until it is done. The hash is SHA-256 of the lines task,actor number,class.
     n_answers bigint,
     n_unfit bigint,                                             -- answers without one of the choices
