@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from array import array
 from collections.abc import Iterable, Sequence
-from typing import Any, Final
+from typing import Final
 
 import attrs
 import orjson
@@ -52,14 +52,14 @@ def number(lines: Iterable[bytes], choices: Sequence[Choice] | None, *, nulls: b
 class _Reader:
     def __init__(self, classes: dict[tuple[type, object], int], *, fixed: bool, nulls: bool) -> None:
         self._classes, self._fixed, self._nulls = classes, fixed, nulls
-        self._values: list[Any] = []
+        self._values: list[Choice] = []
         self._tasks: dict[int, int] = {}
         self._actors: dict[str, int] = {}
         self.task, self.volunteer, self.label = array("i"), array("i"), array("i")
         self._n_unfit = 0
         self._hash, self._lines = hashlib.sha256(), list[str]()
 
-    def take(self, task: int, actor: str, value: Any) -> None:
+    def take(self, task: int, actor: str, value: Choice) -> None:
         """An answer."""
         label = self._class_of(value)
         if not label:
@@ -73,7 +73,7 @@ class _Reader:
         if len(self._lines) == _HASHED_AT_ONCE:
             self._flush()
 
-    def _class_of(self, value: Any) -> int:
+    def _class_of(self, value: Choice) -> int:
         """From 1; 0 if it does not fit."""
         named = key(value)
         found = self._classes.get(named, 0)

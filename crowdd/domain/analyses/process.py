@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import attrs
 import orjson
@@ -13,6 +13,7 @@ import orjson
 from crowdd.concurrency.child_process import command, environment, require_not_stopped
 from crowdd.errors import InvalidValueError
 from crowdd.languages import _
+from crowdd.values import Values
 
 _PROGRAM: Final = "crowdd.domain.analyses.program"
 # One core is enough, and threads would each want addresses of their own.
@@ -53,7 +54,7 @@ class AnalysisProcess:
             self._process.stdin.close()
 
 
-def start(answers: Path, findings: Path, options: Mapping[str, Any]) -> AnalysisProcess:
+def start(answers: Path, findings: Path, options: Values) -> AnalysisProcess:
     """Has the answers of a file analysed (``program``)."""
     process = subprocess.Popen(  # noqa: S603
         command(_PROGRAM, str(answers), str(findings), orjson.dumps(options).decode()),
@@ -66,7 +67,7 @@ def start(answers: Path, findings: Path, options: Mapping[str, Any]) -> Analysis
     return AnalysisProcess(findings, process)
 
 
-def read(findings: Path) -> Iterator[dict[str, Any]]:
+def read(findings: Path) -> Iterator[Values]:
     """What the process has written: a summary, then chunks. Raises InvalidValueError with why it refused."""
     with findings.open("rb") as lines:
         for line in lines:

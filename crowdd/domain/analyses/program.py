@@ -27,6 +27,7 @@ from crowdd.domain.analyses.methods.estimate import Answers, Estimate, accuracie
 from crowdd.domain.analyses.numbering import Numbered, number
 from crowdd.errors import CrowddError
 from crowdd.lazy import lazy
+from crowdd.values import Values
 
 if TYPE_CHECKING:
     import numpy as np
@@ -83,7 +84,7 @@ def _end_with_server() -> None:
     os._exit(1)
 
 
-def analyse(path: Path, options: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def analyse(path: Path, options: Values) -> Iterator[Values]:
     """The lines of the findings. ``options``: method, parameters, choices and nulls. Raises InvalidValueError."""
     method = METHODS[options["method"]]
     method.require()
@@ -109,7 +110,7 @@ def _ints(numbers: array[int]) -> Any:
     return np.frombuffer(numbers, dtype=np.int32)
 
 
-def _summary(method: Method, numbered: Numbered, found: Estimate, seconds: float) -> dict[str, Any]:
+def _summary(method: Method, numbered: Numbered, found: Estimate, seconds: float) -> Values:
     frequencies = [0.0] * len(numbered.choices)
     for place, share in zip(numbered.classes, found.posterior.mean(axis=0), strict=True):
         frequencies[place - 1] = round(float(share), _DIGITS)
@@ -133,7 +134,7 @@ def _versions(method: Method) -> dict[str, str]:
     return {name: version(name) for name in ("crowdd", *(names.get(each, each) for each in method.libraries))}
 
 
-def _tasks(numbered: Numbered, found: Estimate) -> Iterator[dict[str, Any]]:
+def _tasks(numbered: Numbered, found: Estimate) -> Iterator[Values]:
     """Each task with the number of its class, or null, and the probability of each choice."""
     classes = np.array(numbered.classes)
     best = winners(found.posterior)
@@ -145,7 +146,7 @@ def _tasks(numbered: Numbered, found: Estimate) -> Iterator[dict[str, Any]]:
         yield {"tasks": [*map(list, zip(numbered.tasks[part], labels, table.tolist(), strict=True))]}
 
 
-def _volunteers(numbered: Numbered, answers: Answers, found: Estimate) -> Iterator[dict[str, Any]]:
+def _volunteers(numbered: Numbered, answers: Answers, found: Estimate) -> Iterator[Values]:
     """Each actor with the number of their answers, accuracy and skill."""
     given = answers.per_volunteer().astype(int).tolist()
     accuracy = accuracies(answers, found.posterior).round(_DIGITS).tolist()

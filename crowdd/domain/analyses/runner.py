@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
 import attrs
 import orjson
@@ -26,6 +26,7 @@ from crowdd.storage.analyses import analyses, answers, outcomes
 from crowdd.storage.analyses.rows import AnalysisRow
 from crowdd.storage.core import records
 from crowdd.storage.database import Database, Transactions
+from crowdd.values import Values
 
 T = TypeVar("T")
 TASKS_AT_ONCE: Final = 500  # whose answers one statement reads
@@ -175,7 +176,7 @@ class _Run:
         key = (self._analysis["project_id"], self._analysis["id"])
         await self._runner.statement(lambda tx: analyses.finish(tx, *key, text, self._n_different))
 
-    async def _store_chunk(self, choices: str, chunk: Mapping[str, Any], tx: Database) -> None:
+    async def _store_chunk(self, choices: str, chunk: Values, tx: Database) -> None:
         key = (self._analysis["project_id"], self._analysis["id"])
         different = 0
         if "tasks" in chunk:
