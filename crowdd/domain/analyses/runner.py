@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import tempfile
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -196,11 +197,11 @@ class _Run:
 
 @contextmanager
 def _files(folder: Path, analysis_id: int) -> Iterator[Files]:
-    """Names for files, in a folder that is new and goes at the end. An attempt that was killed may have left one."""
-    own = folder / str(analysis_id)
+    """Names for files, in a folder that is new and goes at the end. An attempt that was killed may have left others."""
     data_folder.make(folder, folder.parent, 0o700)
-    shutil.rmtree(own, ignore_errors=True)
-    own.mkdir(mode=0o700)
+    for left in folder.glob(f"{analysis_id}-*"):
+        shutil.rmtree(left, ignore_errors=True)
+    own = Path(tempfile.mkdtemp(prefix=f"{analysis_id}-", dir=folder))
     try:
         yield Files(own / "answers", own / "findings")
     finally:
