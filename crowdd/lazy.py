@@ -10,6 +10,7 @@ A module names them at its top as any other, once for the type checker and once 
 
 from __future__ import annotations
 
+from contextlib import suppress
 from importlib import import_module
 from types import ModuleType
 from typing import Any
@@ -33,6 +34,10 @@ def lazy(name: str) -> Any:
 
 
 def load_all() -> None:
-    """Imports what there are stand-ins for: a server does so once it serves, that no request has to wait for it."""
+    """Imports what there are stand-ins for: a server does so once it serves, that no request has to wait for it.
+
+    Libraries of extras may be missing.
+    """
     for name in [*_NAMES]:
-        import_module(name)
+        with suppress(ModuleNotFoundError):
+            import_module(name)

@@ -8,14 +8,14 @@ import select
 import shutil
 import signal
 import subprocess
-import sys
 import time
 import weakref
 from typing import Any, Final
 
 import attrs
 
-_ENVIRONMENT: Final = ("PATH", "LD_LIBRARY_PATH", "PYTHONPATH", "PYTHONDONTWRITEBYTECODE", "TZ")
+from crowdd.concurrency.child_process import command, environment
+
 _TRIES: Final = 2  # it may end, because it had nothing to do, just when a line comes
 _PIECE: Final = 65_536
 
@@ -70,13 +70,13 @@ class HelperProcess:
             self.end()
         if self._process is None:
             self._process = subprocess.Popen(  # noqa: S603
-                [*_quietly(), sys.executable, "-P", "-m", self.program],
+                [*_quietly(), *command(self.program)],
                 bufsize=0,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
                 start_new_session=True,  # a Ctrl-C in a terminal is for the server
-                env={name: os.environ[name] for name in _ENVIRONMENT if name in os.environ},
+                env=environment(),
             )
             self._finalizer = weakref.finalize(self, _end, self._process)
         return self._process

@@ -14,6 +14,7 @@ from crowdd.concurrency.worker_thread import WorkerThread
 from crowdd.config import Settings
 from crowdd.domain.server.readiness import Readiness
 from crowdd.domain.server.services import Services
+from crowdd.http.api.analyses import AnalysesApi
 from crowdd.http.api.answer_correction import CorrectingApi
 from crowdd.http.api.assignment import Assignment
 from crowdd.http.api.bars import BarsApi
@@ -239,6 +240,7 @@ def _views(clock: IReactorTime, services: Services, templates: Templates, cookie
         ChangesApi(services.changes),
         BarsApi(services.barring),
         VolunteersApi(services.volunteers),
+        AnalysesApi(services.analyses),
         CorrectingApi(services.contributions),
         LeasesApi(services.leases),
         FavouritesApi(services.favourites),

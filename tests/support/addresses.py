@@ -24,6 +24,7 @@ NAMES = {
     "result_id": "SELECT min(id) FROM result GROUP BY project_id ORDER BY project_id LIMIT 2",
     "user_id": "SELECT max(id) FROM account",
     "project_id": "SELECT min(id) FROM project",
+    "analysis_id": "SELECT min(id) FROM analysis GROUP BY project_id ORDER BY project_id LIMIT 2",
     "announcement_id": "SELECT min(id) FROM announcement",
     "category_id": "SELECT min(id) FROM category",
     "blogpost_id": "SELECT min(id) FROM blogpost GROUP BY project_id ORDER BY project_id LIMIT 2",
@@ -48,6 +49,11 @@ BESIDE = """
 INSERT INTO queue_item (name, arguments, user_id, admin, via, state, created, due, error, result)
     SELECT 'withdraw', '{"words": "x"}', id, true, 'web', state, clock(), clock(), 'x', '{"words": "x"}'
       FROM account, unnest(ARRAY['dead', 'cancelled', 'done']) AS state;
+INSERT INTO analysis (project_id, method, answers, parameters, created, user_id, ended, seconds, n_answers, n_unfit, n_tasks, n_volunteers, n_different,
+                      choices, frequencies, input_hash, versions, rounds, converged)
+    SELECT id, 'majority', 'counted', '{"x": 1}', clock(), owner_id, clock(), 1, 1, 1, 1, 1, 1, '["x"]', '{1}', 'x', '{"x": "x"}', 1, false FROM project;
+INSERT INTO analysis_task SELECT t.project_id, a.id, t.id, 1, '{1}', true FROM task t JOIN analysis a USING (project_id);
+INSERT INTO analysis_volunteer SELECT project_id, id, 'x', 1, 0.5, 0.5 FROM analysis;
 INSERT INTO mail (created, recipient, template, locale, subject, text, html, state, due, error)
     SELECT clock(), email_addr, 'export_ready', 'en', 'x', 'x', 'x', state, clock(), 'x' FROM account, unnest(ARRAY['dead', 'held']) AS state;
 UPDATE project SET webhook = 'https://receiver.example/';
@@ -76,7 +82,8 @@ INSERT INTO job (name, due, outcome, began, seconds, words) VALUES ('odd', clock
 # What is no page that a person reads: data, files, streams that never end, and what acts on GET (by a link).
 _NO_PAGE = re.compile(
     r"/api/(?!docs)|/api/?$|/uploads/|/static/|/health|/ready|/metrics|/palette$|/project/<short_name>/(.*/)?(events|live)$"
-    r"|/project/<short_name>/tasks/media/<int:batch_id>/files|/project/<short_name>/(tutorial|fieldguide)/versions/"
+    r"|/project/<short_name>/tasks/media/<int:batch_id>/files|/project/<short_name>/analyses/.*csv$"
+    r"|/project/<short_name>/(tutorial|fieldguide)/versions/"
     r"|/account/signout|/admin/users/(add|del)/"
 )
 _NAME = re.compile(r"<(?:\w+(?:\([^)]*\))?:)?(\w+)>")

@@ -21,6 +21,8 @@ from crowdd.domain.accounts.external_users import ExternalUsers
 from crowdd.domain.accounts.invitations import Invitations
 from crowdd.domain.accounts.people import People, build_people
 from crowdd.domain.accounts.social.providers import Provider, configured
+from crowdd.domain.analyses.analyses import Analyses
+from crowdd.domain.analyses.runner import AnalysisRunner
 from crowdd.domain.core.attempt_limits import Attempts
 from crowdd.domain.core.background_queue import Queue
 from crowdd.domain.core.change_notifier import ChangeNotifier
@@ -153,6 +155,7 @@ class Services:
     changes: Changes
     barring: Barring
     volunteers: Volunteers
+    analyses: Analyses
     browsing: Browsing
     finished_tasks: FinishedTasks
     project_overviews: ProjectOverviews
@@ -323,6 +326,14 @@ def _assemble(
         quota,
         settings.uploads,
     )
+    analysis_runner = AnalysisRunner(
+        db,
+        change_notifier.notify,
+        export_resources.turns,
+        worker_thread.another(),
+        seconds,
+        settings.data.dir / "analyses",
+    )
     imports = Imports(
         db,
         change_notifier.notify,
@@ -407,6 +418,7 @@ def _assemble(
         changes=changes,
         barring=Barring(db, change_notifier.notify, queue, changes),
         volunteers=Volunteers(db, changes),
+        analyses=Analyses(db, queue, changes, analysis_runner),
         browsing=Browsing(db, records),
         finished_tasks=finished_tasks,
         project_overviews=ProjectOverviews(db, finished_tasks, settings_overview, AnswerFields(db, projects)),

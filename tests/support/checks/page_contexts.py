@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from markupsafe import Markup
 
+from crowdd.domain.analyses.catalogue import METHODS
 from crowdd.domain.core.text.markdown import Rendered, render
 from crowdd.domain.projects.publishing import effort, publishing_checks
 from crowdd.domain.tasks.outcomes.result_charts import Charts
@@ -1035,6 +1036,76 @@ def _answer_field_cases(page: Callable[..., Case]) -> Iterator[Case]:
     yield page("answer_fields", "of questions", **keys | {"from_questions": True}, fields=[first], suggestions=[])
 
 
+def _analysis_cases(page: Callable[..., Case]) -> Iterator[Case]:
+    nothing = (
+        "ended",
+        "seconds",
+        "n_answers",
+        "n_unfit",
+        "n_tasks",
+        "n_volunteers",
+        "n_different",
+        "choices",
+        "versions",
+        "rounds",
+    )
+    begun = dict.fromkeys(nothing) | {
+        "id": 7, "project_id": 8, "method": Word("dawid_skene"), "answers": "counted", "parameters": {"rounds": 100, "tolerance": 1e-5},
+        "created": "2025-11-20T21:44:00.000000", "user_id": 1, "user_name": "ilse", "queue_item": 4, "state": Word("running"), "done": 4100,
+        "total": 85300, "error": "", "frequencies": None, "input_hash": None, "converged": None,
+    }  # fmt: skip
+    done = begun | {
+        "id": 6, "state": Word("done"), "ended": "2025-11-20T21:46:00.000000", "seconds": 4.2, "n_answers": 127340, "n_unfit": 12, "n_tasks": 42650,
+        "n_volunteers": 1870, "n_different": 1, "choices": ["fox", "marten", None], "frequencies": [0.5, 0.4, 0.1], "input_hash": "0f1e2d3c" * 8,
+        "versions": {"crowdd": "0.1.0", "numpy": "2.4.6", "scipy": "1.17.1"}, "rounds": 100, "converged": False,
+    }  # fmt: skip
+    failed = begun | {
+        "id": 5,
+        "state": Word("failed"),
+        "method": Word("majority"),
+        "error": "No answer has one of the choices.",
+    }
+    waiting = begun | {"id": 8, "state": Word("waiting"), "answers": "all", "total": None, "done": 0}
+    methods = [
+        {
+            "name": Word(method.name),
+            "installed": installed,
+            "max_answers": method.max_answers,
+        }
+        for method, installed in zip(METHODS.values(), (True, True, True, False, False), strict=True)
+    ]
+    keys: Context = {
+        "methods": methods,
+        "suggested": Word("one_coin"),
+        "refusal": "",
+        "max_kept": 20,
+        "extra": "crowdd[trust]",
+        "csrf": "x",
+    }
+    keys |= {"title": "Analyses"}
+    yield page(
+        "analyses", "some", **keys, items=[waiting, begun, done, failed, begun | {"id": 4, "state": Word("cancelled")}]
+    )
+    yield page("analyses", "none", **keys, items=[])
+    yield page("analyses", "refused", **keys | {"refusal": "Analyses need a label."}, items=[])
+    found: Context = {
+        "task_id": 12, "decided": True, "value": "fox", "confidence": 0.98, "probabilities": [0.98, 0.02, 0], "different": True, "consensus": "marten",
+    }  # fmt: skip
+    tied = found | {"task_id": 13, "decided": False, "value": None, "confidence": 0.5, "consensus": None}
+    one: Context = {"next": None, "csrf": "x", "title": "Analysis 6"}
+    rows = [found, found | {"task_id": 14, "value": None}, tied]
+    yield page("analysis", "different", **LISTED, **one, analysis=done, tasks=rows, all=False)
+    agreed = done | {"n_different": 0, "n_unfit": 0, "converged": True, "user_name": None}
+    yield page("analysis", "agreed", **SHORT, **one, analysis=agreed, tasks=[], all=False)
+    yield page("analysis", "all", **SHORT, **one, analysis=done, tasks=rows, all=True)
+    for state in (begun, failed, waiting):
+        yield page("analysis", state["state"], **SHORT, **one, analysis=state, tasks=[], all=False)
+    who: Context = {"volunteer": "0f1e2d3c4b5a697", "answers": 1204, "accuracy": 0.93, "skill": 0.91}
+    several = [who | {"accuracy": 0.31}, who | {"skill": None}]
+    yield page("analysis_volunteers", "some", **LISTED, **one, analysis=done, volunteers=several)
+    yield page("analysis_volunteers", "none", **SHORT, **one, analysis=begun, volunteers=[])
+
+
 def _owner_cases(at: str) -> Iterator[Case]:
     def page(name: str, kind: str, **more: Any) -> Case:
         mine = PAGE_KEYS | {"project": OWNED}
@@ -1060,6 +1131,7 @@ def _owner_cases(at: str) -> Iterator[Case]:
     drafted = {"project": DRAFT, "coowners": people[:1], "locked": True}
     yield page("settings", "draft", **UNUSED | TRY | drafted | sized | too_much)
     yield from _answer_field_cases(page)
+    yield from _analysis_cases(page)
     changed = NOW | {
         "n_anonymous": 0,
         "counted_per_network": 0,

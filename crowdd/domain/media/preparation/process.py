@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 import stat
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,20 +10,20 @@ from typing import Any, Final
 import attrs
 import orjson
 
+from crowdd.concurrency.child_process import require_not_stopped
 from crowdd.concurrency.worker_thread import WorkerThread
 from crowdd.config.media import MediaSettings
 from crowdd.domain.media.picture_texts import clean_date, clean_description
 from crowdd.domain.media.preparation.helper import Helper
 from crowdd.domain.media.preparation.refusals import sentence
 from crowdd.domain.media.prepared import Choices, Member, Prepared, PreparedFile, RefusedMember, Unpacked
-from crowdd.errors import InvalidValueError, StoppedError
+from crowdd.errors import InvalidValueError
 
 MAX_CPU_SECONDS: Final = 120
 MAX_SECONDS: Final = 400.0
 MAX_PICTURE_BYTES: Final = 500_000_000  # of all that is made of a picture or a document
 _MAX_RESULT_BYTES: Final = 50_000_000
 _RESULT: Final = "result.json"
-_ENDINGS: Final = frozenset({signal.SIGTERM, signal.SIGINT, signal.SIGHUP})
 
 
 @attrs.frozen
@@ -76,8 +75,7 @@ def unpack(source: Path, folder: Path, max_files: int, max_bytes: int, helper: H
 def _run(source: Path, folder: Path, options: Mapping[str, object], helper: Helper) -> dict[str, Any]:
     """What the process says. Raises InvalidValueError when it refuses the file or is ended by a limit."""
     status = helper.status_of(source, folder, {**options, "max_cpu_seconds": MAX_CPU_SECONDS}, MAX_SECONDS)
-    if -status in _ENDINGS:
-        raise StoppedError("ending")  # the whole service is ending: that says nothing of the file
+    require_not_stopped(status)
     if status:
         raise InvalidValueError(sentence("costly", {}))
     result: dict[str, Any] = orjson.loads(_checked(folder, _RESULT, None).read_bytes())

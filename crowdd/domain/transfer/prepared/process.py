@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-import os
 import secrets as random
-import signal
 import subprocess
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 
 import orjson
 
+from crowdd.concurrency.child_process import command, environment, require_not_stopped
 from crowdd.domain.transfer.task_files import Dialect
 from crowdd.domain.transfer.task_files.dialect import PREPARED
 from crowdd.domain.transfer.task_files.prepared_rows import about
-from crowdd.errors import InvalidValueError, StoppedError
+from crowdd.errors import InvalidValueError
 from crowdd.languages import _
 
 MAX_SECONDS = 120.0
 SUFFIX = ".rows"
 _PROGRAM = "crowdd.domain.transfer.prepared.program"
-_ENDINGS = frozenset({signal.SIGTERM, signal.SIGINT, signal.SIGHUP})
-_ENVIRONMENT = ("PATH", "LD_LIBRARY_PATH", "PYTHONPATH", "PYTHONDONTWRITEBYTECODE", "TZ")
 
 
 def prepare(path: Path, dialect: Dialect) -> Path:
@@ -55,18 +51,16 @@ def _make(path: Path, rows: Path, format_: str, options: str) -> None:
     draft = rows.with_name(f"{rows.name}.{random.token_hex(8)}")
     try:
         done = subprocess.run(  # noqa: S603
-            [sys.executable, "-P", "-m", _PROGRAM, format_, str(path), str(draft), options],
+            command(_PROGRAM, format_, str(path), str(draft), options),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             check=False,
             timeout=MAX_SECONDS,
             start_new_session=True,  # a Ctrl-C in a terminal is for the server
-            env={name: os.environ[name] for name in _ENVIRONMENT if name in os.environ}
-            | {"ARROW_DEFAULT_MEMORY_POOL": "system", "RUST_BACKTRACE": "0"},
+            env=environment(ARROW_DEFAULT_MEMORY_POOL="system", RUST_BACKTRACE="0"),
         )
-        if -done.returncode in _ENDINGS:
-            raise StoppedError("ending")  # the whole service is ending: that says nothing of the file
+        require_not_stopped(done.returncode)
         if done.returncode:
             raise InvalidValueError(_too_costly())
         if done.stdout:

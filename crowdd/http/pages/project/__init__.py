@@ -19,6 +19,7 @@ from crowdd.http.pages.project.background_tasks import WorkPages
 from crowdd.http.pages.project.blog import BlogPages
 from crowdd.http.pages.project.card import CardPages
 from crowdd.http.pages.project.creation import NewProjectPages
+from crowdd.http.pages.project.data.analyses import AnalysisPages
 from crowdd.http.pages.project.data.answer_fields import AnswerFieldPages
 from crowdd.http.pages.project.data.answer_selection import AnswerSelectionPages
 from crowdd.http.pages.project.data.columns import ColumnPages
@@ -99,6 +100,7 @@ def pages(services: Services, forms: Forms, cookies: Cookies, templates: Templat
         ProjectSettingsPages(services.projects, services.ownership, services.settings_overview, forms, views),
         VolunteerPages(services.projects, services.volunteers, services.records, services.barring, forms, views),
         CommentPages(services.projects, services.comments, forms, views),
+        AnalysisPages(services.projects, services.analyses, forms, views),
         AnswerFieldPages(services.projects, services.answer_fields, forms, views),
         UpdatePages(services.projects, services.thumbnails, services.webhooks, services.records, forms, views),
         PicturePages(services.projects, services.project_pictures, forms, views),

@@ -138,6 +138,13 @@ BEGIN
     DELETE FROM delivery WHERE project_id = p_project AND id IN (SELECT id FROM delivery WHERE project_id = p_project ORDER BY id LIMIT 5000);
     GET DIAGNOSTICS n = ROW_COUNT;
     IF n > 0 THEN RETURN n; END IF;
+    DELETE FROM analysis WHERE project_id = p_project;                              -- first: a chunk that is being stored needs it
+    DELETE FROM analysis_task WHERE ctid = ANY (ARRAY(SELECT ctid FROM analysis_task WHERE project_id = p_project LIMIT 5000));
+    GET DIAGNOSTICS n = ROW_COUNT;
+    IF n > 0 THEN RETURN n; END IF;
+    DELETE FROM analysis_volunteer WHERE ctid = ANY (ARRAY(SELECT ctid FROM analysis_volunteer WHERE project_id = p_project LIMIT 5000));
+    GET DIAGNOSTICS n = ROW_COUNT;
+    IF n > 0 THEN RETURN n; END IF;
     DELETE FROM event_sequence WHERE project_id = p_project;
     DELETE FROM task_key_name WHERE project_id = p_project;
     DELETE FROM position WHERE (project_id, actor, scan) IN (

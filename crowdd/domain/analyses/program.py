@@ -1,0 +1,160 @@
+"""The process that does one analysis, with bounded memory and time and a low priority: ``process.start`` starts it.
+
+    python -m crowdd.domain.analyses.program FILE OF ANSWERS  FILE OF FINDINGS  OPTIONS
+
+It knows no database. The file of findings has JSON lines: a summary, then tasks and volunteers in chunks. Where it
+refuses, the only line says why. Where a limit ends it, its status is not 0.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import sys
+import time
+from array import array
+from collections.abc import Callable, Iterator, Mapping
+from importlib.metadata import version
+from pathlib import Path
+from threading import Thread
+from typing import TYPE_CHECKING, Any, Final
+
+import orjson
+
+from crowdd.domain.analyses.catalogue import METHODS, Method
+from crowdd.domain.analyses.methods import dawid_skene, glad, mace, majority, one_coin
+from crowdd.domain.analyses.methods.estimate import Answers, Estimate, accuracies, winners
+from crowdd.domain.analyses.numbering import Numbered, number
+from crowdd.errors import CrowddError
+from crowdd.lazy import lazy
+from crowdd.values import Values
+
+if TYPE_CHECKING:
+    import numpy as np
+else:
+    np = lazy("numpy")
+
+MAX_MEMORY: Final = 4_000_000_000  # bytes of addresses
+MAX_CPU_SECONDS: Final = 1800
+MAX_FILE_BYTES: Final = 4_000_000_000
+CHUNK: Final = 1000  # tasks or volunteers of one line
+_DIGITS: Final = 6
+_METHODS: Final[Mapping[str, Callable[[Answers, Mapping[str, float]], Estimate]]] = {
+    "dawid_skene": dawid_skene.estimate,
+    "glad": glad.estimate,
+    "mace": mace.estimate,
+    "majority": majority.estimate,
+    "one_coin": one_coin.estimate,
+}
+
+
+def limit() -> None:
+    """Bounds this process, and lets all others go first."""
+    os.nice(19)
+    for what, maximum in (
+        (resource.RLIMIT_AS, MAX_MEMORY),
+        (resource.RLIMIT_CPU, MAX_CPU_SECONDS),
+        (resource.RLIMIT_FSIZE, MAX_FILE_BYTES),
+        (resource.RLIMIT_CORE, 0),
+    ):
+        resource.setrlimit(what, (maximum, maximum))
+
+
+def main(arguments: list[str]) -> int:
+    """Analyses the answers of the file that the arguments name."""
+    limit()
+    watch_server()
+    answers, findings, options = Path(arguments[0]), Path(arguments[1]), orjson.loads(arguments[2])
+    with findings.open("wb") as out:
+        try:
+            for line in analyse(answers, options):
+                out.write(orjson.dumps(line) + b"\n")
+        except CrowddError as error:
+            out.write(orjson.dumps({"error": str(error)}) + b"\n")
+    return 0
+
+
+def watch_server() -> None:
+    """Has this process end when the server dies, which holds the other end of its standard input."""
+    Thread(target=_end_with_server, daemon=True).start()
+
+
+def _end_with_server() -> None:
+    os.read(sys.stdin.fileno(), 1)
+    os._exit(1)
+
+
+def analyse(path: Path, options: Values) -> Iterator[Values]:
+    """The lines of the findings. ``options``: method, parameters, choices and nulls. Raises InvalidValueError."""
+    method = METHODS[options["method"]]
+    method.require()
+    with path.open("rb") as file:
+        numbered = number(file, options["choices"], nulls=options["nulls"])
+    begun = time.process_time()
+    answers = as_arrays(numbered)
+    found = _METHODS[method.name](answers, options["parameters"])
+    seconds = time.process_time() - begun
+    yield _summary(method, numbered, found, seconds)
+    yield from _tasks(numbered, found)
+    yield from _volunteers(numbered, answers, found)
+
+
+def as_arrays(numbered: Numbered) -> Answers:
+    """The answers as the methods take them."""
+    n_tasks, n_actors, n_classes = len(numbered.tasks), len(numbered.actors), len(numbered.classes)
+    columns = (_ints(numbered.task), _ints(numbered.volunteer), _ints(numbered.label))
+    return Answers(*columns, n_tasks, n_actors, n_classes)
+
+
+def _ints(numbers: array[int]) -> Any:
+    return np.frombuffer(numbers, dtype=np.int32)
+
+
+def _summary(method: Method, numbered: Numbered, found: Estimate, seconds: float) -> Values:
+    frequencies = [0.0] * len(numbered.choices)
+    for place, share in zip(numbered.classes, found.posterior.mean(axis=0), strict=True):
+        frequencies[place - 1] = round(float(share), _DIGITS)
+    return {
+        "n_answers": len(numbered.label),
+        "n_unfit": numbered.n_unfit,
+        "n_tasks": len(numbered.tasks),
+        "n_volunteers": len(numbered.actors),
+        "choices": numbered.choices,
+        "frequencies": frequencies,
+        "input_hash": numbered.hash,
+        "versions": _versions(method),
+        "rounds": found.rounds,
+        "converged": found.converged,
+        "seconds": seconds,
+    }
+
+
+def _versions(method: Method) -> dict[str, str]:
+    names = {"crowdkit": "crowd-kit"}
+    return {name: version(name) for name in ("crowdd", *(names.get(each, each) for each in method.libraries))}
+
+
+def _tasks(numbered: Numbered, found: Estimate) -> Iterator[Values]:
+    """Each task with the number of its class, or null, and the probability of each choice."""
+    classes = np.array(numbered.classes)
+    best = winners(found.posterior)
+    for begin in range(0, len(numbered.tasks), CHUNK):
+        part = slice(begin, begin + CHUNK)
+        table = np.zeros((len(best[part]), len(numbered.choices)))
+        table[:, classes - 1] = found.posterior[part].round(_DIGITS)
+        labels = [None if one < 0 else int(classes[one]) for one in best[part]]
+        yield {"tasks": [*map(list, zip(numbered.tasks[part], labels, table.tolist(), strict=True))]}
+
+
+def _volunteers(numbered: Numbered, answers: Answers, found: Estimate) -> Iterator[Values]:
+    """Each actor with the number of their answers, accuracy and skill."""
+    given = answers.per_volunteer().astype(int).tolist()
+    accuracy = accuracies(answers, found.posterior).round(_DIGITS).tolist()
+    skill = [None] * len(given) if found.skill is None else found.skill.round(_DIGITS).tolist()
+    rows = [*map(list, zip(numbered.actors, given, accuracy, skill, strict=True))]
+    for begin in range(0, len(rows), CHUNK):
+        yield {"volunteers": rows[begin : begin + CHUNK]}
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,181 @@
+"""Analyses of the answers of a project: the list, starting one, and what it found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+from urllib.parse import quote
+
+from crowdd.domain.analyses import tables
+from crowdd.domain.analyses.analyses import MAX_KEPT, Analyses, TaskFinding
+from crowdd.domain.analyses.catalogue import EXTRA, Method
+from crowdd.domain.projects.projects import Projects
+from crowdd.errors import ConflictError, InvalidValueError, TooManyRequestsError
+from crowdd.http import queries
+from crowdd.http.html.forms import Forms
+from crowdd.http.html.row_lists import PageLinks, RowList, outward_rows
+from crowdd.http.html.table import Table
+from crowdd.http.pages.project.views import ProjectContext, ProjectPrivate, ProjectPublic, ProjectViews, locked_out
+from crowdd.http.request import Incoming
+from crowdd.http.responses import Download, Page, Redirect, Response
+from crowdd.http.routing import Route, get, post
+from crowdd.languages import _
+from crowdd.storage.analyses.rows import AnalysisRow, VolunteerEstimate
+from crowdd.values import Values
+
+_AT: Final = "/project/<short_name>/analyses"
+_ONE: Final = f"{_AT}/<int:analysis_id>"
+_TASKS: Final = RowList(("task_id",), descending=False)
+_VOLUNTEERS: Final = RowList(("accuracy",), descending=False, coded=True)
+
+
+class AnalysesPublic(ProjectPublic):
+    """``suggested`` is the method that suits the project; ``refusal`` says why its answers cannot be analysed."""
+
+    items: list[Values]
+    methods: list[Values]
+    suggested: str
+    refusal: str
+    max_kept: int
+    extra: str
+    csrf: str
+
+
+class AnalysisPublic(ProjectPublic):
+    """``tasks`` are those whose result said something else, or ``all`` tasks; none until the analysis is done."""
+
+    analysis: Values
+    tasks: list[TaskFinding]
+    all: bool
+    next: int | None
+    csrf: str
+
+
+class AnalysisVolunteersPublic(ProjectPublic):
+    analysis: Values
+    volunteers: list[VolunteerEstimate]
+    next: str | None
+
+
+class WithRows(ProjectPrivate):
+    """The table around the rows of a page."""
+
+    table: Table
+    page_links: PageLinks
+
+
+class AnalysisPages:
+    """``/project/<short_name>/analyses``."""
+
+    def __init__(self, projects: Projects, analyses: Analyses, forms: Forms, views: ProjectViews) -> None:
+        self._projects, self._analyses, self._forms, self._views = projects, analyses, forms, views
+
+    def routes(self) -> Iterator[Route]:
+        yield get(_AT, locked_out(self.page))
+        yield post(_AT, locked_out(self.start))
+        yield get(_ONE, locked_out(self.one))
+        yield get(f"{_ONE}/volunteers", locked_out(self.volunteers))
+        yield get(f"{_ONE}/tasks.csv", locked_out(self.tasks_file))
+        yield get(f"{_ONE}/volunteers.csv", locked_out(self.volunteers_file))
+        yield post(f"{_ONE}/delete", locked_out(self.delete))
+
+    async def page(self, incoming: Incoming, short_name: str) -> Response:
+        """All analyses, the newest first, and the form that starts one."""
+        row = await self._projects.owned(short_name, incoming.who)
+        found = await self._analyses.listed(incoming.who, row["id"])
+        advice = await self._analyses.advice(row["id"], row["info"])
+        context = await self._views.context(incoming, row, _("Analyses"))
+        public = AnalysesPublic(
+            **context.public,
+            items=outward_rows(found),
+            methods=[_method(each) for each in advice["methods"]],
+            suggested=advice["suggested"],
+            refusal=advice["refusal"],
+            max_kept=MAX_KEPT,
+            extra=EXTRA,
+            csrf=self._forms.csrf.token(incoming),
+        )
+        return Page("project/analyses.html", public, context.private)
+
+    async def start(self, incoming: Incoming, short_name: str) -> Response:
+        """Starts an analysis with the ``method`` and the ``answers`` of the form."""
+        row = await self._projects.owned(short_name, incoming.who)
+        body = {name: incoming.field(name) for name in ("method", "answers") if incoming.field(name)}
+        here = f"/project/{quote(short_name)}/analyses"
+        try:
+            begun = await self._analyses.add(incoming.who, row["id"], body)
+        except (ConflictError, InvalidValueError, TooManyRequestsError) as error:
+            return Redirect(here, error.args[0], "error")
+        words = _("The analysis has started. It continues when you close this page.")
+        return Redirect(here, words, more={"analysis": outward_rows([begun])[0]})
+
+    async def one(self, incoming: Incoming, short_name: str, analysis_id: int) -> Response:
+        """An analysis with the tasks whose result said something else; with ``all`` those of all tasks."""
+        title = _("Analysis %(number)s", number=analysis_id)
+        context, analysis = await self._shown(incoming, short_name, analysis_id, title)
+        every = queries.flag(incoming.query.get("all", ""), "all")
+        place = _TASKS.place(incoming)
+        part = await self._analyses.tasks(analysis, place, different=not every)
+        public = AnalysisPublic(
+            **context.public,
+            analysis=outward_rows([analysis])[0],
+            tasks=part.rows,
+            all=every,
+            next=part.rows[-1]["task_id"] if part.next else None,
+            csrf=self._forms.csrf.token(incoming),
+        )
+        drawn = _TASKS.drawn(place, {"all": "1" if every else ""}, part, lambda one: int(one["task_id"]))
+        return Page("project/analysis.html", public, WithRows(**context.private, **drawn))
+
+    async def volunteers(self, incoming: Incoming, short_name: str, analysis_id: int) -> Response:
+        """The volunteers of an analysis, the least accurate first."""
+        title = _("Accuracy of volunteers")
+        context, analysis = await self._shown(incoming, short_name, analysis_id, title)
+        place = _VOLUNTEERS.place(incoming)
+        part = await self._analyses.volunteers(analysis, place)
+        public = AnalysisVolunteersPublic(
+            **context.public,
+            analysis=outward_rows([analysis])[0],
+            volunteers=part.rows,
+            next=part.rows[-1]["volunteer"] if part.next else None,
+        )
+        drawn = _VOLUNTEERS.drawn(place, {}, part, lambda one: str(one["volunteer"]))
+        return Page("project/analysis_volunteers.html", public, WithRows(**context.private, **drawn))
+
+    async def tasks_file(self, incoming: Incoming, short_name: str, analysis_id: int) -> Response:
+        """All tasks as CSV."""
+        analysis = await self._analysis(incoming, short_name, analysis_id)
+        parts = tables.tasks(self._analyses, analysis)
+        return Download(f"{short_name}_analysis_{analysis_id}_tasks.csv", tables.CONTENT_TYPE, parts)
+
+    async def volunteers_file(self, incoming: Incoming, short_name: str, analysis_id: int) -> Response:
+        """All volunteers as CSV."""
+        analysis = await self._analysis(incoming, short_name, analysis_id)
+        parts = tables.volunteers(self._analyses, analysis)
+        return Download(f"{short_name}_analysis_{analysis_id}_volunteers.csv", tables.CONTENT_TYPE, parts)
+
+    async def delete(self, incoming: Incoming, short_name: str, analysis_id: int) -> Response:
+        row = await self._projects.owned(short_name, incoming.who)
+        await self._analyses.delete(incoming.who, row["id"], analysis_id)
+        return Redirect(f"/project/{quote(short_name)}/analyses", _("The analysis has been deleted."))
+
+    async def _analysis(self, incoming: Incoming, short_name: str, analysis_id: int) -> AnalysisRow:
+        row = await self._projects.owned(short_name, incoming.who)
+        return await self._analyses.get(incoming.who, row["id"], analysis_id)
+
+    async def _shown(
+        self, incoming: Incoming, short_name: str, analysis_id: int, title: str
+    ) -> tuple[ProjectContext, AnalysisRow]:
+        """An analysis, and the context of a page with this title."""
+        row = await self._projects.owned(short_name, incoming.who)
+        analysis = await self._analyses.get(incoming.who, row["id"], analysis_id)
+        return await self._views.context(incoming, row, title), analysis
+
+
+def _method(method: Method) -> Values:
+    """As the form shows it."""
+    return {
+        "name": method.name,
+        "installed": method.installed,
+        "max_answers": method.max_answers,
+    }

@@ -1,0 +1,21 @@
+"""Analyse the answers of a project."""
+
+from __future__ import annotations
+
+from crowdd.domain.analyses.analyses import HANDLER as NAME
+from crowdd.domain.analyses.analyses import Analyses
+from crowdd.domain.core.background_queue import QueuedTask
+from crowdd.languages import _
+from crowdd.sched.handler import Handler
+
+
+async def _run(analyses: Analyses, item: QueuedTask) -> dict[str, object]:
+    return await analyses.runner.run(item)
+
+
+HANDLER = Handler(
+    NAME,
+    lambda services, item: _run(services.analyses, item),
+    title=_("Analysis of answers"),
+    note=_("Results do not change. Volunteers can answer in the meantime."),
+)

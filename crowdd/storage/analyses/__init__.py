@@ -1,0 +1,1 @@
+"""Analyses of answers: what they read, and what they found."""

@@ -1,0 +1,284 @@
+"""Analyses of a project: by the API, by the queue of a running server, and what stays of them."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+import pytest
+import pytest_twisted
+from support.checks.shows import shows
+from support.ledger import Ledger
+
+from crowdd.domain.analyses import analyses, process, runner
+from crowdd.domain.analyses.catalogue import METHODS
+from crowdd.domain.projects import projects as projects_of_owners
+from crowdd.errors import StoppedError
+
+FIELD = {"name": "species", "at": "/species", "type": "label", "choices": ["fox", "owl"]}
+SAID = {"c:1": ["fox", "owl", "fox", "owl"], "c:2": ["fox", "owl", "fox", "cat"], "c:3": ["owl", "owl", "fox", "fox"]}
+
+
+@pytest.fixture
+def ledger(dsn):
+    made = Ledger(dsn)
+    yield made
+    made.close()
+
+
+async def answered(served: Any, ledger: Ledger, fields: Any = FIELD) -> tuple[Any, int]:
+    """An owner, and a project of four tasks with three answers each."""
+    owner = await served.person("owner")
+    project = await served.project(owner, tasks=4, published=True, n_answers=3)
+    info = (await owner.get(f"/api/project/{project['id']}")).json()["info"]
+    changed = {"info": info | ({"answers": fields} if fields else {})}
+    assert (await owner.put(f"/api/project/{project['id']}", json=changed)).status == 200
+    for actor, said in SAID.items():
+        for task, value in zip(ledger.ask(project["id"], actor, limit=4).tasks, said, strict=True):
+            ledger.answer(project["id"], actor, task, {"species": value, "answer": value})
+    return owner, project["id"]
+
+
+async def finish(served: Any) -> list[Any]:
+    """Lets the worker of the server do what waits, and returns the items as they ended."""
+    worker = served.server._worker
+    while begun := await worker.take():
+        for settled in begun:
+            await settled
+    while worker._active:
+        for settled in [*worker._active.values()]:
+            await settled
+    return await served.database.fetch("SELECT id, state, done, total, error FROM queue_item ORDER BY id")
+
+
+def at(project: int, *parts: object) -> str:
+    return "/".join([f"/api/project/{project}/analysis", *map(str, parts)])
+
+
+@shows("project-analysis", "project-analysis-tasks", "project-analysis-volunteers")
+@pytest_twisted.ensureDeferred
+async def test_an_analysis_labels_tasks_and_measures_volunteers(served, ledger):
+    owner, project = await answered(served, ledger)
+    ledger.run("DELETE FROM agreement_due")
+    ledger.run("UPDATE result SET consensus = '\"fox\"' WHERE task_id = (SELECT min(task_id) + 1 FROM result)")
+    begun = await owner.post(at(project), json={"method": "majority"})
+    assert begun.status == 200 and begun.json()["state"] == "waiting", begun.json()
+    (item,) = await finish(served)
+    assert (item["state"], item["done"], item["total"]) == ("done", 8, 8), item
+    (found,) = (await owner.get(at(project))).json()
+    assert found == (await owner.get(at(project, found["id"]))).json()
+    assert {name: found[name] for name in ("state", "method", "answers", "n_answers", "n_unfit", "n_tasks", "n_volunteers", "n_different")} == {
+        "state": "done", "method": "majority", "answers": "counted", "n_answers": 11, "n_unfit": 1, "n_tasks": 4, "n_volunteers": 3, "n_different": 1,
+    }  # fmt: skip
+    assert (
+        found["choices"] == ["fox", "owl"]
+        and found["user_name"] == "owner"
+        and set(found["versions"]) == {"crowdd", "numpy", "scipy"}
+    )
+    tasks = (await owner.get(at(project, found["id"], "tasks"))).json()
+    assert [(one["decided"], one["value"], one["consensus"]) for one in tasks] == [
+        (True, "fox", "fox"), (True, "owl", "fox"), (True, "fox", "fox"), (False, None, None),
+    ]  # fmt: skip
+    assert [one["different"] for one in tasks] == [False, True, False, False]
+    different = (await owner.get(at(project, found["id"], "tasks"), params={"different": "true"})).json()
+    assert different == [tasks[1]]
+    lines = "".join(
+        f"{task['task_id']},{nth},{1 + (said == 'owl')}\n"
+        for place, task in enumerate(tasks)
+        for nth, actor in enumerate(SAID, 1)
+        if (said := SAID[actor][place]) != "cat"
+    )
+    assert found["input_hash"] == hashlib.sha256(lines.encode()).hexdigest()
+    volunteers = (await owner.get(at(project, found["id"], "volunteers"))).json()
+    words = {row["actor"]: row["word"] for row in ledger.rows("SELECT actor, word FROM volunteer_word")}
+    accuracy = {"c:1": (2 / 3 + 1 + 1 + 0.5) / 4, "c:2": (2 / 3 + 1 + 1) / 3, "c:3": (1 / 3 + 1 + 1 + 0.5) / 4}
+    assert {one["volunteer"]: one["accuracy"] for one in volunteers} == {
+        words[actor]: pytest.approx(share, abs=1e-5) for actor, share in accuracy.items()
+    }
+    pages = [(await owner.get(at(project, found["id"], "volunteers"), params={"limit": "1"})).json()]
+    while pages[-1]:
+        after = {"limit": "1", "after": pages[-1][0]["volunteer"]}
+        pages.append((await owner.get(at(project, found["id"], "volunteers"), params=after)).json())
+    assert [one for page in pages for one in page] == volunteers
+    behind = {"last_id": str(tasks[1]["task_id"]), "limit": "1"}
+    assert (await owner.get(at(project, found["id"], "tasks"), params=behind)).json() == [tasks[2]]
+
+
+@pytest_twisted.ensureDeferred
+async def test_the_same_answers_give_the_same_analysis_and_another_answer_another_one(served, ledger):
+    owner, project = await answered(served, ledger)
+    for answers in ("counted", "counted", "all"):
+        assert (await owner.post(at(project), json={"method": "one_coin", "answers": answers})).status == 200
+        await finish(served)
+    third, second, first = (await owner.get(at(project))).json()
+    assert first["input_hash"] == second["input_hash"] == third["input_hash"]
+    labels = [(await owner.get(at(project, each["id"], "tasks"))).json() for each in (first, second)]
+    assert labels[0] == labels[1]
+    ledger.run("UPDATE task_run SET counted = false WHERE id = (SELECT min(id) FROM task_run)")
+    for answers in ("counted", "all"):
+        assert (await owner.post(at(project), json={"method": "one_coin", "answers": answers})).status == 200
+        await finish(served)
+    every, counted, *_ = (await owner.get(at(project))).json()
+    assert (every["n_answers"], counted["n_answers"]) == (11, 10)
+    assert every["input_hash"] == first["input_hash"] != counted["input_hash"]
+
+
+@shows("project-analysis-rights")
+@pytest_twisted.ensureDeferred
+async def test_only_owners_see_and_start_analyses(served, ledger):
+    owner, project = await answered(served, ledger)
+    await owner.post(at(project), json={"method": "majority"})
+    await finish(served)
+    one = (await owner.get(at(project))).json()[0]["id"]
+    other = await served.person("other")
+    for client, status in ((other, 403), (served.client(), 401)):
+        for path in ("", one, f"{one}/tasks", f"{one}/volunteers"):
+            assert (await client.get(at(project, *([path] if path else [])))).status == status
+        assert (await client.post(at(project), json={"method": "majority"})).status == status
+        assert (await client.delete(at(project, one))).status == status
+    theirs = await served.project(other, "theirs")
+    assert (await other.get(at(theirs["id"], one))).status == 404, "an analysis of another project"
+    assert (await other.delete(at(theirs["id"], one))).status == 404
+    assert len((await owner.get(at(project))).json()) == 1
+
+
+@shows("project-analysis-start")
+@pytest_twisted.ensureDeferred
+async def test_what_cannot_be_analysed_is_refused_with_a_sentence(served, ledger, monkeypatch):
+    owner, project = await answered(served, ledger, {"name": "n", "at": "/n", "type": "number"})
+    refused = await owner.post(at(project), json={"method": "majority"})
+    assert refused.status == 415 and "is of type number" in refused.json()["exception_msg"], refused.json()
+    assert (await owner.put(f"/api/project/{project}", json={"info": {"answer_key": "answer"}})).status == 200
+    for body in ({"method": "best"}, {}, {"method": "majority", "answers": "some"}, {"method": "majority", "x": 1}, []):
+        assert (await owner.post(at(project), json=body)).status in (400, 415), body
+    if not METHODS["mace"].installed:
+        refused = await owner.post(at(project), json={"method": "mace"})
+        assert "not installed" in refused.json()["exception_msg"] and "crowdd[trust]" in refused.json()["hint"]
+    monkeypatch.setattr(analyses, "MAX_KEPT", 1)
+    assert (await owner.post(at(project), json={"method": "majority"})).status == 200
+    busy = await owner.post(at(project), json={"method": "majority"})
+    assert busy.status == 415 and "is running" in busy.json()["exception_msg"]
+    await finish(served)
+    (done,) = (await owner.get(at(project))).json()
+    assert done["error"] == "" and done["choices"] == ["fox", "owl", "cat"], (
+        "without declared choices they are numbered as they appear"
+    )
+    full = await owner.post(at(project), json={"method": "majority"})
+    assert full.status == 415 and "at most 1" in full.json()["exception_msg"]
+    assert (await owner.delete(at(project, done["id"]))).status == 204
+    assert (await owner.get(at(project))).json() == []
+    assert [ledger.value(f"SELECT count(*) FROM {table}") for table in ("analysis_task", "analysis_volunteer")] == [
+        0,
+        0,
+    ]
+
+
+@pytest_twisted.ensureDeferred
+async def test_a_failed_analysis_says_why_and_stops_nothing(served, ledger, monkeypatch):
+    owner, project = await answered(served, ledger, {**FIELD, "choices": ["cat and dog"]})
+    await owner.post(at(project), json={"method": "majority"})
+    (item,) = await finish(served)
+    (failed,) = (await owner.get(at(project))).json()
+    assert (item["state"], failed["state"]) == ("dead", "failed") and "No answer has one of the choices" in failed[
+        "error"
+    ]
+    monkeypatch.setattr(runner, "MAX_SECONDS", -1.0)
+    monkeypatch.setattr(runner, "WAIT_SECONDS", 0.0)
+    await owner.put(f"/api/project/{project}", json={"info": {"answers": FIELD}})
+    assert (await owner.post(at(project), json={"method": "one_coin"})).status == 200
+    await finish(served)
+    late, _failed = (await owner.get(at(project))).json()
+    assert "too much memory or time" in late["error"] and not any(
+        served.services.settings.data.dir.joinpath("analyses").iterdir()
+    )
+
+
+@shows("project-analysis-cancel")
+@pytest_twisted.ensureDeferred
+async def test_an_analysis_stops_when_it_is_cancelled_or_deleted_and_begins_again_after_a_kill(
+    served, ledger, monkeypatch
+):
+    owner, project = await answered(served, ledger)
+    started: list[Any] = []
+    real, then = process.start, []
+
+    def start(*arguments: Any) -> Any:
+        started.append(real(*arguments))
+        if then:
+            then.pop()()
+        return started[-1]
+
+    monkeypatch.setattr(process, "start", start)
+    # Cancelled while the process works.
+    then.append(lambda: ledger.run("UPDATE queue_item SET cancel = true"))
+    await owner.post(at(project), json={"method": "one_coin"})
+    await finish(served)
+    (one,) = (await owner.get(at(project))).json()
+    assert one["state"] == "cancelled" and started[0]._process.poll() is not None
+    # Its server is killed: another one begins anew, with what the first had stored taken away.
+    ledger.run(f"INSERT INTO analysis_task VALUES ({project}, {one['id']}, 1, 1, '{{1,0}}', false)")
+
+    def die() -> None:
+        raise StoppedError("ending")
+
+    then.append(die)
+    await owner.post(f"/project/birds/queue/{one['queue_item']}/retry", json={})
+    await finish(served)
+    assert len(started) == 3 and not then
+    (one,) = (await owner.get(at(project))).json()
+    assert one["state"] == "done" and ledger.value("SELECT count(*) FROM analysis_task") == 4
+    # Deleted while the process works: nothing of it is stored.
+    then.append(lambda: ledger.run("DELETE FROM analysis WHERE ended IS NULL"))
+    await owner.post(at(project), json={"method": "one_coin"})
+    *_, last = await finish(served)
+    assert last["state"] == "cancelled" and len((await owner.get(at(project))).json()) == 1
+    assert ledger.value("SELECT count(*) FROM analysis_task") == 4
+
+
+@pytest_twisted.ensureDeferred
+async def test_analyses_go_with_their_project(served, ledger, monkeypatch):
+    monkeypatch.setattr(projects_of_owners, "_BITES_AT_ONCE", 0)
+    owner, project = await answered(served, ledger)
+    await owner.post(at(project), json={"method": "majority"})
+    await finish(served)
+    assert (await owner.delete(f"/api/project/{project}")).status == 204
+    *_, swept = await finish(served)
+    assert swept["state"] == "done"
+    for table in ("analysis", "analysis_task", "analysis_volunteer"):
+        assert ledger.value(f"SELECT count(*) FROM {table}") == 0, table
+
+
+@shows("page-analyses")
+@pytest_twisted.ensureDeferred
+async def test_owners_start_and_read_analyses_on_pages(served, ledger):
+    owner, _project = await answered(served, ledger)
+    here = "/project/birds/analyses"
+    ledger.fold()
+    page = (await owner.page(here)).json()
+    assert (page["suggested"], page["refusal"], page["items"]) == ("dawid_skene", "", []), (
+        "four answers each, two choices"
+    )
+    assert {each["name"]: each["installed"] for each in page["methods"]}["majority"]
+    started = (await owner.post(here, json={"method": "dawid_skene", "answers": "counted"})).json()
+    assert started["analysis"]["state"] == "waiting"
+    refused = (await owner.post(here, json={"method": "majority"})).json()
+    assert refused["status"] == "error" and "is running" in refused["flash"]
+    await finish(served)
+    one = f"{here}/{started['analysis']['id']}"
+    found = (await owner.page(f"{one}?all=1")).json()
+    assert found["analysis"]["state"] == "done" and len(found["tasks"]) == 4 and found["next"] is None
+    volunteers = (await owner.page(f"{one}/volunteers")).json()["volunteers"]
+    assert len(volunteers) == 3
+    table = (await owner.get(f"{one}/tasks.csv")).body.decode().splitlines()
+    assert table[0] == "task_id,value,confidence,probability_fox,probability_owl,consensus" and len(table) == 5
+    assert table[1].split(",")[:2] == [str(found["tasks"][0]["task_id"]), "fox"]
+    table = (await owner.get(f"{one}/volunteers.csv")).body.decode().splitlines()
+    assert table[0] == "volunteer,answers,accuracy,skill" and [row.split(",")[0] for row in table[1:]] == [
+        each["volunteer"] for each in volunteers
+    ]
+    other = await served.person("other")
+    for path in (here, one, f"{one}/volunteers", f"{one}/tasks.csv", f"{one}/volunteers.csv"):
+        assert (await other.get(path)).status == 403
+    assert (await other.post(f"{one}/delete", json={})).status == 403
+    await owner.post(f"{one}/delete", json={})
+    assert (await owner.get(one)).status == 404

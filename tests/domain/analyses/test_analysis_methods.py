@@ -1,0 +1,100 @@
+"""Methods of analyses against crowd-kit's probabilities (``python -m bench.support.crowd_kit``) and published tables."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from bench.support.crowd_kit import anaesthesia
+from bench.support.labelled_crowds import ROUNDS, SHAPES, by_crowd_kit, labelled
+from crowdd.domain.analyses.catalogue import METHODS, suggested
+from crowdd.domain.analyses.methods import dawid_skene, glad, mace, majority, one_coin
+from crowdd.domain.analyses.methods.estimate import Answers, accuracies, winners
+
+SETS = {"anaesthesia": anaesthesia(), **{name: labelled(shape) for name, shape in SHAPES.items()}}
+REFERENCES = json.loads((Path(__file__).parent / "references.json").read_text())["sets"]
+HAS_CROWD_KIT = importlib.util.find_spec("crowdkit") is not None
+PARAMETERS = {name: method.parameters for name, method in METHODS.items()}
+
+
+def answers(rows: Any) -> Answers:
+    columns = [np.array(column, dtype=np.int32) for column in zip(*rows, strict=True)]
+    return Answers(*columns, *(int(column.max()) + 1 for column in columns))
+
+
+def agrees(found: Any, reference: Any, within: float = 1e-9) -> bool:
+    return bool(np.abs(found - np.array(reference)).max() < within)
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_methods_give_the_probabilities_of_crowd_kit(name):
+    given, reference = answers(SETS[name]), REFERENCES[name]
+    assert (majority.estimate(given, {}).posterior == given.shares()).all()
+    assert agrees(majority.estimate(given, {}).posterior, reference["majority"], 1e-11)
+    assert agrees(dawid_skene.estimate(given, PARAMETERS["dawid_skene"]).posterior, reference["dawid_skene"])
+    # crowd-kit has no prior, and another rule to stop.
+    plain = {"right": 0, "wrong": 0, "rounds": ROUNDS, "tolerance": -1}
+    assert agrees(one_coin.estimate(given, plain).posterior, reference["one_coin"])
+    assert not agrees(one_coin.estimate(given, PARAMETERS["one_coin"]).posterior, reference["one_coin"], 1e-3)
+
+
+@pytest.mark.skipif(not HAS_CROWD_KIT, reason="needs crowd-kit: pip install 'crowdd[trust]'")
+def test_mace_and_glad_are_those_of_crowd_kit():
+    name = "four classes"  # of whom the first to appear is not the first by number
+    given, reference = answers(SETS[name]), REFERENCES[name]
+    assert given.label[0] != 0
+    knows, able = (method.estimate(given, PARAMETERS[of]) for method, of in ((mace, "mace"), (glad, "glad")))
+    assert agrees(knows.posterior, reference["mace"], 1e-6) and agrees(able.posterior, reference["glad"], 1e-6)
+    assert knows.skill.shape == able.skill.shape == (given.n_volunteers,)
+    assert all(agrees(found, reference[method]) for method, found in by_crowd_kit(SETS[name]).items())
+
+
+def test_dawid_and_skene_published_these_estimates():
+    found = dawid_skene.fit(answers(SETS["anaesthesia"]), 500, -1.0)
+    assert agrees(found.frequencies.round(2), [0.40, 0.42, 0.11, 0.07], 1e-3)
+    first = [[0.89, 0.11, 0, 0], [0.07, 0.88, 0.05, 0], [0, 0.34, 0.66, 0], [0, 0, 0.56, 0.44]]
+    assert agrees(found.errors[0].T.round(2), first, 1e-3)
+    # crowd-kit's rule ends sooner: 0.665 of the first observer's answers to patients of class 3 are 3 then.
+    soon = dawid_skene.fit(answers(SETS["anaesthesia"]), 100, 1e-5)
+    assert (len(soon.bounds), soon.converged, round(soon.errors[0][2, 2], 3)) == (4, True, 0.665)
+
+
+def test_one_coin_by_hand():
+    """Two volunteers agree on a task, a third says something else there and agrees on another."""
+    given = answers([(0, 0, 0), (0, 1, 0), (0, 2, 1), (1, 0, 0), (1, 2, 0)])
+    one = one_coin.estimate(given, {**PARAMETERS["one_coin"], "rounds": 1})
+    right = np.array([2 / 3 + 1 + 2, 2 / 3 + 2, 1 / 3 + 1 + 2]) / np.array([5, 4, 5])
+    odds = np.log(right / (1 - right))
+    logit = np.log(5 / 6) - np.log(1 / 6)  # of the class frequencies
+    expected = 1 / (1 + np.exp(-np.array([odds[0] + odds[1] - odds[2] + logit, odds[0] + odds[2] + logit])))
+    assert agrees(one.posterior[:, 0], expected) and not one.converged and agrees(one.skill, right)
+
+
+def test_ties_have_no_winner_and_a_single_class_is_certain():
+    given = answers([(0, 0, 0), (0, 1, 1), (1, 0, 1), (1, 1, 1)])
+    assert winners(given.shares()).tolist() == [-1, 1]
+    assert accuracies(given, given.shares()).tolist() == [0.75, 0.75]
+    alone = answers([(0, 0, 0), (0, 1, 0), (1, 0, 0)])
+    for method, name in ((one_coin, "one_coin"), (dawid_skene, "dawid_skene"), (majority, "majority")):
+        assert method.estimate(alone, PARAMETERS[name]).posterior.tolist() == [[1.0], [1.0]]
+
+
+def test_the_order_of_classes_does_not_matter():
+    rows = SETS["four classes"]
+    turned = [(task, who, 3 - label) for task, who, label in rows]
+    for method, name in ((one_coin, "one_coin"), (dawid_skene, "dawid_skene")):
+        one, other = (method.estimate(answers(each), PARAMETERS[name]).posterior for each in (rows, turned))
+        assert agrees(one, other[:, ::-1])
+
+
+@pytest.mark.parametrize(
+    ("median", "choices", "expected"),
+    [(3, 2, "one_coin"), (4, 2, "dawid_skene"), (99, 10, "one_coin"), (100, 10, "dawid_skene"), (900, 0, "one_coin")],
+)
+def test_dawid_skene_comes_first_where_volunteers_have_many_answers(median, choices, expected):
+    assert suggested(median, choices) == expected

@@ -1,0 +1,117 @@
+"""What an analysis does with a file of answers: numbers, hash and findings; and its process, with its limits."""
+
+from __future__ import annotations
+
+import hashlib
+import subprocess
+
+import orjson
+import pytest
+
+from crowdd.concurrency.child_process import command, environment
+from crowdd.domain.analyses import process, program
+from crowdd.domain.analyses.catalogue import METHODS
+from crowdd.domain.analyses.numbering import number
+from crowdd.domain.analyses.question import Question, question_of
+from crowdd.errors import InvalidValueError, StoppedError
+
+LINES = [(7, "u:1", "owl"), (7, "c:a", "fox"), (7, "u:2", "owl"), (9, "c:a", None), (9, "u:1", 1), (9, "u:2", True)]
+CHOICES = ["fox", "owl", None, 1]
+
+
+def lines(rows=LINES):
+    return [orjson.dumps(row) for row in rows]
+
+
+def test_answers_are_numbered_in_their_order_and_hashed():
+    found = number(lines(), CHOICES, nulls=True)
+    assert (found.tasks, found.actors, found.choices) == ([7, 9], ["u:1", "c:a", "u:2"], CHOICES)
+    assert (*found.task, *found.volunteer) == (0, 0, 0, 1, 1, 0, 1, 2, 1, 0)
+    assert found.n_unfit == 1, "true is not 1"
+    assert [found.classes[label] for label in found.label] == [2, 1, 2, 3, 4]
+    text = "7,1,2\n7,2,1\n7,3,2\n9,2,3\n9,1,4\n"
+    assert found.hash == hashlib.sha256(text.encode()).hexdigest()
+    appearing = number(lines(), None, nulls=False)
+    assert (appearing.choices, appearing.n_unfit) == (["owl", "fox", 1, True], 1), "null says nothing here"
+
+
+def test_numbering_refuses_what_is_no_question_of_choices():
+    with pytest.raises(InvalidValueError, match="more than 50 different values"):
+        number(lines([(n, "u:1", f"text {n}") for n in range(51)]), None, nulls=False)
+    with pytest.raises(InvalidValueError, match="No answer has one of the choices"):
+        number(lines(), ["cat"], nulls=False)
+
+
+def test_the_question_is_the_first_answer_field():
+    label = {"name": "a", "at": "/x/0", "type": "label", "choices": ["b", 1], "unsure": None}
+    assert question_of({"answers": [label]}) == Question(("x", "0"), ("b", 1, None), nulls=True)
+    assert question_of({}) == Question(("answer",), None, nulls=False)
+    assert question_of({"answer_key": "species"}) == Question(("species",), None, nulls=False)
+    with pytest.raises(InvalidValueError, match=r"“n” is of type number"):
+        question_of({"answers": {"name": "n", "at": "/n", "type": "number"}})
+
+
+def analysed(tmp_path, method="one_coin", rows=LINES, **changes):
+    """What a process finds in these answers."""
+    given = tmp_path / "answers"
+    given.write_bytes(b"".join(line + b"\n" for line in lines(rows)))
+    options = {"method": method, "parameters": dict(METHODS[method].parameters), "choices": CHOICES, "nulls": True}
+    running = process.start(given, tmp_path / "findings", options | changes)
+    try:
+        while not running.wait(60):
+            pass
+    finally:
+        running.end()
+    return [*process.read(running.findings)]
+
+
+def test_the_same_answers_give_the_same_findings(tmp_path):
+    first, second = analysed(tmp_path), analysed(tmp_path)
+    assert first[1:] == second[1:] and first[0]["input_hash"] == second[0]["input_hash"]
+    summary, tasks, volunteers = first
+    assert {name: summary[name] for name in ("n_answers", "n_unfit", "n_tasks", "n_volunteers", "choices")} == {
+        "n_answers": 5, "n_unfit": 1, "n_tasks": 2, "n_volunteers": 3, "choices": CHOICES,
+    }  # fmt: skip
+    assert set(summary["versions"]) == {"crowdd", "numpy", "scipy"}
+    assert [(task, label) for task, label, _ in tasks["tasks"]] == [(7, 2), (9, 4)], "u:1 has agreed with others"
+    assert sum(tasks["tasks"][0][2]) == pytest.approx(1, abs=1e-5)
+    assert [row[:2] for row in volunteers["volunteers"]] == [["u:1", 2], ["c:a", 2], ["u:2", 1]]
+    assert analysed(tmp_path, rows=LINES[1:])[0]["input_hash"] != summary["input_hash"]
+    majority = analysed(tmp_path, "majority")
+    assert majority[1]["tasks"] == [[7, 2, [0.333333, 0.666667, 0, 0]], [9, None, [0, 0, 0.5, 0.5]]]
+    assert [row[2:] for row in majority[2]["volunteers"]] == [[0.583333, None], [0.416667, None], [0.666667, None]]
+
+
+def test_a_process_says_why_it_refuses(tmp_path):
+    with pytest.raises(InvalidValueError, match="No answer has one of the choices"):
+        analysed(tmp_path, choices=["cat"])
+    with pytest.raises(InvalidValueError, match="too much memory or time"):
+        analysed(tmp_path, parameters={})  # it fails
+    missing = METHODS["mace"].__class__("x", "MACE", libraries=("numpy", "not_installed_here"))
+    with pytest.raises(InvalidValueError, match="MACE needs libraries that are not installed") as refusal:
+        missing.require()
+    assert refusal.value.hint == "Install crowdd[trust]."
+
+
+def test_a_process_ends_when_it_is_told_to_and_when_the_server_dies(tmp_path):
+    made = subprocess.Popen(command("timeit", "-n1", "input()"), stdin=subprocess.PIPE, env=environment())
+    running = process.AnalysisProcess(tmp_path, made)
+    assert not running.wait(0)
+    made.terminate()
+    with pytest.raises(StoppedError):
+        running.wait(60)
+    running.end()
+    code = "import time; from crowdd.domain.analyses.program import watch_server; watch_server(); time.sleep(600)"
+    orphan = subprocess.Popen(["python", "-c", code], executable=command("x")[0], stdin=subprocess.PIPE)
+    orphan.stdin.close()
+    assert orphan.wait(60) == 1
+
+
+def test_a_process_is_bounded():
+    code = (
+        "import os, resource; from crowdd.domain.analyses import program; program.limit();"
+        "print(os.nice(0), resource.getrlimit(resource.RLIMIT_AS)[0], resource.getrlimit(resource.RLIMIT_CPU)[0])"
+    )
+    done = subprocess.run([command("x")[0], "-c", code], check=True, capture_output=True, text=True)
+    nice, memory, seconds = map(int, done.stdout.split())
+    assert nice == 19 and (memory, seconds) == (program.MAX_MEMORY, program.MAX_CPU_SECONDS)
