@@ -86,6 +86,7 @@ END $$;
 CREATE FUNCTION follow_label(p_project bigint, p_label jsonb, p_trust jsonb) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE q trust_model; c jsonb[] := ARRAY(SELECT jsonb_array_elements(p_label->'choices')); known boolean;
 BEGIN
+    PERFORM FROM project_ledger WHERE project_id = p_project FOR UPDATE;        -- no import meanwhile: new tasks follow info.trust
     SELECT * INTO q FROM trust_model WHERE project_id = p_project FOR UPDATE;
     known := FOUND;
     IF p_label IS NULL THEN
@@ -116,4 +117,29 @@ BEGIN
     q.tasks := 0; q.class_sums := array_fill(0::float8, ARRAY[q.k::int]); q.confusion_sums := array_fill(0::float8, ARRAY[cells]);
     q.gold_right := 0; q.gold_seen := 0; q.peer_right := 0; q.peer_seen := 0; q.saved := 0; q.sure := 0; q."full" := 0; q."none" := 0; q.published_tasks := 0;
     RETURN published(q);
+END $$;
+
+-- Makes the model of a project that had its label before there were models. False: nothing is to be done.
+CREATE FUNCTION makes_model(p_project bigint) RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE p record;
+BEGIN
+    IF EXISTS (SELECT FROM trust_model WHERE project_id = p_project) THEN RETURN false; END IF;
+    SELECT id, answer_label, trust INTO p FROM project WHERE id = p_project AND answer_label IS NOT NULL FOR UPDATE;
+    IF NOT FOUND THEN RETURN false; END IF;
+    PERFORM follow_label(p.id, p.answer_label, p.trust);
+    RETURN true;
+END $$;
+
+-- How many answers each task of a project gets at first: null where redundancy is not adaptive.
+CREATE FUNCTION first_wanted(p_project bigint) RETURNS int STABLE LANGUAGE sql AS $$
+SELECT min_answers FROM trust_model WHERE project_id = p_project AND confidence IS NOT NULL $$;
+
+-- What n_answers of a task becomes when its owner sets it to p_n. p_minimum as first_wanted says. reconcile_task decides the rest.
+CREATE FUNCTION redundancy_to(t task_ledger, p_n int, p_minimum int) RETURNS int STABLE LANGUAGE plpgsql AS $$
+BEGIN
+    IF t.done AND t.max_answers IS NOT NULL AND (SELECT reason IN ('sure', 'expert', 'analysis') FROM result
+        WHERE project_id = t.project_id AND task_id = t.task_id AND last_version) THEN RETURN t.answers; END IF;
+    IF p_minimum IS NULL OR p_n > 50 THEN RETURN p_n; END IF;
+    IF t.done THEN RETURN CASE WHEN p_n > t.answers THEN t.answers + 1 ELSE t.answers END; END IF;
+    RETURN least(p_n, greatest(t.n_answers, p_minimum));
 END $$;

@@ -109,8 +109,6 @@ ALTER TABLE result
     ADD COLUMN saved int NOT NULL DEFAULT 0,                    -- answers that the task did not need
     ADD COLUMN decided_by bigint,                               -- who decided (expert, analysis), and when
     ADD COLUMN decided_at timestamptz;
-CREATE INDEX result_confidence ON result (project_id, confidence, task_id) WHERE last_version AND posterior IS NOT NULL;
-CREATE INDEX result_undecided ON result (project_id, reason, task_id) WHERE last_version AND reason IN ('full', 'none');
 
 -- A task whose right answer is known. number: 1 to project_ledger.n_gold.
 CREATE TABLE gold_task (
