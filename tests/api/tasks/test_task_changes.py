@@ -167,7 +167,7 @@ async def test_tasks_stop_early_when_the_owner_wants_it(served):
     assert (result["reason"], len(result["task_run_ids"])) == ("sure", 2)
     assert [each["value"] for each in result["posterior"]] == ["fox", "owl"]
     assert result["posterior"][0]["probability"] == result["confidence"] > 0.6
-    (event,) = (await owner.get(f"{path}/events")).json()["events"]
+    (event,) = await served.services.db.fetch("SELECT data FROM event WHERE kind = 'task_completed'")
     assert (event["data"]["label"], event["data"]["reason"]) == ("fox", "sure")
     assert (await owner.get(f"/api/task/{result['task_id']}")).json()["state"] == "completed"
     changed = (await owner.put(path, json={"info": {**info, "answers": [LABEL], "trust": None}})).json()
@@ -186,16 +186,16 @@ async def test_a_volunteer_who_seemed_no_better_than_chance_counts_again(served)
     info = (await owner.get(path)).json()["info"]
     await owner.put(path, json={"info": {**info, "answers": [LABEL]}})
     await served.services.db.execute(
-        "INSERT INTO reliability (project_id, actor, generation, counts) SELECT project_id, 'u:' || %(u)s, generation, false"
-        " FROM trust_model",
-        {"u": spammer.id},
+        "INSERT INTO reliability (project_id, actor, generation, counts) SELECT project_id, 'u:' || a.id, generation, false"
+        " FROM trust_model, account a WHERE a.name = 'spammer'"
     )
+    (row,) = await served.services.db.fetch("SELECT id FROM account WHERE name = 'spammer'")
     task = (await spammer.get(f"/api/{project['id']}/newtask")).json()
     answer = {"project_id": project["id"], "task_id": task["id"], "info": {"answer": "fox"}}
     assert (await spammer.post("/api/taskrun", json=answer)).status == 200, "they are not told"
     assert (await owner.get("/api/result")).json() == []
-    told = (await owner.post(f"{path}/lift?dry_run=1", json={"user_id": spammer.id})).json()
-    done = (await owner.post(f"{path}/lift", json={"user_id": spammer.id})).json()
+    told = (await owner.post(f"{path}/lift?dry_run=1", json={"user_id": row["id"]})).json()
+    done = (await owner.post(f"{path}/lift", json={"user_id": row["id"]})).json()
     assert (told["answers"], done["answers"], done["completed"]) == (1, 1, 1)
     assert len((await owner.get("/api/result")).json()) == 1
 
