@@ -2,7 +2,7 @@
 
 from crowdd.kinds.kind import Field, Kind, Relation, Rights, Write
 from crowdd.kinds.roles import EVERYONE, NOBODY, OWNERS, Role
-from crowdd.kinds.types import Boolean, Integer, Integers, Json, Timestamp
+from crowdd.kinds.types import Boolean, Integer, Integers, Json, Number, Text, Timestamp
 
 RESULT = Kind(
     name="result",
@@ -41,6 +41,33 @@ RESULT = Kind(
             "consensus",
             Json(),
             "What the counted answers say together, by the names of the answer fields.",
+            read=EVERYONE,
+            write=Write.COMPUTED,
+            null=True,
+            search=False,
+        ),
+        Field(
+            "reason",
+            Text(),
+            "Why the task was complete: sure, full, none (no answer fits), expert or analysis; null without a label.",
+            read=EVERYONE,
+            write=Write.COMPUTED,
+            null=True,
+            search=False,
+        ),
+        Field(
+            "confidence",
+            Number(),
+            "How probable the choice of the first answer field is, or the share of the answers with its value.",
+            read=EVERYONE,
+            write=Write.COMPUTED,
+            null=True,
+            search=False,
+        ),
+        Field(
+            "posterior",
+            Json(),
+            "The probability of each choice, if the first answer field is a label.",
             read=EVERYONE,
             write=Write.COMPUTED,
             null=True,

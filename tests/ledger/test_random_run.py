@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import threading
 
@@ -14,6 +15,8 @@ pytestmark = pytest.mark.slow
 WORKS = 600  # make exact goes on for longer
 SEED = 20
 VOLUNTEERS = [*(f"u:{n}" for n in range(1, 7)), *(f"c:{n}" for n in range(4)), "i:10.0.0.1", "x:pupil"]
+CHOICES = ["fox", "owl", None]
+ANSWERS = [*CHOICES, "fox", "fox", ["no", "class"]]
 SCHEDULERS = ["default", "breadth_first", "depth_first_all", "random", "incremental"]
 NETWORKS = {"c:0": "10.0.0.1", "c:1": "10.0.0.1", "c:2": "10.0.0.2", "i:10.0.0.1": "10.0.0.1"}  # others are alone
 BEFORE_A_LAPSE = 1200  # seconds, the most by which the clock jumps; a lease lasts 3600
@@ -68,7 +71,8 @@ class Run:
         for task in asked.tasks:
             match chance.choices(["answer", "release", "skip", "leave", "hold", "killed"], [12, 1, 1, 3, 1, 1])[0]:
                 case "answer":
-                    state = session.answer(project, actor, task, network=place).state
+                    info = {"answer": chance.choice(ANSWERS)}
+                    state = session.answer(project, actor, task, info, network=place).state
                     assert state != "no task" or "delete" in self.edits
                 case "release" | "skip" as how:
                     session.release(project, actor, task, skip=how == "skip")
@@ -83,7 +87,19 @@ class Run:
                 p=project,
                 a=actor,
             ):
-                session.answer(project, actor, row["task_id"], network=place)
+                session.answer(project, actor, row["task_id"], {"answer": "fox"}, network=place)
+        if chance.random() < 0.1 and "correct" in self.edits:
+            self._correct(session, chance, project, actor)
+
+    def _correct(self, session, chance, project, actor):
+        """Puts another answer in the place of the last one."""
+        session.run(
+            "SELECT amend_answer(project_id, actor, task_id, %(i)s, clock()) FROM task_run"
+            " WHERE project_id = %(p)s AND actor = %(a)s ORDER BY id DESC LIMIT 1",
+            i=json.dumps({"answer": chance.choice(ANSWERS)}),
+            p=project,
+            a=actor,
+        )
 
     def _owner(self, session, chance, project):
         tasks = session.tasks(project)
@@ -114,9 +130,32 @@ class Run:
                 session.pass_time(chance.randint(1, BEFORE_A_LAPSE))
             case "fold":
                 session.fold()
+                session.fold_evidence()
+            case "withdraw":
+                session.withdraw(project, some, chance.choice(VOLUNTEERS))
+            case "retire":
+                session.retire(project, some[:1])
+                session.reopen(project, chance.sample(tasks, min(len(tasks), 3)))
+            case "claim":
+                self._claim(session, chance, project, some)
+            case "stop":
+                with self.raising:  # what the tasks follow is what the project says
+                    session.connection.autocommit = False
+                    session.stopping(project, *chance.choice([(2, 0.9), (2, 0.6), (1, 0.8), (None, None)]))
+                    session.commit()
+                    session.connection.autocommit = True
+
+    def _claim(self, session, chance, project, tasks):
+        """An account takes over what an anonymous volunteer has answered."""
+        session.run(
+            "SELECT move_runs(%(p)s, %(f)s, NULL, 'u:1', 1, NULL, %(t)s, clock())",
+            p=project,
+            f=chance.choice(["c:0", "c:1", "c:2"]),
+            t=tasks,
+        )
 
     def _checker(self, session, chance, project):
-        broken = session.broken(1000 if "set" in self.edits else 0)
+        broken = session.broken(1000 if "set" in self.edits else 0, 3 if "claim" in self.edits else 0)
         assert broken == []
 
 
@@ -139,21 +178,28 @@ def drain(ledger, project):
 
 STEADY = ["add", "raise", "priority", "delete", "delete_run", "pause", "clock", "clock", "fold"]
 EVERYTHING = [*STEADY, "set", "schedule"]
+ADAPTIVE = [*EVERYTHING, "withdraw", "retire", "claim", "stop", "fold", "correct"]
 
 
-@pytest.mark.parametrize("edits", [STEADY, EVERYTHING], ids=["steady", "everything"])
+@pytest.mark.parametrize("edits", [STEADY, EVERYTHING, ADAPTIVE], ids=["steady", "everything", "adaptive"])
 def test_a_crowd(dsn, edits):
+    """In the last run answers have classes, redundancy is adaptive, and all that may happen to it happens."""
     ledger = Ledger(dsn)
-    projects = [ledger.project(tasks=12, n=2, sched=sched) for sched in SCHEDULERS]
+    projects = [ledger.project(sched=sched) for sched in SCHEDULERS]
+    for number, project in enumerate(projects):
+        if edits is ADAPTIVE:
+            ledger.declare(project, *([] if number == 1 else CHOICES), min_answers=2, confidence=0.9)
+        ledger.add(project, [0.0] * 12, n=5 if edits is ADAPTIVE else 2)
     run = Run(dsn, edits)
     run.crowd(projects)
     for project in projects:
         drain(ledger, project)
     left = ledger.rows(
         "SELECT task_id FROM task_ledger l WHERE NOT done AND (SELECT count(*) FROM task_run r"
-        " WHERE r.project_id = l.project_id AND r.task_id = l.task_id) < %(n)s",
+        " WHERE r.project_id = l.project_id AND r.task_id = l.task_id) < %(n)s"
+        " AND NOT EXISTS (SELECT FROM task_run r WHERE r.task_id = l.task_id AND r.unreliable)",
         n=len(VOLUNTEERS),
     )
     assert left == []
-    assert invariants(ledger.connection, 1000 if "set" in edits else 0) == []
+    assert invariants(ledger.connection, 1000 if "set" in edits else 0, 3 if "claim" in edits else 0) == []
     ledger.close()

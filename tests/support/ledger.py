@@ -163,6 +163,14 @@ class Ledger:
         ]
         return self.change("SELECT add_tasks(%(p)s, %(tasks)s, clock())", p=project, tasks=Json(tasks))
 
+    def declare(self, project: int, *choices: Any, **trust: Any) -> None:
+        """The first answer field is a label at /answer, of these choices or any; ``trust``: min_answers and confidence."""
+        field = {"name": "answer", "at": "/answer", "type": "label"} | ({"choices": choices} if choices else {})
+        info = {"answers": [field]} | ({"trust": trust} if trust else {})
+        self.run("UPDATE project SET info = %(i)s WHERE id = %(p)s", p=project, i=Json(info))
+        if not self.rows("SELECT 1 FROM task_run WHERE project_id = %(p)s", p=project):
+            self.run("DELETE FROM agreement_due WHERE project_id = %(p)s", p=project)
+
     def tasks(self, project: int) -> list[int]:
         """The ids of all tasks."""
         return [row["id"] for row in self.rows("SELECT id FROM task WHERE project_id = %(p)s ORDER BY id", p=project)]
@@ -207,6 +215,18 @@ class Ledger:
             assert self.broken(self.highest) == []
         return row["tasks"], row["completed"], row["reopened"], row["answers"]
 
+    def stopping(self, project: int, minimum: int | None, confidence: float | None, *, completed: bool = False) -> Any:
+        """Changes when tasks stop early, in the project and in all tasks: tasks, completed, reopened."""
+        trust = None if minimum is None else Json({"min_answers": minimum, "confidence": confidence})
+        self.run(
+            "UPDATE project SET info = jsonb_set(info, '{trust}', coalesce(%(t)s::jsonb, 'null')) WHERE id = %(p)s",
+            t=trust,
+            p=project,
+        )
+        return self.effect(
+            "set_stopping(%(p)s, %(t)s, %(c)s, clock())", p=project, t=self.tasks(project), c=completed
+        )[:3]
+
     def retire(self, project: int, tasks: list[int], reason: str = "retired") -> int:
         return self.change(
             "SELECT tasks FROM retire(%(p)s, %(t)s, %(r)s, 'enough', 1, clock())", p=project, t=tasks, r=reason
@@ -223,6 +243,12 @@ class Ledger:
 
     def fold(self) -> int:
         return self.change("SELECT fold_stats()")
+
+    def fold_evidence(self) -> None:
+        """Folds what completed tasks have taught, in all projects."""
+        while self.rows("SELECT fold_evidence(id) FROM projects_to_fold() id"):
+            pass
+        assert not self.check or self.broken(self.highest) == []
 
     # What volunteers do
 
@@ -298,6 +324,15 @@ class Ledger:
             for task in asked.tasks:
                 answered = self.answer(project, actor, task, network=options.get("network"))
                 assert answered.state in ("counted", "late", "surplus")
+                done.append(task)
+        return done
+
+    def all_of_values(self, project: int, actor: str, value: Any) -> list[int]:
+        """The same with one choice for all; the tasks in their order."""
+        done = []
+        while (asked := self.ask(project, actor)).state == "ok":
+            for task in asked.tasks:
+                self.answer(project, actor, task, {"answer": value})
                 done.append(task)
         return done
 

@@ -21,6 +21,7 @@ from crowdd.domain.projects import project_questions
 from crowdd.domain.projects.answer_recount import recount
 from crowdd.domain.projects.guides import documents
 from crowdd.domain.projects.schedulers import choose
+from crowdd.domain.projects.stopping import STOPPING, check_stopping, follow_stopping
 from crowdd.domain.webhooks.webhooks import Webhooks
 from crowdd.errors import AnonymousError, ForbiddenError, InvalidRequestError, InvalidValueError, NotFoundError
 from crowdd.kinds import column_roles
@@ -104,6 +105,8 @@ class ProjectBehaviour(Behaviour):
             await self._webhooks.follow(tx, row["id"], row["webhook"], changes["webhook"])
         await records.update(tx, PROJECT, row["id"], changes)
         await self._follow(tx, who, row["id"], changes)
+        if "info" in changes and row["info"].get(STOPPING) != changes["info"].get(STOPPING):
+            await follow_stopping(tx, self._queue, who, row["id"], completed=False)
         for name, value in changes.items():
             before, after = audit.shortened(row[name]), audit.shortened(value)
             await audit.write(
@@ -418,6 +421,7 @@ def check_info(info: Values) -> None:
         )
     if info.get(COLUMN_ROLES) is not None:
         column_roles.check(info[COLUMN_ROLES])
+    check_stopping(info.get(STOPPING))
     size = info.get("max_answer_bytes")
     if size is not None and (type(size) is not int or not MAX_ANSWER_BYTES <= size <= MAX_RAISED_BYTES):
         words = f"`info.max_answer_bytes` must be a whole number from {MAX_ANSWER_BYTES} to {MAX_RAISED_BYTES}"

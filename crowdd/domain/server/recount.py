@@ -31,10 +31,12 @@ class Check:
 CHECKS = (
     Check("places of tasks", "check_places", "repair_places"),
     Check("states and results", "check_states", "repair_states"),
+    Check("classes and posteriors", "check_weighing", "repair_weighing"),
     Check("agreement of results", "check_agreement", "repair_agreement"),
     Check("outcomes", "check_outcomes", "repair_outcomes"),
     Check("answers to compare", "check_comparisons", "repair_comparisons"),
     Check("sums of alpha", "check_alpha", "repair_alpha"),
+    Check("reliability", "check_trust", "repair_trust"),
     Check("positions", "check_positions", "repair_positions"),
     Check("answers of volunteers", "check_volunteers", "repair_volunteers"),
     Check("the last two weeks", "check_recent", "repair_recent"),

@@ -14,6 +14,7 @@ from crowdd.domain.core.item_errors import each
 from crowdd.domain.core.records import NOT_FOUND
 from crowdd.domain.projects.answer_recount import CHUNK, HANDLER
 from crowdd.domain.projects.schedulers import choose
+from crowdd.domain.projects.stopping import STOPPING, check_stopping, follow_stopping
 from crowdd.domain.tasks import task_selection
 from crowdd.domain.tasks.contributions import external_uid
 from crowdd.domain.tasks.task_selection import MAX_NAMED
@@ -122,6 +123,46 @@ class Changes:
             found = await changes.tasks_of(self._db, project_id, actor, MAX_NAMED + 1)
             named = found if len(found) <= MAX_NAMED else None
         return await self._change(who, "withdraw", project_id, named, {"actor": actor}, dry_run)
+
+    async def lift(self, who: Requester, project_id: int, body: object, dry_run: bool = False) -> Effect:
+        """Has the answers of a volunteer count although they seemed no better than chance; named as in ``withdraw``."""
+        given = _given(body, {*_VOLUNTEERS})
+        await self.require(self._db, who, project_id)
+        actor = await self.volunteer(project_id, given)
+        return await self._change(who, "lift", project_id, None, {"actor": actor}, dry_run)
+
+    async def stopping(self, who: Requester, project_id: int, body: object, dry_run: bool = False) -> Effect:
+        """When tasks stop early: ``min_answers`` and ``confidence``, both null for never.
+
+        Open tasks follow, with ``completed`` also those that are complete.
+        """
+        given = _given(body, {"min_answers", "confidence", "completed"})
+        minimum, confidence = given.get("min_answers"), given.get("confidence")
+        completed = given.get("completed", False)
+        trust: Values | None = {"min_answers": minimum, "confidence": confidence}
+        if minimum is None and confidence is None:
+            trust = None
+        check_stopping(trust)
+        if type(completed) is not bool:
+            raise InvalidValueError(_("`completed` must be true or false."))
+        await self.require(self._db, who, project_id)
+        if dry_run:
+            values = {"min_answers": minimum, "confidence": confidence, "completed": completed}
+            return Effect(*_counts(await changes.preview(self._db, "stopping", project_id, None, values)), dry_run=True)
+        done = await self._db.transaction(partial(self._stop, who, project_id, trust, completed))
+        self._notify(project_id)
+        return done
+
+    async def _stop(
+        self, who: Requester, project_id: int, trust: Values | None, completed: bool, tx: Database
+    ) -> Effect:
+        await self.require(tx, who, project_id)
+        values = {"min_answers": None, "confidence": None, **(trust or {}), "completed": completed}
+        before = await changes.preview(tx, "stopping", project_id, None, values)
+        await projects.tell(tx, project_id, {STOPPING: trust})
+        await self._note(tx, who, "stopping", project_id, None, values)
+        done = await follow_stopping(tx, self._queue, who, project_id, completed=completed)
+        return Effect(*_counts(before), queue_item=done) if isinstance(done, int) else Effect(*_counts(done))
 
     async def usual_answers(self, project_id: int) -> int | None:
         """How many answers the project's first task needs; None without tasks."""

@@ -7,6 +7,7 @@ from typing import Any
 
 import attrs
 
+from crowdd.domain.projects.stopping import MAX_ANSWERS, MAX_CONFIDENCE, MIN_CONFIDENCE
 from crowdd.domain.tasks.changes import REASONS, Changes, Effect
 from crowdd.domain.tasks.task_selection import MAX_NAMED
 from crowdd.errors import AnonymousError, NotFoundError, TooManyRequestsError
@@ -100,6 +101,40 @@ _WITHDRAW = _doc(
     | _one_of("volunteer", "user_id", "external_uid", "taskrun_id"),
     dry=True,
 )
+_STOPPING = _doc(
+    "set_stopping",
+    "project",
+    "Change when tasks stop early",
+    "A task is complete with min_answers answers or more once its most probable choice has this confidence, and with"
+    " n_answers in any case. Both null: tasks always get n_answers. Open tasks follow, with completed also those that"
+    " are complete. The first answer field of the project must be a label, or nothing stops early." + _LARGE,
+    _body(
+        min_answers={"anyOf": [Integer(minimum=1, maximum=MAX_ANSWERS).schema(), {"type": "null"}]},
+        confidence={
+            "anyOf": [
+                {"type": "number", "minimum": MIN_CONFIDENCE, "maximum": MAX_CONFIDENCE},
+                {"type": "null"},
+            ]
+        },
+        completed={"type": "boolean", "default": False},
+    ),
+    dry=True,
+)
+_LIFT = _doc(
+    "lift_volunteer",
+    "project",
+    "Count the answers of a volunteer who seemed no better than chance",
+    "Answers of such a volunteer are kept and not counted. From now on they count, and those that were not counted"
+    " count as far as their tasks need them. Identify the volunteer as in the deletion of answers." + _LARGE,
+    _body(
+        volunteer=VOLUNTEER,
+        user_id=_NUMBER,
+        external_uid=TASK_RUN.field("external_uid").type.schema(),
+        taskrun_id=_NUMBER,
+    )
+    | _one_of("volunteer", "user_id", "external_uid", "taskrun_id"),
+    dry=True,
+)
 _RETIRE = _doc(
     "retire_task",
     "task",
@@ -131,6 +166,8 @@ class ChangesApi:
         yield post(f"{project}/redundancy", self.redundancy, endpoint="redundancy", operation=_REDUNDANCY)
         yield post(f"{project}/priority", self.priority, endpoint="priority", operation=_PRIORITY)
         yield post(f"{project}/withdraw", self.withdraw, endpoint="withdraw", operation=_WITHDRAW)
+        yield post(f"{project}/stopping", self.stopping, endpoint="stopping", operation=_STOPPING)
+        yield post(f"{project}/lift", self.lift, endpoint="lift", operation=_LIFT)
         yield post(f"{task}/retire", self.retire, endpoint="retire", operation=_RETIRE)
         yield post(f"{task}/reopen", self.reopen, endpoint="reopen", operation=_REOPEN)
 
@@ -148,6 +185,14 @@ class ChangesApi:
         return _response(
             await self._changes.withdraw(incoming.who, checked_id(object_id), _json(incoming), _dry(incoming))
         )
+
+    async def stopping(self, incoming: Incoming, object_id: int) -> Response:
+        return _response(
+            await self._changes.stopping(incoming.who, checked_id(object_id), _json(incoming), _dry(incoming))
+        )
+
+    async def lift(self, incoming: Incoming, object_id: int) -> Response:
+        return _response(await self._changes.lift(incoming.who, checked_id(object_id), _json(incoming), _dry(incoming)))
 
     async def retire(self, incoming: Incoming, object_id: int) -> Response:
         return _response(await self._changes.retire(incoming.who, checked_id(object_id), _json(incoming)))

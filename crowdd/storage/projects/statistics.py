@@ -19,14 +19,23 @@ CHUNK = 5000
 
 
 async def fold(db: Database, maximum: int = CHUNK) -> int:
-    """Folds appended counters and lets old days go, in short transactions; returns how many rows were folded."""
-    folded = 0
+    """Folds appended counters and evidence, and lets old days go, in short transactions; how many rows were folded."""
+    folded = await _fold_evidence(db)
     while (n := await _count(db, "SELECT fold_stats(clock(), %(maximum)s) AS n", maximum)) > 0:
         folded += n
         if n < maximum:
             break
     while await _count(db, "SELECT expire_days(clock(), %(maximum)s) AS n", maximum) == maximum:
         pass
+    return folded
+
+
+async def _fold_evidence(db: Database) -> int:
+    """What completed tasks teach about volunteers (definitions 54), project by project."""
+    folded = 0
+    for row in await db.fetch("SELECT projects_to_fold() AS id"):
+        found = await one(db, "SELECT fold_evidence(%(project)s) AS n", {"project": row["id"]})
+        folded += int(found["n"])
     return folded
 
 

@@ -17,6 +17,8 @@ _APPLY = {
     "retire": "retire(%(project)s, %(tasks)s, %(reason)s, %(note)s, %(user)s, clock())",
     "reopen": "reopen(%(project)s, %(tasks)s, clock())",
     "recount": "recount(%(project)s, %(tasks)s, clock())",
+    "stopping": "set_stopping(%(project)s, %(tasks)s, %(completed)s, clock())",
+    "lift": "lift(%(project)s, %(tasks)s, %(actor)s, clock())",
 }
 _PREVIEW = {  # {tasks} is an array of ids, null for all tasks
     "redundancy": "preview_redundancy(%(project)s, {tasks}, %(n_answers)s)",
@@ -25,6 +27,8 @@ _PREVIEW = {  # {tasks} is an array of ids, null for all tasks
     "delete": "preview_delete(%(project)s, {tasks})",
     "retire": "preview_retire(%(project)s, {tasks})",
     "reopen": "preview_reopen(%(project)s, {tasks})",
+    "stopping": "preview_stopping(%(project)s, {tasks}, %(min_answers)s, %(confidence)s, %(completed)s)",
+    "lift": "preview_lift(%(project)s, {tasks}, %(actor)s)",
 }
 Chosen = Sequence[int] | TaskFilter | None
 """Tasks by their ids, those that match, or all."""
@@ -111,7 +115,7 @@ async def usual_answers(db: Database, project_id: int) -> int | None:
     """``n_answers`` of the project's first task, for a form to begin with; None without tasks."""
     row = await one_or_none(
         db,
-        "SELECT n_answers FROM task_ledger WHERE project_id = %(project)s ORDER BY task_id LIMIT 1",
+        "SELECT coalesce(max_answers, n_answers) AS n_answers FROM task_ledger WHERE project_id = %(project)s ORDER BY task_id LIMIT 1",
         {"project": project_id},
     )
     return row["n_answers"] if row else None

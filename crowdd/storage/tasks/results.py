@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import attrs
 
+from crowdd.kinds.kind import Write
 from crowdd.kinds.result import RESULT
 from crowdd.kinds.roles import EVERYONE, Role
 from crowdd.requester import Requester
@@ -14,7 +15,7 @@ from crowdd.storage.core.projections import json_of
 from crowdd.storage.database import Database, fetch_rows, one
 from crowdd.storage.tasks.rows import ResultRow
 
-_SMALL = ", ".join(f't."{field.name}"' for field in RESULT.fields if field.name not in ("info", "consensus"))
+_SMALL = ", ".join(f't."{field.name}"' for field in RESULT.fields if field.name != "info" and field.write is not Write.COMPUTED)
 
 
 @attrs.frozen

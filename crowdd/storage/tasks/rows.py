@@ -107,13 +107,21 @@ class TaskRunRow(TypedDict):
     media_url: str | None
 
 
-class ListedRun(TaskRunRow):
-    """An answer on the page of its task, with its account. ``n_rows``: how many there are on that page at most."""
+_Classed = TypedDict("_Classed", {"class": "int | None"})
+
+
+class ListedRun(TaskRunRow, _Classed):
+    """An answer on the page of its task, with its account. ``n_rows``: how many there are on that page at most.
+
+    ``class``: the number of its choice from 1; ``unreliable``: it does not count, because its volunteer was no better
+    than chance.
+    """
 
     actor: str
     counted: bool
     trial: bool
     aside: int | None
+    unreliable: bool
     origin: str | None
     name: str | None
     fullname: str | None

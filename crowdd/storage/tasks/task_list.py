@@ -25,7 +25,7 @@ _LIKE, _ESCAPED = re.compile(r"([\\%_])"), r"\\\1"
 _MAX_VOTE_BYTES = 4000
 _LEDGER = "SELECT * FROM task_ledger l WHERE l.project_id = %(project)s"
 COLUMNS = (
-    "l.task_id AS id, l.ordinal, l.n_answers, l.answers + l.uncounted AS n_task_runs, l.answers, l.priority_0, l.retired, l.done,"
+    "l.task_id AS id, l.ordinal, coalesce(l.max_answers, l.n_answers) AS n_answers, l.answers + l.uncounted AS n_task_runs, l.answers, l.priority_0, l.retired, l.done,"
     " l.leases, CASE WHEN l.done OR l.retired THEN 'completed' ELSE 'ongoing' END AS state"
 )
 

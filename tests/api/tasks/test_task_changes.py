@@ -128,8 +128,9 @@ async def test_only_owners_and_administrators_change_tasks(served, busy):
     owner, volunteer, project = await busy()
     admin = await served.person("boss", admin=True)
     paths = [at(project, "redundancy"), at(project, "priority"), at(project, "withdraw")]
+    paths += [at(project, "stopping"), at(project, "lift")]
     paths += [f"/api/task/{project['tasks'][0]}/{verb}" for verb in ("retire", "reopen")]
-    bodies = {"redundancy": {"n_answers": 5}, "priority": {"priority_0": 1}, "withdraw": {"user_id": 1}}
+    bodies = {"redundancy": {"n_answers": 5}, "priority": {"priority_0": 1}, "withdraw": {"user_id": 1}, "lift": {"user_id": 1}}
     for path in paths:
         body = bodies.get(path.rsplit("/", 1)[1], {})
         for query in ("", "?dry_run=1"):
@@ -138,6 +139,65 @@ async def test_only_owners_and_administrators_change_tasks(served, busy):
         presenter = await owner.post(path, json=body, headers={"X-Presenter": str(project["id"])})
         assert presenter.status == 401, path
         assert (await admin.post(path, json=body)).status == 200, path
+
+
+LABEL = {"name": "answer", "at": "/answer", "type": "label", "choices": ["fox", "owl"]}
+
+
+@shows("change-stopping", "result-reason")
+@pytest_twisted.ensureDeferred
+async def test_tasks_stop_early_when_the_owner_wants_it(served):
+    owner = await served.person("owner")
+    project = await served.project(owner, tasks=2, published=True, n_answers=5)
+    path = f"/api/project/{project['id']}"
+    info = (await owner.get(path)).json()["info"]
+    assert (await owner.put(path, json={"info": {**info, "answers": [LABEL]}})).status == 200
+    body = {"min_answers": 2, "confidence": 0.6}
+    told = (await owner.post(f"{path}/stopping?dry_run=1", json=body)).json()
+    done = (await owner.post(f"{path}/stopping", json=body)).json()
+    assert (told["tasks"], done["tasks"], done["completed"], done["queue_item"]) == (2, 2, 0, None)
+    assert (await owner.get(path)).json()["info"]["trust"] == body
+    for nth in range(2):
+        person = await served.person(f"person{nth}")
+        task = (await person.get(f"/api/{project['id']}/newtask")).json()
+        assert task["n_answers"] == 5
+        answer = {"project_id": project["id"], "task_id": task["id"], "info": {"answer": "fox"}}
+        assert (await person.post("/api/taskrun", json=answer)).status == 200
+    (result,) = (await served.client().get(f"/api/result?project_id={project['id']}")).json()
+    assert (result["reason"], len(result["task_run_ids"])) == ("sure", 2)
+    assert [each["value"] for each in result["posterior"]] == ["fox", "owl"]
+    assert result["posterior"][0]["probability"] == result["confidence"] > 0.6
+    (event,) = await served.services.db.fetch("SELECT data FROM event WHERE kind = 'task_completed'")
+    assert (event["data"]["label"], event["data"]["reason"]) == ("fox", "sure")
+    assert (await owner.get(f"/api/task/{result['task_id']}")).json()["state"] == "completed"
+    changed = (await owner.put(path, json={"info": {**info, "answers": [LABEL], "trust": None}})).json()
+    assert changed["info"]["trust"] is None
+    assert (await owner.post(f"{path}/stopping", json={"completed": True})).json()["reopened"] == 1
+    for wrong in ({"min_answers": 0, "confidence": 0.9}, {"min_answers": 2}, {**body, "confidence": 1}, {"completed": 1}):
+        assert (await owner.post(f"{path}/stopping", json=wrong)).json()["error_code"] == "invalid_value"
+
+
+@shows("change-lift")
+@pytest_twisted.ensureDeferred
+async def test_a_volunteer_who_seemed_no_better_than_chance_counts_again(served):
+    owner, spammer = await served.person("owner"), await served.person("spammer")
+    project = await served.project(owner, tasks=1, published=True, n_answers=1)
+    path = f"/api/project/{project['id']}"
+    info = (await owner.get(path)).json()["info"]
+    await owner.put(path, json={"info": {**info, "answers": [LABEL]}})
+    await served.services.db.execute(
+        "INSERT INTO reliability (project_id, actor, generation, counts) SELECT project_id, 'u:' || a.id, generation, false"
+        " FROM trust_model, account a WHERE a.name = 'spammer'"
+    )
+    (row,) = await served.services.db.fetch("SELECT id FROM account WHERE name = 'spammer'")
+    task = (await spammer.get(f"/api/{project['id']}/newtask")).json()
+    answer = {"project_id": project["id"], "task_id": task["id"], "info": {"answer": "fox"}}
+    assert (await spammer.post("/api/taskrun", json=answer)).status == 200, "they are not told"
+    assert (await owner.get("/api/result")).json() == []
+    told = (await owner.post(f"{path}/lift?dry_run=1", json={"user_id": row["id"]})).json()
+    done = (await owner.post(f"{path}/lift", json={"user_id": row["id"]})).json()
+    assert (told["answers"], done["answers"], done["completed"]) == (1, 1, 1)
+    assert len((await owner.get("/api/result")).json()) == 1
 
 
 @shows("change-effect")

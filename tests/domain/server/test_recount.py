@@ -124,10 +124,47 @@ async def test_of_very_many_differences_the_first_come_and_the_others_are_counte
     assert await found(pool) == [], "those that did not come are repaired, too"
 
 
+# The same where answers have classes and redundancy is adaptive.
+BREAKING_TRUST = {
+    "UPDATE task_run SET class = 2 WHERE class = 1": {
+        "answers with their class", "trust_model.confusion_sums", "trust_model.peer_right", "reliability.peer_right",
+    },
+    "UPDATE result SET posterior = '{0.5,0.5}' WHERE last_version": {
+        "results with their posterior", "results with their most probable class", "trust_model.class_sums",
+        "trust_model.confusion_sums", "trust_model.peer_right", "reliability.peer_right",
+    },
+    "UPDATE task_ledger SET n_answers = 3 WHERE NOT done": {"task_ledger.n_answers", "project_stat.wanted"},
+    "UPDATE trust_model SET tasks = 7, saved = 0, sure = 0, peer_right = 9, class_sums[1] = 5": {
+        "trust_model.tasks", "trust_model.saved", "trust_model.sure", "trust_model.peer_right", "trust_model.class_sums",
+    },
+    "UPDATE reliability SET peer_seen = 9 WHERE actor = 'u:1'": {"reliability.peer_seen"},
+    "DELETE FROM reliability WHERE actor = 'u:1'": {"reliability.peer_seen", "reliability.peer_right"},
+}  # fmt: skip
+
+
+@pytest_twisted.ensureDeferred
+async def test_posteriors_and_reliability_are_worked_out_again(pool, ledger):
+    project = ledger.project()
+    ledger.declare(project, "fox", "owl", min_answers=2, confidence=0.7)
+    ledger.add(project, [0.0] * 2, n=5)
+    for actor in ("u:1", "u:2"):
+        ledger.answer(project, actor, ledger.take(project, actor), {"answer": "fox"})
+    ledger.answer(project, "u:1", ledger.take(project, "u:1"), {"answer": "owl"})
+    ledger.fold()
+    ledger.fold_evidence()
+    assert await found(pool) == []
+    for statement, names in BREAKING_TRUST.items():
+        ledger.run(statement)
+        assert {difference.what for difference in await found(pool)} == names, statement
+        assert any(difference.repaired for difference in await found(pool, repair=True)), statement
+        ledger.fold_evidence()
+        assert await found(pool, repair=True) == [], statement
+
+
 def test_every_check_is_broken_above():
     assert {check.name for check in CHECKS} == {
         "places of tasks", "states and results", "agreement of results", "positions", "answers of volunteers", "the last two weeks", "hours", "figures of projects", "bytes of projects",
-        "scores and ranks", "outcomes",
+        "scores and ranks", "outcomes", "classes and posteriors", "reliability",
         "answers to compare", "sums of alpha",  # tests/ledger/test_comparison.py
     }  # fmt: skip
 

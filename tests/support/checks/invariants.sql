@@ -59,7 +59,7 @@ SELECT x.task_id, x.consensus, x.n_compared, x.agreement, x.confidence, v.value,
                   FROM (SELECT value, count(*) AS n, max(count(*)) OVER () AS most FROM answer_values(l.project_id, l.task_id) GROUP BY 1) g) v
  WHERE l.done AND EXISTS (SELECT FROM project p WHERE p.id = l.project_id)  -- what a deleted project leaves is swept
    AND NOT EXISTS (SELECT FROM agreement_due d WHERE d.project_id = l.project_id)
-   AND NOT EXISTS (SELECT FROM project p WHERE p.id = l.project_id AND p.answer_fields->0->>'type' <> 'label')
+   AND NOT EXISTS (SELECT FROM project p WHERE p.id = l.project_id AND (p.answer_fields->0->>'type' <> 'label' OR p.answer_label IS NOT NULL))
    AND (x.n_compared IS DISTINCT FROM v.total OR x.agreement IS DISTINCT FROM (CASE WHEN v.total > 1 THEN v.pairs / (v.total * (v.total - 1)) ELSE 1 END)::real
         OR x.confidence IS DISTINCT FROM CASE WHEN v.leading = 1 THEN v.n / v.total END::real
         OR x.consensus IS DISTINCT FROM CASE WHEN v.leading = 1 AND octet_length(v.value::text) <= 2000 THEN v.value END
@@ -93,7 +93,7 @@ SELECT l.task_id, l.retired, l.leases, x.reason FROM task_ledger l LEFT JOIN ret
 
 --- I6 no uncounted answer that could count while a place is free
 SELECT r.task_id, l.n_answers, l.answers, l.leases, r.id FROM task_ledger l JOIN project_ledger p USING (project_id) JOIN task_run r USING (project_id, task_id)
- WHERE NOT r.counted AND r.aside IS NULL AND NOT l.retired AND l.answers + CASE l.mode WHEN 'unlimited' THEN 0 ELSE l.leases END < l.n_answers
+ WHERE NOT r.counted AND r.aside IS NULL AND NOT r.unreliable AND NOT l.retired AND l.answers + CASE l.mode WHEN 'unlimited' THEN 0 ELSE l.leases END < l.n_answers
    AND (r.user_ip IS NULL OR p.counted_per_network = 0 OR p.counted_per_network
         > (SELECT count(*) FROM task_run x WHERE (x.project_id, x.task_id, x.user_ip) = (r.project_id, r.task_id, r.user_ip) AND x.counted)
         + (SELECT count(*) FROM lease x WHERE (x.project_id, x.task_id, x.network) = (r.project_id, r.task_id, r.user_ip) AND x.actor ~ '^[ci]:'))
@@ -106,6 +106,57 @@ SELECT h.task_id, h.network, count(*) FROM (
 
 --- what is set aside does not count
 SELECT id FROM task_run WHERE aside IS NOT NULL AND counted
+
+--- I9 with adaptive redundancy an open task wants its first answers and then one at a time, a done one what it has
+SELECT l.task_id, l.done, l.answers, l.leases, l.n_answers, l.max_answers, m.min_answers FROM task_ledger l LEFT JOIN trust_model m USING (project_id)
+ WHERE max_answers IS NOT NULL AND NOT retired AND n_answers <> CASE WHEN done THEN answers WHEN m.confidence IS NULL THEN max_answers
+       ELSE least(max_answers, greatest(m.min_answers, answers + CASE mode WHEN 'unlimited' THEN 1 ELSE greatest(leases, 1) END)) END
+
+--- answers have the class of their value
+SELECT r.id, r.class, r.info FROM task_run r JOIN trust_model m USING (project_id)
+ WHERE r.class IS DISTINCT FROM array_position(m.choices, r.info #> m.path) AND NOT EXISTS (SELECT FROM agreement_due d WHERE d.project_id = r.project_id)
+
+--- a result of classes is the most probable one, by what was known of each answer
+SELECT x.task_id, x.class, x.confidence, x.reason, w.* FROM result x JOIN trust_model m USING (project_id)
+ CROSS JOIN LATERAL (SELECT array_agg(class ORDER BY id) AS classes FROM task_run r WHERE (r.project_id, r.task_id) = (x.project_id, x.task_id) AND r.class IS NOT NULL
+                        AND r.id = ANY (x.task_run_ids)) c
+ CROSS JOIN LATERAL (
+    SELECT max(p) AS confidence, array_agg(p ORDER BY j) AS posterior, bool_or(abs(p - coalesce(x.posterior[j], -1)) > 1e-5) AS other
+      FROM (SELECT j, exp(lp - ln(sum(exp(lp)) OVER ())) AS p
+              FROM (SELECT j, x.log_likelihoods[j] + coalesce((SELECT sum(CASE WHEN m.confused THEN x.log_likelihoods[nth * m.k + j] WHEN class = j THEN x.log_likelihoods[m.k + nth] END::float8)
+                                                                 FROM unnest(c.classes) WITH ORDINALITY u (class, nth)), 0) AS lp FROM generate_series(1, m.k) j) s) n) w
+ WHERE x.last_version AND x.generation = m.generation AND m.fixed AND (x.reason <> 'none' OR c.classes IS NOT NULL)
+   AND (w.other OR abs(w.confidence - x.confidence) > 1e-5 OR x.posterior[x.class] < w.confidence - 1e-5
+        OR cardinality(x.log_likelihoods) IS DISTINCT FROM m.k + cardinality(c.classes) * CASE WHEN m.confused THEN m.k ELSE 1 END)
+
+--- I10 what was taught, folded or not, is what the last results say
+SELECT * FROM (
+    SELECT project_id, what, key, sum(n) AS n FROM (
+        SELECT project_id, v.what, v.key, v.n FROM trust_model m, LATERAL (
+            VALUES ('tasks', '', m.tasks::float8), ('saved', '', m.saved), ('sure', '', m.sure), ('full', '', m."full"), ('none', '', m."none"),
+                   ('peer_right', '', m.peer_right), ('peer_seen', '', m.peer_seen)
+            UNION ALL SELECT 'class', j::text, n FROM unnest(m.class_sums) WITH ORDINALITY c (n, j)
+            UNION ALL SELECT 'confusion', j::text, n FROM unnest(m.confusion_sums) WITH ORDINALITY c (n, j)) v (what, key, n) UNION ALL
+        SELECT project_id, v.what, actor, v.n FROM reliability r JOIN trust_model m USING (project_id, generation),
+               LATERAL (VALUES ('seen', r.peer_seen), ('right', r.peer_right)) v (what, n) WHERE halved = 0 UNION ALL
+        SELECT e.project_id, v.what, v.key, e.sign * v.n FROM (
+                SELECT project_id, generation, sign, actors, classes, posterior, reason, saved, 'evidence' AS origin FROM evidence WHERE NOT gold UNION ALL
+                SELECT x.project_id, x.generation, -1, (SELECT array_agg(actor ORDER BY id) FROM task_run r WHERE r.project_id = x.project_id AND r.id = ANY (x.task_run_ids) AND r.class IS NOT NULL),
+                       (SELECT array_agg(class ORDER BY id) FROM task_run r WHERE r.project_id = x.project_id AND r.id = ANY (x.task_run_ids) AND r.class IS NOT NULL),
+                       x.posterior, x.reason, x.saved, 'result' FROM result x WHERE x.last_version AND x.generation IS NOT NULL) e
+          JOIN trust_model m USING (project_id, generation), LATERAL (
+            SELECT 'tasks', '', 1 WHERE e.posterior IS NOT NULL UNION ALL SELECT 'saved', '', e.saved UNION ALL SELECT e.reason, '', 1 WHERE e.reason IN ('sure', 'full', 'none') UNION ALL
+            SELECT 'class', j::text, round(p::float8 * 1048576) / 1048576 FROM unnest(e.posterior) WITH ORDINALITY c (p, j) UNION ALL
+            SELECT 'confusion', ((c - 1) * m.k + j)::text, round(p::float8 * 1048576) / 1048576 FROM unnest(e.classes) c, unnest(e.posterior) WITH ORDINALITY d (p, j) WHERE m.confused UNION ALL
+            SELECT 'peer_right', '', round(e.posterior[c]::float8 * 1048576) / 1048576 FROM unnest(e.classes) c UNION ALL SELECT 'peer_seen', '', 1 FROM unnest(e.classes) UNION ALL
+            SELECT 'right', actor, round(e.posterior[c]::float8 * 1048576) / 1048576 FROM unnest(e.actors, e.classes) u (actor, c)
+             WHERE NOT EXISTS (SELECT FROM reliability r WHERE (r.project_id, r.actor, r.generation) = (e.project_id, u.actor, e.generation) AND r.halved > 0) UNION ALL
+            SELECT 'seen', actor, 1 FROM unnest(e.actors) u (actor)
+             WHERE NOT EXISTS (SELECT FROM reliability r WHERE (r.project_id, r.actor, r.generation) = (e.project_id, u.actor, e.generation) AND r.halved > 0)) v (what, key, n)) n
+     GROUP BY 1, 2, 3) s WHERE n <> 0
+
+--- only the last result of a task teaches
+SELECT task_id, version FROM result JOIN trust_model USING (project_id, generation) WHERE NOT last_version
 
 --- bars are known
 SELECT project_id FROM project_ledger p WHERE has_bars <> EXISTS (SELECT FROM barred_volunteer b WHERE b.project_id = p.project_id)

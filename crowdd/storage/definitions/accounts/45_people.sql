@@ -23,7 +23,12 @@ BEGIN
         UPDATE task_run r SET actor = p_to, user_id = p_user, user_ip = p_ip
          WHERE project_id = p_project AND task_id = ANY (p_tasks) AND actor = p_from
            AND NOT EXISTS (SELECT FROM task_run o WHERE o.project_id = p_project AND o.task_id = r.task_id AND o.actor = p_to)
-        RETURNING task_id, created, finish_time, timeout, trial
+        RETURNING id, task_id, created, finish_time, timeout, trial, class
+    ), taught AS (                                      -- what their answers have taught moves with them
+        INSERT INTO evidence (project_id, task_id, generation, sign, actors, classes, posterior)
+        SELECT p_project, m.task_id, x.generation, s.sign, ARRAY[s.actor], ARRAY[m.class], x.posterior
+          FROM moved m JOIN result x ON x.project_id = p_project AND x.task_id = m.task_id AND x.last_version AND x.generation IS NOT NULL AND m.id = ANY (x.task_run_ids)
+         CROSS JOIN (VALUES (p_from, -1), (p_to, 1)) s(actor, sign) WHERE m.class IS NOT NULL
     ), figures AS (
         INSERT INTO stat_delta (project_id, hour, actor, user_id, runs, seconds)
         SELECT p_project, date_trunc('hour', finish_time), s.actor, scorer(p_project, s.user_id, trial), s.sign * count(*),
@@ -89,6 +94,7 @@ CREATE FUNCTION forget_person(p_user bigint) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM lock_stats();
     IF EXISTS (SELECT FROM stat_delta WHERE user_id = p_user) OR EXISTS (SELECT FROM account WHERE id = p_user) THEN RETURN; END IF;
+    DELETE FROM reliability WHERE actor = 'u:' || p_user;
     DELETE FROM person_stat WHERE user_id = p_user AND runs = 0 AND NOT shown;
     DELETE FROM volunteer_day d WHERE actor = 'u:' || p_user AND runs = 0
        AND EXISTS (SELECT FROM volunteer v WHERE v.project_id = d.project_id AND v.actor = d.actor);

@@ -1,12 +1,14 @@
 -- The views from which each kind is read: a column for every attribute of its declaration.
 
 -- overall_progress: counted answers as a percentage of those needed. It is 100 exactly if every task is finished: after
--- n_answers was lowered, some tasks have more answers than they need while others have none.
+-- n_answers was lowered, some tasks have more answers than they need while others have none. With adaptive redundancy it is the share of
+-- tasks that are complete, because what is wanted grows as one goes.
 CREATE VIEW project_record AS
 SELECT p.*, f.n_tasks, f.n_completed_tasks, f.runs_anonymous + f.runs_authenticated AS n_task_runs,
        f.people_anonymous + f.people_authenticated AS n_volunteers, f.n_results,
        (SELECT count(*) FROM blogpost b WHERE b.project_id = p.id) AS n_blogposts,
        CASE WHEN f.n_wanted <= 0 THEN 0
+            WHEN p.trust IS NOT NULL AND p.answer_label IS NOT NULL THEN (f.n_completed_tasks * 100 / greatest(f.n_tasks, 1))::int
             ELSE least(f.n_counted * 100 / f.n_wanted, CASE WHEN f.n_completed_tasks >= f.n_tasks THEN 100 ELSE 99 END)::int END AS overall_progress,
        last_activity(p.id) AS last_activity_raw,
        (SELECT CASE WHEN a.privacy_mode THEN a.name ELSE a.fullname END FROM account a WHERE a.id = p.owner_id) AS owner
@@ -16,13 +18,14 @@ CREATE VIEW projectstats_record AS
 SELECT p.id, p.id AS project_id, f.n_tasks, f.runs_anonymous + f.runs_authenticated AS n_task_runs, f.n_results,
        f.people_anonymous + f.people_authenticated AS n_volunteers, f.n_completed_tasks,
        CASE WHEN f.n_wanted <= 0 THEN 0
+            WHEN p.trust IS NOT NULL AND p.answer_label IS NOT NULL THEN (f.n_completed_tasks * 100 / greatest(f.n_tasks, 1))::int
             ELSE least(f.n_counted * 100 / f.n_wanted, CASE WHEN f.n_completed_tasks >= f.n_tasks THEN 100 ELSE 99 END)::int END AS overall_progress,
        coalesce(f.seconds / nullif(f.runs_anonymous + f.runs_authenticated, 0), 0)::float8 AS average_time,
        (SELECT count(*) FROM blogpost b WHERE b.project_id = p.id) AS n_blogposts, last_activity(p.id) AS last_activity, '{}'::jsonb AS info
   FROM project p JOIN project_figures f ON f.project_id = p.id;
 
 CREATE VIEW task_record AS
-SELECT t.*, l.n_answers, l.priority_0, l.mode, l.answers,
+SELECT t.*, coalesce(l.max_answers, l.n_answers) AS n_answers, l.priority_0, l.mode, l.answers,
        CASE WHEN l.retired THEN (SELECT reason FROM retirement x WHERE x.project_id = l.project_id AND x.task_id = l.task_id)
             WHEN l.done THEN 'complete' END AS closed,
        CASE WHEN l.retired THEN (SELECT at FROM retirement x WHERE x.project_id = l.project_id AND x.task_id = l.task_id) END AS retired_at,
@@ -39,7 +42,8 @@ SELECT r.*, (SELECT word FROM volunteer_word w WHERE w.project_id = r.project_id
 -- A result with what its answers say together, by the names of the answer fields.
 CREATE VIEW result_record AS
 SELECT r.id, r.created, r.project_id, r.task_id, r.task_run_ids, r.last_version,
-       consensus_of_result(r.project_id, r.last_version, ROW(r.consensus, r.consensus_hash, r.n_compared, r.agreement, r.confidence)::said, r.further) AS consensus, r.info
+       consensus_of_result(r.project_id, r.last_version, ROW(r.consensus, r.consensus_hash, r.n_compared, r.agreement, r.confidence)::said, r.further) AS consensus,
+       r.reason, r.confidence, CASE WHEN r.last_version AND r.posterior IS NOT NULL THEN posterior_by_choice(r.project_id, r.generation, r.posterior) END AS posterior, r.info
   FROM result r;
 
 -- A task as others than owners may read it: like task_record, without the hidden columns of info.

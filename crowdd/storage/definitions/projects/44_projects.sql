@@ -23,6 +23,7 @@ BEGIN
     GET DIAGNOSTICS n = ROW_COUNT;
     DELETE FROM result WHERE project_id = p_project AND task_id = ANY (ids);
     UPDATE task_ledger SET answers = 0, uncounted = 0, done = false, requeued_xid = stamp(p_project) WHERE project_id = p_project AND task_id = ANY (ids);
+    PERFORM reconcile_task(p_project, task_id, false, p_now) FROM task_ledger WHERE project_id = p_project AND task_id = ANY (ids) AND max_answers IS NOT NULL;
     FOR r IN SELECT task_id, count(*) FILTER (WHERE counted) AS counted, count(*) FILTER (WHERE NOT counted) AS late
                FROM task_run WHERE project_id = p_project AND task_id = ANY (ids) GROUP BY 1 ORDER BY 1 LOOP
         UPDATE task_ledger SET answers = r.counted, uncounted = r.late WHERE project_id = p_project AND task_id = r.task_id;
@@ -45,6 +46,9 @@ BEGIN
         PERFORM forget_positions(p_project);
     END IF;
     UPDATE project_ledger SET trial = false, paused = false, draft_key = NULL, epoch = epoch + p.trial::int WHERE project_id = p_project;
+    IF p.trial AND p.has_label THEN                     -- answers that were imported teach from now on
+        INSERT INTO agreement_due (project_id) SELECT p_project WHERE EXISTS (SELECT FROM result WHERE project_id = p_project) ON CONFLICT DO NOTHING;
+    END IF;
     UPDATE project SET published = true, draft_key = NULL, first_published = coalesce(first_published, p_now), updated = p_now WHERE id = p_project;
     IF p.trial AND NOT EXISTS (SELECT FROM task_run WHERE project_id = p_project) THEN PERFORM forget_answers(p_project); END IF;
     RETURN true;
@@ -145,6 +149,10 @@ BEGIN
     DELETE FROM analysis_volunteer WHERE ctid = ANY (ARRAY(SELECT ctid FROM analysis_volunteer WHERE project_id = p_project LIMIT 5000));
     GET DIAGNOSTICS n = ROW_COUNT;
     IF n > 0 THEN RETURN n; END IF;
+    DELETE FROM reliability WHERE ctid = ANY (ARRAY(SELECT ctid FROM reliability WHERE project_id = p_project LIMIT 5000));
+    GET DIAGNOSTICS n = ROW_COUNT;
+    IF n > 0 THEN RETURN n; END IF;
+    DELETE FROM evidence WHERE project_id = p_project;
     DELETE FROM event_sequence WHERE project_id = p_project;
     DELETE FROM task_key_name WHERE project_id = p_project;
     DELETE FROM position WHERE (project_id, actor, scan) IN (

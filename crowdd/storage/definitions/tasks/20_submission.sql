@@ -7,11 +7,13 @@
 --   I4 done <=> is_complete (answers >= n_answers); a done task has one last result, whose task_run_ids are its counted runs
 --      and whose agreement is that of their values (27_agreement.sql), unless the project is due to be compared again
 --   I5 one event per result version of a published project; the first is task_completed, later ones result_updated
---   I6 no uncounted run while a place is free, but of a retired task, set aside by an owner, or of a network that has its
---      share of the task (22_networks.sql)
+--   I6 no uncounted run while a place is free, but of a retired task, set aside by an owner, of a network that has its
+--      share of the task (22_networks.sql), or of a volunteer who was known to be no better than chance (53_posterior.sql)
 --   I7 a volunteer who has neither answered nor leased an open task meets it again, unless their network has its share of it
 --   I8 counted runs + leases of a network's anonymous volunteers <= counted_per_network, unless it was lowered or runs
 --      changed hands
+--   I9 while redundancy is adaptive, an open task wants what wanted_so_far says; a done one has as many answers as it wants
+--   I10 evidence, folded or not = the answers with a class in last results that have taught (result.generation)
 --
 -- Lock order: the volunteer (advisory; next_tasks, lease_task and release_task only) -> project -> project_ledger -> ledger
 -- rows by task id -> that task's leases, runs, results. Everything about a task changes only under its ledger row lock.
@@ -25,8 +27,7 @@ BEGIN
     RETURN pg_current_xact_id()::text::bigint + (SELECT xid_base FROM project_ledger WHERE project_id = p_project);
 END $$;
 
--- Whether a task has what it needs. The one place that decides: gold tasks and stopping rules would come in here, with what they
--- know of the answers as further columns of the ledger.
+-- Whether a task has what it wants. With adaptive redundancy that is what it wants so far, and stops() decides whether it is all.
 CREATE FUNCTION is_complete(p_counted int, p_wanted int) RETURNS boolean IMMUTABLE LANGUAGE sql AS $$ SELECT p_counted >= p_wanted $$;
 
 -- Columns of stat_delta: a new last result and what it says (51_outcomes.sql).
@@ -36,81 +37,131 @@ CREATE TYPE outcome AS (outcomes int, consensus_hash bigint, n_compared int, agr
 -- null: they are still to be compared.
 CREATE TYPE said AS (consensus jsonb, consensus_hash bigint, n_compared int, agreement real, confidence real);
 
+-- What the counted answers of a task amount to where they have classes (53_posterior.sql). teaches: the project is published. users and
+-- runs are of all counted answers, actors and classes of those with a class. enough: adaptive redundancy ends here, unless answers are
+-- to come. Without a label all is null.
+CREATE TYPE weighed AS (generation int, teaches boolean, min_answers int, runs bigint[], users jsonb, actors text[], classes smallint[], posterior real[],
+                        log_likelihoods real[], class smallint, confidence real, choice jsonb, sure boolean, enough boolean);
+
+-- Whether a task that has what it wants so far has all it needs.
+CREATE FUNCTION stops(t task_ledger, w weighed) RETURNS boolean IMMUTABLE LANGUAGE sql AS $$
+SELECT (t).max_answers IS NULL OR (t).answers >= (t).max_answers OR (w).enough IS TRUE $$;
+
+-- What a task wants so far while redundancy is adaptive: the first p_minimum answers, then one at a time. Null: the rule was switched off.
+CREATE FUNCTION wanted_so_far(t task_ledger, p_minimum int) RETURNS int IMMUTABLE LANGUAGE sql AS $$
+SELECT CASE WHEN p_minimum IS NULL THEN (t).max_answers
+            ELSE least((t).max_answers, greatest(p_minimum, (t).answers + CASE (t).mode WHEN 'unlimited' THEN 1 ELSE greatest((t).leases, 1) END)) END $$;
+
 -- Marks the task done: a result of exactly the counted runs with what they say together, and its event. The caller holds the
 -- ledger row, and appends the columns that it gets to stat_delta; rows of further answer fields are appended here. Reads n_answers
--- runs once per completion, which is why the ledger needs no list of run ids. Trials emit no event.
-CREATE FUNCTION complete(t task_ledger, p_trial boolean, p_now timestamptz) RETURNS outcome LANGUAGE plpgsql AS $$
-DECLARE v int; res bigint; ids bigint[]; users jsonb; answers jsonb[]; fields jsonb; names text[]; further jsonb; s said; o outcome; said_by_name jsonb;
+-- runs once per completion, which is why the ledger needs no list of run ids. p_quiet: no event, as for trials. w: what the answers amount to
+-- (weigh).
+CREATE FUNCTION complete(t task_ledger, p_quiet boolean, p_now timestamptz, w weighed DEFAULT NULL) RETURNS outcome LANGUAGE plpgsql AS $$
+DECLARE v int; res bigint; ids bigint[]; users jsonb; answers jsonb[]; fields jsonb; names text[]; further jsonb; s said; o outcome; said_by_name jsonb; reason text; spared int;
 BEGIN
     SELECT coalesce(max(version), 0) + 1 INTO v FROM result WHERE project_id = t.project_id AND task_id = t.task_id;
-    IF v > 1 THEN UPDATE result SET last_version = false WHERE project_id = t.project_id AND task_id = t.task_id AND last_version; END IF;
-    SELECT array_agg(run ORDER BY run), coalesce(jsonb_agg(user_id ORDER BY run) FILTER (WHERE user_id IS NOT NULL), '[]'), array_agg(value ORDER BY value),
-           (SELECT answer_fields FROM project WHERE id = t.project_id), (SELECT answer_names FROM project WHERE id = t.project_id)
-      INTO ids, users, answers, fields, names FROM answer_values(t.project_id, t.task_id);
-    s := CASE WHEN fields IS NULL THEN most_frequent(answers) ELSE first_consensus(fields, answers) END;
+    IF v > 1 THEN
+        PERFORM take_back(t.project_id, t.task_id);
+        UPDATE result SET last_version = false WHERE project_id = t.project_id AND task_id = t.task_id AND last_version;
+    END IF;
+    SELECT answer_fields, answer_names INTO fields, names FROM project WHERE id = t.project_id;
+    IF w.generation IS NULL THEN
+        SELECT array_agg(run ORDER BY run), coalesce(jsonb_agg(user_id ORDER BY run) FILTER (WHERE user_id IS NOT NULL), '[]'), array_agg(value ORDER BY value)
+          INTO ids, users, answers FROM answer_values(t.project_id, t.task_id);
+        s := CASE WHEN fields IS NULL THEN most_frequent(answers) ELSE first_consensus(fields, answers) END;
+    ELSE
+        ids := w.runs; users := w.users; s := said_by_classes(w.classes, w.choice, w.confidence);
+        reason := CASE WHEN w.posterior IS NULL THEN 'none' WHEN w.sure AND t.max_answers IS NOT NULL THEN 'sure' ELSE 'full' END;
+    END IF;
     IF jsonb_array_length(fields) > 1 THEN
         further := further_consensus(fields, ARRAY(SELECT info FROM task_run WHERE project_id = t.project_id AND task_id = t.task_id AND counted));
         INSERT INTO stat_delta (project_id, hour, outcomes, field, consensus_hash, n_compared, agreement, value)
         SELECT t.project_id, date_trunc('hour', p_now), 1, f.* FROM further_outcomes(further) f;
     END IF;
-    INSERT INTO result (project_id, task_id, version, last_version, task_run_ids, created, consensus, consensus_hash, n_compared, agreement, confidence, further)
-    VALUES (t.project_id, t.task_id, v, true, ids, p_now, s.consensus, s.consensus_hash, s.n_compared, s.agreement, s.confidence, further) RETURNING id INTO res;
+    spared := greatest(0, t.max_answers - t.answers);
+    INSERT INTO result (project_id, task_id, version, last_version, task_run_ids, created, consensus, consensus_hash, n_compared, agreement, confidence, further,
+                        generation, class, posterior, log_likelihoods, reason, saved)
+    VALUES (t.project_id, t.task_id, v, true, ids, p_now, s.consensus, s.consensus_hash, s.n_compared, s.agreement, s.confidence, further,
+            CASE WHEN w.teaches THEN w.generation END, w.class, w.posterior, w.log_likelihoods, reason, coalesce(spared, 0)) RETURNING id INTO res;
+    IF w.teaches THEN
+        INSERT INTO evidence (project_id, task_id, generation, sign, actors, classes, posterior, reason, saved)
+        VALUES (t.project_id, t.task_id, w.generation, 1, w.actors, w.classes, w.posterior, reason, coalesce(spared, 0));
+    END IF;
     o := (1, s.consensus_hash, s.n_compared, s.agreement);
-    UPDATE task_ledger SET done = true WHERE project_id = t.project_id AND task_id = t.task_id;
+    UPDATE task_ledger SET done = true, n_answers = CASE WHEN t.max_answers IS NULL THEN n_answers ELSE t.answers END WHERE project_id = t.project_id AND task_id = t.task_id;
     IF fields IS NOT NULL THEN PERFORM compare_later(t.project_id, t.task_id, res, true); END IF;
-    IF p_trial THEN RETURN o; END IF;
+    IF p_quiet THEN RETURN o; END IF;
     IF names IS NOT NULL THEN said_by_name := consensus_by_name(names, s, further); END IF;
     INSERT INTO event (project_id, kind, task_id, result_id, at, data)
     VALUES (t.project_id, CASE v WHEN 1 THEN 'task_completed' ELSE 'result_updated' END, t.task_id, res, p_now,
-            jsonb_build_object('user_ids', users) || CASE WHEN octet_length(said_by_name::text) <= 2000 THEN jsonb_build_object('consensus', said_by_name) ELSE '{}' END);
+            jsonb_build_object('user_ids', users) || CASE WHEN octet_length(said_by_name::text) <= 2000 THEN jsonb_build_object('consensus', said_by_name) ELSE '{}' END
+            || CASE WHEN reason IS NULL THEN '{}' ELSE jsonb_build_object('label', s.consensus, 'confidence', s.confidence, 'reason', reason) END);
     RETURN o;
 END $$;
 
 -- Puts a task right after places became free, n_answers changed or a counted run went (p_gone): counts the oldest late
--- answers first, completes or re-opens, and brings the task back to the volunteers.
+-- answers first, completes or re-opens, and brings the task back to the volunteers. With adaptive redundancy it is decided anew whether
+-- the task has enough, once nobody is at it; each further answer that it wants may be a late one. A retired task is not weighed. Who lets a
+-- counted run go takes back what it taught before (take_back).
 CREATE FUNCTION reconcile_task(p_project bigint, p_task bigint, p_gone boolean, p_now timestamptz) RETURNS void LANGUAGE plpgsql AS $$
-DECLARE t task_ledger; was boolean; k int := 0; free int; o outcome;
+DECLARE t task_ledger; was task_ledger; p record; w weighed; k int := 0; n int; free int; stop boolean := false; weighing boolean; o outcome;
 BEGIN
-    SELECT * INTO t FROM task_ledger WHERE project_id = p_project AND task_id = p_task;
-    was := t.done;
-    free := t.n_answers - t.answers - t.leases * (t.mode <> 'unlimited')::int;
-    IF t.uncounted > 0 AND free > 0 AND NOT t.retired THEN k := count_late(p_project, p_task, free); END IF;
-    UPDATE task_ledger SET answers = answers + k, uncounted = uncounted - k, requeued_xid = stamp(p_project)
-     WHERE project_id = p_project AND task_id = p_task RETURNING * INTO t;
-    IF t.done AND (k > 0 OR p_gone OR NOT is_complete(t.answers, t.n_answers)) THEN
-        UPDATE task_ledger SET done = false WHERE project_id = p_project AND task_id = p_task RETURNING * INTO t;
-    END IF;
+    SELECT * INTO was FROM task_ledger WHERE project_id = p_project AND task_id = p_task;
+    t := was;
+    LOOP
+        n := 0;
+        free := t.n_answers - t.answers - t.leases * (t.mode <> 'unlimited')::int;
+        IF t.uncounted > 0 AND free > 0 AND NOT t.retired THEN n := count_late(p_project, p_task, free); END IF;
+        UPDATE task_ledger SET answers = answers + n, uncounted = uncounted - n, requeued_xid = stamp(p_project)
+         WHERE project_id = p_project AND task_id = p_task RETURNING * INTO t;
+        k := k + n;
+        IF t.done AND (k > 0 OR p_gone OR NOT is_complete(t.answers, t.n_answers)) THEN
+            UPDATE task_ledger SET done = false WHERE project_id = p_project AND task_id = p_task RETURNING * INTO t;
+        END IF;
+        weighing := t.max_answers IS NOT NULL AND NOT t.done AND NOT t.retired;
+        EXIT WHEN NOT weighing;
+        w := weigh(p_project, p_task);
+        stop := stops(t, w) AND (is_complete(t.answers, t.n_answers) OR t.leases = 0 AND t.mode <> 'unlimited');
+        n := wanted_so_far(t, w.min_answers);
+        EXIT WHEN stop OR n = t.n_answers;
+        UPDATE task_ledger SET n_answers = n WHERE project_id = p_project AND task_id = p_task RETURNING * INTO t;
+        EXIT WHEN t.uncounted = 0;
+    END LOOP;
     IF p_gone THEN
         UPDATE result SET last_version = false WHERE project_id = p_project AND task_id = p_task AND last_version;
     END IF;
-    IF NOT t.done AND is_complete(t.answers, t.n_answers) THEN
-        o := complete(t, (SELECT trial FROM project_ledger WHERE project_id = p_project), p_now);
+    IF NOT t.done AND (stop OR NOT weighing AND is_complete(t.answers, t.n_answers)) THEN
+        SELECT trial, has_label INTO p FROM project_ledger WHERE project_id = p_project;
+        IF p.has_label AND NOT weighing THEN w := weigh(p_project, p_task); END IF;
+        o := complete(t, p.trial, p_now, w);
         t.done := true;
+        IF t.max_answers IS NOT NULL THEN t.n_answers := t.answers; END IF;
     END IF;
-    IF t.done <> was OR k > 0 OR o.outcomes = 1 THEN
-        INSERT INTO stat_delta (project_id, hour, counted, completed, outcomes, consensus_hash, n_compared, agreement)
-        VALUES (p_project, date_trunc('hour', p_now), k, CASE WHEN t.retired THEN 0 ELSE t.done::int - was::int END,
-                o.outcomes, o.consensus_hash, o.n_compared, o.agreement);
+    IF t.done <> was.done OR k > 0 OR o.outcomes = 1 OR t.n_answers <> was.n_answers AND NOT t.retired THEN
+        INSERT INTO stat_delta (project_id, hour, counted, completed, wanted, outcomes, consensus_hash, n_compared, agreement)
+        VALUES (p_project, date_trunc('hour', p_now), k, CASE WHEN t.retired THEN 0 ELSE t.done::int - was.done::int END,
+                CASE WHEN t.retired THEN 0 ELSE t.n_answers - was.n_answers END, o.outcomes, o.consensus_hash, o.n_compared, o.agreement);
     END IF;
 END $$;
 
--- Stores one answer and says what became of it: counted, late, surplus (its network has its share), duplicate (run: the one
--- that is there), no lease, no task, barred. A refusal changes nothing. granted and timeout are those of the lease. p_ip: the
+-- Stores one answer and says what became of it: counted, late, surplus (its network has its share), unreliable (its volunteer is no better
+-- than chance), duplicate (run: the one that is there), no lease, no task, barred. A refusal changes nothing. granted and timeout are those of the lease. p_ip: the
 -- network of an anonymous volunteer. No bitmap scans, as in next_tasks.
 CREATE FUNCTION submit(p_project bigint, p_actor text, p_task bigint, p_user bigint, p_ip text, p_external text, p_info jsonb,
                        p_calibration bigint, p_media_url text, p_now timestamptz,
                        OUT state text, OUT run bigint, OUT granted timestamptz, OUT late_seconds double precision)
 LANGUAGE plpgsql SET enable_bitmapscan = off AS $$
 DECLARE t task_ledger; l record; held boolean; c int; last int; is_trial boolean; maximum int; bars boolean; surplus boolean := false; whose bigint; asked boolean; owns boolean; anonymous boolean := coalesce(p_ip, '') <> '' AND p_actor ~ '^[ci]:'; o outcome;
+        labelled boolean; a record; class_ smallint; reliable boolean := true; w weighed; more int := 0;
 BEGIN
     -- First the lock: every later statement then sees all that came before. A volunteer who tries a draft holds its project, too, or
     -- publishing would have to lock every task.
     -- Both kinds of leases in one statement: a lease becomes an expired one within one transaction.
-    SELECT trial, counted_per_network, has_bars,
+    SELECT trial, counted_per_network, has_bars, has_label,
            CASE WHEN p_user IS NOT NULL THEN (SELECT owners_ids @> ARRAY[p_user] FROM project WHERE id = p_project) END,
            EXISTS (SELECT FROM lease WHERE project_id = p_project AND actor = p_actor AND task_id = p_task)
            OR EXISTS (SELECT FROM expired_lease WHERE project_id = p_project AND actor = p_actor AND task_id = p_task)
-      INTO is_trial, maximum, bars, owns, asked FROM project_ledger WHERE project_id = p_project;
+      INTO is_trial, maximum, bars, labelled, owns, asked FROM project_ledger WHERE project_id = p_project;
     IF is_trial THEN SELECT trial INTO is_trial FROM project_ledger WHERE project_id = p_project FOR SHARE; END IF;
     IF bars AND is_barred(p_project, p_actor, p_ip) THEN state := 'barred'; RETURN; END IF;
     IF asked IS NOT TRUE THEN                           -- volunteers who never asked for the task lock nothing
@@ -149,22 +200,36 @@ BEGIN
         END IF;
         surplus := anonymous AND maximum > 0 AND network_share(p_project, p_task, p_ip, false) >= maximum;
     END IF;
-    c := (t.answers < t.n_answers AND NOT t.retired AND NOT surplus AND (held OR t.mode = 'unlimited' OR t.answers + t.leases < t.n_answers))::int;
+    IF labelled THEN                                    -- after the lock, so that all answers are read by one declaration (follow_label)
+        SELECT * INTO a FROM class_of(p_project, p_actor, p_info);
+        class_ := a.class; reliable := a.reliable;
+    END IF;
+    c := (t.answers < t.n_answers AND NOT t.retired AND NOT surplus AND reliable AND (held OR t.mode = 'unlimited' OR t.answers + t.leases < t.n_answers))::int;
     granted := l.granted;
     late_seconds := CASE WHEN p_now > l.expires THEN extract(epoch FROM p_now - l.expires) END;
-    INSERT INTO task_run (project_id, task_id, actor, user_id, user_ip, external_uid, created, finish_time, counted, trial, timeout, calibration, media_url, info)
-    VALUES (p_project, p_task, p_actor, p_user, nullif(p_ip, ''), p_external, l.granted, p_now, c = 1, is_trial, late_seconds, p_calibration, p_media_url, p_info)
+    INSERT INTO task_run (project_id, task_id, actor, user_id, user_ip, external_uid, created, finish_time, counted, trial, timeout, calibration, media_url, info, class, unreliable)
+    VALUES (p_project, p_task, p_actor, p_user, nullif(p_ip, ''), p_external, l.granted, p_now, c = 1, is_trial, late_seconds, p_calibration, p_media_url, p_info,
+            class_, NOT reliable)
     RETURNING id INTO run;
     UPDATE task_ledger SET answers = answers + c, leases = leases - held::int, uncounted = uncounted + 1 - c,
            requeued_xid = CASE WHEN mode = 'one_at_a_time' OR (mode = 'by_level' AND held::int <> c) THEN stamp(p_project) ELSE requeued_xid END
      WHERE project_id = p_project AND task_id = p_task RETURNING * INTO t;
     last := (c = 1 AND NOT t.done AND is_complete(t.answers, t.n_answers))::int;
-    IF last = 1 THEN o := complete(t, is_trial, p_now); END IF;
-    INSERT INTO stat_delta (project_id, hour, actor, user_id, runs, counted, completed, seconds, bytes, outcomes, consensus_hash, n_compared, agreement)
-    VALUES (p_project, date_trunc('hour', p_now), p_actor, whose, 1, c, last, time_spent(l.granted, p_now, late_seconds),
+    IF last = 1 THEN
+        IF labelled THEN w := weigh(p_project, p_task); END IF;
+        IF stops(t, w) THEN
+            o := complete(t, is_trial, p_now, w);
+            IF t.max_answers IS NOT NULL THEN more := t.answers - t.n_answers; END IF;
+        ELSE
+            last := 0; more := wanted_so_far(t, w.min_answers) - t.n_answers;
+            UPDATE task_ledger SET n_answers = n_answers + more, requeued_xid = stamp(p_project) WHERE project_id = p_project AND task_id = p_task;
+        END IF;
+    END IF;
+    INSERT INTO stat_delta (project_id, hour, actor, user_id, runs, counted, completed, wanted, seconds, bytes, outcomes, consensus_hash, n_compared, agreement)
+    VALUES (p_project, date_trunc('hour', p_now), p_actor, whose, 1, c, last, more, time_spent(l.granted, p_now, late_seconds),
             coalesce(octet_length(p_info::text), 0), o.outcomes, o.consensus_hash, o.n_compared, o.agreement);
-    IF held AND (surplus OR anonymous AND l.network <> p_ip) THEN PERFORM reconcile_task(p_project, p_task, false, p_now); END IF;
-    state := CASE WHEN c = 1 THEN 'counted' WHEN surplus THEN 'surplus' ELSE 'late' END;
+    IF held AND (surplus OR NOT reliable OR anonymous AND l.network <> p_ip) OR more > 0 AND t.uncounted > 0 THEN PERFORM reconcile_task(p_project, p_task, false, p_now); END IF;
+    state := CASE WHEN c = 1 THEN 'counted' WHEN surplus THEN 'surplus' WHEN NOT reliable THEN 'unreliable' ELSE 'late' END;
 END $$;
 
 -- How long after it was stored an answer may still be changed when its task has its result already.
@@ -175,9 +240,9 @@ CREATE FUNCTION correction_window() RETURNS interval IMMUTABLE LANGUAGE sql AS $
 -- the same answer, given when it was given. A result that the old one stood in becomes a version behind a new one (I4, I5).
 CREATE FUNCTION amend_answer(p_project bigint, p_actor text, p_task bigint, p_info jsonb, p_now timestamptz, p_network text DEFAULT '',
                             OUT state text, OUT run bigint) LANGUAGE plpgsql AS $$
-DECLARE t task_ledger; r task_run; is_trial boolean; bars boolean; o outcome;
+DECLARE t task_ledger; r task_run; is_trial boolean; bars boolean; labelled boolean; o outcome; w weighed;
 BEGIN
-    SELECT trial, has_bars INTO is_trial, bars FROM project_ledger WHERE project_id = p_project;
+    SELECT trial, has_bars, has_label INTO is_trial, bars, labelled FROM project_ledger WHERE project_id = p_project;
     IF is_trial THEN SELECT trial INTO is_trial FROM project_ledger WHERE project_id = p_project FOR SHARE; END IF;
     IF bars AND is_barred(p_project, p_actor, p_network) THEN state := 'barred'; RETURN; END IF;
     SELECT * INTO t FROM task_ledger WHERE project_id = p_project AND task_id = p_task FOR UPDATE;
@@ -186,9 +251,14 @@ BEGIN
     run := r.id;
     IF r.info IS NOT DISTINCT FROM p_info THEN state := 'same'; RETURN; END IF;
     IF t.done AND r.counted AND p_now > r.finish_time + correction_window() THEN state := 'in result'; RETURN; END IF;
-    UPDATE task_run SET info = p_info WHERE project_id = p_project AND id = r.id;
-    IF t.done AND r.counted THEN
-        o := complete(t, is_trial, p_now);
+    IF r.counted THEN PERFORM take_back(p_project, p_task); END IF;
+    UPDATE task_run SET info = p_info, class = CASE WHEN labelled THEN (class_of(p_project, p_actor, p_info)).class END
+     WHERE project_id = p_project AND id = r.id;
+    IF t.done AND r.counted AND t.max_answers IS NOT NULL THEN
+        PERFORM reconcile_task(p_project, p_task, true, p_now);
+    ELSIF t.done AND r.counted THEN
+        IF labelled THEN w := weigh(p_project, p_task); END IF;
+        o := complete(t, is_trial, p_now, w);
         INSERT INTO stat_delta (project_id, hour, outcomes, consensus_hash, n_compared, agreement)
         VALUES (p_project, date_trunc('hour', p_now), o.outcomes, o.consensus_hash, o.n_compared, o.agreement);
     END IF;
@@ -201,6 +271,8 @@ DECLARE r task_run; t task_ledger;
 BEGIN
     SELECT * INTO r FROM task_run WHERE project_id = p_project AND id = p_run;
     SELECT * INTO t FROM task_ledger WHERE project_id = p_project AND task_id = r.task_id FOR UPDATE;
+    SELECT * INTO r FROM task_run WHERE project_id = p_project AND id = p_run;
+    IF r.counted THEN PERFORM take_back(p_project, r.task_id); END IF;
     DELETE FROM task_run WHERE project_id = p_project AND id = p_run RETURNING * INTO r;
     IF NOT FOUND THEN RETURN false; END IF;
     UPDATE task_ledger SET answers = answers - r.counted::int, uncounted = uncounted - 1 + r.counted::int WHERE project_id = p_project AND task_id = r.task_id;

@@ -37,13 +37,13 @@ BEGIN
     RETURN v.shared IS NOT NULL AND network_share(p.project_id, p_task, v.shared, v.every) >= p.counted_per_network;
 END $$;
 
--- Counts the oldest uncounted answers of a task, at most p_free: not those that an owner set aside, nor those whose network
--- has its share. The caller holds the ledger row. Returns how many.
+-- Counts the oldest uncounted answers of a task, at most p_free: not those that an owner set aside, those of volunteers who were no
+-- better than chance, nor those whose network has its share. The caller holds the ledger row. Returns how many.
 CREATE FUNCTION count_late(p_project bigint, p_task bigint, p_free int) RETURNS int LANGUAGE plpgsql AS $$
 DECLARE r record; k int := 0; maximum int := (SELECT counted_per_network FROM project_ledger WHERE project_id = p_project);
 BEGIN
     FOR r IN SELECT id, user_ip FROM task_run
-              WHERE project_id = p_project AND task_id = p_task AND NOT counted AND aside IS NULL ORDER BY id LOOP
+              WHERE project_id = p_project AND task_id = p_task AND NOT counted AND aside IS NULL AND NOT unreliable ORDER BY id LOOP
         EXIT WHEN k = p_free;
         CONTINUE WHEN maximum > 0 AND r.user_ip IS NOT NULL AND network_share(p_project, p_task, r.user_ip, false) >= maximum;
         UPDATE task_run SET counted = true WHERE project_id = p_project AND id = r.id;
@@ -61,7 +61,7 @@ SELECT coalesce(sum(CASE WHEN l.user_ip IS NULL OR p.counted_per_network = 0 THE
            - (SELECT count(*) FROM lease x WHERE x.network = l.user_ip AND x.project_id + 0 = p_project AND -x.task_id = -p_task
                  AND x.actor ~ '^[ci]:' AND x.actor <> p_but))) END), 0)::int
   FROM (SELECT user_ip, count(*) AS n FROM task_run
-         WHERE project_id = p_project AND task_id = p_task AND NOT counted AND aside IS NULL AND actor <> p_but GROUP BY 1) l,
+         WHERE project_id = p_project AND task_id = p_task AND NOT counted AND aside IS NULL AND NOT unreliable AND actor <> p_but GROUP BY 1) l,
        project_ledger p
  WHERE p.project_id = p_project $$;
 

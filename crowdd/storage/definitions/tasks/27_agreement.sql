@@ -40,6 +40,10 @@ CREATE FUNCTION consensus_of(p_project bigint, p_task bigint, p_runs bigint[] DE
 RETURNS TABLE (consensus jsonb, consensus_hash bigint, n_compared int, agreement real, confidence real, further jsonb) STABLE LANGUAGE plpgsql AS $$
 DECLARE answers jsonb[]; infos jsonb[]; fields jsonb; s said;
 BEGIN
+    IF (SELECT has_label FROM project_ledger WHERE project_id = p_project) THEN
+        RETURN QUERY SELECT * FROM consensus_of_label(p_project, p_task, p_runs);
+        RETURN;
+    END IF;
     SELECT array_agg(a.value ORDER BY a.value), array_agg(a.info ORDER BY a.run), (SELECT answer_fields FROM project WHERE id = p_project)
       INTO answers, infos, fields FROM answer_values(p_project, p_task) a WHERE p_runs IS NULL OR a.run = ANY (p_runs);
     IF answers IS NULL THEN RETURN; END IF;
@@ -47,11 +51,12 @@ BEGIN
     RETURN QUERY SELECT s.*, CASE WHEN fields IS NOT NULL THEN further_consensus(fields, infos) END;
 END $$;
 
--- Compares the answers in the last result of a task again.
+-- Compares the answers in the last result of a task again. Where they have classes, it finds these again, also of other answers.
 CREATE FUNCTION compare_result(p_project bigint, p_task bigint) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE res bigint;
 BEGIN
     PERFORM FROM task_ledger WHERE project_id = p_project AND task_id = p_task FOR UPDATE;
+    PERFORM weigh_again(p_project, p_task);
     UPDATE result r SET (consensus, consensus_hash, n_compared, agreement, confidence, further) = (SELECT * FROM consensus_of(p_project, p_task, r.task_run_ids)), alpha = NULL
      WHERE project_id = p_project AND task_id = p_task AND last_version RETURNING id INTO res;
     IF FOUND AND (SELECT answer_fields FROM project WHERE id = p_project) IS NOT NULL THEN PERFORM compare_later(p_project, p_task, res, false); END IF;
@@ -63,10 +68,13 @@ END $$;
 CREATE FUNCTION compare_results(p_project bigint, p_maximum int) RETURNS int LANGUAGE plpgsql AS $$
 DECLARE due agreement_due; t bigint; n int := 0;
 BEGIN
+    IF makes_model(p_project) THEN RETURN 0; END IF;
     UPDATE agreement_due SET xact = least(xact, pg_snapshot_xmax(pg_current_snapshot())::text::bigint)
      WHERE project_id = p_project RETURNING * INTO due;
     IF NOT FOUND OR due.xact > pg_snapshot_xmin(pg_current_snapshot())::text::bigint THEN RETURN 0; END IF;
-    FOR t IN SELECT task_id FROM result WHERE project_id = p_project AND task_id > due.after_task AND last_version ORDER BY task_id LIMIT p_maximum LOOP
+    FOR t IN (SELECT task_id FROM result WHERE project_id = p_project AND task_id > due.after_task AND last_version ORDER BY task_id LIMIT p_maximum) UNION
+             (SELECT task_id FROM task_ledger WHERE project_id = p_project AND task_id > due.after_task AND answers + uncounted > 0
+                 AND EXISTS (SELECT FROM trust_model WHERE project_id = p_project) ORDER BY task_id LIMIT p_maximum) ORDER BY task_id LIMIT p_maximum LOOP
         PERFORM compare_result(p_project, t);
         n := n + 1; due.after_task := t;
     END LOOP;

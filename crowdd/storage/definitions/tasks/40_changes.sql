@@ -16,25 +16,29 @@ END $$;
 -- that of created. p_tasks: an array of {info, n_answers, priority_0, quorum, calibration}. Returns the ids in the
 -- given order.
 CREATE FUNCTION add_tasks(p_project bigint, p_tasks jsonb, p_now timestamptz) RETURNS bigint[] LANGUAGE plpgsql AS $$
-DECLARE p project_ledger; k int := jsonb_array_length(p_tasks); ids bigint[]; at timestamptz; m assignment_mode;
+DECLARE p project_ledger; k int := jsonb_array_length(p_tasks); ids bigint[]; at timestamptz; m assignment_mode; least_ int; added bigint;
 BEGIN
     SELECT * INTO p FROM project_ledger WHERE project_id = p_project FOR UPDATE;
     IF NOT FOUND THEN RETURN NULL; END IF;
     at := greatest(p_now, (SELECT created FROM task WHERE project_id = p_project ORDER BY id DESC LIMIT 1));
     m := mode_of(p.sched);
+    IF p.has_label THEN least_ := first_wanted(p_project); END IF;
     ids := ARRAY(SELECT nextval(pg_get_serial_sequence('task', 'id')) FROM generate_series(1, k));
     INSERT INTO task (id, project_id, created, info, quorum, calibration)
     SELECT ids[o], p_project, at, e->'info', (e->>'quorum')::bigint, (e->>'calibration')::bigint
       FROM jsonb_array_elements(p_tasks) WITH ORDINALITY u(e, o) ORDER BY o;
-    INSERT INTO task_ledger (project_id, task_id, ordinal, n_answers, mode, priority_0, requeued_xid)
-    SELECT p_project, ids[o], p.n_ordinals + o, (e->>'n_answers')::int, m, (e->>'priority_0')::float8,
-           CASE WHEN m = 'by_level' OR p.two_way OR -(e->>'priority_0')::float8 < p.max_rank THEN stamp(p_project) END
-      FROM jsonb_array_elements(p_tasks) WITH ORDINALITY u(e, o) ORDER BY o;
+    WITH tasks AS (
+        INSERT INTO task_ledger (project_id, task_id, ordinal, n_answers, max_answers, mode, priority_0, requeued_xid)
+        SELECT p_project, ids[o], p.n_ordinals + o, CASE WHEN n <= 50 AND least_ < n THEN least_ ELSE n END, CASE WHEN n <= 50 AND least_ IS NOT NULL THEN n END,
+               m, (e->>'priority_0')::float8,
+               CASE WHEN m = 'by_level' OR p.two_way OR -(e->>'priority_0')::float8 < p.max_rank THEN stamp(p_project) END
+          FROM jsonb_array_elements(p_tasks) WITH ORDINALITY u(e, o), LATERAL (SELECT (e->>'n_answers')::int AS n) w ORDER BY o
+        RETURNING n_answers)
+    SELECT sum(n_answers) INTO added FROM tasks;
     UPDATE project_ledger SET n_ordinals = n_ordinals + k,
            max_rank = greatest(max_rank, (SELECT max(-(e->>'priority_0')::float8) FROM jsonb_array_elements(p_tasks) e))
      WHERE project_id = p_project;
-    INSERT INTO stat_delta (project_id, hour, tasks, wanted)
-    SELECT p_project, date_trunc('hour', p_now), k, sum((e->>'n_answers')::bigint) FROM jsonb_array_elements(p_tasks) e HAVING k > 0;
+    INSERT INTO stat_delta (project_id, hour, tasks, wanted) SELECT p_project, date_trunc('hour', p_now), k, added WHERE k > 0;
     RETURN ids;
 END $$;
 
@@ -44,19 +48,22 @@ CREATE TYPE effect AS (tasks bigint, completed bigint, reopened bigint, answers 
 -- The number of answers that a retired task needs: none. It counts as completed.
 CREATE FUNCTION wanted(t task_ledger) RETURNS int IMMUTABLE LANGUAGE sql AS $$ SELECT CASE WHEN t.retired THEN t.answers ELSE t.n_answers END $$;
 
--- Changes n_answers of some tasks, where it differs.
+-- Changes n_answers of some tasks, where it differs. With adaptive redundancy it is the most that a task gets: one that was
+-- complete because it was sure, or because somebody decided, stays complete.
 CREATE FUNCTION set_redundancy(p_project bigint, p_tasks bigint[], p_n int, p_now timestamptz) RETURNS effect LANGUAGE plpgsql AS $$
-DECLARE t task_ledger; is_done boolean; e effect := (0, 0, 0, 0); more bigint := 0;
+DECLARE t task_ledger; is_done boolean; e effect := (0, 0, 0, 0); more bigint := 0; least_ int := first_wanted(p_project); n int;
 BEGIN
     FOR t IN SELECT * FROM task_ledger
-              WHERE project_id = p_project AND task_id = ANY (p_tasks) AND n_answers <> p_n ORDER BY task_id FOR UPDATE LOOP
-        UPDATE task_ledger SET n_answers = p_n WHERE project_id = p_project AND task_id = t.task_id;
+              WHERE project_id = p_project AND task_id = ANY (p_tasks) AND coalesce(max_answers, n_answers) <> p_n ORDER BY task_id FOR UPDATE LOOP
+        n := redundancy_to(t, p_n, least_);
+        UPDATE task_ledger SET n_answers = n, max_answers = CASE WHEN n <> p_n OR least_ IS NOT NULL AND p_n <= 50 THEN p_n END
+         WHERE project_id = p_project AND task_id = t.task_id;
         PERFORM reconcile_task(p_project, t.task_id, false, p_now);
         SELECT done INTO is_done FROM task_ledger WHERE project_id = p_project AND task_id = t.task_id;
         e.tasks := e.tasks + 1;
         e.completed := e.completed + (is_done AND NOT t.done)::int;
         e.reopened := e.reopened + (t.done AND NOT is_done)::int;
-        IF NOT t.retired THEN more := more + p_n - t.n_answers; END IF;
+        IF NOT t.retired THEN more := more + n - t.n_answers; END IF;
     END LOOP;
     IF more <> 0 THEN
         INSERT INTO stat_delta (project_id, hour, wanted) VALUES (p_project, date_trunc('hour', p_now), more);
@@ -168,6 +175,7 @@ BEGIN
     INSERT INTO stat_delta (project_id, hour, tasks, wanted, completed)
     SELECT p_project, date_trunc('hour', p_now), -count(*), -sum(wanted(l)), -count(*) FILTER (WHERE done OR retired)
       FROM task_ledger l WHERE project_id = p_project AND task_id = ANY (ids);
+    PERFORM take_back(p_project, task_id) FROM result WHERE project_id = p_project AND task_id = ANY (ids) AND last_version AND generation IS NOT NULL;
     e.tasks := cardinality(ids);
     e.answers := clear_tasks(p_project, ids);
     RETURN e;

@@ -15,8 +15,9 @@ SELECT * FROM task_ledger WHERE project_id = p_project AND cardinality(p_tasks) 
 
 CREATE FUNCTION preview_redundancy(p_project bigint, p_tasks bigint[], p_n int) RETURNS effect STABLE LANGUAGE sql AS $$
 SELECT count(*), count(*) FILTER (WHERE would AND NOT done), count(*) FILTER (WHERE done AND NOT would), 0
-  FROM (SELECT l.done, would_be_complete(l, p_n, 0, '', 0) AS would FROM chosen_tasks(p_project, p_tasks) l
-         WHERE n_answers <> p_n) t $$;
+  FROM (SELECT l.done, CASE WHEN l.max_answers IS NULL AND (p_n > 50 OR s.min_answers IS NULL) THEN would_be_complete(l, p_n, 0, '', 0)
+                            ELSE would_stop_at(l, p_n, s.min_answers, s.confidence) END AS would
+          FROM chosen_tasks(p_project, p_tasks) l CROSS JOIN stopping_of(p_project) s WHERE coalesce(l.max_answers, l.n_answers) <> p_n) t $$;
 
 CREATE FUNCTION preview_priority(p_project bigint, p_tasks bigint[], p_priority float8) RETURNS effect STABLE LANGUAGE sql AS $$
 SELECT count(*), 0, 0, 0 FROM chosen_tasks(p_project, p_tasks) WHERE priority_0 <> p_priority $$;
@@ -30,15 +31,17 @@ SELECT count(*), 0, 0, 0 FROM chosen_tasks(p_project, p_tasks) WHERE NOT retired
 -- Retired tasks have no leases. Late answers count again as far as they are needed.
 CREATE FUNCTION preview_reopen(p_project bigint, p_tasks bigint[]) RETURNS effect STABLE LANGUAGE sql AS $$
 SELECT count(*), count(*) FILTER (WHERE would AND NOT done), count(*) FILTER (WHERE NOT would), 0
-  FROM (SELECT done, is_complete(answers + CASE WHEN uncounted = 0 THEN 0 ELSE least(countable(project_id, task_id), greatest(0, n_answers - answers)) END,
-                                 n_answers) AS would FROM chosen_tasks(p_project, p_tasks) WHERE retired) t $$;
+  FROM (SELECT done, CASE WHEN max_answers IS NOT NULL THEN done OR would_stop(l, n_answers, max_answers, s.min_answers, s.confidence, '', 0, 0) ELSE is_complete(answers + CASE WHEN uncounted = 0 THEN 0 ELSE least(countable(project_id, task_id), greatest(0, n_answers - answers)) END,
+                                 n_answers) END AS would FROM chosen_tasks(p_project, p_tasks) l CROSS JOIN stopping_of(p_project) s WHERE retired) t $$;
 
 CREATE FUNCTION preview_withdraw(p_project bigint, p_tasks bigint[], p_actor text) RETURNS effect STABLE LANGUAGE sql AS $$
 SELECT count(*), count(*) FILTER (WHERE would AND NOT done), count(*) FILTER (WHERE done AND NOT would), coalesce(sum(counted + late), 0)
-  FROM (SELECT l.done, x.counted, x.late, would_be_complete(l, l.n_answers, x.counted, p_actor, x.leases) AS would
+  FROM (SELECT l.done, x.counted, x.late, CASE WHEN l.max_answers IS NULL THEN would_be_complete(l, l.n_answers, x.counted, p_actor, x.leases)
+                                               WHEN l.done AND x.counted = 0 THEN true WHEN l.retired THEN l.answers - x.counted >= l.n_answers
+                                               ELSE would_stop(l, l.n_answers, l.max_answers, s.min_answers, s.confidence, p_actor, x.counted, x.leases) END AS would
           FROM (SELECT task_id, coalesce(sum(counted), 0)::int AS counted, coalesce(sum(late), 0)::int AS late, coalesce(sum(leases), 0)::int AS leases FROM (
                     SELECT task_id, counted::int AS counted, (NOT counted)::int AS late, 0 AS leases FROM task_run
                      WHERE project_id = p_project AND actor = p_actor AND (p_tasks IS NULL OR task_id = ANY (p_tasks)) UNION ALL
                     SELECT task_id, 0, 0, 1 FROM lease WHERE project_id = p_project AND actor = p_actor AND (p_tasks IS NULL OR task_id = ANY (p_tasks))) h
                  GROUP BY 1) x
-          JOIN task_ledger l ON l.project_id = p_project AND l.task_id = x.task_id) t $$;
+          JOIN task_ledger l ON l.project_id = p_project AND l.task_id = x.task_id CROSS JOIN stopping_of(p_project) s) t $$;

@@ -42,7 +42,7 @@ SELECT CASE WHEN p_keep AND jsonb_typeof(t.info) = 'object' AND jsonb_typeof(p_r
 -- Whether a row differs from its task. p_row: as below. Only attributes that the file has are compared.
 CREATE FUNCTION says_otherwise(p_row jsonb, t task, l task_ledger, p_keep boolean) RETURNS boolean IMMUTABLE LANGUAGE sql AS $$
 SELECT imported_info(p_row, t, p_keep) <> t.info
-    OR p_row->'given' ? 'n_answers' AND (p_row->>'n_answers')::int <> l.n_answers
+    OR p_row->'given' ? 'n_answers' AND (p_row->>'n_answers')::int <> coalesce(l.max_answers, l.n_answers)
     OR p_row->'given' ? 'priority_0' AND (p_row->>'priority_0')::float8 <> l.priority_0
     OR p_row->'given' ? 'quorum' AND (p_row->>'quorum')::bigint <> t.quorum $$;
 
@@ -195,6 +195,7 @@ SELECT o, r.id, CASE
 -- created, finished, late, calibration, media_url} each. Returns one row for each, with its outcome as above.
 CREATE FUNCTION import_exported_answers(p_project bigint, p_rows jsonb, p_now timestamptz) RETURNS TABLE (nth bigint, fate text) LANGUAGE plpgsql AS $$
 DECLARE m record; t task_ledger; e jsonb; c int; last int; granted_ timestamptz; finished_ timestamptz; info_ jsonb; actors text[] := '{}'; o outcome;
+        labelled boolean := (SELECT has_label FROM project_ledger WHERE project_id = p_project); a record; w weighed; more int; class_ smallint; reliable boolean;
 BEGIN
     FOR m IN SELECT DISTINCT a.task_id FROM match_exported_answers(p_project, p_rows) a WHERE a.fate = 'added' ORDER BY 1 LOOP
         PERFORM FROM task_ledger l WHERE l.project_id = p_project AND l.task_id = m.task_id FOR UPDATE;
@@ -209,17 +210,29 @@ BEGIN
         END IF;
         SELECT * INTO t FROM task_ledger l WHERE l.project_id = p_project AND l.task_id = m.task_id;
         granted_ := (e->>'created')::timestamptz; finished_ := (e->>'finished')::timestamptz; info_ := coalesce(e->'info', 'null');
-        c := (t.answers < t.n_answers AND NOT t.retired AND (t.mode = 'unlimited' OR t.answers + t.leases < t.n_answers))::int;
-        INSERT INTO task_run (project_id, task_id, actor, external_uid, created, finish_time, counted, trial, timeout, calibration, media_url, info, origin)
+        w := NULL; o := NULL; more := 0; class_ := NULL; reliable := true;
+        IF labelled THEN
+            SELECT * INTO a FROM class_of(p_project, e->>'actor', info_);
+            class_ := a.class; reliable := a.reliable;
+        END IF;
+        c := (t.answers < t.n_answers AND NOT t.retired AND reliable AND (t.mode = 'unlimited' OR t.answers + t.leases < t.n_answers))::int;
+        INSERT INTO task_run (project_id, task_id, actor, external_uid, created, finish_time, counted, trial, timeout, calibration, media_url, info, class, unreliable, origin)
         VALUES (p_project, m.task_id, e->>'actor', e->>'uid', granted_, finished_, c = 1, false, (e->>'late')::float8,
-                (e->>'calibration')::bigint, e->>'media_url', info_, (e->>'source') || '/' || (e->>'run'));
+                (e->>'calibration')::bigint, e->>'media_url', info_, class_, NOT reliable, (e->>'source') || '/' || (e->>'run'));
         UPDATE task_ledger l SET answers = answers + c, uncounted = uncounted + 1 - c,
                requeued_xid = CASE WHEN mode = 'one_at_a_time' OR (mode = 'by_level' AND c = 1) THEN stamp(p_project) ELSE requeued_xid END
          WHERE l.project_id = p_project AND l.task_id = m.task_id RETURNING * INTO t;
         last := (c = 1 AND NOT t.done AND is_complete(t.answers, t.n_answers))::int;
-        o := CASE WHEN last = 1 THEN complete(t, true, p_now) END;
-        INSERT INTO stat_delta (project_id, hour, actor, runs, counted, completed, seconds, bytes, outcomes, consensus_hash, n_compared, agreement)
-        VALUES (p_project, date_trunc('hour', finished_), e->>'actor', 1, c, last, time_spent(granted_, finished_, (e->>'late')::float8),
+        IF last = 1 AND labelled THEN w := weigh(p_project, m.task_id); END IF;
+        IF last = 1 AND stops(t, w) THEN
+            o := complete(t, true, p_now, w);
+            IF t.max_answers IS NOT NULL THEN more := t.answers - t.n_answers; END IF;
+        ELSIF last = 1 THEN
+            last := 0; more := wanted_so_far(t, w.min_answers) - t.n_answers;
+            UPDATE task_ledger l SET n_answers = n_answers + more, requeued_xid = stamp(p_project) WHERE l.project_id = p_project AND l.task_id = m.task_id;
+        END IF;
+        INSERT INTO stat_delta (project_id, hour, actor, runs, counted, completed, wanted, seconds, bytes, outcomes, consensus_hash, n_compared, agreement)
+        VALUES (p_project, date_trunc('hour', finished_), e->>'actor', 1, c, last, more, time_spent(granted_, finished_, (e->>'late')::float8),
                 coalesce(octet_length(info_::text), 0), o.outcomes, o.consensus_hash, o.n_compared, o.agreement);
         actors := actors || (e->>'actor');
         RETURN NEXT;

@@ -1,0 +1,192 @@
+-- The class of an answer, and what the counted answers of a task amount to. No running sum is kept: a posterior is worked out from
+-- the few answers of its task and from what is known of their volunteers, so deletions, corrections and late answers need nothing undone.
+--
+-- Lock order: the task's ledger row, then its runs and results, then trust_model and reliability, which are only read. A class that
+-- appears for the first time is the exception: it is added to trust_model, at most fifty times in a project.
+
+-- The class of an answer, null if it does not fit, and whether its volunteer's answers count. The caller holds the ledger row.
+CREATE FUNCTION class_of(p_project bigint, p_actor text, p_info jsonb, OUT class smallint, OUT reliable boolean) LANGUAGE plpgsql AS $$
+DECLARE q record; v jsonb;
+BEGIN
+    SELECT m.path, m.choices, m.fixed, r.counts INTO q FROM trust_model m
+      LEFT JOIN reliability r ON r.project_id = m.project_id AND r.actor = p_actor AND r.generation = m.generation WHERE m.project_id = p_project;
+    reliable := q.counts IS NOT FALSE;
+    v := p_info #> q.path;
+    class := array_position(q.choices, v);
+    IF class IS NULL AND NOT q.fixed AND v IS NOT NULL THEN class := new_class(p_project, v); END IF;
+END $$;
+
+-- The number of a value that has not appeared before, where choices are not declared; null if it cannot be a choice, or there are
+-- fifty already.
+CREATE FUNCTION new_class(p_project bigint, p_value jsonb) RETURNS smallint LANGUAGE plpgsql AS $$
+DECLARE q trust_model;
+BEGIN
+    IF jsonb_typeof(p_value) IN ('array', 'object') OR length(p_value #>> '{}') > 200 THEN RETURN NULL; END IF;
+    SELECT * INTO q FROM trust_model WHERE project_id = p_project FOR UPDATE;
+    IF NOT p_value = ANY (q.choices) AND cardinality(q.choices) < 50 THEN
+        q.choices := q.choices || p_value; q.k := greatest(2, cardinality(q.choices));
+        q := published(q);
+        UPDATE trust_model SET choices = q.choices, k = q.k, prior = q.prior, newcomer = q.newcomer, accuracy = q.accuracy, published_upto = ''
+         WHERE project_id = p_project;
+    END IF;
+    RETURN array_position(q.choices, p_value);
+END $$;
+
+-- The part of an address that strangers of one network share: the first 24 bits of IPv4, 48 of IPv6. Pseudonyms keep prefixes.
+CREATE FUNCTION wider_network(p_ip text) RETURNS text IMMUTABLE LANGUAGE plpgsql AS $$
+BEGIN
+    RETURN CASE WHEN p_ip ~ '^[0-9.]+$' THEN regexp_replace(p_ip, '\.\d+$', '')
+                WHEN p_ip ~ '^[0-9a-f]{1,4}(:[0-9a-f]{0,4}){2,7}$' THEN network(set_masklen(p_ip::inet, 48))::text ELSE p_ip END;
+END $$;
+
+-- What the counted answers of a task amount to; only nulls in a project without a label. Of strangers of one network the nth weighs 1/n.
+-- class is null where several classes are equally probable. The caller holds the ledger row. Cost: the answers of this task, each one
+-- look-up in reliability. log_likelihoods: ln prior of each class, then what each answer with a class has added to each (or to its own
+-- class, without confusions). For previews: without the answers of p_but, and with those of p_also, which do not count yet.
+CREATE FUNCTION weigh(p_project bigint, p_task bigint, p_but text DEFAULT '', p_also bigint[] DEFAULT '{}') RETURNS weighed LANGUAGE plpgsql AS $$
+DECLARE q record; r record; w weighed; k int; lp float8[]; s real[]; n int := 0; share float8; nets text[]; net text; top float8 := '-infinity'; total float8 := 0; x float8;
+BEGIN
+    SELECT m.generation, m.k, m.choices, m.confused, m.min_answers, m.confidence, m.prior, m.newcomer, p.trial INTO q
+      FROM trust_model m JOIN project_ledger p USING (project_id) WHERE m.project_id = p_project;
+    IF NOT FOUND THEN RETURN w; END IF;
+    k := q.k; lp := q.prior; w.log_likelihoods := q.prior;
+    w.generation := q.generation; w.teaches := NOT q.trial; w.min_answers := CASE WHEN q.confidence IS NOT NULL THEN q.min_answers END;
+    w.runs := '{}'; w.actors := '{}'; w.classes := '{}'; w.users := '[]'; w.sure := false; w.enough := false;
+    FOR r IN SELECT t.id, t.class, t.actor, t.user_id, t.user_ip, y.known,
+                    CASE WHEN NOT q.confused THEN coalesce(y.log_likelihoods, q.newcomer)
+                         WHEN y.log_likelihoods IS NULL THEN q.newcomer[(t.class - 1) * k + 1 : t.class * k]
+                         ELSE y.log_likelihoods[(t.class - 1) * k + 1 : t.class * k] END AS says
+               FROM task_run t LEFT JOIN reliability y ON y.project_id = t.project_id AND y.actor = t.actor AND y.generation = q.generation
+              WHERE t.project_id = p_project AND t.task_id = p_task AND (t.counted OR t.id = ANY (p_also)) ORDER BY t.id LOOP
+        CONTINUE WHEN r.actor = p_but;
+        n := n + 1; w.runs[n] := r.id;
+        IF r.user_id IS NOT NULL THEN w.users := w.users || to_jsonb(r.user_id); END IF;
+        CONTINUE WHEN r.class IS NULL;
+        w.actors := w.actors || r.actor; w.classes := w.classes || r.class;
+        s := r.says;
+        IF r.user_ip IS NOT NULL AND r.known IS NOT TRUE AND r.actor ~ '^[ci]:' THEN
+            net := wider_network(r.user_ip); nets := nets || net; share := 1.0 / cardinality(array_positions(nets, net));
+            IF share < 1 THEN
+                FOR j IN 1 .. cardinality(s) LOOP s[j] := share * s[j]; END LOOP;
+            END IF;
+        END IF;
+        w.log_likelihoods := w.log_likelihoods || s;
+        IF q.confused THEN
+            FOR j IN 1..k LOOP lp[j] := lp[j] + s[j]; END LOOP;
+        ELSE
+            lp[r.class] := lp[r.class] + s[1];
+        END IF;
+    END LOOP;
+    IF w.classes = '{}' THEN w.log_likelihoods := NULL; RETURN w; END IF;
+    FOR j IN 1..k LOOP
+        IF lp[j] > top + 1e-6 THEN top := lp[j]; w.class := j; ELSIF lp[j] > top - 1e-6 THEN w.class := NULL; END IF;
+    END LOOP;
+    FOR j IN 1..k LOOP                                  -- exp of less than -700 would be an error
+        lp[j] := exp(greatest(lp[j] - top, -700)); total := total + lp[j];
+    END LOOP;
+    FOR j IN 1..k LOOP lp[j] := lp[j] / total; END LOOP;
+    w.posterior := lp; w.confidence := 1 / total;
+    w.choice := q.choices[w.class];
+    w.sure := q.confidence IS NOT NULL AND w.confidence >= q.confidence AND w.class IS NOT NULL;
+    w.enough := w.sure AND n >= q.min_answers;
+    RETURN w;
+END $$;
+
+-- What a result says of answers with these classes, and the most probable choice. Agreement is the share of pairs that are the same.
+CREATE FUNCTION said_by_classes(p_classes smallint[], p_choice jsonb, p_confidence real) RETURNS said IMMUTABLE LANGUAGE plpgsql AS $$
+DECLARE s said; pairs int := 0; n int := coalesce(cardinality(p_classes), 0);
+BEGIN
+    s.n_compared := n;
+    IF n = 0 THEN RETURN s; END IF;
+    FOR i IN 2..n LOOP
+        FOR j IN 1 .. i - 1 LOOP pairs := pairs + (p_classes[i] = p_classes[j])::int; END LOOP;
+    END LOOP;
+    s.agreement := share_of_pairs(pairs, n);
+    s.confidence := p_confidence; s.consensus := p_choice;
+    RETURN kept_consensus(s);
+END $$;
+
+-- Takes back what the last result of a task taught, before one of its answers goes, changes or changes hands, or another result
+-- takes its place. The caller holds the ledger row.
+CREATE FUNCTION take_back(p_project bigint, p_task bigint) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE x record;
+BEGIN
+    SELECT id, generation, task_run_ids, posterior, reason, saved INTO x FROM result
+     WHERE project_id = p_project AND task_id = p_task AND last_version AND generation IS NOT NULL;
+    IF NOT FOUND THEN RETURN; END IF;
+    PERFORM append_evidence(p_project, p_task, x.generation, -1, x.task_run_ids, x.posterior, x.reason, x.saved);
+    UPDATE result SET generation = NULL WHERE project_id = p_project AND id = x.id;
+END $$;
+
+-- Has the last result of a task teach what it says, if it does not yet and its project is no draft.
+CREATE FUNCTION teach(p_project bigint, p_task bigint) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE x record;
+BEGIN
+    UPDATE result r SET generation = m.generation FROM trust_model m JOIN project_ledger p USING (project_id)
+     WHERE m.project_id = p_project AND NOT p.trial AND r.project_id = p_project AND r.task_id = p_task AND r.last_version AND r.generation IS NULL
+    RETURNING r.generation, r.task_run_ids, r.posterior, r.reason, r.saved INTO x;
+    IF FOUND THEN PERFORM append_evidence(p_project, p_task, x.generation, 1, x.task_run_ids, x.posterior, x.reason, x.saved); END IF;
+END $$;
+
+CREATE FUNCTION append_evidence(p_project bigint, p_task bigint, p_generation int, p_sign int, p_runs bigint[], p_posterior real[], p_reason text, p_saved int)
+RETURNS void LANGUAGE sql AS $$
+INSERT INTO evidence (project_id, task_id, generation, sign, actors, classes, posterior, reason, saved)
+SELECT p_project, p_task, p_generation, p_sign, coalesce(array_agg(actor ORDER BY id), '{}'), coalesce(array_agg(class ORDER BY id), '{}'), p_posterior, p_reason, p_saved
+  FROM task_run WHERE project_id = p_project AND id = ANY (p_runs) AND class IS NOT NULL $$;
+
+-- consensus_of where answers have classes: agreement of the answers, and what the last result says of the first field.
+CREATE FUNCTION consensus_of_label(p_project bigint, p_task bigint, p_runs bigint[])
+RETURNS TABLE (consensus jsonb, consensus_hash bigint, n_compared int, agreement real, confidence real, further jsonb) STABLE LANGUAGE plpgsql AS $$
+DECLARE found smallint[]; infos jsonb[]; fields jsonb; x record; s said;
+BEGIN
+    SELECT array_agg(r.class) FILTER (WHERE r.class IS NOT NULL), array_agg(r.info ORDER BY r.id), (SELECT answer_fields FROM project WHERE id = p_project)
+      INTO found, infos, fields FROM task_run r
+     WHERE r.project_id = p_project AND r.task_id = p_task AND CASE WHEN p_runs IS NULL THEN r.counted ELSE r.id = ANY (p_runs) END;
+    IF infos IS NULL THEN RETURN; END IF;
+    SELECT m.choices[r.class] AS choice, CASE WHEN r.posterior IS NOT NULL THEN r.confidence END AS confidence INTO x
+      FROM result r JOIN trust_model m USING (project_id) WHERE r.project_id = p_project AND r.task_id = p_task AND r.last_version;
+    s := said_by_classes(found, x.choice, x.confidence);
+    RETURN QUERY SELECT s.*, CASE WHEN fields IS NOT NULL THEN further_consensus(fields, infos) END;
+END $$;
+
+-- Finds the classes of all answers of a task again, and weighs those of its last result, as after another declaration. What is
+-- complete stays complete, and a decision stays. The caller holds the ledger row.
+CREATE FUNCTION weigh_again(p_project bigint, p_task bigint) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE w weighed; x result;
+BEGIN
+    IF NOT EXISTS (SELECT FROM trust_model WHERE project_id = p_project) THEN
+        UPDATE result SET generation = NULL, class = NULL, posterior = NULL, log_likelihoods = NULL, reason = NULL
+         WHERE project_id = p_project AND task_id = p_task AND last_version AND (reason IS NOT NULL OR posterior IS NOT NULL);
+        RETURN;
+    END IF;
+    PERFORM take_back(p_project, p_task);
+    UPDATE task_run r SET class = (class_of(p_project, r.actor, r.info)).class WHERE project_id = p_project AND task_id = p_task;
+    SELECT * INTO x FROM result WHERE project_id = p_project AND task_id = p_task AND last_version;
+    IF NOT FOUND THEN RETURN; END IF;
+    w := weigh_result(p_project, p_task, x);
+    UPDATE result SET class = w.class, posterior = w.posterior, log_likelihoods = w.log_likelihoods, confidence = w.confidence,
+           reason = CASE WHEN x.reason IN ('expert', 'analysis') THEN x.reason WHEN w.posterior IS NULL THEN 'none' WHEN x.reason = 'sure' THEN 'sure' ELSE 'full' END
+     WHERE project_id = p_project AND id = x.id;
+    PERFORM teach(p_project, p_task);
+END $$;
+
+-- What the answers of the last result amount to by now. A decision that somebody has made is its choice for certain, if it is still one.
+CREATE FUNCTION weigh_result(p_project bigint, p_task bigint, x result) RETURNS weighed LANGUAGE plpgsql AS $$
+DECLARE w weighed := weigh(p_project, p_task); decided smallint;
+BEGIN
+    IF x.reason IN ('expert', 'analysis') THEN
+        SELECT array_position(choices, x.consensus) INTO decided FROM trust_model WHERE project_id = p_project;
+        IF decided IS NOT NULL THEN
+            w.class := decided; w.confidence := x.confidence; w.log_likelihoods := NULL;
+            w.posterior := CASE WHEN x.reason = 'expert' THEN (SELECT array_agg((j = decided)::int::real ORDER BY j) FROM generate_series(1, (SELECT k FROM trust_model WHERE project_id = p_project)) j)
+                                ELSE w.posterior END;
+        END IF;
+    END IF;
+    RETURN w;
+END $$;
+
+-- The probability of each choice, in the order of the declaration: [{value, probability}]. Null where the choices have changed since.
+CREATE FUNCTION posterior_by_choice(p_project bigint, p_generation int, p_posterior real[]) RETURNS jsonb STABLE LANGUAGE sql AS $$
+SELECT jsonb_agg(jsonb_build_object('value', c, 'probability', p) ORDER BY j)
+  FROM trust_model m, unnest(m.choices, p_posterior) WITH ORDINALITY u (c, p, j)
+ WHERE m.project_id = p_project AND (p_generation IS NULL OR m.generation = p_generation) AND c IS NOT NULL AND p IS NOT NULL $$;
