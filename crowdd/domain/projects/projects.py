@@ -18,10 +18,10 @@ from crowdd.domain.core.records import NOT_FOUND, Behaviour
 from crowdd.domain.core.secrets import Secrets, place, token
 from crowdd.domain.core.uploads import FileChanges
 from crowdd.domain.projects import project_questions
-from crowdd.domain.projects.answer_recount import recount
+from crowdd.domain.projects.answers.answer_recount import recount
+from crowdd.domain.projects.answers.stopping import STOPPING, check_stopping, follow_stopping
 from crowdd.domain.projects.guides import documents
 from crowdd.domain.projects.schedulers import choose
-from crowdd.domain.projects.stopping import STOPPING, check_stopping, follow_stopping
 from crowdd.domain.webhooks.webhooks import Webhooks
 from crowdd.errors import AnonymousError, ForbiddenError, InvalidRequestError, InvalidValueError, NotFoundError
 from crowdd.kinds import column_roles

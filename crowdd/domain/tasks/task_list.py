@@ -11,7 +11,7 @@ import orjson
 from crowdd.domain.core import rights
 from crowdd.domain.core.pagination import Pagination
 from crowdd.domain.core.records import NOT_FOUND, Records
-from crowdd.domain.projects.answer_visibility import complete_only
+from crowdd.domain.projects.answers.answer_visibility import complete_only
 from crowdd.domain.tasks.outcomes.field_consensus import FieldConsensus, by_field
 from crowdd.domain.tasks.outcomes.posterior import Posterior, posterior
 from crowdd.errors import InvalidValueError, NotFoundError

@@ -14,7 +14,7 @@ from twisted.internet.defer import ensureDeferred
 from crowdd.concurrency.concurrency_limit import Turns
 from crowdd.domain.core import rights
 from crowdd.domain.core.csv_escape import cell
-from crowdd.domain.projects.answer_visibility import complete_only
+from crowdd.domain.projects.answers.answer_visibility import complete_only
 from crowdd.domain.tasks import task_selection
 from crowdd.domain.transfer.download_limits import DownloadLimits
 from crowdd.domain.transfer.spool import Spool, Spools

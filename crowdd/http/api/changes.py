@@ -7,7 +7,7 @@ from typing import Any
 
 import attrs
 
-from crowdd.domain.projects.stopping import MAX_ANSWERS, MAX_CONFIDENCE, MIN_CONFIDENCE
+from crowdd.domain.projects.answers.stopping import MAX_ANSWERS, MAX_CONFIDENCE, MIN_CONFIDENCE
 from crowdd.domain.tasks.changes import REASONS, Changes, Effect
 from crowdd.domain.tasks.task_selection import MAX_NAMED
 from crowdd.errors import AnonymousError, NotFoundError, TooManyRequestsError

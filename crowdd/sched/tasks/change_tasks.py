@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from crowdd.domain.core.background_queue import QueuedTask
-from crowdd.domain.projects import answer_recount
+from crowdd.domain.projects.answers import answer_recount
 from crowdd.domain.tasks.changes import Changes
 from crowdd.languages import _
 from crowdd.sched.handler import Handler

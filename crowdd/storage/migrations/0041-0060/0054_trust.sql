@@ -1,5 +1,5 @@
 -- Trust in answers: the class of each answer, what is known of volunteers, why a task was complete, gold tasks
--- (definitions/tasks/52_trust_model.sql, docs/trust.md).
+-- (definitions/trust/52_trust_model.sql, docs/projects/trust.md).
 
 -- What a project declares of the label that its first answer field is: {path, choices, fixed}. path is a text[], as in
 -- answer_fields. fixed: the choices are declared; otherwise classes are numbered as they appear. Null: the first field is none.
@@ -127,7 +127,7 @@ ALTER TABLE retirement DROP CONSTRAINT retirement_reason_check, ADD CONSTRAINT r
 -- A transaction cannot use a value that it has added: no view may name it.
 ALTER TYPE assignment_mode ADD VALUE 'gold';
 
--- The model follows the declaration (definitions/tasks/52_trust_model.sql).
+-- The model follows the declaration (definitions/trust/52_trust_model.sql).
 CREATE FUNCTION label_changed() RETURNS trigger LANGUAGE plpgsql SET search_path = public, code AS $$
 BEGIN
     PERFORM follow_label(NEW.id, NEW.answer_label, NEW.trust);

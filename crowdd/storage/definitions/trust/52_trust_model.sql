@@ -1,4 +1,4 @@
--- What is known of volunteers, and what it makes of their answers (docs/trust.md has the formulas).
+-- What is known of volunteers, and what it makes of their answers (docs/projects/trust.md has the formulas).
 --
 -- A project whose first answer field is a label has a row in trust_model. Everything hard is worked out by the fold
 -- (54_trust_fold.sql): reliability.log_likelihoods are ready when an answer is weighed (53_posterior.sql). Numbers of classes begin

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from crowdd.domain.core.background_queue import Queue
-from crowdd.domain.projects.answer_recount import CHUNK, HANDLER
+from crowdd.domain.projects.answers.answer_recount import CHUNK, HANDLER
 from crowdd.errors import InvalidValueError
 from crowdd.languages import _
 from crowdd.requester import Requester
