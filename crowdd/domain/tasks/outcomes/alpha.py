@@ -87,6 +87,6 @@ async def due(db: Database, project_id: int) -> dict[int, Decimal]:
     }
 
 
-async def draw(db: Database, project_id: int) -> Drawn:
+async def sample(db: Database, project_id: int) -> Drawn:
     """Answers that the expected disagreement is measured with."""
-    return await stored.draw(db, project_id, _DRAWN_TASKS)
+    return await stored.sample(db, project_id, _DRAWN_TASKS)

@@ -49,7 +49,7 @@ class Comparisons:
         """Measures the expected disagreement of fields where answers have become a tenth more or fewer."""
         if not (fields := await alpha.due(self.db, project_id)):
             return
-        drawn = await alpha.draw(self.db, project_id)
+        drawn = await alpha.sample(self.db, project_id)
         measured = await self.process.expected(drawn.fields or [], drawn.tasks, project_id)
         for nth, answers in fields.items():
             expected = measured[nth - 1] if nth <= len(measured) else None

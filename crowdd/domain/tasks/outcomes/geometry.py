@@ -81,7 +81,7 @@ def _assigned(table: Sequence[Sequence[float]]) -> list[tuple[int, int]]:
     row_at = [-1] * (n_columns + 1)  # the last column stands for the row that is being assigned
     for row in range(n_rows):
         row_at[n_columns], column = row, n_columns
-        least, came_from = [math.inf] * n_columns, [n_columns] * n_columns
+        smallest, came_from = [math.inf] * n_columns, [n_columns] * n_columns
         seen = [False] * (n_columns + 1)
         while row_at[column] >= 0:
             seen[column] = True
@@ -90,16 +90,16 @@ def _assigned(table: Sequence[Sequence[float]]) -> list[tuple[int, int]]:
             for j in range(n_columns):
                 if not seen[j]:
                     left = -table[i][j] - of_row[i] - of_column[j]
-                    if left < least[j]:
-                        least[j], came_from[j] = left, column
-                    if least[j] < step:
-                        step, nearest = least[j], j
+                    if left < smallest[j]:
+                        smallest[j], came_from[j] = left, column
+                    if smallest[j] < step:
+                        step, nearest = smallest[j], j
             for j in range(n_columns + 1):
                 if seen[j]:
                     of_row[row_at[j]] += step
                     of_column[j] -= step
                 elif j < n_columns:
-                    least[j] -= step
+                    smallest[j] -= step
             column = nearest
         while column != n_columns:
             row_at[column], column = row_at[came_from[column]], came_from[column]

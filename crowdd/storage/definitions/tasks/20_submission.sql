@@ -61,7 +61,7 @@ DECLARE v int; res bigint; ids bigint[]; users jsonb; answers jsonb[]; fields js
 BEGIN
     SELECT coalesce(max(version), 0) + 1 INTO v FROM result WHERE project_id = t.project_id AND task_id = t.task_id;
     IF v > 1 THEN
-        PERFORM take_back(t.project_id, t.task_id);
+        PERFORM unteach(t.project_id, t.task_id);
         UPDATE result SET last_version = false WHERE project_id = t.project_id AND task_id = t.task_id AND last_version;
     END IF;
     SELECT answer_fields, answer_names INTO fields, names FROM project WHERE id = t.project_id;
@@ -102,7 +102,7 @@ END $$;
 -- Puts a task right after places became free, n_answers changed or a counted run went (p_gone): counts the oldest late
 -- answers first, completes or re-opens, and brings the task back to the volunteers. With adaptive redundancy it is decided anew whether
 -- the task has enough, once nobody is at it; each further answer that it wants may be a late one. A retired task is not weighed. Who lets a
--- counted run go takes back what it taught before (take_back).
+-- counted run go takes back what it taught before (unteach).
 CREATE FUNCTION reconcile_task(p_project bigint, p_task bigint, p_gone boolean, p_now timestamptz) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE t task_ledger; was task_ledger; p record; w weighed; k int := 0; n int; free int; stop boolean := false; weighing boolean; o outcome;
 BEGIN
@@ -251,7 +251,7 @@ BEGIN
     run := r.id;
     IF r.info IS NOT DISTINCT FROM p_info THEN state := 'same'; RETURN; END IF;
     IF t.done AND r.counted AND p_now > r.finish_time + correction_window() THEN state := 'in result'; RETURN; END IF;
-    IF r.counted THEN PERFORM take_back(p_project, p_task); END IF;
+    IF r.counted THEN PERFORM unteach(p_project, p_task); END IF;
     UPDATE task_run SET info = p_info, class = CASE WHEN labelled THEN (class_of(p_project, p_actor, p_info)).class END
      WHERE project_id = p_project AND id = r.id;
     IF t.done AND r.counted AND t.max_answers IS NOT NULL THEN
@@ -272,7 +272,7 @@ BEGIN
     SELECT * INTO r FROM task_run WHERE project_id = p_project AND id = p_run;
     SELECT * INTO t FROM task_ledger WHERE project_id = p_project AND task_id = r.task_id FOR UPDATE;
     SELECT * INTO r FROM task_run WHERE project_id = p_project AND id = p_run;
-    IF r.counted THEN PERFORM take_back(p_project, r.task_id); END IF;
+    IF r.counted THEN PERFORM unteach(p_project, r.task_id); END IF;
     DELETE FROM task_run WHERE project_id = p_project AND id = p_run RETURNING * INTO r;
     IF NOT FOUND THEN RETURN false; END IF;
     UPDATE task_ledger SET answers = answers - r.counted::int, uncounted = uncounted - 1 + r.counted::int WHERE project_id = p_project AND task_id = r.task_id;

@@ -175,7 +175,7 @@ BEGIN
     INSERT INTO stat_delta (project_id, hour, tasks, wanted, completed)
     SELECT p_project, date_trunc('hour', p_now), -count(*), -sum(wanted(l)), -count(*) FILTER (WHERE done OR retired)
       FROM task_ledger l WHERE project_id = p_project AND task_id = ANY (ids);
-    PERFORM take_back(p_project, task_id) FROM result WHERE project_id = p_project AND task_id = ANY (ids) AND last_version AND generation IS NOT NULL;
+    PERFORM unteach(p_project, task_id) FROM result WHERE project_id = p_project AND task_id = ANY (ids) AND last_version AND generation IS NOT NULL;
     e.tasks := cardinality(ids);
     e.answers := clear_tasks(p_project, ids);
     RETURN e;

@@ -70,7 +70,7 @@ BEGIN
         INSERT INTO stat_delta (project_id, hour, counted, wanted)
         SELECT p_project, date_trunc('hour', finish_time), -count(*), -(CASE WHEN t.retired THEN count(*) ELSE 0 END) FROM task_run x
          WHERE x.project_id = p_project AND x.task_id = t.task_id AND x.aside IS NULL AND counted AND named_by(who, x.actor, x.user_ip) GROUP BY 2;
-        IF k > 0 THEN PERFORM take_back(p_project, t.task_id); END IF;
+        IF k > 0 THEN PERFORM unteach(p_project, t.task_id); END IF;
         UPDATE task_run x SET aside = p_bar, counted = false
          WHERE x.project_id = p_project AND x.task_id = t.task_id AND x.aside IS NULL AND named_by(who, x.actor, x.user_ip);
         UPDATE task_ledger SET answers = answers - k, uncounted = uncounted + k WHERE project_id = p_project AND task_id = t.task_id;

@@ -108,7 +108,7 @@ END $$;
 
 -- Takes back what the last result of a task taught, before one of its answers goes, changes or changes hands, or another result
 -- takes its place. The caller holds the ledger row.
-CREATE FUNCTION take_back(p_project bigint, p_task bigint) RETURNS void LANGUAGE plpgsql AS $$
+CREATE FUNCTION unteach(p_project bigint, p_task bigint) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE x record;
 BEGIN
     SELECT id, generation, task_run_ids, posterior, reason, saved INTO x FROM result
@@ -159,7 +159,7 @@ BEGIN
          WHERE project_id = p_project AND task_id = p_task AND last_version AND (reason IS NOT NULL OR posterior IS NOT NULL);
         RETURN;
     END IF;
-    PERFORM take_back(p_project, p_task);
+    PERFORM unteach(p_project, p_task);
     UPDATE task_run r SET class = (class_of(p_project, r.actor, r.info)).class WHERE project_id = p_project AND task_id = p_task;
     SELECT * INTO x FROM result WHERE project_id = p_project AND task_id = p_task AND last_version;
     IF NOT FOUND THEN RETURN; END IF;

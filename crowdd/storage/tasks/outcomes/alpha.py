@@ -52,7 +52,7 @@ async def expected(db: Database, project_id: int) -> list[Expected]:
     )
 
 
-async def draw(db: Database, project_id: int, maximum: int) -> Drawn:
+async def sample(db: Database, project_id: int, maximum: int) -> Drawn:
     """The answers to at most so many tasks with a result, drawn by their ids; to all tasks if there are no more."""
     return await fetch_row(
         db,

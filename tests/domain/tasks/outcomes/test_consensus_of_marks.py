@@ -132,9 +132,9 @@ def test_clusters_are_those_of_dbscan():
         n = chance.randint(2, 7)
         answers = [[{"x": chance.uniform(0, 9), "y": 0} for _ in range(chance.randint(0, 6))] for _ in range(n)]
         made = [(person, one["x"]) for person, answer in enumerate(answers) for one in answer]
-        least = max(2, math.ceil(n / 2))
+        needed = max(2, math.ceil(n / 2))
         near = [{j for j, (_, y) in enumerate(made) if abs(x - y) <= 1} for _, x in made]
-        cores = {i for i, others in enumerate(near) if len({made[j][0] for j in others}) >= least}
+        cores = {i for i, others in enumerate(near) if len({made[j][0] for j in others}) >= needed}
         parts = []
         for core in cores:
             joined = {core, *(near[core] & cores)}

@@ -49,8 +49,8 @@ def clusters(marks: Sequence[Mark[P]], near: Sequence[Sequence[int]], n_people: 
 
     ``near`` has for each mark the marks within eps of it, itself included.
     """
-    least = max(2, -(-n_people // 2))
-    cores = {nth for nth, others in enumerate(near) if len({marks[other].person for other in others}) >= least}
+    needed = max(2, -(-n_people // 2))
+    cores = {nth for nth, others in enumerate(near) if len({marks[other].person for other in others}) >= needed}
     found, seen = [], set[int]()
     for nth in range(len(marks)):
         if nth in cores and nth not in seen:

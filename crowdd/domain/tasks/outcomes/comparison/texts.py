@@ -36,7 +36,7 @@ def compare(field: AnswerField, values: Sequence[Any]) -> Compared:
     if not values:
         return Compared(0)
     texts = [plain(value) for value in values]
-    value = _most(values, texts) or _together(values, texts)
+    value = _majority_text(values, texts) or _together(values, texts)
     said = plain(value)
     return Compared(
         n=len(values),
@@ -47,7 +47,7 @@ def compare(field: AnswerField, values: Sequence[Any]) -> Compared:
     )
 
 
-def _most(values: Sequence[str], texts: Sequence[str]) -> str | None:
+def _majority_text(values: Sequence[str], texts: Sequence[str]) -> str | None:
     """The text of more than half, as most of them write it."""
     ((text, n),) = Counter(texts).most_common(1)
     if 2 * n <= len(texts):
