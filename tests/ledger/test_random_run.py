@@ -195,7 +195,7 @@ def test_a_crowd(dsn, edits):
     for project in projects:
         drain(ledger, project)
     left = ledger.rows(
-        "SELECT task_id FROM task_ledger l WHERE NOT done AND (SELECT count(*) FROM task_run r"
+        "SELECT task_id FROM task_ledger l WHERE NOT done AND NOT retired AND (SELECT count(*) FROM task_run r"
         " WHERE r.project_id = l.project_id AND r.task_id = l.task_id) < %(n)s"
         " AND NOT EXISTS (SELECT FROM task_run r WHERE r.task_id = l.task_id AND r.unreliable)",
         n=len(VOLUNTEERS),

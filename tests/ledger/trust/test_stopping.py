@@ -324,3 +324,14 @@ def test_tasks_that_are_added_meanwhile_follow_the_new_rule(ledger, project, bes
     owner.commit()
     (task,) = adding.result()
     assert state(ledger, task) == (False, 0, 3, 5) and ledger.broken() == []
+
+
+def test_leases_given_without_limit_hold_places_under_another_scheduler(ledger, project):
+    ledger.schedule(project, "depth_first_all")
+    (task,) = ledger.add(project, [0.0], n=5)
+    assert [say(ledger, project, "u:1"), ledger.take(project, "u:2"), ledger.take(project, "u:3")] == [task] * 3
+    assert state(ledger, task) == (False, 1, 2, 5)
+    ledger.schedule(project, "default")
+    assert state(ledger, task) == (False, 1, 3, 5)
+    ledger.schedule(project, "depth_first_all")
+    assert state(ledger, task) == (False, 1, 2, 5)

@@ -99,8 +99,8 @@ BEGIN
     PERFORM FROM task_ledger WHERE project_id = p_project AND task_id = ANY (ids) AND mode <> m ORDER BY task_id FOR UPDATE;
     WITH changed AS (
         UPDATE task_ledger SET mode = m, requeued_xid = CASE m WHEN 'by_level' THEN stamp(p_project) END
-         WHERE project_id = p_project AND task_id = ANY (ids) AND mode <> m RETURNING task_id, uncounted)
-    SELECT array_agg(task_id ORDER BY task_id) FILTER (WHERE uncounted > 0) INTO ids FROM changed;
+         WHERE project_id = p_project AND task_id = ANY (ids) AND mode <> m RETURNING task_id, uncounted, leases, max_answers, done)
+    SELECT array_agg(task_id ORDER BY task_id) FILTER (WHERE uncounted > 0 OR leases > 1 AND max_answers IS NOT NULL AND NOT done) INTO ids FROM changed;
     FOREACH t IN ARRAY coalesce(ids, '{}') LOOP
         PERFORM reconcile_task(p_project, t, false, p_now);
     END LOOP;
