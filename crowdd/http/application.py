@@ -21,6 +21,7 @@ from crowdd.http.api.bars import BarsApi
 from crowdd.http.api.changes import ChangesApi
 from crowdd.http.api.commenting_sso import CommentingSso
 from crowdd.http.api.favourites import FavouritesApi
+from crowdd.http.api.gold import GoldApi
 from crowdd.http.api.leases import LeasesApi
 from crowdd.http.api.objects import Objects
 from crowdd.http.api.queue import QueueApi
@@ -239,6 +240,7 @@ def _views(clock: IReactorTime, services: Services, templates: Templates, cookie
         Assignment(services.contributions, services.leases, services.external),
         ChangesApi(services.changes),
         BarsApi(services.barring),
+        GoldApi(services.gold),
         VolunteersApi(services.volunteers),
         AnalysesApi(services.analyses),
         CorrectingApi(services.contributions),

@@ -72,6 +72,7 @@ CODES: tuple[ErrorCode, ...] = (
     ErrorCode("no_lease", errors.ForbiddenError, "You have not requested this task. Request it from newtask first."),
     ErrorCode("duplicate", errors.ForbiddenError, "You have answered this task already."),
     ErrorCode("invalid_task", errors.ForbiddenError, "The task does not exist or belongs to another project."),
+    ErrorCode("gold_exists", errors.ForbiddenError, "The task is a gold task already."),
     ErrorCode("in_result", errors.ForbiddenError, "The answer is part of a result and cannot be changed."),
     ErrorCode("external_uid", errors.ForbiddenError, "The body and the address name different external users."),
     ErrorCode("key_missing", errors.ForbiddenError, "The project's secret key is missing."),

@@ -31,7 +31,7 @@ TASK = Kind(
         Field(
             "closed",
             Text(),
-            "Why it needs no more answers: complete, retired (enough is known) or cancelled. null while it needs some.",
+            "Why it needs no more answers: complete, retired (enough is known), cancelled, gold; null while it does.",
             read=EVERYONE,
             write=Write.COMPUTED,
             null=True,

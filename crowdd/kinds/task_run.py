@@ -68,7 +68,13 @@ TASK_RUN = Kind(
         Field("info", Json(), "The answer.", read=EVERYONE, null=True, max_bytes=MAX_RAISED_BYTES),
         Field("created", Timestamp(), "When the task was assigned.", read=EVERYONE, write=Write.RESERVED),
         Field("finish_time", Timestamp(), "When the answer was stored.", read=EVERYONE, write=Write.RESERVED),
-        Field("calibration", Integer(), "For use by clients.", read=EVERYONE, null=True),
+        Field(
+            "calibration",
+            Integer(),
+            "For use by clients. Owners read 1 for an answer to a gold task.",
+            read=EVERYONE,
+            null=True,
+        ),
         Field(
             "timeout",
             Number(),

@@ -49,6 +49,19 @@ def build(ledger: Ledger, tasks: int, sched: str) -> int:
     return project
 
 
+def build_gold(ledger: Ledger, tasks: int) -> int:
+    """The same with 200 gold tasks, where every ask is for one of them; u:1 has answered half of them."""
+    project = build(ledger, tasks, "random")
+    ids = ledger.tasks(project)[tasks // 2 : tasks // 2 + 200]
+    for task in ids:
+        ledger.value("SELECT make_gold(%(p)s, %(t)s, '[\"yes\"]', NULL, NULL, 1, clock())", p=project, t=task)
+    ledger.run("UPDATE project_ledger SET gold_rate = 1, gold_start = 1 WHERE project_id = %(p)s", p=project)
+    for task in ids[::2]:
+        ledger.hold(project, "u:1", task)
+        ledger.answer(project, "u:1", task)
+    return project
+
+
 def pages(ledger: Ledger, sql: str, **values) -> int:
     """Pages that a statement looked at, in memory or on disk."""
     (plan,) = ledger.value(f"EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, FORMAT JSON) {sql}", **values)
@@ -79,6 +92,7 @@ def sized(postgres):
     dsn = postgres.make()
     ledger = Ledger(dsn)
     projects = {(sched, size): build(ledger, size, sched) for sched in SCHEDULERS for size in (LARGE, SMALL)}
+    projects |= {("gold", size): build_gold(ledger, size) for size in (LARGE, SMALL)}
     ledger.fold()
     ledger.run("VACUUM ANALYZE")
     ledger.run("SET plan_cache_mode = force_generic_plan")
@@ -116,6 +130,11 @@ def test_a_pair_costs_the_same_at_any_size(sized, sched):
 @pytest.mark.parametrize("order", ORDERS[1:])
 def test_so_it_does_in_every_order(sized, order):
     check(sized, "depth_first_all", order)
+
+
+@shows("gold-mixed")
+def test_gold_tasks_cost_no_more(sized):
+    check(sized, "gold")
 
 
 def test_the_margin_is_smaller_than_a_look_at_every_task(sized):

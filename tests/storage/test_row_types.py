@@ -42,7 +42,7 @@ def test_the_row_type_of_a_kind_has_its_columns(kind, row, without):
 @pytest.mark.parametrize(
     ("page", "kind", "more"),
     [
-        (ProjectPage, PROJECT, {"roles", "first_published", "lock_id", "draft_key"}),
+        (ProjectPage, PROJECT, {"roles", "first_published", "lock_id", "draft_key", "has_gold"}),
         (AccountPage, USER, {"score", "n_answers", "rank", "total", "has_password"}),
     ],
 )

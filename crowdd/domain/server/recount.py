@@ -37,6 +37,7 @@ CHECKS = (
     Check("answers to compare", "check_comparisons", "repair_comparisons"),
     Check("sums of alpha", "check_alpha", "repair_alpha"),
     Check("reliability", "check_trust", "repair_trust"),
+    Check("gold tasks", "check_gold", "repair_gold"),
     Check("positions", "check_positions", "repair_positions"),
     Check("answers of volunteers", "check_volunteers", "repair_volunteers"),
     Check("the last two weeks", "check_recent", "repair_recent"),

@@ -69,6 +69,7 @@ from crowdd.domain.tasks.comments import Comments
 from crowdd.domain.tasks.contributions import Contributions, TaskRunBehaviour
 from crowdd.domain.tasks.favourites import Favourites
 from crowdd.domain.tasks.finished_tasks import FinishedTasks
+from crowdd.domain.tasks.gold.gold_tasks import Gold
 from crowdd.domain.tasks.leases import Leases
 from crowdd.domain.tasks.outcomes.comparison.process import ComparingProcess
 from crowdd.domain.tasks.outcomes.comparisons import Comparisons
@@ -154,6 +155,7 @@ class Services:
     queue: Queue
     changes: Changes
     barring: Barring
+    gold: Gold
     volunteers: Volunteers
     analyses: Analyses
     browsing: Browsing
@@ -417,6 +419,7 @@ def _assemble(
         queue=queue,
         changes=changes,
         barring=Barring(db, change_notifier.notify, queue, changes),
+        gold=Gold(db, change_notifier.notify, changes, worker_thread),
         volunteers=Volunteers(db, changes),
         analyses=Analyses(db, queue, changes, analysis_runner),
         browsing=Browsing(db, records),

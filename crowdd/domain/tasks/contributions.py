@@ -30,7 +30,7 @@ from crowdd.errors import (
     UnavailableError,
     at_item,
 )
-from crowdd.kinds.roles import EVERYONE, Role
+from crowdd.kinds.roles import EVERYONE, OWNERS, Role
 from crowdd.kinds.task import TASK
 from crowdd.kinds.task_run import TASK_RUN
 from crowdd.languages import _
@@ -192,8 +192,8 @@ class Contributions:
         if await tasks.project_of(self._db, task_id) != project_id:
             raise NotFoundError(NOT_FOUND)
 
-    async def progress(self, who: Requester, reference: int | str) -> dict[str, int]:
-        """``done``: answers of the volunteer in the project; ``total``: its tasks."""
+    async def progress(self, who: Requester, reference: int | str) -> Values:
+        """``done``: answers of the volunteer in the project; ``total``: its tasks; ``accuracy`` where it is shown."""
         row = await contributions.progress(self._db, who.actor, reference)
         if row is None:
             raise NotFoundError(NOT_FOUND)
@@ -203,7 +203,8 @@ class Contributions:
             raise NotFoundError(NOT_FOUND)
         if row["lock_id"] is not None and not known and row["lock_id"] not in who.unlocked:
             raise _locked()
-        return {"done": row["done"], "total": int(row["total"])}
+        shown = {} if row["accuracy"] is None else {"accuracy": row["accuracy"]}
+        return {"done": row["done"], "total": int(row["total"]), **shown}
 
     async def submit(
         self, who: Requester, body: object, uid: str | None, bearer: str | None, once: Once | None = None
@@ -310,7 +311,8 @@ class Contributions:
     async def _made(self, db: Database, who: Requester, values: Values, row: Submitted) -> Values:
         if row["run"] is None or row["state"] == "duplicate":
             raise await self._why_refused(db, row["state"], values)
-        return self._records.view(TASK_RUN, _stored(who, values, row))
+        view = self._records.view(TASK_RUN, _stored(who, values, row))
+        return view if row["feedback"] is None else {**view, "gold": row["feedback"]}
 
     async def _why_refused(self, db: Database, state: str, values: Values) -> CrowddError:
         if state == "duplicate":
@@ -326,7 +328,10 @@ class Contributions:
 
 
 class TaskRunBehaviour(Behaviour):
-    """Answers change rarely: their author may correct info until the task has its result, owners delete spam."""
+    """Answers change rarely: their author may correct info until the task has its result, owners delete spam.
+
+    Where there are gold tasks, no answer changes here: that of a gold task has no result, which would tell it.
+    """
 
     def __init__(self) -> None:
         super().__init__(TASK_RUN)
@@ -337,11 +342,15 @@ class TaskRunBehaviour(Behaviour):
     async def change(self, tx: Database, who: Requester, row: Row, changes: Values) -> None:
         await answer_sizes.require(tx, row["project_id"], changes.get("info"))
         await contributions.hold_ledger(tx, row["project_id"], row["task_id"])  # it may just be completed
-        if await contributions.in_final_result(tx, row["project_id"], row["task_id"], row["id"]):
+        has_gold, _tells = await contributions.gold_rule(tx, row["project_id"])
+        if has_gold or await contributions.in_final_result(tx, row["project_id"], row["task_id"], row["id"]):
             raise _in_result()
         await records.update(tx, TASK_RUN, row["id"], changes)
 
     async def delete(self, tx: Database, who: Requester, row: Row, files: FileChanges) -> None:
+        has_gold, tells = await contributions.gold_rule(tx, row["project_id"])
+        if has_gold and tells and not row["roles"] & OWNERS:  # who has heard what is right could answer once more
+            raise _in_result()
         if not await contributions.delete_run(tx, row["project_id"], row["id"]):
             raise NotFoundError(NOT_FOUND)
 

@@ -15,6 +15,7 @@ from crowdd.storage.database import Database
 from crowdd.storage.projects import overview
 from crowdd.storage.projects.figure_rows import ProjectOverview
 from crowdd.storage.projects.rows import ProjectAttention, ProjectPage
+from crowdd.storage.tasks import contributions
 from crowdd.values import Values
 
 HERE_MINUTES: Final = 10  # the page of a task prolongs its reservation every five minutes while somebody looks at it
@@ -25,13 +26,15 @@ _AGREED: Final = 3
 @attrs.frozen
 class Overview:
     """``agreed`` are the newest finished tasks with a most frequent answer. They and the agreement are for those who
-    may see answers; others get neither. ``attention`` and ``unfit`` (None: there is nothing to say) are for owners.
+    may see answers; others get neither. ``attention`` and ``unfit`` (None: there is nothing to say) are for owners,
+    ``accuracy`` the requester's own.
     """
 
     row: ProjectOverview
     agreed: list[Values]
     attention: ProjectAttention | None
     unfit: Unfit | None
+    accuracy: Values | None = None
 
 
 class ProjectOverviews:
@@ -47,7 +50,13 @@ class ProjectOverviews:
         found = await overview.overview(self._db, row["id"], HERE_MINUTES, _LEADERS)
         attention = await self._settings.attention(row, who) if row["roles"] & OWNERS else None
         unfit = await self._fields.unfit(row, who) if row["roles"] & OWNERS else None
+        progress = await contributions.progress(self._db, who.actor, row["id"]) if _shows_accuracy(row) else None
+        accuracy = progress and progress["accuracy"]
         if not self._finished_tasks.may_see(row):
-            return Overview({**found, "n_agreement": 0, "agreement": None}, [], attention, unfit)
+            return Overview({**found, "n_agreement": 0, "agreement": None}, [], attention, unfit, accuracy)
         agreed = await self._finished_tasks.agreed(row, _AGREED) if row["n_completed_tasks"] else []
-        return Overview(found, agreed, attention, unfit)
+        return Overview(found, agreed, attention, unfit, accuracy)
+
+
+def _shows_accuracy(row: ProjectPage) -> bool:
+    return row["info"].get("show_accuracy") is True

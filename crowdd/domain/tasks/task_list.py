@@ -173,8 +173,11 @@ class Browsing:
         self._db, self._records = db, records
 
     def require(self, who: Requester, row: ProjectPage) -> None:
-        """Owners may look always, others unless the project keeps its answers to itself (``zip_download``)."""
-        if not row["zip_download"]:
+        """Owners may look always, others unless the project keeps its answers to itself (``zip_download``).
+
+        Nor while it has gold tasks: these are never complete, and lists of states would tell them.
+        """
+        if not row["zip_download"] or row["has_gold"]:
             rights.require(who, row["roles"], OWNERS)
 
     async def tasks(self, who: Requester, row: ProjectPage, asked: Asked) -> TaskListPage:

@@ -89,8 +89,11 @@ class Exports:
         self._base_url, self._mask = base_url, mask
 
     def require(self, who: Requester, row: ProjectPage) -> None:
-        """Owners always; others where answers are open (``zip_download``) and the project is listed for them."""
-        if not row["zip_download"]:
+        """Owners always; others where answers are open (``zip_download``) and the project is listed for them.
+
+        Others not while it has gold tasks.
+        """
+        if not row["zip_download"] or row["has_gold"]:
             rights.require(who, row["roles"], OWNERS)
         rights.require(who, row["roles"], TASK_RUN.rights.see)
 

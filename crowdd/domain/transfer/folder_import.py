@@ -12,6 +12,7 @@ import attrs
 from crowdd.domain.core.quota import Quota
 from crowdd.domain.projects.questions import folder_versions
 from crowdd.domain.server.services import Services
+from crowdd.domain.transfer.import_rows import GOLD
 from crowdd.domain.transfer.project_folder import Folder
 from crowdd.errors import ConflictError, InvalidValueError, NotFoundError
 from crowdd.kinds.project import PROJECT
@@ -149,7 +150,7 @@ class Import:
         """How many of the chunk were missing and have been added, in one transaction."""
 
         async def work(tx: Database) -> tuple[Counter[str], int, list[str], int]:
-            ordinals = await tasks.hold_imports(tx, self._project_id)
+            ordinals = await tasks.hold_imports(tx, self._project_id, gold=any(GOLD in values for values in chunk))
             present = self._present if ordinals == self._ordinals else await tasks.digests(tx, self._project_id)
             digests = await tasks.digests_of(tx, [values["info"] for values in chunk])
             missing = list(self._missing(present, digests, chunk))

@@ -12,8 +12,10 @@ from crowdd.languages import _
 from crowdd.values import Values
 
 ATTRIBUTES = ("n_answers", "priority_0", "quorum")
-USES = ("info", *ATTRIBUTES, "whole", "skip")
-"""What a column may become: a key of info, an attribute of the task, info itself, or nothing."""
+GOLD = "gold"  # the right answer to a task, which makes it a gold task
+USES = ("info", *ATTRIBUTES, GOLD, "whole", "skip")
+"""What a column may become: a key of info, an attribute of the task, its right answer, info itself, or nothing."""
+_GOLD_COLUMNS = ("gold", "gold_answers")
 MAX_KEY_CHARACTERS = 500
 
 
@@ -23,6 +25,9 @@ def usual(format_: str, columns: list[str]) -> dict[str, str]:
     The state is the server's to know. In JSON, ``info`` is the task's whole info where no other key would be lost.
     """
     uses = {name: "skip" if name == "state" else name if name in ATTRIBUTES else "info" for name in columns}
+    gold = next((name for name in _GOLD_COLUMNS if name in columns), None)
+    if gold is not None and len(columns) > 1:
+        uses[gold] = GOLD
     others = [name for name, use in uses.items() if use == "info" and name != "info"]
     if format_ not in TABLES and "info" in uses and not others:
         uses["info"] = "whole"
@@ -77,11 +82,13 @@ def key_of(info: object, name: str) -> str:
 def task_of(values: Mapping[str, object], uses: Mapping[str, str], n_answers: int | None = None) -> dict[str, Any]:
     """The values of a new task (info, n_answers, priority_0, quorum, calibration) for a row.
 
-    ``given`` names the attributes that the row has itself; ``n_answers`` is for rows that have none. A column that was
-    not there when the file was read first is kept in info. Raises InvalidValueError.
+    ``given`` names the attributes that the row has itself; ``n_answers`` is for rows that have none. ``gold`` is there
+    if the row has the right answer. A column that was not there when the file was read first is kept in info. Raises
+    InvalidValueError.
     """
     info: Any = {}
     given: Values = {}
+    gold: Values = {}
     whole = False
     for name, value in values.items():
         use = uses.get(name, "info")
@@ -91,7 +98,9 @@ def task_of(values: Mapping[str, object], uses: Mapping[str, str], n_answers: in
             info[name] = value
         elif use in ATTRIBUTES and value not in ("", None):
             given[use] = value
-    return new_task(info, given, n_answers)
+        elif use == GOLD and value not in ("", None):
+            gold = {GOLD: value}
+    return {**new_task(info, given, n_answers), **gold}
 
 
 def new_task(info: object, given: Mapping[str, object], n_answers: int | None = None) -> dict[str, Any]:

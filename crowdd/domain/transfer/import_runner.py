@@ -288,7 +288,7 @@ class ImportRunner:
 
     async def _take(self, tx: Database, who: Requester, row: PendingImport, chunk: Chunk) -> list[Values]:
         """Adds what a chunk has, counts it, and gives the rows that were refused."""
-        await tasks.hold_imports(tx, row["project_id"])
+        await tasks.hold_imports(tx, row["project_id"], gold=import_rows.GOLD in (row["uses"] or {}).values())
         await self._require(tx, who, row)
         counts = await self._taken(tx, row, chunk)
         refused = [*chunk.refused, *counts.pop("refusals", ())]

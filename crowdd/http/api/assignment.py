@@ -86,6 +86,11 @@ _NEWTASK = Operation(
     refusals=(AnonymousError, NotFoundError),
     audience=Audience.VOLUNTEER,
 )
+_SHARE = {"type": "number", "minimum": 0, "maximum": 1}
+_ACCURACY = {
+    **closed_object(n_seen=_COUNT, n_right=_COUNT, low=_SHARE, high=_SHARE),
+    "description": "With info.show_accuracy: how many of the caller's answers to gold tasks were right.",
+}
 _PROGRESS = Operation(
     name="userprogress",
     section=_SECTION,
@@ -95,7 +100,10 @@ _PROGRESS = Operation(
         EXTERNAL_UID,
         PASSWORD,
     ),
-    answer=closed_object(done=_COUNT, total=_COUNT),
+    answer={
+        **closed_object(done=_COUNT, total=_COUNT, accuracy=_ACCURACY),
+        "required": ["done", "total"],
+    },
     refusals=(AnonymousError, NotFoundError),
 )
 _TOKEN = Operation(

@@ -39,6 +39,22 @@ def change_name(kind: Kind) -> str:
     return f"{answer_name(kind)}Change"
 
 
+# What a response adds to a record when it is created.
+_SAID: dict[str, dict[str, Schema]] = {
+    "taskrun": {
+        "gold": {
+            "type": "object",
+            "properties": {
+                "is_right": {"type": ["boolean", "null"]},
+                "answers": {"type": "array", "items": {}},
+                "message": {"type": ["string", "null"]},
+            },
+            "description": "Only in the response to an answer to a gold task, with info.gold_feedback of the project.",
+        }
+    }
+}
+
+
 def answer(kind: Kind) -> Schema:
     """A record as it leaves. Attributes that not everybody may read are there only for those who may."""
     properties = {field.name: _described(field, _answered(kind, field), _read_by(field)) for field in kind.fields}
@@ -51,6 +67,7 @@ def answer(kind: Kind) -> Schema:
     }
     if any(isinstance(field.type, Json) and field.search for field in kind.fields):
         more |= _FOUND
+    more |= _SAID.get(kind.name, {})
     return _object(kind.doc, properties | more, [*always, *links])
 
 

@@ -36,7 +36,22 @@ function say(what, good) {
   $("said").classList.toggle("ok", good === true);
 }
 
-on("presenter:saved", ({ task, late, changed }) => {
+/* Whether the answer to a gold task was right. It stays until the next answer: who learns reads slowly. */
+function feedBack(gold) {
+  const box = $("gold");
+  if (!box) return;
+  box.hidden = !gold || typeof gold.is_right !== "boolean";
+  if (box.hidden) return;
+  box.classList.toggle("ok", gold.is_right);
+  box.classList.toggle("warn", !gold.is_right);
+  $("gold-said").textContent = gold.is_right ? box.dataset.right : box.dataset.wrong;
+  const words = [gold.answers].flat().map((one) => (one === null ? box.dataset.unsure : typeof one === "object" ? "" : String(one)));
+  $("gold-answer").textContent = gold.is_right ? "" : words.filter(Boolean).join(" · ");
+  $("gold-message").textContent = gold.message || "";
+}
+
+on("presenter:saved", ({ task, late, changed, gold }) => {
+  feedBack(gold);
   if (!changed) count++;
   draw(!changed);
   say(changed ? "changed" : late ? "late" : "saved", true);
@@ -44,7 +59,7 @@ on("presenter:saved", ({ task, late, changed }) => {
   quiet = setTimeout(say, SAID_FOR, "idle");
   $("refused").hidden = true;
   until = 0; // what was asked to wait may go on
-  offerChange(task);
+  offerChange(gold ? 0 : task);
   if (changed) return;
   if (!offerAccount()) praise();
   if (count % RANK_EVERY === 0 || $("rank")?.hidden) askRank(); // without an answer there is none

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 from crowdd.kinds.kind import Field, Kind
-from crowdd.kinds.roles import Role
+from crowdd.kinds.roles import OWNERS, Role
 from crowdd.kinds.types import Json
 from crowdd.requester import Requester
 from crowdd.storage.core import hidden_columns, list_size, roles
@@ -28,6 +28,8 @@ CONTRIB_BUTTON = """CASE
          WHERE h.project_id = t.id
            AND NOT EXISTS (SELECT FROM task_run r WHERE r.project_id = t.id AND r.task_id = h.task_id AND r.actor = %(actor)s))
     THEN 'can_contribute' ELSE 'cannot_contribute' END"""
+# What an open task has. Volunteers see it of all tasks of a project with gold tasks: these are never complete.
+_OPEN = {"state": "'ongoing'", "closed": "NULL"}
 _COMPUTED = {("project", "contrib_button"): CONTRIB_BUTTON, ("project", "last_activity"): "NULL::text"}
 
 
@@ -144,6 +146,10 @@ def value_of(kind: Kind, field: Field) -> str:
         return computed
     if field.name == "info" and kind.name == "task":
         return hidden_columns.info()
+    if kind.name == "task" and field.name in _OPEN:
+        return f"(CASE WHEN NOT p.has_gold OR {roles.any_of(kind, OWNERS)} THEN t.{field.name} ELSE {_OPEN[field.name]} END)"
+    if kind.name == "taskrun" and field.name == "calibration":
+        return f"(CASE WHEN t.gold AND {roles.any_of(kind, OWNERS)} THEN 1 ELSE t.calibration END)"
     if field.name == "info" and kind.name == "user":  # lists of people are public
         return f"(CASE WHEN {roles.any_of(kind, {Role.SELF, Role.ADMIN})} THEN t.info END)"
     return f't."{field.name}"'

@@ -98,8 +98,11 @@ def expressions(kind: Kind) -> dict[Role, str]:
 
 
 def _answers(kind: Kind) -> dict[Role, str]:
-    """Whether everybody may see answers: those to the row's task, or to complete ones when the row is the project."""
-    seen = "p.zip_download"
+    """Whether everybody may see answers: those to the row's task, or to complete ones when the row is the project.
+
+    Nobody while the project has gold tasks, whose answers they would tell.
+    """
+    seen = "p.zip_download AND NOT p.has_gold"
     if "task_id" in kind.by_name:
         seen += f" AND (NOT p.answers_when_complete OR {COMPLETE})"
     return {

@@ -65,13 +65,17 @@ async def touch(db: Database, project_id: int) -> bool:
     await db.execute("UPDATE project SET updated = clock() WHERE id = %(id)s", {"id": project_id})
     rows = await db.fetch(
         "UPDATE project_ledger l SET members_only = n.members_only, lock_id = n.lock_id, lease = n.lease, preload = least(n.lease, '10 minutes'),"
-        " counted_per_network = n.maximum, epoch = l.epoch + n.raised::int"
+        " counted_per_network = n.maximum, epoch = l.epoch + n.raised::int,"
+        " gold_rate = n.gold_rate, gold_start = n.gold_start, gold_feedback = n.gold_feedback"
         " FROM (SELECT id, NOT allow_anonymous_contributors AS members_only, p.lock_id, lease_of(info) AS lease, m.maximum,"
+        "              gold_share_of(info, 'gold_rate', 0.05, 0.5) AS gold_rate, gold_share_of(info, 'gold_start', 0.3, 0.9) AS gold_start,"
+        "              coalesce(info->'gold_feedback' = 'true', false) AS gold_feedback,"
         "              o.counted_per_network > 0 AND (m.maximum = 0 OR m.maximum > o.counted_per_network) AS raised"
         "         FROM project p JOIN project_ledger o ON o.project_id = p.id, LATERAL (SELECT counted_per_network_of(p.info) AS maximum) m"
         "        WHERE p.id = %(id)s) n"
         " WHERE n.id = l.project_id AND l.project_id = %(id)s"
-        " AND (l.members_only, l.lock_id, l.lease, l.counted_per_network) IS DISTINCT FROM (n.members_only, n.lock_id, n.lease, n.maximum)"
+        " AND (l.members_only, l.lock_id, l.lease, l.counted_per_network, l.gold_rate, l.gold_start, l.gold_feedback)"
+        " IS DISTINCT FROM (n.members_only, n.lock_id, n.lease, n.maximum, n.gold_rate, n.gold_start, n.gold_feedback)"
         " RETURNING n.raised",
         {"id": project_id},
     )
@@ -262,13 +266,13 @@ async def of_owner(db: Database, user_id: int) -> list[ProjectSummary]:
 
 
 _PAGE = Prepared(
-    f"SELECT {records.columns(PROJECT)}, t.first_published, t.lock_id, t.draft_key FROM {roles.source(PROJECT)} WHERE t.short_name = %(name)s",
+    f"SELECT {records.columns(PROJECT)}, t.first_published, t.lock_id, t.draft_key, t.has_gold FROM {roles.source(PROJECT)} WHERE t.short_name = %(name)s",
     **roles.TYPES,
     name="text",
 )
 
 
 async def page(db: Database, short_name: str, who: Requester) -> ProjectPage | None:
-    """The record of a project by its short name, with roles, first_published, lock_id and draft_key."""
+    """The record of a project by its short name, with roles, first_published, lock_id, draft_key and has_gold."""
     rows = await db.fetch(_PAGE, {**who.role_values(), "actor": who.actor, "name": short_name})
     return typed(ProjectPage, records.named(rows))[0] if rows else None

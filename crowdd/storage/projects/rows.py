@@ -52,6 +52,7 @@ class ProjectPage(ProjectRow):
     first_published: datetime | None
     lock_id: str | None
     draft_key: str | None
+    has_gold: bool
 
 
 class ProjectOwners(TypedDict):

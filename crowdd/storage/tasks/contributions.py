@@ -29,7 +29,8 @@ ASK = Prepared(
 # Words are made when all tasks are locked, in one order of volunteers: two such statements never wait for each other.
 SUBMIT = Prepared(
     "SELECT r.*, CASE WHEN r.state IN ('counted', 'late', 'surplus') THEN coalesce("
-    "(SELECT word FROM volunteer_word WHERE project_id = r.project AND actor = r.actor), volunteer_word(r.project, r.actor)) END AS volunteer FROM ("
+    "(SELECT word FROM volunteer_word WHERE project_id = r.project AND actor = r.actor), volunteer_word(r.project, r.actor)) END AS volunteer,"
+    " CASE WHEN r.state NOT IN ('counted', 'duplicate') AND r.run IS NOT NULL THEN gold_feedback(r.project, r.run) END AS feedback FROM ("
     "SELECT s.*, now_ AS finish_time FROM clock() now_, submit_many(%(answers)s, %(hurry)s, now_) s ORDER BY project, actor OFFSET 0) r",
     answers="jsonb",
     hurry="boolean",
@@ -118,7 +119,8 @@ async def stored(db: Database, answer: Answer, run: int) -> Submitted | None:
     return await fetch_row_or_none(
         db,
         Submitted,
-        "SELECT 'counted' AS state, id AS run, created AS granted, finish_time, timeout AS late_seconds, volunteer"
+        "SELECT 'counted' AS state, id AS run, created AS granted, finish_time, timeout AS late_seconds, volunteer,"
+        " CASE WHEN gold THEN gold_feedback(project_id, id) END AS feedback"
         " FROM task_run_record"
         " WHERE project_id = %(project)s AND id = %(run)s AND info = %(info)s",
         {"project": answer["project"], "run": run, "info": as_json(answer["info"])},
@@ -153,7 +155,8 @@ async def delete_run(db: Database, project_id: int, run_id: int) -> bool:
 
 _PROGRESS = {
     column: Prepared(
-        "SELECT p.id, runs_of(p.id, %(actor)s) AS done, tasks_of(p.id) AS total, p.lock_id, p.owners_ids, p.first_published, p.draft_key"
+        "SELECT p.id, runs_of(p.id, %(actor)s) AS done, tasks_of(p.id) + coalesce((SELECT n_gold FROM project_ledger l WHERE l.project_id = p.id), 0) AS total,"
+        " CASE WHEN p.shows_accuracy THEN shown_accuracy(p.id, %(actor)s) END AS accuracy, p.lock_id, p.owners_ids, p.first_published, p.draft_key"
         f" FROM project p WHERE p.{column} = %(project)s",
         actor="text",
         project=type_,
@@ -163,7 +166,7 @@ _PROGRESS = {
 
 
 async def progress(db: Database, actor: str, project: int | str) -> Progress | None:
-    """Answers of a volunteer and tasks of a project named by id or short name."""
+    """Answers of a volunteer, and tasks of a project named by id or short name, gold tasks among them."""
     named = "id" if isinstance(project, int) else "short_name"
     return await fetch_row_or_none(db, Progress, _PROGRESS[named], {"actor": actor, "project": project})
 
@@ -175,3 +178,12 @@ async def in_final_result(db: Database, project_id: int, task_id: int, run_id: i
         {"project": project_id, "task": task_id, "run": run_id},
     )
     return bool(rows)
+
+
+async def gold_rule(db: Database, project_id: int) -> tuple[bool, bool]:
+    """Whether a project has gold tasks, and whether volunteers hear if their answers to these were right."""
+    rows = await db.fetch(
+        "SELECT n_gold > 0 AS has_gold, gold_feedback FROM project_ledger WHERE project_id = %(project)s",
+        {"project": project_id},
+    )
+    return (rows[0]["has_gold"], rows[0]["gold_feedback"]) if rows else (False, False)

@@ -15,7 +15,9 @@ from crowdd.storage.core.projections import json_of
 from crowdd.storage.database import Database, fetch_rows, one
 from crowdd.storage.tasks.rows import ResultRow
 
-_SMALL = ", ".join(f't."{field.name}"' for field in RESULT.fields if field.name != "info" and field.write is not Write.COMPUTED)
+_SMALL = ", ".join(
+    f't."{field.name}"' for field in RESULT.fields if field.name != "info" and field.write is not Write.COMPUTED
+)
 
 
 @attrs.frozen

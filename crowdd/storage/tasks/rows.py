@@ -48,7 +48,7 @@ class Answer(TypedDict):
 
 
 class Submitted(TypedDict):
-    """What became of an answer. ``run`` is None where it was not stored."""
+    """What became of an answer. ``run`` is None where it was not stored. ``feedback``: of a gold task, where it is given."""
 
     nth: NotRequired[int]
     project: NotRequired[int]
@@ -59,6 +59,7 @@ class Submitted(TypedDict):
     finish_time: datetime
     late_seconds: float | None
     volunteer: str | None
+    feedback: Json
 
 
 @attrs.frozen
@@ -70,11 +71,15 @@ class Amended:
 
 
 class Progress(TypedDict):
-    """A volunteer's answers (``done``) and the tasks (``total``) of a project, and who may know them."""
+    """A volunteer's answers (``done``) and the tasks (``total``) of a project, and who may know them.
+
+    ``accuracy``: n_seen, n_right, low and high of their answers to gold tasks, where the owner shows it.
+    """
 
     id: int
     done: int
     total: int
+    accuracy: Values | None
     lock_id: str | None
     owners_ids: list[int]
     first_published: datetime | None
@@ -114,7 +119,8 @@ class ListedRun(TaskRunRow, _Classed):
     """An answer on the page of its task, with its account. ``n_rows``: how many there are on that page at most.
 
     ``class``: the number of its choice from 1; ``unreliable``: it does not count, because its volunteer was no better
-    than chance.
+    than chance. ``gold``: its task was a gold task then; ``is_right`` is None while it is compared,
+    and ``taught`` says what was learned of its volunteer.
     """
 
     actor: str
@@ -122,6 +128,9 @@ class ListedRun(TaskRunRow, _Classed):
     trial: bool
     aside: int | None
     unreliable: bool
+    gold: bool
+    is_right: bool | None
+    taught: Values | None
     origin: str | None
     name: str | None
     fullname: str | None

@@ -65,11 +65,13 @@ async def has_any(db: Database, project_id: int) -> bool:
     return bool(rows)
 
 
-async def hold_imports(db: Database, project_id: int) -> int:
+async def hold_imports(db: Database, project_id: int, *, gold: bool = False) -> int:
     """Makes others who add tasks wait until the transaction ends, and says how many the project has had so far.
 
-    Raises NotFoundError when there is no such project.
+    ``gold``: some may come with their right answers. Raises NotFoundError when there is no such project.
     """
+    if gold:  # the project first: it will be marked as one that has gold tasks
+        await db.fetch("SELECT FROM project WHERE id = %(id)s FOR NO KEY UPDATE", {"id": project_id})
     row = await one_or_none(
         db, "SELECT n_ordinals FROM project_ledger WHERE project_id = %(id)s FOR UPDATE", {"id": project_id}
     )

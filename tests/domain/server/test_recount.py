@@ -11,6 +11,7 @@ from crowdd.storage.server import recount
 
 # Each makes one folded counter wrong; the words are those of the differences that it must cause.
 BREAKING = {
+    "UPDATE project_ledger SET n_gold = 3": {"project_ledger.n_gold"},
     "UPDATE volunteer SET runs = runs + 2 WHERE actor = 'c:2'": {"volunteer.runs"},
     "UPDATE volunteer SET seconds = seconds - 5 WHERE actor = 'u:1'": {"volunteer.seconds"},
     "DELETE FROM volunteer WHERE actor = 'u:1'": {
@@ -164,7 +165,7 @@ async def test_posteriors_and_reliability_are_worked_out_again(pool, ledger):
 def test_every_check_is_broken_above():
     assert {check.name for check in CHECKS} == {
         "places of tasks", "states and results", "agreement of results", "positions", "answers of volunteers", "the last two weeks", "hours", "figures of projects", "bytes of projects",
-        "scores and ranks", "outcomes", "classes and posteriors", "reliability",
+        "scores and ranks", "outcomes", "classes and posteriors", "reliability", "gold tasks",
         "answers to compare", "sums of alpha",  # tests/ledger/test_comparison.py
     }  # fmt: skip
 

@@ -206,7 +206,15 @@ def test_classes_are_numbered_as_they_appear_where_none_are_declared(ledger, bes
     ledger.declare(project, min_answers=2, confidence=0.9)
     for value in ("fox", 7, None, {"no": 1}, "x" * 201, "fox", 7.0):
         say(ledger, project, "u:1", value)
-    assert [row["class"] for row in ledger.rows("SELECT class FROM task_run ORDER BY id")] == [1, 2, 3, None, None, 1, 2]
+    assert [row["class"] for row in ledger.rows("SELECT class FROM task_run ORDER BY id")] == [
+        1,
+        2,
+        3,
+        None,
+        None,
+        1,
+        2,
+    ]
     one, two = beside(), beside()
     tasks = [one.take(project, "u:2"), two.take(project, "u:3")]
     one.answer(project, "u:2", tasks[0], {"answer": "owl"})

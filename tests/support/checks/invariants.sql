@@ -31,7 +31,7 @@ SELECT task_id, open, level, rank FROM task_ledger
 
 --- I2 never more than wanted
 SELECT task_id, mode, answers, leases, n_answers FROM task_ledger
- WHERE answers + CASE mode WHEN 'unlimited' THEN 0 ELSE leases END > greatest(n_answers, %(highest)s)
+ WHERE answers + CASE WHEN mode IN ('unlimited', 'gold') THEN 0 ELSE leases END > greatest(n_answers, %(highest)s)
 
 --- I3 one run per person and task
 SELECT task_id, actor FROM task_run GROUP BY project_id, task_id, actor HAVING count(*) > 1
@@ -42,7 +42,7 @@ SELECT task_id, actor FROM expired_lease JOIN task_run USING (project_id, task_i
 SELECT task_id, actor FROM lease JOIN expired_lease USING (project_id, task_id, actor)
 
 --- I4 done is: enough answers
-SELECT task_id FROM task_ledger WHERE done <> (answers >= n_answers)
+SELECT task_id FROM task_ledger WHERE done <> (answers >= n_answers) AND mode <> 'gold'
 
 --- I4 a done task has one last result, of its counted runs
 SELECT l.task_id, r.ids, x.task_run_ids FROM task_ledger l,
@@ -87,9 +87,20 @@ SELECT e.result_id FROM event e JOIN task_ledger USING (project_id, task_id)
   LEFT JOIN result x ON x.project_id = e.project_id AND x.id = e.result_id AND x.task_id = e.task_id
  GROUP BY e.project_id, e.result_id, e.kind = 'result_compared' HAVING count(*) > 1 OR count(x.id) = 0
 
---- I1 a retired task has its reason, and nobody holds it
+--- I1 a retired task has its reason, and nobody holds it unless it is a gold task
 SELECT l.task_id, l.retired, l.leases, x.reason FROM task_ledger l LEFT JOIN retirement x USING (project_id, task_id)
- WHERE l.retired <> (x.task_id IS NOT NULL) OR l.retired AND l.leases > 0
+ WHERE l.retired <> (x.task_id IS NOT NULL) OR l.retired AND l.leases > 0 AND l.mode <> 'gold'
+
+--- gold tasks have their rows, densely numbered, and say what their answers were
+SELECT l.project_id, l.task_id, l.mode, g.number FROM task_ledger l FULL JOIN gold_task g USING (project_id, task_id) JOIN project_ledger p USING (project_id)
+ WHERE (l.mode = 'gold') <> (g.task_id IS NOT NULL) OR g.number > p.n_gold
+    OR l.mode = 'gold' AND (SELECT reason FROM retirement x WHERE (x.project_id, x.task_id) = (l.project_id, l.task_id)) <> 'gold'
+    OR (g.n_seen, g.n_right) <> (SELECT count(*), count(*) FILTER (WHERE is_right) FROM task_run r
+                                  WHERE (r.project_id, r.task_id) = (g.project_id, g.task_id) AND taught IS NOT NULL)
+
+--- a project knows how many gold tasks it has
+SELECT p.project_id FROM project_ledger p JOIN project x ON x.id = p.project_id
+ WHERE n_gold <> (SELECT count(*) FROM gold_task g WHERE g.project_id = p.project_id) OR has_gold <> (n_gold > 0)
 
 --- I6 no uncounted answer that could count while a place is free
 SELECT r.task_id, l.n_answers, l.answers, l.leases, r.id FROM task_ledger l JOIN project_ledger p USING (project_id) JOIN task_run r USING (project_id, task_id)
@@ -213,8 +224,8 @@ SELECT v.* FROM passed v JOIN project_ledger p USING (project_id)
 
 --- figures of projects
 SELECT f.* FROM project_figures f,
-       LATERAL (SELECT count(*) AS tasks, coalesce(sum(CASE WHEN retired THEN answers ELSE n_answers END), 0) AS wanted, coalesce(sum(answers), 0) AS counted,
-                       count(*) FILTER (WHERE done OR retired) AS done FROM task_ledger l WHERE l.project_id = f.project_id) l,
+       LATERAL (SELECT count(*) FILTER (WHERE mode <> 'gold') AS tasks, coalesce(sum(CASE WHEN retired THEN answers ELSE n_answers END), 0) AS wanted, coalesce(sum(answers), 0) AS counted,
+                       count(*) FILTER (WHERE (done OR retired) AND mode <> 'gold') AS done FROM task_ledger l WHERE l.project_id = f.project_id) l,
        LATERAL (SELECT count(*) FILTER (WHERE actor LIKE 'u:%%') AS known, count(*) FILTER (WHERE actor NOT LIKE 'u:%%') AS unknown,
                        count(DISTINCT actor) FILTER (WHERE actor LIKE 'u:%%') AS people,
                        count(DISTINCT actor) FILTER (WHERE actor NOT LIKE 'u:%%') AS strangers,
@@ -250,7 +261,7 @@ SELECT * FROM (
 --- completed tasks of all hours
 SELECT project_id, sum(completed) FROM (
     SELECT project_id, completed FROM project_hour UNION ALL SELECT project_id, completed FROM stat_delta UNION ALL
-    SELECT project_id, -(done OR retired)::int FROM task_ledger) d JOIN project_ledger USING (project_id) GROUP BY 1 HAVING sum(completed) <> 0
+    SELECT project_id, -(done OR retired)::int FROM task_ledger WHERE mode <> 'gold') d JOIN project_ledger USING (project_id) GROUP BY 1 HAVING sum(completed) <> 0
 
 --- counters of what results say together
 WITH said AS MATERIALIZED (

@@ -1021,6 +1021,35 @@ def _gallery_cases() -> Iterator[Case]:
     yield Case("gallery/admin.html", "wrong", at_work | {"form": FORM | {"errors": {"file": ["Choose a file."]}}})
 
 
+def _gold_cases(page: Callable[..., Case]) -> Iterator[Case]:
+    """The list of gold tasks with the settings, and the form of one or several."""
+    one = {
+        "task_id": 7,
+        "answers": ["fox", None],
+        "rule": None,
+        "message": "Look at the tail.",
+        "since": "2025-11-20T21:40:00",
+    }
+    one |= {"by_name": "ilse", "n_seen": 12, "n_right": 9}
+    settings = FORM | {"gold_rate": 5, "gold_start": 30, "gold_feedback": True, "show_accuracy": False, "errors": {}}
+    overview: Context = {"n_gold": 1, "sched": "default", "n_knowing": 3, "n_recent": 9}
+    overview |= {"values": [{"value": "fox", "n": 1}, {"value": None, "n": 2}]}
+    keys = {"title": Word("Gold tasks"), "csrf": Word("t"), "form": settings, "overview": overview}
+    yield page("gold", "some", **keys, gold_tasks=[one, one | {"task_id": 8, "n_seen": 0, "n_right": 0}])
+    wrong = {"form": settings | {"errors": {"gold_rate": ["Enter a whole number from 0 to 50."]}}}
+    none = overview | {"n_gold": 0, "values": []}
+    yield page("gold", "none", **keys | wrong | {"overview": none}, gold_tasks=[])
+    form = {
+        "title": Word("Gold task"),
+        "csrf": Word("t"),
+        "form": FORM | {"answer": "fox", "message": None, "errors": {}},
+    }
+    yield page("gold_form", "one", **form, task_ids=[7], gold=None, choices=["fox", None])
+    refused = {"form": form["form"] | {"errors": {"answer": ["Say what is right."]}}}
+    yield page("gold_form", "change", **form | refused, task_ids=[7], gold=one, choices=[])
+    yield page("gold_form", "several", **form, task_ids=[7, 8], gold=None, choices=[])
+
+
 def _answer_field_cases(page: Callable[..., Case]) -> Iterator[Case]:
     unfit = [{"id": 71, "task_id": 12, "value": '"hedgehog"'}, {"id": 70, "task_id": 11, "value": None}]
     species = {"name": "species", "at": "/answer", "type": "label", "choices": ["fox", "marten", True, None]}
@@ -1121,6 +1150,7 @@ def _owner_cases(at: str) -> Iterator[Case]:
     people.append(PERSON | {"id": 6, "name": "jonas", "fullname": None, "is_creator": False, "is_coowner": True})
     sized = {
         "paused": False,
+        "has_gold": True,
         "now": NOW,
         "asked": {"question": "What walks here?", "answers": ["A fox", "A marten"]},
         "form": FORM | {"max_answer_kb": 256},
@@ -1132,6 +1162,7 @@ def _owner_cases(at: str) -> Iterator[Case]:
     yield page("settings", "draft", **UNUSED | TRY | drafted | sized | too_much)
     yield from _answer_field_cases(page)
     yield from _analysis_cases(page)
+    yield from _gold_cases(page)
     changed = NOW | {
         "n_anonymous": 0,
         "counted_per_network": 0,

@@ -25,6 +25,7 @@ from crowdd.http.pages.project.data.answer_selection import AnswerSelectionPages
 from crowdd.http.pages.project.data.columns import ColumnPages
 from crowdd.http.pages.project.data.comments import CommentPages
 from crowdd.http.pages.project.data.exports import ExportPages
+from crowdd.http.pages.project.data.gold import GoldPages
 from crowdd.http.pages.project.data.imports import ImportPages
 from crowdd.http.pages.project.data.media import MediaPages
 from crowdd.http.pages.project.data.media_files import MediaFiles
@@ -92,6 +93,7 @@ def pages(services: Services, forms: Forms, cookies: Cookies, templates: Templat
         SourcePages(services.projects, services.sources),
         ColumnPages(services.projects, services.browsing, forms, views),
         ChangePages(services.projects, services.changes, forms, views),
+        GoldPages(services.projects, services.gold, forms, views),
         WorkPages(services.projects, services.queue, forms, views),
         ProjectListPages(services.project_lists),
         NewProjectPages(services.records, services.gallery, forms, partial(own_example, services)),

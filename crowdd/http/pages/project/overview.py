@@ -26,7 +26,7 @@ TRY_SECONDS = 30 * 86400
 class OverviewPrivate(ProjectPrivate):
     """``overview`` has what the page tells of the project, ``agreed`` finished tasks that volunteers agreed on.
 
-    ``attention`` and ``unfit`` are for owners. Programs get none of these.
+    ``attention`` and ``unfit`` are for owners; ``accuracy`` is that of the requester. Programs get none of these.
     """
 
     posts: list[Values]
@@ -35,6 +35,7 @@ class OverviewPrivate(ProjectPrivate):
     agreed: list[Values]
     attention: ProjectAttention | None
     unfit: Unfit | None
+    accuracy: Values | None
 
 
 class OverviewPages:
@@ -71,5 +72,6 @@ class OverviewPages:
             agreed=[result_rows.shown(task, asked) for task in told.agreed],
             attention=told.attention,
             unfit=told.unfit,
+            accuracy=told.accuracy,
         )
         return Page("project/index.html", context.public, private)

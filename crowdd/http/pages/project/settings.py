@@ -29,13 +29,17 @@ class SettingsPublic(ProjectPublic, WithForm, Message):
 
 
 class SettingsPrivate(ProjectPrivate):
-    """``deletes``: whether the requester may delete the project; ``asked``: what a presenter of a template asks."""
+    """``deletes``: whether the requester may delete the project; ``asked``: what a presenter of a template asks.
+
+    ``has_gold``: whether it has gold tasks.
+    """
 
     coowners: list[Values]
     locked: bool
     deletes: bool
     now: ProjectSettings
     asked: starters.Asked | None
+    has_gold: bool
 
 
 class ProjectSettingsPages:
@@ -91,6 +95,7 @@ class ProjectSettingsPages:
             deletes=bool(row["roles"] & PROJECT.rights.delete),
             now=await self._overview.current(row, incoming.who),
             asked=starters.asked(str(row["info"].get("task_presenter") or "")),
+            has_gold=row["has_gold"],
         )
         return Page("project/settings.html", public, private)
 

@@ -240,8 +240,8 @@ export class ApiClient {
   }
 
   report(task, { status, value }, changed) {
-    const { id, error_code: code, exception_msg: message, timeout } = value || {};
-    if (status >= 200 && status < 300) this.announce("presenter:saved", { task, run: id, late: typeof timeout === "number", changed });
+    const { id, error_code: code, exception_msg: message, timeout, gold } = value || {};
+    if (status >= 200 && status < 300) this.announce("presenter:saved", { task, run: id, late: typeof timeout === "number", changed, gold });
     else this.announce("presenter:refused", { task, status, code: code || "", message: message || "" });
   }
 }

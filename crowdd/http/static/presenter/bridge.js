@@ -1,8 +1,9 @@
 /* The page's half of the presenter bridge: the frame of this page, and what the page around it says and hears by events on
    `document`.  frame.js is what protects.  The bridge says
      presenter:task {task}                       the address now shows this task
-     presenter:saved {task, run, late, changed}  an answer is stored; `late`: it counts only if a place is free; `changed`: it
-                                                 took the place of one that was stored before
+     presenter:saved {task, run, late, changed, gold}  an answer is stored; `late`: it counts only if a place is free; `changed`:
+                                                 it took the place of one that was stored before; `gold`: it was one to a gold
+                                                 task, {is_right, answers, message}
      presenter:changing {task}                   the next answer to this task replaces the one before; null: no longer
      presenter:refused {task, status, code, message}
      presenter:waiting {count, task}             so many answers wait for the network; `task`: this one has just begun to

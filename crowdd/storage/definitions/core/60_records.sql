@@ -46,11 +46,12 @@ SELECT r.id, r.created, r.project_id, r.task_id, r.task_run_ids, r.last_version,
        r.reason, r.confidence, CASE WHEN r.last_version AND r.posterior IS NOT NULL THEN posterior_by_choice(r.project_id, r.generation, r.posterior) END AS posterior, r.info
   FROM result r;
 
--- A task as others than owners may read it: like task_record, without the hidden columns of info.
+-- A task as others than owners may read it: like task_record, without the hidden columns of info. While the project has gold tasks,
+-- which are never complete, every task is open.
 CREATE VIEW public_task_record AS
 SELECT t.id, t.project_id, t.created, CASE WHEN p.hidden_columns IS NULL THEN t.info ELSE without_keys(t.info, p.hidden_columns) END AS info,
-       t.quorum, t.calibration, t.n_answers, t.priority_0, t.mode, t.answers, t.closed, t.retired_at, t.retired_by, t.retired_note,
-       t.state, t.n_task_runs, t.fav_user_ids
+       t.quorum, t.calibration, t.n_answers, t.priority_0, t.mode, t.answers, CASE WHEN NOT p.has_gold THEN t.closed END AS closed,
+       t.retired_at, t.retired_by, t.retired_note, CASE WHEN p.has_gold THEN 'ongoing' ELSE t.state END AS state, t.n_task_runs, t.fav_user_ids
   FROM task_record t JOIN project p ON p.id = t.project_id;
 
 -- A task as it is handed out; under incremental with the previous answer, if there is one.

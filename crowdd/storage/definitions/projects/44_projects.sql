@@ -96,10 +96,10 @@ CREATE FUNCTION convert_tasks(p_project bigint, p_sched text, p_after bigint, p_
 DECLARE m assignment_mode := mode_of(p_sched); ids bigint[]; t bigint;
 BEGIN
     ids := ARRAY(SELECT task_id FROM task_ledger WHERE project_id = p_project AND task_id > p_after ORDER BY task_id LIMIT p_maximum);
-    PERFORM FROM task_ledger WHERE project_id = p_project AND task_id = ANY (ids) AND mode <> m ORDER BY task_id FOR UPDATE;
+    PERFORM FROM task_ledger WHERE project_id = p_project AND task_id = ANY (ids) AND mode NOT IN (m, 'gold') ORDER BY task_id FOR UPDATE;
     WITH changed AS (
         UPDATE task_ledger SET mode = m, requeued_xid = CASE m WHEN 'by_level' THEN stamp(p_project) END
-         WHERE project_id = p_project AND task_id = ANY (ids) AND mode <> m RETURNING task_id, uncounted, leases, max_answers, done)
+         WHERE project_id = p_project AND task_id = ANY (ids) AND mode NOT IN (m, 'gold') RETURNING task_id, uncounted, leases, max_answers, done)
     SELECT array_agg(task_id ORDER BY task_id) FILTER (WHERE uncounted > 0 OR leases > 1 AND max_answers IS NOT NULL AND NOT done) INTO ids FROM changed;
     FOREACH t IN ARRAY coalesce(ids, '{}') LOOP
         PERFORM reconcile_task(p_project, t, false, p_now);

@@ -275,7 +275,7 @@ BEGIN
     INSERT INTO project_stat (project_id, tasks, wanted, completed, bytes)
     VALUES (p_project, f.n_tasks, f.n_wanted, f.n_completed_tasks, held);
     INSERT INTO project_hour (project_id, hour, completed)
-    SELECT p_project, date_trunc('hour', at), count(*) FROM retirement WHERE project_id = p_project GROUP BY 2;
+    SELECT p_project, date_trunc('hour', at), count(*) FROM retirement WHERE project_id = p_project AND reason <> 'gold' GROUP BY 2;
 END $$;
 
 -- Removes every counter of a project. Unfolded rows of scores are kept.

@@ -81,7 +81,7 @@ counted AS (
            count(*) FILTER (WHERE actor LIKE 'u:%') AS authenticated FROM task_run WHERE project_id = p_project GROUP BY 1
 ), sums AS (
     SELECT v.* FROM (SELECT coalesce(sum(completed), 0) AS completed, coalesce(sum(counted), 0) AS counted FROM stored) s,
-           LATERAL (VALUES ('project_hour.completed', '', s.completed, (SELECT count(*) FROM task_ledger WHERE project_id = p_project AND (done OR retired))),
+           LATERAL (VALUES ('project_hour.completed', '', s.completed, (SELECT count(*) FROM task_ledger WHERE project_id = p_project AND (done OR retired) AND mode::text <> 'gold')),
                            ('project_hour.counted', '', s.counted, (SELECT count(*) FROM task_run WHERE project_id = p_project AND counted))) v
 ), hours AS (
     SELECT v.what, to_char(hour AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:00') AS key, v.stored, v.counted FROM stored s FULL JOIN counted c USING (hour),
@@ -108,7 +108,7 @@ END $$;
 CREATE FUNCTION check_figures(p_project bigint, p_now timestamptz) RETURNS SETOF difference STABLE LANGUAGE sql AS $$
 SELECT p_project, v.what, '', v.stored, v.counted
   FROM project_figures f,
-       LATERAL (SELECT count(*) AS tasks, coalesce(sum(wanted(t)), 0) AS wanted, count(*) FILTER (WHERE done OR retired) AS done
+       LATERAL (SELECT count(*) FILTER (WHERE mode::text <> 'gold') AS tasks, coalesce(sum(wanted(t)), 0) AS wanted, count(*) FILTER (WHERE (done OR retired) AND mode::text <> 'gold') AS done
                   FROM task_ledger t WHERE project_id = p_project) l,
        LATERAL (SELECT coalesce(sum(n), 0) AS n, coalesce(sum(counted), 0) AS counted, coalesce(sum(seconds), 0) AS seconds,
                        coalesce(sum(n) FILTER (WHERE actor NOT LIKE 'u:%'), 0) AS anonymous, coalesce(sum(n) FILTER (WHERE actor LIKE 'u:%'), 0) AS authenticated,

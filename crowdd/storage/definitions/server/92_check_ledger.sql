@@ -49,7 +49,7 @@ last AS (SELECT task_id, count(*) AS n, min(task_run_ids) AS ids FROM result WHE
 out AS (SELECT task_id FROM retirement WHERE project_id = p_project)
 SELECT p_project, v.what, 'task ' || l.task_id, v.stored, v.counted
   FROM task_ledger l LEFT JOIN runs r USING (task_id) LEFT JOIN last x USING (task_id) LEFT JOIN out o USING (task_id),
-       LATERAL (VALUES ('task_ledger.done', l.done::int, is_complete(l.answers, l.n_answers)::int),
+       LATERAL (VALUES ('task_ledger.done', l.done::int, CASE WHEN l.mode::text = 'gold' THEN l.done ELSE is_complete(l.answers, l.n_answers) END::int),
                        ('last results', coalesce(x.n, 0), CASE WHEN l.done THEN 1 ELSE least(coalesce(x.n, 0), 1) END),
                        ('results of exactly the counted answers', CASE WHEN l.done THEN (x.ids IS NOT DISTINCT FROM r.ids)::int ELSE 1 END, 1),
                        ('late answers beside a free place', CASE WHEN l.retired THEN 0

@@ -4,10 +4,10 @@
 --   I1 task_ledger.answers = its counted runs; .uncounted = its other runs; .leases = its rows in lease
 --   I2 counted runs + leases <= n_answers (or what it was before it was lowered; mode unlimited: counted runs only)
 --   I3 one run per person and task; nobody holds a lease on a task that they have answered
---   I4 done <=> is_complete (answers >= n_answers); a done task has one last result, whose task_run_ids are its counted runs
+--   I4 done <=> is_complete (answers >= n_answers), but of a gold task, which is done or not as it was when it became one; a done task has one last result, whose task_run_ids are its counted runs
 --      and whose agreement is that of their values (27_agreement.sql), unless the project is due to be compared again
 --   I5 one event per result version of a published project; the first is task_completed, later ones result_updated
---   I6 no uncounted run while a place is free, but of a retired task, set aside by an owner, of a network that has its
+--   I6 no uncounted run while a place is free, but of a retired or gold task, set aside by an owner, of a network that has its
 --      share of the task (22_networks.sql), or of a volunteer who was known to be no better than chance (53_posterior.sql)
 --   I7 a volunteer who has neither answered nor leased an open task meets it again, unless their network has its share of it
 --   I8 counted runs + leases of a network's anonymous volunteers <= counted_per_network, unless it was lowered or runs
@@ -115,7 +115,7 @@ BEGIN
         UPDATE task_ledger SET answers = answers + n, uncounted = uncounted - n, requeued_xid = stamp(p_project)
          WHERE project_id = p_project AND task_id = p_task RETURNING * INTO t;
         k := k + n;
-        IF t.done AND (k > 0 OR p_gone OR NOT is_complete(t.answers, t.n_answers)) THEN
+        IF t.done AND (k > 0 OR p_gone OR t.mode <> 'gold' AND NOT is_complete(t.answers, t.n_answers)) THEN
             UPDATE task_ledger SET done = false WHERE project_id = p_project AND task_id = p_task RETURNING * INTO t;
         END IF;
         weighing := t.max_answers IS NOT NULL AND NOT t.done AND NOT t.retired;
@@ -130,7 +130,7 @@ BEGIN
     IF p_gone THEN
         UPDATE result SET last_version = false WHERE project_id = p_project AND task_id = p_task AND last_version;
     END IF;
-    IF NOT t.done AND (stop OR NOT weighing AND is_complete(t.answers, t.n_answers)) THEN
+    IF NOT t.done AND t.mode <> 'gold' AND (stop OR NOT weighing AND is_complete(t.answers, t.n_answers)) THEN
         SELECT trial, has_label INTO p FROM project_ledger WHERE project_id = p_project;
         IF p.has_label AND NOT weighing THEN w := weigh(p_project, p_task); END IF;
         o := complete(t, p.trial, p_now, w);
@@ -211,6 +211,7 @@ BEGIN
     VALUES (p_project, p_task, p_actor, p_user, nullif(p_ip, ''), p_external, l.granted, p_now, c = 1, is_trial, late_seconds, p_calibration, p_media_url, p_info,
             class_, NOT reliable)
     RETURNING id INTO run;
+    IF t.mode = 'gold' THEN PERFORM judge_gold(r) FROM task_run r WHERE project_id = p_project AND id = run; END IF;
     UPDATE task_ledger SET answers = answers + c, leases = leases - held::int, uncounted = uncounted + 1 - c,
            requeued_xid = CASE WHEN mode = 'one_at_a_time' OR (mode = 'by_level' AND held::int <> c) THEN stamp(p_project) ELSE requeued_xid END
      WHERE project_id = p_project AND task_id = p_task RETURNING * INTO t;
@@ -240,9 +241,9 @@ CREATE FUNCTION correction_window() RETURNS interval IMMUTABLE LANGUAGE sql AS $
 -- the same answer, given when it was given. A result that the old one stood in becomes a version behind a new one (I4, I5).
 CREATE FUNCTION amend_answer(p_project bigint, p_actor text, p_task bigint, p_info jsonb, p_now timestamptz, p_network text DEFAULT '',
                             OUT state text, OUT run bigint) LANGUAGE plpgsql AS $$
-DECLARE t task_ledger; r task_run; is_trial boolean; bars boolean; labelled boolean; o outcome; w weighed;
+DECLARE t task_ledger; r task_run; is_trial boolean; bars boolean; labelled boolean; n_gold_ int; tells boolean; o outcome; w weighed;
 BEGIN
-    SELECT trial, has_bars, has_label INTO is_trial, bars, labelled FROM project_ledger WHERE project_id = p_project;
+    SELECT trial, has_bars, has_label, n_gold, gold_feedback INTO is_trial, bars, labelled, n_gold_, tells FROM project_ledger WHERE project_id = p_project;
     IF is_trial THEN SELECT trial INTO is_trial FROM project_ledger WHERE project_id = p_project FOR SHARE; END IF;
     IF bars AND is_barred(p_project, p_actor, p_network) THEN state := 'barred'; RETURN; END IF;
     SELECT * INTO t FROM task_ledger WHERE project_id = p_project AND task_id = p_task FOR UPDATE;
@@ -250,11 +251,14 @@ BEGIN
     IF NOT FOUND THEN state := 'none'; RETURN; END IF;
     run := r.id;
     IF r.info IS NOT DISTINCT FROM p_info THEN state := 'same'; RETURN; END IF;
-    IF t.done AND r.counted AND p_now > r.finish_time + correction_window() THEN state := 'in result'; RETURN; END IF;
+    -- Where there are gold tasks the time is over for all answers, also to open tasks: it must not tell which is which.
+    IF (t.done AND r.counted OR n_gold_ > 0) AND p_now > r.finish_time + correction_window() OR r.gold AND tells THEN state := 'in result'; RETURN; END IF;
     IF r.counted THEN PERFORM unteach(p_project, p_task); END IF;
+    IF r.gold THEN PERFORM unteach_gold(r); END IF;
     UPDATE task_run SET info = p_info, class = CASE WHEN labelled THEN (class_of(p_project, p_actor, p_info)).class END
      WHERE project_id = p_project AND id = r.id;
-    IF t.done AND r.counted AND t.max_answers IS NOT NULL THEN
+    IF r.gold THEN PERFORM judge_gold(x) FROM task_run x WHERE project_id = p_project AND id = r.id; END IF;
+    IF t.done AND r.counted AND t.max_answers IS NOT NULL AND t.mode <> 'gold' THEN
         PERFORM reconcile_task(p_project, p_task, true, p_now);
     ELSIF t.done AND r.counted THEN
         IF labelled THEN w := weigh(p_project, p_task); END IF;
@@ -275,6 +279,7 @@ BEGIN
     IF r.counted THEN PERFORM unteach(p_project, r.task_id); END IF;
     DELETE FROM task_run WHERE project_id = p_project AND id = p_run RETURNING * INTO r;
     IF NOT FOUND THEN RETURN false; END IF;
+    IF r.gold THEN PERFORM unteach_gold(r); END IF;
     UPDATE task_ledger SET answers = answers - r.counted::int, uncounted = uncounted - 1 + r.counted::int WHERE project_id = p_project AND task_id = r.task_id;
     INSERT INTO stat_delta (project_id, hour, actor, user_id, runs, counted, seconds, wanted)
     VALUES (p_project, date_trunc('hour', r.finish_time), r.actor, scorer(p_project, r.user_id, r.trial), -1, -r.counted::int,

@@ -37,6 +37,17 @@ END $$;
 CREATE FUNCTION firm_of_volunteer() RETURNS int IMMUTABLE LANGUAGE sql AS $$ SELECT 2 $$;
 CREATE FUNCTION firm_of_network() RETURNS int IMMUTABLE LANGUAGE sql AS $$ SELECT 20 $$;
 
+-- Writes a lease of a task whose place is taken. used_up: the caller had all the time for it once.
+CREATE FUNCTION new_lease(p project_ledger, v asker, p_task bigint, p_held int, p_used_up boolean, p_now timestamptz) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    INSERT INTO lease (project_id, actor, task_id, granted, expires, network, soft)
+    VALUES (p.project_id, v.actor, p_task, p_now, p_now + CASE p_held WHEN 0 THEN p.lease ELSE p.preload END, v.network,
+            CASE WHEN p_used_up THEN 3 WHEN p_held >= firm_of_volunteer() THEN 2
+                 WHEN v.network <> '' AND (SELECT count(*) FROM (SELECT FROM lease WHERE network = v.network AND project_id + 0 = p.project_id
+                                                                  LIMIT firm_of_network()) n) >= firm_of_network() THEN 1
+                 ELSE 0 END);
+END $$;
+
 -- Leases one open task unless it is full by now, being changed by somebody (then p_wait decides), or no longer at the level
 -- where they found it (else 40 newcomers push the first tasks to the top). p_held: how many leases the caller has. Null: the
 -- caller has just answered it, or somebody of their network has; then its row stays locked.
@@ -63,12 +74,7 @@ BEGIN
       INTO used_up;
     IF NOT FOUND THEN RETURN NULL; END IF;
     IF used_up IS NOT NULL THEN DELETE FROM expired_lease WHERE project_id = p.project_id AND actor = v.actor AND task_id = p_task; END IF;
-    INSERT INTO lease (project_id, actor, task_id, granted, expires, network, soft)
-    VALUES (p.project_id, v.actor, p_task, p_now, p_now + CASE p_held WHEN 0 THEN p.lease ELSE p.preload END, v.network,
-            CASE WHEN used_up THEN 3 WHEN p_held >= firm_of_volunteer() THEN 2
-                 WHEN v.network <> '' AND (SELECT count(*) FROM (SELECT FROM lease WHERE network = v.network AND project_id + 0 = p.project_id
-                                                                  LIMIT firm_of_network()) n) >= firm_of_network() THEN 1
-                 ELSE 0 END);
+    PERFORM new_lease(p, v, p_task, p_held, used_up, p_now);
     RETURN true;
 END $$;
 
@@ -88,6 +94,7 @@ BEGIN
     FOR l IN SELECT task_id, expires FROM lease WHERE -project_id = -p.project_id AND actor <> v.actor ORDER BY expires LIMIT 200 LOOP
         n := n + 1;
         EXIT WHEN n = 200;
+        CONTINUE WHEN p.n_gold > 0 AND EXISTS (SELECT FROM gold_task g WHERE g.project_id = p.project_id AND g.task_id = l.task_id);
         CONTINUE WHEN EXISTS (SELECT FROM task_run r WHERE r.project_id = p.project_id AND r.task_id = l.task_id AND r.actor = v.actor);
         CONTINUE WHEN v.shared IS NOT NULL AND (SELECT count(*) FROM task_run r WHERE r.user_ip = v.shared AND r.project_id + 0 = p.project_id
                                                    AND -r.task_id = -l.task_id AND (r.counted OR v.every AND r.aside IS NULL)) >= p.counted_per_network;
@@ -175,7 +182,8 @@ BEGIN
         END IF;
     END IF;
     IF need > 0 THEN
-        w := find_tasks(p, v, p_order, need, own, p_now);
+        IF p.n_gold = 0 THEN w := find_tasks(p, v, p_order, need, own, p_now);
+        ELSE w := find_with_gold(p, v, p_order, need, own, p_now); END IF;
         blocked := w.blocked; cut := w.cut;
         -- SKIP LOCKED says "nothing" while a neighbour holds the last open row: wait for it, unless we hold rows ourselves.
         IF p_wait AND w.got = '{}' AND blocked IS NOT NULL AND NOT cut AND lapsed = 0 AND late = '{}'
@@ -222,7 +230,8 @@ BEGIN
     END IF;
     IF p.paused THEN RETURN 'paused'; END IF;
     SELECT count(*) INTO held FROM lease WHERE project_id = p_project AND actor = p_actor;
-    IF t.open AND held < 200 AND grant_lease(p, asker_of(p, p_actor, p_network), p_task, held, true, NULL, p_now) THEN
+    IF held < 200 AND (CASE WHEN t.mode = 'gold' THEN grant_gold(p, asker_of(p, p_actor, p_network), p_task, held, p_now)
+                            WHEN t.open THEN grant_lease(p, asker_of(p, p_actor, p_network), p_task, held, true, NULL, p_now) END) THEN
         UPDATE lease SET expires = p_now + p.lease WHERE project_id = p_project AND actor = p_actor AND task_id = p_task;       -- no preload
         RETURN 'leased';
     END IF;

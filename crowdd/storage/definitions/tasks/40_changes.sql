@@ -14,10 +14,11 @@ END $$;
 -- volunteers who are past that point find them. One import at a time per project: ids that commit late would be behind
 -- a position. Of two tasks of a project, the one with the higher id was never created earlier, so the order of ids is
 -- that of created. p_tasks: an array of {info, n_answers, priority_0, quorum, calibration}. Returns the ids in the
--- given order.
+-- given order. A task with its right answer (gold) becomes a gold task at once.
 CREATE FUNCTION add_tasks(p_project bigint, p_tasks jsonb, p_now timestamptz) RETURNS bigint[] LANGUAGE plpgsql AS $$
-DECLARE p project_ledger; k int := jsonb_array_length(p_tasks); ids bigint[]; at timestamptz; m assignment_mode; least_ int; added bigint;
+DECLARE p project_ledger; k int := jsonb_array_length(p_tasks); ids bigint[]; at timestamptz; m assignment_mode; least_ int; added bigint; g record;
 BEGIN
+    IF jsonb_path_exists(p_tasks, '$[*].gold') THEN PERFORM FROM project WHERE id = p_project FOR NO KEY UPDATE; END IF;
     SELECT * INTO p FROM project_ledger WHERE project_id = p_project FOR UPDATE;
     IF NOT FOUND THEN RETURN NULL; END IF;
     at := greatest(p_now, (SELECT created FROM task WHERE project_id = p_project ORDER BY id DESC LIMIT 1));
@@ -39,6 +40,9 @@ BEGIN
            max_rank = greatest(max_rank, (SELECT max(-(e->>'priority_0')::float8) FROM jsonb_array_elements(p_tasks) e))
      WHERE project_id = p_project;
     INSERT INTO stat_delta (project_id, hour, tasks, wanted) SELECT p_project, date_trunc('hour', p_now), k, added WHERE k > 0;
+    FOR g IN SELECT e->'gold' AS cell, o FROM jsonb_array_elements(p_tasks) WITH ORDINALITY u(e, o) WHERE e ? 'gold' ORDER BY o LOOP
+        PERFORM make_gold(p_project, ids[g.o], gold_cell(p_project, g.cell), NULL, NULL, NULL, p_now);
+    END LOOP;
     RETURN ids;
 END $$;
 
@@ -117,12 +121,12 @@ BEGIN
     RETURN e;
 END $$;
 
--- Puts retired tasks back. reopened: those that need answers again. Others are complete, perhaps because of late
+-- Puts retired tasks back, but no gold tasks (end_gold). reopened: those that need answers again. Others are complete, perhaps because of late
 -- answers that count now.
 CREATE FUNCTION reopen(p_project bigint, p_tasks bigint[], p_now timestamptz) RETURNS effect LANGUAGE plpgsql AS $$
 DECLARE t task_ledger; is_done boolean; e effect := (0, 0, 0, 0);
 BEGIN
-    FOR t IN SELECT * FROM task_ledger WHERE project_id = p_project AND task_id = ANY (p_tasks) AND retired ORDER BY task_id FOR UPDATE LOOP
+    FOR t IN SELECT * FROM task_ledger WHERE project_id = p_project AND task_id = ANY (p_tasks) AND retired AND mode <> 'gold' ORDER BY task_id FOR UPDATE LOOP
         UPDATE task_ledger SET retired = false WHERE project_id = p_project AND task_id = t.task_id;
         DELETE FROM retirement WHERE project_id = p_project AND task_id = t.task_id;
         INSERT INTO stat_delta (project_id, hour, wanted, completed)
@@ -165,6 +169,10 @@ END $$;
 CREATE FUNCTION delete_tasks(p_project bigint, p_tasks bigint[], p_now timestamptz) RETURNS effect LANGUAGE plpgsql AS $$
 DECLARE ids bigint[]; e effect := (0, 0, 0, 0);
 BEGIN
+    IF EXISTS (SELECT FROM gold_task WHERE project_id = p_project AND task_id = ANY (p_tasks)) THEN
+        PERFORM FROM project WHERE id = p_project FOR NO KEY UPDATE;
+        PERFORM FROM project_ledger WHERE project_id = p_project FOR UPDATE;
+    END IF;
     SELECT array_agg(l.task_id) INTO ids FROM (
         SELECT task_id FROM task_ledger WHERE project_id = p_project AND task_id = ANY (p_tasks) ORDER BY task_id FOR UPDATE) l;
     IF ids IS NULL THEN RETURN e; END IF;
@@ -173,7 +181,7 @@ BEGIN
            -count(*) FILTER (WHERE counted), -sum(time_spent(created, finish_time, timeout))
       FROM task_run WHERE project_id = p_project AND task_id = ANY (ids) GROUP BY 2, 3, 4;
     INSERT INTO stat_delta (project_id, hour, tasks, wanted, completed)
-    SELECT p_project, date_trunc('hour', p_now), -count(*), -sum(wanted(l)), -count(*) FILTER (WHERE done OR retired)
+    SELECT p_project, date_trunc('hour', p_now), -count(*) FILTER (WHERE mode <> 'gold'), -sum(wanted(l)), -count(*) FILTER (WHERE (done OR retired) AND mode <> 'gold')
       FROM task_ledger l WHERE project_id = p_project AND task_id = ANY (ids);
     PERFORM unteach(p_project, task_id) FROM result WHERE project_id = p_project AND task_id = ANY (ids) AND last_version AND generation IS NOT NULL;
     e.tasks := cardinality(ids);
@@ -185,6 +193,7 @@ END $$;
 CREATE FUNCTION clear_tasks(p_project bigint, ids bigint[]) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE n bigint;
 BEGIN
+    PERFORM forget_gold(p_project, ids);
     DELETE FROM lease WHERE project_id = p_project AND task_id = ANY (ids);
     DELETE FROM expired_lease WHERE project_id = p_project AND task_id = ANY (ids);
     DELETE FROM task_run WHERE project_id = p_project AND task_id = ANY (ids);

@@ -15,7 +15,8 @@ SELECT * FROM task_ledger WHERE project_id = p_project AND cardinality(p_tasks) 
 
 CREATE FUNCTION preview_redundancy(p_project bigint, p_tasks bigint[], p_n int) RETURNS effect STABLE LANGUAGE sql AS $$
 SELECT count(*), count(*) FILTER (WHERE would AND NOT done), count(*) FILTER (WHERE done AND NOT would), 0
-  FROM (SELECT l.done, CASE WHEN l.max_answers IS NULL AND (p_n > 50 OR s.min_answers IS NULL) THEN would_be_complete(l, p_n, 0, '', 0)
+  FROM (SELECT l.done, CASE WHEN l.mode::text = 'gold' THEN l.done
+                            WHEN l.max_answers IS NULL AND (p_n > 50 OR s.min_answers IS NULL) THEN would_be_complete(l, p_n, 0, '', 0)
                             ELSE would_stop_at(l, p_n, s.min_answers, s.confidence) END AS would
           FROM chosen_tasks(p_project, p_tasks) l CROSS JOIN stopping_of(p_project) s WHERE coalesce(l.max_answers, l.n_answers) <> p_n) t $$;
 
@@ -32,7 +33,7 @@ SELECT count(*), 0, 0, 0 FROM chosen_tasks(p_project, p_tasks) WHERE NOT retired
 CREATE FUNCTION preview_reopen(p_project bigint, p_tasks bigint[]) RETURNS effect STABLE LANGUAGE sql AS $$
 SELECT count(*), count(*) FILTER (WHERE would AND NOT done), count(*) FILTER (WHERE NOT would), 0
   FROM (SELECT done, CASE WHEN max_answers IS NOT NULL THEN done OR would_stop(l, n_answers, max_answers, s.min_answers, s.confidence, '', 0, 0) ELSE is_complete(answers + CASE WHEN uncounted = 0 THEN 0 ELSE least(countable(project_id, task_id), greatest(0, n_answers - answers)) END,
-                                 n_answers) END AS would FROM chosen_tasks(p_project, p_tasks) l CROSS JOIN stopping_of(p_project) s WHERE retired) t $$;
+                                 n_answers) END AS would FROM chosen_tasks(p_project, p_tasks) l CROSS JOIN stopping_of(p_project) s WHERE retired AND mode::text <> 'gold') t $$;
 
 CREATE FUNCTION preview_withdraw(p_project bigint, p_tasks bigint[], p_actor text) RETURNS effect STABLE LANGUAGE sql AS $$
 SELECT count(*), count(*) FILTER (WHERE would AND NOT done), count(*) FILTER (WHERE done AND NOT would), coalesce(sum(counted + late), 0)

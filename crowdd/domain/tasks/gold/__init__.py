@@ -1,0 +1,1 @@
+"""Gold tasks: making and ending them, and comparing answers with what is right."""

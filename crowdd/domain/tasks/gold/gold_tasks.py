@@ -1,0 +1,177 @@
+"""Gold tasks of a project, for API and pages alike."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import attrs
+
+from crowdd.concurrency.worker_thread import WorkerThread
+from crowdd.domain.core.records import NOT_FOUND
+from crowdd.domain.tasks.changes import Changes
+from crowdd.domain.tasks.gold.comparison import is_right
+from crowdd.domain.tasks.gold.descriptions import Description, described
+from crowdd.errors import ForbiddenError, InvalidValueError, NotFoundError
+from crowdd.languages import _
+from crowdd.requester import Requester
+from crowdd.storage.core import audit
+from crowdd.storage.database import Database, Transactions
+from crowdd.storage.tasks.gold import gold_tasks
+from crowdd.storage.tasks.gold.rows import GoldFigures, GoldTask, GoldValue
+from crowdd.values import Json
+
+MAX_LISTED = 1000
+MAX_AT_ONCE = 1000
+_MAX_VALUES = 50
+
+
+@attrs.frozen
+class Warnings:
+    """By what volunteers could recognize gold tasks: ``keys`` of ``info`` that others lack, an order (not random)."""
+
+    keys: list[str]
+    ordered: bool
+
+
+@attrs.frozen
+class Overview:
+    """Numbers of a project's gold tasks, and how many there are of each right answer."""
+
+    figures: GoldFigures
+    values: list[GoldValue]
+
+
+class Gold:
+    """Makes, lists, changes and ends gold tasks."""
+
+    def __init__(
+        self, db: Transactions, notify: Callable[[int], None], changes: Changes, worker_thread: WorkerThread
+    ) -> None:
+        self._db, self._notify, self._changes, self._worker_thread = db, notify, changes, worker_thread
+
+    async def listed(
+        self, who: Requester, project_id: int, after: int = 0, maximum: int = MAX_LISTED
+    ) -> list[GoldTask]:
+        """Gold tasks by the id of the task, those behind ``after``."""
+        await self._changes.require(self._db, who, project_id)
+        return await gold_tasks.listed(self._db, project_id, after, maximum)
+
+    async def find(self, who: Requester, project_id: int, task_id: int) -> GoldTask | None:
+        """A gold task; None: it is none."""
+        await self._changes.require(self._db, who, project_id)
+        return await gold_tasks.find(self._db, project_id, task_id)
+
+    async def overview(self, who: Requester, project_id: int) -> Overview:
+        """What the page of gold tasks says about all of them."""
+        await self._changes.require(self._db, who, project_id)
+        figures = await gold_tasks.figures(self._db, project_id)
+        return Overview(figures, await gold_tasks.by_value(self._db, project_id, _MAX_VALUES))
+
+    async def consensus(self, who: Requester, project_id: int, task_id: int) -> Json:
+        """What the answers of a task say, to begin with; None where they say nothing."""
+        await self._changes.require(self._db, who, project_id)
+        return await gold_tasks.consensus(self._db, project_id, task_id)
+
+    async def make(self, who: Requester, project_id: int, body: object) -> tuple[GoldTask, Warnings]:
+        """Makes a task a gold task (``descriptions``). Without answers the consensus of the task is right."""
+        given = described(body)
+
+        async def work(tx: Database) -> None:
+            await self._changes.require(tx, who, project_id)
+            _require_made(await self._made(tx, who, project_id, given), given.task_id)
+            await self._note(tx, who, "make_gold", project_id, given.task_id)
+
+        await self._db.transaction(work)
+        self._notify(project_id)
+        return await self._one(project_id, given.task_id), await self.warnings(project_id, [given.task_id])
+
+    async def make_many(self, who: Requester, project_id: int, task_ids: Sequence[int]) -> tuple[int, int, Warnings]:
+        """Makes finished tasks gold tasks, each with its consensus; how many, and how many were left out."""
+        if len(task_ids) > MAX_AT_ONCE:
+            raise InvalidValueError(_("Choose at most %(maximum)s tasks at once.", maximum=MAX_AT_ONCE))
+
+        async def work(tx: Database) -> int:
+            await self._changes.require(tx, who, project_id)
+            made = 0
+            for task_id in sorted(set(task_ids)):
+                state = await self._made(tx, who, project_id, Description(task_id, None, None, None))
+                made += state == "made"
+            await audit.write(tx, who, "make_gold", "project", project_id, project_id=project_id, after={"tasks": made})
+            return made
+
+        made = await self._db.transaction(work)
+        self._notify(project_id)
+        return made, len(set(task_ids)) - made, await self.warnings(project_id, task_ids)
+
+    async def _made(self, tx: Database, who: Requester, project_id: int, given: Description) -> str:
+        answers = given.answers
+        if answers is None:
+            said = await gold_tasks.consensus(tx, project_id, given.task_id)
+            if said is None:
+                return "no answer"
+            answers = [said]
+        return await gold_tasks.make(tx, project_id, given.task_id, answers, given.rule, given.message, who.user_id)
+
+    async def change(self, who: Requester, project_id: int, body: object) -> GoldTask:
+        """Changes what is right about a gold task; its answers are compared again."""
+        given = described(body)
+        if given.answers is None:
+            raise InvalidValueError("`answers` is missing.", code="missing_attribute")
+
+        async def work(tx: Database) -> None:
+            await self._changes.require(tx, who, project_id)
+            if not await gold_tasks.change(tx, project_id, given.task_id, given.answers, given.rule, given.message):
+                raise _none(given.task_id)
+            await self._note(tx, who, "change_gold", project_id, given.task_id)
+
+        await self._db.transaction(work)
+        return await self._one(project_id, given.task_id)
+
+    async def end(self, who: Requester, project_id: int, task_id: int) -> None:
+        """Ends a gold task: it is put back, or complete as it was before."""
+
+        async def work(tx: Database) -> None:
+            await self._changes.require(tx, who, project_id)
+            if not await gold_tasks.end(tx, project_id, task_id):
+                raise _none(task_id)
+            await self._note(tx, who, "end_gold", project_id, task_id)
+
+        await self._db.transaction(work)
+        self._notify(project_id)
+
+    async def compare_pending(self, maximum: int) -> int:
+        """Compares answers that take a library, and all of gold tasks whose project has another label; how many."""
+        compared = await gold_tasks.compare_again(self._db, maximum)
+        for one in await gold_tasks.pending(self._db, maximum):
+            right = await self._worker_thread.do(is_right, one["rule"], one["answers"], one["value"])
+            compared += await gold_tasks.decide(self._db, one["project_id"], one["run"], one["info"], right=right)
+        return compared
+
+    async def warnings(self, project_id: int, task_ids: Sequence[int]) -> Warnings:
+        """By what volunteers could recognise these gold tasks."""
+        figures = await gold_tasks.figures(self._db, project_id)
+        return Warnings(await gold_tasks.telling_keys(self._db, project_id, task_ids), figures["sched"] != "random")
+
+    async def _one(self, project_id: int, task_id: int) -> GoldTask:
+        found = await gold_tasks.find(self._db, project_id, task_id)
+        if found is None:
+            raise _none(task_id)
+        return found
+
+    async def _note(self, tx: Database, who: Requester, action: str, project_id: int, task_id: int) -> None:
+        await audit.write(tx, who, action, "task", task_id, project_id=project_id)
+
+
+def _require_made(state: str, task_id: int) -> None:
+    """Raises the error for a state of ``make_gold``, or for a task without an answer that could be right."""
+    if state == "no answer":
+        words = _("Say what is right: the answers to task %(number)s do not agree.", number=task_id)
+        raise InvalidValueError(words)
+    if state == "exists":
+        raise ForbiddenError(_("Task %(number)s is a gold task already.", number=task_id), code="gold_exists")
+    if state == "no task":
+        raise NotFoundError(NOT_FOUND, hint=f"Task {task_id} does not exist in this project.")
+
+
+def _none(task_id: int) -> NotFoundError:
+    return NotFoundError(NOT_FOUND, hint=f"Task {task_id} is no gold task of this project.")

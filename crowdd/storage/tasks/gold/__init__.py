@@ -1,0 +1,1 @@
+"""Gold tasks: made, changed, ended, and what their answers were."""

@@ -1,0 +1,54 @@
+"""While a project has gold tasks, no address tells a volunteer what is right, which tasks are gold, or what others answered."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest_twisted
+from matrix.test_hidden_columns import HTML, addresses
+from support.checks.shows import shows
+
+RIGHT, NOTE, OTHERS = "zz-robin-zz", "zz-look-at-the-breast-zz", "zz-wren-zz"
+
+
+async def built(served: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    """A public project with a gold task, which ada and ben have answered, and two finished tasks."""
+    people = {name: await served.person(name) for name in ("owner", "ada", "ben")}
+    people["anonymous"] = served.client()
+    project = await served.project(people["owner"], tasks=4, published=True)
+    gold, *ordinary = project["tasks"]
+    for task in project["tasks"][:3]:
+        for name in ("ada", "ben"):
+            assert (await people[name].post(f"/api/task/{task}/lease", json={})).status == 200
+            run = {"project_id": project["id"], "task_id": task, "info": {"answer": "own" if name == "ada" else OTHERS}}
+            assert (await people[name].post("/api/taskrun", json=run)).status == 200
+    body = {"task_id": gold, "answer": RIGHT, "message": NOTE}
+    assert (await people["owner"].post(f"/api/project/{project['id']}/gold", json=body)).status == 200
+    await people["ada"].post("/api/favorites", json={"task_id": gold})
+    await people["ada"].post("/api/favorites", json={"task_id": ordinary[0]})
+    return people, project
+
+
+@shows("gold-hidden")
+@pytest_twisted.ensureDeferred
+async def test_no_address_tells_a_volunteer_what_is_right_or_what_others_said(served):
+    people, project = await built(served)
+    paths = await addresses(served, project)
+    assert len(paths) > 100 and f"/api/project/{project['id']}/gold" in paths
+    paths += [
+        f"/api/taskrun?project_id={project['id']}&all=1&related=1",
+        f"/api/result?all=1&project_id={project['id']}",
+    ]
+    paths += [f"/api/task?project_id={project['id']}&all=1&related=1"]
+    for name in ("ada", "anonymous"):
+        browser = await people[name].by_session() if name == "ada" else people[name]
+        for path in paths:
+            asked = [await people[name].get(path)]
+            if not path.startswith("/api"):
+                asked.append(await browser.get(path, headers=HTML))
+            for answer in asked:
+                told = [text for text in (RIGHT, NOTE, OTHERS) if text in answer.text]
+                assert not told, (name, path, told)
+    owner = people["owner"]
+    assert RIGHT in (await owner.get(f"/api/project/{project['id']}/gold")).text
+    assert OTHERS in (await owner.get(f"/api/taskrun?project_id={project['id']}")).text
