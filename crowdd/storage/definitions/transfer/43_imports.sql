@@ -195,7 +195,7 @@ SELECT o, r.id, CASE
 -- created, finished, late, calibration, media_url} each. Returns one row for each, with its outcome as above.
 CREATE FUNCTION import_exported_answers(p_project bigint, p_rows jsonb, p_now timestamptz) RETURNS TABLE (nth bigint, fate text) LANGUAGE plpgsql AS $$
 DECLARE m record; t task_ledger; e jsonb; c int; last int; granted_ timestamptz; finished_ timestamptz; info_ jsonb; actors text[] := '{}'; o outcome;
-        labelled boolean := (SELECT has_label FROM project_ledger WHERE project_id = p_project); a record; w weighed; more int; class_ smallint; reliable boolean;
+        labelled boolean := (SELECT has_label FROM project_ledger WHERE project_id = p_project); judged record; w weighed; more int; class_ smallint; reliable boolean;
 BEGIN
     FOR m IN SELECT DISTINCT a.task_id FROM match_exported_answers(p_project, p_rows) a WHERE a.fate = 'added' ORDER BY 1 LOOP
         PERFORM FROM task_ledger l WHERE l.project_id = p_project AND l.task_id = m.task_id FOR UPDATE;
@@ -212,8 +212,8 @@ BEGIN
         granted_ := (e->>'created')::timestamptz; finished_ := (e->>'finished')::timestamptz; info_ := coalesce(e->'info', 'null');
         w := NULL; o := NULL; more := 0; class_ := NULL; reliable := true;
         IF labelled THEN
-            SELECT * INTO a FROM class_of(p_project, e->>'actor', info_);
-            class_ := a.class; reliable := a.reliable;
+            SELECT * INTO judged FROM class_of(p_project, e->>'actor', info_);
+            class_ := judged.class; reliable := judged.reliable;
         END IF;
         c := (t.answers < t.n_answers AND NOT t.retired AND reliable AND (t.mode = 'unlimited' OR t.answers + t.leases < t.n_answers))::int;
         INSERT INTO task_run (project_id, task_id, actor, external_uid, created, finish_time, counted, trial, timeout, calibration, media_url, info, class, unreliable, origin)
