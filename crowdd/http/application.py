@@ -14,7 +14,6 @@ from crowdd.concurrency.worker_thread import WorkerThread
 from crowdd.config import Settings
 from crowdd.domain.server.readiness import Readiness
 from crowdd.domain.server.services import Services
-from crowdd.http.api.analyses import AnalysesApi
 from crowdd.http.api.answer_correction import CorrectingApi
 from crowdd.http.api.assignment import Assignment
 from crowdd.http.api.bars import BarsApi
@@ -24,6 +23,8 @@ from crowdd.http.api.favourites import FavouritesApi
 from crowdd.http.api.gold import GoldApi
 from crowdd.http.api.leases import LeasesApi
 from crowdd.http.api.objects import Objects
+from crowdd.http.api.outcomes.analyses import AnalysesApi
+from crowdd.http.api.outcomes.decisions import DecisionsApi
 from crowdd.http.api.queue import QueueApi
 from crowdd.http.api.results import ResultsApi
 from crowdd.http.api.statistics import StatisticsApi
@@ -237,6 +238,7 @@ def _views(clock: IReactorTime, services: Services, templates: Templates, cookie
     return [
         Objects(services.records, services.contributions, services.statistics),
         ResultsApi(services.results),
+        DecisionsApi(services.reviews),
         Assignment(services.contributions, services.leases, services.external),
         ChangesApi(services.changes),
         BarsApi(services.barring),

@@ -93,6 +93,10 @@ CODES: tuple[ErrorCode, ...] = (
         errors.PreconditionError,
         "The object has changed since it was read (If-Match). Read it again.",
     ),
+    ErrorCode("decided_before", errors.PreconditionError, "Somebody else has decided the task meanwhile."),
+    ErrorCode(
+        "result_changed", errors.PreconditionError, "The task has another result by now, or none. Read it again."
+    ),
     ErrorCode("file_too_large", errors.TooLargeError, "The file is larger than the limit for its kind."),
     ErrorCode("too_large", errors.TooLargeError, "A body, file, address or header is larger than the server accepts."),
     ErrorCode("too_many_rows", errors.TooLargeError, "The array has more rows than one request may hold."),

@@ -1,7 +1,7 @@
 """Result: the counted answers of a completed task (interface: result-fields)."""
 
 from crowdd.kinds.kind import Field, Kind, Relation, Rights, Write
-from crowdd.kinds.roles import EVERYONE, NOBODY, OWNERS, Role
+from crowdd.kinds.roles import EVERYONE, NOBODY, OWNERS, REVIEWERS, Role
 from crowdd.kinds.types import Boolean, Integer, Integers, Json, Number, Text, Timestamp
 
 RESULT = Kind(
@@ -16,8 +16,8 @@ RESULT = Kind(
         "task_runs": Relation("taskrun", "task_id", "task_id", maximum=1000),
     },
     rights=Rights(
-        see=frozenset({Role.ANSWERS_LISTED}) | OWNERS,
-        get=frozenset({Role.ANSWERS_UNLOCKED}) | OWNERS,
+        see=frozenset({Role.ANSWERS_LISTED}) | REVIEWERS,
+        get=frozenset({Role.ANSWERS_UNLOCKED}) | REVIEWERS,
         create=NOBODY,
         update=OWNERS,
         delete=NOBODY,

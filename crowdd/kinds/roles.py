@@ -15,6 +15,7 @@ class Role(enum.Enum):
     SIGNED_IN = "signed_in"
     ADMIN = "admin"
     OWNER = "owner"  # owner or co-owner of the row's project
+    REVIEWER = "reviewer"  # reviewer of the row's project: sees answers and decides tasks
     CREATOR = "creator"  # owner of the row's project, co-owners left out
     SHOWN = "shown"  # the row is published, and so is its project (if any), without a password; or a person not blocked
     AUTHOR = "author"  # who made the row
@@ -32,6 +33,7 @@ class Role(enum.Enum):
 EVERYONE = frozenset({Role.ANYBODY})
 NOBODY: frozenset[Role] = frozenset()
 OWNERS = frozenset({Role.OWNER, Role.ADMIN})
+REVIEWERS = OWNERS | {Role.REVIEWER}  # who decides tasks
 KEYHOLDERS = frozenset({Role.KEYHOLDER})
 ADMINS = frozenset({Role.ADMIN})
 WHOLE_INFO = OWNERS | {Role.SELF}  # who reads the keys of info that are not public

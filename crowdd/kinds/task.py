@@ -1,7 +1,7 @@
 """Task: one question to answer (interface: task-fields)."""
 
 from crowdd.kinds.kind import Field, Kind, Relation, Rights, Write
-from crowdd.kinds.roles import EVERYONE, OWNERS, Role
+from crowdd.kinds.roles import EVERYONE, OWNERS, REVIEWERS, Role
 from crowdd.kinds.types import Integer, Integers, Json, Number, Text, Timestamp
 
 TASK = Kind(
@@ -18,7 +18,7 @@ TASK = Kind(
     },
     rights=Rights(
         see=frozenset({Role.LISTED}) | OWNERS,
-        get=frozenset({Role.UNLOCKED}) | OWNERS,
+        get=frozenset({Role.UNLOCKED}) | REVIEWERS,
         create=OWNERS,
         update=OWNERS,
         delete=OWNERS,

@@ -1,7 +1,7 @@
 """Task run: one answer of one volunteer (interface: taskrun-fields)."""
 
 from crowdd.kinds.kind import Field, Kind, Relation, Rights, Write
-from crowdd.kinds.roles import EVERYONE, OWNERS, Role
+from crowdd.kinds.roles import EVERYONE, OWNERS, REVIEWERS, Role
 from crowdd.kinds.types import Integer, Json, Number, Text, Timestamp
 
 MAX_ANSWER_BYTES = 256_000
@@ -22,8 +22,8 @@ TASK_RUN = Kind(
     bulk=True,
     related={"task": Relation("task", "task_id", "id"), "result": Relation("result", "task_id", "task_id")},
     rights=Rights(
-        see=frozenset({Role.ANSWERS_LISTED, Role.AUTHOR}) | OWNERS,
-        get=frozenset({Role.ANSWERS_UNLOCKED, Role.AUTHOR}) | OWNERS,
+        see=frozenset({Role.ANSWERS_LISTED, Role.AUTHOR}) | REVIEWERS,
+        get=frozenset({Role.ANSWERS_UNLOCKED, Role.AUTHOR}) | REVIEWERS,
         create=frozenset({Role.ANYBODY}),  # the lease decides
         update=frozenset({Role.AUTHOR, Role.ADMIN}),
         delete=frozenset({Role.AUTHOR, Role.OWNER, Role.ADMIN}),

@@ -32,7 +32,7 @@ def made(**more: object) -> Templates:
 
 TEMPLATES = made()
 OWN_SCRIPT = re.compile(
-    r"/static/((builder|gallery|guides|presenter|results|tables|upload)/[a-z_]+|[a-z_]+|vendor/tus-js-client-[0-9.]+/tus\.min)\.js\?v=\w+"
+    r"/static/((builder|gallery|guides|presenter|results|review|tables|upload)/[a-z_]+|[a-z_]+|vendor/tus-js-client-[0-9.]+/tus\.min)\.js\?v=\w+"
 )
 
 

@@ -17,10 +17,11 @@ from support.figures.of_logs import of_logs
 from support.figures.of_people import of_people
 from support.figures.of_projects import of_projects
 from support.figures.of_site import of_site
+from support.figures.of_trust import of_trust
 from support.figures.of_webhooks import of_webhooks
 from support.servers.receiver import Receiver
 
-_COUNTED = (of_site, of_people, of_charts, of_fields)  # from counters that are folded
+_COUNTED = (of_site, of_people, of_charts, of_fields, of_trust)  # from counters that are folded
 _LISTED = (of_lists, of_logs, of_webhooks, of_imports)
 _FOLDED = ("birds", "draft")  # whose pages are read again
 _FALSE = (
@@ -28,11 +29,13 @@ _FALSE = (
     "UPDATE person_stat SET runs = runs + 1",
     "UPDATE project_hour SET runs_anonymous = runs_anonymous + 1",
     "UPDATE outcome_count SET tasks = tasks + 1 WHERE field = 2",
+    'UPDATE trust_model SET saved = saved + 1, "full" = "full" + 1',
+    "UPDATE reliability SET peer_right = peer_right / 2",
 )
 _NOTICED = (
     "site: figures of home", "site: stats", "site: figures of stats", "site: leaderboard", "site: admin's projects",
     "site: admin's users", "site: answers of globalstats", "birds: table of Answers on each of the last 14 days", "figures of ada",
-    "cats: results of how many", "cats: Tasks by their consensus: how many",
+    "cats: reasons", "cats: answers saved", "cats: agreement of", "cats: results of how many", "cats: Tasks by their consensus: how many",
 )  # fmt: skip
 
 

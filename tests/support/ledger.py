@@ -223,9 +223,9 @@ class Ledger:
             t=trust,
             p=project,
         )
-        return self.effect(
-            "set_stopping(%(p)s, %(t)s, %(c)s, clock())", p=project, t=self.tasks(project), c=completed
-        )[:3]
+        return self.effect("set_stopping(%(p)s, %(t)s, %(c)s, clock())", p=project, t=self.tasks(project), c=completed)[
+            :3
+        ]
 
     def retire(self, project: int, tasks: list[int], reason: str = "retired") -> int:
         return self.change(

@@ -19,7 +19,7 @@ from crowdd.errors import AnonymousError, ForbiddenError, InvalidRequestError, N
 from crowdd.lazy import lazy
 from crowdd.storage.database import Database, now
 from crowdd.storage.projects import projects
-from crowdd.storage.projects.rows import CurrentProjectKey
+from crowdd.storage.projects.owner_rows import CurrentProjectKey
 
 if TYPE_CHECKING:
     import jwt

@@ -16,7 +16,8 @@ from crowdd.errors import NotFoundError
 from crowdd.requester import Requester
 from crowdd.storage.database import Database
 from crowdd.storage.projects import projects
-from crowdd.storage.projects.rows import ProjectLock, ProjectPage
+from crowdd.storage.projects.owner_rows import ProjectLock
+from crowdd.storage.projects.rows import ProjectPage
 
 GRANT_SECONDS: Final = 12 * 3600
 _PROJECT = re.compile(r"project-(\d{1,18})(?:~(\d{1,12})~([0-9a-f]{40}))?")
@@ -42,7 +43,8 @@ class FileAccess:
         row = await projects.lock_of(self.db, int(found[1]))
         if row is None:
             raise NotFoundError(NOT_FOUND)
-        known = who.admin or who.user_id in row["owners_ids"] or row["lock_id"] in who.unlocked
+        member = who.user_id in row["owners_ids"] or who.user_id in row["reviewer_ids"]
+        known = who.admin or member or row["lock_id"] in who.unlocked
         if row["lock_id"] is not None and not known and not self._granted(row, found[2], found[3]):
             raise NotFoundError(NOT_FOUND)
         return container_of(row["id"]), row["lock_id"] is None

@@ -19,7 +19,8 @@ from crowdd.storage.accounts.rows import Account, AccountPage, OneTimeLink
 from crowdd.storage.core import audit
 from crowdd.storage.database import Database, Transactions
 from crowdd.storage.projects import ownership, projects
-from crowdd.storage.projects.rows import Invitation, ProjectOwner, ProjectOwners, ProjectPage
+from crowdd.storage.projects.owner_rows import Invitation, ProjectOwner, ProjectOwners
+from crowdd.storage.projects.rows import ProjectPage
 from crowdd.values import Values
 
 PURPOSE: Final = "coowner"

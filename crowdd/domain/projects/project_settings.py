@@ -8,7 +8,8 @@ from crowdd.kinds.roles import OWNERS
 from crowdd.requester import Requester
 from crowdd.storage.database import Database
 from crowdd.storage.projects import project_settings
-from crowdd.storage.projects.rows import ProjectAttention, ProjectPage, ProjectSettings
+from crowdd.storage.projects.owner_rows import ProjectAttention, ProjectSettings
+from crowdd.storage.projects.rows import ProjectPage
 
 FAILED_WORK_DAYS = 7  # so long a failed background task needs attention; afterwards it is history
 

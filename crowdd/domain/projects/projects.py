@@ -28,7 +28,7 @@ from crowdd.kinds import column_roles
 from crowdd.kinds.column_roles import COLUMN_ROLES
 from crowdd.kinds.kind import Kind
 from crowdd.kinds.project import PROJECT
-from crowdd.kinds.roles import OWNERS, Role
+from crowdd.kinds.roles import OWNERS, REVIEWERS, Role
 from crowdd.kinds.task_run import MAX_ANSWER_BYTES, MAX_KEY_CHARACTERS, MAX_RAISED_BYTES
 from crowdd.languages import _
 from crowdd.languages.content_languages import is_tag
@@ -51,7 +51,7 @@ _MAX_ATTEMPTS = 20  # at the password of a project, per network
 SWEEP = "sweep_project"
 _BITES_AT_ONCE = 4  # of what a deleted project leaves; the queue takes the rest
 _TRIALS_AT_ONCE = 5000
-_KNOWN = OWNERS | {Role.REACHABLE}
+_KNOWN = REVIEWERS | {Role.REACHABLE}
 _MIN_LEASE, _MAX_LEASE = 60, 7 * 86400  # seconds
 MAX_PER_NETWORK = 1000  # answers of one network that an owner may let count per task
 MAX_GOLD = {"gold_rate": 0.5, "gold_start": 0.9}  # shares of gold tasks among those that volunteers get

@@ -76,6 +76,10 @@ from crowdd.domain.tasks.outcomes.comparisons import Comparisons
 from crowdd.domain.tasks.participation import Participation
 from crowdd.domain.tasks.project_overview import ProjectOverviews
 from crowdd.domain.tasks.results import Results
+from crowdd.domain.tasks.review.adaptive import AdaptiveRedundancy
+from crowdd.domain.tasks.review.review_queue import ReviewQueue
+from crowdd.domain.tasks.review.reviewers import Reviewers
+from crowdd.domain.tasks.review.trust_overview import TrustOverview
 from crowdd.domain.tasks.task_list import Browsing
 from crowdd.domain.tasks.tasks import TaskBehaviour
 from crowdd.domain.tasks.volunteers import Volunteers
@@ -141,6 +145,10 @@ class Services:
     comments: Comments
     answer_fields: AnswerFields
     comparisons: Comparisons
+    reviews: ReviewQueue
+    reviewers: Reviewers
+    trust_overview: TrustOverview
+    adaptive: AdaptiveRedundancy
     participation: Participation
     uploads: Uploads
     media_store: MediaStore
@@ -313,6 +321,7 @@ def _assemble(
     )
     changes = Changes(db, change_notifier.notify, queue)
     projects = Projects(db, change_notifier.notify, passwords, attempts, quota)
+    trust_overview = TrustOverview(db, worker_thread.another())
     spools = Spools(settings.data.dir / "spool", settings.data.min_free_bytes)
     incoming = IncomingFiles(settings.data.dir / "media", settings.data.min_free_bytes)
     media_names, media_thread = MediaNames(uploads.key), worker_thread.another()
@@ -405,6 +414,10 @@ def _assemble(
         comments=Comments(db, records, contributions),
         answer_fields=AnswerFields(db, projects),
         comparisons=Comparisons(db, change_notifier.notify, ComparingProcess(worker_thread.another())),
+        reviews=ReviewQueue(db, records, change_notifier.notify),
+        reviewers=Reviewers(db, accounts),
+        trust_overview=trust_overview,
+        adaptive=AdaptiveRedundancy(changes, trust_overview),
         participation=Participation(db),
         uploads=uploads,
         media_store=media_store,

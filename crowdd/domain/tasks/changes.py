@@ -19,7 +19,6 @@ from crowdd.domain.tasks import task_selection
 from crowdd.domain.tasks.contributions import external_uid
 from crowdd.domain.tasks.task_selection import MAX_NAMED
 from crowdd.errors import InvalidValueError, NotFoundError
-from crowdd.kinds.roles import OWNERS
 from crowdd.kinds.task import TASK
 from crowdd.kinds.types import Integer, Text
 from crowdd.languages import _
@@ -163,6 +162,11 @@ class Changes:
         await self._note(tx, who, "stopping", project_id, None, values)
         done = await follow_stopping(tx, self._queue, who, project_id, completed=completed)
         return Effect(*_counts(before), queue_item=done) if isinstance(done, int) else Effect(*_counts(done))
+
+    async def ask_again(self, who: Requester, project_id: int, named: Sequence[int]) -> Effect:
+        """Opens those of these completed tasks again that stopped early and would not be sure any more."""
+        values = {"min_answers": None, "confidence": None, "completed": True}
+        return await self._change(who, "stopping", project_id, [*named], values, False)
 
     async def usual_answers(self, project_id: int) -> int | None:
         """How many answers the project's first task needs; None without tasks."""
@@ -324,7 +328,7 @@ class Changes:
         roles = await records.roles_to_project(db, project_id, who)
         if roles is None or (who.presenter is not None and who.presenter != project_id):
             raise NotFoundError(NOT_FOUND)
-        rights.require(who, roles, OWNERS)
+        rights.require(who, roles, TASK.rights.update)
 
     async def volunteer(self, project_id: int, given: Values) -> str:
         """The one volunteer that a body names."""

@@ -148,6 +148,8 @@ def _task(row: FinishedTask, fields: list[AnswerField]) -> Values:
         "consensus": row["consensus"],
         "won": row["won"],
         "agreement": row["agreement"],
+        "confidence": row["confidence"],
+        "reason": row["reason"],
         "fields": by_field(fields, row),
         "total": row["total"],
         "votes": votes,

@@ -14,7 +14,8 @@ from crowdd.requester import Requester
 from crowdd.storage.database import Database
 from crowdd.storage.projects import overview
 from crowdd.storage.projects.figure_rows import ProjectOverview
-from crowdd.storage.projects.rows import ProjectAttention, ProjectPage
+from crowdd.storage.projects.owner_rows import ProjectAttention
+from crowdd.storage.projects.rows import ProjectPage
 from crowdd.storage.tasks import contributions
 from crowdd.values import Values
 

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import attrs
 
 from crowdd.domain.core.records import NOT_FOUND
-from crowdd.domain.tasks.changes import Changes
+from crowdd.domain.tasks.changes import Changes, Effect
+from crowdd.domain.tasks.outcomes.known_figures import KnownFigures
 from crowdd.errors import NotFoundError
 from crowdd.requester import Requester
 from crowdd.storage.core.keyset import Keyset, KeysetPage
 from crowdd.storage.database import Database
 from crowdd.storage.tasks import volunteers
+from crowdd.storage.tasks.review import known
 from crowdd.storage.tasks.rows import VolunteerRow
 
 PER_PAGE = 50
@@ -68,6 +72,22 @@ class Volunteers:
         await self._changes.require(self._db, who, project_id)
         found = await volunteers.listed(self._db, project_id, place, known, offset)
         return KeysetPage([Volunteer.of(row) for row in found.rows], found.previous, found.next)
+
+    async def doubted(self, who: Requester, project_id: int, place: Keyset) -> KeysetPage[Volunteer]:
+        """A page of those of whom something is known, the most doubtful first. Raises as ``listed``."""
+        await self._changes.require(self._db, who, project_id)
+        found = await known.doubted(self._db, project_id, place)
+        return KeysetPage([Volunteer.of(row) for row in found.rows], found.previous, found.next)
+
+    async def figures(self, project_id: int, found: Sequence[Volunteer]) -> list[KnownFigures]:
+        """What is known of each of these, which the requester was shown."""
+        rows = await known.known(self._db, project_id, [each.volunteer for each in found])
+        return [KnownFigures.of(row) for row in rows]
+
+    async def lift(self, who: Requester, project_id: int, word: str) -> Effect:
+        """Has the answers of a volunteer count who seemed no better than chance. Raises as ``find``."""
+        await self.find(who, project_id, word)
+        return await self._changes.lift(who, project_id, {"volunteer": word})
 
     async def numbered(self, project_id: int, place: Keyset, number: int, known: bool | None = None) -> Keyset:
         """The place of a page by its number, 1 or more, in the same order. Beyond the last page it is an empty one."""

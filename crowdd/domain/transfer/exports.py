@@ -199,8 +199,13 @@ class Exports:
     async def _csv(self, tx: Database, file: ExportFile, sink: Sink) -> None:
         fields = [field for field in file.kind.fields if field.read & file.roles or field.name in file.kind.reduced]
         keys = await self._keys(tx, file)
-        lines = exports.as_table(file.kind, fields, keys, file.roles, file.chosen, raw=file.raw, said=file.fields)
-        names = [*_names(fields, keys), *(_said(name, of) for name in file.fields for of in exports.SAID)]
+        choices = await exports.label_choices(tx, file.chosen.project_id)
+        more = exports.trusted(file.kind, choices, owns=file.chosen.owns, raw=file.raw)
+        lines = exports.as_table(
+            file.kind, fields, keys, file.roles, file.chosen, raw=file.raw, said=file.fields, more=more
+        )
+        said = [_said(name, of) for name in file.fields for of in exports.SAID]
+        names = [*_names(fields, keys), *said, *(more.names if more else ())]
         # The mark says UTF-8 to spreadsheets; programs that read "utf-8-sig" do not see it.
         sink(b"\xef\xbb\xbf" + _line([cell(name, raw=file.raw) for name in names]), 0)
         if await self._lines(tx, lines, sink, b"", b"\r\n"):

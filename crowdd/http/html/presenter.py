@@ -19,7 +19,7 @@ MARK: Final = "_presenter"
 """The query name that asks for the frame's document instead of the page."""
 
 FRAMED: Final = re.compile(
-    r"/project/[^/]+/(?:newtask|tutorial|results|task/\d+|tasks/taskpresentereditor)/?|/templates/[^/]+/?"
+    r"/project/[^/]+/(?:newtask|tutorial|results|task/\d+|review/\d+|tasks/taskpresentereditor)/?|/templates/[^/]+/?"
 )
 """The paths that have a presenter, or show one; presenters read their own ``location.pathname``."""
 

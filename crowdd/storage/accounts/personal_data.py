@@ -213,6 +213,8 @@ async def remove(db: Database, user_id: int, subject: bytes) -> list[str]:
     words = as_json({"name": found["name"], "fullname": found["fullname"], "email": found["email_addr"]})
     for statement in (
         "UPDATE project SET owners_ids = array_remove(owners_ids, %(user)s) WHERE owners_ids @> ARRAY[%(user)s::bigint] AND owner_id <> %(user)s",
+        "UPDATE project SET reviewer_ids = array_remove(reviewer_ids, %(user)s) WHERE reviewer_ids @> ARRAY[%(user)s::bigint]",
+        "UPDATE result SET decided_by = NULL WHERE decided_by = %(user)s",
         "DELETE FROM one_time_link WHERE subject = %(subject)s",
         "DELETE FROM mail WHERE lower(recipient) = lower(%(email_addr)s)",
         "DELETE FROM idempotency WHERE caller = 'u:' || %(user)s",

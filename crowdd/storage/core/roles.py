@@ -32,6 +32,7 @@ _UNLOCKED = f"((p.lock_id IS NULL OR p.lock_id = ANY (%(unlocked)s::text[]) OR {
 COMPLETE = "EXISTS (SELECT FROM task_ledger l WHERE l.project_id = t.project_id AND l.task_id = t.task_id AND (l.done OR l.retired))"
 _PROJECT = {
     Role.OWNER: f"(coalesce(p.owners_ids @> ARRAY[%(me)s::bigint], false) AND {_ALLOWED})",
+    Role.REVIEWER: f"(coalesce(p.reviewer_ids @> ARRAY[%(me)s::bigint], false) AND {_ALLOWED})",
     Role.CREATOR: f"(coalesce(p.owner_id = %(me)s::bigint, false) AND {_ALLOWED})",
     Role.LISTED: _LISTED,
     Role.REACHABLE: _REACHABLE,

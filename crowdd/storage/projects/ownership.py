@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from crowdd.storage.database import Database, fetch_row_or_none, fetch_rows
 from crowdd.storage.projects.list_rows import ProjectName
-from crowdd.storage.projects.rows import Invitation, ProjectOwner, ProjectOwners
+from crowdd.storage.projects.owner_rows import Invitation, ProjectOwner, ProjectOwners
 
 
 async def lock(db: Database, project_id: int) -> ProjectOwners | None:

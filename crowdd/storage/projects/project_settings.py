@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from crowdd.storage.database import Database, fetch_row
-from crowdd.storage.projects.rows import ProjectAttention, ProjectSettings
+from crowdd.storage.projects.owner_rows import ProjectAttention, ProjectSettings
 
 _WEBHOOK = (
     "p.webhook IS NOT NULL AND coalesce(NOT w.active, false) AS webhook_off,"

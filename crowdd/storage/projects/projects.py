@@ -20,7 +20,8 @@ from crowdd.storage.database import (
     typed,
 )
 from crowdd.storage.projects.list_rows import CategoryRow, ProjectSummary
-from crowdd.storage.projects.rows import CurrentProjectKey, ProjectKey, ProjectLock, ProjectPage
+from crowdd.storage.projects.owner_rows import CurrentProjectKey, ProjectKey, ProjectLock
+from crowdd.storage.projects.rows import ProjectPage
 from crowdd.values import Values
 
 SUMMARY = (
@@ -144,7 +145,7 @@ async def lock_of(db: Database, reference: str | int) -> ProjectLock | None:
     return await fetch_row_or_none(
         db,
         ProjectLock,
-        f"SELECT id, short_name, lock_id, passwd_hash, owners_ids FROM project WHERE {column} = %(ref)s",
+        f"SELECT id, short_name, lock_id, passwd_hash, owners_ids, reviewer_ids FROM project WHERE {column} = %(ref)s",
         {"ref": reference},
     )
 

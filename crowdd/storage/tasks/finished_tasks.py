@@ -63,7 +63,7 @@ async def page(
         f"""
         SELECT r.id, r.task_id, CASE WHEN octet_length(r.info::text) <= {_MAX_INFO_BYTES} THEN r.info END AS info,
                CASE WHEN octet_length(t.info::text) <= {_MAX_INFO_BYTES} THEN t.info END AS task_info,
-               {SAID},
+               {SAID}, r.reason,
                coalesce(v.votes, '[]') AS votes, coalesce(v.total, 0) AS total, coalesce(v.kinds, 0) AS kinds
           FROM (SELECT * FROM result r WHERE project_id = %(project)s AND last_version{_where(chosen, key, way)}
                  ORDER BY {order} LIMIT %(maximum)s) r

@@ -202,12 +202,16 @@ class Said(TypedDict):
 
 
 class FinishedTask(Said):
-    """A result with its task and the most frequent answers; ``info`` is None where it is large."""
+    """A result with its task and the most frequent answers; ``info`` is None where it is large.
+
+    ``reason``: why the task was complete; None where the first answer field is no label.
+    """
 
     id: int
     task_id: int
     info: Json
     task_info: Json
+    reason: str | None
     votes: list[FinishedVote]
     total: int
     kinds: int

@@ -16,11 +16,11 @@ WITH d AS MATERIALIZED (
 n AS (SELECT %(place_limit)s + %(offset)s + count(*) AS maximum FROM d),
 here AS MATERIALIZED (
     SELECT actor, runs_of(%(project)s, actor) AS runs FROM volunteer_word WHERE word = %(place)s AND project_id = %(project)s)"""
-_COLUMNS = (
+COLUMNS = (
     "w.word AS volunteer, r.actor, r.answers::bigint AS answers, a.id AS user_id, a.name AS user_name, EXISTS ("
     "SELECT FROM barred_volunteer b WHERE b.project_id = %(project)s AND b.subject = r.actor) AS barred"
 )
-_JOINS = (
+JOINS = (
     "LEFT JOIN volunteer_word w ON w.project_id = %(project)s AND w.actor = r.actor"
     " LEFT JOIN account a ON a.id = CASE WHEN r.actor LIKE 'u:%%' THEN substr(r.actor, 3)::bigint END"
 )
@@ -48,10 +48,10 @@ async def listed(
     rows = await fetch_rows(
         db,
         VolunteerRow,
-        f"{_UNFOLDED} SELECT {_COLUMNS} FROM (SELECT actor, runs AS answers FROM ("
+        f"{_UNFOLDED} SELECT {COLUMNS} FROM (SELECT actor, runs AS answers FROM ("
         f"SELECT * FROM ({folded}) f WHERE NOT EXISTS (SELECT FROM d WHERE d.actor = f.actor) UNION ALL"
         f" SELECT * FROM d WHERE runs > 0 AND ({chosen}) AND ({' OR '.join(beside)})) s ORDER BY {order}"
-        f" LIMIT %(place_limit)s OFFSET %(offset)s) r {_JOINS} ORDER BY r.answers {way[0]}, r.actor {way[1]}",
+        f" LIMIT %(place_limit)s OFFSET %(offset)s) r {JOINS} ORDER BY r.answers {way[0]}, r.actor {way[1]}",
         {"project": project_id, "offset": offset, **place.values()},
     )
     return place.part(rows)
@@ -84,8 +84,8 @@ async def find(db: Database, project_id: int, word: str) -> VolunteerRow | None:
     return await fetch_row_or_none(
         db,
         VolunteerRow,
-        f"SELECT {_COLUMNS} FROM (SELECT actor, runs_of(%(project)s, actor) AS answers FROM volunteer_word"
-        f" WHERE word = %(word)s AND project_id = %(project)s) r {_JOINS}",
+        f"SELECT {COLUMNS} FROM (SELECT actor, runs_of(%(project)s, actor) AS answers FROM volunteer_word"
+        f" WHERE word = %(word)s AND project_id = %(project)s) r {JOINS}",
         {"project": project_id, "word": word},
     )
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 import attrs
+import orjson
 
 from crowdd.kinds.kind import Field, Kind
 from crowdd.kinds.result import RESULT
@@ -18,7 +19,8 @@ from crowdd.kinds.task_run import TASK_RUN
 from crowdd.kinds.types import Integers, Json, Text, Timestamp
 from crowdd.storage.core import hidden_columns, projections
 from crowdd.storage.core.roles import COMPLETE
-from crowdd.storage.database import Database, Prepared, one
+from crowdd.storage.database import Database, Prepared, one, one_or_none
+from crowdd.values import Json as JsonValue
 
 SAID = ("value", "answers", "agreement", "confidence")
 """Columns of a table with what answers say at a field."""
@@ -126,6 +128,70 @@ def as_json(kind: Kind, roles: frozenset[Role], base_url: str, chosen: Chosen) -
     return Lines(kind, chosen, f"{projections.json_of(kind, roles)}::text", ",\n", base_url)
 
 
+@attrs.frozen
+class Trusted:
+    """Columns of a table that rows of a project with a label have behind the others: their names, and how they are made.
+
+    ``cells`` read the row x that ``source`` finds for the row t.
+    """
+
+    names: Sequence[str]
+    cells: Sequence[str]
+    source: str
+
+
+_DECIDED = (
+    "SELECT cardinality(r.task_run_ids) AS n_counted, r.posterior, a.name AS decided_by, r.decided_at,"
+    " (SELECT jsonb_object_agg(coalesce(v.choice #>> '{}', 'null'), v.n) FROM (SELECT q.choices[u.class] AS choice, count(*) AS n"
+    " FROM task_run u JOIN trust_model q ON q.project_id = u.project_id WHERE u.project_id = r.project_id AND u.id = ANY (r.task_run_ids)"
+    " AND u.class IS NOT NULL GROUP BY 1) v) AS votes"
+    " FROM result r LEFT JOIN account a ON a.id = r.decided_by WHERE r.project_id = t.project_id AND r.id = t.id"
+)
+_WEIGHED = (
+    "SELECT q.choices[r.class] AS class, r.counted,"
+    " answer_weight(coalesce(v.log_likelihoods, q.newcomer), r.class::int, q.k::int) AS weight"
+    " FROM task_run r JOIN trust_model q ON q.project_id = r.project_id"
+    " LEFT JOIN reliability v ON v.project_id = r.project_id AND v.actor = r.actor AND v.generation = q.generation"
+    " WHERE r.project_id = t.project_id AND r.id = t.id"
+)
+_MAX_CLASSES = 10  # that have a column each
+
+
+def trusted(kind: Kind, choices: Sequence[JsonValue], *, owns: bool, raw: bool) -> Trusted | None:
+    """What tells of results or answers how sure they are; only owners learn who decided and what answers weigh."""
+    cell, text = ("csv_raw_cell", "csv_raw") if raw else ("csv_cell", "csv_text")
+    if not choices or kind is TASK:
+        return None
+    if kind is TASK_RUN:
+        names, cells = ["class", "counted"], [f"{cell}(x.class)", "x.counted::text"]
+        return Trusted(
+            [*names, *(["weight"] if owns else [])],
+            [*cells, *(["round(x.weight::numeric, 4)::text"] if owns else [])],
+            _WEIGHED,
+        )
+    names = ["n_counted", "votes"]
+    cells = ["x.n_counted::text", f"{cell}(x.votes)"]
+    if len(choices) <= _MAX_CLASSES:
+        names += [
+            f"posterior_{choice if isinstance(choice, str) else orjson.dumps(choice).decode()}" for choice in choices
+        ]
+        cells += [f"round(x.posterior[{n}]::numeric, 6)::text" for n in range(1, len(choices) + 1)]
+    if owns:
+        names += ["decided_by", "decided_at"]
+        cells += [f"{text}(x.decided_by)", """to_char(x.decided_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US')"""]
+    return Trusted(names, cells, _DECIDED)
+
+
+async def label_choices(db: Database, project_id: int) -> list[JsonValue]:
+    """The classes of a project; [] where its first answer field is no label."""
+    row = await one_or_none(
+        db,
+        "SELECT to_jsonb(choices) AS choices FROM trust_model WHERE project_id = %(project)s",
+        {"project": project_id},
+    )
+    return list(row["choices"]) if row else []
+
+
 def as_table(
     kind: Kind,
     fields: Sequence[Field],
@@ -135,10 +201,11 @@ def as_table(
     *,
     raw: bool,
     said: Sequence[str] = (),
+    more: Trusted | None = None,
 ) -> Lines:
     """Each row as a line of a table: these attributes as these roles may see them, then these keys of ``info``.
 
-    Of results also what the answers say at these fields (``said``): SAID of each of them.
+    Of results also what the answers say at these fields (``said``): SAID of each of them. ``more``: further columns.
     """
     cells = [_cell(field, projections.column_of(kind, field, roles), raw=raw) for field in fields]
     cell = "csv_raw_cell" if raw else "csv_cell"
@@ -148,6 +215,9 @@ def as_table(
     cells += [f"{cell}(i.said->{_literal(name)}->'{of}')" for name in said for of in SAID]
     if said:
         whole = whole.replace(" AS info", " AS info, t.consensus AS said")
+    if more:
+        cells += more.cells
+        whole += f" LEFT JOIN LATERAL ({more.source}) x ON true"
     line = f"(SELECT array_to_string(ARRAY[{', '.join(cells)}]::text[], ',', '') FROM {whole})"
     return Lines(kind, chosen, line, "\r\n")
 

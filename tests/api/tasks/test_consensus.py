@@ -22,13 +22,23 @@ ANSWERS = (
     [{"species": "owl", "count": 1, "seen": []}, {"species": None, "count": 1, "seen": []}, {"species": "owl", "seen": []}],
 )  # fmt: skip
 FIRST = {
-    "species": {"value": "fox", "answers": 3, "agreement": pytest.approx(1 / 3), "confidence": pytest.approx(0.7935, abs=0.001)},
+    "species": {
+        "value": "fox",
+        "answers": 3,
+        "agreement": pytest.approx(1 / 3),
+        "confidence": pytest.approx(0.7935, abs=0.001),
+    },
     "count": {"value": 3.5, "answers": 2, "agreement": 0, "confidence": 0},
     "seen": {"value": ["day"], "answers": 3, "agreement": pytest.approx(1 / 3), "confidence": pytest.approx(2 / 3)},
     "note": {"answers": 0, "agreement": None, "confidence": None},
 }
 SECOND = {
-    "species": {"value": "owl", "answers": 3, "agreement": pytest.approx(1 / 3), "confidence": pytest.approx(0.79, abs=0.1)},
+    "species": {
+        "value": "owl",
+        "answers": 3,
+        "agreement": pytest.approx(1 / 3),
+        "confidence": pytest.approx(0.79, abs=0.1),
+    },
     "count": {"value": 1, "answers": 2, "agreement": 1, "confidence": 1},
     "seen": {"value": [], "answers": 3, "agreement": 1, "confidence": 1},
     "note": {"answers": 0, "agreement": None, "confidence": None},

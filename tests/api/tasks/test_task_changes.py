@@ -130,7 +130,12 @@ async def test_only_owners_and_administrators_change_tasks(served, busy):
     paths = [at(project, "redundancy"), at(project, "priority"), at(project, "withdraw")]
     paths += [at(project, "stopping"), at(project, "lift")]
     paths += [f"/api/task/{project['tasks'][0]}/{verb}" for verb in ("retire", "reopen")]
-    bodies = {"redundancy": {"n_answers": 5}, "priority": {"priority_0": 1}, "withdraw": {"user_id": 1}, "lift": {"user_id": 1}}
+    bodies = {
+        "redundancy": {"n_answers": 5},
+        "priority": {"priority_0": 1},
+        "withdraw": {"user_id": 1},
+        "lift": {"user_id": 1},
+    }
     for path in paths:
         body = bodies.get(path.rsplit("/", 1)[1], {})
         for query in ("", "?dry_run=1"):
@@ -173,7 +178,12 @@ async def test_tasks_stop_early_when_the_owner_wants_it(served):
     changed = (await owner.put(path, json={"info": {**info, "answers": [LABEL], "trust": None}})).json()
     assert changed["info"]["trust"] is None
     assert (await owner.post(f"{path}/stopping", json={"completed": True})).json()["reopened"] == 1
-    for wrong in ({"min_answers": 0, "confidence": 0.9}, {"min_answers": 2}, {**body, "confidence": 1}, {"completed": 1}):
+    for wrong in (
+        {"min_answers": 0, "confidence": 0.9},
+        {"min_answers": 2},
+        {**body, "confidence": 1},
+        {"completed": 1},
+    ):
         assert (await owner.post(f"{path}/stopping", json=wrong)).json()["error_code"] == "invalid_value"
 
 

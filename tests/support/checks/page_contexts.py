@@ -14,6 +14,7 @@ from crowdd.domain.analyses.catalogue import METHODS
 from crowdd.domain.core.text.markdown import Rendered, render
 from crowdd.domain.projects.publishing import effort, publishing_checks
 from crowdd.domain.tasks.outcomes.result_charts import Charts
+from crowdd.domain.tasks.review.calibration import calibration
 from crowdd.http.api import operations
 from crowdd.http.api.openapi import document
 from crowdd.http.api.reference import sections
@@ -21,6 +22,7 @@ from crowdd.http.html.qr_codes import qr_code
 from crowdd.http.pages.admin.audit import DETAILS, WORDS
 from crowdd.http.pages.api_docs import error_codes
 from crowdd.http.pages.project.presenters.result_drawing import drawings
+from crowdd.http.pages.project.review.calibration_chart import chart
 from crowdd.http.responses import JsonResponse
 from crowdd.http.routing import Route
 from crowdd.kinds.questions.declarations import declarations
@@ -711,6 +713,8 @@ def _result_cases(at: str) -> Iterator[Case]:
         "consensus": votes[0]["answer"],
         "won": True,
         "agreement": 0.7,
+        "confidence": 0.93,
+        "reason": Word("sure"),
     }
     second: Context = {
         "task_id": 11,
@@ -727,6 +731,8 @@ def _result_cases(at: str) -> Iterator[Case]:
         "consensus": None,
         "won": False,
         "agreement": 0.5,
+        "confidence": None,
+        "reason": Word("none"),
         "votes": votes[1:3],
     }
     summary: Context = {
@@ -1286,17 +1292,31 @@ def _owner_cases(at: str) -> Iterator[Case]:
         somebody | {"sort": "anonymous", "answers": 1},
     ]
     first = {"page": 1, "per_page": 50, "total": 4, "prev": False, "next": False}
-    nobody = SHORT | {"volunteers": [], "pagination": first | {"total": 0}, "next": None, "who_answered": ""}
+    unknown = dict.fromkeys(("gold_right", "gold_seen", "gold_low", "gold_high", "agreement", "accuracy", "seconds"))
+    unknown |= {"counts": True, "lifted": False, "last_active": None}
+    known: Context = {"gold_right": 18.0, "gold_seen": 20.0, "gold_low": 0.7, "gold_high": 0.97, "agreement": 0.8}
+    known |= {"accuracy": 0.85, "counts": True, "lifted": True, "seconds": 14.2}
+    known |= {"last_active": "2025-11-20T09:30:00.000000"}
+    spammer = known | {"gold_right": 2.0, "accuracy": 0.34, "counts": False, "lifted": False, "seconds": 1200.0}
+    nobody = SHORT | {
+        "volunteers": [],
+        "known": [],
+        "pagination": first | {"total": 0},
+        "next": None,
+        "who_answered": "",
+    }
     many = LISTED | {
         "volunteers": answered,
+        "known": [known, spammer, unknown, unknown],
         "who_answered": "account",
         "pagination": first | {"page": None, "total": 200, "prev": True, "next": True},
         "next": "1f0cc87fcf9f2dc",
     }
     given = {"id": 4, "task_id": 1041, "info": {"answer": "A fox"}, "finish_time": "2025-11-20T09:30:00.000000"}
     for one in answered:
-        yield page("volunteer", one["sort"], volunteer=one, task_runs=[given], next=4)
-    yield page("volunteer", "nothing left", volunteer=answered[0], task_runs=[], next=None)
+        yield page("volunteer", one["sort"], volunteer=one, known=known, task_runs=[given], next=4)
+    yield page("volunteer", "unreliable", volunteer=answered[0], known=spammer, task_runs=[given], next=4)
+    yield page("volunteer", "nothing left", volunteer=answered[0], known=unknown, task_runs=[], next=None)
     barred = {"id": 3, "at": "2025-11-20T09:30:00.000000", "by": "ilse", "reason": "noise", "user_name": None}
     everybody: list[Context] = [
         barred | {"id": 7, "sort": "account", "shown": "jonas", "user_name": "jonas"},
@@ -1362,11 +1382,13 @@ def _task_cases(at: str) -> Iterator[Case]:
     """Tasks: overview, list, one with its answers, and what leaves as files."""
     owner, public = PAGE_KEYS | {"project": OWNED}, PAGE_KEYS | {"project": PUBLIC}
     page, here = "project/tasks.html", f"{at}tasks/"
-    yield Case(page, "owner", frame(ILSE, here) | owner | {"owns": True, "open": False})
-    yield Case(page, "visitor", frame(path=here) | public | {"owns": False, "open": True})
-    yield Case(page, "kept", frame(path=here) | public | {"owns": False, "open": False})
-    yield Case(page, "none", frame(ILSE, here) | owner | UNUSED | {"owns": True, "open": True})
-    yield Case(page, "none, visitor", frame(path=here) | public | UNUSED | {"owns": False, "open": True})
+    yield Case(page, "owner", frame(ILSE, here) | owner | {"owns": True, "reviews": True, "open": False})
+    yield Case(page, "visitor", frame(path=here) | public | {"owns": False, "reviews": False, "open": True})
+    yield Case(page, "kept", frame(path=here) | public | {"owns": False, "reviews": True, "open": False})
+    yield Case(page, "none", frame(ILSE, here) | owner | UNUSED | {"owns": True, "reviews": True, "open": True})
+    yield Case(
+        page, "none, visitor", frame(path=here) | public | UNUSED | {"owns": False, "reviews": False, "open": True}
+    )
     task: Context = {
         "id": 28114, "n_answers": 10, "n_task_runs": 9, "priority_0": 0.9, "state": "ongoing", "retired": False,
         "info_text": '{"url": "g4/IMG_2114.jpg", "taken": "2026-11-01 02:41"}', "pct_status": 0.9,
@@ -1561,6 +1583,7 @@ def _change_cases(at: str, owner: Context) -> Iterator[Case]:
         item | {"id": 4, "state": "waiting", "rate": None},
     ]
     yield from _comment_cases(at, owner)
+    yield from _review_cases(at, owner)
     page, keys = "project/queue.html", frame(ILSE, f"{at}queue") | owner
     keys |= {"chosen": {"state": None}}
     yield Case(page, "some", keys | LISTED | {"items": items, "next": 4})
@@ -1572,6 +1595,104 @@ COMMENT: Context = {
     "id": 7, "task_id": 28114, "created": "2025-11-20T21:44:00.000000", "kind": Word("problem"), "text": "The picture is black.\nOr is it?",
     "settled": False, "volunteer": "3f2a9c41d07b5e8",
 }  # fmt: skip
+
+
+def _review_cases(at: str, owner: Context) -> Iterator[Case]:
+    """The review of completed tasks, reviewers, and adaptive redundancy."""
+    info = {"title": "Camera 3", "image": "/uploads/project-1/0123456789abcdef0123456789abcdef.png"}
+    choices = ["fox", "marten", None, 7]
+    chosen = {"which": "", "class_": "", "query": ""}
+    counts = {"none": 2, "full": 1001, "sure": 40, "opinions": 1, "commented": 0}
+    task = {"result_id": 9, "task_id": 28114, "class": 2, "confidence": 0.512, "agreement": 0.33, "info": info}
+    task |= {"reason": Word("full"), "answers": 3, "opinions": 1, "comments": 2}
+    unfit = {"task_id": 28115, "class": None, "reason": Word("none"), "agreement": None, "opinions": 0, "comments": 0}
+    page, keys = "project/review.html", frame(ILSE, f"{at}review") | owner | {"title": "Review", "owns": True}
+    keys |= {"choices": choices, "counts": counts, "chosen": chosen, "declared": True, "first": True, "next": 9}
+    yield Case(page, "some", keys | {"tasks": [task, task | unfit, task | {"reason": Word("expert")}]})
+    filtered = {"chosen": {"which": "full", "class_": "2", "query": "which=full&class=2"}, "first": False, "next": None}
+    yield Case(page, "nothing", keys | {"tasks": [], "next": None})
+    yield Case(page, "none match", keys | filtered | {"tasks": []})
+    yield Case(page, "no label", keys | {"tasks": [], "next": None, "declared": False, "choices": []})
+    page, keys = "project/review_task.html", frame(ILSE, f"{at}review/28114") | owner | {"title": "Review task 28114"}
+    result = {"result_id": 9, "class": 2, "reason": Word("full"), "posterior": [0.3, 0.6, 0.1, 0], "choices": choices}
+    result |= {"decided_by": None, "decided_name": None, "decided_at": None}
+    answer = {"id": 4, "class_": 1, "info": {"answer": "fox", "note": "tail"}, "counted": True, "unreliable": False}
+    answer |= {"volunteer": "1f0cc87fcf9f2dc", "weight": 1.2, "accuracy": 0.71}
+    lost = answer | {"id": 5, "class_": None, "info": None, "counted": False, "weight": None, "accuracy": None}
+    answers = [answer, lost, lost | {"id": 6, "unreliable": True, "volunteer": None}]
+    opinion = {"user_id": 5, "user_name": "jonas", "class": 1, "at": "2025-11-20T09:30:00.000000"}
+    shown = {"project": {"id": 1}, "tasks": [{"id": 28114, "info": info}], "invented": False}
+    keys |= {"task": {"id": 28114, "info": info}, "result": result, "answers": answers, "keys": ["1", "2", "3", "4"]}
+    keys |= {
+        "opinions": [],
+        "differ": False,
+        "owns": True,
+        "decides": True,
+        "mine": False,
+        "chosen": chosen,
+        "csrf": "c",
+    }
+    keys |= {"preview": shown, "source": "", "next": Word(f"{at}review/28115")}
+    yield Case(page, "doubtful", keys)
+    yield Case(
+        page, "framed", keys | {"source": "<p>?</p>", "preview": {"project": {}, "tasks": [], "invented": False}}
+    )
+    decided = {"reason": Word("expert"), "decided_name": "jonas", "decided_at": "2025-11-20T09:30:00.000000"}
+    differing = {"opinions": [opinion, opinion | {"class": None}], "differ": True, "owns": False, "decides": False}
+    yield Case(page, "decided", keys | {"result": result | decided, "next": None} | differing)
+    yield Case(page, "none", keys | {"result": result | {"reason": Word("none"), "posterior": None, "class": None}})
+    page, keys = "project/reviewers.html", frame(ILSE, f"{at}reviewers") | owner | {"title": "Reviewers"}
+    keys |= {"link": "https://crowdd.example/project/x/review", "form": FORM | {"user": None}}
+    yield Case(page, "some", keys | {"reviewers": [{"id": 5, "name": "jonas", "fullname": "Jonas"}]})
+    missing = FORM | {"user": "noor", "errors": {"user": ["No account has this user name."]}}
+    yield Case(page, "none", keys | {"reviewers": [], "form": missing})
+    yield from _adaptive_cases(at, owner)
+
+
+def _adaptive_cases(at: str, owner: Context) -> Iterator[Case]:
+    page, keys = "project/adaptive.html", frame(ILSE, f"{at}adaptive") | owner | {"title": "Adaptive redundancy"}
+    figures = {"min_answers": 2, "confidence": 0.95, "choices": ["fox", "marten"], "guarded": True, "accuracy": 0.81}
+    figures |= {"tasks": 900, "saved": 4120, "sure": 700, "full": 190, "none": 10, "expert": 12, "answers": 6200}
+    figures |= {"completed": 900, "mean_answers": 3.21, "gold_seen": 40.0}
+    steps = calibration([(0.6, False), (0.85, True), (0.96, True), (0.99, True), (0.99, False)])
+    form = FORM | {"on": True, "completed": False, "min_answers": 2, "confidence": "95", "max_answers": 11}
+    replay = {
+        "min_answers": 2,
+        "confidence": 0.95,
+        "maximum": 11,
+        "tasks": 900,
+        "given": 6200,
+        "asked": 3844,
+        "saved": 0.38,
+    }
+    replay |= {"early": 700, "short": 3, "same": 880, "compared": 900, "right": 11, "checked": 12, "chosen": True}
+    keys |= {
+        "figures": figures,
+        "form": form,
+        "replays": [],
+        "effect": None,
+        "on": True,
+        "headline": None,
+        "charts": {},
+    }
+    nobody = {"gold": calibration([]), "experts": calibration([])}
+    yield Case(page, "unchecked", keys | {"checked": nobody})
+    drawn = {"gold": chart(steps["steps"]), "experts": chart(steps["steps"])}
+    measured = {"claimed": 0.95, "share": 0.88, "tasks": 60}
+    yield Case(
+        page, "checked", keys | {"checked": {"gold": steps, "experts": steps}, "charts": drawn, "headline": measured}
+    )
+    effect = {"completed": 12, "reopened": 1234, "early": 1600, "replayed": 2000}
+    yield Case(page, "effect", keys | {"checked": nobody, "effect": effect})
+    nothing = dict.fromkeys(effect, 0)
+    yield Case(page, "no effect", keys | {"checked": nobody, "effect": nothing})
+    others = [replay, replay | {"chosen": False, "confidence": 0.98, "compared": 0, "tasks": 0, "checked": 0}]
+    yield Case(page, "replayed", keys | {"checked": nobody, "replays": others})
+    wrong = {name: ["Enter a number."] for name in ("min_answers", "confidence", "max_answers")}
+    yield Case(page, "wrong", keys | {"checked": nobody, "form": form | {"errors": wrong}})
+    empty = figures | {"saved": 0, "answers": 0, "mean_answers": None, "guarded": False}
+    yield Case(page, "empty", keys | {"checked": nobody, "figures": empty})
+    yield Case(page, "no label", keys | {"checked": None, "figures": None, "on": False})
 
 
 def _comment_cases(at: str, owner: Context) -> Iterator[Case]:

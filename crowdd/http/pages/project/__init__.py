@@ -52,6 +52,9 @@ from crowdd.http.pages.project.presenters.previews import Previews
 from crowdd.http.pages.project.presenters.questions_editor import QuestionsEditor
 from crowdd.http.pages.project.project_lists import ProjectListPages
 from crowdd.http.pages.project.publication import PublishingPages
+from crowdd.http.pages.project.review.adaptive_pages import AdaptivePages
+from crowdd.http.pages.project.review.review_pages import ReviewPages
+from crowdd.http.pages.project.review.reviewer_pages import ReviewerPages
 from crowdd.http.pages.project.settings import ProjectSettingsPages
 from crowdd.http.pages.project.sharing import SharingPages
 from crowdd.http.pages.project.statistics import ProjectStatisticsPages
@@ -94,15 +97,18 @@ def pages(services: Services, forms: Forms, cookies: Cookies, templates: Templat
         ColumnPages(services.projects, services.browsing, forms, views),
         ChangePages(services.projects, services.changes, forms, views),
         GoldPages(services.projects, services.gold, forms, views),
-        WorkPages(services.projects, services.queue, forms, views),
+        WorkPages(services.projects, services.queue, forms.csrf, views),
         ProjectListPages(services.project_lists),
         NewProjectPages(services.records, services.gallery, forms, partial(own_example, services)),
         SavingPages(services.projects, services.gallery, services.template_maker, services.sample_tasks, forms, views),
         GalleryPages(services.gallery, services.projects, frames, forms, partial(make_draft, services)),
         ProjectSettingsPages(services.projects, services.ownership, services.settings_overview, forms, views),
         VolunteerPages(services.projects, services.volunteers, services.records, services.barring, forms, views),
+        ReviewPages(services.projects, services.reviews, previews, frames, forms.csrf, views),
+        AdaptivePages(services.projects, services.adaptive, services.trust_overview, services.reviews, forms, views),
+        ReviewerPages(services.projects, services.reviewers, forms, views),
         CommentPages(services.projects, services.comments, forms, views),
-        AnalysisPages(services.projects, services.analyses, forms, views),
+        AnalysisPages(services.projects, services.analyses, forms.csrf, views),
         AnswerFieldPages(services.projects, services.answer_fields, forms, views),
         UpdatePages(services.projects, services.thumbnails, services.webhooks, services.records, forms, views),
         PicturePages(services.projects, services.project_pictures, forms, views),

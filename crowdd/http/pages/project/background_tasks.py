@@ -11,7 +11,7 @@ from crowdd.domain.core.records import NOT_FOUND
 from crowdd.domain.projects.projects import Projects
 from crowdd.errors import ConflictError, InvalidValueError, NotFoundError
 from crowdd.http import queries
-from crowdd.http.html.forms import Forms
+from crowdd.http.auth.csrf import Csrf
 from crowdd.http.html.row_lists import RowList, WithTable, page_csv
 from crowdd.http.pages.project.views import ProjectPrivate, ProjectPublic, ProjectViews, locked_out
 from crowdd.http.request import Incoming
@@ -50,8 +50,8 @@ class QueuePrivate(ProjectPrivate, WithTable):
 class WorkPages:
     """``/project/<short_name>/queue``."""
 
-    def __init__(self, projects: Projects, queue: Queue, forms: Forms, views: ProjectViews) -> None:
-        self._projects, self._queue, self._forms, self._views = projects, queue, forms, views
+    def __init__(self, projects: Projects, queue: Queue, csrf: Csrf, views: ProjectViews) -> None:
+        self._projects, self._queue, self._csrf, self._views = projects, queue, csrf, views
 
     def routes(self) -> Iterator[Route]:
         yield get(_AT, locked_out(self.page))
@@ -73,7 +73,7 @@ class WorkPages:
             items=items,
             chosen={"state": state},
             next=items[-1]["id"] if part.next else None,
-            csrf=self._forms.csrf.token(incoming),
+            csrf=self._csrf.token(incoming),
         )
         drawn = rows.drawn(place, {"state": state or ""}, part, lambda item: int(item["id"]))
         return Page("project/queue.html", public, QueuePrivate(**context.private, **drawn))

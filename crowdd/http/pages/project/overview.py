@@ -16,7 +16,7 @@ from crowdd.http.request import Incoming
 from crowdd.http.responses import Page, Redirect, Response
 from crowdd.http.routing import Route, get
 from crowdd.storage.projects.figure_rows import ProjectOverview
-from crowdd.storage.projects.rows import ProjectAttention
+from crowdd.storage.projects.owner_rows import ProjectAttention
 from crowdd.values import Values
 
 _POSTS = 2

@@ -20,7 +20,8 @@ from crowdd.kinds.project import PROJECT
 from crowdd.kinds.task_run import MAX_ANSWER_BYTES, MAX_RAISED_BYTES
 from crowdd.kinds.types import Integer
 from crowdd.languages import _
-from crowdd.storage.projects.rows import ProjectPage, ProjectSettings
+from crowdd.storage.projects.owner_rows import ProjectSettings
+from crowdd.storage.projects.rows import ProjectPage
 from crowdd.values import Values
 
 

@@ -12,7 +12,7 @@ from crowdd.domain.analyses.catalogue import EXTRA, Method
 from crowdd.domain.projects.projects import Projects
 from crowdd.errors import ConflictError, InvalidValueError, TooManyRequestsError
 from crowdd.http import queries
-from crowdd.http.html.forms import Forms
+from crowdd.http.auth.csrf import Csrf
 from crowdd.http.html.row_lists import PageLinks, RowList, outward_rows
 from crowdd.http.html.table import Table
 from crowdd.http.pages.project.views import ProjectContext, ProjectPrivate, ProjectPublic, ProjectViews, locked_out
@@ -67,8 +67,8 @@ class WithRows(ProjectPrivate):
 class AnalysisPages:
     """``/project/<short_name>/analyses``."""
 
-    def __init__(self, projects: Projects, analyses: Analyses, forms: Forms, views: ProjectViews) -> None:
-        self._projects, self._analyses, self._forms, self._views = projects, analyses, forms, views
+    def __init__(self, projects: Projects, analyses: Analyses, csrf: Csrf, views: ProjectViews) -> None:
+        self._projects, self._analyses, self._csrf, self._views = projects, analyses, csrf, views
 
     def routes(self) -> Iterator[Route]:
         yield get(_AT, locked_out(self.page))
@@ -93,7 +93,7 @@ class AnalysisPages:
             refusal=advice["refusal"],
             max_kept=MAX_KEPT,
             extra=EXTRA,
-            csrf=self._forms.csrf.token(incoming),
+            csrf=self._csrf.token(incoming),
         )
         return Page("project/analyses.html", public, context.private)
 
@@ -122,7 +122,7 @@ class AnalysisPages:
             tasks=part.rows,
             all=every,
             next=part.rows[-1]["task_id"] if part.next else None,
-            csrf=self._forms.csrf.token(incoming),
+            csrf=self._csrf.token(incoming),
         )
         drawn = _TASKS.drawn(place, {"all": "1" if every else ""}, part, lambda one: int(one["task_id"]))
         return Page("project/analysis.html", public, WithRows(**context.private, **drawn))

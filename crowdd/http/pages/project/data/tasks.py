@@ -21,7 +21,8 @@ from crowdd.http.pages.project.views import ProjectPrivate, ProjectPublic, Proje
 from crowdd.http.request import Incoming
 from crowdd.http.responses import BytesResponse, JsonResponse, Page, Redirect, Response
 from crowdd.http.routing import Route, get
-from crowdd.kinds.roles import OWNERS, Role
+from crowdd.kinds.answers import declared
+from crowdd.kinds.roles import OWNERS, REVIEWERS, Role
 from crowdd.storage.projects.rows import ProjectPage
 from crowdd.storage.tasks.rows import TaskComment, TaskContent
 from crowdd.values import Values
@@ -36,9 +37,10 @@ class TasksPublic(ProjectPublic):
 
 
 class TasksPrivate(ProjectPrivate):
-    """``open`` says whether everybody may export data."""
+    """``open`` says whether everybody may export data; ``reviews``: the requester may decide tasks."""
 
     owns: bool
+    reviews: bool
     open: bool
 
 
@@ -120,7 +122,9 @@ class TaskPages:
         """Their progress, with links to everything else about them (interface: page-tasks)."""
         row = await self._projects.page(short_name, incoming.who)
         context = await self._views.context(incoming, row)
-        private = TasksPrivate(**context.private, owns=owns(row), open=row["zip_download"])
+        fields = declared(row["info"])
+        reviews = bool(row["roles"] & REVIEWERS and fields and fields[0].type == "label")
+        private = TasksPrivate(**context.private, owns=owns(row), reviews=reviews, open=row["zip_download"])
         return Page("project/tasks.html", TasksPublic(**context.public, autoimporter_enabled=False), private)
 
     async def browse(self, incoming: Incoming, short_name: str, page: int = 1) -> Response:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from urllib.parse import quote
 
 import attrs
@@ -11,11 +11,12 @@ from crowdd.domain.core.pagination import PlacePagination
 from crowdd.domain.core.records import Records
 from crowdd.domain.projects.projects import Projects
 from crowdd.domain.tasks.barring import BarResult, Barring
-from crowdd.domain.tasks.volunteers import MAX_PASSED, PER_PAGE, Volunteers
+from crowdd.domain.tasks.outcomes.known_figures import KnownFigures
+from crowdd.domain.tasks.volunteers import MAX_PASSED, PER_PAGE, Volunteer, Volunteers
 from crowdd.errors import InvalidValueError, NotFoundError
 from crowdd.http import queries
 from crowdd.http.html.forms import MISTAKES, Form, Forms, WithForm
-from crowdd.http.html.row_lists import PAGE_SIZES, PageLinks, RowList, page_csv, selected_words
+from crowdd.http.html.row_lists import PAGE_SIZES, PageLinks, RowList, outward_rows, page_csv, selected_words
 from crowdd.http.html.table import Table
 from crowdd.http.pages.project.views import ProjectPrivate, ProjectPublic, ProjectViews, locked_out
 from crowdd.http.request import Incoming
@@ -25,15 +26,17 @@ from crowdd.kinds.project import PROJECT
 from crowdd.kinds.task_run import TASK_RUN
 from crowdd.kinds.types import Integer, clean_text
 from crowdd.languages import _, ngettext
-from crowdd.storage.core.keyset import Keyset
+from crowdd.storage.core.keyset import Keyset, KeysetPage
 from crowdd.storage.core.listing import Query, equal
 from crowdd.storage.projects.rows import ProjectPage
 from crowdd.values import Values
 
+DOUBT = "doubt"
+"""The order in which the most doubtful volunteers come first."""
 _AT = "/project/<short_name>/volunteers"
 _BAR_FIELDS = ("volunteer", "taskrun_id", "user_name", "reason")
 _COLUMNS = ("volunteer", "sort", "user_name", "external_uid", "answers", "barred")
-_LIST = RowList(("answers",), per_page=PER_PAGE, coded=True)
+_LIST = RowList(("answers", DOUBT), per_page=PER_PAGE, coded=True)
 _KNOWN = {"": None, "account": True, "other": False}
 _ANSWERS = 50  # on the page of a volunteer
 _MAX_CODE = 100  # characters
@@ -57,10 +60,12 @@ class Asked:
 class VolunteersPublic(ProjectPublic, WithForm, Message):
     """``default`` is how many answers of a network count per task unless the project says otherwise.
 
-    ``next`` is the code of the volunteer whose successor begins the next page.
+    ``next`` is the code of the volunteer whose successor begins the next page. ``known``: what is known of each of the
+    volunteers, in their order.
     """
 
     volunteers: list[Values]
+    known: list[Values]
     pagination: PlacePagination
     next: str | None
     barred: list[Values]
@@ -78,6 +83,7 @@ class VolunteersPrivate(ProjectPrivate):
 
 class VolunteerPublic(ProjectPublic):
     volunteer: Values
+    known: Values
     task_runs: list[Values]
     next: int | None
 
@@ -102,6 +108,7 @@ class VolunteerPages:
         yield post(_AT, locked_out(self.set_limit))
         yield get(f"{_AT}/<volunteer>", locked_out(self.volunteer))
         yield post(f"{_AT}/bar", locked_out(self.bar))
+        yield post(f"{_AT}/<volunteer>/lift", locked_out(self.lift))
         yield post(f"{_AT}/unbar/<int:bar_id>", locked_out(self.unbar))
 
     async def page(self, incoming: Incoming, short_name: str) -> Response:
@@ -132,6 +139,7 @@ class VolunteerPages:
         public = VolunteerPublic(
             **context.public,
             volunteer=attrs.asdict(found),
+            known=_known(await self._volunteers.figures(row["id"], [found]))[0],
             task_runs=runs,
             next=runs[-1]["id"] if len(runs) == _ANSWERS else None,
         )
@@ -143,7 +151,7 @@ class VolunteerPages:
         place = asked.place
         if asked.number:
             place = await self._volunteers.numbered(row["id"], place, asked.number, asked.known)
-        part = await self._volunteers.listed(incoming.who, row["id"], place, asked.known)
+        part = await self._part(incoming, row, place, asked.known)
         listed = [attrs.asdict(each) for each in part.rows]
         if incoming.query.get("csv") and not incoming.wants_json:
             return page_csv(f"{row['short_name']}_volunteers", _COLUMNS, listed)
@@ -152,6 +160,7 @@ class VolunteerPages:
         public = VolunteersPublic(
             **context.public,
             volunteers=listed,
+            known=_known(await self._volunteers.figures(row["id"], part.rows)),
             pagination={
                 "page": asked.number,
                 "per_page": place.size,
@@ -169,6 +178,22 @@ class VolunteerPages:
         drawn = _LIST.drawn(place, {"kind": asked.who}, part, lambda each: each.volunteer)
         private = VolunteersPrivate(**context.private, **drawn, who_answered=asked.who)
         return Page("project/volunteers.html", public, private)
+
+    async def _part(
+        self, incoming: Incoming, row: ProjectPage, place: Keyset, known: bool | None
+    ) -> KeysetPage[Volunteer]:
+        if place.order == DOUBT:
+            return await self._volunteers.doubted(incoming.who, row["id"], place)
+        return await self._volunteers.listed(incoming.who, row["id"], place, known)
+
+    async def lift(self, incoming: Incoming, short_name: str, volunteer: str) -> Response:
+        """Has the answers of a volunteer count who seemed no better than chance."""
+        row = await self._projects.owned(short_name, incoming.who)
+        done = await self._volunteers.lift(incoming.who, row["id"], volunteer)
+        words = _("Their answers count from now on.")
+        if done.queue_item is not None:
+            words = f"{words} {_('Their answers are being changed in the background.')}"
+        return Redirect(f"{_at(short_name)}/{quote(volunteer)}", words, more=attrs.asdict(done))
 
     async def set_limit(self, incoming: Incoming, short_name: str) -> Response:
         """Sets how many answers of a network count per task. An empty field means the default of the site."""
@@ -229,6 +254,11 @@ def _asked(incoming: Incoming) -> Asked:
         raise InvalidValueError(_("%(name)s must be one of %(choices)s.", name="kind", choices=choices))
     page = max(1, queries.number(query.get("page", ""), "page", 1, MAX_PASSED // place.size + 1))
     return Asked(who, place, page if place.row is None else None)
+
+
+def _known(found: Sequence[KnownFigures]) -> list[Values]:
+    """The figures as programs and templates get them."""
+    return outward_rows([attrs.asdict(each) for each in found])
 
 
 def _at(short_name: str) -> str:

@@ -39,8 +39,15 @@ class Previews:
         """The project as presenters see it, and some tasks: its own, or samples (their ``info``) if it has none."""
         query = Query(TASK, equal(TASK, project_id=row["id"]), limit=_SAMPLES)
         tasks = await self._records.list(query, who)
-        shown = [{"id": task["id"], "project_id": row["id"], "info": task["info"]} for task in tasks]
         invented = [{"id": n, "project_id": row["id"], "info": info} for n, info in enumerate(samples, 1)]
+        return self._told(row, tasks, invented)
+
+    def of_task(self, row: ProjectPage, task: Values) -> Preview:
+        """The project, and one of its tasks as the requester may see it."""
+        return self._told(row, [task], [])
+
+    def _told(self, row: ProjectPage, tasks: Iterable[Values], invented: list[Values]) -> Preview:
+        shown = [{"id": task["id"], "project_id": row["id"], "info": task["info"]} for task in tasks]
         uploads = self._file_access.address(row)
         record = presenter.record(self._records.public_view(PROJECT, row), uploads)
         if uploads is not None:

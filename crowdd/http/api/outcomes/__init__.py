@@ -1,0 +1,1 @@
+"""What answers say together: analyses of them, and decisions of reviewers."""

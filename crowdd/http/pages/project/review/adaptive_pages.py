@@ -1,0 +1,193 @@
+"""Adaptive redundancy of a project: its settings with their effect, replays with other settings, what it saved."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TypedDict
+from urllib.parse import quote
+
+import attrs
+
+from crowdd.domain.projects.projects import Projects
+from crowdd.domain.tasks.review.adaptive import AdaptiveRedundancy, StopEffect, TrustSettings
+from crowdd.domain.tasks.review.calibration import HEADLINE, MIN_HEADLINE, CalibrationStep
+from crowdd.domain.tasks.review.policy_simulator import Policy, Replay
+from crowdd.domain.tasks.review.review_queue import ReviewQueue
+from crowdd.domain.tasks.review.trust_overview import CONFIDENCES, CheckedShares, TrustOverview
+from crowdd.errors import FormError
+from crowdd.http.html.forms import MISTAKES, Form, Forms, WithForm
+from crowdd.http.pages.project.review.calibration_chart import CalibrationChart, chart
+from crowdd.http.pages.project.views import ProjectPrivate, ProjectPublic, ProjectViews, locked_out
+from crowdd.http.request import Incoming
+from crowdd.http.responses import NO_MESSAGE, Message, Page, Redirect, Response
+from crowdd.http.routing import Route, get, post
+from crowdd.languages import _, ngettext
+from crowdd.storage.projects.rows import ProjectPage
+from crowdd.storage.tasks.review.rows import TrustFigures
+from crowdd.values import Values
+
+_AT = "/project/<short_name>/adaptive"
+_FIELDS = ("min_answers", "confidence", "max_answers")
+_DEFAULTS = {"min_answers": 2, "confidence": 95, "max_answers": 11}
+
+
+class AdaptivePublic(ProjectPublic, WithForm, Message):
+    """``figures`` is None where the first answer field is no label. ``replays`` are those that were asked for.
+
+    ``effect``: what saving the form would do, None before it was asked for.
+    """
+
+    figures: TrustFigures | None
+    checked: CheckedShares | None
+    replays: list[Values]
+    effect: Values | None
+
+
+class Headline(TypedDict):
+    """What was measured of tasks whose results claim to be right in ``claimed`` of the cases or more."""
+
+    claimed: float
+    share: float
+    tasks: int
+
+
+class AdaptivePrivate(ProjectPrivate):
+    """``charts`` are those of gold tasks and of experts; ``headline`` is None with too few checked tasks."""
+
+    charts: dict[str, CalibrationChart]
+    headline: Headline | None
+    on: bool
+
+
+class AdaptivePages:
+    """``/project/<short_name>/adaptive``."""
+
+    def __init__(
+        self,
+        projects: Projects,
+        adaptive: AdaptiveRedundancy,
+        overview: TrustOverview,
+        reviews: ReviewQueue,
+        forms: Forms,
+        views: ProjectViews,
+    ) -> None:
+        self._projects, self._adaptive, self._overview = projects, adaptive, overview
+        self._reviews, self._forms, self._views = reviews, forms, views
+
+    def routes(self) -> Iterator[Route]:
+        yield get(_AT, locked_out(self.page))
+        yield post(_AT, locked_out(self.save))
+        yield post(f"{_AT}/again", locked_out(self.ask_again))
+
+    async def page(self, incoming: Incoming, short_name: str) -> Response:
+        """The settings, and what they did."""
+        row = await self._projects.owned(short_name, incoming.who)
+        figures = await self._overview.figures(row["id"])
+        form = self._forms.filled(incoming, **await self._values(row, figures))
+        return await self._page(incoming, row, figures, form)
+
+    async def _values(self, row: ProjectPage, figures: TrustFigures | None) -> Values:
+        on = figures is not None and figures["min_answers"] is not None
+        usual = await self._adaptive.usual_answers(row["id"])
+        if figures is None or not on:
+            return {"on": on, "completed": False, **_DEFAULTS, "max_answers": max(usual or 0, _DEFAULTS["max_answers"])}
+        percent = round(100 * (figures["confidence"] or 0), 1)
+        return {
+            "on": on,
+            "completed": False,
+            "min_answers": figures["min_answers"],
+            "confidence": f"{percent:g}",
+            "max_answers": usual or "",
+        }
+
+    async def save(self, incoming: Incoming, short_name: str) -> Response:
+        """Saves the settings. ``btn`` = ``Effect`` shows what that would do, ``Replay`` what they would have done."""
+        row = await self._projects.owned(short_name, incoming.who)
+        figures = await self._overview.figures(row["id"])
+        form: Form = {
+            **self._forms.refused(incoming, {}, *_FIELDS),
+            "on": incoming.flag("on", False),
+            "completed": incoming.flag("completed", False),
+        }
+        try:
+            settings = TrustSettings.parse(form)
+        except FormError as error:
+            return await self._page(incoming, row, figures, form | {"errors": error.errors}, MISTAKES)
+        if incoming.field("btn") == "Replay" and figures is not None:
+            replays = await self._replays(row, figures, settings)
+            return await self._page(incoming, row, figures, form, replays=replays)
+        if incoming.field("btn") == "Effect":
+            effect = await self._adaptive.effect(incoming.who, row["id"], settings)
+            return await self._page(incoming, row, figures, form, effect=effect)
+        done = await self._adaptive.save(incoming.who, row["id"], settings)
+        words = _("The settings are saved.")
+        if done.queue_item is not None:
+            words = f"{words} {_('The tasks are being changed in the background.')}"
+        return Redirect(f"/project/{quote(short_name)}/adaptive", words, more=attrs.asdict(done))
+
+    async def ask_again(self, incoming: Incoming, short_name: str) -> Response:
+        """Opens the tasks again that were complete because volunteers agreed, and would not be sure any more."""
+        row = await self._projects.owned(short_name, incoming.who)
+        done = await self._adaptive.ask_again(incoming.who, row["id"], await self._reviews.doubted(incoming.who, row))
+        words = ngettext("%(num)s task is open again.", "%(num)s tasks are open again.", done.reopened)
+        return Redirect(f"/project/{quote(short_name)}/review", words, more=attrs.asdict(done))
+
+    async def _replays(self, row: ProjectPage, figures: TrustFigures, chosen: TrustSettings) -> list[Values]:
+        """The chosen settings, and the same with other confidences."""
+        confidences = sorted({chosen.confidence, *CONFIDENCES})
+        policies = [Policy(chosen.min_answers, confidence, chosen.max_answers) for confidence in confidences]
+        found = await self._overview.replays(row["id"], len(figures["choices"]), policies)
+        return [
+            _told(policy, one, policy.confidence == chosen.confidence)
+            for policy, one in zip(policies, found, strict=True)
+        ]
+
+    async def _page(
+        self,
+        incoming: Incoming,
+        row: ProjectPage,
+        figures: TrustFigures | None,
+        form: Form,
+        message: Message = NO_MESSAGE,
+        *,
+        replays: list[Values] | None = None,
+        effect: StopEffect | None = None,
+    ) -> Response:
+        context = await self._views.context(incoming, row, _("Adaptive redundancy"))
+        checked = await self._overview.checked(row["id"]) if figures is not None else None
+        public = AdaptivePublic(
+            **context.public,
+            figures=figures,
+            checked=checked,
+            replays=replays or [],
+            effect=None if effect is None else attrs.asdict(effect),
+            form=form,
+            **message,
+        )
+        charts = {name: chart(one["steps"]) for name, one in _kinds(checked) if one["steps"]}
+        private = AdaptivePrivate(
+            **context.private,
+            charts=charts,
+            headline=headline(checked),
+            on=figures is not None and figures["min_answers"] is not None,
+        )
+        return Page("project/adaptive.html", public, private)
+
+
+def _kinds(checked: CheckedShares | None) -> list[tuple[str, Values]]:
+    return [] if checked is None else [("gold", dict(checked["gold"])), ("experts", dict(checked["experts"]))]
+
+
+def headline(checked: CheckedShares | None) -> Headline | None:
+    """What was measured on gold tasks of confident results; None with fewer than MIN_HEADLINE gold tasks."""
+    if checked is None or checked["gold"]["tasks"] < MIN_HEADLINE:
+        return None
+    steps: list[CalibrationStep] = [step for step in checked["gold"]["steps"] if step["minimum"] >= HEADLINE]
+    tasks = sum(step["tasks"] for step in steps)
+    return (
+        Headline(claimed=HEADLINE, share=sum(step["right"] for step in steps) / tasks, tasks=tasks) if tasks else None
+    )
+
+
+def _told(policy: Policy, one: Replay, chosen: bool) -> Values:
+    return {**attrs.asdict(policy), **attrs.asdict(one), "saved": one.saved, "chosen": chosen}

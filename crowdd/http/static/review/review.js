@@ -1,0 +1,35 @@
+// The review of a task: the frame that shows it as volunteers see it, and the keys of the page. Everything works by buttons, too.
+import { SampleFrame } from "../presenter/sample.js";
+
+const form = document.getElementById("review"), box = document.getElementById("review-task"), second = document.getElementById("review-second");
+const opener = document.getElementById("review-keys-open");
+
+if (box) {
+  const { project, tasks, source } = JSON.parse(box.dataset.preview);
+  box.replaceChildren(new SampleFrame({ address: location.pathname, label: box.dataset.label, project, tasks, source }).element);
+}
+opener.hidden = false;
+
+const KEYS = {
+  s: () => { second.checked = !second.checked; },
+  n: () => document.getElementById("review-next")?.click(),
+  "?": () => opener.click(),
+};
+addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.repeat || document.querySelector("dialog[open]")) return;
+  if (event.target instanceof Element && event.target.matches("input:not([type=checkbox]), textarea, select")) return;
+  const key = event.key.toLowerCase(), button = form.querySelector(`[data-key="${CSS.escape(key)}"]`);
+  const act = button ? () => form.requestSubmit(button) : KEYS[key];
+  if (!act) return;
+  event.preventDefault();
+  act();
+});
+
+// The pictures of the next task are loaded while this one is looked at. Its page is not: what was decided stands on it.
+const next = document.getElementById("review-next");
+const isPicture = (value) => typeof value === "string" && /^(\/|https:)\S+\.(jpe?g|png|gif|webp|avif|svg)(\?|$)/i.test(value);
+if (next) {
+  const answer = await fetch(next.href, { headers: { Accept: "application/json" } }).catch(() => null);
+  const page = answer?.ok ? await answer.json().catch(() => null) : null;
+  for (const value of Object.values(page?.task?.info ?? {}).filter(isPicture)) new Image().src = value;
+}

@@ -1,0 +1,89 @@
+-- Review: what owners and reviewers decide of completed tasks (docs/trust.md). A decision is a version of the result with reason expert,
+-- whose posterior is 1 for the class that was decided. Lock order: as in 20_submission.sql, the ledger row of the task first.
+
+-- Makes the version of a decision behind the last result r: what that taught is taken back and replaced. The caller holds the ledger
+-- row. A draft emits no event and teaches nothing.
+CREATE FUNCTION decided_version(r result, q trust_model, p_class int, p_user bigint, p_now timestamptz) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE s said := (q.choices[p_class], NULL, r.n_compared, r.agreement, 1); certain real[] := array_fill(0::real, ARRAY[q.k::int]); names text[]; users jsonb; said_by_name jsonb; res bigint;
+BEGIN
+    certain[p_class] := 1;
+    s := kept_consensus(s);
+    PERFORM unteach(r.project_id, r.task_id);
+    UPDATE result SET last_version = false WHERE project_id = r.project_id AND id = r.id;
+    INSERT INTO result (project_id, task_id, version, last_version, task_run_ids, created, info, consensus, consensus_hash, n_compared, agreement, confidence, further,
+                        class, posterior, reason, saved, decided_by, decided_at)
+    VALUES (r.project_id, r.task_id, r.version + 1, true, r.task_run_ids, p_now, r.info, s.consensus, s.consensus_hash, s.n_compared, s.agreement, s.confidence, r.further,
+            p_class, certain, 'expert', r.saved, p_user, p_now) RETURNING id INTO res;
+    PERFORM teach(r.project_id, r.task_id);
+    INSERT INTO stat_delta (project_id, hour, outcomes, consensus_hash, n_compared, agreement)
+    VALUES (r.project_id, date_trunc('hour', p_now), 1, s.consensus_hash, s.n_compared, s.agreement);
+    INSERT INTO stat_delta (project_id, hour, outcomes, field, consensus_hash, n_compared, agreement, value)
+    SELECT r.project_id, date_trunc('hour', p_now), 1, f.* FROM further_outcomes(r.further) f;
+    IF (SELECT trial FROM project_ledger WHERE project_id = r.project_id) THEN RETURN res; END IF;
+    SELECT coalesce(jsonb_agg(user_id ORDER BY id) FILTER (WHERE user_id IS NOT NULL), '[]') INTO users FROM task_run
+     WHERE project_id = r.project_id AND id = ANY (r.task_run_ids);
+    SELECT answer_names INTO names FROM project WHERE id = r.project_id;
+    said_by_name := consensus_by_name(names, s, r.further);
+    INSERT INTO event (project_id, kind, task_id, result_id, at, data)
+    VALUES (r.project_id, 'result_updated', r.task_id, res, p_now, jsonb_build_object('user_ids', users, 'label', s.consensus, 'confidence', 1, 'reason', 'expert')
+            || CASE WHEN octet_length(said_by_name::text) <= 2000 THEN jsonb_build_object('consensus', said_by_name) ELSE '{}' END);
+    RETURN res;
+END $$;
+
+-- What is wrong with a decision about a result that somebody has seen, or null: open (the task is not complete), before (an expert has
+-- decided it meanwhile), changed (there is another version) or class (there is no such one).
+CREATE FUNCTION review_refusal(r result, q trust_model, p_done boolean, p_seen bigint, p_class int) RETURNS text IMMUTABLE LANGUAGE sql AS $$
+SELECT CASE WHEN p_done IS NOT TRUE OR (r).id IS NULL OR (q).project_id IS NULL THEN 'open'
+            WHEN (r).id <> p_seen THEN CASE (r).reason WHEN 'expert' THEN 'before' ELSE 'changed' END
+            WHEN NOT p_class BETWEEN 1 AND cardinality((q).choices) THEN 'class' END $$;
+
+-- Decides a task: decided, same (it was decided like this), waiting (for a second opinion), differ (an owner has to decide), or what
+-- review_refusal says. p_seen: the last result when they looked. What somebody else has decided, only owners replace.
+CREATE FUNCTION decide_task(p_project bigint, p_task bigint, p_seen bigint, p_user bigint, p_class int, p_owns boolean, p_now timestamptz,
+                            OUT state text, OUT result bigint) LANGUAGE plpgsql AS $$
+DECLARE is_done boolean; r result; q trust_model; asked int; others int; against int;
+BEGIN
+    SELECT done INTO is_done FROM task_ledger WHERE project_id = p_project AND task_id = p_task FOR UPDATE;
+    SELECT * INTO r FROM result x WHERE x.project_id = p_project AND x.task_id = p_task AND x.last_version;
+    SELECT * INTO q FROM trust_model WHERE project_id = p_project;
+    result := r.id;
+    state := review_refusal(r, q, is_done, p_seen, p_class);
+    IF state IS NOT NULL THEN RETURN; END IF;
+    IF r.reason = 'expert' AND NOT p_owns AND r.decided_by IS DISTINCT FROM p_user AND r.class <> p_class AND r.decided_by IS NOT NULL THEN
+        INSERT INTO review_opinion (project_id, task_id, user_id, at, class) VALUES (p_project, p_task, r.decided_by, r.decided_at, r.class)
+            ON CONFLICT (project_id, task_id, user_id) DO UPDATE SET at = excluded.at, class = excluded.class, result_id = NULL;
+    END IF;
+    SELECT count(*), count(*) FILTER (WHERE user_id <> p_user), count(*) FILTER (WHERE user_id <> p_user AND class <> p_class) INTO asked, others, against
+      FROM review_opinion WHERE project_id = p_project AND task_id = p_task AND result_id IS NULL;
+    IF r.reason = 'expert' AND r.class = p_class AND asked = 0 THEN state := 'same'; RETURN; END IF;
+    IF asked > 0 THEN
+        INSERT INTO review_opinion (project_id, task_id, user_id, at, class) VALUES (p_project, p_task, p_user, p_now, p_class)
+            ON CONFLICT (project_id, task_id, user_id) DO UPDATE SET at = excluded.at, class = excluded.class, result_id = NULL;
+        IF NOT p_owns AND against > 0 THEN state := 'differ'; RETURN; END IF;
+        IF NOT p_owns AND others = 0 THEN state := 'waiting'; RETURN; END IF;
+    END IF;
+    IF r.reason IS DISTINCT FROM 'expert' OR r.class IS DISTINCT FROM p_class THEN result := decided_version(r, q, p_class, p_user, p_now); END IF;
+    UPDATE review_opinion SET result_id = decide_task.result WHERE project_id = p_project AND task_id = p_task AND result_id IS NULL;
+    state := 'decided';
+END $$;
+
+-- Asks what somebody else thinks of a task; p_class: what the one who asks thinks, or null. asked, or what review_refusal says.
+CREATE FUNCTION ask_for_opinion(p_project bigint, p_task bigint, p_seen bigint, p_user bigint, p_class int, p_now timestamptz,
+                                OUT state text, OUT result bigint) LANGUAGE plpgsql AS $$
+DECLARE is_done boolean; r result; q trust_model;
+BEGIN
+    SELECT done INTO is_done FROM task_ledger WHERE project_id = p_project AND task_id = p_task FOR UPDATE;
+    SELECT * INTO r FROM result x WHERE x.project_id = p_project AND x.task_id = p_task AND x.last_version;
+    SELECT * INTO q FROM trust_model WHERE project_id = p_project;
+    result := r.id;
+    state := review_refusal(r, q, is_done, p_seen, coalesce(p_class, 1));
+    IF state IS NOT NULL THEN RETURN; END IF;
+    INSERT INTO review_opinion (project_id, task_id, user_id, at, class) VALUES (p_project, p_task, p_user, p_now, p_class)
+        ON CONFLICT (project_id, task_id, user_id) DO UPDATE SET at = excluded.at, class = coalesce(excluded.class, review_opinion.class), result_id = NULL;
+    state := 'asked';
+END $$;
+
+-- How much an answer speaks for its class, by reliability.log_likelihoods of its volunteer: ln of the odds against the other classes.
+CREATE FUNCTION answer_weight(p_says real[], p_class int, p_k int) RETURNS float8 IMMUTABLE LANGUAGE sql AS $$
+SELECT CASE WHEN p_class IS NULL THEN NULL WHEN cardinality(p_says) = 1 THEN p_says[1]
+            ELSE p_says[(p_class - 1) * p_k + p_class] - ln((SELECT avg(exp(p_says[(p_class - 1) * p_k + j]::float8)) FROM generate_series(1, p_k) j WHERE j <> p_class)) END $$;

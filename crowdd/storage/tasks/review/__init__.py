@@ -1,0 +1,1 @@
+"""Statements about review: the queue, decisions, reviewers, and what is known of volunteers."""
