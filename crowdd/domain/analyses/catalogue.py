@@ -40,7 +40,7 @@ class Method:
         """Raises InvalidValueError where its libraries are not installed."""
         if not self.installed:
             words = _("%(method)s needs libraries that are not installed.", method=self.title)
-            raise InvalidValueError(words, hint=f"Install {EXTRA}.")
+            raise InvalidValueError(words, hint=f"Install {EXTRA}.", code="not_installed")
 
     @property
     def too_many(self) -> str:

@@ -23,6 +23,9 @@ LONG = (
 )
 ENUMERATED = {
     "account": {"passwd_hash", "locale", "avatar_file"},
+    "analysis": {"method", "answers"},
+    "alpha_delta": {"part"},
+    "alpha_sum": {"part"},
     "attempt_count": {"subject"},
     "audit": {"via", "action", "kind"},
     "security_log": {"kind", "tried"},
@@ -42,6 +45,7 @@ ENUMERATED = {
     "lease": {"actor"},
     "mail": {"template", "locale", "state"},
     "one_time_link": {"purpose", "data"},
+    "evidence": {"reason"},
     "expired_lease": {"actor"},
     "personal_export": {"file"},
     "position": {"actor", "scan"},
@@ -53,6 +57,8 @@ ENUMERATED = {
     "media_batch": {"grouping"},
     "media_file": {"state", "key"},
     "stat_delta": {"actor"},
+    "reliability": {"actor"},
+    "result": {"reason"},
     "site": {"logo", "accent_light", "accent_dark", "signup"},
     "task_run": {"actor"},
     "volunteer": {"actor"},

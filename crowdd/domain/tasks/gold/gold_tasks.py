@@ -166,7 +166,7 @@ def _require_made(state: str, task_id: int) -> None:
     """Raises the error for a state of ``make_gold``, or for a task without an answer that could be right."""
     if state == "no answer":
         words = _("Say what is right: the answers to task %(number)s do not agree.", number=task_id)
-        raise InvalidValueError(words)
+        raise InvalidValueError(words, code="no_right_answer")
     if state == "exists":
         raise ForbiddenError(_("Task %(number)s is a gold task already.", number=task_id), code="gold_exists")
     if state == "no task":

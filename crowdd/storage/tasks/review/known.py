@@ -41,12 +41,12 @@ async def doubted(db: Database, project_id: int, place: Keyset) -> KeysetPage[Vo
 
 
 async def known(db: Database, project_id: int, words: Sequence[str]) -> list[KnownVolunteer]:
-    """What is known of the volunteers with these codes, in their order."""
+    """What is known of the volunteers with these codes, in their order; a row for each, also for a code that nobody has."""
     return await fetch_rows(
         db,
         KnownVolunteer,
         "WITH wanted AS MATERIALIZED (SELECT x.nth, w.actor, x.word FROM unnest(%(words)s::text[]) WITH ORDINALITY x(word, nth)"
-        " JOIN volunteer_word w ON w.word = x.word AND w.project_id = %(project)s),"
+        " LEFT JOIN volunteer_word w ON w.word = x.word AND w.project_id = %(project)s),"
         " newest AS MATERIALIZED (SELECT actor, time_spent(created, finish_time, timeout) AS seconds, finish_time FROM"
         " (SELECT * FROM task_run WHERE project_id = %(project)s ORDER BY id DESC LIMIT %(maximum)s) r JOIN wanted USING (actor))"
         " SELECT x.word AS volunteer, v.gold_right, v.gold_seen, v.peer_right, v.peer_seen, v.accuracy::numeric::float8 AS accuracy,"
