@@ -103,7 +103,9 @@ CODES: tuple[ErrorCode, ...] = (
     ErrorCode("attribute_too_large", errors.TooLargeError, "An attribute of the body is larger than it may be."),
     ErrorCode("unknown_attribute", errors.UnknownFieldError, "The query or the body names an unknown attribute."),
     ErrorCode("invalid_value", errors.InvalidValueError, "A value has the wrong type or is out of range."),
-    ErrorCode("no_right_answer", errors.InvalidValueError, "The answers to the task do not agree: say which one is right."),
+    ErrorCode(
+        "no_right_answer", errors.InvalidValueError, "The answers to the task do not agree: say which one is right."
+    ),
     ErrorCode("not_installed", errors.InvalidValueError, "This server lacks the libraries of that method."),
     ErrorCode("text_too_costly", errors.CostlyTextError, "A text is too long or takes too long to render."),
     ErrorCode("system_file", errors.InvalidValueError, "The file belongs to an operating system. Leave it out."),
