@@ -97,7 +97,7 @@ async def test_guessing_ends_after_ten_attempts(served):
     for _ in range(10):
         assert (await sign_in(served.client(), "ada", "wrong password")).status == 200
     held = await sign_in(served.client(), "ada")
-    assert held.status == 429 and held.header("retry-after") == "900"
+    assert held.status == 429 and 600 < int(held.header("retry-after")) <= 900
     assert (await sign_in(served.client(), "bob")).json()["status"] == "success"
     await served.database.execute("UPDATE clock_shift SET ahead = '16 minutes'")
     assert (await sign_in(served.client(), "ada")).json()["status"] == "success"
