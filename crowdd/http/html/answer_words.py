@@ -32,7 +32,7 @@ def alone(info: object) -> object:
 
 
 def answer_keys(infos: Iterable[object]) -> list[str]:
-    """The keys of answers, in the order found, at most 8; none if an answer is no object or all are empty."""
+    """The keys of answers, in the order found, at most 8; none if an answer is not an object or all are empty."""
     found: dict[str, None] = {}
     for info in infos:
         if not isinstance(info, dict):
