@@ -6,7 +6,6 @@ import math
 import time
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any
 
 import attrs
 import orjson
@@ -208,7 +207,7 @@ class Contributions:
 
     async def submit(
         self, who: Requester, body: object, uid: str | None, bearer: str | None, once: Once | None = None
-    ) -> Any:
+    ) -> Values | list[Values]:
         """The stored answer, or answers for an array: all or none. A request sent again (``once``) stores nothing."""
         many = isinstance(body, list)
         bodies: list[object] = bounded(body, MAX_LEASES) if isinstance(body, list) else [body]
@@ -264,7 +263,7 @@ class Contributions:
         year = time.gmtime(self._seconds()).tm_year
         return self._secrets.address_in(project_id, year, who.network)
 
-    async def correct(self, who: Requester, task_id: int, info: object, uid: str | None, bearer: str | None) -> Any:
+    async def correct(self, who: Requester, task_id: int, info: object, uid: str | None, bearer: str | None) -> Values:
         """The volunteer's own answer to a task, once it says ``info``; ``uid`` and ``bearer`` as with newtask.
 
         Raises NotFoundError without an answer, ForbiddenError when it has been part of a result for too long.

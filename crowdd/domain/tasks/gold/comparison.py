@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 
 from crowdd.domain.tasks.outcomes.comparison import boxes, points, polygons, spans, texts
+from crowdd.domain.tasks.outcomes.comparison.compared import Answer
 from crowdd.domain.tasks.outcomes.geometry import best_pairs, box_iou, f1
 from crowdd.values import Json, Values
 
 _THRESHOLD: Final = 0.5
 _MIN_IOU: Final = 0.5
 _NEAR: Final = 0.02  # of the diagonal of what is marked
-Alike = Callable[[Any, Any, Values], float]
+Alike = Callable[[Answer, Answer, Values], float]
 
 
 def is_right(rule: Values, answers: list[Json], value: Json) -> bool:
@@ -30,11 +31,11 @@ def _agrees(rule: Values, answer: Json, value: Json) -> bool:
         return False
 
 
-def _is_near(answer: Any, value: Any, rule: Values) -> bool:
+def _is_near(answer: Answer, value: Answer, rule: Values) -> bool:
     return texts.distance(texts.plain(answer), texts.plain(value)) <= rule.get("threshold", 0) + 1e-9
 
 
-def _boxes(answer: Any, value: Any, rule: Values) -> float:
+def _boxes(answer: Answer, value: Answer, rule: Values) -> float:
     one, other = boxes.read(answer), boxes.read(value)
     if not _could_agree(len(one), len(other), rule):
         return 0
@@ -50,7 +51,7 @@ def _overlapping(one: boxes.Boxes, other: boxes.Boxes) -> dict[tuple[int, int], 
     }
 
 
-def _points(answer: Any, value: Any, rule: Values) -> float:
+def _points(answer: Answer, value: Answer, rule: Values) -> float:
     one, other = points.read(answer), points.read(value)
     if not _could_agree(len(one), len(other), rule):
         return 0
@@ -59,11 +60,11 @@ def _points(answer: Any, value: Any, rule: Values) -> float:
     return 1 - points.distance(one, other, rule.get("tolerance", _NEAR * diagonal))
 
 
-def _polygon(answer: Any, value: Any, rule: Values) -> float:
+def _polygon(answer: Answer, value: Answer, rule: Values) -> float:
     return 1 - polygons.distance(polygons.read(answer), polygons.read(value))
 
 
-def _spans(answer: Any, value: Any, rule: Values) -> float:
+def _spans(answer: Answer, value: Answer, rule: Values) -> float:
     return 1 - spans.distance(spans.read(answer), spans.read(value))
 
 

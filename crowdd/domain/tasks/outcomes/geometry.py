@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from PIL import Image, ImageChops, ImageDraw
+from crowdd.lazy import lazy
+
+if TYPE_CHECKING:
+    from PIL import Image, ImageChops, ImageDraw
+else:
+    Image, ImageChops, ImageDraw = lazy("PIL.Image"), lazy("PIL.ImageChops"), lazy("PIL.ImageDraw")
 
 RASTER: Final = 512
 """Pixels of the longer side of the raster on which areas are compared."""
@@ -142,6 +147,14 @@ def pixel_iou(one: Image.Image, other: Image.Image) -> float:
     """Intersection over union of drawn areas; 1 if both are empty."""
     either = n_pixels(ImageChops.lighter(one, other))
     return n_pixels(ImageChops.darker(one, other)) / either if either else 1.0
+
+
+def covered_by_half(drawn: Sequence[Image.Image]) -> Image.Image:
+    """The pixels that at least half of at most 255 drawn areas cover."""
+    counts = drawn[0]
+    for each in drawn[1:]:
+        counts = ImageChops.add(counts, each)
+    return counts.point([int(2 * n >= len(drawn)) for n in range(256)])
 
 
 def area_iou(one: Sequence[Point], other: Sequence[Point]) -> float:

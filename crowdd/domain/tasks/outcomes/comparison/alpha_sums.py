@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Context, Decimal
 from itertools import combinations
-from typing import Any, Final
+from typing import Final
 
 from crowdd.domain.tasks.outcomes.comparison import boxes, labels, points, polygons, spans, texts
-from crowdd.domain.tasks.outcomes.comparison.compared import MAX_PAIRED
+from crowdd.domain.tasks.outcomes.comparison.compared import MAX_PAIRED, Answer
 from crowdd.kinds.answers import AnswerField
 from crowdd.kinds.answers.fields import key
 
@@ -19,7 +19,7 @@ EXACT: Final = Context(prec=100)
 _UNIT: Final = Decimal("1e-20")
 _MAX_NUMBER: Final = 1e15
 
-_DISTANCES: Final[Mapping[str, tuple[Callable[[Any], Any], Callable[[Any, Any], float]]]] = {
+_DISTANCES: Final[Mapping[str, tuple[Callable[[Answer], Answer], Callable[[Answer, Answer], float]]]] = {
     "label": (key, lambda one, other: float(one != other)),
     "labels": (labels.read, labels.distance),
     "text": (texts.plain, texts.distance),
@@ -35,7 +35,7 @@ def is_exact(field: AnswerField) -> bool:
     return field.type == "number" or (field.type == "label" and field.choices is not None)
 
 
-def of_values(field: AnswerField, values: Sequence[Any]) -> dict[str, str] | None:
+def of_values(field: AnswerField, values: Sequence[Answer]) -> dict[str, str] | None:
     """The sums, as decimal numbers; None with fewer than two values, which agree with nothing.
 
     ``observed`` is the distance of all ordered pairs / (values - 1), ``values`` and ``tasks`` count. Of numbers also
@@ -64,7 +64,7 @@ def _numbers(values: Sequence[float]) -> dict[str, Decimal]:
     return {"observed": observed, "sum": total, "squares": squares}
 
 
-def _others(field: AnswerField, values: Sequence[Any]) -> dict[str, Decimal]:
+def _others(field: AnswerField, values: Sequence[Answer]) -> dict[str, Decimal]:
     n = len(values)
     if is_exact(field):
         numbers = {key(choice): nth for nth, choice in enumerate(field.choices or (), 1)}
@@ -77,13 +77,15 @@ def _others(field: AnswerField, values: Sequence[Any]) -> dict[str, Decimal]:
     return {"observed": Decimal(mean * n)}
 
 
-def distances_of(field: AnswerField, values: Sequence[Any]) -> list[float]:
+def distances_of(field: AnswerField, values: Sequence[Answer]) -> list[float]:
     """How far the values of each pair are apart."""
     read, distance = measure(field, values)
     return [distance(one, other) for one, other in combinations(map(read, values), 2)]
 
 
-def measure(field: AnswerField, values: Sequence[Any]) -> tuple[Callable[[Any], Any], Callable[[Any, Any], float]]:
+def measure(
+    field: AnswerField, values: Sequence[Answer]
+) -> tuple[Callable[[Answer], Answer], Callable[[Answer, Answer], float]]:
     """How values of a field are read, and how far two of them are apart; ``values`` say how large pictures are."""
     if field.type == "points":
         within = points.reach(field, map(points.read, values))

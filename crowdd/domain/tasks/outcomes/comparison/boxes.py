@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 from crowdd.domain.tasks.outcomes.comparison import marks
-from crowdd.domain.tasks.outcomes.comparison.compared import Compared, agreement, short
+from crowdd.domain.tasks.outcomes.comparison.compared import Answer, Compared, agreement, short
 from crowdd.domain.tasks.outcomes.geometry import Box, best_pairs, box_iou
 from crowdd.kinds.answers import AnswerField
+from crowdd.values import Values
 
 _MIN_IOU: Final = 0.5
 Boxes = list[tuple[Box, str]]
 
 
-def read(value: Sequence[dict[str, Any]]) -> Boxes:
+def read(value: Sequence[Values]) -> Boxes:
     """The boxes of an answer, with their labels."""
     return [(_box(one), marks.label_of(one)) for one in value]
 
 
-def _box(one: dict[str, Any]) -> Box:
+def _box(one: Values) -> Box:
     (left, right), (top, bottom) = (
         sorted((float(one[at]), float(one[at]) + float(one[size]))) for at, size in (("x", "width"), ("y", "height"))
     )
@@ -39,7 +40,7 @@ def distance(one: Boxes, other: Boxes) -> float:
     return 1 - sum(weights[pair] for pair in pairs) / n if n else 0.0
 
 
-def compare(field: AnswerField, values: Sequence[Any]) -> Compared:
+def compare(field: AnswerField, values: Sequence[Answer]) -> Compared:
     """What boxes say together. The only answer is its own consensus."""
     answers = [read(value) for value in values]
     if len(answers) < 2:

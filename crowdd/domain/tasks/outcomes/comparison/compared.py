@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from itertools import combinations
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar
 
 import attrs
 
+from crowdd.values import Values
+
+Answer: TypeAlias = Any
+"""What an answer says at a field, as JSON that fits the type of the field."""
 T = TypeVar("T")
 MAX_PAIRED: Final = 50
 """Of more values the pairs of so many are compared, those that were given first."""
@@ -23,12 +27,12 @@ class Compared:
 
     n: int
     won: bool = False
-    value: Any = None
+    value: Answer = None
     agreement: float | None = None
     confidence: float | None = None
 
     @property
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> Values:
         """As ``store_compared`` takes it."""
         value = {"value": self.value} if self.won else {}
         return {**value, "answers": self.n, "agreement": self.agreement, "confidence": self.confidence}

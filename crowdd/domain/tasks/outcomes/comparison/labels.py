@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
+from crowdd.domain.tasks.outcomes.comparison.compared import Answer
 from crowdd.kinds.answers.fields import key
 
-Labels = frozenset[tuple[type, Any]]
+Labels = frozenset[tuple[type, Answer]]
 
 
-def read(value: Iterable[Any]) -> Labels:
+def read(value: Iterable[Answer]) -> Labels:
     """The choices of an answer."""
     return frozenset(map(key, value))
 

@@ -11,6 +11,7 @@ from typing import Any, Generic, TypeVar
 import attrs
 
 from crowdd.domain.tasks.outcomes.comparison.compared import mean
+from crowdd.values import Values
 
 P = TypeVar("P", bound=tuple[float, ...])
 _NONE = "null"
@@ -34,12 +35,12 @@ class Cluster(Generic[P]):
     people: int
 
 
-def label_of(mark: dict[str, Any]) -> str:
+def label_of(mark: Values) -> str:
     """The label of a mark in an answer."""
     return json.dumps(mark["label"], ensure_ascii=False) if "label" in mark else ""
 
 
-def labelled(mark: dict[str, Any], label: str) -> dict[str, Any]:
+def labelled(mark: Values, label: str) -> Values:
     """A mark with its label."""
     return {**mark, "label": json.loads(label)} if label else mark
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 from crowdd.domain.tasks.outcomes.comparison import alpha_sums, boxes, points, polygons, spans, texts
-from crowdd.domain.tasks.outcomes.comparison.compared import Compared
+from crowdd.domain.tasks.outcomes.comparison.compared import Answer, Compared
 from crowdd.kinds.answers import AnswerField, fits
 from crowdd.values import Values
 
-COMPARED: Final[Mapping[str, Callable[[AnswerField, Sequence[Any]], Compared]]] = {
+COMPARED: Final[Mapping[str, Callable[[AnswerField, Sequence[Answer]], Compared]]] = {
     "text": texts.compare,
     "boxes": boxes.compare,
     "points": points.compare,
@@ -20,7 +20,7 @@ COMPARED: Final[Mapping[str, Callable[[AnswerField, Sequence[Any]], Compared]]] 
 """Types that are compared after the commit."""
 
 
-def compare(fields: Sequence[Values], answers: Sequence[Sequence[Sequence[Any]]], first: int | None) -> Values:
+def compare(fields: Sequence[Values], answers: Sequence[Sequence[Sequence[Answer]]], first: int | None) -> Values:
     """``said`` and ``alpha``, as ``store_comparisons`` takes them. See ``DueComparison``."""
     read = [read_field(field) for field in fields]
     values = [fitting(field, [answer[nth] for answer in answers]) for nth, field in enumerate(read)]
@@ -56,6 +56,6 @@ def read_field(found: Values) -> AnswerField:
     )
 
 
-def fitting(field: AnswerField, found: Sequence[Sequence[Any]]) -> list[Any]:
+def fitting(field: AnswerField, found: Sequence[Sequence[Answer]]) -> list[Answer]:
     """The values of a field that fit, of ``[value]`` or ``[]`` for each answer."""
     return [value[0] for value in found if value and fits(field, value[0])]

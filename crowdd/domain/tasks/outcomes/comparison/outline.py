@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from PIL import Image
+if TYPE_CHECKING:
+    from PIL import Image
 
 Pixel = tuple[int, int]
 _TOLERANCE: Final = 1.0  # pixels that the outline may be beside the edge

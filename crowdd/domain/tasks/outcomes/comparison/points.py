@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from typing import Any, Final
+from typing import Final
 
 from crowdd.domain.tasks.outcomes.comparison import marks
-from crowdd.domain.tasks.outcomes.comparison.compared import Compared, agreement, short
+from crowdd.domain.tasks.outcomes.comparison.compared import Answer, Compared, agreement, short
 from crowdd.domain.tasks.outcomes.geometry import Point, best_pairs, f1
 from crowdd.kinds.answers import AnswerField
+from crowdd.values import Values
 
 _SHARE: Final = 0.02  # of the diagonal
 Points = list[tuple[Point, str]]
 
 
-def read(value: Sequence[dict[str, Any]]) -> Points:
+def read(value: Sequence[Values]) -> Points:
     """The points of an answer, with their labels."""
     return [((float(one["x"]), float(one["y"])), marks.label_of(one)) for one in value]
 
@@ -46,7 +47,7 @@ def _alike(one: Points, other: Points, within: float) -> dict[tuple[int, int], f
     }
 
 
-def compare(field: AnswerField, values: Sequence[Any]) -> Compared:
+def compare(field: AnswerField, values: Sequence[Answer]) -> Compared:
     """What points say together. The only answer is its own consensus."""
     answers = [read(value) for value in values]
     if len(answers) < 2:

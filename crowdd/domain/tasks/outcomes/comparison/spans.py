@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from crowdd.domain.tasks.outcomes.comparison import marks
-from crowdd.domain.tasks.outcomes.comparison.compared import Compared, agreement, mean, short
+from crowdd.domain.tasks.outcomes.comparison.compared import Answer, Compared, agreement, mean, short
 from crowdd.domain.tasks.outcomes.geometry import Span, joined, span_f1, span_iou
 from crowdd.kinds.answers import AnswerField
+from crowdd.values import Values
 
 
-def read(value: Sequence[dict[str, Any]]) -> list[Span]:
+def read(value: Sequence[Values]) -> list[Span]:
     """The parts of an answer, joined."""
     return joined((float(one["start"]), float(one["end"]), marks.label_of(one)) for one in value)
 
@@ -21,7 +21,7 @@ def distance(one: Sequence[Span], other: Sequence[Span]) -> float:
     return 1 - span_f1(one, other)
 
 
-def compare(field: AnswerField, values: Sequence[Any]) -> Compared:
+def compare(field: AnswerField, values: Sequence[Answer]) -> Compared:
     """What marked parts say together."""
     answers = [read(value) for value in values]
     if not answers:

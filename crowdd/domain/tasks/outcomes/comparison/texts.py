@@ -7,11 +7,11 @@ import unicodedata
 from collections import Counter
 from collections.abc import Sequence
 from statistics import median
-from typing import Any, Final
+from typing import Final
 
 from rapidfuzz.distance import Levenshtein
 
-from crowdd.domain.tasks.outcomes.comparison.compared import MAX_PAIRED, Compared, agreement, mean
+from crowdd.domain.tasks.outcomes.comparison.compared import MAX_PAIRED, Answer, Compared, agreement, mean
 from crowdd.domain.tasks.outcomes.comparison.rover import rover
 from crowdd.kinds.answers import AnswerField
 
@@ -31,7 +31,7 @@ def distance(one: str, other: str) -> float:
     return float(Levenshtein.normalized_distance(one[:_MAX_LENGTH], other[:_MAX_LENGTH]))
 
 
-def compare(field: AnswerField, values: Sequence[Any]) -> Compared:
+def compare(field: AnswerField, values: Sequence[Answer]) -> Compared:
     """What texts say together."""
     if not values:
         return Compared(0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Final
 from urllib.parse import quote
 
 import attrs
@@ -186,12 +186,13 @@ def _body(incoming: Incoming, task_id: int) -> Values:
     return body
 
 
-def _value(text: str) -> Any:
+def _value(text: str) -> Json:
     """An answer as a form sends it: JSON, or a text."""
     try:
-        return orjson.loads(text)
+        value: Json = orjson.loads(text)
     except orjson.JSONDecodeError:
         return text
+    return value
 
 
 def _text(value: Json) -> str:
