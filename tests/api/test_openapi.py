@@ -81,7 +81,7 @@ def test_every_attribute_is_there(described, kind: Kind):
     name = kind.name.capitalize()
     attributes = {field.name for field in kind.fields}
     links = {*LINKS} if kind.parents else {"link"}
-    assert {*schemas[name]["properties"]} - {"headline", "rank"} == attributes | links | {*kind.related} | {
+    assert {*schemas[name]["properties"]} - {"headline", "rank", "gold"} == attributes | links | {*kind.related} | {
         *kind.beside
     }
     if "PUT" in kind.methods:

@@ -110,13 +110,19 @@ class Gallery:
         SERVER.html, SERVER.headers = TEMPLATES.render(case.template, case.context), self._headers
         SERVER.posted = self.posted
         address = f"{SERVER.url}{urlsplit(case.context['path']).path}"
+        while not self._arrives(address):
+            pass
+        return self.page
+
+    def _arrives(self, address: str) -> bool:
+        """Whether the page is shown: the one before may send its reader elsewhere, or load itself again."""
         try:
             self.page.goto(address)
         except Error as error:
-            if "interrupted by another navigation" not in str(error):
-                raise
-            self.page.goto(address)  # the page before sent its reader elsewhere by itself
-        return self.page
+            if "interrupted by another navigation" in str(error):
+                return False
+            raise
+        return True
 
     def swap(self, case: Case) -> Any:
         """Puts the page in the place of the one that is shown: fast, but no script of it runs."""

@@ -279,7 +279,10 @@ async def sizes(db: Database, chosen: Chosen, counted: Sequence[Kind], maximum: 
     measured = {
         TASK: "octet_length(info::text)",
         TASK_RUN: "octet_length(info::text)",
-        RESULT: "coalesce(octet_length(info::text), 0) + coalesce(octet_length(consensus::text), 0)",
+        RESULT: (
+            "coalesce(octet_length(info::text), 0) + coalesce(octet_length(consensus::text), 0)"
+            " + coalesce(octet_length(posterior::text), 0)"
+        ),
     }
     columns = [
         f"(SELECT coalesce(avg({bytes_}), 0)::float8 FROM (SELECT * FROM {kind.source}"

@@ -827,11 +827,13 @@ def _result_cases(at: str) -> Iterator[Case]:
         "filtered": {"chosen": filtered, "summary": summary | {"due": True, "kinds": None}},
         "none fits": {"chosen": filtered, "rows": [], "next": None},
         "one answer each": alone,
-        "private": {"sees": False, "rows": []},
         "nothing yet": {"rows": [], "next": None, "summary": alone["summary"] | {"tasks": 0}},
         "no tasks": {"rows": [], "next": None, **UNUSED, "summary": alone["summary"] | {"tasks": 0}},
     }.items():
         yield Case("project/results.html", name, frame(path=f"{at}results") | PAGE_KEYS | page | more)
+    unseen = {key: value for key, value in page.items() if key not in ("summary", "fields", "alpha", "charts", "next")}
+    unseen |= {"sees": False, "rows": [], "outcomes": [], "contributors": None}
+    yield Case("project/results.html", "private", frame(path=f"{at}results") | PAGE_KEYS | unseen)
     mine = {"owns": True, "project": OWNED}
     yield Case("project/results.html", "owner", frame(ILSE, f"{at}results") | PAGE_KEYS | page | mine)
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from support.figures import Compared, named_figures
 from support.figures.lively_site import Site
-from support.figures.of_projects import alike, leading
+from support.figures.of_projects import LIKELIEST, alike, comparable, leading, winner
 from support.figures.of_site import RETURNING, WEEK
 from support.figures.reading import Chart, number, read
 
@@ -41,10 +41,10 @@ _PACE = f"""
 SELECT (SELECT count(*) FROM task_run r WHERE project_id = p.id AND counted AND {_LATELY}) AS counted,
        extract(epoch FROM clock() - greatest(first_published, ({_DAY % "clock()"} - 13)::timestamp AT TIME ZONE 'UTC')) / 86400 AS days
   FROM project p WHERE id = %(id)s"""
-_COMPARED = """
-SELECT x.id, t.info, array_agg(r.info->'answer' ORDER BY r.id) AS answers
+_COMPARED = f"""
+SELECT x.id, t.info, array_agg(r.info->'answer' ORDER BY r.id) AS answers, {LIKELIEST} AS likeliest
   FROM result x JOIN task t ON t.project_id = x.project_id AND t.id = x.task_id JOIN task_run r ON r.project_id = x.project_id AND r.id = ANY (x.task_run_ids)
- WHERE x.project_id = %(id)s AND x.last_version GROUP BY x.id, t.info"""
+ WHERE x.project_id = %(id)s AND x.last_version GROUP BY x.project_id, x.id, t.info"""
 
 
 async def of_charts(site: Site) -> Compared:
@@ -188,13 +188,15 @@ async def _results(site: Site) -> Compared:
 
 async def _shares(site: Site, name: str, who: Any) -> Compared:
     """The tables of the most frequent answers and of agreement, and the bars beside their figures."""
-    found = [row["answers"] for row in await site.rows(_COMPARED, id=site.projects[name])]
+    rows = await site.rows(_COMPARED, id=site.projects[name])
+    found = [comparable(name, row["answers"]) for row in rows]
     if not found:
         return
     page = await read(site, f"/project/{name}/results", who)
-    wins = Counter(win for win, _ in map(leading, found) if win is not None)
-    tied = sum(leading(one)[0] is None for one in found)
-    counts = [*sorted(wins.values(), reverse=True), *([tied] if tied else [])]
+    wins = Counter(win for win, _ in (winner(name, row) for row in rows) if win is not None)
+    unanswered = found.count([])
+    tied = len(found) - sum(wins.values()) - unanswered
+    counts = [*sorted(wins.values(), reverse=True), *(n for n in (tied, unanswered) if n)]
     several = [alike(one) for one in found if len(one) > 1]
     bands = [
         several.count(1),

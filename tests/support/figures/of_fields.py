@@ -10,7 +10,7 @@ from typing import Any
 
 from support.figures import Compared
 from support.figures.lively_site import FIELDS, Site
-from support.figures.of_projects import alike, leading
+from support.figures.of_projects import LIKELIEST, alike, comparable, winner
 from support.figures.reading import read
 
 _RESULTS = """
@@ -81,8 +81,15 @@ async def of_fields(site: Site) -> Compared:
         shown = [(one["answers"], one["value"], one["agreement"]) for one in row["fields"][1:]]
         yield f"cats: fields of task {row['task_id']}", _rounded(shown), _rounded(by_task[row["task_id"]])
     one = await site.json(f"/project/cats/tasks/{rows[0]['task_id']}", who)
-    answers = [info["answer"] for info in rows[0]["infos"]]
-    yield "cats: first field of a task", one["fields"][0]["value"], json.loads(leading(answers)[0] or "null")
+    answers = comparable("cats", [info["answer"] for info in rows[0]["infos"]])
+    [said] = await site.rows(
+        f"SELECT {LIKELIEST} AS likeliest FROM result x WHERE task_id = %(id)s AND last_version", id=rows[0]["task_id"]
+    )
+    yield (
+        "cats: first field of a task",
+        one["fields"][0]["value"],
+        json.loads(winner("cats", {**said, "answers": answers})[0] or "null"),
+    )
     yield "cats: agreement of a task", round(one["agreement"]["agreement"], 6), round(alike(answers), 6)
     yield "cats: further fields of a task", one["fields"][1:], told["rows"][0]["fields"][1:]
 

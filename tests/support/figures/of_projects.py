@@ -23,11 +23,15 @@ SELECT n_tasks, n_completed_tasks, n_task_runs, n_volunteers, n_results,
                sum(counted) AS counted, sum(CASE WHEN retired THEN counted ELSE n_answers END) AS wanted FROM t) a,
        (SELECT count(*) AS n_task_runs, count(DISTINCT actor) AS n_volunteers FROM task_run WHERE project_id = %(id)s) b,
        (SELECT count(*) AS n_results FROM result WHERE project_id = %(id)s AND last_version AND info <> 'null') c"""
-_RESULTS = """
-SELECT x.task_id, x.id, t.info, array_agg(r.info->'answer' ORDER BY r.id) AS answers
+LIKELIEST = """
+(SELECT to_jsonb(array_agg(m.choices[nth])) FROM trust_model m, unnest(x.posterior) WITH ORDINALITY u (share, nth)
+  WHERE m.project_id = x.project_id AND share > (SELECT max(share) FROM unnest(x.posterior) v (share)) - 1e-6)"""
+"""The most probable choices of a result x."""
+_RESULTS = f"""
+SELECT x.task_id, x.id, t.info, array_agg(r.info->'answer' ORDER BY r.id) AS answers, {LIKELIEST} AS likeliest
   FROM result x JOIN task t ON t.project_id = x.project_id AND t.id = x.task_id
   JOIN task_run r ON r.project_id = x.project_id AND r.id = ANY (x.task_run_ids)
- WHERE x.project_id = %(id)s AND x.last_version GROUP BY x.task_id, x.id, t.info ORDER BY x.id DESC"""
+ WHERE x.project_id = %(id)s AND x.last_version GROUP BY x.project_id, x.task_id, x.id, t.info ORDER BY x.id DESC"""
 _LEADERS = """
 SELECT a.name, count(*) AS n FROM task_run r JOIN account a ON a.id = r.user_id
  WHERE r.project_id = %(id)s AND NOT a."restrict" GROUP BY a.id ORDER BY 2 DESC, 'u:' || a.id LIMIT 5"""
@@ -48,6 +52,21 @@ def alike(answers: list[Any]) -> float:
 
 
 READ = ("birds", "cats", "finished", "paused", "locked", "draft")
+
+
+def winner(name: str, row: Mapping[str, Any]) -> tuple[str | None, int]:
+    """The consensus of a result as JSON, None without one, and how many said so: the most frequent answer, or the most
+    probable one where the first answer field is a label.
+    """
+    if name != "cats":
+        return leading(row["answers"])
+    likeliest = row["likeliest"] or []
+    return (json.dumps(likeliest[0]), row["answers"].count(likeliest[0])) if len(likeliest) == 1 else (None, 0)
+
+
+def comparable(name: str, answers: list[Any]) -> list[Any]:
+    """The answers that fit the first answer field: "cats" asks for a label, which is no object."""
+    return [one for one in answers if name != "cats" or not isinstance(one, dict)]
 
 
 async def of_projects(site: Site, names: Iterable[str] = READ) -> Compared:
@@ -102,12 +121,15 @@ async def _about(site: Site, who: Any, name: str, rows: Mapping[str, Any]) -> Co
     part = text.split('id="people"')[1].split("</ol>")[0] if 'id="people"' in text else ""
     yield "leaders", re.findall(r'<span class="num soft">(\d+)</span>', part), [str(row["n"]) for row in leaders]
     yield "names of leaders", re.findall(r"/account/([^/\"]+)/", part), [row["name"] for row in leaders]
-    results = [row["answers"] for row in await site.rows(_RESULTS, id=site.projects[name])]
+    found = await site.rows(_RESULTS, id=site.projects[name])
+    results, winners = [comparable(name, row["answers"]) for row in found], [winner(name, row) for row in found]
     several = [alike(one) for one in results if len(one) > 1]
     average = f"{round(100 * sum(several) / len(several))} %" if several else None
     yield "average agreement", told.get("average agreement"), average
     agreed = [
-        (leading(one)[1], len(one)) for one in results[:12] if leading(one)[0] is not None and leading(one)[1] > 1
+        (said[1], len(one))
+        for said, one in zip(winners[:12], results[:12], strict=True)
+        if said[0] is not None and said[1] > 1
     ]
     yield "just agreed on", re.findall(r"(\d+) of (\d+) agree", words), [(str(n), str(m)) for n, m in agreed[:3]]
     if name not in ("paused", "locked"):
@@ -124,13 +146,13 @@ async def _results(site: Site, who: Any, name: str, _rows: Mapping[str, Any]) ->
     """What came out, together and by place and date."""
     told = await site.json(f"/project/{name}/results", who)
     rows = await site.rows(_RESULTS, id=site.projects[name])
-    found = [row["answers"] for row in rows]
+    found = [comparable(name, row["answers"]) for row in rows]
     several = [alike(one) for one in found if len(one) > 1]
-    winners = Counter(win for win, _ in map(leading, found) if win is not None)
+    winners = Counter(win for win, _ in (winner(name, row) for row in rows) if win is not None)
     summary = told["summary"]
     expected = {
         "tasks": len(found), "answers": sum(map(len, found)), "several": len(several), "unanimous": several.count(1), "kinds": len(winners),
-        "tied": sum(leading(one)[0] is None for one in found), "others": sum(winners.values()) - sum(n for _, n in winners.most_common(10)),
+        "tied": sum(winner(name, row)[0] is None and bool(answers) for row, answers in zip(rows, found, strict=True)), "others": sum(winners.values()) - sum(n for _, n in winners.most_common(10)),
         "bands": [sum(a < 0.5 for a in several), sum(0.5 <= a < 0.75 for a in several), sum(0.75 <= a < 1 for a in several), several.count(1)],
     }  # fmt: skip
     yield "results", {key: summary[key] for key in expected}, expected
@@ -152,7 +174,7 @@ async def _results(site: Site, who: Any, name: str, _rows: Mapping[str, Any]) ->
             (
                 row["task_id"],
                 len(row["answers"]),
-                round(alike(row["answers"]), 6),
+                round(alike(comparable(name, row["answers"])), 6),
                 len(row["answers"]),
             )
             for row in rows[:20]
@@ -194,7 +216,7 @@ async def _lists(site: Site, who: Any, name: str, rows: Mapping[str, Any]) -> Co
     holding = await site.one(
         "SELECT count(*) AS n FROM task WHERE project_id = %(id)s AND info::text ILIKE '%%bird%%'", **values
     )
-    found = [alike(row["answers"]) for row in await site.rows(_RESULTS, **values)]
+    found = [alike(comparable(name, row["answers"])) for row in await site.rows(_RESULTS, **values)]
     filters = {
         "": total, "state=completed": done, "state=ongoing": total - done, "min_agreement=60": sum(a >= 0.6 for a in found),
         "max_agreement=50": sum(a < 0.51 for a in found), "words=bird": holding["n"],
