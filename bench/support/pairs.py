@@ -20,6 +20,7 @@ from bench.support.figures import Times
 _ID = re.compile(rb'"id" ?: ?(\d+)')
 _LENGTH = re.compile(rb"\r\nContent-Length: (\d+)", re.IGNORECASE)
 _EMPTY = b"{}"
+_SAME = b'{"answer":"yes","seconds":7}'
 
 
 @attrs.frozen
@@ -33,8 +34,10 @@ class Identity:
 class Volunteer:
     """One connection: asks, answers, asks again; a new person when there is nothing left for this one."""
 
-    def __init__(self, port: int, project: int, people: Iterator[Identity]) -> None:
-        self._project, self._people = project, people
+    def __init__(
+        self, port: int, project: int, people: Iterator[Identity], says: Callable[[bytes], bytes], stays: int
+    ) -> None:
+        self._project, self._people, self._says, self._stays = project, people, says, stays
         self.socket = socket.create_connection(("127.0.0.1", port))
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._read, self.asking, self.sent_at = b"", True, 0.0
@@ -45,6 +48,7 @@ class Volunteer:
         head = f" HTTP/1.1\r\nHost: localhost\r\nAccept-Encoding: gzip\r\n{person.headers}"
         self._ask = f"GET /api/project/{self._project}/newtask{query}{head}\r\n".encode()
         self._answer = f"POST /api/taskrun{query}{head}Content-Type: application/json\r\nContent-Length: ".encode()
+        self._left = self._stays
 
     def ask(self) -> None:
         """Sends the request for a task."""
@@ -54,7 +58,7 @@ class Volunteer:
     def answer(self, task: bytes) -> None:
         """Sends the answer to a task."""
         self.asking = False
-        body = b'{"project_id":%d,"task_id":%b,"info":{"answer":"yes","seconds":7}}' % (self._project, task)
+        body = b'{"project_id":%d,"task_id":%b,"info":%b}' % (self._project, task, self._says(task))
         self._send(self._answer + b"%d\r\n\r\n" % len(body) + body)
 
     def _send(self, request: bytes) -> None:
@@ -77,6 +81,12 @@ class Volunteer:
         """Becomes the next person."""
         self._be(next(self._people))
 
+    def answered(self) -> None:
+        """Becomes the next person after so many answers as one gives."""
+        self._left -= 1
+        if self._left == 0:
+            self.change()
+
 
 class Rush:
     """All volunteers together."""
@@ -87,10 +97,17 @@ class Rush:
         project: int,
         people: list[Iterator[Identity]],
         meter: Callable[[], tuple[float, float]] | None = None,
+        *,
+        says: Callable[[bytes], bytes] = lambda _task: _SAME,
+        stays: int = 0,
     ) -> None:
-        """``meter`` is read at each request, which makes sense for one volunteer alone: what ran and waited for it."""
+        """``meter`` is read at each request, which makes sense for one volunteer alone: what ran and waited for it.
+
+        ``says``: the ``info`` of an answer to a task, as JSON. ``stays``: how many answers a person gives; 0: as many
+        as there are tasks.
+        """
         self._meter, self._read = meter, (0.0, 0.0)
-        self._volunteers = [Volunteer(port, project, each) for each in people]
+        self._volunteers = [Volunteer(port, project, each, says, stays) for each in people]
         self._selector = selectors.EpollSelector()
         for volunteer in self._volunteers:
             self._selector.register(volunteer.socket, selectors.EVENT_READ, volunteer)
@@ -141,4 +158,6 @@ class Rush:
         self.pairs += not volunteer.asking
         if volunteer.asking:
             volunteer.change()
+        else:
+            volunteer.answered()
         self._idle.append(volunteer)
