@@ -1,6 +1,9 @@
 """People come and go, answer late and are cut off while an owner edits: under every scheduler the ledger stays exact.
 
-python -m bench.exact [--clients 200 --tasks 10000 --kills 20] [--scheduler random]
+python -m bench.exact [--clients 200 --tasks 10000 --kills 20] [--scheduler random] [--adaptive]
+
+With ``--adaptive`` tasks stop early where volunteers agree, some tasks are gold tasks, and the owner changes both rules
+meanwhile.
 """
 
 from __future__ import annotations
@@ -32,8 +35,11 @@ from crowdd.storage import schedulers
 
 EDIT_SECONDS = 0.3  # between two edits
 AGAIN_SECONDS = 0.2  # how soon somebody who is told to wait comes back
-MAX_WANTED = 4  # answers that an edit asks for
-NEWCOMERS = MAX_WANTED + 2  # who finish what was left, in the end
+RAISE = 2  # by so many answers at most
+CHOICES = ("fox", "owl", "cat")
+RIGHT = 0.8  # share of the answers that are
+MAX_GOLD = 40
+_ANSWERS = [{"name": "animal", "at": "/answer", "type": "label", "choices": list(CHOICES)}]
 # Open tasks with who holds them and who has answered them.
 STUCK = """
 SELECT to_jsonb(l) || jsonb_build_object(
@@ -58,6 +64,7 @@ class Plan:
     leaving: float = 0.10  # share of the people who leave for good with a task in their hands
     late: float = 0.05  # share of the answers that come after the lease
     lease_seconds: float = 5.0
+    adaptive: bool = False
 
 
 @attrs.define
@@ -84,12 +91,19 @@ class Run:
         self.tasks = max(5, plan.tasks // SHARE_FOR_ALL) if sched == "depth_first_all" else plan.tasks
         self.project: Project = testbed.project(server, tasks=self.tasks, n_answers=plan.n_answers)
         self._choose()
-        self._wanted = self.tasks * (plan.clients if sched == "depth_first_all" else plan.n_answers)
+        each = 2 if plan.adaptive else plan.n_answers
+        self._wanted = self.tasks * (plan.clients if sched == "depth_first_all" else each)
         self._editing = True
 
     def _choose(self) -> None:
         info = {"sched": self.sched, "task_presenter": "<p>?</p>"}
+        if self.plan.adaptive:
+            info |= {"answers": _ANSWERS, "trust": {"min_answers": 2, "confidence": 0.95}}
         self.project.owner.api("PUT", f"project/{self.project.id}", {"info": info})
+        if self.plan.adaptive:
+            ids = self._task_ids()
+            for task in random.sample(ids, min(MAX_GOLD, len(ids) // 5)):
+                self._make_gold(task)
         lease = timedelta(seconds=self.plan.lease_seconds)
         self.sql.rows(
             "UPDATE project_ledger SET lease = %s, preload = %s WHERE project_id = %s", [lease, lease, self.project.id]
@@ -103,7 +117,7 @@ class Run:
         self._editing = False
         await asyncio.gather(*others)
         self.sql.rows("UPDATE clock_shift SET ahead = ahead + %s", [timedelta(seconds=2 * self.plan.lease_seconds)])
-        for number in range(NEWCOMERS):
+        for number in range(self.plan.n_answers + RAISE + 2):
             await self._finish(1_000_000 + number)
         self._judge()
         return self.seen
@@ -151,7 +165,8 @@ class Run:
             await asyncio.sleep(AGAIN_SECONDS * random.uniform(0.5, 1.5))
 
     async def _answer(self, client: Client, task: Any, late: bool) -> None:
-        body = {"project_id": self.project.id, "task_id": task["id"], "info": {"seen": 1}}
+        said = _truth(task["id"]) if random.random() < RIGHT else random.choice(CHOICES)
+        body = {"project_id": self.project.id, "task_id": task["id"], "info": {"seen": 1, "answer": said}}
         while True:
             answer, repeated = await self._insist(client, "POST", "/api/taskrun", body)
             if answer.status != 503:
@@ -207,17 +222,16 @@ class Run:
             await asyncio.sleep(0.05)
 
     def _edit_once(self) -> None:
-        ids = [row["id"] for row in self.sql.rows("SELECT id FROM task WHERE project_id = %s", [self.project.id])]
+        ids = self._task_ids()
         some = random.sample(ids, min(5, len(ids)))
         project, task = f"project/{self.project.id}", f"task/{some[0]}"
-        match random.choice(
-            ["raise", "lower", "priority", "import", "delete", "retire", "reopen", "withdraw", "pause"]
-        ):
+        edits = ["raise", "lower", "priority", "import", "delete", "retire", "reopen", "withdraw", "pause"]
+        match random.choice(edits + ["stopping", "gold", "end gold"] * self.plan.adaptive):
             case "raise":
                 self._say(
                     "POST",
                     f"{project}/redundancy",
-                    {"n_answers": random.randint(self.plan.n_answers, MAX_WANTED), "task_ids": some},
+                    {"n_answers": random.randint(self.plan.n_answers, self.plan.n_answers + RAISE), "task_ids": some},
                 )
                 self.lowered |= set(some)
             case "lower":
@@ -241,9 +255,27 @@ class Run:
                 run = self.sql.one("SELECT max(id) FROM task_run WHERE project_id = %s", [self.project.id])
                 if run and random.random() < 0.2:
                     self._say("POST", f"{project}/withdraw", {"taskrun_id": run})
+            case "stopping":
+                confidence = random.choice([0.7, 0.9, 0.95, 0.99, None])
+                least = None if confidence is None else random.randint(1, 3)
+                body = {"min_answers": least, "confidence": confidence, "completed": random.random() < 0.3}
+                self._say("POST", f"{project}/stopping", body)
+            case "gold":
+                self._make_gold(some[0])
+            case "end gold":
+                rows = self.sql.rows("SELECT task_id FROM gold_task WHERE project_id = %s", [self.project.id])
+                if rows:
+                    self._say("DELETE", f"{project}/gold/{random.choice(rows)['task_id']}")
             case "pause":
                 self._say("POST", f"/project/{self.project.short_name}/pause", {})
                 self.project.owner.publish(self.project.short_name)
+
+    def _task_ids(self) -> list[int]:
+        return [row["id"] for row in self.sql.rows("SELECT id FROM task WHERE project_id = %s", [self.project.id])]
+
+    def _make_gold(self, task: int) -> None:
+        body = {"task_id": task, "answer": _truth(task)}
+        self._say("POST", f"project/{self.project.id}/gold", body)
 
     def _say(self, method: str, path: str, body: Any = None) -> None:
         """The owner's request; it may find the task gone, or the server busy."""
@@ -260,7 +292,8 @@ class Run:
 
     def _judge(self) -> None:
         where = [self.project.id, [0, *self.lowered]]
-        above = "SELECT count(*) FROM task_ledger WHERE project_id = %s AND answers > n_answers AND task_id <> ALL (%s)"
+        wanted = "coalesce(max_answers, n_answers)"
+        above = f"SELECT count(*) FROM task_ledger WHERE project_id = %s AND answers > {wanted} AND task_id <> ALL (%s)"
         if more := self.sql.one(above, where):
             self._wrong(f"{more} tasks have more answers than they want")
         for row in self.sql.rows(STUCK, [self.project.id])[:5]:
@@ -277,6 +310,10 @@ class Run:
 
     def _wrong(self, sentence: str) -> None:
         self.seen.violations.append(f"{self.sched}: {sentence}")
+
+
+def _truth(task: int) -> str:
+    return CHOICES[task % len(CHOICES)]
 
 
 def _code(answer: Response) -> str:
@@ -307,17 +344,28 @@ def play(plan: Plan, names: list[str], dsn: str, place: Path) -> tuple[list[tupl
     show_default=True,
     help="How many tasks there are; a hundredth for depth_first_all.",
 )
-@click.option("--n-answers", default=Plan().n_answers, show_default=True, help="How many answers each task wants.")
+@click.option(
+    "--n-answers", type=int, default=None, help="How many answers each task wants: 2, with --adaptive at most 5."
+)
 @click.option("--kills", default=Plan().kills, show_default=True, help="How often the server is killed (-9).")
 @click.option("--scheduler", "only", multiple=True, type=click.Choice(schedulers.names()), help="Only this one.")
+@click.option("--adaptive", is_flag=True, help="Tasks stop early where volunteers agree, and some are gold tasks.")
 @click.option("--dsn", default="", help="A database to use; without it a throw-away PostgreSQL is started.")
 @click.option("--seed", default=None, type=int, help="For the same dice again.")
 def main(
-    clients: int, tasks: int, n_answers: int, kills: int, only: tuple[str, ...], dsn: str, seed: int | None
+    clients: int,
+    tasks: int,
+    n_answers: int | None,
+    kills: int,
+    only: tuple[str, ...],
+    adaptive: bool,
+    dsn: str,
+    seed: int | None,
 ) -> None:
     """Looks whether the ledger stays exact under every scheduler. Exit status 1: something is not."""
     random.seed(seed)
-    plan = Plan(clients, tasks, n_answers, kills)
+    n_answers = n_answers or (5 if adaptive else Plan().n_answers)
+    plan = Plan(clients, tasks, n_answers, kills, adaptive=adaptive)
     with testbed.folder() as place, database(dsn, place) as used:
         lines, violations = play(plan, list(only or schedulers.names()), used, place)
     load = f"load {os.getloadavg()[0]:.0f}"
