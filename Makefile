@@ -114,6 +114,7 @@ budgets: .venv/installed-embedded,test
 
 analyses: .venv/installed-embedded,test
 	@$(venv)python -m bench.budgets.analyses
+	@$(venv)python -m bench.budgets.analysis_beside
 
 trust-cost: .venv/installed-embedded,test
 	@$(venv)python -m bench.budgets.trust_cost

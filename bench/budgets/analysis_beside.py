@@ -1,0 +1,104 @@
+"""What volunteers notice while a million answers of another project are analysed by the method of Dawid and Skene.
+
+    python -m bench.budgets.analysis_beside [--tasks 100000] [--analyses 3]
+
+A server with two projects: one has so many tasks with ten answers each, and in the other volunteers work at 300 pairs
+a second. Slices with an analysis, from its request until it is stored, and calm ones follow each other. Gate: p99 of
+newtask in the former at most 1.5 times that in the latter.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+
+from support.servers.live import LiveServer
+
+from bench import hot
+from bench.support import testbed
+from bench.support.figures import Times, table
+from bench.support.filled import Filling, fill
+from bench.support.pairs import Rush
+from bench.support.testbed import Postgres, Project, Sql
+
+EACH, MAX_RATIO = 10, 1.5
+SLICE_SECONDS, WARM_SECONDS = 1.0, 5.0
+_LABEL = {"answers": [{"name": "animal", "at": "/answer", "type": "label", "choices": ["fox", "owl", "cat", "dog"]}]}
+# Three in four say what is right, which follows from the number of the task.
+_SAID = """
+UPDATE task_run SET info = jsonb_build_object('answer', (ARRAY['fox', 'owl', 'cat', 'dog'])[
+    1 + CASE WHEN hashint8(id) %% 4 = 0 THEN abs(hashint8(id + 1)) ELSE task_id END %% 4]) WHERE project_id = %s"""
+
+
+def filled(server: LiveServer, sql: Sql, tasks: int) -> Project:
+    """A project with answers to analyse."""
+    project = testbed.project(server, tasks=1, n_answers=1)
+    info = project.owner.api("GET", f"project/{project.id}")["info"]
+    project.owner.api("PUT", f"project/{project.id}", {"info": info | _LABEL})
+    fill(sql, project.id, Filling(tasks, EACH * tasks, n_answers=EACH))
+    sql.rows(_SAID, [project.id])
+    sql.rows("UPDATE task_ledger SET done = true WHERE project_id = %s", [project.id])
+    sql.rows("VACUUM ANALYZE task_run")
+    return project
+
+
+def run_analysis(project: Project, rush: Rush) -> float:
+    """Volunteers work until an analysis is stored; the seconds it took."""
+    began = time.monotonic()
+    made = project.owner.api("POST", f"project/{project.id}/analysis", {"method": "dawid_skene"})
+    while True:
+        rush.run(SLICE_SECONDS, hot.PACE)
+        row = project.owner.api("GET", f"project/{project.id}/analysis/{made['id']}")
+        if row["state"] not in ("waiting", "running"):
+            assert row["state"] == "done", row
+            return time.monotonic() - began
+
+
+def measure(
+    server: LiveServer, database: Postgres, tasks: int, analyses: int
+) -> tuple[list[tuple[str, object]], list[str]]:
+    """Lines of the table, and the gate if it is broken."""
+    sql = Sql(database.dsn)
+    project, other = filled(server, sql, tasks), testbed.project(server, tasks=1, n_answers=1)
+    fill(sql, other.id, Filling(1000, 10_000, n_answers=1000))
+    database.checkpoint()
+    rush = Rush(server.port, other.id, hot.people(server, other, sql))
+    rush.run(WARM_SECONDS, hot.PACE)
+    times = {"calm": Times(), "analysis": Times()}
+    seconds = []
+    for _ in range(analyses):
+        rush.times = times["analysis"]
+        seconds.append(run_analysis(project, rush))
+        rush.times = times["calm"]
+        rush.run(seconds[-1], hot.PACE)
+    rush.close()
+    lines: list[tuple[str, object]] = [
+        (f"{EACH * tasks:,} answers analysed in", ", ".join(f"{each:.0f} s" for each in seconds))
+    ]
+    for name, taken in times.items():
+        lines += [(f"{name}: {what}", words) for what, words in taken.lines()]
+    late, calm = (times[name].percentile("newtask", 99) for name in ("analysis", "calm"))
+    lines.append(("p99 of newtask", f"{late / calm:.2f} times"))
+    wrong = [f"newtask takes {late / calm:.2f} times as long (p99)"] if late / calm > MAX_RATIO else []
+    return lines, wrong + [f"{count} times {what!r}" for what, count in rush.refused.items()]
+
+
+def main() -> int:
+    """Runs it and prints a table; 1 when the gate is broken."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tasks", type=int, default=100_000)
+    parser.add_argument("--analyses", type=int, default=3)
+    options = parser.parse_args()
+    with (
+        testbed.folder() as place,
+        testbed.postgres(place) as database,
+        testbed.crowdd(database.dsn, place, **hot.SETTINGS) as server,
+    ):
+        lines, wrong = measure(server, database, options.tasks, options.analyses)
+    print(table("Volunteers beside an analysis", lines, wrong))
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
