@@ -24,11 +24,8 @@ from bench.support.testbed import Postgres, Project, Sql
 
 EACH, MAX_RATIO = 10, 1.5
 SLICE_SECONDS, WARM_SECONDS = 1.0, 5.0
-_LABEL = {"answers": [{"name": "animal", "at": "/answer", "type": "label", "choices": ["fox", "owl", "cat", "dog"]}]}
-# Three in four say what is right, which follows from the number of the task.
-_SAID = """
-UPDATE task_run SET info = jsonb_build_object('answer', (ARRAY['fox', 'owl', 'cat', 'dog'])[
-    1 + CASE WHEN hashint8(id) %% 4 = 0 THEN abs(hashint8(id + 1)) ELSE task_id END %% 4]) WHERE project_id = %s"""
+CHOICES = ("fox", "owl", "cat", "dog")
+_LABEL = {"answers": [{"name": "animal", "at": "/answer", "type": "label", "choices": list(CHOICES)}]}
 
 
 def filled(server: LiveServer, sql: Sql, tasks: int) -> Project:
@@ -36,10 +33,7 @@ def filled(server: LiveServer, sql: Sql, tasks: int) -> Project:
     project = testbed.project(server, tasks=1, n_answers=1)
     info = project.owner.api("GET", f"project/{project.id}")["info"]
     project.owner.api("PUT", f"project/{project.id}", {"info": info | _LABEL})
-    fill(sql, project.id, Filling(tasks, EACH * tasks, n_answers=EACH))
-    sql.rows(_SAID, [project.id])
-    sql.rows("UPDATE task_ledger SET done = true WHERE project_id = %s", [project.id])
-    sql.rows("VACUUM ANALYZE task_run")
+    fill(sql, project.id, Filling(tasks, EACH * tasks, n_answers=EACH, choices=CHOICES))
     return project
 
 

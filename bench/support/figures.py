@@ -25,6 +25,11 @@ class Times:
         """Adds the time of one request."""
         self._taken[name].append(seconds)
 
+    def extend(self, others: Times) -> None:
+        """Adds those of other requests."""
+        for name, taken in others._taken.items():
+            self._taken[name] += taken
+
     def clear(self) -> None:
         """Forgets all."""
         self._taken.clear()

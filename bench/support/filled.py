@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import attrs
 import psycopg2
@@ -19,7 +19,7 @@ _TABLES = {
     "position": "project_id, actor, scan, k1, k2",
 }
 _INFO = '{"question": "Is there a bird?", "url": "https://example.org/images/%d.jpg"}'
-_ANSWER = '{"answer": "yes", "seconds": 7}'
+_ANSWER = '{"answer": "%s", "seconds": 7}'
 
 
 @attrs.frozen
@@ -34,6 +34,12 @@ class Filling:
     n_answers: int = 30
     sched: str = "default"
     veterans: Mapping[str, int] = attrs.field(factory=dict)
+    choices: Sequence[str] = ("yes",)
+
+    def answer(self, task: int, person: int) -> str:
+        """What somebody says of a task: three in four the same, for each task another choice."""
+        wrong = (7 * task + 13 * person) % 4 == 0
+        return self.choices[(task + person * wrong) % len(self.choices)]
 
     @property
     def each(self) -> int:
@@ -107,9 +113,10 @@ def _content(project: int, first: int, filling: Filling, mode: str) -> Iterator[
     yield (
         "task_run",
         (
-            f"{project}\t{first + o}\t{actor}\t{marks[actor]}\t{_TIME}\t{_TIME}\ttrue\t{_ANSWER}\n"
+            f"{project}\t{first + o}\t{actor}\t{marks[actor]}\t{_TIME}\t{_TIME}\ttrue"
+            f"\t{_ANSWER % filling.answer(o, k)}\n"
             for o in numbers
-            for actor, runs in people
+            for k, (actor, runs) in enumerate(people)
             if o <= runs
         ),
     )
