@@ -1,0 +1,143 @@
+"""The figures of a crowd, what is promised of them, and the tables."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import attrs
+import numpy as np
+
+from bench.trust.crowds import Attack, Shape
+from bench.trust.fixed import NUMBERS, Curve
+from bench.trust.play import Outcome
+
+SAVED, CROWDS_THAT_SAVE = 0.35, 14  # share of answers, in so many of the eighteen crowds with gold tasks
+CALIBRATION_ERROR = 0.03
+NOISE = 0.05  # of the share of captured tasks, of about 160 in each crowd
+
+
+@attrs.frozen
+class Saving:
+    """Means over the seeds. ``answers`` with those to gold tasks and those of unreliable volunteers, also listed apart.
+
+    ``needed``: the fixed number of answers with which the best of three methods is as accurate; infinite: more than 15.
+    """
+
+    crowd: str
+    gold_tasks: bool
+    answers: float
+    gold: float
+    refused: float
+    accuracy: float
+    calibration_error: float
+    needed: float
+
+    @property
+    def saved(self) -> float:
+        """The share of answers that is saved; at least, if more than were tried would be needed."""
+        return 1 - self.answers / min(self.needed, NUMBERS[-1])
+
+
+def saving(shape: Shape, outcomes: Sequence[Outcome], curve: Curve) -> Saving:
+    """Of some crowds of a shape."""
+    mean = lambda values: float(np.mean(values))  # noqa: E731
+    accuracy = mean([each.right.mean() for each in outcomes])
+    tasks = shape.tasks
+    return Saving(
+        crowd=shape.name,
+        gold_tasks=shape.gold > 0,
+        answers=mean([each.answers for each in outcomes]),
+        gold=mean([each.gold / tasks for each in outcomes]),
+        refused=mean([each.refused / tasks for each in outcomes]),
+        accuracy=accuracy,
+        calibration_error=mean([each.calibration_error for each in outcomes]),
+        needed=curve.needed(accuracy),
+    )
+
+
+def line(found: Saving) -> str:
+    """For the table."""
+    more = ">" if math.isinf(found.needed) else ""
+    return (
+        f"{found.crowd:<18} {'gold' if found.gold_tasks else '-':<5} {found.answers:5.2f} ({found.gold:.2f} gold, {found.refused:.2f} refused)"
+        f"  accuracy {found.accuracy:.3f}  fixed {more}{min(found.needed, NUMBERS[-1]):4.1f}  saved {more}{found.saved:4.0%}"
+        f"  calibration error {found.calibration_error:.3f}"
+    )
+
+
+def broken(found: Sequence[Saving]) -> list[str]:
+    """What the crowds violate. The number that must save is in proportion where not all eighteen were chosen."""
+    violations = [
+        f"{each.crowd}: the calibration error is {each.calibration_error:.3f}, at most {CALIBRATION_ERROR} is promised"
+        for each in found
+        if each.calibration_error > CALIBRATION_ERROR
+    ]
+    with_gold = [each for each in found if each.gold_tasks]
+    good = sum(each.saved >= SAVED for each in with_gold)
+    wanted = math.floor(len(with_gold) * CROWDS_THAT_SAVE / 18)
+    if good < wanted:
+        violations.append(f"{good} of {len(with_gold)} crowds save {SAVED:.0%} with gold tasks, {wanted} are promised")
+    return violations
+
+
+@attrs.frozen
+class Assault:
+    """An attack on a mixed crowd with two classes, and the share of targeted tasks that may be captured."""
+
+    name: str
+    attack: Attack
+    bound: float
+    gold: bool = True
+
+
+ASSAULTS = (
+    Assault("30 % lie everywhere", Attack(0.3, everywhere=True, gold=1.0), 0.02),
+    Assault("30 % lie everywhere, no gold", Attack(0.3, everywhere=True), 0.36, gold=False),
+    Assault("30 % sybils lie everywhere", Attack(0.3, everywhere=True, sybils=True, gold=1.0), 0.03),
+    Assault("30 % sybils lie on targets", Attack(0.3, sybils=True), 0.16),
+    Assault("30 % sybils of one network", Attack(0.3, sybils=True, network=True), 0.07),
+    Assault("10 % know gold, lie on targets", Attack(0.1), 0.03),
+    Assault("30 % know gold, lie on targets", Attack(0.3), 0.48),
+    Assault("30 % sleepers", Attack(0.3, sleepers=True), 0.02),
+)
+"""The bounds are those of the simulation in which the rule was chosen."""
+
+
+@attrs.frozen
+class Capture:
+    """What an attack has come to: means over the seeds."""
+
+    name: str
+    captured: float
+    bound: float
+    accuracy: float
+    answers: float
+
+    @property
+    def line(self) -> str:
+        """For the table."""
+        return (
+            f"{self.name:<32} captured {self.captured:.2f} (bound {self.bound:.2f})  accuracy {self.accuracy:.3f}"
+            f"  answers {self.answers:.2f}"
+        )
+
+
+def capture(assault: Assault, outcomes: Sequence[Outcome]) -> Capture:
+    """Of some crowds under one attack."""
+    return Capture(
+        assault.name,
+        float(np.mean([each.captured for each in outcomes])),
+        assault.bound,
+        float(np.mean([each.right.mean() for each in outcomes])),
+        float(np.mean([each.answers for each in outcomes])),
+    )
+
+
+def captured_too_much(found: Sequence[Capture]) -> list[str]:
+    """The attacks that succeed more often than they may."""
+    return [
+        f"{each.name}: {each.captured:.2f} of the targeted tasks are captured, the bound is {each.bound:.2f}"
+        for each in found
+        if each.captured > each.bound + NOISE
+    ]
