@@ -57,6 +57,7 @@ class Shape:
     gold: int = 60
     confusing: float = 0.0
     attack: Attack | None = None
+    order: str = "depth_first"
 
     @property
     def name(self) -> str:
@@ -103,17 +104,19 @@ class Person:
 
 
 class Crowd:
-    """Tasks from 0 on, the gold ones behind the others, and the people who answer them. Everything follows from the seed."""
+    """Tasks from 0 on, the gold ones behind the others, and the people who answer them. All by one seed."""
 
     def __init__(self, shape: Shape, seed: int) -> None:
         self.shape, self.chance = shape, np.random.default_rng(seed)
-        k, n, chance = shape.classes, shape.tasks + shape.gold, self.chance
-        frequencies = _frequencies(shape)
-        ordinary = chance.choice(k, shape.tasks, p=frequencies)
-        gold = chance.permutation(np.arange(shape.gold) % k)  # owners choose as many of each class
+        k, chance = shape.classes, self.chance
+        ordinary = chance.choice(k, shape.tasks, p=_frequencies(shape))
+        aside = np.random.default_rng([seed, 1])  # a crowd is the same with gold tasks and without
+        gold = aside.permutation(np.arange(shape.gold) % k)  # owners choose as many of each class
+        wrong = np.concatenate([chance.integers(1, k, shape.tasks), aside.integers(1, k, shape.gold)])
+        none = np.zeros(shape.gold, dtype=bool)
         self.truth: Integers = np.concatenate([ordinary, gold])
-        self.lure: Integers = (self.truth + chance.integers(1, k, n)) % k
-        self.confusing = (chance.random(n) < shape.confusing) & (np.arange(n) < shape.tasks)
+        self.lure: Integers = (self.truth + wrong) % k
+        self.confusing = np.concatenate([chance.random(shape.tasks) < shape.confusing, none])
         shares = MIXES[shape.mix]
         sorts = chance.choice(list(shares), shape.volunteers, p=list(shares.values()))
         self._tables = [_table(str(sort), k, chance).cumsum(axis=1) for sort in sorts]
@@ -121,7 +124,7 @@ class Crowd:
         self._activity = (activity / activity.sum()).cumsum()
         attack = shape.attack
         share = 0.0 if attack is None else 1.0 if attack.everywhere else TARGETS
-        self.targeted = (chance.random(n) < share) & (np.arange(n) < shape.tasks)
+        self.targeted = np.concatenate([chance.random(shape.tasks) < share, none])
         self._lives = [0] * COLLUDERS
         self._given: dict[Person, int] = {}
 

@@ -48,8 +48,8 @@ def saving(shape: Shape, outcomes: Sequence[Outcome], curve: Curve) -> Saving:
         crowd=shape.name,
         gold_tasks=shape.gold > 0,
         answers=mean([each.answers for each in outcomes]),
-        gold=mean([each.gold / tasks for each in outcomes]),
-        refused=mean([each.refused / tasks for each in outcomes]),
+        gold=mean([each.totals.gold / tasks for each in outcomes]),
+        refused=mean([each.totals.refused / tasks for each in outcomes]),
         accuracy=accuracy,
         calibration_error=mean([each.calibration_error for each in outcomes]),
         needed=curve.needed(accuracy),
@@ -59,9 +59,11 @@ def saving(shape: Shape, outcomes: Sequence[Outcome], curve: Curve) -> Saving:
 def line(found: Saving) -> str:
     """For the table."""
     more = ">" if math.isinf(found.needed) else ""
+    fixed = f"{more}{min(found.needed, NUMBERS[-1]):.1f}"
+    parts = f"({found.gold:.2f} gold, {found.refused:.2f} refused)"
     return (
-        f"{found.crowd:<18} {'gold' if found.gold_tasks else '-':<5} {found.answers:5.2f} ({found.gold:.2f} gold, {found.refused:.2f} refused)"
-        f"  accuracy {found.accuracy:.3f}  fixed {more}{min(found.needed, NUMBERS[-1]):4.1f}  saved {more}{found.saved:4.0%}"
+        f"{found.crowd:<16} {'gold' if found.gold_tasks else '-':<4} answers {found.answers:5.2f} {parts}"
+        f"  accuracy {found.accuracy:.3f}  fixed {fixed:>5}  saved {more}{found.saved:.0%}"
         f"  calibration error {found.calibration_error:.3f}"
     )
 

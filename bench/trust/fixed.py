@@ -23,7 +23,7 @@ _METHODS = {
 
 
 def accuracies(crowd: Crowd, given: Sequence[Given]) -> dict[str, float]:
-    """How often each method finds what is right in these answers, which name every task. Where classes are equal it draws."""
+    """How often each method finds what is right in these answers, which name every task. Equal classes are drawn."""
     people: dict[Person, int] = {}
     rows = np.array([(task, people.setdefault(who, len(people)), said) for task, who, said in given], dtype=np.int32)
     answers = Answers(rows[:, 0], rows[:, 1], rows[:, 2], crowd.shape.tasks, len(people), crowd.shape.classes)
