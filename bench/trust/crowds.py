@@ -57,7 +57,6 @@ class Shape:
     gold: int = 60
     confusing: float = 0.0
     attack: Attack | None = None
-    order: str = "depth_first"
 
     @property
     def name(self) -> str:

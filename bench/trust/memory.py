@@ -1,7 +1,7 @@
 """The same project without a server: the rule, the scheduler depth_first and the mixing of gold tasks in memory.
 
-It takes a tenth of the time, which is for trying other rules. ``equality`` shows that the server decides alike. Left out:
-by default one answer of each network counts.
+It takes a tenth of the time, which is for trying other rules. ``equality`` shows that the server decides alike.
+It leaves out that by default one answer of each network counts.
 """
 
 from __future__ import annotations

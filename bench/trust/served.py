@@ -74,7 +74,6 @@ def made(server: LiveServer, owner: Account, name: str, crowd: Crowd) -> Project
         "task_presenter": "<p>?</p>",
         "answers": [{"name": "class", "at": "/answer", "type": "label", "choices": choices}],
         "trust": {"min_answers": MIN_ANSWERS, "confidence": CONFIDENCE},
-        "sched": crowd.shape.order,
     }
     body = {"name": name, "short_name": name, "description": "Which class?", "info": info}
     project = owner.api("POST", "project", body)["id"]
