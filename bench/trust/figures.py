@@ -14,7 +14,7 @@ from bench.trust.play import Outcome
 
 SAVED, CROWDS_THAT_SAVE = 0.35, 14  # share of answers, in so many of the eighteen crowds with gold tasks
 CALIBRATION_ERROR = 0.03
-NOISE = 0.05  # of the share of captured tasks, of about 160 in each crowd
+NOISE = 0.03  # of the share of captured tasks; two standard errors of the mean where these are more
 
 
 @attrs.frozen
@@ -94,16 +94,17 @@ class Assault:
 
 
 ASSAULTS = (
-    Assault("30 % lie everywhere", Attack(0.3, everywhere=True, gold=1.0), 0.02),
-    Assault("30 % lie everywhere, no gold", Attack(0.3, everywhere=True), 0.36, gold=False),
-    Assault("30 % sybils lie everywhere", Attack(0.3, everywhere=True, sybils=True, gold=1.0), 0.03),
-    Assault("30 % sybils lie on targets", Attack(0.3, sybils=True), 0.16),
-    Assault("30 % sybils of one network", Attack(0.3, sybils=True, network=True), 0.07),
-    Assault("10 % know gold, lie on targets", Attack(0.1), 0.03),
-    Assault("30 % know gold, lie on targets", Attack(0.3), 0.48),
+    Assault("30 % lie everywhere", Attack(0.3, everywhere=True, gold=1.0), 0.03),
+    Assault("30 % lie everywhere, no gold", Attack(0.3, everywhere=True), 0.41, gold=False),
+    Assault("30 % sybils lie everywhere", Attack(0.3, everywhere=True, sybils=True, gold=1.0), 0.04),
+    Assault("30 % sybils lie on targets", Attack(0.3, sybils=True), 0.21),
+    Assault("30 % sybils of one network", Attack(0.3, sybils=True, network=True), 0.11),
+    Assault("10 % know gold, lie on targets", Attack(0.1), 0.06),
+    Assault("30 % know gold, lie on targets", Attack(0.3), 0.57),
     Assault("30 % sleepers", Attack(0.3, sleepers=True), 0.02),
 )
-"""The bounds are those of the simulation in which the rule was chosen."""
+"""The bounds are means over eight crowds of the simulation in which the rule was chosen; newcomers got more gold tasks
+there (docs/decisions/0185)."""
 
 
 @attrs.frozen
@@ -112,6 +113,7 @@ class Capture:
 
     name: str
     captured: float
+    noise: float
     bound: float
     accuracy: float
     answers: float
@@ -120,16 +122,18 @@ class Capture:
     def line(self) -> str:
         """For the table."""
         return (
-            f"{self.name:<32} captured {self.captured:.2f} (bound {self.bound:.2f})  accuracy {self.accuracy:.3f}"
-            f"  answers {self.answers:.2f}"
+            f"{self.name:<32} captured {self.captured:.2f} ± {self.noise:.2f} (bound {self.bound:.2f})"
+            f"  accuracy {self.accuracy:.3f}  answers {self.answers:.2f}"
         )
 
 
 def capture(assault: Assault, outcomes: Sequence[Outcome]) -> Capture:
     """Of some crowds under one attack."""
+    shares = [each.captured for each in outcomes]
     return Capture(
         assault.name,
-        float(np.mean([each.captured for each in outcomes])),
+        float(np.mean(shares)),
+        max(NOISE, 2 * float(np.std(shares)) / len(shares) ** 0.5),
         assault.bound,
         float(np.mean([each.right.mean() for each in outcomes])),
         float(np.mean([each.answers for each in outcomes])),
@@ -141,5 +145,5 @@ def captured_too_much(found: Sequence[Capture]) -> list[str]:
     return [
         f"{each.name}: {each.captured:.2f} of the targeted tasks are captured, the bound is {each.bound:.2f}"
         for each in found
-        if each.captured > each.bound + NOISE
+        if each.captured > each.bound + each.noise
     ]
