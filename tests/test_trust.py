@@ -47,11 +47,12 @@ def test_how_many_answers_an_accuracy_needs():
 
 
 def test_broken_promises_are_found():
-    good = Saving("mixed-4-even", True, 4.0, 0.3, 0.1, 0.97, 0.01, 8.0)
+    good = Saving("mixed-4-even", True, 4.0, 0.3, 0.1, 0.97, 0.97, 0.01, 8.0, 7.0)
     assert good.saved == 0.5 and figures.broken([good] * 18) == []
     few = attrs.evolve(good, needed=6.0)
     assert figures.broken([good] * 14 + [few] * 4) == []
     assert "13 of 18" in figures.broken([good] * 13 + [few] * 5)[0]
+    assert figures.broken([attrs.evolve(few, crowd="mixed-4-confusing", calibration_error=0.2)]) == []
     assert "calibration" in figures.broken([attrs.evolve(good, calibration_error=0.031)])[0]
     captured = [Capture("liars", share, 0.05, 0.03, 0.9, 4.0) for share in (0.03, 0.07, 0.2)]
     assert figures.captured_too_much(captured) == [

@@ -61,7 +61,7 @@ class Shape:
     @property
     def name(self) -> str:
         """For tables and the option --crowds."""
-        return f"{self.mix}-{self.classes}-{self.skew}"
+        return f"{self.mix}-{self.classes}-{'confusing' if self.confusing else self.skew}"
 
 
 def _frequencies(shape: Shape) -> NDArray[np.float64]:
@@ -162,3 +162,5 @@ class Crowd:
 
 SHAPES = tuple(Shape(mix, k, skew) for k in (2, 4, 10) for mix in MIXES for skew in SKEWS)
 """The eighteen crowds."""
+CONFUSED = tuple(Shape(mix, k, confusing=0.15) for k in (2, 4, 10) for mix in MIXES)
+"""Crowds about which nothing is promised: no rule knows that everybody errs in the same way."""

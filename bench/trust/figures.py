@@ -9,7 +9,7 @@ import attrs
 import numpy as np
 
 from bench.trust.crowds import Attack, Shape
-from bench.trust.fixed import NUMBERS, Curve
+from bench.trust.fixed import NUMBERS, Curve, accuracies
 from bench.trust.play import Outcome
 
 SAVED, CROWDS_THAT_SAVE = 0.35, 14  # share of answers, in so many of the eighteen crowds with gold tasks
@@ -21,7 +21,9 @@ NOISE = 0.03  # of the share of captured tasks; two standard errors of the mean 
 class Saving:
     """Means over the seeds. ``answers`` with those to gold tasks and those of unreliable volunteers, also listed apart.
 
-    ``needed``: the fixed number of answers with which the best of three methods is as accurate; infinite: more than 15.
+    ``accuracy`` is that of the labels as they were decided, ``afterwards`` that of the better of one coin and
+    Dawid-Skene on the same answers, if it is greater. ``needed``: the fixed number of answers with which the best of
+    three methods is as accurate as that, ``needed_at_once``: as the labels themselves. Infinite: more than 15.
     """
 
     crowd: str
@@ -30,19 +32,27 @@ class Saving:
     gold: float
     refused: float
     accuracy: float
+    afterwards: float
     calibration_error: float
     needed: float
+    needed_at_once: float
 
     @property
     def saved(self) -> float:
         """The share of answers that is saved; at least, if more than were tried would be needed."""
         return 1 - self.answers / min(self.needed, NUMBERS[-1])
 
+    @property
+    def saved_at_once(self) -> float:
+        """The same without an analysis afterwards, although fixed numbers have one."""
+        return 1 - self.answers / min(self.needed_at_once, NUMBERS[-1])
+
 
 def saving(shape: Shape, outcomes: Sequence[Outcome], curve: Curve) -> Saving:
     """Of some crowds of a shape."""
     mean = lambda values: float(np.mean(values))  # noqa: E731
     accuracy = mean([each.right.mean() for each in outcomes])
+    afterwards = max(accuracy, *(mean(each) for each in zip(*map(_analysed, outcomes), strict=True)))
     tasks = shape.tasks
     return Saving(
         crowd=shape.name,
@@ -51,9 +61,18 @@ def saving(shape: Shape, outcomes: Sequence[Outcome], curve: Curve) -> Saving:
         gold=mean([each.totals.gold / tasks for each in outcomes]),
         refused=mean([each.totals.refused / tasks for each in outcomes]),
         accuracy=accuracy,
+        afterwards=afterwards,
         calibration_error=mean([each.calibration_error for each in outcomes]),
-        needed=curve.needed(accuracy),
+        needed=curve.needed(afterwards),
+        needed_at_once=curve.needed(accuracy),
     )
+
+
+def _analysed(outcome: Outcome) -> tuple[float, float]:
+    """The accuracy of one coin and of Dawid-Skene on all answers of a crowd but those to gold tasks."""
+    ordinary = [each for each in outcome.log if each is not None and each.task < outcome.crowd.shape.tasks]
+    found = accuracies(outcome.crowd, [(each.task, each.who, each.said) for each in ordinary])
+    return found["one coin"], found["Dawid-Skene"]
 
 
 def line(found: Saving) -> str:
@@ -63,19 +82,21 @@ def line(found: Saving) -> str:
     parts = f"({found.gold:.2f} gold, {found.refused:.2f} refused)"
     return (
         f"{found.crowd:<16} {'gold' if found.gold_tasks else '-':<4} answers {found.answers:5.2f} {parts}"
-        f"  accuracy {found.accuracy:.3f}  fixed {fixed:>5}  saved {more}{found.saved:.0%}"
+        f"  accuracy {found.accuracy:.3f}, {found.afterwards:.3f}  fixed {fixed:>5}"
+        f"  saved {more}{found.saved:.0%} ({found.saved_at_once:.0%} at once)"
         f"  calibration error {found.calibration_error:.3f}"
     )
 
 
 def broken(found: Sequence[Saving]) -> list[str]:
     """What the crowds violate. The number that must save is in proportion where not all eighteen were chosen."""
+    promised = [each for each in found if not each.crowd.endswith("confusing")]
     violations = [
         f"{each.crowd}: the calibration error is {each.calibration_error:.3f}, at most {CALIBRATION_ERROR} is promised"
-        for each in found
+        for each in promised
         if each.calibration_error > CALIBRATION_ERROR
     ]
-    with_gold = [each for each in found if each.gold_tasks]
+    with_gold = [each for each in promised if each.gold_tasks]
     good = sum(each.saved >= SAVED for each in with_gold)
     wanted = math.floor(len(with_gold) * CROWDS_THAT_SAVE / 18)
     if good < wanted:
