@@ -5,8 +5,8 @@
 Eighteen crowds: good, mixed and poor volunteers; 2, 4 and 10 classes, even or one in 80 % of the tasks. 900 tasks, 120
 volunteers, of whom a few give most of the answers, 60 gold tasks or none; at least 2 answers, until 95 % sure, at most
 11. They are compared with the least fixed number of answers with which the best of majority, one coin and Dawid-Skene
-is as accurate, on crowds of the same seeds without a server: as accurate as the labels that were decided, or as one coin
-or Dawid-Skene on the same answers, if that is more. ``at once`` is without that.
+is as accurate, on crowds of the same seeds without a server: as accurate as the labels that were decided, or as one
+coin or Dawid-Skene on the same answers, if that is more. ``at once`` is without that.
 
 Volunteers come one after the other; about thirty hold a task at any time, and requests are made one at a time in each
 project. Several projects are answered side by side. A server folds what completed tasks have taught every two seconds.
