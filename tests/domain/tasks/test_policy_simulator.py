@@ -7,6 +7,7 @@ from collections import Counter
 
 import pytest
 
+from bench.support.crowd_kit import anaesthesia
 from crowdd.domain.tasks.outcomes.intervals import below, share_interval
 from crowdd.domain.tasks.review.calibration import calibration
 from crowdd.domain.tasks.review.policy_simulator import PastTask, Policy, replay
@@ -76,6 +77,26 @@ def test_tolokas_example_and_strangers_of_one_network():
     odds = [p[0] / p[1] for p in (one, two, shared)]
     assert odds[1] == pytest.approx(odds[0] ** 2) and odds[2] == pytest.approx(odds[0] ** 1.5)
     assert model.posterior([Given(n, 0) for n in range(50)])[0] == pytest.approx(1)
+
+
+# What Dawid and Skene (1979) find for each patient, from all readings (test_analysis_methods compares their tables).
+FITNESS = "142222132243121111222222112111131224233111212"
+
+
+def test_the_rule_decides_as_dawid_and_skene_did():
+    """Their 45 patients, one reading of each of the five observers; the rule sees each patient once, in their order."""
+    readings: dict[int, dict[int, int]] = {}
+    for patient, observer, label in anaesthesia():
+        readings.setdefault(patient, {}).setdefault(observer, label)
+    model, found = Weighing(4), {}
+    for patient, said in readings.items():
+        given = [Given(observer, label) for observer, label in said.items()]
+        posterior = model.posterior(given)
+        model.learn(given, posterior)
+        model.fold()
+        found[patient] = posterior
+    other = {n + 1: max(p) for n, p in found.items() if p.index(max(p)) + 1 != int(FITNESS[n])}
+    assert other == {2: pytest.approx(0.87, abs=0.01), 38: pytest.approx(0.53, abs=0.01)}
 
 
 def test_volunteers_who_agree_by_chance_teach_nothing():

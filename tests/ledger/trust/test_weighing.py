@@ -11,6 +11,8 @@ import random
 import pytest
 from psycopg2.extras import Json
 
+from crowdd.domain.tasks.review.weighing import Given, Weighing
+
 
 def say(ledger, project, actor, value, **options):
     """Takes a task and answers it; the task."""
@@ -156,6 +158,39 @@ def chance_answers(chance, k, rows):
     people = chance.sample([*rows, *(f"c:new{n}" for n in range(5)), "u:new", "x:new"], chance.randint(1, 9))
     network = lambda who: f"10.0.{chance.randint(0, 1)}.{chance.randint(0, 9)}" if who.startswith("c:") else None  # noqa: E731
     return [[who, chance.choice([*range(k), None]), network(who)] for who in people]
+
+
+def test_replays_weigh_as_the_database_does(ledger):
+    """Answer by answer and fold by fold (docs/decisions/0193). Half of the people are strangers of one network."""
+    ledger.check = False
+    chance = random.Random(193)
+    people = [f"{kind}:{n}" for kind in "uc" for n in range(1, 5)]
+    for k in (2, 4, 12):
+        project = ledger.project(tasks=32, n=3, counted_per_network=0)
+        ledger.declare(project, *range(k))
+        replay, learned = Weighing(k), []
+        for nth, task in enumerate(ledger.tasks(project), 1):
+            truth, given = chance.randrange(k), []
+            for actor in chance.sample(people, 3):
+                said = truth if chance.random() < 0.8 else chance.randrange(k)
+                network = f"10.0.0.{people.index(actor)}" if actor.startswith("c:") else ""
+                ledger.hold(project, actor, task, network)
+                ledger.answer(project, actor, task, {"answer": said}, network)
+                given.append(Given(people.index(actor), said, network and "10.0.0"))
+            (found,) = ledger.results(task)
+            learned.append((given, replay.posterior(given)))
+            assert found["posterior"] == pytest.approx(learned[-1][1], abs=1e-6)
+            if nth % 8 == 0:
+                ledger.run("UPDATE trust_model SET published_upto = ''")  # also those who were not active
+                ledger.fold_evidence()
+                for taken, posterior in learned:
+                    replay.learn(taken, posterior)
+                replay.fold()
+                learned.clear()
+        known = ledger.rows("SELECT actor, accuracy, peer_seen FROM reliability WHERE project_id = %(p)s", p=project)
+        assert max(row["peer_seen"] for row in known) >= 10
+        for row in known:
+            assert row["accuracy"] == pytest.approx(replay.accuracy(people.index(row["actor"])), abs=1e-6)
 
 
 def test_the_example_of_dynamic_overlap_comes_out(ledger):

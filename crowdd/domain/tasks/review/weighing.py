@@ -50,12 +50,11 @@ class Evidence:
         return gold if self.gold_seen >= _KNOWN_GOLD else peers if self.peer_seen >= _KNOWN_PEERS else new
 
     def halve(self) -> None:
-        """Forgets half of it once there is much."""
-        if self.gold_seen + self.peer_seen < _MEMORY:
-            return
-        self.gold_right, self.gold_seen = self.gold_right / 2, self.gold_seen / 2
-        self.peer_right, self.peer_seen = self.peer_right / 2, self.peer_seen / 2
-        self.own = [[count / 2 for count in row] for row in self.own]
+        """Forgets half of it while there is much."""
+        while self.gold_seen + self.peer_seen >= _MEMORY:
+            self.gold_right, self.gold_seen = self.gold_right / 2, self.gold_seen / 2
+            self.peer_right, self.peer_seen = self.peer_right / 2, self.peer_seen / 2
+            self.own = [[count / 2 for count in row] for row in self.own]
 
 
 class Weighing:
@@ -88,12 +87,13 @@ class Weighing:
                 known.own = known.own or [[0.0] * self._k for _ in range(self._k)]
                 for truth, share in enumerate(posterior):
                     known.own[truth][one.label] += share
-            known.halve()
         for truth, share in enumerate(posterior):
             self._frequencies[truth] += share
 
     def fold(self) -> None:
         """Takes over what was learned."""
+        for one in self._people.values():
+            one.halve()
         k, total = self._k, sum(self._frequencies)
         prior = [max((f + _SMOOTH / k) / (total + _SMOOTH), _FLOOR / k) for f in self._frequencies]
         self._prior = [math.log(share / sum(prior)) for share in prior]

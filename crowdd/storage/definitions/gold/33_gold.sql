@@ -8,11 +8,11 @@
 CREATE FUNCTION gold_share_of(p_info jsonb, p_key text, p_default real, p_maximum real) RETURNS real IMMUTABLE LANGUAGE sql AS $$
 SELECT CASE WHEN jsonb_typeof(p_info->p_key) = 'number' THEN least(greatest((p_info->>p_key)::numeric, 0), p_maximum)::real ELSE p_default END $$;
 
--- How likely the next task of a volunteer is gold, who has answered so many. Early often, then rarely; never a fixed number of
+-- How likely the next task of a volunteer is gold, who has given so many answers. Early often, then rarely; never a fixed number of
 -- tasks at the beginning, or who knows the rule would only take care with these.
-CREATE FUNCTION gold_chance(p project_ledger, p_given int) RETURNS float8 IMMUTABLE LANGUAGE plpgsql AS $$
+CREATE FUNCTION gold_chance(p project_ledger, p_answers bigint) RETURNS float8 IMMUTABLE LANGUAGE plpgsql AS $$
 BEGIN
-    RETURN greatest(p.gold_rate, p.gold_start * 2 ^ (-p_given / 6.0));
+    RETURN greatest(p.gold_rate, p.gold_start * 2 ^ (-p_answers / 3.0));
 END $$;
 
 -- Whether the caller could have an ordinary task. Who has done all gets no gold task either, for it would be known as one. From their
@@ -63,14 +63,16 @@ END $$;
 -- the answer before theirs, which gold tasks do not have: there none is mixed in.
 CREATE FUNCTION find_with_gold(p project_ledger, v asker, p_order text, p_need int, p_own bigint[], p_now timestamptz,
                                OUT got bigint[], OUT blocked bigint, OUT at_level int, OUT cut boolean) LANGUAGE plpgsql AS $$
-DECLARE w record; given int; ordinary int; free int; t bigint; mixes boolean := mode_of(p.sched) <> 'one_at_a_time';
+DECLARE w record; given int; answered bigint; ordinary int; free int; t bigint; mixes boolean := mode_of(p.sched) <> 'one_at_a_time';
 BEGIN
     got := '{}'; cut := false;
     SELECT gold_given INTO given FROM reliability WHERE project_id = p.project_id AND actor = v.actor;
     given := coalesce(given, 0);
+    SELECT runs INTO answered FROM volunteer WHERE project_id = p.project_id AND actor = v.actor;       -- as of the last fold
+    answered := coalesce(answered, 0) + cardinality(p_own);
     WHILE cardinality(got) < p_need LOOP
         ordinary := 0; t := NULL; free := p_need - cardinality(got);
-        WHILE ordinary < free AND (NOT mixes OR random() >= gold_chance(p, given)) LOOP ordinary := ordinary + 1; END LOOP;
+        WHILE ordinary < free AND (NOT mixes OR random() >= gold_chance(p, answered + cardinality(got) + ordinary)) LOOP ordinary := ordinary + 1; END LOOP;
         IF ordinary > 0 THEN
             w := find_tasks(p, v, p_order, ordinary, p_own || got, p_now);
             got := got || w.got; blocked := coalesce(blocked, w.blocked); at_level := coalesce(at_level, w.at_level); cut := cut OR w.cut;

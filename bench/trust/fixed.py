@@ -1,0 +1,77 @@
+"""What a fixed number of answers to each task comes to, by the best of three methods. No server takes part."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import attrs
+import numpy as np
+
+from bench.trust.crowds import Crowd, Person, Shape
+from crowdd.domain.analyses.methods import dawid_skene, majority, one_coin
+from crowdd.domain.analyses.methods.estimate import Answers, Estimate, Reals
+
+NUMBERS = (2, 3, 4, 5, 7, 9, 11, 15)
+Given = tuple[int, Person, int]
+"""Task, who answered it, and their answer."""
+_METHODS = {
+    "majority": (majority.estimate, {}),
+    "one coin": (one_coin.estimate, {"right": 2.0, "wrong": 1.0, "rounds": 100, "tolerance": 1e-6}),
+    "Dawid-Skene": (dawid_skene.estimate, {"rounds": 100, "tolerance": 1e-5}),
+}
+
+
+def accuracies(crowd: Crowd, given: Sequence[Given]) -> dict[str, float]:
+    """How often each method finds what is right in these answers, which name every task. Equal classes are drawn."""
+    people: dict[Person, int] = {}
+    rows = np.array([(task, people.setdefault(who, len(people)), said) for task, who, said in given], dtype=np.int32)
+    answers = Answers(rows[:, 0], rows[:, 1], rows[:, 2], crowd.shape.tasks, len(people), crowd.shape.classes)
+    return {name: _right(crowd, method(answers, parameters)) for name, (method, parameters) in _METHODS.items()}
+
+
+def _right(crowd: Crowd, found: Estimate) -> float:
+    chance = np.random.default_rng(0)
+    drawn: Reals = found.posterior + chance.random(found.posterior.shape) * 1e-9
+    return float((drawn.argmax(axis=1) == crowd.truth[: crowd.shape.tasks]).mean())
+
+
+def answered(crowd: Crowd, number: int) -> list[Given]:
+    """So many answers to each task, by whoever comes."""
+    given: list[Given] = []
+    for task in range(crowd.shape.tasks):
+        here: set[Person] = set()
+        while len(here) < number:
+            who = crowd.comes()
+            if who not in here:
+                here.add(who)
+                given.append((task, who, crowd.answers(who, task)))
+    return given
+
+
+@attrs.frozen
+class Curve:
+    """The accuracy of the best method for each of NUMBERS, each at least that of fewer answers."""
+
+    best: tuple[float, ...]
+
+    def needed(self, accuracy: float) -> float:
+        """How many answers to each task reach it, between two numbers in proportion; infinite: more than were tried."""
+        if accuracy > self.best[-1]:
+            return math.inf
+        at = next(i for i, reached in enumerate(self.best) if reached >= accuracy)
+        if at == 0:
+            return float(NUMBERS[0])
+        low, high = self.best[at - 1], self.best[at]
+        return NUMBERS[at - 1] + (accuracy - low) / (high - low) * (NUMBERS[at] - NUMBERS[at - 1])
+
+
+def curve(shape: Shape, seeds: Sequence[int]) -> Curve:
+    """The mean of some crowds of one shape."""
+    means = [_best(shape, seeds, number) for number in NUMBERS]
+    return Curve(tuple(float(best) for best in np.maximum.accumulate(means)))
+
+
+def _best(shape: Shape, seeds: Sequence[int], number: int) -> float:
+    found = [accuracies(crowd, answered(crowd, number)) for crowd in (Crowd(shape, seed) for seed in seeds)]
+    return max(float(np.mean([each[name] for each in found])) for name in _METHODS)

@@ -1,0 +1,142 @@
+"""The same project without a server: the rule, the scheduler depth_first and the mixing of gold tasks in memory.
+
+It takes a tenth of the time, which is for trying other rules. ``equality`` shows that the server decides alike.
+It leaves out that by default one answer of each network counts.
+"""
+
+from __future__ import annotations
+
+import attrs
+
+from bench.trust.crowds import Crowd, Person
+from bench.trust.play import CONFIDENCE, MAX_ANSWERS, MIN_ANSWERS, Given, Result, Totals
+from crowdd.domain.tasks.review import weighing
+
+GOLD_RATE, GOLD_START, GOLD_HALVES = 0.05, 0.3, 3.0
+
+
+class Learning(weighing.Weighing):
+    """The rule, which also learns from single answers to gold tasks."""
+
+    def learn_gold_answer(self, actor: int, label: int, truth: int) -> None:
+        """An answer to a gold task. It counts from the next fold on."""
+        self.learn_gold(actor, float(label == truth), 1.0)
+        known = self._people[actor]
+        known.own = known.own or [[0.0] * self._k for _ in range(self._k)]
+        known.own[truth][label] += 1
+
+
+@attrs.define
+class _Task:
+    """A task: counted answers, who has answered or holds it, how many hold it, how many answers it wants so far."""
+
+    taken: list[weighing.Given] = attrs.field(factory=list)
+    seen: set[Person] = attrs.field(factory=set)
+    held: int = 0
+    wanted: int = MIN_ANSWERS
+    result: Result | None = None
+
+
+class Memory:
+    """One project."""
+
+    def __init__(self, crowd: Crowd) -> None:
+        self._crowd, self._chance = crowd, crowd.chance
+        self._rule = Learning(crowd.shape.classes)
+        self._tasks = [_Task() for _ in range(crowd.shape.tasks)]
+        self._first = 0
+        self._numbers: dict[Person, int] = {}
+        self._handed: dict[Person, int] = {}
+        self._gold_seen: dict[Person, set[int]] = {}
+        self._learned: list[Given] = []
+        self._completed: list[tuple[list[weighing.Given], list[float]]] = []
+        self._gold = self._refused = 0
+
+    async def task_for(self, who: Person) -> int | None:
+        """A gold task by chance, else the first open one."""
+        task = self._open_for(who)
+        if task is None:
+            return None
+        given = self._handed[who] = self._handed.get(who, 0) + 1
+        gold = self._gold_for(who, given - 1)
+        if gold is not None:
+            return gold
+        self._tasks[task].held += 1
+        self._tasks[task].seen.add(who)
+        return task
+
+    @property
+    def stops(self) -> list[Result | None]:
+        """What was decided of each task so far."""
+        return [task.result for task in self._tasks]
+
+    def _open_for(self, who: Person) -> int | None:
+        tasks = self._tasks
+        while self._first < len(tasks) and tasks[self._first].result is not None:
+            self._first += 1
+        for number in range(self._first, len(tasks)):
+            task = tasks[number]
+            if task.result is None and len(task.taken) + task.held < task.wanted and who not in task.seen:
+                return number
+        return None
+
+    def _gold_for(self, who: Person, given: int) -> int | None:
+        n_gold = self._crowd.shape.gold
+        if not n_gold or self._chance.random() >= max(GOLD_RATE, GOLD_START * 2 ** (-given / GOLD_HALVES)):
+            return None
+        seen = self._gold_seen.setdefault(who, set())
+        for _ in range(8):
+            drawn = self._crowd.shape.tasks + int(self._chance.integers(n_gold))
+            if drawn not in seen:
+                seen.add(drawn)
+                return drawn
+        return None
+
+    async def take(self, given: Given) -> None:
+        """Counts an answer, unless its volunteer is no better than chance, and decides whether its task is complete."""
+        if given.task >= len(self._tasks):
+            self._gold += 1
+            self._learned.append(given)
+            return
+        task, who = self._tasks[given.task], self._number(given.who)
+        task.held -= 1
+        if not self._rule.counts(who):
+            self._refused += 1
+            return
+        if task.result is not None:
+            return
+        task.taken.append(weighing.Given(who, given.said, self._network(given.who)))
+        if len(task.taken) == task.wanted:
+            self._decide(task)
+
+    def _decide(self, task: _Task) -> None:
+        posterior = self._rule.posterior(task.taken)
+        top, n = max(posterior), len(task.taken)
+        if n < MAX_ANSWERS and top < CONFIDENCE:
+            task.wanted += 1
+            return
+        task.result = Result(posterior.index(top), top, n, "sure" if top >= CONFIDENCE else "full")
+        self._completed.append((task.taken, posterior))
+
+    def _network(self, who: Person) -> str:
+        attack = self._crowd.shape.attack
+        return "theirs" if who.colludes and attack is not None and attack.network else ""
+
+    def _number(self, who: Person) -> int:
+        return self._numbers.setdefault(who, len(self._numbers))
+
+    async def fold(self) -> bool:
+        """Learns from what was completed since the last fold."""
+        for given in self._learned:
+            self._rule.learn_gold_answer(self._number(given.who), given.said, int(self._crowd.truth[given.task]))
+        for taken, posterior in self._completed:
+            self._rule.learn(taken, posterior)
+        self._learned.clear()
+        self._completed.clear()
+        self._rule.fold()
+        return any(task.result is None for task in self._tasks[self._first :])
+
+    async def results(self) -> tuple[list[Result], Totals]:
+        """As far as they were decided."""
+        found = [result for result in self.stops if result is not None]
+        return found, Totals(self._gold, self._refused, self._rule.guarded)
