@@ -26,8 +26,9 @@ from crowdd.storage.tasks.review.rows import Decided, ReviewCase, ReviewCounts, 
 from crowdd.values import Values
 
 PER_PAGE: Final = 25
-SPECIAL: Final = ("opinions", "commented", "doubted")
-"""Filters beside reasons: a second opinion is wanted, volunteers have commented, tasks would not be sure any more."""
+SPECIAL: Final = ("opinions", "commented", "doubted", "disputed")
+"""Filters beside reasons: a second opinion is wanted, volunteers have commented, tasks would not be sure any more, the
+last analyses by both offered methods say something else."""
 FILTERS: Final = (*QUEUE, *DECIDED, *SPECIAL)
 _MAX_ID: Final = 2**63 - 1
 

@@ -170,16 +170,18 @@ BEGIN
     PERFORM teach(p_project, p_task);
 END $$;
 
--- What the answers of the last result amount to by now. A decision that somebody has made is its choice for certain, if it is still one.
+-- What the answers of the last result amount to by now. A decision of an expert is its choice for certain, if it is still one. A label of
+-- an analysis keeps its probability; where the choices are others, these share the rest.
 CREATE FUNCTION weigh_result(p_project bigint, p_task bigint, x result) RETURNS weighed LANGUAGE plpgsql AS $$
-DECLARE w weighed := weigh(p_project, p_task); decided smallint;
+DECLARE w weighed := weigh(p_project, p_task); decided int; k_ int;
 BEGIN
     IF x.reason IN ('expert', 'analysis') THEN
-        SELECT array_position(choices, x.consensus) INTO decided FROM trust_model WHERE project_id = p_project;
+        SELECT array_position(choices, x.consensus), k INTO decided, k_ FROM trust_model WHERE project_id = p_project;
         IF decided IS NOT NULL THEN
             w.class := decided; w.confidence := x.confidence; w.log_likelihoods := NULL;
-            w.posterior := CASE WHEN x.reason = 'expert' THEN (SELECT array_agg((j = decided)::int::real ORDER BY j) FROM generate_series(1, (SELECT k FROM trust_model WHERE project_id = p_project)) j)
-                                ELSE w.posterior END;
+            w.posterior := CASE WHEN x.reason = 'expert' THEN certain_of(decided, k_)
+                                WHEN cardinality(x.posterior) = k_ AND x.posterior[decided] = x.confidence THEN x.posterior
+                                ELSE ARRAY(SELECT CASE j WHEN decided THEN x.confidence ELSE (1 - x.confidence) / (k_ - 1) END FROM generate_series(1, k_) j) END;
         END IF;
     END IF;
     RETURN w;
