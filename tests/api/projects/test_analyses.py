@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import hashlib
+import io
 from typing import Any
 
 import pytest
@@ -283,6 +285,37 @@ async def test_owners_start_and_read_analyses_on_pages(served, ledger):
     assert (await other.post(f"{one}/delete", json={})).status == 403
     await owner.post(f"{one}/delete", json={})
     assert (await owner.get(one)).status == 404
+
+
+@shows("export-analysis")
+@pytest_twisted.ensureDeferred
+async def test_exports_have_the_labels_of_the_last_analysis_or_of_a_chosen_one(served, ledger):
+    owner, project = await answered(served, ledger)
+
+    async def table(client: Any, query: str = "") -> list[dict[str, str]]:
+        sent = await client.get(f"/project/birds/tasks/export?type=result&format=csv{query}")
+        assert sent.status == 200, sent.text
+        return list(csv.DictReader(io.StringIO(sent.body.decode("utf-8-sig"))))
+
+    assert "analysis" not in (await table(owner))[0]
+    for method in ("majority", "one_coin"):
+        await owner.post(at(project), json={"method": method})
+        await finish(served)
+    last, first = (row["id"] for row in (await owner.get(at(project))).json())
+    for chosen, query in ((last, ""), (first, f"&analysis={first}")):
+        tasks = (await owner.get(at(project, chosen, "tasks"))).json()
+        rows = await table(owner, query)
+        assert [int(row["analysis"]) for row in rows] == [chosen] * 4
+        assert [row["analysis_class"] for row in rows] == [task["value"] or "" for task in tasks]
+        assert [float(row["analysis_posterior_owl"]) for row in rows] == [
+            pytest.approx(task["probabilities"][1], abs=1e-5) for task in tasks
+        ]
+    stranger = await served.person("stranger")
+    assert not [name for name in (await table(stranger))[0] if name.startswith("analysis")]
+    address = "/project/birds/tasks/export?type={}&format=csv&analysis={}"
+    assert (await stranger.get(address.format("result", first))).status == 415
+    assert (await owner.get(address.format("task", first))).status == 415
+    assert (await owner.get(address.format("result", last + 1))).status == 404
 
 
 @shows("project-analysis-apply", "page-review")
