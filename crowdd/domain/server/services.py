@@ -358,6 +358,7 @@ def _assemble(
         changes,
         site,
     )
+    gold = Gold(db, change_notifier.notify, changes, worker_thread)
     return Services(
         db=db,
         seconds=seconds,
@@ -414,7 +415,7 @@ def _assemble(
         comments=Comments(db, records, contributions),
         answer_fields=AnswerFields(db, projects),
         comparisons=Comparisons(db, change_notifier.notify, ComparingProcess(worker_thread.another())),
-        reviews=ReviewQueue(db, records, change_notifier.notify),
+        reviews=ReviewQueue(db, records, change_notifier.notify, gold),
         reviewers=Reviewers(db, accounts),
         trust_overview=trust_overview,
         adaptive=AdaptiveRedundancy(changes, trust_overview),
@@ -432,7 +433,7 @@ def _assemble(
         queue=queue,
         changes=changes,
         barring=Barring(db, change_notifier.notify, queue, changes),
-        gold=Gold(db, change_notifier.notify, changes, worker_thread),
+        gold=gold,
         volunteers=Volunteers(db, changes),
         analyses=Analyses(db, queue, changes, analysis_runner),
         browsing=Browsing(db, records),

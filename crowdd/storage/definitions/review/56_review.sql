@@ -34,7 +34,7 @@ BEGIN
     RETURN res;
 END $$;
 
--- What is wrong with a decision about a result that somebody has seen, or null: open (the task is not complete), before (an expert has
+-- What is wrong with a decision about a result that somebody has seen, or null: open (the task is not complete, or a gold task), before (an expert has
 -- decided it meanwhile), changed (there is another version) or class (there is no such one).
 CREATE FUNCTION review_refusal(r result, q trust_model, p_done boolean, p_seen bigint, p_class int) RETURNS text IMMUTABLE LANGUAGE sql AS $$
 SELECT CASE WHEN p_done IS NOT TRUE OR (r).id IS NULL OR (q).project_id IS NULL THEN 'open'
@@ -47,7 +47,7 @@ CREATE FUNCTION decide_task(p_project bigint, p_task bigint, p_seen bigint, p_us
                             OUT state text, OUT result bigint) LANGUAGE plpgsql AS $$
 DECLARE is_done boolean; r result; q trust_model; asked int; others int; against int;
 BEGIN
-    SELECT done INTO is_done FROM task_ledger WHERE project_id = p_project AND task_id = p_task FOR UPDATE;
+    SELECT done AND mode <> 'gold' INTO is_done FROM task_ledger WHERE project_id = p_project AND task_id = p_task FOR UPDATE;
     SELECT * INTO r FROM result x WHERE x.project_id = p_project AND x.task_id = p_task AND x.last_version;
     SELECT * INTO q FROM trust_model WHERE project_id = p_project;
     result := r.id;
@@ -76,7 +76,7 @@ CREATE FUNCTION ask_for_opinion(p_project bigint, p_task bigint, p_seen bigint, 
                                 OUT state text, OUT result bigint) LANGUAGE plpgsql AS $$
 DECLARE is_done boolean; r result; q trust_model;
 BEGIN
-    SELECT done INTO is_done FROM task_ledger WHERE project_id = p_project AND task_id = p_task FOR UPDATE;
+    SELECT done AND mode <> 'gold' INTO is_done FROM task_ledger WHERE project_id = p_project AND task_id = p_task FOR UPDATE;
     SELECT * INTO r FROM result x WHERE x.project_id = p_project AND x.task_id = p_task AND x.last_version;
     SELECT * INTO q FROM trust_model WHERE project_id = p_project;
     result := r.id;
