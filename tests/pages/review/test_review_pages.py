@@ -220,3 +220,30 @@ async def test_programs_decide_by_the_choice_itself(served):
     assert (await owner.post(f"/api/result/{done['result_id']}/decision", json={"second_opinion": True})).json()[
         "state"
     ] == "asked"
+
+
+@shows("page-reviewers", "page-invitation")
+@pytest_twisted.ensureDeferred
+async def test_a_link_makes_one_person_a_reviewer(served):
+    project = await Project(served).build([["fox", "owl", "fox"]])
+    ada, eve = await newcomer(served, "ada"), await newcomer(served, "eve")
+    at = f"{project.at}/reviewers"
+    made = (await project.owner.send_form(f"{at}/invite", {}, at)).json()
+    assert made["status"] == "success" and made["invitation"]
+    link = made["invitation_url"].removeprefix(served.services.settings.base_url)
+    assert "invites you to review tasks" in (await served.client().get(link, headers=HTML)).text
+    assert "Become reviewer" in (await ada.get(link, headers=HTML)).text
+    assert (await project.program.post(f"{project.at}/coowners/invite", json={})).status == 200, "both may be open"
+    accepted = (await ada.send_form(link, {}, link)).json()
+    assert (accepted["status"], accepted["next"]) == ("success", f"{project.at}/review")
+    assert (await ada.page(f"{project.at}/review")).status == 200 and (
+        await ada.page(f"{project.at}/settings")
+    ).status == 403
+    assert (await eve.page(link)).status == 403, "it works once"
+    listed = (await project.owner.page(at)).json()
+    assert [one["name"] for one in listed["reviewers"]] == ["ada"] and listed["invitation"] is None
+    again = (await project.owner.send_form(f"{at}/invite", {}, at)).json()["invitation_url"]
+    withdrawn = (await project.owner.send_form(f"{at}/withdraw", {}, at)).json()
+    assert withdrawn["status"] == "success"
+    assert (await eve.page(again.removeprefix(served.services.settings.base_url))).status == 403
+    assert (await (await served.person("stranger")).post(f"{at}/invite", json={})).status == 403

@@ -1345,10 +1345,17 @@ def _owner_cases(at: str) -> Iterator[Case]:
     yield page("coowners", "nobody", **listed | {"form": search | {"user": "noone"}})
     link = f"https://crowdd.example{at}invitation?key=8fh2"
     yield page("coowners", "invited", **listed | {"invitation": until, "link": link})
-    invited = {"project": {"name": OWNED["name"], "short_name": OWNED["short_name"]}, "by": "Ilse Verbruggen"}
+    invited = {
+        "project": {"name": OWNED["name"], "short_name": OWNED["short_name"]},
+        "by": "Ilse Verbruggen",
+        "role": "coowner",
+    }
     opened = invited | {"title": "Invitation", "form": FORM, "here": f"{at}invitation?key=8fh2"}
     yield Case("project/invitation.html", "member", frame(ILSE, f"{at}invitation") | opened)
     yield Case("project/invitation.html", "visitor", frame(path=f"{at}invitation") | opened)
+    yield Case(
+        "project/invitation.html", "reviewer", frame(ILSE, f"{at}invitation") | opened | {"role": Word("reviewer")}
+    )
     hand = FORM | {"email_addr": None, "keep": True}
     yield page("transferownership", "first", form=hand)
     yield page(
@@ -1641,8 +1648,14 @@ def _review_cases(at: str, owner: Context) -> Iterator[Case]:
     yield Case(page, "decided", keys | {"result": result | decided, "next": None} | differing)
     yield Case(page, "none", keys | {"result": result | {"reason": Word("none"), "posterior": None, "class": None}})
     page, keys = "project/reviewers.html", frame(ILSE, f"{at}reviewers") | owner | {"title": "Reviewers"}
-    keys |= {"link": "https://crowdd.example/project/x/review", "form": FORM | {"user": None}}
-    yield Case(page, "some", keys | {"reviewers": [{"id": 5, "name": "jonas", "fullname": "Jonas"}]})
+    keys |= {
+        "address": "https://crowdd.example/project/x/review",
+        "form": FORM | {"user": None},
+        "link": None,
+        "invitation": None,
+    }
+    made = {"link": "https://crowdd.example/project/x/invitation?key=8fh2", "invitation": "2025-11-27T21:44:00.000000"}
+    yield Case(page, "some", keys | {"reviewers": [{"id": 5, "name": "jonas", "fullname": "Jonas"}]} | made)
     missing = FORM | {"user": "noor", "errors": {"user": ["No account has this user name."]}}
     yield Case(page, "none", keys | {"reviewers": [], "form": missing})
     yield from _adaptive_cases(at, owner)
