@@ -67,7 +67,7 @@ RESULT = Kind(
         Field(
             "posterior",
             Json(),
-            "The probability of each choice, if the first answer field is a label.",
+            "The probability of each choice, if the first answer field is a label or has several of them.",
             read=EVERYONE,
             write=Write.COMPUTED,
             null=True,

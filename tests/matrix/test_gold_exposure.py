@@ -13,7 +13,7 @@ RIGHT, NOTE, OTHERS = "zz-robin-zz", "zz-look-at-the-breast-zz", "zz-wren-zz"
 
 async def built(served: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     """A public project with a gold task, which ada and ben have answered, and two finished tasks."""
-    people = {name: await served.person(name) for name in ("owner", "ada", "ben")}
+    people = {name: await served.person(name) for name in ("owner", "ada", "ben", "eve")}
     people["anonymous"] = served.client()
     project = await served.project(people["owner"], tasks=4, published=True)
     gold, *ordinary = project["tasks"]
@@ -22,6 +22,8 @@ async def built(served: Any) -> tuple[dict[str, Any], dict[str, Any]]:
             assert (await people[name].post(f"/api/task/{task}/lease", json={})).status == 200
             run = {"project_id": project["id"], "task_id": task, "info": {"answer": "own" if name == "ada" else OTHERS}}
             assert (await people[name].post("/api/taskrun", json=run)).status == 200
+    sql = "UPDATE project SET reviewer_ids = ARRAY(SELECT id FROM account WHERE name = 'eve') WHERE id = %(p)s"
+    await served.database.execute(sql, {"p": project["id"]})
     body = {"task_id": gold, "answer": RIGHT, "message": NOTE}
     assert (await people["owner"].post(f"/api/project/{project['id']}/gold", json=body)).status == 200
     await people["ada"].post("/api/favorites", json={"task_id": gold})
@@ -50,5 +52,15 @@ async def test_no_address_tells_a_volunteer_what_is_right_or_what_others_said(se
                 told = [text for text in (RIGHT, NOTE, OTHERS) if text in answer.text]
                 assert not told, (name, path, told)
     owner = people["owner"]
+    reviewer, answers = people["eve"], f"/api/taskrun?project_id={project['id']}&all=1"
+    for path in paths:  # reviewers see all answers, and no more of gold tasks than these tell
+        for answer in (await reviewer.get(path), await reviewer.get(path, headers=HTML)):
+            assert not [text for text in (RIGHT, NOTE) if text in answer.text], path
+    assert OTHERS in (await reviewer.get(answers)).text
+    assert {run["calibration"] for run in (await reviewer.get(answers)).json()} == {None}
+    tasks = (await reviewer.get(f"/api/task?project_id={project['id']}&all=1")).json()
+    assert {task["state"] for task in tasks} == {"ongoing"}
+    for path in ("tasks/gold", "tasks/export?type=task_run&format=csv", "volunteers"):
+        assert (await reviewer.get(f"/project/{project['short_name']}/{path}")).status == 403
     assert RIGHT in (await owner.get(f"/api/project/{project['id']}/gold")).text
     assert OTHERS in (await owner.get(f"/api/taskrun?project_id={project['id']}")).text

@@ -33,6 +33,7 @@ account          what you told us, and what you chose
 sessions         where you are signed in
 projects         what you own or help to own
 task_runs        your answers
+reliability      how often you were right in each project (id), on tasks whose answer was known and by what others said
 favourites       tasks that you marked
 collections      what you called your collections of tasks
 collected_tasks  the tasks in them, with your notes

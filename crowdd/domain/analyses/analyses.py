@@ -9,7 +9,7 @@ from crowdd.domain.analyses.question import question_of
 from crowdd.domain.analyses.runner import AnalysisRunner
 from crowdd.domain.core.background_queue import Queue
 from crowdd.domain.core.records import NOT_FOUND
-from crowdd.domain.tasks.changes import Changes
+from crowdd.domain.tasks.changes import Changes, Effect
 from crowdd.errors import ConflictError, InvalidValueError, NotFoundError, UnknownFieldError
 from crowdd.languages import _
 from crowdd.requester import Requester
@@ -17,6 +17,7 @@ from crowdd.storage.analyses import analyses, answers, outcomes
 from crowdd.storage.analyses.rows import AnalysisRow, TaskEstimate, VolunteerEstimate
 from crowdd.storage.core.keyset import Keyset, KeysetPage
 from crowdd.storage.database import Database, Transactions
+from crowdd.storage.tasks.review import decisions
 from crowdd.values import Json, JsonObject, Values
 
 HANDLER: Final = "analyse"
@@ -106,6 +107,18 @@ class Analyses:
         await outcomes.clear(self._db, project_id, analysis_id)
         await analyses.delete(self._db, project_id, analysis_id)
         await outcomes.clear(self._db, project_id, analysis_id)  # what was being stored meanwhile
+
+    async def apply(self, who: Requester, project_id: int, analysis_id: int, dry_run: bool = False) -> Effect:
+        """Has results say what a finished analysis says, where that differs; ``tasks`` of the effect: how many do.
+
+        Raises ConflictError for an analysis that is not done, InvalidValueError without a label to replace.
+        """
+        row = await self.get(who, project_id, analysis_id)
+        if row["state"] != "done":
+            raise ConflictError(_("The analysis is not done yet."))
+        if not await decisions.choices(self._db, project_id):
+            raise InvalidValueError(_("Only results of a label can be replaced. Declare the answer field first."))
+        return await self._changes.apply_analysis(who, project_id, analysis_id, dry_run)
 
     async def tasks(self, row: AnalysisRow, place: Keyset, *, different: bool = False) -> KeysetPage[TaskFinding]:
         """A page of the tasks of an analysis by their ids. ``different``: only those whose result was another one."""

@@ -8,34 +8,39 @@ from crowdd.domain.accounts.accounts import Accounts
 from crowdd.domain.core import rights
 from crowdd.domain.core.attempt_limits import Attempts, Limit
 from crowdd.domain.core.records import NOT_FOUND
-from crowdd.domain.core.secrets import Secrets, token
+from crowdd.domain.core.secrets import Secrets
+from crowdd.domain.projects.project_invitations import ROLES, ProjectInvitations
 from crowdd.domain.projects.projects import new_secret_key
-from crowdd.errors import AnonymousError, ForbiddenError, FormError, NotFoundError
+from crowdd.errors import ForbiddenError, FormError, NotFoundError
 from crowdd.kinds.roles import ADMINS, OWNERS, Role
 from crowdd.languages import _
 from crowdd.requester import Requester
-from crowdd.storage.accounts import one_time_links
-from crowdd.storage.accounts.rows import Account, AccountPage, OneTimeLink
+from crowdd.storage.accounts.rows import Account, AccountPage
 from crowdd.storage.core import audit
 from crowdd.storage.database import Database, Transactions
 from crowdd.storage.projects import ownership, projects
 from crowdd.storage.projects.owner_rows import Invitation, ProjectOwner, ProjectOwners
 from crowdd.storage.projects.rows import ProjectPage
-from crowdd.values import Values
 
-PURPOSE: Final = "coowner"
-INVITATION_HOURS: Final = 7 * 24
+ROLE: Final = "coowner"
 MAX_OWNERS: Final = 50
 CREATORS: Final = ADMINS | {Role.CREATOR}
 _MAX_ATTEMPTS = 20  # to name an account that there is not
-_SPENT = _("This invitation has been used or has expired. Ask for a new one.")
 
 
 class Ownership:
     """Every change is written down. ``row`` is a project's row as ``Projects.owned`` gives it."""
 
-    def __init__(self, db: Transactions, secrets: Secrets, accounts: Accounts, attempts: Attempts) -> None:
+    def __init__(
+        self,
+        db: Transactions,
+        secrets: Secrets,
+        accounts: Accounts,
+        attempts: Attempts,
+        invitations: ProjectInvitations,
+    ) -> None:
         self._db, self._secrets, self._accounts, self._attempts = db, secrets, accounts, attempts
+        self._invitations = invitations
 
     async def owners(self, row: ProjectPage) -> list[ProjectOwner]:
         """Accounts with score and rank, the owner first (``is_creator``)."""
@@ -82,64 +87,35 @@ class Ownership:
         return await self._db.transaction(work)
 
     async def _close(self, tx: Database, project_id: int) -> None:
-        """Ends what former owners know: the open invitation, the secret key, the link to try a draft."""
-        await one_time_links.drop_of_subject(tx, self._subject(project_id), PURPOSE)
+        """Ends what former owners know: the open invitations, the secret key, the link to try a draft."""
+        await self._invitations.withdraw(tx, project_id, *ROLES)
         await projects.set_secret_key(tx, project_id, new_secret_key(self._secrets, project_id))
         await projects.renew_draft_key(tx, project_id)
 
     # Invitations
 
     async def invite(self, row: ProjectPage, who: Requester) -> str:
-        """The key of a link that makes one person a co-owner, once, within INVITATION_HOURS; the one before ends."""
+        """The key of a link that makes one person a co-owner; the one before ends."""
         rights.require(who, row["roles"], OWNERS)
-        key, subject = token(), self._subject(row["id"])
-
-        async def work(tx: Database) -> None:
-            await one_time_links.drop_of_subject(tx, subject, PURPOSE)
-            data = {"project_id": row["id"], "by": who.fullname or who.user_name}
-            await one_time_links.add(tx, self._hash(key), PURPOSE, INVITATION_HOURS, who.user_id, data, subject)
-            await _note(tx, who, "invite_coowner", row["id"])
-
-        await self._db.transaction(work)
-        return key
+        return await self._invitations.invite(row["id"], ROLE, who)
 
     async def withdraw(self, row: ProjectPage, who: Requester) -> None:
         """Ends the open invitation."""
         rights.require(who, row["roles"], OWNERS)
-        await one_time_links.drop_of_subject(self._db, self._subject(row["id"]), PURPOSE)
+        await self._invitations.withdraw(self._db, row["id"], ROLE)
 
     async def invitation(self, row: ProjectPage) -> Invitation | None:
         """created and expires of the open invitation."""
-        return await ownership.invitation(self._db, self._subject(row["id"]), PURPOSE)
-
-    async def invited(self, key: str, short_name: str) -> Values:
-        """What an invitation is to: ``project`` (name, short_name), and ``by``. Raises ForbiddenError."""
-        link = await one_time_links.find(self._db, self._hash(key), PURPOSE)
-        project = await ownership.named(self._db, _project_of(link)) if link else None
-        if link is None or project is None or project["short_name"] != short_name:
-            raise ForbiddenError(_SPENT)
-        return {"project": {name: project[name] for name in ("name", "short_name")}, "by": link.data["by"]}
+        return await self._invitations.open(row["id"], ROLE)
 
     async def accept(self, key: str, short_name: str, who: Requester) -> bool:
         """Makes the requester a co-owner; False when they were one. Raises AnonymousError, ForbiddenError."""
-        if who.acting_user is None:
-            raise AnonymousError(_("Sign in first."))
-        await self.invited(key, short_name)
-        user_id = who.acting_user
+        user_id = await self._invitations.accepting(key, short_name, ROLE, who)
 
         async def work(tx: Database) -> bool:
-            link = await one_time_links.use(tx, self._hash(key), PURPOSE)
-            if link is None:
-                raise ForbiddenError(_SPENT)
-            return await _add(tx, _project_of(link), user_id, who.user_name, who)
+            return await _add(tx, await self._invitations.use(tx, key, ROLE), user_id, who.user_name, who)
 
         return await self._db.transaction(work)
-
-    def _hash(self, key: str) -> bytes:
-        return self._secrets.digest("link", key)
-
-    def _subject(self, project_id: int) -> bytes:
-        return self._secrets.digest("invitation", str(project_id))
 
     # The owner
 
@@ -157,7 +133,7 @@ class Ownership:
             others = [user_id for user_id in held["owners_ids"] if user_id != person["id"]] if keep else []
             await ownership.set_owners(tx, row["id"], person["id"], [person["id"], *others])
             if keep:
-                await one_time_links.drop_of_subject(tx, self._subject(row["id"]), PURPOSE)
+                await self._invitations.withdraw(tx, row["id"], ROLE)
             else:
                 await self._close(tx, row["id"])
             after = {"owner_id": person["id"], "coowners": len(others)}
@@ -189,10 +165,6 @@ class Ownership:
             await _note(tx, who, "reset_secret_key", row["id"])
 
         await self._db.transaction(work)
-
-
-def _project_of(link: OneTimeLink) -> int:
-    return int(str(link.data["project_id"]))
 
 
 async def _held(tx: Database, project_id: int) -> ProjectOwners:

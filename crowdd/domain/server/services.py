@@ -49,6 +49,7 @@ from crowdd.domain.projects.media import MediaBehaviour
 from crowdd.domain.projects.ownership import Ownership
 from crowdd.domain.projects.palette import Palette
 from crowdd.domain.projects.posters.posters import Posters
+from crowdd.domain.projects.project_invitations import ProjectInvitations
 from crowdd.domain.projects.project_lists import ProjectLists
 from crowdd.domain.projects.project_pictures import ProjectPictures
 from crowdd.domain.projects.project_settings import SettingsOverview
@@ -147,6 +148,7 @@ class Services:
     comparisons: Comparisons
     reviews: ReviewQueue
     reviewers: Reviewers
+    project_invitations: ProjectInvitations
     trust_overview: TrustOverview
     adaptive: AdaptiveRedundancy
     participation: Participation
@@ -358,6 +360,8 @@ def _assemble(
         changes,
         site,
     )
+    gold = Gold(db, change_notifier.notify, changes, worker_thread)
+    project_invitations = ProjectInvitations(db, secrets)
     return Services(
         db=db,
         seconds=seconds,
@@ -397,7 +401,7 @@ def _assemble(
         ),
         invitations=invitations,
         projects=projects,
-        ownership=Ownership(db, secrets, accounts, attempts),
+        ownership=Ownership(db, secrets, accounts, attempts, project_invitations),
         project_lists=ProjectLists(db),
         palette=Palette(db),
         question_reviews=QuestionReviews(db),
@@ -414,8 +418,9 @@ def _assemble(
         comments=Comments(db, records, contributions),
         answer_fields=AnswerFields(db, projects),
         comparisons=Comparisons(db, change_notifier.notify, ComparingProcess(worker_thread.another())),
-        reviews=ReviewQueue(db, records, change_notifier.notify),
-        reviewers=Reviewers(db, accounts),
+        reviews=ReviewQueue(db, records, change_notifier.notify, gold),
+        reviewers=Reviewers(db, accounts, project_invitations),
+        project_invitations=project_invitations,
         trust_overview=trust_overview,
         adaptive=AdaptiveRedundancy(changes, trust_overview),
         participation=Participation(db),
@@ -432,7 +437,7 @@ def _assemble(
         queue=queue,
         changes=changes,
         barring=Barring(db, change_notifier.notify, queue, changes),
-        gold=Gold(db, change_notifier.notify, changes, worker_thread),
+        gold=gold,
         volunteers=Volunteers(db, changes),
         analyses=Analyses(db, queue, changes, analysis_runner),
         browsing=Browsing(db, records),

@@ -168,6 +168,11 @@ class Changes:
         values = {"min_answers": None, "confidence": None, "completed": True}
         return await self._change(who, "stopping", project_id, [*named], values, False)
 
+    async def apply_analysis(self, who: Requester, project_id: int, analysis_id: int, dry_run: bool = False) -> Effect:
+        """Has the results of completed tasks say what an analysis of the project says, where that differs."""
+        values = {"analysis": analysis_id, "user": who.acting_user}
+        return await self._change(who, "analysis", project_id, None, values, dry_run)
+
     async def usual_answers(self, project_id: int) -> int | None:
         """How many answers the project's first task needs; None without tasks."""
         return await changes.usual_answers(self._db, project_id)

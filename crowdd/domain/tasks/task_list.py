@@ -13,7 +13,6 @@ from crowdd.domain.core.pagination import Pagination
 from crowdd.domain.core.records import NOT_FOUND, Records
 from crowdd.domain.projects.answers.answer_visibility import complete_only
 from crowdd.domain.tasks.outcomes.field_consensus import FieldConsensus, by_field
-from crowdd.domain.tasks.outcomes.posterior import Posterior, posterior
 from crowdd.errors import InvalidValueError, NotFoundError
 from crowdd.kinds import column_roles
 from crowdd.kinds.answers import declared
@@ -25,8 +24,8 @@ from crowdd.languages import _
 from crowdd.requester import Requester
 from crowdd.storage.database import Database
 from crowdd.storage.projects.rows import ProjectPage
-from crowdd.storage.tasks import finished_tasks, task_list, task_table
-from crowdd.storage.tasks.rows import ListedRun, ListedTask, Said, TaskContent, Vote
+from crowdd.storage.tasks import task_list, task_table
+from crowdd.storage.tasks.rows import ChoiceProbability, ListedRun, ListedTask, Said, TaskContent, Vote
 from crowdd.storage.tasks.selection import TaskFilter
 from crowdd.storage.tasks.task_list import ORDERS, STATES, PageStart
 from crowdd.values import Values
@@ -44,13 +43,6 @@ MAX_WALKED = 20_000  # tasks that one page looks through for words, which no ind
 MAX_WORDS = 200  # characters
 MAX_RUNS = 100  # answers on one page of a task
 _SHOWN_VOTES = 10
-_VOTED = (
-    "label",
-    "boxes",
-    "points",
-    "polygon",
-    "spans",
-)  # types of a first field whose consensus is the most frequent answer
 _MAX_ID = 2**63 - 1
 
 
@@ -112,15 +104,15 @@ class TaskPagination(Pagination):
 class TaskAnswers(TypedDict):
     """A task with answers. ``volunteers`` (for owners) and ``counted`` go by the id of the answer.
 
-    ``fields``: what the counted answers say at each declared field. ``posterior`` goes with the votes of ``agreement``.
-    ``next`` is the answer behind which more follow, None at the end.
+    ``fields``: what the counted answers say at each declared field. ``posterior``: how probable each choice of the
+    first one is; None where that is not known. ``next`` is the answer behind which more follow, None at the end.
     """
 
     task: Values
     task_runs: list[Values]
     agreement: Values | None
     fields: list[FieldConsensus]
-    posterior: Posterior | None
+    posterior: list[ChoiceProbability] | None
     volunteers: dict[int, Values]
     counted: dict[int, bool]
     next: int | None
@@ -274,21 +266,11 @@ class Browsing:
             "task_runs": views,
             "agreement": agreement(votes, said),
             "fields": by_field(declared(row["info"]), said) if said else [],
-            "posterior": await self._posterior(row, votes),
+            "posterior": await task_list.posterior(self._db, row["id"], task_id) if votes else None,
             "volunteers": {run["id"]: volunteer(run) for run in found} if row["roles"] & OWNERS else {},
             "counted": {run["id"]: run["counted"] for run in found},
             "next": found[-1]["id"] if len(found) == MAX_RUNS or _is_cut(found) else None,
         }
-
-    async def _posterior(self, row: ProjectPage, votes: list[Vote]) -> Posterior | None:
-        """How probable these answers are, by what counters of the project say; None without votes.
-
-        Nor where the consensus is no answer that somebody gave, such as a median.
-        """
-        if not votes or any(field.type not in _VOTED for field in declared(row["info"])[:1]):
-            return None
-        (summary,) = await finished_tasks.summaries(self._db, row["id"], 0, 1)
-        return posterior(votes[0]["counts"], summary, len(votes))
 
 
 def _first_columns(row: ProjectPage, known: Sequence[str]) -> list[str]:

@@ -14,6 +14,7 @@ from twisted.internet.defer import ensureDeferred
 from crowdd.concurrency.concurrency_limit import Turns
 from crowdd.domain.core import rights
 from crowdd.domain.core.csv_escape import cell
+from crowdd.domain.core.records import NOT_FOUND
 from crowdd.domain.projects.answers.answer_visibility import complete_only
 from crowdd.domain.tasks import task_selection
 from crowdd.domain.transfer.download_limits import DownloadLimits
@@ -78,6 +79,7 @@ class ExportFile:
     chosen: exports.Chosen
     answer_key: str | None
     fields: Sequence[str] = ()
+    analysis: int | None = None
 
 
 class Exports:
@@ -111,11 +113,13 @@ class Exports:
         raw: bool = False,
         named: Named = None,
         volunteer: str = "",
+        analysis: int | None = None,
     ) -> ExportFile:
         """The rows of a kind (``type_``: one of KINDS) of a project (a row of ``Projects.page``).
 
-        ``named``: only of these tasks. ``volunteer``: only answers with this code. Each row is what its kind shows the
-        requester. In a table no text is a formula, unless ``raw``. Raises NotFoundError, InvalidValueError for another
+        ``named``: only of these tasks. ``volunteer``: only answers with this code. ``analysis``: whose labels stand
+        beside results, for owners; None for the last one. Each row is what its kind shows the requester. In a table no
+        text is a formula, unless ``raw``. Raises NotFoundError, InvalidValueError for another
         format, ForbiddenError, AnonymousError.
         """
         if type_ not in KINDS:
@@ -128,12 +132,16 @@ class Exports:
             raise InvalidValueError("volunteer requires type=task_run.")
         self.require(who, row)
         owns = bool(row["roles"] & OWNERS)
+        if analysis is not None and (type_ != "result" or not owns):
+            raise InvalidValueError("analysis requires type=result, and an owner.")
         chosen = exports.Chosen(row["id"], named, complete_only(row), volunteer, self._mask, owns)
         name = f"{row['id']}_{row['short_name']}_{type_}.{format_}"
         answer_key = row["info"].get("answer_key")
         key = answer_key if isinstance(answer_key, str) else None
         fields = [field.name for field in declared(row["info"])] if type_ == "result" else []
-        return ExportFile(name, FORMATS[format_], format_, raw, KINDS[type_], row["roles"], chosen, key, fields)
+        return ExportFile(
+            name, FORMATS[format_], format_, raw, KINDS[type_], row["roles"], chosen, key, fields, analysis
+        )
 
     async def sizes(self, row: ProjectPage, named: Named = None) -> list[Values]:
         """What the files hold for the requester of this row: ``type``, ``rows``, about how many ``bytes`` as JSON.
@@ -199,17 +207,28 @@ class Exports:
     async def _csv(self, tx: Database, file: ExportFile, sink: Sink) -> None:
         fields = [field for field in file.kind.fields if field.read & file.roles or field.name in file.kind.reduced]
         keys = await self._keys(tx, file)
-        choices = await exports.label_choices(tx, file.chosen.project_id)
-        more = exports.trusted(file.kind, choices, owns=file.chosen.owns, raw=file.raw)
+        more = await self._more(tx, file)
         lines = exports.as_table(
             file.kind, fields, keys, file.roles, file.chosen, raw=file.raw, said=file.fields, more=more
         )
         said = [_said(name, of) for name in file.fields for of in exports.SAID]
-        names = [*_names(fields, keys), *said, *(more.names if more else ())]
+        names = [*_names(fields, keys), *said, *(name for each in more for name in each.names)]
         # The mark says UTF-8 to spreadsheets; programs that read "utf-8-sig" do not see it.
         sink(b"\xef\xbb\xbf" + _line([cell(name, raw=file.raw) for name in names]), 0)
         if await self._lines(tx, lines, sink, b"", b"\r\n"):
             sink(b"\r\n", 0)
+
+    async def _more(self, tx: Database, file: ExportFile) -> list[exports.Trusted]:
+        """Further columns of a table. Raises NotFoundError for an analysis that is not there."""
+        choices = await exports.label_choices(tx, file.chosen.project_id)
+        trusted = exports.trusted(file.kind, choices, owns=file.chosen.owns, raw=file.raw)
+        more = [] if trusted is None else [trusted]
+        if file.kind is RESULT and file.chosen.owns:
+            analysis = await exports.analysis(tx, file.chosen.project_id, file.analysis)
+            if analysis is None and file.analysis is not None:
+                raise NotFoundError(NOT_FOUND, hint=f"The project has no finished analysis {file.analysis}.")
+            more += [] if analysis is None else [exports.analysed(analysis, raw=file.raw)]
+        return more
 
     async def _lines(self, tx: Database, lines: exports.Lines, sink: Sink, begin: bytes, between: bytes) -> int:
         statement, after, rows = lines.statement(), 0, 0

@@ -22,12 +22,13 @@ MAX_KEY_CHARACTERS = 500
 def usual(format_: str, columns: list[str]) -> dict[str, str]:
     """What columns become unless somebody says otherwise, as PyBossa has it.
 
-    The state is the server's to know. In JSON, ``info`` is the task's whole info where no other key would be lost.
+    The state is the server's to know. Of two columns with right answers the first of _GOLD_COLUMNS counts, and neither
+    stays in the task. In JSON, ``info`` is the task's whole info where no other key would be lost.
     """
     uses = {name: "skip" if name == "state" else name if name in ATTRIBUTES else "info" for name in columns}
-    gold = next((name for name in _GOLD_COLUMNS if name in columns), None)
-    if gold is not None and len(columns) > 1:
-        uses[gold] = GOLD
+    gold = [name for name in _GOLD_COLUMNS if name in columns]
+    if len(columns) > len(gold):
+        uses.update(zip(gold, (GOLD, "skip"), strict=False))
     others = [name for name, use in uses.items() if use == "info" and name != "info"]
     if format_ not in TABLES and "info" in uses and not others:
         uses["info"] = "whole"

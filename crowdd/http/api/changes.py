@@ -24,7 +24,7 @@ from crowdd.kinds.types import Boolean, Integer, Text
 
 _COUNT = Integer(minimum=0).schema()
 _NUMBER = Integer(minimum=1).schema()
-_EFFECT = closed_object(
+EFFECT = closed_object(
     tasks={**_COUNT, "description": "Number of tasks that are changed."},
     completed={**_COUNT, "description": "Number of these tasks that become completed."},
     reopened={**_COUNT, "description": "Number of these tasks that become open again."},
@@ -35,7 +35,7 @@ _EFFECT = closed_object(
         "description": "Background task that changes the tasks if there are many; null if the change is done.",
     },
 )
-_DRY_RUN = Parameter(
+DRY_RUN = Parameter(
     "dry_run", Boolean().text_schema(), "With 1, nothing changes, and the response describes the effect.", empty=True
 )
 _TASK_IDS = {
@@ -43,7 +43,7 @@ _TASK_IDS = {
     "maxItems": MAX_NAMED,
     "description": "Ids of the tasks (default: all tasks of the project).",
 }
-_LARGE = " More than 1,000 tasks are changed in the background, in steps of 1,000, while volunteers continue."
+LARGE = " More than 1,000 tasks are changed in the background, in steps of 1,000, while volunteers continue."
 
 
 def _body(required: tuple[str, ...] = (), **properties: Schema) -> Schema:
@@ -61,9 +61,9 @@ def _doc(name: str, section: str, summary: str, about: str, body: Schema, *, dry
         section=section,
         summary=summary,
         about=f"For owners of the project and administrators. {about}",
-        parameters=(where, *((_DRY_RUN,) if dry else ()), PASSWORD),
+        parameters=(where, *((DRY_RUN,) if dry else ()), PASSWORD),
         bodies={JSON: body},
-        answer=_EFFECT,
+        answer=EFFECT,
         refusals=(AnonymousError, NotFoundError, *((TooManyRequestsError,) if dry else ())),
         audience=Audience.SIGNED_IN,
     )
@@ -73,7 +73,7 @@ _REDUNDANCY = _doc(
     "set_redundancy",
     "project",
     "Change how many answers tasks need",
-    "A higher number opens completed tasks again; a lower one completes tasks that have enough answers." + _LARGE,
+    "A higher number opens completed tasks again; a lower one completes tasks that have enough answers." + LARGE,
     _body(("n_answers",), n_answers=TASK.field("n_answers").type.schema(), task_ids=_TASK_IDS),
     dry=True,
 )
@@ -81,7 +81,7 @@ _PRIORITY = _doc(
     "set_priority",
     "project",
     "Change the priority of tasks",
-    _LARGE.strip(),
+    LARGE.strip(),
     _body(("priority_0",), priority_0=TASK.field("priority_0").type.schema(), task_ids=_TASK_IDS),
     dry=True,
 )
@@ -90,7 +90,7 @@ _WITHDRAW = _doc(
     "project",
     "Delete the answers of a volunteer",
     "Identify the volunteer by volunteer, user_id, external_uid or taskrun_id (an answer that they gave). Tasks that"
-    " then lack answers are open again, and last_version of their results becomes false." + _LARGE,
+    " then lack answers are open again, and last_version of their results becomes false." + LARGE,
     _body(
         volunteer=VOLUNTEER,
         user_id=_NUMBER,
@@ -107,7 +107,7 @@ _STOPPING = _doc(
     "Change when tasks stop early",
     "A task is complete with min_answers answers or more once its most probable choice has this confidence, and with"
     " n_answers in any case. Both null: tasks always get n_answers. Open tasks follow, with completed also those that"
-    " are complete. The first answer field of the project must be a label, or nothing stops early." + _LARGE,
+    " are complete. The first answer field of the project must be a label, or nothing stops early." + LARGE,
     _body(
         min_answers={"anyOf": [Integer(minimum=1, maximum=MAX_ANSWERS).schema(), {"type": "null"}]},
         confidence={
@@ -125,7 +125,7 @@ _LIFT = _doc(
     "project",
     "Count the answers of a volunteer who seemed no better than chance",
     "Answers of such a volunteer are kept and not counted. From now on they count, and those that were not counted"
-    " count as far as their tasks need them. Identify the volunteer as in the deletion of answers." + _LARGE,
+    " count as far as their tasks need them. Identify the volunteer as in the deletion of answers." + LARGE,
     _body(
         volunteer=VOLUNTEER,
         user_id=_NUMBER,
@@ -172,36 +172,39 @@ class ChangesApi:
         yield post(f"{task}/reopen", self.reopen, endpoint="reopen", operation=_REOPEN)
 
     async def redundancy(self, incoming: Incoming, object_id: int) -> Response:
-        return _response(
-            await self._changes.redundancy(incoming.who, checked_id(object_id), _json(incoming), _dry(incoming))
+        return effect_response(
+            await self._changes.redundancy(incoming.who, checked_id(object_id), _json(incoming), is_dry_run(incoming))
         )
 
     async def priority(self, incoming: Incoming, object_id: int) -> Response:
-        return _response(
-            await self._changes.priority(incoming.who, checked_id(object_id), _json(incoming), _dry(incoming))
+        return effect_response(
+            await self._changes.priority(incoming.who, checked_id(object_id), _json(incoming), is_dry_run(incoming))
         )
 
     async def withdraw(self, incoming: Incoming, object_id: int) -> Response:
-        return _response(
-            await self._changes.withdraw(incoming.who, checked_id(object_id), _json(incoming), _dry(incoming))
+        return effect_response(
+            await self._changes.withdraw(incoming.who, checked_id(object_id), _json(incoming), is_dry_run(incoming))
         )
 
     async def stopping(self, incoming: Incoming, object_id: int) -> Response:
-        return _response(
-            await self._changes.stopping(incoming.who, checked_id(object_id), _json(incoming), _dry(incoming))
+        return effect_response(
+            await self._changes.stopping(incoming.who, checked_id(object_id), _json(incoming), is_dry_run(incoming))
         )
 
     async def lift(self, incoming: Incoming, object_id: int) -> Response:
-        return _response(await self._changes.lift(incoming.who, checked_id(object_id), _json(incoming), _dry(incoming)))
+        return effect_response(
+            await self._changes.lift(incoming.who, checked_id(object_id), _json(incoming), is_dry_run(incoming))
+        )
 
     async def retire(self, incoming: Incoming, object_id: int) -> Response:
-        return _response(await self._changes.retire(incoming.who, checked_id(object_id), _json(incoming)))
+        return effect_response(await self._changes.retire(incoming.who, checked_id(object_id), _json(incoming)))
 
     async def reopen(self, incoming: Incoming, object_id: int) -> Response:
-        return _response(await self._changes.reopen(incoming.who, checked_id(object_id), _json(incoming)))
+        return effect_response(await self._changes.reopen(incoming.who, checked_id(object_id), _json(incoming)))
 
 
-def _dry(incoming: Incoming) -> bool:
+def is_dry_run(incoming: Incoming) -> bool:
+    """Whether a change is only asked about."""
     return queries.flag(incoming.query.get("dry_run", ""), "dry_run")
 
 
@@ -209,5 +212,6 @@ def _json(incoming: Incoming) -> Any:
     return incoming.json_body() if incoming.raw_body else {}
 
 
-def _response(effect: Effect) -> Response:
+def effect_response(effect: Effect) -> Response:
+    """What a change did, or would do."""
     return JsonResponse(attrs.asdict(effect))

@@ -46,7 +46,10 @@ _GOLD = closed_object(
 )
 _WARNINGS = closed_object(
     keys=array_of({**_TEXT, "description": "Key of the task's info that other tasks lack."}),
-    ordered={"type": "boolean", "description": "True unless tasks come in random order (info.sched)."},
+    ordered={
+        "type": "boolean",
+        "description": "Whether tasks come in an order that gold tasks stand out of (info.sched).",
+    },
 )
 _DESCRIPTION: Schema = {
     "task_id": _NUMBER,

@@ -16,6 +16,14 @@ PARTS = {
     "projects": "SELECT id, short_name, name, description, created, updated, published, owner_id FROM project WHERE owners_ids @> ARRAY[%(user)s::bigint]",
     "task_runs": "SELECT id, project_id, task_id, volunteer, created, finish_time, timeout, calibration, media_url, info"
     " FROM task_run_record WHERE user_id = %(user)s",
+    # Gold answers in steps of ten, and figures rounded: they must not tell which answers were to gold tasks.
+    "reliability": "SELECT v.project_id AS id, (s.gold->>'n_seen')::int AS gold_seen, (s.gold->>'n_right')::int AS gold_right,"
+    " (s.gold->>'low')::float8 AS gold_low, (s.gold->>'high')::float8 AS gold_high,"
+    " CASE WHEN v.peer_seen >= 10 THEN round((v.peer_right / v.peer_seen)::numeric, 2)::float8 END AS agreement,"
+    " CASE WHEN v.gold_seen + v.peer_seen >= 10 THEN round(v.accuracy::numeric, 2)::float8 END AS accuracy"
+    " FROM (SELECT DISTINCT project_id FROM task_run WHERE user_id = %(user)s) r"
+    " JOIN reliability v ON v.project_id = r.project_id AND v.actor = 'u:' || %(user)s"
+    " CROSS JOIN LATERAL (SELECT shown_accuracy(v.project_id, v.actor) AS gold) s",
     "favourites": "SELECT task_id AS id, project_id, created FROM favourite WHERE user_id = %(user)s",
     "collections": "SELECT id, created, name, description, published FROM collection WHERE user_id = %(user)s",
     "collected_tasks": "SELECT i.id, i.collection_id, i.project_id, i.task_id, i.created, i.note FROM collection_item i"

@@ -19,6 +19,7 @@ _APPLY = {
     "recount": "recount(%(project)s, %(tasks)s, clock())",
     "stopping": "set_stopping(%(project)s, %(tasks)s, %(completed)s, clock())",
     "lift": "lift(%(project)s, %(tasks)s, %(actor)s, clock())",
+    "analysis": "apply_analysis(%(project)s, %(tasks)s, %(analysis)s, %(user)s, clock())",
 }
 _PREVIEW = {  # {tasks} is an array of ids, null for all tasks
     "redundancy": "preview_redundancy(%(project)s, {tasks}, %(n_answers)s)",
@@ -29,6 +30,7 @@ _PREVIEW = {  # {tasks} is an array of ids, null for all tasks
     "reopen": "preview_reopen(%(project)s, {tasks})",
     "stopping": "preview_stopping(%(project)s, {tasks}, %(min_answers)s, %(confidence)s, %(completed)s)",
     "lift": "preview_lift(%(project)s, {tasks}, %(actor)s)",
+    "analysis": "preview_apply_analysis(%(project)s, {tasks}, %(analysis)s)",
 }
 Chosen = Sequence[int] | TaskFilter | None
 """Tasks by their ids, those that match, or all."""

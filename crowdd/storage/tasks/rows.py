@@ -185,6 +185,13 @@ class FinishedVote(TypedDict):
     n: int
 
 
+class ChoiceProbability(TypedDict):
+    """How probable it is that a choice is right."""
+
+    value: Json
+    probability: float
+
+
 class Said(TypedDict):
     """What answers to a task say together: at the first field, and in ``further`` at the others (None: there are none).
 

@@ -15,9 +15,9 @@ import attrs
 from crowdd.kinds.task_run import TASK_RUN
 from crowdd.storage.core import hidden_columns
 from crowdd.storage.core.list_size import MAX_LIST_BYTES, within
-from crowdd.storage.database import Database, fetch_rows, one_or_none
+from crowdd.storage.database import Database, fetch_rows, one, one_or_none
 from crowdd.storage.tasks.finished_tasks import SAID
-from crowdd.storage.tasks.rows import ListedRun, ListedTask, Said, Vote
+from crowdd.storage.tasks.rows import ChoiceProbability, ListedRun, ListedTask, Said, Vote
 
 STATES = {"ongoing": "NOT (l.done OR l.retired)", "completed": "(l.done OR l.retired)"}
 ORDERS = {"id": "l.task_id", "priority_0": "l.priority_0", "n_task_runs": "(l.answers + l.uncounted)"}
@@ -201,6 +201,19 @@ async def said(db: Database, project_id: int, task_id: int) -> Said | None:
         {"project": project_id, "task": task_id},
     )
     return rows[0] if rows else None
+
+
+async def posterior(db: Database, project_id: int, task_id: int) -> list[ChoiceProbability] | None:
+    """How probable each choice is: by the last result of a task, or by the answers to an open one so far."""
+    row = await one(
+        db,
+        "SELECT coalesce((SELECT posterior_by_choice(r.project_id, r.generation, r.posterior) FROM result r"
+        " WHERE r.project_id = %(project)s AND r.task_id = %(task)s AND r.last_version),"
+        " (SELECT posterior_by_choice(%(project)s, w.generation, w.posterior) FROM weigh(%(project)s, %(task)s) w)) AS posterior",
+        {"project": project_id, "task": task_id},
+    )
+    found: list[ChoiceProbability] | None = row["posterior"]
+    return found
 
 
 async def runs(db: Database, project_id: int, task_id: int, after: int, maximum: int) -> list[ListedRun]:

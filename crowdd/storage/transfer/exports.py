@@ -132,12 +132,21 @@ def as_json(kind: Kind, roles: frozenset[Role], base_url: str, chosen: Chosen) -
 class Trusted:
     """Columns of a table that rows of a project with a label have behind the others: their names, and how they are made.
 
-    ``cells`` read the row x that ``source`` finds for the row t.
+    ``cells`` read the row ``alias`` that ``source`` finds for the row t.
     """
 
     names: Sequence[str]
     cells: Sequence[str]
     source: str
+    alias: str = "x"
+
+
+@attrs.frozen
+class ExportedAnalysis:
+    """An analysis whose labels stand beside results, and its choices."""
+
+    id: int
+    choices: Sequence[JsonValue]
 
 
 _DECIDED = (
@@ -171,15 +180,44 @@ def trusted(kind: Kind, choices: Sequence[JsonValue], *, owns: bool, raw: bool) 
         )
     names = ["n_counted", "votes"]
     cells = ["x.n_counted::text", f"{cell}(x.votes)"]
-    if len(choices) <= _MAX_CLASSES:
-        names += [
-            f"posterior_{choice if isinstance(choice, str) else orjson.dumps(choice).decode()}" for choice in choices
-        ]
-        cells += [f"round(x.posterior[{n}]::numeric, 6)::text" for n in range(1, len(choices) + 1)]
+    names, cells = [*names, *_of_choices("posterior", choices)], [*cells, *_probabilities("x", choices)]
     if owns:
         names += ["decided_by", "decided_at"]
         cells += [f"{text}(x.decided_by)", """to_char(x.decided_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US')"""]
     return Trusted(names, cells, _DECIDED)
+
+
+def analysed(analysis: ExportedAnalysis, *, raw: bool) -> Trusted:
+    """What an analysis says of the task of a last result."""
+    source = (
+        f"SELECT a.id, a.choices->(e.class - 1) AS class, e.posterior FROM analysis_task e JOIN analysis a ON a.id = e.analysis_id"
+        f" WHERE e.project_id = t.project_id AND e.analysis_id = {analysis.id} AND e.task_id = t.task_id AND t.last_version"
+    )
+    names = ["analysis", "analysis_class", *_of_choices("analysis_posterior", analysis.choices)]
+    cells = ["y.id::text", f"{'csv_raw_cell' if raw else 'csv_cell'}(y.class)", *_probabilities("y", analysis.choices)]
+    return Trusted(names, cells, source, "y")
+
+
+def _of_choices(name: str, choices: Sequence[JsonValue]) -> list[str]:
+    """A column for each choice, unless they are too many."""
+    words = [choice if isinstance(choice, str) else orjson.dumps(choice).decode() for choice in choices]
+    return [f"{name}_{word}" for word in words] if len(choices) <= _MAX_CLASSES else []
+
+
+def _probabilities(alias: str, choices: Sequence[JsonValue]) -> list[str]:
+    numbers = range(1, len(choices) + 1) if len(choices) <= _MAX_CLASSES else ()
+    return [f"round({alias}.posterior[{n}]::numeric, 6)::text" for n in numbers]
+
+
+async def analysis(db: Database, project_id: int, analysis_id: int | None) -> ExportedAnalysis | None:
+    """The analysis of a project with this id, or the last one, if it is done."""
+    row = await one_or_none(
+        db,
+        "SELECT id, choices FROM analysis WHERE project_id = %(project)s AND id = coalesce(%(id)s, id) AND ended IS NOT NULL"
+        " ORDER BY id DESC LIMIT 1",
+        {"project": project_id, "id": analysis_id},
+    )
+    return ExportedAnalysis(int(row["id"]), row["choices"]) if row else None
 
 
 async def label_choices(db: Database, project_id: int) -> list[JsonValue]:
@@ -201,7 +239,7 @@ def as_table(
     *,
     raw: bool,
     said: Sequence[str] = (),
-    more: Trusted | None = None,
+    more: Sequence[Trusted] = (),
 ) -> Lines:
     """Each row as a line of a table: these attributes as these roles may see them, then these keys of ``info``.
 
@@ -215,9 +253,9 @@ def as_table(
     cells += [f"{cell}(i.said->{_literal(name)}->'{of}')" for name in said for of in SAID]
     if said:
         whole = whole.replace(" AS info", " AS info, t.consensus AS said")
-    if more:
-        cells += more.cells
-        whole += f" LEFT JOIN LATERAL ({more.source}) x ON true"
+    for one_more in more:
+        cells += one_more.cells
+        whole += f" LEFT JOIN LATERAL ({one_more.source}) {one_more.alias} ON true"
     line = f"(SELECT array_to_string(ARRAY[{', '.join(cells)}]::text[], ',', '') FROM {whole})"
     return Lines(kind, chosen, line, "\r\n")
 

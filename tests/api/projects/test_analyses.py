@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import hashlib
+import io
 from typing import Any
 
 import pytest
@@ -13,6 +15,7 @@ from support.ledger import Ledger
 from crowdd.domain.analyses import analyses, process, runner
 from crowdd.domain.analyses.catalogue import METHODS
 from crowdd.domain.projects import projects as projects_of_owners
+from crowdd.domain.tasks import changes
 from crowdd.errors import StoppedError
 
 FIELD = {"name": "species", "at": "/species", "type": "label", "choices": ["fox", "owl"]}
@@ -282,3 +285,94 @@ async def test_owners_start_and_read_analyses_on_pages(served, ledger):
     assert (await other.post(f"{one}/delete", json={})).status == 403
     await owner.post(f"{one}/delete", json={})
     assert (await owner.get(one)).status == 404
+
+
+@shows("export-analysis")
+@pytest_twisted.ensureDeferred
+async def test_exports_have_the_labels_of_the_last_analysis_or_of_a_chosen_one(served, ledger):
+    owner, project = await answered(served, ledger)
+
+    async def table(client: Any, query: str = "") -> list[dict[str, str]]:
+        sent = await client.get(f"/project/birds/tasks/export?type=result&format=csv{query}")
+        assert sent.status == 200, sent.text
+        return list(csv.DictReader(io.StringIO(sent.body.decode("utf-8-sig"))))
+
+    assert "analysis" not in (await table(owner))[0]
+    for method in ("majority", "one_coin"):
+        await owner.post(at(project), json={"method": method})
+        await finish(served)
+    last, first = (row["id"] for row in (await owner.get(at(project))).json())
+    for chosen, query in ((last, ""), (first, f"&analysis={first}")):
+        tasks = (await owner.get(at(project, chosen, "tasks"))).json()
+        rows = await table(owner, query)
+        assert [int(row["analysis"]) for row in rows] == [chosen] * 4
+        assert [row["analysis_class"] for row in rows] == [task["value"] or "" for task in tasks]
+        assert [float(row["analysis_posterior_owl"]) for row in rows] == [
+            pytest.approx(task["probabilities"][1], abs=1e-5) for task in tasks
+        ]
+    stranger = await served.person("stranger")
+    assert not [name for name in (await table(stranger))[0] if name.startswith("analysis")]
+    address = "/project/birds/tasks/export?type={}&format=csv&analysis={}"
+    assert (await stranger.get(address.format("result", first))).status == 415
+    assert (await owner.get(address.format("task", first))).status == 415
+    assert (await owner.get(address.format("result", last + 1))).status == 404
+
+
+@shows("project-analysis-apply", "page-review")
+@pytest_twisted.ensureDeferred
+async def test_labels_of_an_analysis_become_results_where_they_differ(served, ledger, monkeypatch):
+    monkeypatch.setattr(changes, "CHUNK", 1)  # in the background, task by task
+    owner, project = await answered(served, ledger)
+    for method in ("dawid_skene", "one_coin"):
+        await owner.post(at(project), json={"method": method})
+        await finish(served)
+    first, second, third, fourth = ledger.rows("SELECT * FROM result WHERE last_version ORDER BY task_id")
+    # Both analyses say owl of three tasks, as the result of the second does, and nothing of the fourth.
+    ledger.run(
+        "UPDATE analysis_task SET class = 2, posterior = '{0.25,0.75}', different = task_id <> %(t)s",
+        t=second["task_id"],
+    )
+    one, other = (row["id"] for row in (await owner.get(at(project))).json())
+    ledger.run("UPDATE analysis_task SET class = NULL WHERE task_id = %(t)s", t=fourth["task_id"])
+    review = "/project/birds/review?which=disputed"
+    disputed = [row["task_id"] for row in (await owner.page(review)).json()["tasks"]]
+    assert disputed == [first["task_id"], third["task_id"]]
+    await owner.post(f"/api/result/{third['id']}/decision", json={"answer": "fox"})
+    assert [row["task_id"] for row in (await owner.page(review)).json()["tasks"]] == [first["task_id"]]
+    asked = (await owner.post(at(project, one, "apply") + "?dry_run=1")).json()
+    assert (asked["tasks"], asked["dry_run"], len(ledger.results(first["task_id"]))) == (1, True, 1)
+    begun = (await owner.post(at(project, one, "apply"))).json()
+    assert begun["tasks"] == 1 and begun["queue_item"]
+    assert [row["state"] for row in await finish(served)][-1] == "done"
+    old, new = ledger.results(first["task_id"])
+    assert (new["consensus"], new["reason"], new["class"], new["posterior"], new["confidence"]) == (
+        "owl", "analysis", 2, [0.25, 0.75], 0.75,
+    )  # fmt: skip
+    assert new["task_run_ids"] == old["task_run_ids"] and new["decided_by"] and old["generation"] is None
+    (event,) = ledger.rows("SELECT * FROM event WHERE result_id = %(r)s", r=new["id"])
+    assert (event["kind"], event["data"]["label"], event["data"]["reason"]) == ("result_updated", "owl", "analysis")
+    taught = ledger.rows("SELECT sign, posterior FROM evidence WHERE task_id = %(t)s", t=first["task_id"])
+    assert [row["sign"] for row in taught][-2:] == [-1, 1] and taught[-1]["posterior"] == [0.25, 0.75]
+    # Nothing is left to do for it. What it said stays when the answers are compared again.
+    assert (await owner.post(at(project, other, "apply") + "?dry_run=1")).json()["tasks"] == 0
+    ledger.run("SELECT compare_result(%(p)s, %(t)s)", p=project, t=first["task_id"])
+    (kept,) = ledger.rows("SELECT * FROM result WHERE id = %(r)s", r=new["id"])
+    assert [kept[name] for name in ("consensus", "reason", "posterior")] == ["owl", "analysis", [0.25, 0.75]]
+    assert (
+        ledger.rows(
+            "SELECT * FROM check_trust(%(p)s, clock()) UNION ALL SELECT * FROM check_weighing(%(p)s, clock())",
+            p=project,
+        )
+        == []
+    )
+    # Another analysis may change it, and the others, but not one that is older than its answers.
+    ledger.run("UPDATE analysis_task SET class = 1, posterior = '{0.9,0.1}' WHERE analysis_id = %(a)s", a=other)
+    page = "/project/birds/analyses"
+    assert (await owner.post(f"{page}/{other}/apply", json={"btn": "Effect"})).json()["effect"]["tasks"] == 3
+    ledger.run("UPDATE analysis SET created = '2020-01-01' WHERE id = %(a)s", a=other)
+    assert (await owner.post(f"{page}/{other}/apply", json={})).json()["effect"]["tasks"] == 0
+    stranger = await served.person("stranger")
+    assert (await stranger.post(at(project, one, "apply"))).status == 403
+    await owner.put(f"/api/project/{project}", json={"info": {"answer_key": "answer"}})
+    refused = await owner.post(at(project, one, "apply"))
+    assert refused.status == 415 and "Only results of a label" in refused.json()["exception_msg"]

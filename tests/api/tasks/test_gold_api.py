@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import re
+from collections.abc import Iterator
 from itertools import count
 from statistics import fmean
 from typing import Any
@@ -159,6 +160,55 @@ async def test_gold_and_ordinary_task_are_the_same_bytes_for_a_volunteer(served)
         same = re.sub(r"ada|bob", "who", re.sub(r'"volunteer": ?"[^"]*"', "", text))
         same_ = re.sub(r"ada|bob", "who", re.sub(r'"volunteer": ?"[^"]*"', "", text_))
         assert (status, headers, same) == (status_, headers_, same_), path
+    assert owner
+
+
+def leaves(value: Any, at: str = "") -> Iterator[tuple[str, Any]]:
+    """The paths of all numbers and texts of a document."""
+    if isinstance(value, dict | list):
+        for key, each in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from leaves(each, f"{at}/{key}")
+    else:
+        yield at, value
+
+
+async def public_figures(served: Any, project: Any) -> dict[str, Any]:
+    """What everybody reads about a project: its record, its pages, the state of its live stream, and the site."""
+    anybody, found = served.client(), {}
+    for path in (
+        f"/api/project/{project['id']}", f"/api/projectstats?project_id={project['id']}&all=1", "/project/birds/live",
+        "/project/birds/", "/project/birds/stats", "/api/globalstats", "/", "/project/category/featured/",
+    ):  # fmt: skip
+        asked = await anybody.get(path, headers={"Accept": "application/json", "Content-Type": "application/json"})
+        assert asked.status == 200, (path, asked.status, asked.text[:300])
+        found |= {f"{path} {at}": value for at, value in leaves(asked.json())}
+    return found
+
+
+@shows("gold-hidden", "gold-progress")
+@pytest_twisted.ensureDeferred
+async def test_public_figures_move_alike_but_for_completed_tasks_and_progress(served):
+    owner, project = await gold_project(served, tasks=8, gold=2)
+    moved: dict[bool, list[set[str]]] = {True: [], False: []}
+    gold, ordinary = project["tasks"][:2], project["tasks"][2:4]
+    people = [await served.person(f"person{nth}") for nth in range(9)]
+    for nth, person in enumerate(people):
+        is_gold = nth % 2 == 0
+        before = await public_figures(served, project)
+        assert (await answer(person, project, gold[0] if is_gold else ordinary[nth // 4])).status == 200
+        after = await public_figures(served, project)
+        if nth > 1:  # the first ones also begin lists
+            names = {at for at in before.keys() | after.keys() if before.get(at) != after.get(at)}
+            moved[is_gold].append({re.sub(r"/\d+(?=/|$)", "/#", at) for at in names})
+    told = set.union(*moved[True]) ^ set.union(*moved[False])
+    exact = ("n_completed_tasks", "n_pending_tasks", "overall_progress")
+    assert {at for at in told if not at.endswith(exact)} == set()
+    assert {at.rsplit("/", 1)[-1] for at in told} == {*exact}
+    assert all({"n_task_runs", "last_activity"} <= {at.rsplit("/", 1)[-1] for at in each} for each in moved[True])
+    bob = await served.person("eve")
+    assert (await bob.get("/project/birds/events")).status == 403
+    events = await served.database.fetch("SELECT task_id FROM event WHERE kind = 'task_completed'")
+    assert [row["task_id"] for row in events] == ordinary
     assert owner
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Callable
 
@@ -244,6 +245,29 @@ def test_chance_falls_from_the_start_to_the_rate_and_never_shows_the_end(ledger:
     assert set(batch) & gold
     ledger.check = True
     assert ledger.broken() == []
+
+
+@pytest.mark.parametrize("order", ["priority", "id", "id-down"])
+def test_without_a_chosen_scheduler_the_order_does_not_tell_gold_tasks(ledger: Ledger, order: str) -> None:
+    ledger.check = False
+    project = ledger.project(tasks=80, n=30)
+    tasks = ledger.tasks(project)
+    gold = set(tasks[5::10])
+    ordinary = ledger.ask(project, "u:1", 20, order=order).tasks
+    assert ordinary in (tasks[:20], tasks[::-1][:20]), "in order without gold tasks"
+    for task in gold:
+        make(ledger, project, task)
+    always(ledger, project, 0.2)
+    ledger.run("SELECT setseed(0.3)")
+    behind: dict[bool, list[bool]] = {True: [], False: []}
+    for n in range(2, 14):
+        given = ledger.ask(project, f"u:{n}", 20, order=order).tasks
+        for before, task in itertools.pairwise(given):
+            behind[task in gold].append(task < before)
+    shares = {which: sum(found) / len(found) for which, found in behind.items()}
+    assert len(behind[True]) > 20 and all(0.35 < share < 0.65 for share in shares.values()), shares
+    ledger.check = True
+    assert ledger.broken(30) == []
 
 
 def test_incremental_projects_mix_none_in(ledger: Ledger) -> None:

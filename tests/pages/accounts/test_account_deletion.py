@@ -74,6 +74,15 @@ async def test_everything_about_a_person_in_one_file(served):
     birds = await served.project(owner, tasks=2, published=True)
     task = await answer(ada, birds, {"said": "=1+1"})
     await ada.post("/api/favorites", json={"task_id": task})
+    owls = await served.project(owner, "owls", tasks=13, published=True)
+    for sql in (  # eleven answers to gold tasks, and what is known of ada there
+        "INSERT INTO task_run (project_id, task_id, actor, user_id, created, finish_time, counted, gold, is_right, info)"
+        " SELECT project_id, task_id, 'u:' || a.id, a.id, clock(), clock(), false, true, ordinal %% 5 > 0, '1'"
+        " FROM task_ledger, account a WHERE project_id = %(p)s AND a.name = 'ada' AND ordinal <= 11 ORDER BY ordinal",
+        "INSERT INTO reliability (project_id, actor, gold_right, gold_seen, peer_right, peer_seen, accuracy)"
+        " SELECT %(p)s, 'u:' || id, 9, 11, 9.111, 12, 0.8123 FROM account WHERE name = 'ada'",
+    ):
+        await served.database.execute(sql, {"p": owls["id"]})
     await collect(served, "ada", task, "my note")
     page = (await ada.get("/account/ada/export")).text
     assert "Create export" in page
@@ -98,7 +107,13 @@ async def test_everything_about_a_person_in_one_file(served):
         if name.endswith(".json")
     }
     assert parts["account"][0]["email_addr"] == "ada@example.org" and len(parts["sessions"]) == 1
-    assert [(run["task_id"], run["info"]) for run in parts["task_runs"]] == [(task, {"said": "=1+1"})]
+    runs = [run for run in parts["task_runs"] if run["project_id"] == birds["id"]]
+    assert [(run["task_id"], run["info"]) for run in runs] == [(task, {"said": "=1+1"})]
+    (known,) = parts["reliability"]
+    assert (known["id"], known["gold_seen"], known["gold_right"]) == (owls["id"], 10, 8), "in steps of ten"
+    assert (known["agreement"], known["accuracy"]) == (0.76, 0.81) and 0.4 < known["gold_low"] < 0.8 < known[
+        "gold_high"
+    ]
     assert [row["id"] for row in parts["favourites"]] == [task] and parts["blogposts"] == []
     assert [row["name"] for row in parts["collections"]] == ["Owls"]
     assert [(row["task_id"], row["note"]) for row in parts["collected_tasks"]] == [(task, "my note")]

@@ -109,6 +109,7 @@ async def test_volunteers_are_sorted_by_doubt_and_lifted(served):
     assert (await made.owner.page(f"{at}/{word}")).json()["known"]["lifted"]
 
 
+@shows("export-trust")
 @pytest_twisted.ensureDeferred
 async def test_exports_say_how_sure_results_are_and_only_owners_what_answers_weigh(served):
     made = await project(served, 3)

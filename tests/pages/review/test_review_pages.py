@@ -71,7 +71,8 @@ async def test_the_least_certain_tasks_come_first_and_a_decision_is_a_new_versio
         [["fox", "fox", "fox"], ["fox", "owl", "fox"], ["cat", 7, {}], ["fox", "owl", None], ["owl", "owl", "owl"]]
     )
     sure, split, unfit, even, owls = project.tasks
-    assert await project.queue(project.owner) == [unfit, even, split, *sorted((sure, owls))]
+    queue = await project.queue(project.owner)
+    assert queue[:3] == [unfit, even, split] and {*queue[3:]} == {sure, owls}
     assert await project.queue(project.owner, "?which=none") == [unfit]
     assert await project.queue(project.owner, "?class=2") == [owls]
     page = (await project.owner.page(f"{project.at}/review/{split}")).json()
@@ -80,7 +81,7 @@ async def test_the_least_certain_tasks_come_first_and_a_decision_is_a_new_versio
     assert all(one["weight"] > 0 for one in page["answers"])
     before = await project.result(split)
     done = await project.decide(project.owner, split, 2)
-    assert done["state"] == "decided" and done["next"].endswith(f"/review/{sure}")
+    assert done["state"] == "decided" and done["next"].endswith(f"/review/{queue[3]}")
     after = await project.result(split)
     assert after["task_run_ids"] == before["task_run_ids"] and after["id"] == done["result_id"] != before["id"]
     assert (after["consensus"]["kind"]["value"], after["consensus"]["kind"]["confidence"]) == ("owl", 1)
@@ -128,6 +129,32 @@ async def test_reviewers_see_answers_and_decide_and_nothing_else(served):
     assert sent.json()["status"] == "success"
     assert (await reviewer.page(f"{project.at}/review/{second}")).status == 403
     assert (await project.result(first))["consensus"]["kind"]["value"] == "fox"
+
+
+@shows("result-decision", "page-review-task")
+@pytest_twisted.ensureDeferred
+async def test_what_an_owner_decides_becomes_a_gold_task_if_they_want(served):
+    project = await Project(served).build([["fox", "owl", "fox"], ["fox", "fox", "owl"], ["fox", "owl", None]])
+    first, second, third = project.tasks
+    reviewer = await project.reviewer("eve")
+    path = f"{project.at}/review/{first}"
+    assert "Also use as gold task" in (await project.owner.get(path, headers=HTML)).text
+    assert "Also use as gold task" not in (await reviewer.get(path, headers=HTML)).text
+    seen = (await reviewer.page(path)).json()["result"]["result_id"]
+    refused = await reviewer.send_form(path, {"result_id": seen, "class": 2, "gold": "y"}, path)
+    assert refused.status == 403 and (await project.result(first))["reason"] == "full"
+    done = await project.decide(project.owner, first, 2, gold="y")
+    assert (done["state"], done["gold"]) == ("decided", True) and "gold task now" in done["flash"]
+    sent = {"answer": "owl", "second_opinion": True, "gold": True}
+    asked = await project.program.post(f"/api/result/{(await project.result(second))['id']}/decision", json=sent)
+    assert (asked.json()["state"], asked.json()["gold"]) == ("asked", False)
+    assert (await project.decide(project.owner, third, 3))["gold"] is False
+    (gold,) = (await project.program.get(f"/api/project/{project.id}/gold")).json()
+    assert (gold["task_id"], gold["answers"]) == (first, ["owl"])
+    again = await project.program.post(f"/api/result/{(await project.result(first))['id']}/decision", json=sent)
+    assert again.status == 412, "gold tasks are out of the work"
+    assert (await project.owner.page(path)).status == 404
+    assert first not in await project.queue(project.owner, "?which=expert")
 
 
 @pytest_twisted.ensureDeferred
@@ -187,9 +214,36 @@ async def test_programs_decide_by_the_choice_itself(served):
         assert (await owner.post(path, json=body)).status == status
     assert (await (await served.person("ada")).post(path, json={"answer": "owl"})).status == 403
     done = (await owner.post(path, json={"answer": None})).json()
-    assert done == {"state": "decided", "result_id": (await project.result(task))["id"], "task_id": task}
+    assert done == {"state": "decided", "result_id": (await project.result(task))["id"], "task_id": task, "gold": False}
     late = await owner.post(path, json={"answer": "owl"})
     assert (late.status, late.json()["error_code"]) == (412, "decided_before")
     assert (await owner.post(f"/api/result/{done['result_id']}/decision", json={"second_opinion": True})).json()[
         "state"
     ] == "asked"
+
+
+@shows("page-reviewers", "page-invitation")
+@pytest_twisted.ensureDeferred
+async def test_a_link_makes_one_person_a_reviewer(served):
+    project = await Project(served).build([["fox", "owl", "fox"]])
+    ada, eve = await newcomer(served, "ada"), await newcomer(served, "eve")
+    at = f"{project.at}/reviewers"
+    made = (await project.owner.send_form(f"{at}/invite", {}, at)).json()
+    assert made["status"] == "success" and made["invitation"]
+    link = made["invitation_url"].removeprefix(served.services.settings.base_url)
+    assert "invites you to review tasks" in (await served.client().get(link, headers=HTML)).text
+    assert "Become reviewer" in (await ada.get(link, headers=HTML)).text
+    assert (await project.program.post(f"{project.at}/coowners/invite", json={})).status == 200, "both may be open"
+    accepted = (await ada.send_form(link, {}, link)).json()
+    assert (accepted["status"], accepted["next"]) == ("success", f"{project.at}/review")
+    assert (await ada.page(f"{project.at}/review")).status == 200 and (
+        await ada.page(f"{project.at}/settings")
+    ).status == 403
+    assert (await eve.page(link)).status == 403, "it works once"
+    listed = (await project.owner.page(at)).json()
+    assert [one["name"] for one in listed["reviewers"]] == ["ada"] and listed["invitation"] is None
+    again = (await project.owner.send_form(f"{at}/invite", {}, at)).json()["invitation_url"]
+    withdrawn = (await project.owner.send_form(f"{at}/withdraw", {}, at)).json()
+    assert withdrawn["status"] == "success"
+    assert (await eve.page(again.removeprefix(served.services.settings.base_url))).status == 403
+    assert (await (await served.person("stranger")).post(f"{at}/invite", json={})).status == 403

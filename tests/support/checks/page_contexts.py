@@ -1345,10 +1345,17 @@ def _owner_cases(at: str) -> Iterator[Case]:
     yield page("coowners", "nobody", **listed | {"form": search | {"user": "noone"}})
     link = f"https://crowdd.example{at}invitation?key=8fh2"
     yield page("coowners", "invited", **listed | {"invitation": until, "link": link})
-    invited = {"project": {"name": OWNED["name"], "short_name": OWNED["short_name"]}, "by": "Ilse Verbruggen"}
+    invited = {
+        "project": {"name": OWNED["name"], "short_name": OWNED["short_name"]},
+        "by": "Ilse Verbruggen",
+        "role": "coowner",
+    }
     opened = invited | {"title": "Invitation", "form": FORM, "here": f"{at}invitation?key=8fh2"}
     yield Case("project/invitation.html", "member", frame(ILSE, f"{at}invitation") | opened)
     yield Case("project/invitation.html", "visitor", frame(path=f"{at}invitation") | opened)
+    yield Case(
+        "project/invitation.html", "reviewer", frame(ILSE, f"{at}invitation") | opened | {"role": Word("reviewer")}
+    )
     hand = FORM | {"email_addr": None, "keep": True}
     yield page("transferownership", "first", form=hand)
     yield page(
@@ -1461,7 +1468,7 @@ def _task_cases(at: str) -> Iterator[Case]:
         "fields": [],
         "agreement": {"key": "answer", "agreement": 0.32, "share": 0.41, "leading": "Pine marten", "kinds": 4, "votes": [
             {"value": "Pine marten", "n": 4}, {"value": {"x": [1, 2]}, "n": 3}]},
-        "posterior": {"accuracy": 0.91, "agreement": 0.83, "kinds": 12, "probabilities": [0.9821, 0.0098]},
+        "posterior": [{"value": value, "probability": p} for value, p in (("Pine marten", 0.9821), (None, 0.0081), ("Fox", 0.0098))],
     }  # fmt: skip
     page, here = "project/task.html", f"{at}tasks/28114"
     yield Case(
@@ -1490,9 +1497,6 @@ def _task_cases(at: str) -> Iterator[Case]:
     yield Case(page, "whole answers", frame(ILSE, here) | owner | whole | compared)
     fields = [CONSENSUS | {"name": "species"}, *FIELD_CONSENSUS]
     yield Case(page, "several questions", frame(ILSE, here) | owner | whole | {"fields": fields, "skips": {}})
-    for kind, accuracy, agreement in (("default", 0.8, None), ("highest", 0.99, 1.0), ("lowest", 0.51, 0.5)):
-        assumed = {"posterior": whole["posterior"] | {"accuracy": accuracy, "agreement": agreement}}
-        yield Case(page, f"{kind} accuracy", frame(ILSE, here) | owner | whole | assumed | {"skips": {}})
     sizes = [
         {"type": type_, "rows": n, "bytes": 450 * n, "more": n == 1}
         for type_, n in (("task", 42650), ("task_run", 1), ("result", 0))
@@ -1644,8 +1648,14 @@ def _review_cases(at: str, owner: Context) -> Iterator[Case]:
     yield Case(page, "decided", keys | {"result": result | decided, "next": None} | differing)
     yield Case(page, "none", keys | {"result": result | {"reason": Word("none"), "posterior": None, "class": None}})
     page, keys = "project/reviewers.html", frame(ILSE, f"{at}reviewers") | owner | {"title": "Reviewers"}
-    keys |= {"link": "https://crowdd.example/project/x/review", "form": FORM | {"user": None}}
-    yield Case(page, "some", keys | {"reviewers": [{"id": 5, "name": "jonas", "fullname": "Jonas"}]})
+    keys |= {
+        "address": "https://crowdd.example/project/x/review",
+        "form": FORM | {"user": None},
+        "link": None,
+        "invitation": None,
+    }
+    made = {"link": "https://crowdd.example/project/x/invitation?key=8fh2", "invitation": "2025-11-27T21:44:00.000000"}
+    yield Case(page, "some", keys | {"reviewers": [{"id": 5, "name": "jonas", "fullname": "Jonas"}]} | made)
     missing = FORM | {"user": "noor", "errors": {"user": ["No account has this user name."]}}
     yield Case(page, "none", keys | {"reviewers": [], "form": missing})
     yield from _adaptive_cases(at, owner)

@@ -22,12 +22,14 @@ from crowdd.values import Json
 
 MAX_LISTED = 1000
 MAX_AT_ONCE = 1000
+UNORDERED = ("default", "random")
+"""Schedulers that hand out tasks in random order while there are gold tasks."""
 _MAX_VALUES = 50
 
 
 @attrs.frozen
 class Warnings:
-    """By what volunteers could recognize gold tasks: ``keys`` of ``info`` that others lack, an order (not random)."""
+    """By what volunteers could recognize gold tasks: ``keys`` of ``info`` that others lack, the scheduler's order."""
 
     keys: list[str]
     ordered: bool
@@ -150,7 +152,8 @@ class Gold:
     async def warnings(self, project_id: int, task_ids: Sequence[int]) -> Warnings:
         """By what volunteers could recognise these gold tasks."""
         figures = await gold_tasks.figures(self._db, project_id)
-        return Warnings(await gold_tasks.telling_keys(self._db, project_id, task_ids), figures["sched"] != "random")
+        keys = await gold_tasks.telling_keys(self._db, project_id, task_ids)
+        return Warnings(keys, figures["sched"] not in UNORDERED)
 
     async def _one(self, project_id: int, task_id: int) -> GoldTask:
         found = await gold_tasks.find(self._db, project_id, task_id)

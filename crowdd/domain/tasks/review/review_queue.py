@@ -11,6 +11,7 @@ import orjson
 
 from crowdd.domain.core import rights
 from crowdd.domain.core.records import NOT_FOUND, Records
+from crowdd.domain.tasks.gold.gold_tasks import Gold
 from crowdd.errors import InvalidValueError, NotFoundError, PreconditionError
 from crowdd.kinds.result import RESULT
 from crowdd.kinds.roles import OWNERS, REVIEWERS
@@ -26,8 +27,9 @@ from crowdd.storage.tasks.review.rows import Decided, ReviewCase, ReviewCounts, 
 from crowdd.values import Values
 
 PER_PAGE: Final = 25
-SPECIAL: Final = ("opinions", "commented", "doubted")
-"""Filters beside reasons: a second opinion is wanted, volunteers have commented, tasks would not be sure any more."""
+SPECIAL: Final = ("opinions", "commented", "doubted", "disputed")
+"""Filters beside reasons: a second opinion is wanted, volunteers have commented, tasks would not be sure any more, the
+last analyses by both offered methods say something else."""
 FILTERS: Final = (*QUEUE, *DECIDED, *SPECIAL)
 _MAX_ID: Final = 2**63 - 1
 
@@ -70,8 +72,8 @@ class QueuePage:
 class ReviewQueue:
     """For owners and reviewers. ``row`` is a project's row as ``Projects.page`` gives it."""
 
-    def __init__(self, db: Transactions, records: Records, notify: Callable[[int], None]) -> None:
-        self._db, self._records, self._notify = db, records, notify
+    def __init__(self, db: Transactions, records: Records, notify: Callable[[int], None], gold: Gold) -> None:
+        self._db, self._records, self._notify, self._gold = db, records, notify, gold
 
     def require(self, who: Requester, row: ProjectPage) -> None:
         """Raises AnonymousError or ForbiddenError."""
@@ -127,17 +129,20 @@ class ReviewQueue:
             "differ": len({one["class_"] for one in opinions if one["class_"] is not None}) > 1,
         }
 
-    async def decide(self, who: Requester, result_id: int, answer: object, *, second: bool = False) -> Values:
+    async def decide(
+        self, who: Requester, result_id: int, answer: object, *, second: bool = False, gold: bool = False
+    ) -> Values:
         """Decides the task of a result that was its last one when the requester saw it.
 
         ``answer`` is one of the choices. ``second``: somebody else has to say what they think, too; ``answer`` may then
-        be left out (``...``). Returns the state and the last result.
+        be left out (``...``). ``gold``: the task becomes a gold task once it is decided, for owners. Returns the state,
+        the last result, and whether it is a gold task now.
 
         Raises PreconditionError for a task that somebody else has decided meanwhile, InvalidValueError, NotFoundError,
         AnonymousError, ForbiddenError.
         """
         row = await self._records.find(self._db, RESULT, who, min(result_id, _MAX_ID))
-        rights.require(who, row["roles"], REVIEWERS)
+        rights.require(who, row["roles"], OWNERS if gold else REVIEWERS)
         owns, project_id = bool(row["roles"] & OWNERS), row["project_id"]
         choices = await decisions.choices(self._db, project_id)
         class_ = class_of(choices, answer)
@@ -161,7 +166,10 @@ class ReviewQueue:
         done = await self._db.transaction(work)
         await self._refuse(project_id, row["task_id"], choices, done)
         self._notify(project_id)
-        return {"state": done.state, "result_id": done.result, "task_id": row["task_id"]}
+        gold = gold and done.state in ("decided", "same")
+        if gold:  # afterwards, because it locks the project before the task
+            await self._gold.make(who, project_id, {"task_id": row["task_id"], "answer": answer})
+        return {"state": done.state, "result_id": done.result, "task_id": row["task_id"], "gold": gold}
 
     async def _refuse(self, project_id: int, task_id: int, choices: Sequence[object], done: Decided) -> None:
         """Raises for a decision that came too late; the words say who was first."""

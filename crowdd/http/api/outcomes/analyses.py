@@ -9,6 +9,7 @@ from crowdd.domain.analyses.analyses import ANSWERS, MAX_KEPT, Analyses
 from crowdd.domain.analyses.catalogue import EXTRA, METHODS
 from crowdd.errors import AnonymousError, ConflictError, InvalidValueError, NotFoundError
 from crowdd.http import queries
+from crowdd.http.api.changes import DRY_RUN, EFFECT, LARGE, effect_response, is_dry_run
 from crowdd.http.api.objects import checked_id
 from crowdd.http.api.operations import LIMIT, PASSWORD
 from crowdd.http.html.row_lists import outward_rows
@@ -129,6 +130,18 @@ _GET = _operation("get_analysis", "Read an analysis", "Without what it found.", 
 _DELETE = _operation(
     "delete_analysis", "Delete an analysis", "With what it found. An analysis that runs ends.", None, *_NAMED
 )
+_APPLY = Operation(
+    name="apply_analysis",
+    section="project",
+    summary="Make the labels of an analysis results",
+    about=_OWNERS + "Completed tasks whose result says something else get a new version of it (reason analysis, event"
+    " result_updated). Decisions of experts stay, and so do results of answers that came after the analysis was"
+    " started. The first answer field of the project must be a label." + LARGE,
+    parameters=(*_NAMED[:2], DRY_RUN, PASSWORD),
+    answer=EFFECT,
+    refusals=(*_REFUSALS, ConflictError),
+    audience=Audience.SIGNED_IN,
+)
 _TASKS = _operation(
     "list_analysis_tasks",
     "List the tasks of an analysis",
@@ -166,6 +179,7 @@ class AnalysesApi:
         yield post(_AT, self.add, endpoint="analysis", operation=_ADD)
         yield get(_ONE, self.one, endpoint="analysis", operation=_GET)
         yield Route("DELETE", _ONE, self.delete, endpoint="analysis", operation=_DELETE)
+        yield post(f"{_ONE}/apply", self.apply, endpoint="analysis", operation=_APPLY)
         yield get(f"{_ONE}/tasks", self.tasks, endpoint="analysis", operation=_TASKS)
         yield get(f"{_ONE}/volunteers", self.volunteers, endpoint="analysis", operation=_VOLUNTEERS)
 
@@ -183,6 +197,10 @@ class AnalysesApi:
     async def delete(self, incoming: Incoming, object_id: int, analysis_id: int) -> Response:
         await self._analyses.delete(incoming.who, checked_id(object_id), checked_id(analysis_id))
         return JsonResponse(None, 204)
+
+    async def apply(self, incoming: Incoming, object_id: int, analysis_id: int) -> Response:
+        ids = (checked_id(object_id), checked_id(analysis_id))
+        return effect_response(await self._analyses.apply(incoming.who, *ids, is_dry_run(incoming)))
 
     async def tasks(self, incoming: Incoming, object_id: int, analysis_id: int) -> Response:
         last = incoming.query.get("last_id", "")

@@ -15,6 +15,7 @@ from crowdd.http.routing import Route, post
 from crowdd.kinds.result import RESULT
 
 _COUNT = {"type": "integer", "minimum": 0}
+_TICKS = ("second_opinion", "gold")
 _DECIDE = Operation(
     name="decide_result",
     section=RESULT.name,
@@ -34,6 +35,11 @@ _DECIDE = Operation(
                     "default": False,
                     "description": "Whether somebody else has to agree. answer may then be left out.",
                 },
+                "gold": {
+                    "type": "boolean",
+                    "default": False,
+                    "description": "Whether the task becomes a gold task when it is decided. For owners.",
+                },
             },
             "additionalProperties": False,
         }
@@ -47,6 +53,7 @@ _DECIDE = Operation(
         },
         result_id={**_COUNT, "description": "Id of the last version now."},
         task_id=_COUNT,
+        gold={"type": "boolean", "description": "Whether the task has become a gold task."},
     ),
     refusals=(AnonymousError, NotFoundError, PreconditionError),
     audience=Audience.SIGNED_IN,
@@ -64,18 +71,20 @@ class DecisionsApi:
 
     async def decide(self, incoming: Incoming, object_id: int) -> Response:
         """Decides the task of a result."""
-        answer, second = _body(incoming.json_body())
-        return JsonResponse(await self._reviews.decide(incoming.who, checked_id(object_id), answer, second=second))
+        answer, second, gold = _body(incoming.json_body())
+        who, result_id = incoming.who, checked_id(object_id)
+        return JsonResponse(await self._reviews.decide(who, result_id, answer, second=second, gold=gold))
 
 
-def _body(body: object) -> tuple[object, bool]:
-    """The answer (``...`` without one), and whether a second opinion is wanted. Raises InvalidValueError."""
+def _body(body: object) -> tuple[object, bool, bool]:
+    """The answer (``...`` without one), and _TICKS. Raises InvalidValueError."""
     if not isinstance(body, dict):
         raise InvalidValueError("The body is not a JSON object.")
     for name in body:
-        if name not in ("answer", "second_opinion"):
-            raise UnknownFieldError(f"Unknown attribute {name[:100]}. Known attributes: answer, second_opinion.")
-    second = body.get("second_opinion", False)
-    if not isinstance(second, bool):
-        raise InvalidValueError("`second_opinion` must be true or false.")
-    return body.get("answer", ...), second
+        if name not in ("answer", *_TICKS):
+            raise UnknownFieldError(f"Unknown attribute {name[:100]}. Known attributes: answer, {', '.join(_TICKS)}.")
+    for name in _TICKS:
+        if not isinstance(body.get(name, False), bool):
+            raise InvalidValueError(f"`{name}` must be true or false.")
+    second, gold = (bool(body.get(name, False)) for name in _TICKS)
+    return body.get("answer", ...), second, gold

@@ -40,7 +40,7 @@ from crowdd.http.pages.project.gallery.saving_pages import SavingPages
 from crowdd.http.pages.project.guides.editors import GuideEditorPages
 from crowdd.http.pages.project.guides.field_guide import FieldGuidePages
 from crowdd.http.pages.project.overview import OverviewPages
-from crowdd.http.pages.project.owners import OwnersPages
+from crowdd.http.pages.project.owners import InvitationPages, OwnersPages
 from crowdd.http.pages.project.password import PasswordPages
 from crowdd.http.pages.project.pictures import PicturePages
 from crowdd.http.pages.project.presenters.builder import Builder, QuestionCheckPages
@@ -106,7 +106,7 @@ def pages(services: Services, forms: Forms, cookies: Cookies, templates: Templat
         VolunteerPages(services.projects, services.volunteers, services.records, services.barring, forms, views),
         ReviewPages(services.projects, services.reviews, previews, frames, forms.csrf, views),
         AdaptivePages(services.projects, services.adaptive, services.trust_overview, services.reviews, forms, views),
-        ReviewerPages(services.projects, services.reviewers, forms, views),
+        ReviewerPages(services.projects, services.reviewers, base_url, forms, views),
         CommentPages(services.projects, services.comments, forms, views),
         AnalysisPages(services.projects, services.analyses, forms.csrf, views),
         AnswerFieldPages(services.projects, services.answer_fields, forms, views),
@@ -116,6 +116,7 @@ def pages(services: Services, forms: Forms, cookies: Cookies, templates: Templat
         GuideEditorPages(services.projects, GuideVersions(services.db), guides, previews, forms, views),
         EditorPages(services.projects, previews, questions, frames, forms, views),
         QuestionCheckPages(services.projects, builder),
+        InvitationPages(services.project_invitations, services.ownership, services.reviewers, forms),
         OwnersPages(services.projects, services.ownership, base_url, forms, views),
         BlogPages(services.projects, services.records, forms, views),
         DeletingPages(services.projects, services.records, forms, views),

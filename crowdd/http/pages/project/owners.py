@@ -7,8 +7,11 @@ from typing import TypedDict
 from urllib.parse import quote
 
 from crowdd.domain.projects.ownership import Ownership
+from crowdd.domain.projects.project_invitations import ProjectInvitations
 from crowdd.domain.projects.projects import Projects
 from crowdd.domain.projects.serializers import person
+from crowdd.domain.tasks.review.reviewers import ROLE as REVIEWER
+from crowdd.domain.tasks.review.reviewers import Reviewers
 from crowdd.errors import FormError
 from crowdd.http.auth.confirmation import Confirm, Question
 from crowdd.http.html.forms import MISTAKES, Form, Forms, WithForm
@@ -19,6 +22,7 @@ from crowdd.http.routing import Route, get, post
 from crowdd.kinds.types import iso
 from crowdd.languages import _
 from crowdd.storage.accounts.rows import RankedPerson
+from crowdd.storage.projects.owner_rows import Invitation
 from crowdd.storage.projects.rows import ProjectPage
 from crowdd.values import Values
 
@@ -29,6 +33,20 @@ class NewInvitation(TypedDict, total=False):
     """The link of an invitation that was just made."""
 
     invitation_url: str
+
+
+class InvitationPublic(Titled, WithForm):
+    """``by`` is the name of the person who invites, ``role`` what one becomes: coowner or reviewer."""
+
+    project: Values
+    by: str
+    role: str
+
+
+class InvitationPrivate(TypedDict):
+    """``here`` is the address of the invitation."""
+
+    here: str
 
 
 class CoownersPublic(ProjectPublic, WithForm, Message, NewInvitation):
@@ -43,19 +61,6 @@ class CoownersPrivate(ProjectPrivate):
     """``link`` is that of a new invitation, shown only once."""
 
     link: str | None
-
-
-class InvitationPublic(Titled, WithForm):
-    """``by`` is the name of the person who invites."""
-
-    project: Values
-    by: str
-
-
-class InvitationPrivate(TypedDict):
-    """``here`` is the address of the invitation."""
-
-    here: str
 
 
 class TransferPublic(ProjectPublic, WithForm, Message):
@@ -83,8 +88,6 @@ class OwnersPages:
         yield post(f"{_AT}/del_coowner/<name>", locked_out(self.remove))
         yield post(f"{_AT}/coowners/invite", locked_out(self.invite))
         yield post(f"{_AT}/coowners/withdraw", locked_out(self.withdraw))
-        yield get(f"{_AT}/invitation", self.invitation)
-        yield post(f"{_AT}/invitation", self.accept)
         yield get(f"{_AT}/transferownership", locked_out(self.transfer_form))
         yield post(f"{_AT}/transferownership", locked_out(self.transfer))
 
@@ -113,12 +116,11 @@ class OwnersPages:
     ) -> Response:
         context = await self._views.context(incoming, row)
         owners = await self._ownership.owners(row)
-        invitation = await self._ownership.invitation(row)
-        open_until = iso(invitation["expires"]) if invitation else None
+        invitation = open_until(await self._ownership.invitation(row))
         coowners = [_shown(each, row) for each in owners]
         made: NewInvitation = {} if link is None else {"invitation_url": link}
         public = CoownersPublic(
-            **context.public, **made, coowners=coowners, form=form, found=list(found), invitation=open_until, **message
+            **context.public, **made, coowners=coowners, form=form, found=list(found), invitation=invitation, **message
         )
         return Page("project/coowners.html", public, CoownersPrivate(**context.private, link=link))
 
@@ -151,7 +153,7 @@ class OwnersPages:
         """Makes an invitation. Its link is shown only once; programs get it as ``invitation_url``."""
         row = await self._projects.owned(short_name, incoming.who)
         key = await self._ownership.invite(row, incoming.who)
-        link = f"{self._base_url.rstrip('/')}/project/{quote(row['short_name'])}/invitation?key={key}"
+        link = invitation_link(self._base_url, row, key)
         message = Message(flash=_("The invitation is ready: send the link to one person."), status="success")
         return await self._page(incoming, row, self._forms.blank(incoming, "user"), message, link=link)
 
@@ -159,21 +161,6 @@ class OwnersPages:
         row = await self._projects.owned(short_name, incoming.who)
         await self._ownership.withdraw(row, incoming.who)
         return _back(short_name, _("The invitation is withdrawn."), True)
-
-    async def invitation(self, incoming: Incoming, short_name: str) -> Response:
-        """The page of an invitation. People can open it before they sign in."""
-        key = incoming.query.get("key", "")
-        invited = await self._ownership.invited(key, short_name)
-        here = f"/project/{quote(short_name)}/invitation?key={quote(key)}"
-        form = self._forms.blank(incoming)
-        public = InvitationPublic(title=_("Invitation"), project=invited["project"], by=invited["by"], form=form)
-        return Page("project/invitation.html", public, InvitationPrivate(here=here))
-
-    async def accept(self, incoming: Incoming, short_name: str) -> Response:
-        key = incoming.query.get("key", "") or incoming.field("key")
-        done = await self._ownership.accept(key, short_name, incoming.who)
-        words = _("You are now a co-owner of this project.") if done else _("You are a co-owner already.")
-        return Redirect(f"/project/{quote(short_name)}/settings", words, "success" if done else "info")
 
     # Transfer of ownership
 
@@ -199,6 +186,49 @@ class OwnersPages:
         context = await self._views.context(incoming, row)
         public = TransferPublic(**context.public, form=form, **message)
         return Page("project/transferownership.html", public, context.private)
+
+
+def invitation_link(base_url: str, row: ProjectPage, key: str) -> str:
+    """The link of an invitation with this key."""
+    return f"{base_url.rstrip('/')}/project/{quote(row['short_name'])}/invitation?key={key}"
+
+
+def open_until(invitation: Invitation | None) -> str | None:
+    """When an open invitation expires."""
+    return iso(invitation["expires"]) if invitation else None
+
+
+class InvitationPages:
+    """``/project/<short_name>/invitation``. People can open it before they sign in."""
+
+    def __init__(
+        self, invitations: ProjectInvitations, ownership: Ownership, reviewers: Reviewers, forms: Forms
+    ) -> None:
+        self._invitations, self._ownership, self._reviewers = invitations, ownership, reviewers
+        self._forms = forms
+
+    def routes(self) -> Iterator[Route]:
+        yield get(f"{_AT}/invitation", self.invitation)
+        yield post(f"{_AT}/invitation", self.accept)
+
+    async def invitation(self, incoming: Incoming, short_name: str) -> Response:
+        """What the link is to."""
+        key = incoming.query.get("key", "")
+        invited = await self._invitations.invited(key, short_name)
+        here = f"/project/{quote(short_name)}/invitation?key={quote(key)}"
+        public = InvitationPublic(title=_("Invitation"), form=self._forms.blank(incoming), **invited)
+        return Page("project/invitation.html", public, InvitationPrivate(here=here))
+
+    async def accept(self, incoming: Incoming, short_name: str) -> Response:
+        """Uses the link up."""
+        key = incoming.query.get("key", "") or incoming.field("key")
+        if (await self._invitations.invited(key, short_name))["role"] == REVIEWER:
+            done = await self._reviewers.accept(key, short_name, incoming.who)
+            words = _("You are now a reviewer of this project.") if done else _("You can review tasks already.")
+            return Redirect(f"/project/{quote(short_name)}/review", words, "success" if done else "info")
+        done = await self._ownership.accept(key, short_name, incoming.who)
+        words = _("You are now a co-owner of this project.") if done else _("You are a co-owner already.")
+        return Redirect(f"/project/{quote(short_name)}/settings", words, "success" if done else "info")
 
 
 def _shown(each: RankedPerson, row: ProjectPage) -> Values:

@@ -1,7 +1,7 @@
 // The review of a task: the frame that shows it as volunteers see it, and the keys of the page. Everything works by buttons, too.
 import { SampleFrame } from "../presenter/sample.js";
 
-const form = document.getElementById("review"), box = document.getElementById("review-task"), second = document.getElementById("review-second");
+const form = document.getElementById("review"), box = document.getElementById("review-task"), second = document.getElementById("review-second"), gold = document.getElementById("review-gold");
 const opener = document.getElementById("review-keys-open");
 
 if (box) {
@@ -12,6 +12,7 @@ opener.hidden = false;
 
 const KEYS = {
   s: () => { second.checked = !second.checked; },
+  g: () => { if (gold) gold.checked = !gold.checked; },
   n: () => document.getElementById("review-next")?.click(),
   "?": () => opener.click(),
 };

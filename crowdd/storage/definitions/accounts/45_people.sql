@@ -26,9 +26,10 @@ BEGIN
         RETURNING id, task_id, created, finish_time, timeout, trial, class
     ), taught AS (                                      -- what their answers have taught moves with them
         INSERT INTO evidence (project_id, task_id, generation, sign, actors, classes, posterior)
-        SELECT p_project, m.task_id, x.generation, s.sign, ARRAY[s.actor], ARRAY[m.class], x.posterior
+        SELECT p_project, m.task_id, x.generation, s.sign, ARRAY[s.actor], ARRAY[CASE x.generation WHEN 0 THEN 1 ELSE m.class END],
+               CASE x.generation WHEN 0 THEN ARRAY[x.log_likelihoods[array_position(x.task_run_ids, m.id)]] ELSE x.posterior END
           FROM moved m JOIN result x ON x.project_id = p_project AND x.task_id = m.task_id AND x.last_version AND x.generation IS NOT NULL AND m.id = ANY (x.task_run_ids)
-         CROSS JOIN (VALUES (p_from, -1), (p_to, 1)) s(actor, sign) WHERE m.class IS NOT NULL
+         CROSS JOIN (VALUES (p_from, -1), (p_to, 1)) s(actor, sign) WHERE CASE x.generation WHEN 0 THEN x.log_likelihoods[array_position(x.task_run_ids, m.id)] ELSE m.class END IS NOT NULL
     ), figures AS (
         INSERT INTO stat_delta (project_id, hour, actor, user_id, runs, seconds)
         SELECT p_project, date_trunc('hour', finish_time), s.actor, scorer(p_project, s.user_id, trial), s.sign * count(*),

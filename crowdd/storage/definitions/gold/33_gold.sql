@@ -242,7 +242,7 @@ BEGIN
 END $$;
 
 -- The right answers that a cell of a file has: an answer with a value at the first answer field, or the value itself. A text is JSON
--- where the field does not hold texts and it can be read so.
+-- where the field does not hold texts and it can be read so. An array is several right answers where the field has one value.
 CREATE FUNCTION gold_cell(p_project bigint, p_cell jsonb) RETURNS jsonb STABLE LANGUAGE plpgsql AS $$
 DECLARE path text[]; field jsonb; value jsonb := p_cell;
 BEGIN
@@ -254,6 +254,7 @@ BEGIN
         END;
     END IF;
     IF jsonb_typeof(value) = 'object' AND value #> coalesce(path, '{answer}') IS NOT NULL THEN value := value #> coalesce(path, '{answer}'); END IF;
+    IF jsonb_typeof(value) = 'array' AND field->>'type' IN ('label', 'number', 'text') AND jsonb_array_length(value) BETWEEN 1 AND 20 THEN RETURN value; END IF;
     RETURN jsonb_build_array(value);
 END $$;
 

@@ -46,7 +46,7 @@ BEGIN
         PERFORM forget_positions(p_project);
     END IF;
     UPDATE project_ledger SET trial = false, paused = false, draft_key = NULL, epoch = epoch + p.trial::int WHERE project_id = p_project;
-    IF p.trial AND p.has_label THEN                     -- answers that were imported teach from now on
+    IF p.trial AND (p.has_label OR (SELECT answer_fields->0->>'type' = 'labels' FROM project WHERE id = p_project)) THEN                     -- answers that were imported teach from now on
         INSERT INTO agreement_due (project_id) SELECT p_project WHERE EXISTS (SELECT FROM result WHERE project_id = p_project) ON CONFLICT DO NOTHING;
     END IF;
     UPDATE project SET published = true, draft_key = NULL, first_published = coalesce(first_published, p_now), updated = p_now WHERE id = p_project;

@@ -57,7 +57,7 @@ SELECT CASE WHEN p_minimum IS NULL THEN (t).max_answers
 -- runs once per completion, which is why the ledger needs no list of run ids. p_quiet: no event, as for trials. w: what the answers amount to
 -- (weigh).
 CREATE FUNCTION complete(t task_ledger, p_quiet boolean, p_now timestamptz, w weighed DEFAULT NULL) RETURNS outcome LANGUAGE plpgsql AS $$
-DECLARE v int; res bigint; ids bigint[]; users jsonb; answers jsonb[]; fields jsonb; names text[]; further jsonb; s said; o outcome; said_by_name jsonb; reason text; spared int;
+DECLARE v int; res bigint; ids bigint[]; users jsonb; answers jsonb[]; fields jsonb; names text[]; further jsonb; s said; o outcome; said_by_name jsonb; reason text; spared int; l record;
 BEGIN
     SELECT coalesce(max(version), 0) + 1 INTO v FROM result WHERE project_id = t.project_id AND task_id = t.task_id;
     IF v > 1 THEN
@@ -68,7 +68,12 @@ BEGIN
     IF w.generation IS NULL THEN
         SELECT array_agg(run ORDER BY run), coalesce(jsonb_agg(user_id ORDER BY run) FILTER (WHERE user_id IS NOT NULL), '[]'), array_agg(value ORDER BY value)
           INTO ids, users, answers FROM answer_values(t.project_id, t.task_id);
-        s := CASE WHEN fields IS NULL THEN most_frequent(answers) ELSE first_consensus(fields, answers) END;
+        IF fields->0->>'type' = 'labels' THEN
+            SELECT * INTO l FROM weigh_labels(t.project_id, fields->0, ids);
+            s := l.says; w.posterior := l.posterior; w.log_likelihoods := l.rights;
+        ELSE
+            s := CASE WHEN fields IS NULL THEN most_frequent(answers) ELSE first_consensus(fields, answers) END;
+        END IF;
     ELSE
         ids := w.runs; users := w.users; s := said_by_classes(w.classes, w.choice, w.confidence);
         reason := CASE WHEN w.posterior IS NULL THEN 'none' WHEN w.sure AND t.max_answers IS NOT NULL THEN 'sure' ELSE 'full' END;
@@ -87,6 +92,7 @@ BEGIN
         INSERT INTO evidence (project_id, task_id, generation, sign, actors, classes, posterior, reason, saved)
         VALUES (t.project_id, t.task_id, w.generation, 1, w.actors, w.classes, w.posterior, reason, coalesce(spared, 0));
     END IF;
+    IF w.generation IS NULL AND w.posterior IS NOT NULL THEN PERFORM teach(t.project_id, t.task_id); END IF;
     o := (1, s.consensus_hash, s.n_compared, s.agreement);
     UPDATE task_ledger SET done = true, n_answers = CASE WHEN t.max_answers IS NULL THEN n_answers ELSE t.answers END WHERE project_id = t.project_id AND task_id = t.task_id;
     IF fields IS NOT NULL THEN PERFORM compare_later(t.project_id, t.task_id, res, true); END IF;

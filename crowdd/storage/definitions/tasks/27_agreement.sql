@@ -48,6 +48,9 @@ BEGIN
       INTO answers, infos, fields FROM answer_values(p_project, p_task) a WHERE p_runs IS NULL OR a.run = ANY (p_runs);
     IF answers IS NULL THEN RETURN; END IF;
     s := CASE WHEN fields IS NULL THEN most_frequent(answers) ELSE first_consensus(fields, answers) END;
+    IF fields->0->>'type' = 'labels' THEN
+        s := said_by_choices(s, fields->0, (SELECT r.posterior FROM result r WHERE r.project_id = p_project AND r.task_id = p_task AND r.last_version));
+    END IF;
     RETURN QUERY SELECT s.*, CASE WHEN fields IS NOT NULL THEN further_consensus(fields, infos) END;
 END $$;
 

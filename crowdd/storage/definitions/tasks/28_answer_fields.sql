@@ -26,19 +26,15 @@ BEGIN
     RETURN kept_consensus(s);
 END $$;
 
--- Each choice by itself: those that more than half of the values name. Confidence is that of the least certain choice. Agreement is
+-- Each choice by itself: those that more than half of the values name. Confidence is that of the least certain choice. Of the first field
+-- both come from what is known of the volunteers (53_labels.sql). Agreement is
 -- 1 - the mean distance of pairs, which is 1 - Jaccard index x MASI weight (Passonneau 2006). A bit for each of at most 50 choices.
 CREATE FUNCTION consensus_of_labels(p_field jsonb, p_values jsonb[]) RETURNS said IMMUTABLE LANGUAGE plpgsql AS $$
-DECLARE s said; choices jsonb[] := ARRAY(SELECT jsonb_array_elements(p_field->'choices')); masks bigint[] := '{}'; mask bigint; v jsonb; e jsonb; nth int; n int; alike float8;
+DECLARE s said; choices jsonb[] := ARRAY(SELECT jsonb_array_elements(p_field->'choices')); masks bigint[] := '{}'; mask bigint; v jsonb; n int; alike float8;
         named int; certainty float8 := 1;
 BEGIN
     FOREACH v IN ARRAY p_values LOOP
-        CONTINUE WHEN jsonb_typeof(v) <> 'array' OR jsonb_array_length(v) > cardinality(choices);
-        mask := 0;
-        FOR e IN SELECT jsonb_array_elements(v) LOOP
-            nth := array_position(choices, e);
-            mask := CASE WHEN mask & (1::bigint << nth) = 0 THEN mask | (1::bigint << nth) END;
-        END LOOP;
+        mask := named_choices(choices, v);
         IF mask IS NOT NULL THEN masks := array_append(masks, mask); END IF;
     END LOOP;
     n := cardinality(masks);

@@ -109,30 +109,48 @@ END $$;
 -- Takes back what the last result of a task taught, before one of its answers goes, changes or changes hands, or another result
 -- takes its place. The caller holds the ledger row.
 CREATE FUNCTION unteach(p_project bigint, p_task bigint) RETURNS void LANGUAGE plpgsql AS $$
-DECLARE x record;
+DECLARE x result;
 BEGIN
-    SELECT id, generation, task_run_ids, posterior, reason, saved INTO x FROM result
-     WHERE project_id = p_project AND task_id = p_task AND last_version AND generation IS NOT NULL;
+    SELECT * INTO x FROM result WHERE project_id = p_project AND task_id = p_task AND last_version AND generation IS NOT NULL;
     IF NOT FOUND THEN RETURN; END IF;
-    PERFORM append_evidence(p_project, p_task, x.generation, -1, x.task_run_ids, x.posterior, x.reason, x.saved);
+    PERFORM append_evidence(x, -1);
     UPDATE result SET generation = NULL WHERE project_id = p_project AND id = x.id;
 END $$;
 
 -- Has the last result of a task teach what it says, if it does not yet and its project is no draft.
 CREATE FUNCTION teach(p_project bigint, p_task bigint) RETURNS void LANGUAGE plpgsql AS $$
-DECLARE x record;
+DECLARE x result;
 BEGIN
-    UPDATE result r SET generation = m.generation FROM trust_model m JOIN project_ledger p USING (project_id)
-     WHERE m.project_id = p_project AND NOT p.trial AND r.project_id = p_project AND r.task_id = p_task AND r.last_version AND r.generation IS NULL
-    RETURNING r.generation, r.task_run_ids, r.posterior, r.reason, r.saved INTO x;
-    IF FOUND THEN PERFORM append_evidence(p_project, p_task, x.generation, 1, x.task_run_ids, x.posterior, x.reason, x.saved); END IF;
+    UPDATE result r SET generation = coalesce(m.generation, 0) FROM project_ledger p LEFT JOIN trust_model m USING (project_id)
+     WHERE p.project_id = p_project AND NOT p.trial AND r.project_id = p_project AND r.task_id = p_task AND r.last_version AND r.generation IS NULL
+       AND (m.generation IS NOT NULL OR r.posterior IS NOT NULL)
+    RETURNING r.* INTO x;
+    IF FOUND THEN PERFORM append_evidence(x, 1); END IF;
 END $$;
 
-CREATE FUNCTION append_evidence(p_project bigint, p_task bigint, p_generation int, p_sign int, p_runs bigint[], p_posterior real[], p_reason text, p_saved int)
-RETURNS void LANGUAGE sql AS $$
+-- What a result teaches, or (sign -1) taught: a row of evidence without its key.
+CREATE TYPE lesson AS (sign int, actors text[], classes smallint[], posterior real[], reason text, saved int);
+
+-- Of several choices (53_labels.sql) classes number the answers, and posterior has what of each was right.
+CREATE FUNCTION lesson_of(x result, p_sign int) RETURNS lesson STABLE LANGUAGE plpgsql AS $$
+DECLARE l lesson;
+BEGIN
+    IF x.generation = 0 THEN
+        SELECT array_agg(r.actor ORDER BY nth), array_agg(nth::smallint ORDER BY nth) INTO l.actors, l.classes
+          FROM unnest(x.task_run_ids, x.log_likelihoods) WITH ORDINALITY u (run, right_, nth) JOIN task_run r ON r.project_id = x.project_id AND r.id = u.run WHERE right_ IS NOT NULL;
+        l.posterior := x.log_likelihoods;
+    ELSE
+        SELECT array_agg(actor ORDER BY id), array_agg(class ORDER BY id) INTO l.actors, l.classes
+          FROM task_run WHERE project_id = x.project_id AND id = ANY (x.task_run_ids) AND class IS NOT NULL;
+        l.posterior := x.posterior;
+    END IF;
+    l.sign := p_sign; l.actors := coalesce(l.actors, '{}'); l.classes := coalesce(l.classes, '{}'); l.reason := x.reason; l.saved := x.saved;
+    RETURN l;
+END $$;
+
+CREATE FUNCTION append_evidence(x result, p_sign int) RETURNS void LANGUAGE sql AS $$
 INSERT INTO evidence (project_id, task_id, generation, sign, actors, classes, posterior, reason, saved)
-SELECT p_project, p_task, p_generation, p_sign, coalesce(array_agg(actor ORDER BY id), '{}'), coalesce(array_agg(class ORDER BY id), '{}'), p_posterior, p_reason, p_saved
-  FROM task_run WHERE project_id = p_project AND id = ANY (p_runs) AND class IS NOT NULL $$;
+SELECT (x).project_id, (x).task_id, (x).generation, l.* FROM lesson_of(x, p_sign) l $$;
 
 -- consensus_of where answers have classes: agreement of the answers, and what the last result says of the first field.
 CREATE FUNCTION consensus_of_label(p_project bigint, p_task bigint, p_runs bigint[])
@@ -155,8 +173,11 @@ CREATE FUNCTION weigh_again(p_project bigint, p_task bigint) RETURNS void LANGUA
 DECLARE w weighed; x result;
 BEGIN
     IF NOT EXISTS (SELECT FROM trust_model WHERE project_id = p_project) THEN
+        PERFORM unteach(p_project, p_task);
         UPDATE result SET generation = NULL, class = NULL, posterior = NULL, log_likelihoods = NULL, reason = NULL
          WHERE project_id = p_project AND task_id = p_task AND last_version AND (reason IS NOT NULL OR posterior IS NOT NULL);
+        PERFORM weigh_labels_again(p_project, p_task);
+        PERFORM teach(p_project, p_task);
         RETURN;
     END IF;
     PERFORM unteach(p_project, p_task);
@@ -170,16 +191,18 @@ BEGIN
     PERFORM teach(p_project, p_task);
 END $$;
 
--- What the answers of the last result amount to by now. A decision that somebody has made is its choice for certain, if it is still one.
+-- What the answers of the last result amount to by now. A decision of an expert is its choice for certain, if it is still one. A label of
+-- an analysis keeps its probability; where the choices are others, these share the rest.
 CREATE FUNCTION weigh_result(p_project bigint, p_task bigint, x result) RETURNS weighed LANGUAGE plpgsql AS $$
-DECLARE w weighed := weigh(p_project, p_task); decided smallint;
+DECLARE w weighed := weigh(p_project, p_task); decided int; k_ int;
 BEGIN
     IF x.reason IN ('expert', 'analysis') THEN
-        SELECT array_position(choices, x.consensus) INTO decided FROM trust_model WHERE project_id = p_project;
+        SELECT array_position(choices, x.consensus), k INTO decided, k_ FROM trust_model WHERE project_id = p_project;
         IF decided IS NOT NULL THEN
             w.class := decided; w.confidence := x.confidence; w.log_likelihoods := NULL;
-            w.posterior := CASE WHEN x.reason = 'expert' THEN (SELECT array_agg((j = decided)::int::real ORDER BY j) FROM generate_series(1, (SELECT k FROM trust_model WHERE project_id = p_project)) j)
-                                ELSE w.posterior END;
+            w.posterior := CASE WHEN x.reason = 'expert' THEN certain_of(decided, k_)
+                                WHEN cardinality(x.posterior) = k_ AND x.posterior[decided] = x.confidence THEN x.posterior
+                                ELSE ARRAY(SELECT CASE j WHEN decided THEN x.confidence ELSE (1 - x.confidence) / (k_ - 1) END FROM generate_series(1, k_) j) END;
         END IF;
     END IF;
     RETURN w;
@@ -188,5 +211,7 @@ END $$;
 -- The probability of each choice, in the order of the declaration: [{value, probability}]. Null where the choices have changed since.
 CREATE FUNCTION posterior_by_choice(p_project bigint, p_generation int, p_posterior real[]) RETURNS jsonb STABLE LANGUAGE sql AS $$
 SELECT jsonb_agg(jsonb_build_object('value', c, 'probability', p) ORDER BY j)
-  FROM trust_model m, unnest(m.choices, p_posterior) WITH ORDINALITY u (c, p, j)
- WHERE m.project_id = p_project AND (p_generation IS NULL OR m.generation = p_generation) AND c IS NOT NULL AND p IS NOT NULL $$;
+  FROM (SELECT choices FROM trust_model WHERE project_id = p_project AND (p_generation IS NULL OR generation = p_generation) UNION ALL
+        SELECT ARRAY(SELECT jsonb_array_elements(answer_fields->0->'choices')) FROM project
+         WHERE id = p_project AND answer_fields->0->>'type' = 'labels' AND jsonb_array_length(answer_fields->0->'choices') = cardinality(p_posterior)) m,
+       unnest(m.choices, p_posterior) WITH ORDINALITY u (c, p, j) WHERE c IS NOT NULL AND p IS NOT NULL $$;

@@ -62,18 +62,16 @@ BEGIN
     END LOOP;
 END $$;
 
+-- The generation of what answers of a project teach now: of its model, or 0.
+CREATE FUNCTION teaching_generation(p_project bigint) RETURNS int STABLE LANGUAGE sql AS $$
+SELECT coalesce((SELECT generation FROM trust_model WHERE project_id = p_project), 0) $$;
+
 -- What the last results of a project have taught, by what it is added to (trust_model, or a volunteer). Of volunteers whose counts were
 -- halved nothing is listed.
 CREATE FUNCTION recounted_trust(p_project bigint) RETURNS TABLE (what text, key text, counted float8) STABLE LANGUAGE sql AS $$
-WITH x AS MATERIALIZED (
-    SELECT r.posterior, r.reason, r.saved, a.actors, a.classes FROM trust_model m JOIN result r USING (project_id, generation) CROSS JOIN LATERAL (
-        SELECT coalesce(array_agg(actor ORDER BY id), '{}') AS actors, coalesce(array_agg(class ORDER BY id), '{}') AS classes
-          FROM task_run t WHERE t.project_id = r.project_id AND t.id = ANY (r.task_run_ids) AND t.class IS NOT NULL) a
-     WHERE m.project_id = p_project AND r.last_version)
-SELECT * FROM trust_parts(ARRAY(SELECT ROW(1, x.actors, x.classes, x.posterior, x.reason, x.saved)::lesson FROM x)) $$;
-
--- One row of evidence, or what a result teaches.
-CREATE TYPE lesson AS (sign int, actors text[], classes smallint[], posterior real[], reason text, saved int);
+SELECT p.* FROM teaching_generation(p_project) g
+ CROSS JOIN LATERAL trust_parts(ARRAY(SELECT lesson_of(r, 1) FROM result r WHERE r.project_id = p_project AND r.last_version AND r.generation = g)) p
+ WHERE g > 0 OR p.what LIKE 'reliability.%' $$;
 
 CREATE FUNCTION trust_parts(p_lessons lesson[]) RETURNS TABLE (what text, key text, counted float8) STABLE LANGUAGE sql AS $$
 WITH x AS MATERIALIZED (SELECT * FROM unnest(p_lessons))
@@ -95,10 +93,13 @@ SELECT what, key, sum(n)::float8 FROM (
         SELECT 'trust_model.class_sums', 'class ' || j, n FROM unnest(m.class_sums) WITH ORDINALITY c (n, j) UNION ALL
         SELECT 'trust_model.confusion_sums', 'answer ' || ((c - 1) / m.k + 1) || ', truth ' || ((c - 1) % m.k + 1), n FROM unnest(m.confusion_sums) WITH ORDINALITY d (n, c)) v (what, key, n)
      WHERE m.project_id = p_project UNION ALL
-    SELECT v.* FROM trust_model m JOIN reliability r USING (project_id, generation)
-     CROSS JOIN LATERAL (VALUES ('reliability.peer_right', r.actor, r.peer_right), ('reliability.peer_seen', r.actor, r.peer_seen)) v WHERE m.project_id = p_project UNION ALL
-    SELECT p.* FROM trust_parts(ARRAY(SELECT ROW(e.sign, e.actors, e.classes, e.posterior, e.reason, e.saved)::lesson FROM trust_model m JOIN evidence e USING (project_id, generation)
-                                       WHERE m.project_id = p_project AND NOT e.gold)) p) s GROUP BY 1, 2 $$;
+    SELECT v.* FROM reliability r
+     CROSS JOIN LATERAL (VALUES ('reliability.peer_right', r.actor, r.peer_right), ('reliability.peer_seen', r.actor, r.peer_seen)) v
+     WHERE r.project_id = p_project AND r.generation = teaching_generation(p_project) UNION ALL
+    SELECT p.* FROM teaching_generation(p_project) g
+     CROSS JOIN LATERAL trust_parts(ARRAY(SELECT ROW(e.sign, e.actors, e.classes, e.posterior, e.reason, e.saved)::lesson FROM evidence e
+                                           WHERE e.project_id = p_project AND e.generation = g AND NOT e.gold)) p
+     WHERE g > 0 OR p.what LIKE 'reliability.%') s GROUP BY 1, 2 $$;
 
 CREATE FUNCTION trust_differences(p_project bigint) RETURNS TABLE (what text, key text, stored float8, counted float8) STABLE LANGUAGE sql AS $$
 SELECT what, key, coalesce(stored, 0), coalesce(counted, 0) FROM stored_trust(p_project) s FULL JOIN recounted_trust(p_project) c USING (what, key)
@@ -111,15 +112,16 @@ SELECT p_project, what, key, stored::numeric, counted::numeric FROM trust_differ
 
 -- Adds the differences to what is folded, as double precision: numeric would round them. Volunteers whose counts were halved keep theirs.
 CREATE FUNCTION repair_trust(p_project bigint, p_now timestamptz) RETURNS void LANGUAGE plpgsql AS $$
-DECLARE q trust_model; d record;
+DECLARE q trust_model; d record; has_model boolean;
 BEGIN
     PERFORM pg_advisory_xact_lock(hashtextextended('fold_evidence', p_project));
     SELECT * INTO q FROM trust_model WHERE project_id = p_project FOR UPDATE;
-    IF NOT FOUND THEN RETURN; END IF;
+    has_model := FOUND;
     FOR d IN SELECT key, sum(counted - stored) FILTER (WHERE what = 'reliability.peer_right') AS more_right, sum(counted - stored) FILTER (WHERE what = 'reliability.peer_seen') AS more
                FROM trust_differences(p_project) WHERE what LIKE 'reliability.%' GROUP BY key LOOP
-        PERFORM fold_volunteer(p_project, q, true, d.key, 0, 0, coalesce(d.more_right, 0), coalesce(d.more, 0), NULL);
+        PERFORM fold_volunteer(p_project, q, has_model, d.key, 0, 0, coalesce(d.more_right, 0), coalesce(d.more, 0), NULL);
     END LOOP;
+    IF NOT has_model THEN RETURN; END IF;
     FOR d IN SELECT what, key, counted - stored AS more FROM trust_differences(p_project) WHERE what LIKE 'trust_model.%' LOOP
         CASE d.what
         WHEN 'trust_model.tasks' THEN q.tasks := q.tasks + d.more;

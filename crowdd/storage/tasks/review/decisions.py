@@ -24,7 +24,7 @@ async def case(db: Database, project_id: int, task_id: int) -> ReviewCase | None
     return await fetch_row_or_none(
         db,
         ReviewCase,
-        f"{_CASE} JOIN task_ledger l ON l.project_id = r.project_id AND l.task_id = r.task_id AND l.done"
+        f"{_CASE} JOIN task_ledger l ON l.project_id = r.project_id AND l.task_id = r.task_id AND l.done AND l.mode <> 'gold'"
         " WHERE r.project_id = %(project)s AND r.task_id = %(task)s AND r.last_version AND r.reason IS NOT NULL",
         {"project": project_id, "task": task_id},
     )

@@ -30,6 +30,18 @@ _WAITS = (
     f"{_COMPLETE} AND NOT EXISTS (SELECT FROM review_opinion o WHERE o.project_id = r.project_id AND o.task_id = r.task_id"
     " AND o.user_id = %(me)s AND o.result_id IS NULL)"
 )
+# Tasks of which the last analyses by both methods that are offered first say something else than the result, which no expert has decided.
+_LAST_ANALYSIS = "(SELECT id, choices FROM analysis WHERE project_id = %(project)s AND method = '{method}' AND ended IS NOT NULL ORDER BY id DESC LIMIT 1)"
+_OTHER = (
+    "a.different AND b.different AND a.class IS NOT NULL AND b.class IS NOT NULL"
+    " AND x.choices->(a.class - 1) IS DISTINCT FROM r.consensus AND y.choices->(b.class - 1) IS DISTINCT FROM r.consensus"
+)
+_DISPUTED = (
+    f"SELECT a.task_id FROM {_LAST_ANALYSIS.format(method='one_coin')} x JOIN analysis_task a ON a.project_id = %(project)s AND a.analysis_id = x.id"
+    f" CROSS JOIN {_LAST_ANALYSIS.format(method='dawid_skene')} y JOIN analysis_task b ON b.project_id = %(project)s AND b.analysis_id = y.id AND b.task_id = a.task_id"
+    " JOIN result r ON r.project_id = %(project)s AND r.task_id = a.task_id AND r.last_version AND r.reason <> 'expert'"
+    f" WHERE {_OTHER}"
+)
 _BEHIND = "(coalesce(r.confidence, 0), r.task_id) > (b.confidence, b.task_id)"
 _FIRST = "ORDER BY coalesce(r.confidence, 0), r.task_id LIMIT %(maximum)s"
 _OF_REASON = "r.project_id = %(project)s AND r.last_version AND r.reason = w.reason"
@@ -37,7 +49,7 @@ _OF_REASON = "r.project_id = %(project)s AND r.last_version AND r.reason = w.rea
 
 @attrs.frozen
 class Wanted:
-    """Which tasks: those with these ``reasons``, in this order, or ``special`` ones: opinions, commented or doubted.
+    """Which tasks: those with these ``reasons``, in this order, or ``special`` ones: opinions, commented, doubted or disputed.
 
     ``class_``: only results of this class, 0 for those without one, None for all. ``after``: behind the result with
     this id. ``me``: tasks of which this account has said what it thinks are left out of the queue.
@@ -99,7 +111,14 @@ def _queue(class_: int | None) -> str:
 
 
 def _special(which: str) -> str:
-    """Tasks for which a second opinion is wanted, with open comments, or that are doubted, in the order of their ids."""
+    """Tasks for which a second opinion is wanted, with open comments, doubted or disputed ones, in the order of their ids."""
+    if which == "disputed":
+        return (
+            "SELECT 1 AS rank, r.id, 0::real AS confidence, r.task_id FROM ("
+            f"{_DISPUTED} AND a.task_id > coalesce((SELECT task_id FROM here), 0)) o"
+            " JOIN result r ON r.project_id = %(project)s AND r.task_id = o.task_id AND r.last_version"
+            f" WHERE {_COMPLETE} ORDER BY r.task_id LIMIT %(maximum)s"
+        )
     if which == "doubted":
         return (
             "SELECT 1 AS rank, r.id, 0::real AS confidence, r.task_id FROM (SELECT r.* FROM result r WHERE r.project_id = %(project)s"

@@ -18,10 +18,12 @@ async def listed(db: Database, project_id: int) -> list[Reviewer]:
 
 
 async def add(db: Database, project_id: int, user_id: int, maximum: int) -> str:
-    """Makes an account a reviewer: added, present, or full when there are ``maximum``."""
-    row = await one_or_none(db, "SELECT reviewer_ids FROM project WHERE id = %(id)s FOR UPDATE", {"id": project_id})
+    """Makes an account a reviewer: added, present (also as an owner), or full when there are ``maximum``."""
+    row = await one_or_none(
+        db, "SELECT reviewer_ids, owners_ids FROM project WHERE id = %(id)s FOR UPDATE", {"id": project_id}
+    )
     ids = row["reviewer_ids"] if row else []
-    if user_id in ids:
+    if row and user_id in {*ids, *row["owners_ids"]}:
         return "present"
     if len(ids) >= maximum:
         return "full"

@@ -6,10 +6,13 @@ from collections.abc import Iterator
 from typing import Final
 from urllib.parse import quote
 
+import attrs
+
 from crowdd.domain.analyses import tables
 from crowdd.domain.analyses.analyses import MAX_KEPT, Analyses, TaskFinding
 from crowdd.domain.analyses.catalogue import EXTRA, Method
 from crowdd.domain.projects.projects import Projects
+from crowdd.domain.tasks.changes import Effect
 from crowdd.errors import ConflictError, InvalidValueError, TooManyRequestsError
 from crowdd.http import queries
 from crowdd.http.auth.csrf import Csrf
@@ -19,7 +22,7 @@ from crowdd.http.pages.project.views import ProjectContext, ProjectPrivate, Proj
 from crowdd.http.request import Incoming
 from crowdd.http.responses import Download, Page, Redirect, Response
 from crowdd.http.routing import Route, get, post
-from crowdd.languages import _
+from crowdd.languages import _, ngettext
 from crowdd.storage.analyses.rows import AnalysisRow, VolunteerEstimate
 from crowdd.values import Values
 
@@ -77,6 +80,7 @@ class AnalysisPages:
         yield get(f"{_ONE}/volunteers", locked_out(self.volunteers))
         yield get(f"{_ONE}/tasks.csv", locked_out(self.tasks_file))
         yield get(f"{_ONE}/volunteers.csv", locked_out(self.volunteers_file))
+        yield post(f"{_ONE}/apply", locked_out(self.apply))
         yield post(f"{_ONE}/delete", locked_out(self.delete))
 
     async def page(self, incoming: Incoming, short_name: str) -> Response:
@@ -154,6 +158,17 @@ class AnalysisPages:
         parts = tables.volunteers(self._analyses, analysis)
         return Download(f"{short_name}_analysis_{analysis_id}_volunteers.csv", tables.CONTENT_TYPE, parts)
 
+    async def apply(self, incoming: Incoming, short_name: str, analysis_id: int) -> Response:
+        """Has results say what the analysis says. ``btn`` = ``Effect`` only says how many would change."""
+        row = await self._projects.owned(short_name, incoming.who)
+        here = f"/project/{quote(short_name)}/analyses/{analysis_id}"
+        dry_run = incoming.field("btn") == "Effect"
+        try:
+            done = await self._analyses.apply(incoming.who, row["id"], analysis_id, dry_run)
+        except (ConflictError, InvalidValueError) as error:
+            return Redirect(here, error.args[0], "error")
+        return Redirect(here, _applied(done), more={"effect": attrs.asdict(done)})
+
     async def delete(self, incoming: Incoming, short_name: str, analysis_id: int) -> Response:
         row = await self._projects.owned(short_name, incoming.who)
         await self._analyses.delete(incoming.who, row["id"], analysis_id)
@@ -170,6 +185,17 @@ class AnalysisPages:
         row = await self._projects.owned(short_name, incoming.who)
         analysis = await self._analyses.get(incoming.who, row["id"], analysis_id)
         return await self._views.context(incoming, row, title), analysis
+
+
+def _applied(done: Effect) -> str:
+    """What to say of results that were replaced, or would be."""
+    count = f"{done.tasks:,}"
+    if done.dry_run:
+        return ngettext("%(count)s result would change.", "%(count)s results would change.", done.tasks, count=count)
+    words = ngettext("%(count)s result changed.", "%(count)s results changed.", done.tasks, count=count)
+    if done.queue_item is not None:
+        words = ngettext("%(count)s result is changing.", "%(count)s results are changing.", done.tasks, count=count)
+    return words
 
 
 def _method(method: Method) -> Values:

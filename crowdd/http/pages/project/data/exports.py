@@ -52,7 +52,8 @@ class ExportPages:
         """A file of a ``type`` in a ``format``; without both, the page to choose them.
 
         ``raw=1``: texts in tables are not escaped. ``task_ids``: only of these tasks. ``volunteer``: only answers with
-        this code. ``scope=matching`` with ``matching``: only of the tasks of these filters.
+        this code. ``analysis``: whose labels stand beside results. ``scope=matching`` with ``matching``: only of the
+        tasks of these filters.
         """
         row = await self._projects.page(short_name, incoming.who)
         self._exports.require(incoming.who, row)
@@ -75,6 +76,10 @@ class ExportPages:
             raise NotFoundError("404 Not Found", hint="Both type and format are required.")
         raw = queries.flag(incoming.query.get("raw", ""), "raw")
         word = incoming.query.get("volunteer", "")
-        file = self._exports.file(incoming.who, row, type_, format_, raw=raw, named=chosen, volunteer=word)
+        number = incoming.query.get("analysis", "")
+        analysis = queries.number(number, "analysis", 0) if number else None
+        file = self._exports.file(
+            incoming.who, row, type_, format_, raw=raw, named=chosen, volunteer=word, analysis=analysis
+        )
         parts = self._exports.download(incoming.who, file, network(incoming.address))
         return Download(file.name, file.content_type, parts)

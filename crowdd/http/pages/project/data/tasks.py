@@ -9,7 +9,6 @@ from crowdd.domain.projects.projects import Projects
 from crowdd.domain.tasks.comments import Comments
 from crowdd.domain.tasks.leases import Leases
 from crowdd.domain.tasks.outcomes.field_consensus import FieldConsensus
-from crowdd.domain.tasks.outcomes.posterior import Posterior
 from crowdd.domain.tasks.task_list import AGREEMENT, MAX_SORTED, PAGE_SIZES, PER_PAGE, Browsing, TaskPagination
 from crowdd.http import queries
 from crowdd.http.html import table
@@ -24,7 +23,7 @@ from crowdd.http.routing import Route, get
 from crowdd.kinds.answers import declared
 from crowdd.kinds.roles import OWNERS, REVIEWERS, Role
 from crowdd.storage.projects.rows import ProjectPage
-from crowdd.storage.tasks.rows import TaskComment, TaskContent
+from crowdd.storage.tasks.rows import ChoiceProbability, TaskComment, TaskContent
 from crowdd.values import Values
 
 _AT = "/project/<short_name>/tasks"
@@ -71,14 +70,15 @@ class BrowsePrivate(ProjectPrivate):
 class TaskPublic(ProjectPublic):
     """``next`` is the answer that the next page begins after; ``agreement`` is None without counted answers.
 
-    ``fields``: what the counted answers say at each declared field. ``posterior`` goes with the votes of ``agreement``.
+    ``fields``: what the counted answers say at each declared field. ``posterior``: how probable each
+    choice of the first one is, None where that is not known.
     """
 
     task: Values
     task_runs: list[Values]
     agreement: Values | None
     fields: list[FieldConsensus]
-    posterior: Posterior | None
+    posterior: list[ChoiceProbability] | None
     next: int | None
     csrf: str
 

@@ -158,20 +158,22 @@ class ReviewPages:
         return None if found is None else _path(row["short_name"], found["task_id"], chosen)
 
     async def decide(self, incoming: Incoming, short_name: str, task_id: int) -> Response:
-        """Decides the task for the ``class`` of the form, or asks for a second opinion; then comes the next task."""
+        """Decides the task for the ``class`` of the form, or asks for a second opinion; then comes the next task.
+
+        ``gold``: the task becomes a gold task, too.
+        """
         row = await self._projects.page(short_name, incoming.who)
         self._reviews.require(incoming.who, row)
         chosen, choices = _chosen(incoming), await self._reviews.choices(row)
         seen = queries.number(incoming.field("result_id"), "result_id", 0)
         onward = await self._next(incoming, row, chosen, seen)
-        second = bool(incoming.field("second"))
+        ticks = {name: bool(incoming.field(name)) for name in ("second", "gold")}
         try:
-            done = await self._reviews.decide(
-                incoming.who, seen, _answer(incoming.field("class"), choices), second=second
-            )
+            done = await self._reviews.decide(incoming.who, seen, _answer(incoming.field("class"), choices), **ticks)
         except PreconditionError as error:
             return Redirect(_path(short_name, task_id, chosen), error.args[0], "warning")
-        return Redirect(onward or _path(short_name, None, chosen), _WORDS[done["state"]], more=done)
+        words = _("The task is decided, and a gold task now.") if done["gold"] else _WORDS[done["state"]]
+        return Redirect(onward or _path(short_name, None, chosen), words, more=done)
 
 
 _WORDS = {

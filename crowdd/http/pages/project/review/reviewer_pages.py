@@ -9,6 +9,7 @@ from crowdd.domain.projects.projects import Projects
 from crowdd.domain.tasks.review.reviewers import Reviewers
 from crowdd.errors import NotFoundError
 from crowdd.http.html.forms import MISTAKES, Form, Forms, WithForm
+from crowdd.http.pages.project.owners import NewInvitation, invitation_link, open_until
 from crowdd.http.pages.project.views import ProjectPrivate, ProjectPublic, ProjectViews, locked_out
 from crowdd.http.request import Incoming
 from crowdd.http.responses import NO_MESSAGE, Message, Page, Redirect, Response
@@ -20,25 +21,34 @@ from crowdd.storage.tasks.review.rows import Reviewer
 _AT = "/project/<short_name>/reviewers"
 
 
-class ReviewersPublic(ProjectPublic, WithForm, Message):
+class ReviewersPublic(ProjectPublic, WithForm, Message, NewInvitation):
+    """``invitation`` is when the open invitation expires."""
+
     reviewers: list[Reviewer]
+    invitation: str | None
 
 
 class ReviewersPrivate(ProjectPrivate):
-    """``link`` is the address of the review, to send to them."""
+    """``address`` is that of the review, to send to them; ``link`` that of a new invitation, shown only once."""
 
-    link: str
+    address: str
+    link: str | None
 
 
 class ReviewerPages:
     """``/project/<short_name>/reviewers``."""
 
-    def __init__(self, projects: Projects, reviewers: Reviewers, forms: Forms, views: ProjectViews) -> None:
-        self._projects, self._reviewers, self._forms, self._views = projects, reviewers, forms, views
+    def __init__(
+        self, projects: Projects, reviewers: Reviewers, base_url: str, forms: Forms, views: ProjectViews
+    ) -> None:
+        self._projects, self._reviewers, self._base_url = projects, reviewers, base_url
+        self._forms, self._views = forms, views
 
     def routes(self) -> Iterator[Route]:
         yield get(_AT, locked_out(self.page))
         yield post(_AT, locked_out(self.add))
+        yield post(f"{_AT}/invite", locked_out(self.invite))
+        yield post(f"{_AT}/withdraw", locked_out(self.withdraw))
         yield post(f"{_AT}/<name>/remove", locked_out(self.remove))
 
     async def page(self, incoming: Incoming, short_name: str) -> Response:
@@ -46,13 +56,39 @@ class ReviewerPages:
         row = await self._projects.owned(short_name, incoming.who)
         return await self._page(incoming, row, self._forms.blank(incoming, "user"))
 
-    async def _page(self, incoming: Incoming, row: ProjectPage, form: Form, message: Message = NO_MESSAGE) -> Response:
+    async def _page(
+        self,
+        incoming: Incoming,
+        row: ProjectPage,
+        form: Form,
+        message: Message = NO_MESSAGE,
+        link: str | None = None,
+    ) -> Response:
         context = await self._views.context(incoming, row, _("Reviewers"))
+        made: NewInvitation = {} if link is None else {"invitation_url": link}
         public = ReviewersPublic(
-            **context.public, reviewers=await self._reviewers.listed(row["id"]), form=form, **message
+            **context.public,
+            **made,
+            reviewers=await self._reviewers.listed(row["id"]),
+            invitation=open_until(await self._reviewers.invitation(row["id"])),
+            form=form,
+            **message,
         )
-        link = f"{self._views.address(row)}review"
-        return Page("project/reviewers.html", public, ReviewersPrivate(**context.private, link=link))
+        private = ReviewersPrivate(**context.private, address=f"{self._views.address(row)}review", link=link)
+        return Page("project/reviewers.html", public, private)
+
+    async def invite(self, incoming: Incoming, short_name: str) -> Response:
+        """Makes an invitation. Its link is shown only once; programs get it as ``invitation_url``."""
+        row = await self._projects.owned(short_name, incoming.who)
+        link = invitation_link(self._base_url, row, await self._reviewers.invite(row["id"], incoming.who))
+        message = Message(flash=_("The invitation is ready: send the link to one person."), status="success")
+        return await self._page(incoming, row, self._forms.blank(incoming, "user"), message, link)
+
+    async def withdraw(self, incoming: Incoming, short_name: str) -> Response:
+        """Ends the open invitation."""
+        row = await self._projects.owned(short_name, incoming.who)
+        await self._reviewers.withdraw(row["id"])
+        return _back(short_name, _("The invitation is withdrawn."), True)
 
     async def add(self, incoming: Incoming, short_name: str) -> Response:
         """Makes the account with the user name ``user`` a reviewer."""
