@@ -171,29 +171,69 @@ async def got(browser: Any, address: str) -> str | None:
     return answer.text if shown else None
 
 
+class Files:
+    """What pages load beside themselves; each file is asked for once."""
+
+    def __init__(self, served: Any) -> None:
+        self._served = served
+        self._sizes: dict[str, int] = {}
+        self._imports: dict[str, set[str]] = {}
+
+    async def size(self, path: str) -> int:
+        """Bytes over the wire; 0 for what is not found."""
+        if path not in self._sizes:
+            answer = await self._served.bare(path, "gzip")
+            self._sizes[path] = len(answer.body) if answer.status == 200 else 0
+        return self._sizes[path]
+
+    async def imported(self, script: str) -> set[str]:
+        """The scripts that one imports."""
+        if script not in self._imports:
+            text = (await self._served.bare(script, "identity")).body.decode()
+            here = script.rpartition("/")[0]
+            self._imports[script] = {f"{here}/{name}" for name in re.findall(r'from "\./([\w/.]+)"', text)}
+        return self._imports[script]
+
+    async def load(self, text: str) -> int:
+        """Bytes of a page and all that it loads."""
+        page = Page(text)
+        files = {link.get("href") for link in page.all("link") if link.get("rel") in ("stylesheet", "icon")}
+        scripts = {script.get("src") for script in page.all("script")}
+        for script in list(scripts):
+            scripts |= await self.imported(script.partition("?")[0])
+        pictures = {image.get("src") for image in page.all("img")}
+        whole = len(gzip.compress(text.encode(), 4, mtime=0))
+        return whole + sum([await self.size(file) for file in files | scripts | pictures])
+
+
 @pytest_twisted.ensureDeferred
-async def test_a_page_takes_so_many_statements(served, monkeypatch):
-    said: list[str] = []
+async def test_a_page_takes_few_statements_and_a_first_visit_loads_little(served, monkeypatch):
+    made: list[str] = []
     run = Connection.run
     monkeypatch.setattr(
-        Connection, "run", lambda self, sql, *more, **named: (said.append(str(sql)), run(self, sql, *more, **named))[1]
+        Connection, "run", lambda self, sql, *more, **named: (made.append(str(sql)), run(self, sql, *more, **named))[1]
     )
 
-    async def minimum(browser: Any, address: str, stated: int | None) -> int | None:
-        """The fewest of some tries: jobs of the server run meanwhile."""
+    async def minimum(browser: Any, address: str, stated: int | None) -> tuple[int | None, str]:
+        """The fewest of some tries, for jobs of the server run meanwhile; and the page."""
         counts: list[int] = []
         while len(counts) < 12 and (not counts or min(counts) > (MAXIMUM if stated is None else stated)):
-            said.clear()
-            if await got(browser, address) is None:
-                return None
-            counts.append(len(said))
-        return min(counts)
+            made.clear()
+            text = await got(browser, address)
+            if text is None:
+                return None, ""
+            counts.append(len(made))
+        return min(counts), text
 
-    site = await built(served)
-    found = {}
+    site, files = await built(served), Files(served)
+    found: dict[str, list[int | None]] = {path: [] for path in site.addresses}
+    loads: dict[tuple[str, str], int] = {}
     for path, address in site.addresses.items():
-        stated = STATEMENTS.get(path, NEW)
-        found[path] = tuple([await minimum(site.people[who], address, n) for who, n in zip(WHO, stated, strict=True)])
+        for who, stated in zip(WHO, STATEMENTS.get(path, NEW), strict=True):
+            number, text = await minimum(site.people[who], address, stated)
+            found[path].append(number)
+            if number is not None:
+                loads[path, who] = await files.load(text)
     more = {
         path: counts
         for path, counts in found.items()
@@ -205,36 +245,5 @@ async def test_a_page_takes_so_many_statements(served, monkeypatch):
     assert more == {}
     entered = [path for path in STATEMENTS if [n is None for n in found[path]] != [n is None for n in STATEMENTS[path]]]
     assert entered == [], "who gets these pages is not what the table says"
-
-
-@pytest_twisted.ensureDeferred
-async def test_a_first_visit_loads_little(served):
-    site = await built(served)
-    sizes: dict[str, int] = {}
-
-    async def size(path: str) -> int:
-        if path not in sizes:
-            answer = await served.bare(path, "gzip")
-            sizes[path] = len(answer.body) if answer.status == 200 else 0
-        return sizes[path]
-
-    async def imported(script: str) -> set[str]:
-        text = (await served.bare(script, "identity")).body.decode()
-        here = script.rpartition("/")[0]
-        return {f"{here}/{name}" for name in re.findall(r'from "\./([\w/.]+)"', text)}
-
-    loads = {}
-    for path, who in ((path, who) for path in site.addresses for who in WHO):
-        text = await got(site.people[who], site.addresses[path])
-        if text is None:
-            continue
-        page = Page(text)
-        files = {link.get("href") for link in page.all("link") if link.get("rel") in ("stylesheet", "icon")}
-        scripts = {script.get("src") for script in page.all("script")}
-        for script in list(scripts):
-            scripts |= await imported(script.partition("?")[0])
-        pictures = {image.get("src") for image in page.all("img")}
-        whole = len(gzip.compress(text.encode(), 4, mtime=0))
-        loads[path, who] = whole + sum([await size(file) for file in files | scripts | pictures])
     assert {where: bytes_ for where, bytes_ in loads.items() if bytes_ > FIRST_LOAD} == {}
     assert len(loads) > 60 and min(loads.values()) > 5000, "nothing was counted"
