@@ -25,6 +25,7 @@ FLAGS = (
     f"--disable-features={','.join(NO_FEATURES)}",
     "--site-per-process",  # as people's browsers have it: a presenter's frame is a process of its own
 )  # fmt: skip
+PATIENCE = 45_000  # milliseconds: a busy machine is no failure
 
 
 def _missing(what: str) -> None:
@@ -35,8 +36,21 @@ def _missing(what: str) -> None:
 
 
 @pytest.fixture(scope="session")
-def browser() -> Iterator[Any]:
-    """A headless Chromium with a fresh profile; CHROMIUM names another binary."""
+def media_site() -> Iterator[Any]:
+    """The site that the media of questions lie on."""
+    from support.questions.marked_lists import media
+    from wire import MediaSite
+
+    site = MediaSite(media())
+    yield site
+    site.close()
+
+
+@pytest.fixture(scope="session")
+def browser(media_site: Any) -> Iterator[Any]:
+    """A headless Chromium with a fresh profile, for which SITE is ``media_site``; CHROMIUM names another binary."""
+    from support.questions.marked_lists import SITE
+
     try:
         from playwright.sync_api import sync_playwright
     except ImportError:
@@ -45,7 +59,8 @@ def browser() -> Iterator[Any]:
     if not found:
         _missing("Chromium (apt-get install chromium-headless-shell)")
     with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=found, args=list(FLAGS))
+        rule = f"--host-resolver-rules=MAP {urlsplit(SITE).hostname}:80 127.0.0.1:{media_site.port}"
+        chromium = playwright.chromium.launch(executable_path=found, args=[*FLAGS, rule])
         yield chromium
         chromium.close()
 
@@ -121,19 +136,32 @@ def make_stage(browser: Any, witness: Any, elsewhere: Any, other_project: Any, n
         stage.context.close()
 
 
+@pytest.fixture(scope="session")
+def profile(browser: Any) -> Iterator[Any]:
+    """A browser profile for tests that follow each other: what it has loaded it keeps, ``forget`` takes the rest."""
+    context = browser.new_context()
+    context.set_default_timeout(PATIENCE)
+    yield context
+    context.close()
+
+
 @pytest.fixture
-def stage(browser: Any, witness: Any, elsewhere: Any, other_project: Any, new_project: Any) -> Iterator[Any]:
-    """A new browser profile, and a new project with three tasks that are never full."""
-    made = _stage(browser, witness, elsewhere, other_project, new_project)
+def stage(profile: Any, witness: Any, elsewhere: Any, other_project: Any, new_project: Any) -> Iterator[Any]:
+    """A browser profile as new, with scripts and styles in its cache, and a new project with three tasks that are never full."""
+    from presenter_page import Stage, forget
+
+    made = Stage(profile, witness, elsewhere, new_project(), other_project)
+    forget(profile, witness.url, elsewhere.url)
     yield made
-    made.context.close()
+    for page in profile.pages:
+        page.close()
 
 
 def _stage(browser: Any, witness: Any, elsewhere: Any, other: Any, new_project: Any, **options: Any) -> Any:
     from presenter_page import Stage
 
     context = browser.new_context(**options)
-    context.set_default_timeout(45_000)  # a busy machine is no failure
+    context.set_default_timeout(PATIENCE)
     return Stage(context, witness, elsewhere, new_project(), other)
 
 

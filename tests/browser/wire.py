@@ -130,3 +130,42 @@ class Elsewhere:
     def close(self) -> None:
         self._server.shutdown()
         self._server.server_close()
+
+
+class MediaSite:
+    """Another site with files that every site may read: by path, their type and content.
+
+    What is below /never is never answered. Routes of Playwright would do as well, but switch off the browser's cache.
+    """
+
+    def __init__(self, files: dict[str, tuple[str, bytes]]) -> None:
+        self.files = files
+        self._closed = threading.Event()
+        ours = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_GET(self) -> None:
+                if self.path.startswith("/never"):
+                    ours._closed.wait()
+                    return
+                kind, content = ours.files.get(self.path, ("text/plain", b""))
+                self.send_response(200 if self.path in ours.files else 404)
+                for name, value in (("Content-Type", kind), ("Content-Length", len(content))):
+                    self.send_header(name, str(value))
+                self.send_header("Access-Control-Allow-Origin", "*")
+                self.end_headers()
+                self.wfile.write(content)
+
+            def log_message(self, format: str, *args: object) -> None: ...
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._server.daemon_threads = True
+        self.port = self._server.server_port
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+
+    def close(self) -> None:
+        self._closed.set()
+        self._server.shutdown()
+        self._server.server_close()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from marking import Fingers, Surface, answers, ask, button, field, forward, near, picture, with_media
+from marking import Fingers, Surface, answers, ask, button, field, forward, near, picture
 from support.questions.marked_lists import every_mark, only
 from support.questions.question_lists import every_form
 
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.browser
 @pytest.fixture(scope="module")
 def phone(make_stage: Any) -> Any:
     size = {"width": 390, "height": 800}
-    return with_media(make_stage(viewport=size, has_touch=True, is_mobile=True, reduced_motion="reduce"))
+    return make_stage(viewport=size, has_touch=True, is_mobile=True, reduced_motion="reduce")
 
 
 def tap(place: Any) -> None:
