@@ -135,24 +135,6 @@ class TestOnItsOwnDatabase:
         assert re.search(rf"{data} is used by another crowdd \(process {first.process.pid}\).*CROWDD_DATA_DIR", said)
         assert get(f"{first.url}/health") == 200
 
-    def test_commands_find_its_database_beside_it_and_when_it_has_ended(self, crowdctl_serve, data):
-        def admins():
-            own = {**plain_environment(), "CROWDD_DATA_DIR": str(data)}
-            command = [BIN / "crowdctl", "admin", "list", "--json"]
-            done = subprocess.run(command, env=own, cwd=data, capture_output=True, text=True, check=False)
-            assert done.returncode == 0, done.stderr
-            return json.loads(done.stdout)
-
-        server = crowdctl_serve()
-        server.read_until(READY)
-        ask(data, "UPDATE account SET admin = false")
-        assert admins() == []
-        ask(data, "UPDATE account SET admin = true")  # whom the example belongs to
-        assert [row["name"] for row in admins()] == ["examples"]
-        server.interrupt()
-        assert [row["name"] for row in admins()] == ["examples"]
-        assert processes_of(data) == {}
-
     def test_interrupt_before_it_serves_leaves_nothing(self, crowdctl_serve, data):
         server = crowdctl_serve()
         assert wait_until(lambda: (data / "postgres" / "postmaster.pid").exists(), 60)
@@ -172,9 +154,14 @@ class TestOnItsOwnDatabase:
         assert wait_until(lambda: processes_of(data) == {}, 60)
 
     def test_killed_daemon_and_killed_postgresql_are_started_again(self, crowdctl_serve, data):
+        """Commands find the database beside the server, and when it has ended."""
         server = crowdctl_serve()
         server.read_until(READY)
         keep(data)
+        ask(data, "UPDATE account SET admin = false")
+        assert admins(data) == []
+        ask(data, "UPDATE account SET admin = true")  # whom the example belongs to
+        assert admins(data) == ["examples"]
         os.kill(child(data, "twistd"), signal.SIGKILL)
         server.read_until("server process exited: restart_in=0.5s")
         server.read_until("server process restarted")
@@ -184,6 +171,7 @@ class TestOnItsOwnDatabase:
         assert wait_until(lambda: ready(server.url), 60)
         assert ask(data, "SELECT answer FROM kept") == (42,)
         assert server.interrupt() == 0
+        assert admins(data) == ["examples"]
         assert processes_of(data) == {}
 
 
@@ -204,6 +192,15 @@ class TestRestarts:
         restarts.began()
         now[0] += 60
         assert restarts.pause() == 0.5
+
+
+def admins(data):
+    """The names that crowdctl lists, for which it looks for the database of this folder."""
+    own = {**plain_environment(), "CROWDD_DATA_DIR": str(data)}
+    command = [BIN / "crowdctl", "admin", "list", "--json"]
+    done = subprocess.run(command, env=own, cwd=data, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return [row["name"] for row in json.loads(done.stdout)]
 
 
 def ready(url):
