@@ -237,7 +237,11 @@ class Marking:
         assert near(info["writing_transcription"], [{"text": "Dear Mary,", "x": 100, "y": 50, "width": 400}], 3)
 
 
-@pytest.mark.parametrize("kind", ["box", "polygon", "freehand", "point"])
+# Freehand draws with each movement.
+OTHERS = [pytest.param(kind, marks=pytest.mark.proof) for kind in ("box", "polygon", "point")]
+
+
+@pytest.mark.parametrize("kind", ["freehand", *OTHERS])
 def test_two_fingers_enlarge_a_picture_and_draw_nothing(phone: Any, kind: str) -> None:
     frame = ask(phone, only(kind, "zoom_picture", "/photo.jpg"))
     fingers = Fingers(phone)
