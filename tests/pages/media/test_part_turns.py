@@ -53,7 +53,7 @@ async def test_one_part_is_received_at_a_time_and_a_slow_sender_gives_its_turn_u
     turns = served.server._site.part_turns = PartTurns(clock)
     waiting = turns._turns._waiting
     owner, volunteer = await served.person("owner"), served.client()
-    project = await served.project(owner, tasks=2)
+    project = await served.project(owner, tasks=2, published=True)
     batch = await begin(owner)
     urls = [(await create(owner, batch, f"{n}.bin", _PART)).header("location") for n in range(4)]
 
