@@ -76,6 +76,11 @@ class Channel(HTTPChannel):
         """The request has arrived."""
         self._began, self._came, self.body_seconds = None, 0, MAX_BODY_SECONDS
 
+    def restart(self) -> None:
+        """Count the time of a body that waited for its turn from now on."""
+        if self._began is not None:
+            self._began = self.site.seconds()
+
     def hold(self) -> None:
         """Pause reading."""
         self._networkProducer.pauseProducing()

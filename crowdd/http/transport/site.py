@@ -9,7 +9,7 @@ from collections.abc import Callable
 from io import BytesIO
 from typing import Any, AnyStr
 
-from twisted.internet.defer import Deferred, ensureDeferred
+from twisted.internet.defer import Deferred, ensureDeferred, succeed
 from twisted.internet.interfaces import IAddress, IDelayedCall, IReactorTime
 from twisted.internet.task import deferLater
 from twisted.logger import Logger
@@ -28,6 +28,7 @@ from crowdd.http.transport.channel import LINGER_SECONDS, MAX_IMPORT_SECONDS, Ch
 from crowdd.http.transport.fixed_headers import EncodedHeaders, encode, set_headers
 from crowdd.http.transport.hosts import Hosts
 from crowdd.http.transport.limits.body_size import BodyLimits, Limit, imports_into, is_part, too_large
+from crowdd.http.transport.limits.part_turns import PartTurns
 from crowdd.http.transport.memory import Trimmer
 from crowdd.http.transport.streams import Streams
 from crowdd.requester import network
@@ -41,7 +42,8 @@ LOOK_SECONDS = 5.0  # between two checks for connections that take too long
 class Request(TwistedRequest):
     """A request whose body is refused as soon as it is known to be too large (Twisted has no limit).
 
-    A body up to the limit for anonymous clients is read at once. Before more is read, the sender is identified.
+    A body up to the limit for anonymous clients is read at once. Before more is read, the sender is identified. A part
+    of a file is read when its sender is identified and its turn has come.
     """
 
     channel: Channel
@@ -53,12 +55,13 @@ class Request(TwistedRequest):
     came = 0  # bytes of the body
     cookie_prefix = ""
     _limit = 0
-    _asking = False
+    _asking = False  # the body waits until its sender is identified, and for its turn
     _expected = False  # the client sent Expect: 100-continue
     _received: tuple[bytes, bytes, bytes] | None = None  # a complete request whose sender is being identified
     _refused = False
     _in_memory = 0  # bytes of the site's ``body_memory``
     _memory: BodyMemory
+    _turn: Deferred[None] | None = None
     _texts: dict[str, str] | None = None
 
     @property
@@ -91,6 +94,8 @@ class Request(TwistedRequest):
         self._limit = self.channel.site.limits.limit(self.uri, known=False)
         if length is not None and length > self._limit:
             self._beyond(length)
+        elif length != 0 and is_part(self.uri):
+            self._ask()
         self._memory = self.channel.site.body_memory
         if not self._refused and is_part(self.uri):
             self._in_memory = self._memory.take(length)
@@ -120,15 +125,35 @@ class Request(TwistedRequest):
         if size > maximum or self._limit == maximum:
             self.turn_away(too_large(maximum))
         elif not self._asking:
-            self._asking = True
-            self.channel.hold()
-            self._expected = self.requestHeaders.hasHeader(b"expect")
-            self.requestHeaders.removeHeader(b"expect")
-            ensureDeferred(self.channel.site.resource.body_limit(self)).addCallbacks(self._allowed, self._denied)
+            self._ask()
+
+    def _ask(self) -> None:
+        """Read no more of the body until its sender is identified."""
+        self._asking = True
+        self.channel.hold()
+        self._expected = self.requestHeaders.hasHeader(b"expect")
+        self.requestHeaders.removeHeader(b"expect")
+        ensureDeferred(self.channel.site.resource.body_limit(self)).addCallbacks(self._allowed, self._denied)
 
     def _allowed(self, limit: int) -> None:
         if self._disconnected:
             return
+        if is_part(self.uri):
+            ensureDeferred(self.channel.site.part_turns.take(lambda: self._begin_turn(limit)))
+        else:
+            self._read_on(limit)
+
+    def _begin_turn(self, limit: int) -> Deferred[None]:
+        """Read a part; what is returned is called back when the request has ended."""
+        if self._disconnected:
+            return succeed(None)
+        self._turn = Deferred()
+        turn = self._turn
+        self.channel.restart()
+        self._read_on(limit)
+        return turn
+
+    def _read_on(self, limit: int) -> None:
         self._asking, self._limit = False, limit
         if imports_into(self.uri) is not None:
             self.channel.body_seconds = MAX_IMPORT_SECONDS
@@ -169,21 +194,26 @@ class Request(TwistedRequest):
 
     def finish(self) -> None:
         super().finish()
-        self._give_back()
+        self._end_body()
         if self.site is not None:
             self.site.answered(self)
             self.site.request_done(self)
 
     def connectionLost(self, reason: Failure) -> None:
         super().connectionLost(reason)
-        self._give_back()
+        self._end_body()
         if self.site is not None:
             self.site.request_done(self)
 
-    def _give_back(self) -> None:
+    def _end_body(self) -> None:
+        """The body is not needed any more: others get its memory and its turn."""
         if self._in_memory:
             self._memory.give_back(self._in_memory)
             self._in_memory = 0
+        if self._turn is not None:
+            turn, self._turn = self._turn, None
+            if not turn.called:  # by the end of its time
+                turn.callback(None)
 
     def deliver(self, body: bytes) -> None:
         """Write the whole response, unless the client has disconnected."""
@@ -246,7 +276,7 @@ class Site(TwistedSite):
         self.streams = streams
         self.requests: set[Request] = set()
         self.channels: set[Channel] = set()
-        self.body_memory = BodyMemory()
+        self.body_memory, self.part_turns = BodyMemory(), PartTurns(reactor)
         self.networks: Counter[str] = Counter()  # connections of each
         self._waiting: list[tuple[Callable[[], bool], Deferred[None]]] = []
         self._clock = reactor

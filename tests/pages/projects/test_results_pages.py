@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from typing import Any
 
@@ -89,6 +90,8 @@ async def test_results_are_filtered_and_sorted_in_the_address(served, filled):
     }  # fmt: skip
     for query, places in cases.items():
         assert place.places((await view(client, query))["rows"]) == places, query
+    page = (await client.get("/project/birds/results?answer=%22no+such%22")).text
+    assert re.search(r"<option[^>]*selected[^>]*>no such</option>", page), "chosen in words, as the other answers"
     for order in ("newest", "least_agreed", "most_agreed", "most_answers"):
         whole = (await view(client, f"?orderby={order}"))["rows"]
         ids = {

@@ -756,7 +756,7 @@ def _result_cases(at: str) -> Iterator[Case]:
         {"answer": True, "filter": "true", "n": 4},
         {"answer": 4, "filter": "4", "n": 2},
     ]
-    chosen: Context = {"answer": "", "min_agreement": "", "max_agreement": "", "orderby": "", "query": ""}
+    chosen: Context = {"answer": "", "value": "", "min_agreement": "", "max_agreement": "", "orderby": "", "query": ""}
     rows = [one, one | second, one | third]
     charts: Charts = {
         "step": 20,
@@ -810,6 +810,7 @@ def _result_cases(at: str) -> Iterator[Case]:
     several = {"fields": fields, "alpha": alpha, "rows": [row | {"fields": by_field} for row in (one, one | second)]}
     filtered = chosen | {
         "answer": '"Heron"',
+        "value": "Heron",
         "max_agreement": "50",
         "orderby": "least_agreed",
         "query": "answer=%22Heron%22",

@@ -22,9 +22,13 @@ FILTERS = ("answer", "min_agreement", "max_agreement", "orderby")
 
 
 class Filters(TypedDict):
-    """What the address says, as it says it; ``query`` is the same for links, without a place."""
+    """What the address says, as it says it; ``query`` is the same for links, without a place.
+
+    ``value`` is the answer that it means.
+    """
 
     answer: str
+    value: object
     min_agreement: str
     max_agreement: str
     orderby: str
@@ -61,11 +65,20 @@ def filters(query: Mapping[str, str]) -> Filters:
     said = {name: query.get(name, "").strip() for name in FILTERS}
     return Filters(
         answer=said["answer"],
+        value=_value(said["answer"]),
         min_agreement=said["min_agreement"],
         max_agreement=said["max_agreement"],
         orderby=said["orderby"],
         query=urlencode({name: value for name, value in said.items() if value}),
     )
+
+
+def _value(answer: str) -> object:
+    """The value of JSON; other text stays as it is."""
+    try:
+        return orjson.loads(answer)
+    except orjson.JSONDecodeError:
+        return answer
 
 
 def outcome(row: Outcome) -> ShownOutcome:

@@ -1,0 +1,36 @@
+"""Turns for requests that bring parts of files.
+
+Several parts at a time would keep both the processors and the disk busy, and others would wait for their tasks. So one
+part is received and appended at a time. The others stay unread in the buffers of their connections, which slows their
+senders down.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable
+from typing import Final
+
+from twisted.internet.defer import Deferred, TimeoutError
+from twisted.internet.interfaces import IReactorTime
+
+from crowdd.concurrency.concurrency_limit import Turns
+
+TURN_SECONDS: Final = 0.25
+"""After this time a part gives its turn up and arrives beside others: its sender is slow."""
+
+
+class PartTurns:
+    """One part at a time, in the order in which they came; any number waits."""
+
+    def __init__(self, clock: IReactorTime) -> None:
+        self._clock = clock
+        self._turns = Turns(clock, 1, None)
+
+    async def take(self, begin: Callable[[], Deferred[None]]) -> None:
+        """Call ``begin`` when the turn comes. The Deferred that it returns says when the request has been answered."""
+        await self._turns.run("", lambda: self._until_done(begin()))
+
+    async def _until_done(self, done: Deferred[None]) -> None:
+        with contextlib.suppress(TimeoutError):
+            await done.addTimeout(TURN_SECONDS, self._clock)
