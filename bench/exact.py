@@ -257,8 +257,8 @@ class Run:
                     self._say("POST", f"{project}/withdraw", {"taskrun_id": run})
             case "stopping":
                 confidence = random.choice([0.7, 0.9, 0.95, 0.99, None])
-                least = None if confidence is None else random.randint(1, 3)
-                body = {"min_answers": least, "confidence": confidence, "completed": random.random() < 0.3}
+                minimum = None if confidence is None else random.randint(1, 3)
+                body = {"min_answers": minimum, "confidence": confidence, "completed": random.random() < 0.3}
                 self._say("POST", f"{project}/stopping", body)
             case "gold":
                 self._make_gold(some[0])
