@@ -54,8 +54,8 @@ async def proven(answered: Callable[[Crowd, bool], Awaitable[Outcome]]) -> tuple
         f" {exact.gap:.0e}); {late.same:.1%} (within {late.gap:.0e}) while it works out only those who were active"
     )
     violations = [
-        f"The server stops {share:.1%} of the tasks as the same rule in memory, {least:.1%} are promised"
-        for share, least in ((exact.same, SAME), (late.same, SAME_LATE))
-        if share < least
+        f"The server stops {share:.1%} of the tasks as the same rule in memory, {minimum:.1%} are promised"
+        for share, minimum in ((exact.same, SAME), (late.same, SAME_LATE))
+        if share < minimum
     ]
     return told, violations

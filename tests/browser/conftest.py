@@ -136,25 +136,12 @@ def make_stage(browser: Any, witness: Any, elsewhere: Any, other_project: Any, n
         stage.context.close()
 
 
-@pytest.fixture(scope="session")
-def profile(browser: Any) -> Iterator[Any]:
-    """A browser profile for tests that follow each other: what it has loaded it keeps, ``forget`` takes the rest."""
-    context = browser.new_context()
-    context.set_default_timeout(PATIENCE)
-    yield context
-    context.close()
-
-
 @pytest.fixture
-def stage(profile: Any, witness: Any, elsewhere: Any, other_project: Any, new_project: Any) -> Iterator[Any]:
-    """A browser profile as new, with scripts and styles in its cache, and a new project with three tasks that are never full."""
-    from presenter_page import Stage, forget
-
-    made = Stage(profile, witness, elsewhere, new_project(), other_project)
-    forget(profile, witness.url, elsewhere.url)
+def stage(browser: Any, witness: Any, elsewhere: Any, other_project: Any, new_project: Any) -> Iterator[Any]:
+    """A new browser profile, and a new project with three tasks that are never full."""
+    made = _stage(browser, witness, elsewhere, other_project, new_project)
     yield made
-    for page in profile.pages:
-        page.close()
+    made.context.close()
 
 
 def _stage(browser: Any, witness: Any, elsewhere: Any, other: Any, new_project: Any, **options: Any) -> Any:

@@ -54,19 +54,6 @@ _HANDED = (
 )
 
 
-def forget(context: BrowserContext, *sites: str) -> None:
-    """Leaves nothing of an earlier test in a profile but its cache; it has one page."""
-    context.unroute_all()
-    context.set_offline(False)
-    context.clear_cookies()
-    line = context.new_cdp_session(context.pages[0])
-    for site in sites:
-        line.send(
-            "Storage.clearDataForOrigin", {"origin": site, "storageTypes": "local_storage,indexeddb,cache_storage"}
-        )
-    line.detach()
-
-
 class Stage:
     """A page of a browser, and what the server and the other site saw of it."""
 
