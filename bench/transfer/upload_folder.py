@@ -2,12 +2,13 @@
 
     make upload-folder                     (python -m bench.transfer.upload_folder [--pictures 2000] [--bytes 2000000])
 
-A client sends the folder in parts. At a quarter of the files it is killed (-9) and started again, at a half the server
-is killed (-9), and at three quarters every connection is cut. Meanwhile a volunteer asks for tasks of another project.
-Every TURN_SECONDS the client and the preparation are halted or go on: so calm and busy times are compared under the
-same load of the machine. Gates: no request above MAX_REQUEST; the memory of the server grows by at most MAX_MEMORY (the
-processes that prepare pictures are listed apart); each picture is exactly one task; newtask takes at most MAX_RATIO
-times as long as in calm turns (p99), or MAX_WAIT.
+A client sends the folder in parts; it gives way to the server (nice), for it would have a machine of its own. At a
+quarter of the files it is killed (-9) and started again, at a half the server is killed (-9), and at three quarters
+every connection is cut. Meanwhile a volunteer asks for tasks of another project. Every TURN_SECONDS the client and the
+preparation are halted or go on: so calm and busy times are compared under the same load of the machine. Gates: no
+request above MAX_REQUEST; the memory of the server grows by at most MAX_MEMORY (the processes that prepare pictures are
+listed apart); each picture is exactly one task; newtask takes at most MAX_RATIO times as long as in calm turns (p99),
+or MAX_WAIT.
 """
 
 from __future__ import annotations
@@ -117,6 +118,12 @@ class Turns(threading.Thread):
         self._began = [(time.monotonic(), "calm")]
         time.sleep(CALM_SECONDS)
         self.start()
+
+    def enter(self, phase: str) -> None:
+        """Something else is under way from now on, or from the next turn in which nothing is halted."""
+        self.phase = phase
+        if self._began[-1][1] != "calm":
+            self._note(phase)
 
     def run(self) -> None:
         while not self._over.is_set():
@@ -241,10 +248,10 @@ class Breaking:
         self._reach(batch, 0.5)
         self._server.kill()
         self.breaks.append(f"server killed at {self._came(batch):,}")
-        self._turns.phase = "started"
+        self._turns.enter("started")
         self._server.start()
         time.sleep(WARM_SECONDS)
-        self._turns.phase = "sending"
+        self._turns.enter("sending")
         self._reach(batch, 0.75)
         self.breaks.append(f"{self._cable.cut()} connections cut at {self._came(batch):,}")
         out, _ = client.communicate(timeout=self._plan.seconds)
@@ -256,7 +263,8 @@ class Breaking:
         return batch
 
     def _client(self, command: list[str]) -> subprocess.Popen[str]:
-        client = subprocess.Popen([*command, str(self._folder)], stdout=subprocess.PIPE, text=True)
+        away = ["nice", "-n", "19", *command, str(self._folder)]
+        client = subprocess.Popen(away, stdout=subprocess.PIPE, text=True)
         self._turns.client = client.pid
         return client
 
@@ -308,7 +316,8 @@ def play(plan: Plan, dsn: str, place: Path) -> tuple[list[tuple[str, object]], l
         before, watching, began = resident(server.process.pid), Watching(server), time.monotonic()
         breaking = Breaking(plan, server, sql, place / "pictures", turns)
         batch = breaking.send(mine)
-        sent, turns.phase = time.monotonic() - began - turns.halted, "preparing"
+        sent = time.monotonic() - began - turns.halted
+        turns.enter("preparing")
         until(lambda: not sql.one(_LEFT, (batch,)), plan.seconds, 0.5)
         taken = time.monotonic() - began - turns.halted
         turns.end()

@@ -8,6 +8,7 @@ import pytest_twisted
 from support.media import begin, create, state
 from support.until import until
 from support.wire import Wire, connect
+from twisted.internet.defer import Deferred, ensureDeferred
 from twisted.internet.task import Clock
 
 from crowdd.http.transport.limits.part_turns import TURN_SECONDS, PartTurns
@@ -75,6 +76,27 @@ async def test_one_part_is_received_at_a_time_and_a_slow_sender_gives_its_turn_u
     assert await slow.status() == 204
     assert not waiting and not turns._turns._running
     assert (await state(owner, batch))["arriving"] == 1
+
+
+def test_others_have_the_machine_for_themselves_after_each_part():
+    clock, begun = Clock(), [Deferred(), Deferred(), Deferred()]
+    left, turns = iter(begun), PartTurns(clock)
+    begins = list[Deferred[None]]()
+
+    def begin() -> Deferred[None]:
+        begins.append(next(left))
+        return begins[-1]
+
+    for _ in range(3):
+        ensureDeferred(turns.take(begin))
+    clock.advance(0.1)
+    begun[0].callback(None)
+    clock.advance(0.19)
+    assert len(begins) == 1
+    clock.advance(0.02)
+    assert len(begins) == 2
+    clock.advance(TURN_SECONDS)
+    assert len(begins) == 3, "a slow sender keeps nobody busy"
 
 
 @pytest_twisted.ensureDeferred

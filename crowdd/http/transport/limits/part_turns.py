@@ -1,23 +1,25 @@
 """Turns for requests that bring parts of files.
 
 Several parts at a time would keep both the processors and the disk busy, and others would wait for their tasks. So one
-part is received and appended at a time. The others stay unread in the buffers of their connections, which slows their
-senders down.
+part is received and appended at a time, and after it no part for twice as long. The others stay unread in the buffers
+of their connections, which slows their senders down.
 """
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable
 from typing import Final
 
 from twisted.internet.defer import Deferred, TimeoutError
 from twisted.internet.interfaces import IReactorTime
+from twisted.internet.task import deferLater
 
 from crowdd.concurrency.concurrency_limit import Turns
 
 TURN_SECONDS: Final = 0.25
 """After this time a part gives its turn up and arrives beside others: its sender is slow."""
+REST: Final = 2.0
+"""How long no other part is received after one, in times of what that one took. A slow one is no load to rest from."""
 
 
 class PartTurns:
@@ -32,5 +34,10 @@ class PartTurns:
         await self._turns.run("", lambda: self._until_done(begin()))
 
     async def _until_done(self, done: Deferred[None]) -> None:
-        with contextlib.suppress(TimeoutError):
+        began = self._clock.seconds()
+        try:
             await done.addTimeout(TURN_SECONDS, self._clock)
+        except TimeoutError:
+            return
+        if (rest := REST * (self._clock.seconds() - began)) > 0:
+            await deferLater(self._clock, rest)
