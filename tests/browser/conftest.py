@@ -25,7 +25,6 @@ FLAGS = (
     f"--disable-features={','.join(NO_FEATURES)}",
     "--site-per-process",  # as people's browsers have it: a presenter's frame is a process of its own
 )  # fmt: skip
-PATIENCE = 45_000  # milliseconds: a busy machine is no failure
 
 
 def _missing(what: str) -> None:
@@ -36,21 +35,8 @@ def _missing(what: str) -> None:
 
 
 @pytest.fixture(scope="session")
-def media_site() -> Iterator[Any]:
-    """The site that the media of questions lie on."""
-    from support.questions.marked_lists import media
-    from wire import MediaSite
-
-    site = MediaSite(media())
-    yield site
-    site.close()
-
-
-@pytest.fixture(scope="session")
-def browser(media_site: Any) -> Iterator[Any]:
-    """A headless Chromium with a fresh profile, for which SITE is ``media_site``; CHROMIUM names another binary."""
-    from support.questions.marked_lists import SITE
-
+def browser() -> Iterator[Any]:
+    """A headless Chromium with a fresh profile; CHROMIUM names another binary."""
     try:
         from playwright.sync_api import sync_playwright
     except ImportError:
@@ -59,8 +45,7 @@ def browser(media_site: Any) -> Iterator[Any]:
     if not found:
         _missing("Chromium (apt-get install chromium-headless-shell)")
     with sync_playwright() as playwright:
-        rule = f"--host-resolver-rules=MAP {urlsplit(SITE).hostname}:80 127.0.0.1:{media_site.port}"
-        chromium = playwright.chromium.launch(executable_path=found, args=[*FLAGS, rule])
+        chromium = playwright.chromium.launch(executable_path=found, args=list(FLAGS))
         yield chromium
         chromium.close()
 
@@ -148,7 +133,7 @@ def _stage(browser: Any, witness: Any, elsewhere: Any, other: Any, new_project: 
     from presenter_page import Stage
 
     context = browser.new_context(**options)
-    context.set_default_timeout(PATIENCE)
+    context.set_default_timeout(45_000)  # a busy machine is no failure
     return Stage(context, witness, elsewhere, new_project(), other)
 
 

@@ -6,8 +6,22 @@ import itertools
 from typing import Any
 
 import jsonschema_rs
+from support.questions.marked_lists import SITE, media
 
 from crowdd.kinds.questions import answer_schema
+
+
+def with_media(stage: Any) -> Any:
+    """A stage whose browser finds the media of ``support.questions.marked_lists``."""
+    files = media()
+
+    def answer(route: Any) -> None:
+        kind, content = files[route.request.url.removeprefix(SITE)]
+        headers = {"Content-Type": kind, "Access-Control-Allow-Origin": "*"}
+        route.fulfill(status=200, headers=headers, body=content)
+
+    stage.context.route(f"{SITE}/**", answer)
+    return stage
 
 
 def ask(stage: Any, document: Any) -> Any:

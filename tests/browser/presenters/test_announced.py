@@ -6,7 +6,7 @@ from typing import Any
 
 import attrs
 import pytest
-from marking import ask, button, by_keyboard, field, press
+from marking import ask, button, by_keyboard, field, press, with_media
 from support.questions.marked_lists import every_mark
 from support.questions.question_lists import every_form
 
@@ -16,7 +16,7 @@ STATES = ("checked", "pressed", "expanded", "required", "invalid", "disabled")
 
 @pytest.fixture(scope="module")
 def desk(make_stage: Any) -> Any:
-    return make_stage(viewport={"width": 1280, "height": 800}, reduced_motion="reduce")
+    return with_media(make_stage(viewport={"width": 1280, "height": 800}, reduced_motion="reduce"))
 
 
 @attrs.frozen

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from marking import Surface, answers, ask, button, by_keyboard, field, forward, near, picture, press, select
+from marking import Surface, answers, ask, button, by_keyboard, field, forward, near, picture, press, select, with_media
 from support.questions.marked_lists import every_mark, only
 from support.questions.question_lists import ONE
 from test_accessibility import AXE, RUN_IN
@@ -17,7 +17,7 @@ MEDIA_FRAGMENTS = "http://www.w3.org/TR/media-frags/"
 
 @pytest.fixture(scope="module")
 def desk(make_stage: Any) -> Any:
-    return make_stage(viewport={"width": 1280, "height": 800})
+    return with_media(make_stage(viewport={"width": 1280, "height": 800}))
 
 
 def test_every_type_by_mouse(desk: Any) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from marking import Surface, answers, ask, button, field, forward, near, picture, select
+from marking import Surface, answers, ask, button, field, forward, near, picture, select, with_media
 from support.questions.marked_lists import every_mark
 from support.questions.question_lists import every_form
 from test_accessibility import AXE, RUN_ALL
@@ -52,7 +52,7 @@ def fits(stage: Any, frame: Any) -> None:
     ids=["200 %", "320 px", "320 px Arabic"],
 )
 def test_every_type_fits(make_stage: Any, options: dict[str, Any], language: str) -> None:
-    stage = make_stage(**options, locale=language, reduced_motion="reduce")
+    stage = with_media(make_stage(**options, locale=language, reduced_motion="reduce"))
     for document in (relaxed(every_form()), relaxed(every_mark())):
         frame = ask(stage, document)
         frame.evaluate(AXE)
@@ -72,7 +72,7 @@ def test_every_type_fits(make_stage: Any, options: dict[str, Any], language: str
 
 
 def test_every_form_is_answered_from_right_to_left_and_at_200_percent(make_stage: Any) -> None:
-    stage = make_stage(**TWICE, locale="ar", reduced_motion="reduce")
+    stage = with_media(make_stage(**TWICE, locale="ar", reduced_motion="reduce"))
     document = every_form()
     frame = ask(stage, document)
 
@@ -118,7 +118,7 @@ def test_every_form_is_answered_from_right_to_left_and_at_200_percent(make_stage
 
 
 def test_marks_land_where_the_pointer_is_from_right_to_left_and_at_200_percent(make_stage: Any) -> None:
-    stage = make_stage(**TWICE, locale="ar", reduced_motion="reduce")
+    stage = with_media(make_stage(**TWICE, locale="ar", reduced_motion="reduce"))
     document = relaxed(every_mark())
     frame = ask(stage, document)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from marking import Surface, answers, ask, button, field, forward, near, press
+from marking import Surface, answers, ask, button, field, forward, near, press, with_media
 from support.questions.marked_lists import only, step
 from support.tiles import HEIGHT, WIDTH, TileServer
 
@@ -21,7 +21,7 @@ def library() -> Iterator[TileServer]:
 
 @pytest.fixture(scope="module")
 def desk(make_stage: Any, new_project: Any) -> Any:
-    stage = make_stage(viewport={"width": 1280, "height": 800}, reduced_motion="reduce")
+    stage = with_media(make_stage(viewport={"width": 1280, "height": 800}, reduced_motion="reduce"))
     stage.mine = new_project(tasks=10)
     return stage
 

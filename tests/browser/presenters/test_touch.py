@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from marking import Fingers, Surface, answers, ask, button, field, forward, near, picture
+from marking import Fingers, Surface, answers, ask, button, field, forward, near, picture, with_media
 from support.questions.marked_lists import every_mark, only
 from support.questions.question_lists import every_form
 
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.browser
 @pytest.fixture(scope="module")
 def phone(make_stage: Any) -> Any:
     size = {"width": 390, "height": 800}
-    return make_stage(viewport=size, has_touch=True, is_mobile=True, reduced_motion="reduce")
+    return with_media(make_stage(viewport=size, has_touch=True, is_mobile=True, reduced_motion="reduce"))
 
 
 def tap(place: Any) -> None:
@@ -237,11 +237,7 @@ class Marking:
         assert near(info["writing_transcription"], [{"text": "Dear Mary,", "x": 100, "y": 50, "width": 400}], 3)
 
 
-# Freehand draws with each movement.
-OTHERS = [pytest.param(kind, marks=pytest.mark.proof) for kind in ("box", "polygon", "point")]
-
-
-@pytest.mark.parametrize("kind", ["freehand", *OTHERS])
+@pytest.mark.parametrize("kind", ["box", "polygon", "freehand", "point"])
 def test_two_fingers_enlarge_a_picture_and_draw_nothing(phone: Any, kind: str) -> None:
     frame = ask(phone, only(kind, "zoom_picture", "/photo.jpg"))
     fingers = Fingers(phone)

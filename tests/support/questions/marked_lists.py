@@ -11,8 +11,8 @@ from typing import Any, Final
 from PIL import Image, ImageDraw
 
 Json = dict[str, Any]
-SITE: Final = "http://media.test"
-"""Where the media are; a server of the browser's tests answers for it."""
+SITE: Final = "https://media.test"
+"""Where the media are; tests answer for it."""
 TEXT: Final = "Ahmed 😀 wrote مرحبا to Mary in Paris."
 ARABIC: Final = "كتب أحمد رسالة إلى مريم في باريس"
 SECONDS: Final = 10
