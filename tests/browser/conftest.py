@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import signal
+import threading
 import uuid
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -25,6 +29,30 @@ FLAGS = (
     f"--disable-features={','.join(NO_FEATURES)}",
     "--site-per-process",  # as people's browsers have it: a presenter's frame is a process of its own
 )  # fmt: skip
+
+
+PATIENCE = 150.0  # seconds
+
+
+@pytest.fixture(autouse=True)
+def _pages_end() -> Iterator[None]:
+    """Ends the pages of a test that waits for ever: what is evaluated in a frame that goes away may never return."""
+    timer = threading.Timer(PATIENCE, _end_pages, (os.getpid(),))
+    timer.daemon = True
+    timer.start()
+    yield
+    timer.cancel()
+
+
+def _end_pages(parent: int) -> None:
+    """Kills the renderers of the browser that a process started."""
+    with contextlib.suppress(OSError):
+        for task in Path(f"/proc/{parent}/task").iterdir():
+            for child in (task / "children").read_text().split():
+                if b"--type=renderer" in Path(f"/proc/{child}/cmdline").read_bytes():
+                    os.kill(int(child), signal.SIGKILL)
+                else:
+                    _end_pages(int(child))
 
 
 def _missing(what: str) -> None:
