@@ -15,24 +15,17 @@ from crowdd.domain.tasks.review.reviewers import Reviewers
 from crowdd.errors import FormError
 from crowdd.http.auth.confirmation import Confirm, Question
 from crowdd.http.html.forms import MISTAKES, Form, Forms, WithForm
+from crowdd.http.pages.project.invitations import NewInvitation, invitation_link, open_until, ready
 from crowdd.http.pages.project.views import ProjectPrivate, ProjectPublic, ProjectViews, locked_out
 from crowdd.http.request import Incoming
 from crowdd.http.responses import NO_MESSAGE, Message, Page, Redirect, Response, Titled
 from crowdd.http.routing import Route, get, post
-from crowdd.kinds.types import iso
 from crowdd.languages import _
 from crowdd.storage.accounts.rows import RankedPerson
-from crowdd.storage.projects.owner_rows import Invitation
 from crowdd.storage.projects.rows import ProjectPage
 from crowdd.values import Values
 
 _AT = "/project/<short_name>"
-
-
-class NewInvitation(TypedDict, total=False):
-    """The link of an invitation that was just made."""
-
-    invitation_url: str
 
 
 class InvitationPublic(Titled, WithForm):
@@ -153,9 +146,8 @@ class OwnersPages:
         """Makes an invitation. Its link is shown only once; programs get it as ``invitation_url``."""
         row = await self._projects.owned(short_name, incoming.who)
         key = await self._ownership.invite(row, incoming.who)
-        link = invitation_link(self._base_url, row, key)
-        message = Message(flash=_("The invitation is ready: send the link to one person."), status="success")
-        return await self._page(incoming, row, self._forms.blank(incoming, "user"), message, link=link)
+        link = invitation_link(self._base_url, row["short_name"], key)
+        return await self._page(incoming, row, self._forms.blank(incoming, "user"), ready(), link=link)
 
     async def withdraw(self, incoming: Incoming, short_name: str) -> Response:
         row = await self._projects.owned(short_name, incoming.who)
@@ -186,16 +178,6 @@ class OwnersPages:
         context = await self._views.context(incoming, row)
         public = TransferPublic(**context.public, form=form, **message)
         return Page("project/transferownership.html", public, context.private)
-
-
-def invitation_link(base_url: str, row: ProjectPage, key: str) -> str:
-    """The link of an invitation with this key."""
-    return f"{base_url.rstrip('/')}/project/{quote(row['short_name'])}/invitation?key={key}"
-
-
-def open_until(invitation: Invitation | None) -> str | None:
-    """When an open invitation expires."""
-    return iso(invitation["expires"]) if invitation else None
 
 
 class InvitationPages:

@@ -9,7 +9,7 @@ from crowdd.domain.projects.projects import Projects
 from crowdd.domain.tasks.review.reviewers import Reviewers
 from crowdd.errors import NotFoundError
 from crowdd.http.html.forms import MISTAKES, Form, Forms, WithForm
-from crowdd.http.pages.project.owners import NewInvitation, invitation_link, open_until
+from crowdd.http.pages.project.invitations import NewInvitation, invitation_link, open_until, ready
 from crowdd.http.pages.project.views import ProjectPrivate, ProjectPublic, ProjectViews, locked_out
 from crowdd.http.request import Incoming
 from crowdd.http.responses import NO_MESSAGE, Message, Page, Redirect, Response
@@ -80,9 +80,8 @@ class ReviewerPages:
     async def invite(self, incoming: Incoming, short_name: str) -> Response:
         """Makes an invitation. Its link is shown only once; programs get it as ``invitation_url``."""
         row = await self._projects.owned(short_name, incoming.who)
-        link = invitation_link(self._base_url, row, await self._reviewers.invite(row["id"], incoming.who))
-        message = Message(flash=_("The invitation is ready: send the link to one person."), status="success")
-        return await self._page(incoming, row, self._forms.blank(incoming, "user"), message, link)
+        link = invitation_link(self._base_url, row["short_name"], await self._reviewers.invite(row["id"], incoming.who))
+        return await self._page(incoming, row, self._forms.blank(incoming, "user"), ready(), link)
 
     async def withdraw(self, incoming: Incoming, short_name: str) -> Response:
         """Ends the open invitation."""
