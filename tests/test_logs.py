@@ -155,7 +155,7 @@ class TestFile:
         assert "0099" in (tmp_path / "a.log").read_text()
 
     @pytest.mark.parametrize("how", ["removed", "moved", "folder removed"])
-    def test_is_made_anew_when_it_has_gone(self, tmp_path, monkeypatch, how):
+    def test_is_made_again_when_it_has_gone(self, tmp_path, monkeypatch, how):
         path = tmp_path / "logs/a.log"
         made = EventWriter(settings(file=str(path)))
         made.write("before\n")

@@ -184,7 +184,7 @@ class TestRestarts:
             (16.0, True),
         ]
 
-    def test_process_that_ran_for_a_minute_begins_anew(self):
+    def test_process_that_ran_for_a_minute_starts_over(self):
         now = [0.0]
         restarts = Restarts(lambda: now[0], 0.5, 30, 5)
         for _ in range(5):

@@ -68,7 +68,7 @@ start_unit() {
   for i in $(seq 600); do ! curl -sf http://127.0.0.1:8000/ready > /dev/null || break; sleep 0.1; done
   cd - > /dev/null
 }
-mkdir -p /root/somewhere; cd /root
+cd ~
 PATH=$PG:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 umask 022
 """

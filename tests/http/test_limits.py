@@ -59,7 +59,7 @@ def test_keys_do_not_share():
     assert [window.take(key).allowed for key in ("a", "b", "a", ("a", 1))] == [True, True, False, True]
 
 
-def test_a_window_ends_at_a_multiple_of_its_length_and_counts_anew():
+def test_a_window_ends_at_a_multiple_of_its_length_and_counts_again():
     clock = clock_at(899)
     window = Window(clock, 1, 900)
     assert (window.take("a").reset, window.take("a").allowed) == (900, False)

@@ -105,7 +105,7 @@ def test_a_fold_between_a_result_and_its_end_loses_neither(ledger, beside):
     assert outcomes(ledger, project) == {}
 
 
-def test_values_beyond_the_bound_are_counted_together_until_they_are_chosen_anew(few):
+def test_values_beyond_the_bound_are_counted_together_until_they_are_chosen_again(few):
     project = few.project(tasks=7, n=1)
     answer_all(few, project, *([word] for word in ("a", "b", "b", "c", "c", "c", "d")))
     assert len(outcomes(few, project)) == 4, "what is not folded has no bound"

@@ -116,7 +116,7 @@ def long_project(planned_again, ledger):
 
 
 @pytest.mark.parametrize("order", ["priority", "id-down"])
-def test_who_starts_anew_jumps_over_what_he_has_answered(ledger, long_project, order):
+def test_who_starts_over_jumps_over_what_he_has_answered(ledger, long_project, order):
     asked = [ledger.ask(long_project, "u:1", order=order, once=True) for _ in range(2)]
     last = ledger.tasks(long_project)[-1]
     assert [one.state for one in asked] == (["ok"] * 2 if order == "id-down" else ["again", "ok"])
@@ -131,7 +131,7 @@ def test_a_jump_stops_before_what_one_could_take(ledger, long_project):
     assert ledger.ask(long_project, "u:1", once=True).tasks == [tasks[7_000]]
 
 
-def test_positions_start_anew_where_the_scheduler_changed(ledger):
+def test_positions_start_over_where_the_scheduler_changed(ledger):
     project = ledger.project(tasks=3, n=3)
     tasks = ledger.all_of(project, "u:1")
     ledger.schedule(project, "random")

@@ -520,7 +520,7 @@ async def test_the_dashboard_leaves_out_trial_answers_and_agrees_with_a_recount(
 
 @shows("admin-dashboard")
 @pytest_twisted.ensureDeferred
-async def test_while_somebody_else_counts_anew_the_dashboard_shows_what_it_has_and_says_so(served, dsn):
+async def test_while_somebody_else_counts_again_the_dashboard_shows_what_it_has_and_says_so(served, dsn):
     place = await Place(served).build()
     assert (await place.boss.page("/admin/dashboard/")).json()["wait"] is False
     await served.database.execute("UPDATE clock_shift SET ahead = '11 seconds'")

@@ -127,7 +127,7 @@ async def send_logo(boss: Any, content: bytes | None, **fields: str) -> Any:
 
 @shows("admin-site")
 @pytest_twisted.ensureDeferred
-async def test_a_logo_is_drawn_anew_and_the_one_before_goes(served):
+async def test_a_logo_is_drawn_again_and_the_one_before_goes(served):
     boss = await boss_of(served)
     exif = Image.Exif()
     exif[0x010E] = "a secret place"

@@ -32,7 +32,7 @@ async def test_a_migration_may_change_and_drop_columns_that_views_name(pool, tmp
 
 
 @pytest_twisted.ensureDeferred
-async def test_changed_definitions_alone_are_laid_anew(pool, tmp_path, monkeypatch):
+async def test_changed_definitions_alone_are_created_again(pool, tmp_path, monkeypatch):
     later = tmp_path / "storage"
     for folder in ("migrations", "definitions"):
         shutil.copytree(schema.HERE / folder, later / folder)

@@ -41,7 +41,7 @@ async def test_it_may_be_met_first_in_a_transaction_that_is_undone(single):
 
 
 @pytest_twisted.ensureDeferred
-async def test_every_new_connection_plans_it_anew(single):
+async def test_every_new_connection_plans_it_again(single):
     await single.fetch(ADD, {"a": 1, "b": 1})
     with pytest.raises(Exception, match=r"terminat|reached"):
         await single.fetch("SELECT pg_terminate_backend(pg_backend_pid())")

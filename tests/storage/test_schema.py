@@ -346,7 +346,7 @@ async def test_a_database_of_a_newer_crowdd_is_refused(dsn):
 
 
 @pytest_twisted.ensureDeferred
-async def test_definitions_that_changed_are_laid_anew(dsn):
+async def test_definitions_that_changed_are_created_again(dsn):
     rows(dsn, "UPDATE definition SET fingerprint = 'that of older text'")
     rows(dsn, "DROP FUNCTION code.submit")
     rows(dsn, "CREATE FUNCTION code.left_over() RETURNS int LANGUAGE sql AS 'SELECT 1'")

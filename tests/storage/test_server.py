@@ -154,7 +154,7 @@ class TestRunning:
         finally:
             place.socket.rmdir()
 
-    def test_initialising_that_was_cut_short_begins_anew(self, data, started):
+    def test_initialising_that_was_cut_short_starts_over(self, data, started):
         unfinished = data / "postgres.part"
         unfinished.mkdir()
         (unfinished / "PG_VERSION").write_text("half")

@@ -36,12 +36,14 @@ class KeyRotation:
         after: list[object] | None = None
         while rows := await encrypted_columns.outdated(self._db, column, self._secrets.encryption_prefix, after):
             after = encrypted_columns.key_of(column, rows[-1])
-            new = {index: value for index, row in enumerate(rows) if (value := self._anew(column, row)) is not None}
+            new = {
+                index: value for index, row in enumerate(rows) if (value := self._encrypted(column, row)) is not None
+            }
             unreadable += len(rows) - len(new)
             changed += await self._replace(column, [(rows[index], value) for index, value in new.items()])
         return Reencrypted(column.table, column.column, changed, unreadable)
 
-    def _anew(self, column: encrypted_columns.Column, row: EncryptedValue) -> bytes | None:
+    def _encrypted(self, column: encrypted_columns.Column, row: EncryptedValue) -> bytes | None:
         where = place(column.table, column.encrypted_for, ".".join(map(str, encrypted_columns.key_of(column, row))))
         try:
             return self._secrets.encrypt(self._secrets.decrypt(row["encrypted"], where), where)

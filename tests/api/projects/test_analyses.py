@@ -218,7 +218,7 @@ async def test_an_analysis_stops_when_it_is_cancelled_or_deleted_and_begins_agai
     await finish(served)
     (one,) = (await owner.get(at(project))).json()
     assert one["state"] == "cancelled" and started[0]._process.poll() is not None
-    # Its server is killed: another one begins anew, with what the first had stored taken away.
+    # Its server is killed: another one starts over, with what the first had stored taken away.
     ledger.run(f"INSERT INTO analysis_task VALUES ({project}, {one['id']}, 1, 1, '{{1,0}}', false)")
 
     def die() -> None:

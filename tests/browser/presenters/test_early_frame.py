@@ -31,7 +31,7 @@ def test_the_frame_waits_for_no_script_of_the_page(stage: Any) -> None:
     assert not stage.console
 
 
-def test_a_frame_that_reloads_itself_before_the_scripts_are_there_is_begun_anew(stage: Any) -> None:
+def test_a_frame_that_reloads_itself_before_the_scripts_are_there_is_begun_again(stage: Any) -> None:
     held: list[Any] = []
     stage.page.route("**/presenter/bridge.js*", lambda route: held.append(route))
     reloads = "<script>setTimeout(() => location.reload(), 200)</script>"

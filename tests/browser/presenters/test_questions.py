@@ -280,7 +280,7 @@ def test_the_preview_follows_the_questions_that_are_typed(stage: Any) -> None:
     stage.go("/project/MINE/tasks/taskpresentereditor")
     shown = stage.page.frame_locator("#preview iframe:not(.b-waits)")
     said = stage.page.locator("#preview-said", has_text='{"animal":"fox","questions_version":1}')
-    # The frame is scaled; and the preview may still be drawn anew, without what was clicked before.
+    # The frame is scaled; and the preview may still be drawn again, without what was clicked before.
     stage.until(lambda: said.count() or shown.get_by_role("button", name="Fox").dispatch_event("click"))
     stage.page.get_by_role("button", name="JSON", exact=True).click()
     stage.page.fill("#questions", json.dumps(ONE).replace("Which animal?", "</script>Who?"))

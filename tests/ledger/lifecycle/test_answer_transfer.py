@@ -28,7 +28,7 @@ def owners(ledger, project):
 
 @pytest.mark.parametrize("sched", SCHEDULERS)
 @pytest.mark.parametrize(("actor", "to"), [("c:a", "u:7"), ("u:7", "i:fd00::1")])
-def test_answers_move_with_their_figures_and_their_giver_begins_anew(ledger, sched, actor, to):
+def test_answers_move_with_their_figures_and_their_giver_starts_over(ledger, sched, actor, to):
     project = ledger.project(tasks=6, n=3, sched=sched)
     ledger.highest = 1000 if sched == "depth_first_all" else 0
     done = [ledger.contribute(project, actor) for _ in range(3)]

@@ -30,7 +30,7 @@ def test_a_draft_can_be_tried_and_tells_nobody(ledger):
 
 
 @shows("state-trial")
-def test_the_first_publishing_removes_trials_and_starts_anew(ledger):
+def test_the_first_publishing_removes_trials_and_starts_over(ledger):
     project = ledger.project(tasks=3, n=1, published=False)
     tasks = ledger.all_of(project, "u:1")
     ledger.fold()

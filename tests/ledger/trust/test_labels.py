@@ -113,7 +113,7 @@ def test_what_a_task_teaches_is_taken_back_and_moves_with_the_answers(ledger):
     assert checked(ledger, project) == [] and known(ledger, project) == right
 
 
-def test_other_choices_teach_anew_and_a_label_forgets(ledger):
+def test_other_choices_teach_again_and_a_label_forgets(ledger):
     project = declaring(ledger, tasks=2, n=2)
     task = ledger.tasks(project)[0]
     for actor in ("u:1", "u:2"):

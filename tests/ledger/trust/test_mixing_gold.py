@@ -294,7 +294,7 @@ def test_gold_answers_teach_under_the_label_that_is_declared(ledger: Ledger) -> 
     assert [tuple(row.values()) for row in ledger.rows(known, p=project)] == [
         ("u:1", 1, 1, 1), ("u:2", 0, 1, 1), ("u:3", 0, 1, 1)
     ]  # fmt: skip
-    # Another label: what they said is compared again, and learned anew.
+    # Another label: what they said is compared again, and learned again.
     ledger.declare(project, "owl", "whale")
     assert ledger.value("SELECT rejudge_due(10)") == 1 and ledger.value("SELECT rejudge_due(10)") == 0
     ledger.fold_evidence()

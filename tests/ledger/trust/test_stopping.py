@@ -136,7 +136,7 @@ def learn(ledger, project, actor, right, seen):
     ledger.fold_evidence()
 
 
-def test_a_deleted_answer_is_taken_back_and_the_task_weighed_anew(ledger, project):
+def test_a_deleted_answer_is_taken_back_and_the_task_weighed_again(ledger, project):
     task = stopped(ledger, project)
     assert ledger.delete_run(project, ledger.value("SELECT max(id) FROM task_run"))
     assert state(ledger, task) == (False, 1, 2, 5) and last(ledger, task) is None
@@ -229,7 +229,7 @@ def test_the_rule_is_switched_off_and_on_for_open_tasks_and_completed_ones_if_wa
     assert state(ledger, sure) == (False, 2, 5, None)
 
 
-def test_a_retired_task_is_not_weighed_and_decided_anew_when_it_is_put_back(ledger, project):
+def test_a_retired_task_is_not_weighed_and_decided_again_when_it_is_put_back(ledger, project):
     (task,) = ledger.add(project, [0.0], n=5)
     for actor in ("x:a", "x:b"):
         say(ledger, project, actor)

@@ -265,7 +265,7 @@ def test_classes_are_numbered_as_they_appear_where_none_are_declared(ledger, bes
     ledger.fold_evidence()
 
 
-def test_answers_are_read_again_after_another_declaration_and_learning_starts_anew(ledger):
+def test_answers_are_read_again_after_another_declaration_and_learning_starts_over(ledger):
     project = ledger.project(tasks=2, n=2)
     for value in ("fox", "owl"):
         task = say(ledger, project, f"u:{value}" if False else f"x:{value}", value)

@@ -198,19 +198,19 @@ async def test_api_key_is_shown_after_a_proof_or_to_the_key_itself(served):
 @shows("user-admin")
 @pytest_twisted.ensureDeferred
 async def test_administrators_key_does_not_read_keys_of_others(served):
-    root, ada = await served.person("root", admin=True), await served.person("ada")
-    assert "api_key" not in (await root.get(f"/api/user/{ada.user_id}")).json()
-    browser = await signed_in(served, "root")
+    grace, ada = await served.person("grace", admin=True), await served.person("ada")
+    assert "api_key" not in (await grace.get(f"/api/user/{ada.user_id}")).json()
+    browser = await signed_in(served, "grace")
     assert (await browser.get(f"/api/user/{ada.user_id}")).json()["api_key"] == ada.key
 
 
 @shows("user-put-admin")
 @pytest_twisted.ensureDeferred
 async def test_administrators_are_not_made_over_the_api_without_a_proof(served):
-    root, ada = await served.person("root", admin=True), await served.person("ada")
-    refused = await root.put(f"/api/user/{ada.user_id}", json={"admin": True})
+    grace, ada = await served.person("grace", admin=True), await served.person("ada")
+    refused = await grace.put(f"/api/user/{ada.user_id}", json={"admin": True})
     assert (refused.status, refused.json()["error_code"]) == (403, "session_needed")
-    browser = await signed_in(served, "root")
+    browser = await signed_in(served, "grace")
     await pass_time(served, minutes=11)
     refused = await browser.put(f"/api/user/{ada.user_id}", json={"admin": True})
     assert (refused.status, refused.json()["error_code"]) == (403, "proof_needed")
@@ -224,40 +224,40 @@ async def test_administrators_are_not_made_over_the_api_without_a_proof(served):
 @shows("admin-who")
 @pytest_twisted.ensureDeferred
 async def test_administration_asks_again_after_half_an_hour_without_use(served):
-    root = await admin(served, "root")
+    grace = await admin(served, "grace")
     for _turn in range(3):
         await pass_time(served, minutes=29)
-        assert (await root.page("/admin/users")).status == 200
+        assert (await grace.page("/admin/users")).status == 200
     await pass_time(served, minutes=31)
-    refused = await root.page("/admin/users")
+    refused = await grace.page("/admin/users")
     assert (refused.status, refused.json()["error_code"]) == (403, "proof_needed")
-    assert (await root.get("/admin/users")).header("location") == "/account/prove?next=/admin/users"
-    assert await who(root) == "root"
-    await prove(root)
-    assert (await root.page("/admin/users")).status == 200
+    assert (await grace.get("/admin/users")).header("location") == "/account/prove?next=/admin/users"
+    assert await who(grace) == "grace"
+    await prove(grace)
+    assert (await grace.page("/admin/users")).status == 200
 
 
 @shows("admin-who")
 @pytest_twisted.ensureDeferred
 async def test_administration_asks_again_after_twelve_hours_of_use(served):
-    root = await admin(served, "root")
+    grace = await admin(served, "grace")
     for _turn in range(25):
         await pass_time(served, minutes=28)
-        assert (await root.page("/admin/users")).status == 200
+        assert (await grace.page("/admin/users")).status == 200
     await pass_time(served, minutes=25)
-    assert (await root.page("/admin/users")).json()["error_code"] == "proof_needed"
+    assert (await grace.page("/admin/users")).json()["error_code"] == "proof_needed"
 
 
 @shows("admin-who")
 @pytest_twisted.ensureDeferred
 async def test_administrators_without_a_second_factor_are_led_to_set_one_up(serve):
     served = await serve(CROWDD_ACCOUNTS_REQUIRE_SECOND_FACTOR="admins")
-    root = await admin(served, "root")
-    assert (await root.get("/admin/users")).header("location") == "/account/root/security"
-    refused = await root.page("/admin/users")
+    grace = await admin(served, "grace")
+    assert (await grace.get("/admin/users")).header("location") == "/account/grace/security"
+    refused = await grace.page("/admin/users")
     assert (refused.status, refused.json()["error_code"]) == (403, "second_factor_needed")
-    await set_up_app(served, root, "root")
-    assert (await root.page("/admin/users")).status == 200
+    await set_up_app(served, grace, "grace")
+    assert (await grace.page("/admin/users")).status == 200
     ada = await newcomer(served, "ada")
     assert (await ada.page("/admin/users")).json()["error_code"] == "forbidden"
 

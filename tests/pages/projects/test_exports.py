@@ -227,7 +227,7 @@ async def test_visitors_are_limited_by_network_and_in_number_and_owners_go_on(se
 
 
 @shows("limit-downloads")
-def test_counts_begin_anew_after_a_window():
+def test_counts_start_over_after_a_window():
     clock = Clock()
     limits = DownloadLimits(clock, ExportSettings(max_downloads=2, max_downloads_per_network=1))
     with limits.place("a", own=False):

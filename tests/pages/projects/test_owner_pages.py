@@ -467,7 +467,7 @@ async def test_nobody_learns_addresses_by_handing_over(served):
 
 @shows("external-rotate", "external-secret", "page-secret-key")
 @pytest_twisted.ensureDeferred
-async def test_the_secret_key_is_shown_and_made_anew(served):
+async def test_the_secret_key_is_shown_and_made_again(served):
     ada, project = await owned(served, tasks=1, published=True)
 
     async def key():

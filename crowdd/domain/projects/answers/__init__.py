@@ -1,1 +1,1 @@
-"""The answers of a project: compared anew when settings change, shown to whom, and enough of them."""
+"""The answers of a project: compared again when settings change, shown to whom, and enough of them."""

@@ -89,7 +89,7 @@ class AdaptiveRedundancy:
         return StopEffect(change.completed, change.reopened, found.early, found.tasks)
 
     async def ask_again(self, who: Requester, project_id: int, named: Sequence[int]) -> Effect:
-        """Opens completed tasks again that would not be sure any more."""
+        """Reopens completed tasks that are no longer sure."""
         return await self._changes.ask_again(who, project_id, named)
 
     async def save(self, who: Requester, project_id: int, settings: TrustSettings) -> Effect:

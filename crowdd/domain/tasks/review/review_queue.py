@@ -28,7 +28,7 @@ from crowdd.values import Values
 
 PER_PAGE: Final = 25
 SPECIAL: Final = ("opinions", "commented", "doubted", "disputed")
-"""Filters beside reasons: a second opinion is wanted, volunteers have commented, tasks would not be sure any more, the
+"""Filters beside reasons: a second opinion is wanted, volunteers have commented, tasks are no longer sure, the
 last analyses by both offered methods say something else."""
 FILTERS: Final = (*QUEUE, *DECIDED, *SPECIAL)
 _MAX_ID: Final = 2**63 - 1
@@ -99,7 +99,7 @@ class ReviewQueue:
         return found[0] if found else None
 
     async def doubted(self, who: Requester, row: ProjectPage) -> list[int]:
-        """All the tasks that were complete because volunteers agreed, and would not be sure any more."""
+        """All tasks that stopped early and are no longer sure."""
         self.require(who, row)
         wanted = Wanted(special="doubted", me=who.acting_user)
         found = await queue.page(self._db, row["id"], wanted, queue.MAX_DOUBTED, owns=False)
@@ -177,7 +177,7 @@ class ReviewQueue:
             words = _("The answers to this task have changed meanwhile. Look at them again.")
             raise PreconditionError(words, code="result_changed")
         if done.state == "open":
-            raise PreconditionError(_("The task is not complete any more."), code="result_changed")
+            raise PreconditionError(_("The task is no longer complete."), code="result_changed")
         if done.state != "before":
             return
         found = await decisions.case(self._db, project_id, task_id)

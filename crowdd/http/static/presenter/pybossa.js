@@ -134,7 +134,7 @@
       });
       return loaded;
     }
-    function loadAnew(found) {
+    function loadAgain(found) {
       var loaded = Deferred();
       newTask(found.id, 0).done(function (task) { taskLoaded(task, loaded); });
       return loaded;
@@ -146,7 +146,7 @@
         solved.done(function () {
           if (following && following.id) return loop(found, following);
           // The last tasks are not handed out in advance: none to preload does not mean that none is left.
-          loadAnew(found).done(function (fresh) { loop(found, fresh); });
+          loadAgain(found).done(function (fresh) { loop(found, fresh); });
         });
       });
     }

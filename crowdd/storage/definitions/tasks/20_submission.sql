@@ -106,7 +106,7 @@ BEGIN
 END $$;
 
 -- Puts a task right after places became free, n_answers changed or a counted run went (p_gone): counts the oldest late
--- answers first, completes or re-opens, and brings the task back to the volunteers. With adaptive redundancy it is decided anew whether
+-- answers first, completes or re-opens, and brings the task back to the volunteers. With adaptive redundancy it is decided again whether
 -- the task has enough, once nobody is at it; each further answer that it wants may be a late one. A retired task is not weighed. Who lets a
 -- counted run go takes back what it taught before (unteach).
 CREATE FUNCTION reconcile_task(p_project bigint, p_task bigint, p_gone boolean, p_now timestamptz) RETURNS void LANGUAGE plpgsql AS $$

@@ -2,7 +2,7 @@
 -- transaction may (crowdd/domain/tasks/outcomes/comparison), and what each task adds to Krippendorff's alpha of its project.
 --
 -- A completion appends a row to comparison_due. A job reads the answers of the oldest rows, has them compared and stores what they
--- say, unless the task is due anew or its result is no longer the last. The row goes with that, so that nothing is lost or done twice.
+-- say, unless the task is due again or its result is no longer the last. The row goes with that, so that nothing is lost or done twice.
 
 -- Has the last result of a task compared. p_fresh: it was just made, so it goes before others, and an event says when it is done. The
 -- caller holds the ledger row.

@@ -81,7 +81,7 @@ BEGIN
     RETURN q;
 END $$;
 
--- The model of a project follows its declaration. Another label: learning starts anew, and the answers are read again
+-- The model of a project follows its declaration. Another label: learning starts over, and the answers are read again
 -- (compare_results). The caller holds the project.
 CREATE FUNCTION follow_label(p_project bigint, p_label jsonb, p_trust jsonb) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE q trust_model; c jsonb[] := ARRAY(SELECT jsonb_array_elements(p_label->'choices')); known boolean;

@@ -15,7 +15,7 @@ QUEUE = ("none", "full", "sure", "analysis")
 DECIDED = ("expert",)
 MAX_COUNTED = 1000
 MAX_DOUBTED = 500
-"""So many of the least certain tasks that were sure are weighed anew to find those that would not be sure any more."""
+"""How many of the tasks that stopped early are recalculated, the least certain first, to find those that are no longer sure."""
 _MAX_INFO_BYTES = 4000  # of a task; of a larger one nothing is shown
 _OPEN_OPINIONS = (
     "SELECT count(*)::int FROM review_opinion o WHERE o.project_id = r.project_id AND o.task_id = r.task_id"

@@ -126,7 +126,7 @@ class AdaptivePages:
         return Redirect(f"/project/{quote(short_name)}/adaptive", words, more=attrs.asdict(done))
 
     async def ask_again(self, incoming: Incoming, short_name: str) -> Response:
-        """Opens the tasks again that were complete because volunteers agreed, and would not be sure any more."""
+        """Reopens the tasks that stopped early and are no longer sure."""
         row = await self._projects.owned(short_name, incoming.who)
         done = await self._adaptive.ask_again(incoming.who, row["id"], await self._reviews.doubted(incoming.who, row))
         words = ngettext("%(num)s task is open again.", "%(num)s tasks are open again.", done.reopened)

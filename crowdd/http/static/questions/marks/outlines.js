@@ -1,4 +1,4 @@
-/* The marks on a picture that are not chosen, as shapes of SVG.  Annotorious makes all of its shapes anew whenever one of them
+/* The marks on a picture that are not chosen, as shapes of SVG.  Annotorious creates all of its shapes again whenever one of them
    changes, which is slow with hundreds: it has the chosen mark only. */
 import { shape, written } from "./tools.js";
 
