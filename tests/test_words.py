@@ -116,6 +116,7 @@ PROSE = [
     "finish_farewells",
     "reset_letter",
     "--letter",
+    "anew",
 ]
 PROSE_MAY = {
     "crowdd/domain/core/secrets.py",  # what values are bound to
