@@ -22,7 +22,7 @@ from crowdd.storage.projects.figure_rows import Contributors
 from crowdd.storage.projects.rows import ProjectPage
 from crowdd.storage.tasks import finished_tasks
 from crowdd.storage.tasks.finished_tasks import ORDERS, Chosen
-from crowdd.storage.tasks.rows import FinishedTask, ResultSummary
+from crowdd.storage.tasks.outcomes.rows import FinishedTask, ResultSummary
 from crowdd.values import Values
 
 PER_PAGE = 20

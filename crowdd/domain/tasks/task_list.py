@@ -25,7 +25,8 @@ from crowdd.requester import Requester
 from crowdd.storage.database import Database
 from crowdd.storage.projects.rows import ProjectPage
 from crowdd.storage.tasks import task_list, task_table
-from crowdd.storage.tasks.rows import ChoiceProbability, ListedRun, ListedTask, Said, TaskContent, Vote
+from crowdd.storage.tasks.outcomes.rows import ChoiceProbability, Said, Vote
+from crowdd.storage.tasks.rows import ListedRun, ListedTask, TaskContent
 from crowdd.storage.tasks.selection import TaskFilter
 from crowdd.storage.tasks.task_list import ORDERS, STATES, PageStart
 from crowdd.values import Values

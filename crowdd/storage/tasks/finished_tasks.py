@@ -6,7 +6,7 @@ import attrs
 
 from crowdd.storage.core import hidden_columns
 from crowdd.storage.database import Database, fetch_rows
-from crowdd.storage.tasks.rows import FinishedTask, ResultSummary
+from crowdd.storage.tasks.outcomes.rows import FinishedTask, ResultSummary
 
 ORDERS = {
     "newest": ("r.id", "DESC"),

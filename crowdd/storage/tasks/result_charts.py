@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from crowdd.storage.core import hidden_columns
 from crowdd.storage.database import Database, fetch_row
-from crowdd.storage.tasks.rows import ResultBins
+from crowdd.storage.tasks.outcomes.rows import ResultBins
 
 MAX_TASKS = 2500
 """So many tasks are read, evenly chosen by their ordinals."""

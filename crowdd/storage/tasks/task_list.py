@@ -17,7 +17,8 @@ from crowdd.storage.core import hidden_columns
 from crowdd.storage.core.list_size import MAX_LIST_BYTES, within
 from crowdd.storage.database import Database, fetch_rows, one, one_or_none
 from crowdd.storage.tasks.finished_tasks import SAID
-from crowdd.storage.tasks.rows import ChoiceProbability, ListedRun, ListedTask, Said, Vote
+from crowdd.storage.tasks.outcomes.rows import ChoiceProbability, Said, Vote
+from crowdd.storage.tasks.rows import ListedRun, ListedTask
 
 STATES = {"ongoing": "NOT (l.done OR l.retired)", "completed": "(l.done OR l.retired)"}
 ORDERS = {"id": "l.task_id", "priority_0": "l.priority_0", "n_task_runs": "(l.answers + l.uncounted)"}

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final, TypedDict
 
 from crowdd.kinds.answers import AnswerField
-from crowdd.storage.tasks.rows import ResultSummary, Said
+from crowdd.storage.tasks.outcomes.rows import ResultSummary, Said
 from crowdd.values import Values
 
 

@@ -8,7 +8,7 @@ from typing import TypedDict
 from crowdd.domain.tasks.outcomes.result_axes import recognise
 from crowdd.storage.database import Database
 from crowdd.storage.tasks import result_charts, task_list
-from crowdd.storage.tasks.rows import BinnedAnswer, PlaceBin, TimeBin
+from crowdd.storage.tasks.outcomes.rows import BinnedAnswer, PlaceBin, TimeBin
 from crowdd.values import Values
 
 

@@ -23,7 +23,8 @@ from crowdd.http.routing import Route, get
 from crowdd.kinds.answers import declared
 from crowdd.kinds.roles import OWNERS, REVIEWERS, Role
 from crowdd.storage.projects.rows import ProjectPage
-from crowdd.storage.tasks.rows import ChoiceProbability, TaskComment, TaskContent
+from crowdd.storage.tasks.outcomes.rows import ChoiceProbability
+from crowdd.storage.tasks.rows import TaskComment, TaskContent
 from crowdd.values import Values
 
 _AT = "/project/<short_name>/tasks"

@@ -28,7 +28,7 @@ from crowdd.kinds.roles import OWNERS
 from crowdd.languages import _
 from crowdd.storage.projects.figure_rows import Contributors
 from crowdd.storage.projects.rows import ProjectPage
-from crowdd.storage.tasks.rows import ResultSummary
+from crowdd.storage.tasks.outcomes.rows import ResultSummary
 from crowdd.values import Values
 
 _TITLES: dict[presenter.Kind, str] = {

@@ -8,7 +8,7 @@ from datetime import date, timedelta
 from typing import TypedDict
 
 from crowdd.domain.tasks.outcomes.result_charts import Charts
-from crowdd.storage.tasks.rows import PlaceBin, TimeBin
+from crowdd.storage.tasks.outcomes.rows import PlaceBin, TimeBin
 
 WIDTH = 640  # of drawings, in units of the SVG
 _HEIGHTS = (240.0, 480.0)

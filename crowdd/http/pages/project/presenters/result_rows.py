@@ -14,7 +14,7 @@ from crowdd.domain.tasks.outcomes.field_consensus import FieldConsensus
 from crowdd.http import queries, starters
 from crowdd.http.starters import Asked
 from crowdd.storage.tasks.finished_tasks import Chosen
-from crowdd.storage.tasks.rows import Outcome
+from crowdd.storage.tasks.outcomes.rows import Outcome
 from crowdd.values import Values
 
 _AROUND: Final = 60  # characters that are shown before and after a marked part
