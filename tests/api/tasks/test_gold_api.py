@@ -336,7 +336,7 @@ async def test_owners_make_gold_tasks_on_pages_and_see_how_they_are_answered(ser
     assert sent.status == 200, sent.text
     seen = (await pages.get(at, headers={"Content-Type": "application/json"})).json()
     assert [one["task_id"] for one in seen["gold_tasks"]] == [first, second]
-    assert (seen["overview"]["n_gold"], seen["overview"]["sched"]) == (2, "random")
+    assert (seen["overview"]["n_gold"], seen["overview"]["sched"], seen["overview"]["ordered"]) == (2, "random", False)
     assert (seen["n_tasks"], seen["n_completed_tasks"]) == (4, 1)
     changed = await pages.send_form(f"{at}/add", {"task_ids": str(first), "answer": "no", "message": "Look."}, at)
     assert changed.status == 200, changed.text

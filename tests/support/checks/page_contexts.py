@@ -1041,7 +1041,7 @@ def _gold_cases(page: Callable[..., Case]) -> Iterator[Case]:
     }
     one |= {"by_name": "ilse", "n_seen": 12, "n_right": 9}
     settings = FORM | {"gold_rate": 5, "gold_start": 30, "gold_feedback": True, "show_accuracy": False, "errors": {}}
-    overview: Context = {"n_gold": 1, "sched": "default", "n_knowing": 3, "n_recent": 9}
+    overview: Context = {"n_gold": 1, "sched": "depth_first", "ordered": True, "n_knowing": 3, "n_recent": 9}
     overview |= {"values": [{"value": "fox", "n": 1}, {"value": None, "n": 2}]}
     keys = {"title": Word("Gold tasks"), "csrf": Word("t"), "form": settings, "overview": overview}
     yield page("gold", "some", **keys, gold_tasks=[one, one | {"task_id": 8, "n_seen": 0, "n_right": 0}])

@@ -22,8 +22,7 @@ from crowdd.values import Json
 
 MAX_LISTED = 1000
 MAX_AT_ONCE = 1000
-UNORDERED = ("default", "random")
-"""Schedulers that hand out tasks in random order while there are gold tasks."""
+_UNORDERED = ("default", "random")  # schedulers that hand out tasks in random order while there are gold tasks
 _MAX_VALUES = 50
 
 
@@ -41,6 +40,11 @@ class Overview:
 
     figures: GoldFigures
     values: list[GoldValue]
+
+    @property
+    def ordered(self) -> bool:
+        """Whether tasks come in an order that gold tasks stand out of."""
+        return _is_ordered(self.figures)
 
 
 class Gold:
@@ -153,7 +157,7 @@ class Gold:
         """By what volunteers could recognise these gold tasks."""
         figures = await gold_tasks.figures(self._db, project_id)
         keys = await gold_tasks.telling_keys(self._db, project_id, task_ids)
-        return Warnings(keys, figures["sched"] not in UNORDERED)
+        return Warnings(keys, _is_ordered(figures))
 
     async def _one(self, project_id: int, task_id: int) -> GoldTask:
         found = await gold_tasks.find(self._db, project_id, task_id)
@@ -163,6 +167,10 @@ class Gold:
 
     async def _note(self, tx: Database, who: Requester, action: str, project_id: int, task_id: int) -> None:
         await audit.write(tx, who, action, "task", task_id, project_id=project_id)
+
+
+def _is_ordered(figures: GoldFigures) -> bool:
+    return figures["sched"] not in _UNORDERED
 
 
 def _require_made(state: str, task_id: int) -> None:

@@ -171,7 +171,7 @@ def _number(value: Json, default: float) -> float:
 
 def _shown(overview: Overview) -> Values:
     values = [{"value": orjson.loads(one["value"]), "n": one["n"]} for one in overview.values]
-    return {**attrs.asdict(overview)["figures"], "values": values}
+    return {**attrs.asdict(overview)["figures"], "values": values, "ordered": overview.ordered}
 
 
 def _choices(info: Values) -> list[Json]:
