@@ -7,12 +7,22 @@ import time
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from playwright.sync_api import BrowserContext, Error, Frame, Page
+from playwright.sync_api import BrowserContext, ElementHandle, Error, Frame, Page
 from support.person import Person
 from support.until import until_on
 from wire import Asked, Elsewhere, Witness
 
 T = TypeVar("T")
+
+
+def frame_in(box: ElementHandle | None) -> Frame | None:
+    """The frame of an iframe whose page has come; None before.
+
+    Until then the frame moves to a process of its own, and what is evaluated in it meanwhile may never return
+    (https://github.com/puppeteer/puppeteer/issues/10715).
+    """
+    frame = box.content_frame() if box else None
+    return frame if frame and frame.url not in ("", "about:blank") else None
 
 
 class Project:
@@ -106,7 +116,7 @@ class Stage:
 
         def loaded() -> Frame | None:
             try:
-                frame = page.wait_for_selector("#presenter iframe").content_frame()
+                frame = frame_in(page.wait_for_selector("#presenter iframe"))
                 if frame:
                     frame.wait_for_load_state()
                 return frame

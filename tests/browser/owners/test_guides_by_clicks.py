@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from presenter_page import frame_in
 from support.questions.guide_documents import QUESTIONS, field_guide, tutorial
 from test_accessibility import AXE, RUN_IN
 
@@ -34,8 +35,7 @@ def lesson(stage: Any) -> Any:
     """The frame of the tutorial that is open."""
 
     def frame() -> Any:
-        found = stage.page.query_selector("#tutorial[open] iframe")
-        inner = found.content_frame() if found else None
+        inner = frame_in(stage.page.query_selector("#tutorial[open] iframe"))
         return inner if inner and inner.query_selector(".lesson-card h1") else None
 
     return stage.until(frame)
@@ -66,8 +66,7 @@ def asked(stage: Any) -> Any:
     """The frame in the dialog in which the owner answers the sample task."""
 
     def shown() -> Any:
-        place = stage.page.query_selector("#guide-dialog[open] iframe")  # the one before may just go
-        frame = place and place.content_frame()
+        frame = frame_in(stage.page.query_selector("#guide-dialog[open] iframe"))  # the one before may just go
         return frame and frame.wait_for_selector("form.say") and frame
 
     return stage.until(shown)
@@ -127,7 +126,7 @@ def test_an_owner_makes_a_tutorial_by_clicks(shared: Any, new_project: Any) -> N
     axe(shared)
 
     button(page, "Preview").click()
-    preview = shared.until(lambda: page.query_selector("#guide-dialog iframe")).content_frame()
+    preview = shared.until(lambda: frame_in(page.query_selector("#guide-dialog iframe")))
     preview.wait_for_selector(".lesson-card h1")
     page.click("#guide-dialog-close")
     button(page, "Save").click()

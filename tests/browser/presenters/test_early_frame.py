@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 import pytest
+from presenter_page import frame_in
 from presenters import SIMPLE
 
 pytestmark = pytest.mark.browser
@@ -17,7 +18,7 @@ def test_the_frame_waits_for_no_script_of_the_page(stage: Any) -> None:
     stage.page.route("**/presenter/bridge.js*", lambda route: held.append(route))
     stage.mine.show(task_presenter=stage.fill(SIMPLE))
     stage.page.goto(stage.witness.url + stage.fill("/project/MINE/newtask"), wait_until="commit")
-    frame = stage.until(lambda: (box := stage.page.query_selector("#presenter iframe")) and box.content_frame())
+    frame = stage.until(lambda: frame_in(stage.page.query_selector("#presenter iframe")))
     frame.wait_for_function("window.pybossa && document.querySelector('button')")  # it is there, and has said hello
     stage.until(lambda: held)
     assert not [asked for asked in stage.asked() if "/newtask?" in asked.path and asked.path.startswith("/api")]

@@ -6,6 +6,7 @@ from itertools import product
 from typing import Any
 
 import pytest
+from presenter_page import frame_in
 from presenters import KEYS
 
 pytestmark = pytest.mark.browser
@@ -140,7 +141,7 @@ def test_a_refusal_is_told(stage: Any) -> None:
     frame = open_with_keys(stage)
     first, second = stage.page, stage.context.new_page()
     second.goto(first.url)  # the same volunteer in another tab
-    other = stage.until(lambda: second.query_selector("#presenter iframe")).content_frame()
+    other = stage.until(lambda: frame_in(second.query_selector("#presenter iframe")))
     other.click("text=Yes")
     stage.until(lambda: len(stage.runs()) == 1)
     frame.click("text=Yes")

@@ -7,6 +7,7 @@ import re
 from typing import Any
 
 import pytest
+from presenter_page import frame_in
 
 from crowdd.http import starters
 
@@ -262,7 +263,7 @@ def test_the_tutorial_opens_once_before_the_task_and_then_in_a_new_tab(stage: An
     stage.mine.show(task_presenter=starters.source("text"), tutorial=tutorial)
     stage.go("/project/MINE/newtask")
     page = stage.page
-    shown = page.wait_for_selector("#tutorial[open] iframe").content_frame()
+    shown = stage.until(lambda: frame_in(page.query_selector("#tutorial[open] iframe")))
     stage.until(lambda: shown.inner_text("#how") == "Like this")
     assert page.locator("#presenter iframe").count() == 0 and stage.handed() == []  # no task is held meanwhile
     shown.focus("#how")
