@@ -263,8 +263,9 @@ class Breaking:
         return batch
 
     def _client(self, command: list[str]) -> subprocess.Popen[str]:
-        away = ["nice", "-n", "19", *command, str(self._folder)]
-        client = subprocess.Popen(away, stdout=subprocess.PIPE, text=True)
+        client = subprocess.Popen(
+            [*command, str(self._folder)], stdout=subprocess.PIPE, text=True, start_new_session=True
+        )
         self._turns.client = client.pid
         return client
 

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
+from crowdd.concurrency.niceness import yield_to_requests
 from crowdd.domain.analyses.catalogue import METHODS, Method
 from crowdd.domain.analyses.methods import dawid_skene, glad, mace, majority, one_coin
 from crowdd.domain.analyses.methods.estimate import Answers, Estimate, accuracies, winners
@@ -39,6 +40,7 @@ MAX_CPU_SECONDS: Final = 1800
 MAX_FILE_BYTES: Final = 4_000_000_000
 CHUNK: Final = 1000  # tasks or volunteers of one line
 _DIGITS: Final = 6
+_NICENESS: Final = 19
 _METHODS: Final[Mapping[str, Callable[[Answers, Mapping[str, float]], Estimate]]] = {
     "dawid_skene": dawid_skene.estimate,
     "glad": glad.estimate,
@@ -50,7 +52,7 @@ _METHODS: Final[Mapping[str, Callable[[Answers, Mapping[str, float]], Estimate]]
 
 def limit() -> None:
     """Bounds this process, and lets all others go first."""
-    os.nice(19)
+    yield_to_requests(_NICENESS)
     for what, maximum in (
         (resource.RLIMIT_AS, MAX_MEMORY),
         (resource.RLIMIT_CPU, MAX_CPU_SECONDS),

@@ -28,7 +28,7 @@ from crowdd.http.transport.channel import LINGER_SECONDS, MAX_IMPORT_SECONDS, Ch
 from crowdd.http.transport.fixed_headers import EncodedHeaders, encode, set_headers
 from crowdd.http.transport.hosts import Hosts
 from crowdd.http.transport.limits.body_size import BodyLimits, Limit, imports_into, is_part, too_large
-from crowdd.http.transport.limits.part_turns import PartTurns
+from crowdd.http.transport.limits.part_turns import BURST, PartTurns
 from crowdd.http.transport.memory import Trimmer
 from crowdd.http.transport.streams import Streams
 from crowdd.requester import network
@@ -62,6 +62,8 @@ class Request(TwistedRequest):
     _in_memory = 0  # bytes of the site's ``body_memory``
     _memory: BodyMemory
     _turn: Deferred[None] | None = None
+    _burst = 0  # bytes of a part since the last pause
+    _pause: IDelayedCall | None = None
     _texts: dict[str, str] | None = None
 
     @property
@@ -112,8 +114,28 @@ class Request(TwistedRequest):
             self._beyond(self.came)
         if not self._refused:
             super().handleContentChunk(data)
+            if self._turn is not None:
+                self._pace(len(data))
+
+    def _pace(self, length: int) -> None:
+        """Let others go on between the pieces of a part."""
+        self._burst += length
+        if self._burst >= BURST and self._pause is None:
+            self._burst = 0
+            self.channel.hold()
+            self._pause = self.channel.site.part_turns.pause(self._after_pause)
+
+    def _after_pause(self) -> None:
+        self._pause = None
+        self.channel.go_on(expected=False)
+
+    def _end_pause(self) -> None:
+        if self._pause is not None:
+            self._pause.cancel()
+            self._pause = None
 
     def requestReceived(self, command: bytes, path: bytes, version: bytes) -> None:
+        self._end_pause()
         if self._asking:
             self._received = (command, path, version)
         elif not self._refused:
@@ -207,6 +229,7 @@ class Request(TwistedRequest):
 
     def _end_body(self) -> None:
         """The body is not needed any more: others get its memory and its turn."""
+        self._end_pause()
         if self._in_memory:
             self._memory.give_back(self._in_memory)
             self._in_memory = 0

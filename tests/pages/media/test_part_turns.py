@@ -11,7 +11,7 @@ from support.wire import Wire, connect
 from twisted.internet.defer import Deferred, ensureDeferred
 from twisted.internet.task import Clock
 
-from crowdd.http.transport.limits.part_turns import TURN_SECONDS, PartTurns
+from crowdd.http.transport.limits.part_turns import BURST, PAUSE_SECONDS, TURN_SECONDS, PartTurns
 
 _PART = 600_000  # bytes: more than the server reads of a connection at a time
 _READ = 2 * 65_536
@@ -32,8 +32,8 @@ class Sent:
     def rest(self) -> None:
         self.wire.transport.write(bytes(_PART))
 
-    async def status(self) -> int:
-        await until(lambda: self.wire.got)
+    async def status(self, clock: Clock) -> int:
+        await until(lambda: clock.advance(PAUSE_SECONDS) or self.wire.got)
         return int(self.wire.got.split()[1])
 
 
@@ -70,12 +70,33 @@ async def test_one_part_is_received_at_a_time_and_a_slow_sender_gives_its_turn_u
 
     gone.wire.transport.abortConnection()
     clock.advance(TURN_SECONDS)
-    assert await second.status() == 204
-    assert await fourth.status() == 204, "the end of the second part is the turn of the fourth, whose time stands still"
+    assert await second.status(clock) == 204
+    assert await fourth.status(clock) == 204, (
+        "the end of the second part, and the time that it took, is the turn of the fourth"
+    )
     slow.rest()
-    assert await slow.status() == 204
-    assert not waiting and not turns._turns._running
+    assert await slow.status(clock) == 204
+    await until(lambda: clock.advance(PAUSE_SECONDS) or not turns._turns._running)
+    assert not waiting
     assert (await state(owner, batch))["arriving"] == 1
+
+
+@pytest_twisted.ensureDeferred
+async def test_a_part_is_received_in_bursts_with_pauses(served):
+    clock = Clock()
+    turns = served.server._site.part_turns = PartTurns(clock)
+    owner = await served.person("owner")
+    await served.project(owner)
+    batch = await begin(owner)
+    part = await sent(served, owner, (await create(owner, batch, "a.bin", _PART)).header("location"), _PART)
+    for burst in range(1, _PART // (BURST + _READ)):
+        await until(lambda burst=burst: part.read >= burst * BURST)
+        await owner.get("/api/globalstats")  # takes several turns of the reactor, in which more could have been read
+        assert part.read < (burst + 1) * (BURST + _READ) and not part.wire.got
+        clock.advance(PAUSE_SECONDS)
+    assert await part.status(clock) == 204
+    await until(lambda: clock.advance(PAUSE_SECONDS) or not turns._turns._running)
+    assert not clock.getDelayedCalls(), "no pause is left"
 
 
 def test_others_have_the_machine_for_themselves_after_each_part():
@@ -91,7 +112,7 @@ def test_others_have_the_machine_for_themselves_after_each_part():
         ensureDeferred(turns.take(begin))
     clock.advance(0.1)
     begun[0].callback(None)
-    clock.advance(0.19)
+    clock.advance(0.09)
     assert len(begins) == 1
     clock.advance(0.02)
     assert len(begins) == 2
@@ -101,7 +122,8 @@ def test_others_have_the_machine_for_themselves_after_each_part():
 
 @pytest_twisted.ensureDeferred
 async def test_strangers_and_requests_without_a_body_take_no_turn(served):
-    turns = served.server._site.part_turns = PartTurns(Clock())
+    clock = Clock()
+    turns = served.server._site.part_turns = PartTurns(clock)
     owner, other = await served.person("owner"), await served.person("other")
     await served.project(owner)
     batch = await begin(owner)
@@ -109,8 +131,8 @@ async def test_strangers_and_requests_without_a_body_take_no_turn(served):
     busy = await sent(served, owner, url, 1000)
     await until(lambda: turns._turns._running)
     for key, refusal in ((other.key, 404), ("nobody", 401)):
-        assert await (await sent(served, owner, url, 1000, key)).status() == refusal
+        assert await (await sent(served, owner, url, 1000, key)).status(clock) == refusal
     assert (await create(owner, batch, "b.bin", 5)).status == 201
     assert not turns._turns._waiting
     busy.wire.transport.abortConnection()
-    await until(lambda: not turns._turns._running)
+    await until(lambda: clock.advance(PAUSE_SECONDS) or not turns._turns._running)

@@ -11,7 +11,6 @@ writes files into the folder, and ``result.json``: what ``process.py`` reads, or
 
 from __future__ import annotations
 
-import contextlib
 import gc
 import json
 import os
@@ -24,6 +23,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from crowdd.concurrency.niceness import yield_to_requests
 from crowdd.domain.media.preparation import archives, flac, mp3, mp4, ogg, wav, webm
 from crowdd.domain.media.preparation.out_folder import OutFolder
 from crowdd.domain.media.preparation.refused import RefusedFile
@@ -35,7 +35,7 @@ MAX_MEMORY = 1_200_000_000  # bytes of addresses
 MAX_OPEN_FILES = 64
 MAX_RESULT_BYTES = 50_000_000
 IDLE_SECONDS = 60.0  # without a file, after which the memory is given back
-_NICENESS = 10  # requests go first
+_NICENESS = 19  # requests go first
 
 # What loads large libraries is loaded when a file needs it.
 pictures = lazy("crowdd.domain.media.preparation.pictures")
@@ -62,13 +62,6 @@ def limit(max_cpu_seconds: int, max_file_bytes: int) -> None:
         (resource.RLIMIT_CORE, 0),
     ):
         resource.setrlimit(what, (maximum, maximum))
-
-
-def yield_to_requests() -> None:
-    """Lets the server have the processors first, also where Linux shares them out by sessions."""
-    os.nice(_NICENESS)
-    with contextlib.suppress(OSError):
-        Path("/proc/self/autogroup").write_text(str(_NICENESS), "ascii")
 
 
 def result_of(source: Path, out: OutFolder, options: Mapping[str, object]) -> dict[str, Any]:
@@ -120,7 +113,7 @@ def _ended(child: int, until: float) -> int:
 
 def main() -> int:
     """Waits for files until the server closes the input, or brings none for a while."""
-    yield_to_requests()
+    yield_to_requests(_NICENESS)
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCHLD})  # it waits for them
     pictures.load_formats()
     gc.freeze()  # what is here is shared by all processes
