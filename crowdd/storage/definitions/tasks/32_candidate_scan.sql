@@ -5,7 +5,7 @@
 --   priority, priority-up, id, id-down     an order of the tasks, each by an index of its own
 --   returns:<order>                        tasks that were brought back behind somebody in that order
 --   level/<n>                              breadth first: tasks with n answers and leases
--- Others have no position: first/<n>/<order>, the first tasks of a level in an order; random, chance; sort/<attribute>/<asc or
+-- Others have no position: first/<n>/<order>, the first tasks of a level in an order; random and started, chance; sort/<attribute>/<asc or
 -- desc>, an order without index, whose cost grows with the project.
 --
 -- Whatever makes a place free again, or puts a task where somebody may have been, stamps the row with its transaction id. A scan
@@ -288,6 +288,19 @@ BEGIN
     END LOOP;
 END $$;
 
+-- The same, but of thirty draws those first that have most answers and leases. So few tasks are under way at a time, and they are completed
+-- one after the other as in an order, but nobody can tell from the tasks that they get which ones come next.
+CREATE FUNCTION lease_started(p project_ledger, v asker, p_need int, p_own bigint[], p_now timestamptz,
+                              OUT got bigint[], OUT blocked bigint, OUT cut boolean) LANGUAGE plpgsql AS $$
+DECLARE w record; ids bigint[];
+BEGIN
+    ids := ARRAY(SELECT task_id FROM task_ledger WHERE project_id = p.project_id AND open
+                    AND ordinal = ANY (ARRAY(SELECT 1 + floor(random() * p.n_ordinals)::bigint FROM generate_series(1, 30)))
+                  ORDER BY answers + leases DESC, random());
+    w := lease_some(p, v, ids, NULL, p_need, p_own, p_now);
+    got := w.got; cut := w.cut;
+END $$;
+
 -- The first two hundred tasks that the caller could take in the order of any attribute (p_order: sort/<attribute>/<asc or desc>),
 -- of one level or of all. Sorts what is open: its cost grows with the project, and the time-out of the statement ends it.
 CREATE FUNCTION sorted(p project_ledger, v asker, p_own bigint[], p_level int, p_order text) RETURNS bigint[] LANGUAGE plpgsql AS $$
@@ -367,6 +380,8 @@ BEGIN
                 w := lease_some(p, v, first_of_level(p, v, p_own || got, lvl, p_order), lvl, p_need - cardinality(got), p_own || got, p_now);
             WHEN word = 'random' THEN
                 w := lease_random(p, v, p_need - cardinality(got), p_own || got, p_now);
+            WHEN word = 'started' THEN
+                w := lease_started(p, v, p_need - cardinality(got), p_own || got, p_now);
             WHEN word = 'sort' THEN
                 w := lease_some(p, v, sorted(p, v, p_own || got, NULL, scan), NULL, p_need - cardinality(got), p_own || got, p_now);
             ELSE
