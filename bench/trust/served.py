@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from typing import Any
 
 import attrs
@@ -22,11 +23,15 @@ _JOB = "fold_counters"
 
 def halt_folding(sql: Sql) -> None:
     """From now on the server folds no counters by itself: crowds of this bench answer a hundred times too fast."""
-    sql.rows(
-        "INSERT INTO job AS j (name, due) VALUES (%(name)s, clock() + interval '1 year')"
-        " ON CONFLICT (name) DO UPDATE SET due = excluded.due",
-        {"name": _JOB},
-    )
+    sql.rows(_HALT_NEW, {"name": _JOB})
+    while not sql.rows(_HALT, {"name": _JOB}):  # it would be due again at the end of a run
+        time.sleep(0.05)
+
+
+_HALT_NEW = "INSERT INTO job (name, due) VALUES (%(name)s, clock() + interval '1 year') ON CONFLICT (name) DO NOTHING"
+_HALT = """
+UPDATE job SET due = clock() + interval '1 year' WHERE name = %(name)s AND outcome IS DISTINCT FROM 'running'
+RETURNING name"""
 
 
 class Folding:
