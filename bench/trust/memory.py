@@ -11,8 +11,10 @@ import attrs
 from bench.trust.crowds import Crowd, Person
 from bench.trust.play import CONFIDENCE, MAX_ANSWERS, MIN_ANSWERS, Given, Result, Totals
 from crowdd.domain.tasks.review import weighing
+from crowdd.kinds.gold_shares import GOLD_SHARES
 
-GOLD_RATE, GOLD_START, GOLD_HALVES = 0.05, 0.3, 3.0
+GOLD_RATE, GOLD_START = (GOLD_SHARES[name].default for name in ("gold_rate", "gold_start"))
+GOLD_HALVES = 3.0  # answers
 
 
 class Learning(weighing.Weighing):

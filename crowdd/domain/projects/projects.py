@@ -26,6 +26,7 @@ from crowdd.domain.webhooks.webhooks import Webhooks
 from crowdd.errors import AnonymousError, ForbiddenError, InvalidRequestError, InvalidValueError, NotFoundError
 from crowdd.kinds import column_roles
 from crowdd.kinds.column_roles import COLUMN_ROLES
+from crowdd.kinds.gold_shares import GOLD_SHARES
 from crowdd.kinds.kind import Kind
 from crowdd.kinds.project import PROJECT
 from crowdd.kinds.roles import OWNERS, REVIEWERS, Role
@@ -54,7 +55,6 @@ _TRIALS_AT_ONCE = 5000
 _KNOWN = REVIEWERS | {Role.REACHABLE}
 _MIN_LEASE, _MAX_LEASE = 60, 7 * 86400  # seconds
 MAX_PER_NETWORK = 1000  # answers of one network that an owner may let count per task
-MAX_GOLD = {"gold_rate": 0.5, "gold_start": 0.9}  # shares of gold tasks among those that volunteers get
 
 
 class ProjectBehaviour(Behaviour):
@@ -318,7 +318,7 @@ class Projects:
             await documents.require_unchanged(tx, row["id"], expected)
             told = await documents.complete_part(tx, row["id"], row["info"], dict(info))
             await projects.tell(tx, row["id"], told)
-            if told.keys() & {*MAX_GOLD, "gold_feedback"}:
+            if told.keys() & {*GOLD_SHARES, "gold_feedback"}:
                 await projects.touch(tx, row["id"])  # the ledger repeats them
             for name, value in told.items():
                 before, after = audit.shortened(row["info"].get(name)), audit.shortened(value)
@@ -415,10 +415,10 @@ def check_info(info: Values) -> None:
     for name in ("answers_when_complete", "token_per_volunteer", "gold_feedback", "show_accuracy"):
         if not isinstance(info.get(name), bool | None):
             raise InvalidValueError(f"info.{name} must be true or false.")
-    for name, highest in MAX_GOLD.items():
+    for name, allowed in GOLD_SHARES.items():
         share = info.get(name, 0)
-        if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share <= highest:
-            raise InvalidValueError(f"info.{name} must be a number from 0 to {highest}.")
+        if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share <= allowed.maximum:
+            raise InvalidValueError(f"info.{name} must be a number from 0 to {allowed.maximum}.")
     if info.get("language") is not None and not is_tag(info["language"]):
         raise InvalidValueError("info.language must be a language tag such as en, pt-BR or zh-Hant.")
     key = info.get("answer_key")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from crowdd.kinds.gold_shares import GOLD_SHARES
 from crowdd.kinds.project import PROJECT
 from crowdd.requester import Requester
 from crowdd.storage.core import records, roles
@@ -24,6 +25,9 @@ from crowdd.storage.projects.owner_rows import CurrentProjectKey, ProjectKey, Pr
 from crowdd.storage.projects.rows import ProjectPage
 from crowdd.values import Values
 
+_GOLD_SHARES = ", ".join(
+    f"gold_share_of(info, '{name}', {share.default}, {share.maximum}) AS {name}" for name, share in GOLD_SHARES.items()
+)
 SUMMARY = (
     "t.id, t.name, t.short_name, t.description, t.summary_info AS info, t.created, t.owner_id, t.category_id, t.featured, t.published, t.first_published,"
     " t.n_tasks, t.n_volunteers, t.n_task_runs, t.n_completed_tasks, t.n_results, t.overall_progress, t.last_activity_raw, t.owner,"
@@ -69,7 +73,7 @@ async def touch(db: Database, project_id: int) -> bool:
         " counted_per_network = n.maximum, epoch = l.epoch + n.raised::int,"
         " gold_rate = n.gold_rate, gold_start = n.gold_start, gold_feedback = n.gold_feedback"
         " FROM (SELECT id, NOT allow_anonymous_contributors AS members_only, p.lock_id, lease_of(info) AS lease, m.maximum,"
-        "              gold_share_of(info, 'gold_rate', 0.05, 0.5) AS gold_rate, gold_share_of(info, 'gold_start', 0.3, 0.9) AS gold_start,"
+        f"              {_GOLD_SHARES},"
         "              coalesce(info->'gold_feedback' = 'true', false) AS gold_feedback,"
         "              o.counted_per_network > 0 AND (m.maximum = 0 OR m.maximum > o.counted_per_network) AS raised"
         "         FROM project p JOIN project_ledger o ON o.project_id = p.id, LATERAL (SELECT counted_per_network_of(p.info) AS maximum) m"

@@ -1160,6 +1160,7 @@ def _owner_cases(at: str) -> Iterator[Case]:
     sized = {
         "paused": False,
         "has_gold": True,
+        "gold_rate": 0.03,
         "now": NOW,
         "asked": {"question": "What walks here?", "answers": ["A fox", "A marten"]},
         "form": FORM | {"max_answer_kb": 256},

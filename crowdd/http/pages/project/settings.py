@@ -16,6 +16,7 @@ from crowdd.http.pages.project.views import ProjectPrivate, ProjectPublic, Proje
 from crowdd.http.request import Incoming
 from crowdd.http.responses import NO_MESSAGE, Message, Page, Redirect, Response
 from crowdd.http.routing import Route, get, post
+from crowdd.kinds.gold_shares import GOLD_SHARES
 from crowdd.kinds.project import PROJECT
 from crowdd.kinds.task_run import MAX_ANSWER_BYTES, MAX_RAISED_BYTES
 from crowdd.kinds.types import Integer
@@ -32,7 +33,7 @@ class SettingsPublic(ProjectPublic, WithForm, Message):
 class SettingsPrivate(ProjectPrivate):
     """``deletes``: whether the requester may delete the project; ``asked``: what a presenter of a template asks.
 
-    ``has_gold``: whether it has gold tasks.
+    ``has_gold``: whether it has gold tasks; ``gold_rate``: how many volunteers get where the owner has not chosen.
     """
 
     coowners: list[Values]
@@ -41,6 +42,7 @@ class SettingsPrivate(ProjectPrivate):
     now: ProjectSettings
     asked: starters.Asked | None
     has_gold: bool
+    gold_rate: float
 
 
 class ProjectSettingsPages:
@@ -97,6 +99,7 @@ class ProjectSettingsPages:
             now=await self._overview.current(row, incoming.who),
             asked=starters.asked(str(row["info"].get("task_presenter") or "")),
             has_gold=row["has_gold"],
+            gold_rate=GOLD_SHARES["gold_rate"].default,
         )
         return Page("project/settings.html", public, private)
 

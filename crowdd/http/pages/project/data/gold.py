@@ -9,7 +9,7 @@ from urllib.parse import quote
 import attrs
 import orjson
 
-from crowdd.domain.projects.projects import MAX_GOLD, Projects
+from crowdd.domain.projects.projects import Projects
 from crowdd.domain.tasks.gold.gold_tasks import Gold, Overview
 from crowdd.errors import InvalidValueError
 from crowdd.http.html.forms import MISTAKES, Form, Forms, WithForm
@@ -27,12 +27,12 @@ from crowdd.http.request import Incoming
 from crowdd.http.responses import NO_MESSAGE, Message, Page, Redirect, Response
 from crowdd.http.routing import Route, get, post
 from crowdd.kinds.answers import declared
+from crowdd.kinds.gold_shares import GOLD_SHARES
 from crowdd.languages import _, ngettext
 from crowdd.storage.tasks.gold.rows import GoldTask
 from crowdd.values import Json, Values
 
 _AT: Final = "/project/<short_name>/tasks/gold"
-_SHARES: Final = {"gold_rate": 0.05, "gold_start": 0.3}  # with their defaults
 _FLAGS: Final = ("gold_feedback", "show_accuracy")
 
 
@@ -77,14 +77,14 @@ class GoldPages:
         row = await self._projects.owned(short_name, incoming.who)
         info: Values = {name: incoming.flag(name, False) for name in _FLAGS}
         wrong = {}
-        for name in _SHARES:
-            text, maximum = incoming.field(name).strip(), round(MAX_GOLD[name] * 100)
+        for name, share in GOLD_SHARES.items():
+            text, maximum = incoming.field(name).strip(), round(share.maximum * 100)
             if text.isascii() and text.isdigit() and int(text[:4]) <= maximum:
                 info[name] = int(text) / 100
             else:
                 wrong[name] = [_("Enter a whole number from 0 to %(maximum)s.", maximum=maximum)]
         if wrong:
-            form = self._forms.refused(incoming, wrong, *_SHARES, *_FLAGS)
+            form = self._forms.refused(incoming, wrong, *GOLD_SHARES, *_FLAGS)
             context = await self._views.context(incoming, row, _("Gold tasks"))
             return await self._page(incoming, context, row["id"], form, MISTAKES)
         await self._projects.tell(row, info, incoming.who)
@@ -161,7 +161,7 @@ def _form(
 
 
 def _settings(info: Values) -> Values:
-    shares = {name: round(_number(info.get(name), default) * 100) for name, default in _SHARES.items()}
+    shares = {name: round(_number(info.get(name), share.default) * 100) for name, share in GOLD_SHARES.items()}
     return shares | {name: info.get(name) is True for name in _FLAGS}
 
 
