@@ -232,7 +232,7 @@ def test_chance_falls_from_the_start_to_the_rate_and_never_shows_the_end(ledger:
     for task in gold:
         make(ledger, project, task)
     chance = "SELECT gold_chance(p, %(n)s) FROM project_ledger p WHERE project_id = %(p)s"
-    assert [round(ledger.value(chance, p=project, n=n), 3) for n in (0, 3, 6, 60)] == [0.3, 0.15, 0.075, 0.05]
+    assert [round(ledger.value(chance, p=project, n=n), 3) for n in (0, 3, 6, 60)] == [0.3, 0.15, 0.075, 0.03]
     always(ledger, project, 0.25)
     ledger.run("SELECT setseed(0.4)")
     given = [ledger.take(project, f"u:{n}") for n in range(200)]
