@@ -115,6 +115,8 @@ setup(
         "test": [
             "axe-playwright-python>=0.1.7,<1",
             "cyclonedx-python-lib>=11,<12",
+            "duckdb>=1.1,<2",
+            "httpx>=0.27,<1",
             "hypothesis>=6.120,<7",
             "import-linter>=2.1,<3",
             "mypy>=1.13,<3",
@@ -124,6 +126,7 @@ setup(
             "pandas>=2.2,<4",
             "pillow-heif>=1,<2",
             "playwright>=1.49,<2",
+            "polars>=1.9,<2",
             "pyarrow>=20,<27",
             "pybossa-client==3.0.0",
             "pytest>=8.3,<10",
@@ -135,6 +138,7 @@ setup(
             "scipy>=1.14,<2",
             "setuptools>=70.1",
             "standardwebhooks>=1.1,<2",
+            "tqdm>=4.66,<5",
         ],
     },
 )

@@ -1,0 +1,81 @@
+"""All rows of a project in one download, as they are at one moment."""
+
+from __future__ import annotations
+
+import codecs
+import json
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Literal
+from urllib.parse import quote
+
+from crowdd_client.errors import IncompleteError
+from crowdd_client.table import Record, Table
+from crowdd_client.transport import Transport
+
+TYPES = {"tasks": "task", "answers": "task_run", "results": "result"}
+What = Literal["tasks", "answers", "results"]
+_BETWEEN = " \t\r\n,["
+
+
+class Export(Table):
+    """The export of a project: its rows while they arrive, or a file.
+
+    Owners may export always, others if the project is open (``zip_download``). Iterating keeps one part of the download
+    in memory, whatever its size.
+    """
+
+    def __init__(self, transport: Transport, short_name: str, what: What) -> None:
+        if what not in TYPES:
+            raise ValueError(f"An export has one of {', '.join(TYPES)} (got {what!r}).")
+        self._transport, self.name = transport, what
+        self._path = f"/project/{quote(short_name, safe='')}/tasks/export"
+        self._type = TYPES[what]
+
+    def __iter__(self) -> Iterator[Record]:
+        with self._transport.stream(self._path, {"type": self._type, "format": "json"}) as parts:
+            yield from elements(parts)
+
+    def save(self, path: str | Path, format: Literal["csv", "json"] = "csv", *, raw: bool = False) -> int:
+        """Writes the file, and returns how many bytes it has. The file is there only when it is complete.
+
+        In CSV, texts that a spreadsheet would read as formulas begin with an apostrophe, unless ``raw``.
+        """
+        target, size = Path(path), 0
+        draft = target.with_name(f"{target.name}.part")
+        query: dict[str, object] = {"type": self._type, "format": format, "raw": 1 if raw else None}
+        try:
+            with self._transport.stream(self._path, query) as parts, draft.open("wb") as file:
+                for part in parts:
+                    size += file.write(part)
+            draft.replace(target)
+        finally:
+            draft.unlink(missing_ok=True)
+        return size
+
+
+def elements(parts: Iterable[bytes]) -> Iterator[Record]:
+    """The objects of a JSON array that arrives in parts. Raises IncompleteError when its end is missing."""
+    decoder, text, utf8 = json.JSONDecoder(), "", codecs.getincrementaldecoder("utf-8")()
+    for part in parts:
+        text += utf8.decode(part)
+        at = 0
+        while True:
+            at = _begin(text, at)
+            if at == len(text) or text[at] == "]":
+                break
+            try:
+                row, at = decoder.raw_decode(text, at)
+            except ValueError:
+                break
+            yield row
+        text = text[at:]
+    if text.strip() != "]":
+        raise IncompleteError("The download ended before the file did. Start it again.")
+
+
+def _begin(text: str, at: int) -> int:
+    """Where the next element begins, or the end of the text."""
+    while at < len(text) and text[at] in _BETWEEN:
+        at += 1
+    return at

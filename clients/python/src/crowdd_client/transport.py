@@ -1,0 +1,160 @@
+"""Requests to one server: the key, retries, and errors as exceptions."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import logging
+import time
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx
+
+from crowdd_client.errors import ApiError, ConnectionLostError, api_error
+from crowdd_client.retries import BUSY, Retries, Waiting
+from crowdd_client.version import __version__
+
+TIMEOUT = httpx.Timeout(120.0, connect=10.0)
+"""Seconds without any byte. A server may take a while for an array of thousands of tasks."""
+_NEVER_SENT = (httpx.ConnectError, httpx.ConnectTimeout)
+_log = logging.getLogger("crowdd_client")
+
+Query = Mapping[str, object]
+
+
+class Transport:
+    """Sends requests with a key, and again where that may help. ``wait`` is called with seconds."""
+
+    def __init__(
+        self, site: str, key: str, retries: Retries, http: httpx.Client | None, wait: Callable[[float], None]
+    ) -> None:
+        address = urlsplit(site)
+        if address.scheme not in ("http", "https") or not address.netloc:
+            raise ValueError(f"The address of the server must begin with http:// or https:// (got {site!r}).")
+        self.site, self._retries, self._wait = site.rstrip("/"), retries, wait
+        self._http = http or httpx.Client(timeout=TIMEOUT)
+        self._headers = {"Accept": "application/json", "User-Agent": f"crowdd-client/{__version__}"}
+        if key:
+            self._headers["Authorization"] = key
+
+    def close(self) -> None:
+        """Closes its connections."""
+        self._http.close()
+
+    def json(self, method: str, path: str, query: Query | None = None, body: object = None, key: str = "") -> Any:
+        """The JSON of a response, None for an empty one. ``key``: an Idempotency-Key, which makes a POST repeatable."""
+        content = None if body is None else json.dumps(body, allow_nan=False).encode()
+        return self.send(method, path, query, content, key)
+
+    def send(
+        self, method: str, path: str, query: Query | None = None, content: bytes | None = None, key: str = ""
+    ) -> Any:
+        """The same for a body that is JSON already."""
+        headers = {"Content-Type": "application/json"}
+        if key:
+            headers["Idempotency-Key"] = key
+        with self._opened(method, path, query, content, headers, method != "POST" or bool(key)) as response:
+            text = response.text
+        if not text:
+            return None
+        try:
+            return json.loads(text)
+        except ValueError:
+            message = f"{self.site}{path} did not return JSON. Is this the address of a crowdd server?"
+            raise ApiError(message, response.status_code) from None
+
+    @contextlib.contextmanager
+    def stream(self, path: str, query: Query) -> Iterator[Iterator[bytes]]:
+        """The bytes of a file while they arrive. Raises ConnectionLostError when the connection breaks meanwhile."""
+        with self._opened("GET", path, query, None, {}, repeatable=True, whole=False) as response:
+            yield self._bytes(response)
+
+    def _bytes(self, response: httpx.Response) -> Iterator[bytes]:
+        try:
+            yield from response.iter_bytes()
+        except httpx.TransportError as error:
+            raise ConnectionLostError(f"The connection to {self.site} broke: {_words(error)}.") from error
+
+    @contextlib.contextmanager
+    def _opened(
+        self,
+        method: str,
+        path: str,
+        query: Query | None,
+        content: bytes | None,
+        headers: Mapping[str, str],
+        repeatable: bool,
+        whole: bool = True,
+    ) -> Iterator[httpx.Response]:
+        """A good response; ``whole``: with its body read."""
+        waiting = Waiting(self._retries)
+        request = self._http.build_request(
+            method, self.site + path, params=_texts(query), content=content, headers={**self._headers, **headers}
+        )
+        while True:
+            response = self._tried(request, waiting, repeatable, whole)
+            if response is not None:
+                break
+        try:
+            yield response
+        finally:
+            response.close()
+
+    def _tried(self, request: httpx.Request, waiting: Waiting, repeatable: bool, whole: bool) -> httpx.Response | None:
+        """The response to one attempt; None when the request is to be sent again, which has been waited for."""
+        try:
+            response = self._http.send(request, stream=True)
+            if whole or not response.is_success:
+                response.read()
+        except httpx.UnsupportedProtocol:
+            raise
+        except httpx.TransportError as error:
+            sent = not isinstance(error, _NEVER_SENT)
+            delay = None if sent and not repeatable else waiting.after_loss()
+            if delay is None:
+                raise ConnectionLostError(f"{self.site} could not be reached: {_words(error)}.") from error
+            self._pause(delay, _words(error))
+            return None
+        if response.is_success:
+            return response
+        delay = None
+        if response.status_code in BUSY and (repeatable or response.status_code == httpx.codes.TOO_MANY_REQUESTS):
+            delay = waiting.after_status(response.status_code, response.headers.get("retry-after"))
+        if delay is None:
+            raise _refusal(response)
+        self._pause(delay, f"status {response.status_code}")
+        return None
+
+    def _pause(self, delay: float, why: str) -> None:
+        _log.info("waiting %.1f s before the request is sent again (%s)", delay, why)
+        self._wait(delay)
+
+
+def sleep(seconds: float) -> None:
+    """What waits unless somebody says otherwise."""
+    time.sleep(seconds)
+
+
+def _refusal(response: httpx.Response) -> ApiError:
+    if response.is_redirect:
+        target = response.headers.get("location", "")
+        message = f"The server redirects to {target}. Use the address that it redirects to, or check the key."
+        return ApiError(message, response.status_code)
+    return api_error(
+        response.status_code, response.reason_phrase, response.text, response.headers.get("x-request-id", "")
+    )
+
+
+def _texts(query: Query | None) -> dict[str, str]:
+    """Values of a query as the server reads them: true and false in small letters, lists as JSON."""
+    texts = {}
+    for name, value in (query or {}).items():
+        if value is not None:
+            texts[name] = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return texts
+
+
+def _words(error: httpx.TransportError) -> str:
+    return str(error) or type(error).__name__
