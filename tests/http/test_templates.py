@@ -342,6 +342,13 @@ def test_a_share_that_is_not_nothing_or_all_is_not_shown_so(value: float, shown:
 
 
 @pytest.mark.parametrize(
+    ("value", "shown"), [(0, "&lt; 1"), (0.5, "50"), (0.99, "99"), (0.9999, "&gt; 99"), (1, "&gt; 99")]
+)
+def test_nothing_is_shown_to_be_certain(value: float, shown: str) -> None:
+    assert said("{{ value|probability }}", value=value).removeprefix("<bdi>").startswith(f"{shown}\u00a0%")
+
+
+@pytest.mark.parametrize(
     ("maximum", "end"),
     [(0, 2), (1, 2), (2, 2), (2.1, 4), (5, 10), (11, 20), (39, 40), (41, 100), (1533, 2000), (4e6, 4e6)],
 )

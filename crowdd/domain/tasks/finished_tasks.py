@@ -72,10 +72,11 @@ class FinishedTasks:
     async def agreed(self, row: ProjectPage, maximum: int) -> list[Values]:
         """The newest of the last results in which several answers have a most frequent one; at most ``maximum``.
 
-        To be asked for those who may see answers. ``n`` of ``total`` answers are the most frequent one.
+        To be asked for those who may see answers. ``n`` of ``total`` answers are the most frequent one. Left out are
+        those in which weights gave the consensus to another one.
         """
         found = await finished_tasks.page(self._db, row["id"], Chosen(), _LOOKED_AT, 1, owns=_owns(row))
-        agreed = [_task(one, []) for one in found if one["won"] and one["total"] > 1 and one["votes"][0]["n"] > 1]
+        agreed = [_task(one, []) for one in found if one["won"] and one["total"] > 1 and _is_agreed(one)]
         return [{**one, **one["votes"][0]} for one in agreed[:maximum]]
 
     async def together(self, row: ProjectPage) -> Together:
@@ -96,6 +97,12 @@ class FinishedTasks:
     async def charts(self, row: ProjectPage, found: Finished) -> Charts | None:
         """All of them by place and date, if the tasks of this page have any; to be asked for those who may see them."""
         return await charts_of(self._db, row["id"], found.tasks, column_roles.of(row["info"]), owns=_owns(row))
+
+
+def _is_agreed(task: FinishedTask) -> bool:
+    """Whether several gave the most frequent answer, and it is the consensus as far as that is kept."""
+    first = task["votes"][0]
+    return first["n"] > 1 and (not task["short"] or task["consensus"] == first["answer"])
 
 
 def _owns(row: ProjectPage) -> bool:

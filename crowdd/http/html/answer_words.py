@@ -9,11 +9,14 @@ from typing import Final
 import orjson
 from babel import Locale
 
+from crowdd.kinds.questions.validation import RESERVED
+
 NOTHING: Final = "–"
 """What stands for null, an empty text, an empty array and an empty object."""
 MAX_ITEMS: Final = 20  # of an array or object
 _MAX_KEYS: Final = 8  # of answers, as columns
 _MAX_CHARACTERS: Final = 200  # of a text among others
+_OF_MARKS: Final = ({"selector"}, {"x", "y"}, {"points"}, {"geometry"}, {"start", "end"})  # one of these is in each
 _COMMAS: Final[Mapping[str, str]] = {"ar": "، "}
 _MAX_DEPTH: Final = 3  # arrays and objects in each other; what lies deeper is shown as JSON
 
@@ -27,18 +30,45 @@ def in_words(value: object, say: Callable[[str], str], locale: Locale) -> str:
 
 
 def alone(info: object) -> object:
-    """The value of an answer that has only one; otherwise the answer."""
+    """The value of an answer that has only one; otherwise the answer. The version of its questions is no part of it."""
+    if isinstance(info, dict) and RESERVED in info:
+        info = {key: value for key, value in info.items() if key != RESERVED}
     return next(iter(info.values())) if isinstance(info, dict) and len(info) == 1 else info
 
 
-def answer_keys(infos: Iterable[object]) -> list[str]:
-    """The keys of answers, in the order found, at most 8; none if an answer is not an object or all are empty."""
+def marks_of(value: object) -> list[str] | None:
+    """What each mark of an answer says: its label or text, "" without one. None for what is no list of marks."""
+    if not isinstance(value, list) or not value or not all(isinstance(one, dict) and _is_mark(one) for one in value):
+        return None
+    return [str(one.get("label") or one.get("text") or "") for one in value]
+
+
+def _is_mark(one: dict[str, object]) -> bool:
+    return any(names <= one.keys() for names in _OF_MARKS)
+
+
+def asked_keys(info: Mapping[str, object] | None) -> list[str]:
+    """The keys of a project's answers that its answer fields declare, in their order; null there says "can't tell"."""
+    fields = (info or {}).get("answers")
+    if not isinstance(fields, list):
+        return []
+    declared = [str(field.get("at", "")) for field in fields if isinstance(field, dict)]
+    return [at[1:] for at in declared if at.count("/") == 1 and "~" not in at]
+
+
+def answer_keys(infos: Iterable[object], first: Iterable[str] = ()) -> list[str]:
+    """The keys of answers, at most 8: ``first``, as far as they are found, then the others in the order found.
+
+    None if an answer is not an object or all are empty. The version of the questions is no key.
+    """
     found: dict[str, None] = {}
     for info in infos:
         if not isinstance(info, dict):
             return []
         found |= dict.fromkeys(info)
-    return list(found)[:_MAX_KEYS]
+    found.pop(RESERVED, None)
+    known = [key for key in first if key in found]
+    return [*dict.fromkeys([*known, *found])][:_MAX_KEYS]
 
 
 def _within(value: object, say: Callable[[str], str], locale: Locale, depth: int) -> str:
@@ -55,7 +85,8 @@ def _within(value: object, say: Callable[[str], str], locale: Locale, depth: int
     more = [] if len(value) <= MAX_ITEMS else ["…"]
     parts = [*islice(_parts(value, say, locale, depth), MAX_ITEMS), *more]
     joined = _COMMAS.get(locale.language, ", ").join(parts)
-    return f"({joined})" if depth else joined
+    bare = depth == 0 or (isinstance(value, list) and len(parts) == 1)
+    return joined if bare else f"({joined})"
 
 
 def _parts(

@@ -27,8 +27,9 @@ from markupsafe import Markup
 from crowdd.domain.core.site import Appearance
 from crowdd.domain.core.text.markdown import to_html
 from crowdd.domain.core.text.picture_addresses import upload_path
+from crowdd.domain.transfer.gallery.template import FILES_AT
 from crowdd.http.html import presenter
-from crowdd.http.html.answer_words import alone, answer_keys, in_words
+from crowdd.http.html.answer_words import alone, answer_keys, asked_keys, in_words, marks_of
 from crowdd.http.html.draft_steps import draft_steps, next_step
 from crowdd.http.html.placeholder_images import drawing
 from crowdd.http.html.static_files import StaticFiles
@@ -39,6 +40,7 @@ from crowdd.sched.task_handlers import handlers
 
 NO_BREAK: Final = "\N{NO-BREAK SPACE}"
 UNKNOWN: Final = "–"
+_SAMPLE: Final = re.compile(rf"{FILES_AT}[a-z0-9-]+/[A-Za-z0-9_-]+\.(?:webp|png|jpe?g|gif)")
 """What stands for a figure that the reader may not see or that is not known."""
 
 _LOCALES: Final[Mapping[str, Locale]] = {
@@ -149,7 +151,11 @@ class Templates:
         return self._own_picture((user.get("info") or {}).get("avatar_url"))
 
     def _own_picture(self, address: object) -> str:
-        """The path of an uploaded picture, or nothing: a page asks no other server, and no other address of ours."""
+        """The path of an uploaded picture or of one of a template's samples, or nothing: a page asks no other server,
+        and no other address of ours.
+        """
+        if isinstance(address, str) and _SAMPLE.fullmatch(address):
+            return address
         return upload_path(address, self._base_url)
 
 
@@ -165,7 +171,7 @@ class _Words:
         install(self._gettext, self._ngettext, newstyle=True)
         environment.globals["by_number"] = self._by_number
         environment.filters |= {"thousands": thousands, "number": number, "compact": compact}
-        environment.filters |= {"percent": percent, "share": share}
+        environment.filters |= {"percent": percent, "share": share, "probability": probability}
         environment.filters["size"] = size
         environment.filters |= {
             "for_number": for_number,
@@ -179,6 +185,8 @@ class _Words:
             "plain": plain,
             "alone": alone,
             "answer_keys": answer_keys,
+            "asked_keys": asked_keys,
+            "marks_of": marks_of,
             "in_words": self._in_words,
         }
 
@@ -341,6 +349,12 @@ def share(context: Context, value: float) -> Markup:
     if 99 < amount < 100:
         return Markup("<bdi>&gt; {}</bdi>").format(percent(context, 99))
     return Markup("{}").format(percent(context, round(amount)))
+
+
+@pass_context
+def probability(context: Context, value: float) -> Markup:
+    """How probable something is, as a share. Nothing is certain: 1 as it is stored is shown as "> 99 %", too."""
+    return share(context, min(max(value, 0.001), 0.999))
 
 
 def plain(value: object) -> str:

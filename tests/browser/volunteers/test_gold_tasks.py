@@ -53,7 +53,7 @@ def test_owner_marks_gold_tasks_and_volunteer_hears_whether_they_were_right(
     page.goto(f"{at}/tasks/gold")
     shares = [cell.inner_text() for cell in page.locator("td[data-label=Right]").all()]
     assert sorted(share[:1] for share in shares) == ["0", "1"]  # one of them was right
-    page.get_by_role("button", name=f"End {project.tasks[0]}").click()
+    page.get_by_role("button", name=f"End gold task {project.tasks[0]}").click()
     page.get_by_text(f"Task {project.tasks[0]} is no longer a gold task.").wait_for()
     assert not stage.console
     owner.close()
