@@ -69,6 +69,16 @@ def test_tasks_are_decided_by_keys_alone(review: Review) -> None:
     page.locator("#review-keys-open").wait_for()
     page.keyboard.press("?")
     assert page.locator("#review-keys kbd").all_inner_texts()[:3] == ["1", "2", "3"]
+    assert review.faults() == []
+    page.get_by_label("Use these keys").uncheck()
+    page.keyboard.press("Escape")
+    for key in ("2", "s", "?"):
+        page.keyboard.press(key)
+    assert not page.locator("#review-second").is_checked() and not page.locator("#review-keys").is_visible()
+    page.reload()  # the choice stays
+    page.locator("#review-keys-open").click()
+    assert not page.get_by_label("Use these keys").is_checked()
+    page.get_by_label("Use these keys").check()
     page.keyboard.press("Escape")
     page.keyboard.press("2")
     page.wait_for_url(f"**/review/{tasks[1]}")
@@ -77,6 +87,8 @@ def test_tasks_are_decided_by_keys_alone(review: Review) -> None:
     assert page.locator("#review-second").is_checked()
     page.keyboard.press("1")
     page.wait_for_url(f"**/review/{tasks[2]}")
+    page.keyboard.press("g")
+    assert page.locator("#review-gold").is_checked()
     page.keyboard.press("2")
     page.wait_for_url("**/review")
     assert page.get_by_text("Nothing to review").count() == 1
@@ -85,6 +97,9 @@ def test_tasks_are_decided_by_keys_alone(review: Review) -> None:
     assert [(results[task]["reason"], results[task]["consensus"]["kind"]["value"]) for task in tasks] == [
         ("expert", "owl"), ("full", "owl"), ("expert", "owl"),
     ]  # fmt: skip
+    page.goto(f"{review.at}/tasks/gold")
+    assert page.locator("tbody th").all_inner_texts() == [str(tasks[2])]
+    assert review.faults() == []
 
 
 def test_settings_are_compared_and_a_spammer_is_barred(review: Review) -> None:

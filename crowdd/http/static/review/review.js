@@ -1,8 +1,9 @@
 // The review of a task: the frame that shows it as volunteers see it, and the keys of the page. Everything works by buttons, too.
 import { SampleFrame } from "../presenter/sample.js";
+import { shortcuts } from "../tables/shortcuts.js";
 
 const form = document.getElementById("review"), box = document.getElementById("review-task"), second = document.getElementById("review-second"), gold = document.getElementById("review-gold");
-const opener = document.getElementById("review-keys-open");
+const opener = document.getElementById("review-keys-open"), keys = shortcuts(document.getElementById("use-review-keys"));
 
 if (box) {
   const { project, tasks, source } = JSON.parse(box.dataset.preview);
@@ -17,7 +18,7 @@ const KEYS = {
   "?": () => opener.click(),
 };
 addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey || event.repeat || document.querySelector("dialog[open]")) return;
+  if (!keys() || event.ctrlKey || event.metaKey || event.altKey || event.repeat || document.querySelector("dialog[open]")) return;
   if (event.target instanceof Element && event.target.matches("input:not([type=checkbox]), textarea, select")) return;
   const key = event.key.toLowerCase(), button = form.querySelector(`[data-key="${CSS.escape(key)}"]`);
   const act = button ? () => form.requestSubmit(button) : KEYS[key];

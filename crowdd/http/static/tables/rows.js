@@ -1,4 +1,6 @@
 // A table of rows: keys move through the rows and select them, and a bar says what is selected. Every table works without it.
+import { shortcuts } from "./shortcuts.js";
+
 const table = document.querySelector("table[data-rows]");
 const all = (selector, within = document) => [...within.querySelectorAll(selector)];
 const boxes = () => (table ? all("tbody input[type=checkbox]", table) : []);
@@ -59,14 +61,8 @@ function select() {
 }
 const clear = () => bar?.classList.contains("on") && tick(boxes(), false);
 
-const letters = document.getElementById("use-table-keys"), opener = document.getElementById("table-keys-open");
-const recall = key => { try { return localStorage.getItem(key); } catch { return null; } };
-const remember = (key, value) => { try { localStorage.setItem(key, value); } catch { /* switched off */ } };
+const letters = shortcuts(document.getElementById("use-table-keys")), opener = document.getElementById("table-keys-open");
 if (opener) opener.hidden = false;
-if (letters) {
-  letters.checked = recall("shortcuts") !== "off"; // one switch for all pages (task_keys.js)
-  letters.addEventListener("change", () => remember("shortcuts", letters.checked ? "on" : "off"));
-}
 const typing = target => target.closest?.("input:not([type=checkbox], [type=radio]), textarea, select, [contenteditable]");
 const LETTERS = { j: () => move(1), k: () => move(-1), x: select, "?": () => opener?.click() };
 const IN_ROWS = { ArrowDown: () => move(1), ArrowUp: () => move(-1), " ": select, Escape: clear };
@@ -74,7 +70,7 @@ addEventListener("keydown", event => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || typing(event.target) || document.querySelector("dialog[open]")) return;
   const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
   const inRow = here() >= 0 && !(key === " " && event.target.matches("input, button"));
-  const act = (inRow && Object.hasOwn(IN_ROWS, key) && IN_ROWS[key]) || (letters?.checked && Object.hasOwn(LETTERS, key) && LETTERS[key]);
+  const act = (inRow && Object.hasOwn(IN_ROWS, key) && IN_ROWS[key]) || (letters() && Object.hasOwn(LETTERS, key) && LETTERS[key]);
   if (!act) return;
   event.preventDefault();
   act();
