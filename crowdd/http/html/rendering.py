@@ -40,8 +40,8 @@ from crowdd.sched.task_handlers import handlers
 
 NO_BREAK: Final = "\N{NO-BREAK SPACE}"
 UNKNOWN: Final = "–"
-_SAMPLE: Final = re.compile(rf"{FILES_AT}[a-z0-9-]+/[A-Za-z0-9_-]+\.(?:webp|png|jpe?g|gif)")
 """What stands for a figure that the reader may not see or that is not known."""
+_SAMPLE: Final = re.compile(rf"{FILES_AT}[a-z0-9-]+/[A-Za-z0-9_-]+\.(?:webp|png|jpe?g|gif)")
 
 _LOCALES: Final[Mapping[str, Locale]] = {
     code: Locale.parse("en_GB" if code == "en" else code) for code in NAMES

@@ -326,7 +326,7 @@ def test_own_accuracy_is_shown_from_the_tenth_on_and_in_steps_of_ten(ledger: Led
 
 def test_with_gold_tasks_few_others_are_under_way_although_they_are_drawn(ledger: Ledger) -> None:
     project = ledger.project(tasks=13, n=4)
-    gold, *tasks = ledger.tasks(project)
+    gold, *_tasks = ledger.tasks(project)
     make(ledger, project, gold)
     always(ledger, project, 0)
     begun = []
