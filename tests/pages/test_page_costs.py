@@ -85,6 +85,7 @@ STATEMENTS: dict[str, tuple[int | None, int | None, int | None]] = {
     "/project/<short_name>/auditlog": (None, 4, 4),
     "/project/<short_name>/blog": (3, 4, 4),
     "/project/<short_name>/coowners": (None, 5, 5),
+    "/project/<short_name>/data": (2, 3, 3),
     "/project/<short_name>/delete": (None, 3, 3),
     "/project/<short_name>/new-blogpost": (None, 4, 4),
     "/project/<short_name>/fieldguide": (4, 5, 5),

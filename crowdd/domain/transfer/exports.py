@@ -99,6 +99,14 @@ class Exports:
             rights.require(who, row["roles"], OWNERS)
         rights.require(who, row["roles"], TASK_RUN.rights.see)
 
+    def is_open(self, row: ProjectPage) -> bool:
+        """Whether everybody may export, without a key."""
+        return bool(row["zip_download"] and row["published"] and not row["has_gold"] and row["lock_id"] is None)
+
+    def needs_password(self, row: ProjectPage) -> bool:
+        """Whether the programs of the requester of this row have to send the project's password."""
+        return row["lock_id"] is not None and not row["roles"] & OWNERS
+
     async def matching(self, row: ProjectPage, chosen: TaskFilter) -> Named:
         """The tasks that match. Raises InvalidValueError where they are too many to be named."""
         return await task_selection.named(self._db, row["id"], attrs.evolve(chosen, owns=bool(row["roles"] & OWNERS)))

@@ -29,6 +29,7 @@ _PROJECT: Final[Destinations] = (
     ("tasks/browse", _("Browse tasks")),
     ("tasks/import", _("Import")),
     ("tasks/export", _("Export")),
+    ("data", _("Use this data")),
     ("blog", _("Blog")),
     ("volunteers", _("Volunteers")),
     ("publish", _("Publish")),

@@ -1510,6 +1510,18 @@ def _task_cases(at: str) -> Iterator[Case]:
     keys = frame(ILSE, f"{at}tasks/export") | owner | files
     yield Case("project/export.html", "owner", keys)
     yield Case("project/export.html", "some tasks", keys | {"task_ids": "12,15", "chosen": "task_ids=12%2C15"})
+    programs = [
+        {"name": Word(name), "title": Word(name), "language": Word("python"), "text": Word(f"print('{name}')\n")}
+        for name in ("pandas", "r")
+    ]
+    used = (
+        frame(ILSE, f"{at}data")
+        | owner
+        | {"snippets": programs, "needs_key": True, "locked": False, "title": Word("Use this data")}
+    )
+    yield Case("project/data.html", "owner", used)
+    yield Case("project/data.html", "open", used | {"needs_key": False})
+    yield Case("project/data.html", "with a password", used | {"locked": True})
     matching = {"task_ids": "", "chosen": "scope=matching&matching=state%3Dongoing%26orderby%3Did"}
     yield Case("project/export.html", "tasks that match", keys | matching)
 

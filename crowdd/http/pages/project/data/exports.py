@@ -1,9 +1,11 @@
-"""Exports: tasks, answers and results as files."""
+"""Exports: tasks, answers and results as files, and programs that read them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from urllib.parse import urlencode
+
+import attrs
 
 from crowdd.domain.projects.projects import Projects
 from crowdd.domain.tasks.changes import task_ids
@@ -11,6 +13,7 @@ from crowdd.domain.transfer.exports import FORMATS, Exports
 from crowdd.errors import NotFoundError
 from crowdd.http import queries
 from crowdd.http.pages.project.data import task_filters
+from crowdd.http.pages.project.data.snippets import snippets
 from crowdd.http.pages.project.views import (
     ProjectPrivate,
     ProjectPublic,
@@ -23,6 +26,7 @@ from crowdd.http.pages.project.views import (
 from crowdd.http.request import Incoming
 from crowdd.http.responses import Download, Page, Response
 from crowdd.http.routing import Route, get
+from crowdd.languages import _
 from crowdd.requester import network
 from crowdd.values import Values
 
@@ -39,14 +43,28 @@ class ExportPrivate(ProjectPrivate):
     chosen: str
 
 
+class UsagePublic(ProjectPublic):
+    """``snippets`` have name, title, language and text. ``needs_key``: visitors cannot read the data."""
+
+    snippets: list[Values]
+    needs_key: bool
+
+
+class UsagePrivate(ProjectPrivate):
+    """``locked``: the reader's programs have to send the project's password."""
+
+    locked: bool
+
+
 class ExportPages:
-    """``/project/<short_name>/tasks/export``."""
+    """``/project/<short_name>/tasks/export``, and ``/project/<short_name>/data`` for everybody who may export."""
 
     def __init__(self, projects: Projects, exports: Exports, views: ProjectViews) -> None:
         self._projects, self._exports, self._views = projects, exports, views
 
     def routes(self) -> Iterator[Route]:
         yield get("/project/<short_name>/tasks/export", locked_out(self.export))
+        yield get("/project/<short_name>/data", locked_out(self.usage))
 
     async def export(self, incoming: Incoming, short_name: str) -> Response:
         """A file of a ``type`` in a ``format``; without both, the page to choose them.
@@ -83,3 +101,13 @@ class ExportPages:
         )
         parts = self._exports.download(incoming.who, file, network(incoming.address))
         return Download(file.name, file.content_type, parts)
+
+    async def usage(self, incoming: Incoming, short_name: str) -> Response:
+        """Programs that read the answers, with the addresses of this project."""
+        row = await self._projects.page(short_name, incoming.who)
+        self._exports.require(incoming.who, row)
+        context = await self._views.context(incoming, row, _("Use this data"))
+        programs = snippets(self._views.base_url.rstrip("/"), f"{self._views.address(row)}tasks/export", row["id"])
+        needs_key, locked = not self._exports.is_open(row), self._exports.needs_password(row)
+        public = UsagePublic(**context.public, snippets=[attrs.asdict(each) for each in programs], needs_key=needs_key)
+        return Page("project/data.html", public, UsagePrivate(**context.private, locked=locked))
