@@ -70,6 +70,19 @@ def test_a_translation_has_the_values_and_tags_of_its_sentence(code: str):
 
 
 @every_language
+def test_no_translation_says_everything_twice(code: str):
+    strings = [
+        string for one in messages(code) for string in (one.string if isinstance(one.string, tuple) else [one.string])
+    ]
+    halves = [(string[: len(string) // 2], string[len(string) // 2 :]) for string in strings if len(string) > 20]
+    assert [first for first, second in halves if first.strip() == second.strip()] == []
+
+
+def test_volunteers_have_one_word_in_french():
+    assert [one.id for one in messages("fr") if "bénévole" in str(one.string).lower()] == []
+
+
+@every_language
 def test_a_plural_has_every_form_of_its_language(code: str):
     forms = {"ar": 6, "de": 2, "es": 2, "fr": 2}[code]
     short = [message.id for message in messages(code) if isinstance(message.id, tuple) and len(message.string) != forms]

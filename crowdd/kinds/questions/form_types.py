@@ -182,7 +182,7 @@ FORM_TYPES: Final = (
         check=_check_range,
         group="write",
         answer_type="number",
-        label=_("Number"),
+        label=_("A number"),
         sentence=_("Volunteers enter a number."),
     ),
     QuestionType(
