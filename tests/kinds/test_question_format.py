@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema_rs import Draft202012Validator
+from support.questions.marked_lists import every_mark
 from support.questions.question_lists import CHOICES, ONE, every_form
 
 from crowdd.kinds.answers import derived, of_questions
@@ -284,3 +285,10 @@ def test_each_type_is_answered_by_a_module_and_described() -> None:
 def test_the_guide_has_every_type() -> None:
     guide = (ROOT / "docs/projects/questions.md").read_text()
     assert [name for name in (*TYPES, *MEDIA) if f"`{name}`" not in guide] == []
+
+
+def test_browser_tests_ask_each_type() -> None:
+    """By mouse, keys and touch, from right to left, at 200 %, and by name, role and state (tests/browser/presenters)."""
+    documents = (every_form(), every_mark())
+    asked = {question["type"] for one in documents for step in one["steps"] for question in step["questions"]}
+    assert asked == {*TYPES}

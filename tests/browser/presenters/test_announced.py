@@ -112,6 +112,9 @@ def test_each_type_of_form_says_its_name_role_and_state(desk: Any) -> None:
     tree = Tree(desk, frame)
     for role, name, states in EMPTY:
         assert tree.states(role, name) == states, (role, name)
+    asked = [question["text"] for step in every_form()["steps"] for question in step["questions"]]
+    words = [each if isinstance(each, str) else each["en"] for each in asked]
+    assert [each for each in words if not any(each in name for _, name, _ in EMPTY) and each != "Is it sly?"] == []
     assert frame.get_attribute("input[type=range]", "aria-valuetext") == "Not set"
 
     button(frame, "Send").click()
@@ -180,6 +183,7 @@ def test_each_type_of_marks_says_its_name_role_and_state(desk: Any) -> None:
             question.pop("required", None)
     frame = ask(desk, document)
     here = {question["name"]: nth for nth, step in enumerate(document["steps"]) for question in step["questions"]}
+    assert [name for name, *_ in MARKED] == [*here]
     at = 0
     for name, add, words, parts in MARKED:
         if here[name] != at:
