@@ -1,0 +1,287 @@
+"""Reads of API and pages, each as a share of what the stack can do at all.
+
+    python -m bench.reads [--only task] [--small] [--json FILE] [--workers 2]
+
+The floor is Twisted's plain ``Site`` with one SELECT of one row on the product's pool (``bench.reads.floor``). It and
+crowdd serve one database; 32 clients ask for one address after the other, in turns, five rounds. Gates: the median of
+each address reaches its share of the floor of the same round. ``CPU`` is that of a request, of the web and of
+PostgreSQL together, in times of the floor. Statements are counted by PostgreSQL's log.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import statistics
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import attrs
+from support.servers.live import LiveServer, free_port
+
+from bench.reads.readers import Outcome, Read, Readers
+from bench.reads.site import SMALL, Filled, Size, fill
+from bench.support import testbed
+from bench.support.cpu import Cpu
+
+CLIENTS, ROUNDS, SECONDS = 32, 5, 1.5
+SETTINGS = dict.fromkeys(("CROWDD_RATELIMIT_LIMIT", "CROWDD_RATELIMIT_KEY_LIMIT"), "100000000")
+FLOOR = Read("floor", "/", floor=True)
+_JSON, _HTML = "Accept: application/json\r\n", "Accept: text/html\r\n"
+
+
+def reads(site: Filled) -> list[Read]:
+    """What is measured, with the goals of the floor."""
+    project, key = f"project_id={site.project}", f"api_key={site.owner.key}"
+    page = f"/project/{site.short_name}"
+    return [
+        Read("health", "/health", 2.0),
+        Read("task", f"/api/task/{site.task}", 0.85),
+        Read("task with key", f"/api/task/{site.task}?{key}", 0.75),
+        Read("20 tasks", f"/api/task?{project}&limit=20", 0.50),
+        Read("100 tasks", f"/api/task?{project}&limit=100", 0.25),
+        Read("10 answers of a task", f"/api/taskrun?{project}&task_id={site.task}", 0.50),
+        Read("20 results", f"/api/result?{project}&limit=20", 0.50),
+        Read("20 results, the same", f"/api/result?{project}&limit=20", 0.0, 'If-None-Match: "{etag}"\r\n', 304),
+        Read("project", f"/api/project/{site.project}", 0.75),
+        Read("20 projects", "/api/project?limit=20", 0.40),
+        Read("userprogress", f"/api/project/{site.project}/userprogress", 0.80),
+        Read("projectstats", f"/api/projectstats/{site.project}", 0.70),
+        Read("project page, JSON", f"{page}/", 0.50, _JSON),
+        Read("project page", f"{page}/", 0.70, _HTML),
+        Read("statistics page", f"{page}/stats", 0.50, _HTML),
+        Read("tasks page", f"{page}/tasks/", 0.50, _HTML),
+        Read("volunteer's page", f"/account/{site.person}/", 0.50, _HTML),
+        Read("home", "/", 0.80, _HTML),
+        Read("home, JSON", "/", 0.50, _JSON),
+        Read("leaderboard", "/leaderboard/", 0.70, _HTML),
+        Read("category", "/project/category/thinking/", 0.70, _HTML),
+        Read("sign-in page", "/account/signin", 0.70, _HTML),
+    ]
+
+
+@attrs.frozen
+class Slice:
+    """One turn of an address: answers a second, and CPU milliseconds of an answer."""
+
+    rate: float
+    web: float
+    postgres: float
+
+
+@attrs.define
+class Line:
+    """A line of the table."""
+
+    read: Read
+    slices: list[Slice] = attrs.field(factory=list)
+    shares: list[float] = attrs.field(factory=list)
+    body_bytes: int = 0
+    statements: float = 0.0
+    wrong: str = ""
+
+    @property
+    def share(self) -> float:
+        """Of the floor, the median."""
+        return statistics.median(self.shares)
+
+    @property
+    def broken(self) -> str:
+        """The gate that does not hold, or nothing."""
+        if self.wrong:
+            return f"{self.read.name}: {self.wrong}"
+        missed = self.read.goal and self.share < self.read.goal
+        return f"{self.read.name}: {self.share:.2f} of the floor instead of {self.read.goal:.2f}" if missed else ""
+
+    def middle(self, name: str) -> float:
+        """The median of a figure of the slices."""
+        return statistics.median(getattr(each, name) for each in self.slices)
+
+
+class Contest:
+    """The floor and a server in turns."""
+
+    def __init__(self, floor: tuple[int, Cpu], server: tuple[int, Cpu], seconds: float) -> None:
+        self._floor, self._server = floor, server
+        self._readers = Readers(floor[0], CLIENTS), Readers(server[0], CLIENTS)
+        self._seconds = seconds
+
+    def close(self) -> None:
+        """Disconnects."""
+        for readers in self._readers:
+            readers.close()
+
+    def turn(self, line: Line) -> Slice:
+        """One turn of an address."""
+        here = line.read.floor
+        (_, cpu), readers = (self._floor, self._readers[0]) if here else (self._server, self._readers[1])
+        before = cpu.spent()
+        outcome = readers.run(line.read, self._seconds)
+        spent = cpu.spent().since(before)
+        _note(line, outcome)
+        per = 1000 / outcome.answers
+        found = Slice(outcome.rate, spent.crowdd * per, spent.postgres * per)
+        line.slices.append(found)
+        return found
+
+    def round(self, floor: Line, lines: list[Line]) -> None:
+        """Each address once, each between two turns of the floor."""
+        before = self.turn(floor).rate
+        for line in lines:
+            rate = self.turn(line).rate
+            after = self.turn(floor).rate
+            line.shares.append(2 * rate / (before + after))
+            before = after
+
+
+def _note(line: Line, outcome: Outcome) -> None:
+    line.body_bytes = outcome.body_bytes
+    others = {status.decode(): n for status, n in outcome.statuses.items() if status != b"%d" % line.read.status}
+    if others:
+        line.wrong = f"answered {others}"
+
+
+class Statements:
+    """Counts statements by the log of PostgreSQL."""
+
+    def __init__(self, database: testbed.Postgres, place: Path, port: int) -> None:
+        self._database, self._place, self._port = database, place, port
+
+    def count(self, read: Read) -> float:
+        """Statements of one request, the mean of some."""
+        readers = Readers(self._port, 1)
+        readers.run(read, 0.1)  # prepares what is prepared
+        self._database.set("log_statement", "'all'")
+        time.sleep(0.3)
+        before = self._lines()
+        answers = readers.run(read, 1.0).answers
+        time.sleep(0.1)
+        found = self._lines() - before
+        self._database.set("log_statement", "'none'")
+        readers.close()
+        return found / answers
+
+    def _lines(self) -> int:
+        logs = self._place.rglob("postgresql-*.log")
+        return sum(log.read_text(errors="replace").count("LOG:  statement: ") for log in logs)
+
+
+@contextlib.contextmanager
+def floor_of(database: testbed.Postgres, place: Path) -> Iterator[tuple[int, Cpu]]:
+    """The port of a floor, and the meter of its CPU."""
+    port = free_port()
+    environment = {**os.environ, "CROWDD_DB_DSN": database.dsn, "CROWDD_DATA_DIR": str(place / "data")}
+    command = [sys.executable, "-m", "bench.reads.floor", str(port)]
+    process = subprocess.Popen(command, env=environment, cwd=Path(__file__).parents[2])
+    try:
+        _wait_for(f"http://127.0.0.1:{port}/", process)
+        yield port, Cpu(process.pid, database.pid)
+    finally:
+        process.terminate()
+        process.wait(30)
+
+
+def _wait_for(url: str, process: subprocess.Popen[bytes]) -> None:
+    end = time.monotonic() + 60
+    while True:
+        try:
+            urllib.request.urlopen(url, timeout=5).close()
+            return
+        except OSError:
+            if process.poll() is not None or time.monotonic() > end:
+                raise SystemExit("The floor does not start.") from None
+            time.sleep(0.05)
+
+
+def with_etag(read: Read, url: str) -> Read:
+    """The read with the entity tag that the server has for it now."""
+    if "{etag}" not in read.headers:
+        return read
+    with urllib.request.urlopen(url + read.path, timeout=30) as answer:
+        return attrs.evolve(read, headers=read.headers.replace('"{etag}"', answer.headers["ETag"]))
+
+
+def table(floor: Line, lines: list[Line]) -> str:
+    """The table in Markdown."""
+    base = floor.middle("web") + floor.middle("postgres")
+    rows = [
+        "| Read | per second | of floor | goal | CPU web, ms | CPU PostgreSQL, ms | × floor | statements | bytes |",
+        "| --- | --: | --: | --: | --: | --: | --: | --: | --: |",
+    ]
+    for line in [floor, *lines]:
+        web, postgres = line.middle("web"), line.middle("postgres")
+        share = line.share if line.shares else 1.0
+        goal = f"{line.read.goal:.2f}" if line.read.goal else ""
+        rows.append(
+            f"| {line.read.name} | {line.middle('rate'):,.0f} | {share:.2f} | {goal} | {web:.3f} | {postgres:.3f}"
+            f" | {(web + postgres) / base:.1f} | {line.statements:.1f} | {line.body_bytes:,} |"
+        )
+    return "\n".join(rows)
+
+
+def measure(
+    server: LiveServer, database: testbed.Postgres, place: Path, options: argparse.Namespace
+) -> tuple[Line, list[Line]]:
+    """The floor's line and those of the addresses."""
+    size = SMALL if options.small else Size(options.projects, options.people, options.answers)
+    began = time.monotonic()
+    site = fill(server, testbed.Sql(database.dsn), size)
+    database.checkpoint()
+    taken = time.monotonic() - began
+    print(f"{size.projects} projects, {size.people:,} people, {size.answers:,} answers in {taken:.0f} s", flush=True)
+    chosen = [read for read in reads(site) if not options.only or any(word in read.name for word in options.only)]
+    floor, lines = Line(FLOOR), [Line(with_etag(read, server.url)) for read in chosen]
+    process = server.process
+    assert process is not None
+    with floor_of(database, place) as base:
+        contest = Contest(base, (server.port, Cpu(process.pid, database.pid)), options.seconds)
+        contest.round(floor, lines)  # for warming up
+        for line in (floor, *lines):
+            line.slices.clear()
+            line.shares.clear()
+        for _ in range(options.rounds):
+            contest.round(floor, lines)
+        contest.close()
+        counting = Statements(database, place, server.port)
+        for line in lines:
+            line.statements = counting.count(line.read)
+    return floor, lines
+
+
+def main() -> int:
+    """Runs it and prints a table; 1 when a gate is broken."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", action="append", help="reads whose name has this in it")
+    parser.add_argument("--small", action="store_true", help="20 projects and 20,000 answers, for trying")
+    parser.add_argument("--projects", type=int, default=Size().projects)
+    parser.add_argument("--people", type=int, default=Size().people)
+    parser.add_argument("--answers", type=int, default=Size().answers)
+    parser.add_argument("--rounds", type=int, default=ROUNDS)
+    parser.add_argument("--seconds", type=float, default=SECONDS, help="of each turn")
+    parser.add_argument("--json", type=Path, help="write the figures here, too")
+    options = parser.parse_args()
+    with (
+        testbed.folder() as place,
+        testbed.postgres(place) as database,
+        testbed.crowdd(database.dsn, place, **SETTINGS) as server,
+    ):
+        testbed.Sql(database.dsn).rows("ALTER DATABASE crowdd SET search_path = public, code")
+        floor, lines = measure(server, database, place, options)
+        complaints = [f"The server's log: {line}" for line in testbed.complaints(server)[:3]]
+    print(table(floor, lines))
+    wrong = [line.broken for line in lines if line.broken] + complaints
+    print("\n".join([f"VIOLATED: {sentence}" for sentence in wrong] or ["Nothing is violated."]))
+    if options.json:
+        figures = [{"name": line.read.name, "shares": line.shares, **attrs.asdict(line)} for line in (floor, *lines)]
+        options.json.write_text(json.dumps(figures, indent=2))
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
