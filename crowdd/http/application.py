@@ -236,7 +236,7 @@ def _views(clock: IReactorTime, services: Services, templates: Templates, cookie
     settings, forms = services.settings, Forms(csrf)
     left_out = LeftOut(services.prose, settings.base_url)
     return [
-        Objects(services.records, services.contributions, services.statistics),
+        Objects(services.records, services.record_texts, services.contributions, services.statistics),
         ResultsApi(services.results),
         DecisionsApi(services.reviews),
         Assignment(services.contributions, services.leases, services.external),

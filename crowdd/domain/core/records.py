@@ -112,17 +112,23 @@ class Records:
         return views
 
     async def _selected(self, query: Query, who: Requester) -> Rows:
-        """The rows of a list; those that may cost much take turns, and have less time for people without an account."""
+        return await self.in_turn(query, who, lambda db: listing.select(db, query, who))
+
+    async def in_turn(self, query: Query, who: Requester, select: Callable[[Database], Awaitable[T]]) -> T:
+        """What ``select`` reads for a list.
+
+        Lists that may cost much take turns, and have less time for people without an account.
+        """
         if who.via == "cli" or not listing.is_dear(query):
-            return await listing.select(self._db, query, who)
+            return await select(self._db)
 
-        async def within_time(tx: Database) -> Rows:
+        async def within_time(tx: Database) -> T:
             await contributions.limit_time(tx, STRANGER_SECONDS)
-            return await listing.select(tx, query, who)
+            return await select(tx)
 
-        async def search() -> Rows:
+        async def search() -> T:
             if who.signed_in:
-                return await listing.select(self._db, query, who)
+                return await select(self._db)
             return await self._db.transaction(within_time)
 
         return await self._turns.run(who.network, search)

@@ -27,6 +27,7 @@ from crowdd.domain.core.attempt_limits import Attempts
 from crowdd.domain.core.background_queue import Queue
 from crowdd.domain.core.change_notifier import ChangeNotifier
 from crowdd.domain.core.quota import Quota
+from crowdd.domain.core.record_texts import RecordTexts
 from crowdd.domain.core.records import Behaviour, Records
 from crowdd.domain.core.secrets import Secrets
 from crowdd.domain.core.security_log import SecurityLog
@@ -122,6 +123,7 @@ class Services:
     security_log: SecurityLog
     passwords: Passwords
     records: Records
+    record_texts: RecordTexts
     accounts: Accounts
     people: People
     administration: Administration
@@ -374,6 +376,7 @@ def _assemble(
         security_log=security_log,
         passwords=passwords,
         records=records,
+        record_texts=RecordTexts(db, new_batcher, records, secrets),
         accounts=accounts,
         people=build_people(
             db,

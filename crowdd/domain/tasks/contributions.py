@@ -37,7 +37,7 @@ from crowdd.requester import Requester
 from crowdd.storage.core import records
 from crowdd.storage.database import Database, Row, Transactions
 from crowdd.storage.tasks import contributions, tasks
-from crowdd.storage.tasks.rows import Answer, Ask, Handed, Submitted
+from crowdd.storage.tasks.rows import Answer, Ask, Handed, Progress, Submitted
 from crowdd.values import Values
 
 MAX_TASKS = 100
@@ -128,6 +128,9 @@ class Contributions:
         self._secrets, self._seconds = secrets, seconds
         self._asks: Batcher[Ask, Handed] = new_batcher(self._ask_together, self._ask_alone)
         self._answers: Batcher[Answer, Submitted] = new_batcher(self._answer_together, self._answer_alone)
+        self._progress: Mapping[str, Batcher[contributions.ActorIn, Progress | None]] = {
+            column: new_batcher(partial(contributions.progress_together, db, column)) for column in ("id", "short_name")
+        }
 
     async def identify(self, who: Requester, project_id: int, uid: str | None, bearer: str | None) -> Requester:
         """The requester, or the external user that they speak for, whose token is checked."""
@@ -193,7 +196,7 @@ class Contributions:
 
     async def progress(self, who: Requester, reference: int | str) -> Values:
         """``done``: answers of the volunteer in the project; ``total``: its tasks; ``accuracy`` where it is shown."""
-        row = await contributions.progress(self._db, who.actor, reference)
+        row = await self._progress[contributions.named_by(reference)].add((who.actor, reference))
         if row is None:
             raise NotFoundError(NOT_FOUND)
         _same_project(who, row["id"])

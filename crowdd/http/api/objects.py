@@ -9,6 +9,7 @@ from typing import Any
 import orjson
 
 from crowdd.domain.core.idempotency import Once, once
+from crowdd.domain.core.record_texts import RecordTexts
 from crowdd.domain.core.records import Records, Views
 from crowdd.domain.core.uploads import Upload
 from crowdd.domain.projects.statistics import Statistics
@@ -33,8 +34,10 @@ _MAX_ID = 2**63 - 1
 class Objects:
     """The same five operations for each kind."""
 
-    def __init__(self, records: Records, contributions: Contributions, statistics: Statistics) -> None:
-        self._parts = records, contributions, statistics
+    def __init__(
+        self, records: Records, texts: RecordTexts, contributions: Contributions, statistics: Statistics
+    ) -> None:
+        self._parts = records, texts, contributions, statistics
 
     def routes(self) -> Iterator[Route]:
         """/api/<kind> and /api/<kind>/<id>."""
@@ -43,8 +46,12 @@ class Objects:
 
 
 class _Kind:
-    def __init__(self, kind: Kind, records: Records, contributions: Contributions, statistics: Statistics) -> None:
-        self._kind, self._records, self._contributions, self._statistics = kind, records, contributions, statistics
+    def __init__(
+        self, kind: Kind, records: Records, texts: RecordTexts, contributions: Contributions, statistics: Statistics
+    ) -> None:
+        self._kind, self._records, self._texts = kind, records, texts
+        self._contributions, self._statistics = contributions, statistics
+        self._also = queries.CONTROL_OF.get(kind.name, frozenset()) - {"external_uid"}
 
     def routes(self) -> Iterator[Route]:
         kind, name, methods = self._kind, self._kind.name, self._kind.methods
@@ -62,15 +69,24 @@ class _Kind:
             yield Route("DELETE", row, self.delete, endpoint=name, operation=operations.deleting(kind))
 
     async def list(self, incoming: Incoming) -> Response:
+        query = queries.parse(self._kind, incoming.query, incoming.who)
+        if not self._brings_more(incoming):
+            return tagged_list(await self._texts.list(query, incoming.who))
         listing = self._records.list_related if incoming.query.get("related") else self._records.list
-        views = await listing(queries.parse(self._kind, incoming.query, incoming.who), incoming.who)
+        views = await listing(query, incoming.who)
         if self._kind == PROJECT and incoming.query.get("stats"):
             await self._statistics.bring_along(incoming.who, views)
         return tagged(await self._in_full(incoming, views))
 
     async def read(self, incoming: Incoming, object_id: int) -> Response:
+        if not self._brings_more(incoming):
+            return tagged_text(await self._texts.get(self._kind, incoming.who, checked_id(object_id)))
         view = await self._records.get(self._kind, incoming.who, checked_id(object_id))
         return tagged((await self._in_full(incoming, [view]))[0])
+
+    def _brings_more(self, incoming: Incoming) -> bool:
+        """Whether a word of the query asks for what belongs to the rows, too."""
+        return any(incoming.query.get(word) for word in ("related", *self._also))
 
     async def _in_full(self, incoming: Incoming, views: Views) -> Views:
         """The views. Statistics with ``full`` also get the figures of two weeks."""
@@ -121,9 +137,19 @@ class _Kind:
 def tagged(value: object) -> JsonResponse:
     """The value with its ETag. A list is serialised only once."""
     if isinstance(value, list):
-        text = orjson.dumps(value)
-        return JsonResponse(orjson.Fragment(text), headers={"ETag": etag_of(text)})
+        return tagged_list(orjson.dumps(value))
     return JsonResponse(value, headers={"ETag": etag(value)})
+
+
+def tagged_list(text: str | bytes) -> JsonResponse:
+    """A list as JSON with its ETag."""
+    text = text.encode() if isinstance(text, str) else text
+    return JsonResponse(orjson.Fragment(text), headers={"ETag": etag_of(text)})
+
+
+def tagged_text(text: str) -> JsonResponse:
+    """An object as JSON with the ETag that ``tagged`` gives its value."""
+    return JsonResponse(orjson.Fragment(text), headers={"ETag": etag(orjson.loads(text))})
 
 
 def _once(incoming: Incoming, uid: str | None = None) -> Once | None:

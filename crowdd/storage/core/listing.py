@@ -7,7 +7,8 @@ read the rows of the projects concerned until the page is full; the statement's 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import Any
 
 import attrs
@@ -18,8 +19,9 @@ from crowdd.kinds.task import TASK
 from crowdd.kinds.types import Integer, Json, Timestamp
 from crowdd.requester import Requester
 from crowdd.storage.core import list_size, roles
+from crowdd.storage.core.projections import in_json, json_for_requester
 from crowdd.storage.core.records import columns, named, value_of
-from crowdd.storage.database import Database, Row, as_json
+from crowdd.storage.database import Database, Prepared, Row, as_json, one
 
 
 @attrs.frozen
@@ -82,16 +84,62 @@ async def select(db: Database, query: Query, who: Requester) -> list[Row]:
 
     ``bytes`` is the size of each row.
     """
-    values: dict[str, object] = {
-        **who.role_values(),
-        "actor": who.actor,
-        "limit": query.limit,
-        "offset": query.offset,
-    }
-    values["max_bytes"] = list_size.MAX_LIST_BYTES
+    values = {**_page(query, who), "max_bytes": list_size.MAX_LIST_BYTES}
     where = " AND ".join(_wanted(query, who, values))
-    rows = (_by_project if _has_projects(query) else _plain)(query, where)
+    rows = (_by_project if _has_projects(query) else _plain)(query, where, f"{columns(query.kind)}{_found(query)}", "*")
     return named(await db.fetch(list_size.within(query.kind, rows), values))
+
+
+async def select_text(db: Database, query: Query, who: Requester, base_url: str, mask: bytes) -> str | None:
+    """The same list as the text of a JSON array, made by PostgreSQL; None where a row of it has to be shown by Python.
+
+    ``base_url`` and ``mask`` as ``projections`` takes them.
+    """
+    if _found(query):
+        return None
+    values = {**_page(query, who), "base_url": in_json(base_url), "mask": mask}
+    where = " AND ".join(_wanted(query, who, values))
+    line = f"{json_for_requester(query.kind)} AS line, t.id"
+    rows = (_by_project if _has_projects(query) else _plain)(query, where, line, "line")
+    sql = (
+        "SELECT count(*) = count(r.line) AND coalesce(sum(octet_length(r.line)), 0) + count(*) <"
+        f" {list_size.MAX_LIST_BYTES} AS whole, string_agg(r.line, ',') AS lines FROM ({rows}) r"
+    )
+    row = await one(db, _prepared(sql, _types(values)) if _is_frequent(query, who) else sql, values)
+    return f"[{row['lines'] or ''}]" if row["whole"] else None
+
+
+def _page(query: Query, who: Requester) -> dict[str, object]:
+    return {**who.role_values(), "actor": who.actor, "limit": query.limit, "offset": query.offset}
+
+
+# Attributes by which most lists are filtered. Only lists of these few sorts are prepared: each connection keeps a plan of each.
+_FREQUENT = (frozenset[str](), {"project_id"}, {"task_id"}, {"project_id", "task_id"})
+_TYPES = {
+    **roles.TYPES,
+    "limit": "bigint",
+    "offset": "bigint",
+    "last_id": "bigint",
+    "base_url": "text",
+    "mask": "bytea",
+}
+
+
+def _is_frequent(query: Query, who: Requester) -> bool:
+    names = {each.field.name for each in query.filters} - {"last_version"}
+    plain = not (query.descending or query.without_actor or query.favourite_of) and who.presenter is None
+    return plain and query.order == "id" and names in _FREQUENT
+
+
+def _types(values: Mapping[str, object]) -> tuple[tuple[str, str], ...]:
+    """What PostgreSQL calls the types of the values: those of filters of lists that are frequent are ids, or yes and no."""
+    filters = {name: "boolean" if isinstance(value, bool) else "bigint[]" for name, value in values.items()}
+    return tuple((name, _TYPES.get(name, filters[name])) for name in values)
+
+
+@lru_cache(maxsize=200)
+def _prepared(sql: str, types: tuple[tuple[str, str], ...]) -> Prepared:
+    return Prepared(sql, **dict(types))
 
 
 def _wanted(query: Query, who: Requester, values: dict[str, object]) -> Iterator[str]:
@@ -118,9 +166,9 @@ def _wanted(query: Query, who: Requester, values: dict[str, object]) -> Iterator
         yield roles.any_of(query.kind, {Role.OWNER})
 
 
-def _plain(query: Query, where: str) -> str:
+def _plain(query: Query, where: str, items: str, _shown_items: str) -> str:
     return (
-        f"SELECT {columns(query.kind)}{_found(query)} FROM {roles.source(query.kind)} WHERE {where}"
+        f"SELECT {items} FROM {roles.source(query.kind)} WHERE {where}"
         f" ORDER BY {'rank DESC, ' * bool(_found(query))}{_order(query)} LIMIT %(limit)s OFFSET %(offset)s"
     )
 
@@ -132,7 +180,7 @@ def _has_projects(query: Query) -> bool:
     return query.own or any(condition.field.name == "project_id" for condition in query.filters)
 
 
-def _by_project(query: Query, where: str) -> str:
+def _by_project(query: Query, where: str, items: str, shown_items: str) -> str:
     """A look-up by index in each project, then the best of all: no other project's rows are walked over."""
     named = [n for n, condition in enumerate(query.filters) if condition.field.name == "project_id"]
     mine = [f"p.id = ANY (%(f{n})s::bigint[])" for n in named]
@@ -140,8 +188,8 @@ def _by_project(query: Query, where: str) -> str:
     rank = "rank DESC, " * bool(_found(query))
     direction = "DESC" if query.descending else "ASC"
     return (
-        f"SELECT r.* FROM (SELECT p.id FROM project p WHERE {' AND '.join(mine)}) q CROSS JOIN LATERAL ("
-        f"SELECT {columns(query.kind)}{_found(query)}, {_shown(query)} AS order_key FROM {roles.source(query.kind)}"
+        f"SELECT r.{shown_items} FROM (SELECT p.id FROM project p WHERE {' AND '.join(mine)}) q CROSS JOIN LATERAL ("
+        f"SELECT {items}, {_shown(query)} AS order_key FROM {roles.source(query.kind)}"
         f" WHERE t.project_id = q.id AND {where}"
         f" ORDER BY {rank}{_order(query)} LIMIT %(limit)s::bigint + %(offset)s::bigint) r"
         f" ORDER BY {rank}r.order_key {direction} NULLS LAST, r.id {direction} LIMIT %(limit)s OFFSET %(offset)s"

@@ -9,8 +9,17 @@ from crowdd.kinds.roles import Role
 from crowdd.kinds.task import TASK
 from crowdd.requester import Requester
 from crowdd.storage.core.list_size import MAX_LIST_BYTES
-from crowdd.storage.core.projections import json_of
-from crowdd.storage.database import Database, Prepared, as_json, fetch_row, fetch_row_or_none, fetch_rows, one
+from crowdd.storage.core.projections import in_json, json_of
+from crowdd.storage.database import (
+    Database,
+    Prepared,
+    as_json,
+    fetch_each,
+    fetch_row,
+    fetch_row_or_none,
+    fetch_rows,
+    one,
+)
 from crowdd.storage.tasks.rows import Amended, Answer, Ask, Handed, Progress, Submitted
 from crowdd.values import Values
 
@@ -19,7 +28,7 @@ VOLUNTEER = frozenset({Role.ANYBODY, Role.UNLOCKED})
 ASK = Prepared(
     # A look-up for each task, never a join with all tasks of the project.
     "SELECT n.state, n.retry_in, n.lapsed, within_bytes(ARRAY("
-    f"SELECT (SELECT {json_of(TASK, VOLUNTEER, info='shown_info')}::text FROM handed_out t"
+    f"SELECT (SELECT {json_of(TASK, VOLUNTEER, info='shown_info')} FROM handed_out t"
     "          WHERE t.project_id = n.project AND t.id = u.id) FROM unnest(n.tasks) WITH ORDINALITY u(id, o) ORDER BY o),"
     f" {MAX_LIST_BYTES}) AS tasks FROM ask_many(%(asks)s, %(wait)s, clock()) n ORDER BY n.nth",
     asks="jsonb",
@@ -66,7 +75,7 @@ async def next_tasks(db: Database, asks: Sequence[Ask], base_url: str, *, wait: 
 
 def asking(asks: Sequence[Ask], base_url: str, *, wait: bool) -> dict[str, object]:
     """The values of ASK."""
-    return {"asks": as_json(asks), "wait": wait, "base_url": base_url}
+    return {"asks": as_json(asks), "wait": wait, "base_url": in_json(base_url)}
 
 
 async def limit_time(tx: Database, seconds: int) -> None:
@@ -155,20 +164,33 @@ async def delete_run(db: Database, project_id: int, run_id: int) -> bool:
 
 _PROGRESS = {
     column: Prepared(
-        "SELECT p.id, runs_of(p.id, %(actor)s) AS done, tasks_of(p.id) + coalesce((SELECT n_gold FROM project_ledger l WHERE l.project_id = p.id), 0) AS total,"
-        " CASE WHEN p.shows_accuracy THEN shown_accuracy(p.id, %(actor)s) END AS accuracy, p.lock_id, p.owners_ids, p.first_published, p.draft_key"
-        f" FROM project p WHERE p.{column} = %(project)s",
-        actor="text",
-        project=type_,
+        "SELECT p.* FROM unnest(%(actors)s, %(projects)s) WITH ORDINALITY a(actor, project, nth) LEFT JOIN LATERAL ("
+        "SELECT p.id, runs_of(p.id, a.actor) AS done, tasks_of(p.id) + coalesce((SELECT n_gold FROM project_ledger l WHERE l.project_id = p.id), 0) AS total,"
+        " CASE WHEN p.shows_accuracy THEN shown_accuracy(p.id, a.actor) END AS accuracy, p.lock_id, p.owners_ids, p.first_published, p.draft_key"
+        f" FROM project p WHERE p.{column} = a.project OFFSET 0) p ON true ORDER BY a.nth",
+        actors="text[]",
+        projects=type_,
     )
-    for column, type_ in {"id": "bigint", "short_name": "text"}.items()
+    for column, type_ in {"id": "bigint[]", "short_name": "text[]"}.items()
 }
+ActorIn = tuple[str, int | str]
+"""A volunteer's ``actor``, and a project by its id or its short name."""
 
 
 async def progress(db: Database, actor: str, project: int | str) -> Progress | None:
     """Answers of a volunteer, and tasks of a project named by id or short name, gold tasks among them."""
-    named = "id" if isinstance(project, int) else "short_name"
-    return await fetch_row_or_none(db, Progress, _PROGRESS[named], {"actor": actor, "project": project})
+    return (await progress_together(db, named_by(project), [(actor, project)]))[0]
+
+
+def named_by(project: int | str) -> str:
+    """The column that names a project: id or short_name."""
+    return "id" if isinstance(project, int) else "short_name"
+
+
+async def progress_together(db: Database, column: str, wanted: Sequence[ActorIn]) -> list[Progress | None]:
+    """The same of several volunteers, in their order, whose projects are all named by one column."""
+    actors, projects = [actor for actor, _ in wanted], [project for _, project in wanted]
+    return await fetch_each(db, Progress, _PROGRESS[column], {"actors": actors, "projects": projects})
 
 
 async def in_final_result(db: Database, project_id: int, task_id: int, run_id: int) -> bool:

@@ -11,7 +11,7 @@ from crowdd.kinds.result import RESULT
 from crowdd.kinds.roles import EVERYONE, Role
 from crowdd.requester import Requester
 from crowdd.storage.core import records, roles
-from crowdd.storage.core.projections import json_of
+from crowdd.storage.core.projections import in_json, json_of
 from crowdd.storage.database import Database, fetch_rows, one
 from crowdd.storage.tasks.rows import ResultRow
 
@@ -79,9 +79,9 @@ async def fill(tx: Database, items: str) -> int:
 
 async def views(tx: Database, ids: Sequence[int], base_url: str) -> list[str]:
     """Results as JSON texts, in the order of their ids in ``ids``: all who may change them see the same."""
-    values: Mapping[str, object] = {"ids": list(ids), "base_url": base_url}
+    values: Mapping[str, object] = {"ids": list(ids), "base_url": in_json(base_url)}
     rows = await tx.fetch(
-        f"SELECT {json_of(RESULT, EVERYONE)}::text AS view FROM unnest(%(ids)s::bigint[]) WITH ORDINALITY u(id, nth)"
+        f"SELECT {json_of(RESULT, EVERYONE)} AS view FROM unnest(%(ids)s::bigint[]) WITH ORDINALITY u(id, nth)"
         f" JOIN {RESULT.source} t ON t.id = u.id ORDER BY u.nth",
         values,
     )

@@ -118,14 +118,14 @@ class Lines:
 
     async def next(self, tx: Database, statement: Prepared, after: int, maximum: int) -> Piece | None:
         """The next lines behind a row; None behind the last."""
-        more = {"between": self.between, "mask": self.chosen.mask, "base_url": self.base_url}
+        more = {"between": self.between, "mask": self.chosen.mask, "base_url": projections.in_json(self.base_url)}
         row = await one(tx, statement, {**self.chosen.values(after, maximum), **more})
         return None if row["last"] is None else Piece(row["text"], row["last"], int(row["n"]))
 
 
 def as_json(kind: Kind, roles: frozenset[Role], base_url: str, chosen: Chosen) -> Lines:
     """Each row as ``Kind.view`` shows it to these roles, as JSON; between two a comma and a line break."""
-    return Lines(kind, chosen, f"{projections.json_of(kind, roles)}::text", ",\n", base_url)
+    return Lines(kind, chosen, projections.json_of(kind, roles), ",\n", base_url)
 
 
 @attrs.frozen

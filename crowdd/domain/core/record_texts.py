@@ -1,0 +1,51 @@
+"""Rows read as JSON texts, which PostgreSQL makes; what it cannot show comes as a view."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+
+import orjson
+
+from crowdd.concurrency.batching import Batcher, BatcherFactory
+from crowdd.domain.core.records import Records
+from crowdd.domain.core.secrets import Secrets
+from crowdd.kinds import KINDS
+from crowdd.kinds.kind import Kind
+from crowdd.requester import Requester
+from crowdd.storage.core import listing, projections
+from crowdd.storage.core.listing import Query
+from crowdd.storage.database import Database
+
+
+class RecordTexts:
+    """Reads and lists what ``Records`` reads and lists, with the same rights and values."""
+
+    def __init__(self, db: Database, new_batcher: BatcherFactory, records: Records, secrets: Secrets) -> None:
+        self._db, self._records, self._mask = db, records, secrets.key("mask")
+        self._rows: Mapping[str, Batcher[projections.Ask, str | None]] = {
+            name: new_batcher(partial(self._together, kind)) for name, kind in KINDS.items()
+        }
+
+    async def _together(self, kind: Kind, asks: list[projections.Ask]) -> list[str | None]:
+        return await projections.texts_of(self._db, kind, asks, self._records.base_url, self._mask)
+
+    async def get(self, kind: Kind, who: Requester, row_id: int) -> str:
+        """One row. Raises NotFoundError, AnonymousError, ForbiddenError."""
+        text = None
+        if who.presenter is None:
+            text = await self._rows[kind.name].add(projections.ask(who, row_id))
+        return text if text is not None else _text(await self._records.get(kind, who, row_id))
+
+    async def list(self, query: Query, who: Requester) -> str:
+        """The rows of a list that the requester may see, as an array."""
+
+        async def select(db: Database) -> str | None:
+            return await listing.select_text(db, query, who, self._records.base_url, self._mask)
+
+        text = await self._records.in_turn(query, who, select)
+        return text if text is not None else _text(await self._records.list(query, who))
+
+
+def _text(value: object) -> str:
+    return orjson.dumps(value).decode()
