@@ -56,8 +56,8 @@ class _Kind:
     def routes(self) -> Iterator[Route]:
         kind, name, methods = self._kind, self._kind.name, self._kind.methods
         rows, row = f"/api/{name}", f"/api/{name}/<int:object_id>"
-        yield get(rows, self.list, endpoint=name, operation=operations.listing(kind))
-        yield get(row, self.read, endpoint=name, operation=operations.reading(kind), hot=name == "task")
+        yield get(rows, self.list, endpoint=name, operation=operations.listing(kind), hot=True)
+        yield get(row, self.read, endpoint=name, operation=operations.reading(kind), hot=True)
         if "POST" in methods:
             answers = name == "taskrun"
             create, action = (self.submit, "answer") if answers else (self.create, "")

@@ -27,7 +27,7 @@ class Monitoring:
         self._readiness, self._token, self._figures = readiness, token, figures
 
     def routes(self) -> Iterator[Route]:
-        yield get(HEALTH, self.health, page=False)
+        yield get(HEALTH, self.health, page=False, hot=True)
         yield get("/ready", self.ready, page=False)
         yield get("/metrics", self.metrics, page=False, key_header=False)
 

@@ -7,7 +7,7 @@ read the rows of the projects concerned until the page is full; the statement's 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
@@ -98,15 +98,28 @@ async def select_text(db: Database, query: Query, who: Requester, base_url: str,
     if _found(query):
         return None
     values = {**_page(query, who), "base_url": in_json(base_url), "mask": mask}
+    sql: str | Prepared
+    if _is_frequent(query, who):
+        sql = _frequent(
+            query.kind, tuple(each.field.name for each in query.filters), query.own, query.last_id is not None
+        )
+        values |= {f"f{number}": condition.value for number, condition in enumerate(query.filters)}
+        values |= {} if query.last_id is None else {"last_id": query.last_id}
+    else:
+        sql = _text_of(query, who, values)
+    row = await one(db, sql, values)
+    return f"[{row['lines'] or ''}]" if row["whole"] else None
+
+
+def _text_of(query: Query, who: Requester, values: dict[str, object]) -> str:
+    """The statement of ``select_text``; what the conditions compare with goes into ``values``."""
     where = " AND ".join(_wanted(query, who, values))
     line = f"{json_for_requester(query.kind)} AS line, t.id"
     rows = (_by_project if _has_projects(query) else _plain)(query, where, line, "line")
-    sql = (
+    return (
         "SELECT count(*) = count(r.line) AND coalesce(sum(octet_length(r.line)), 0) + count(*) <"
         f" {list_size.MAX_LIST_BYTES} AS whole, string_agg(r.line, ',') AS lines FROM ({rows}) r"
     )
-    row = await one(db, _prepared(sql, _types(values)) if _is_frequent(query, who) else sql, values)
-    return f"[{row['lines'] or ''}]" if row["whole"] else None
 
 
 def _page(query: Query, who: Requester) -> dict[str, object]:
@@ -119,7 +132,6 @@ _TYPES = {
     **roles.TYPES,
     "limit": "bigint",
     "offset": "bigint",
-    "last_id": "bigint",
     "base_url": "text",
     "mask": "bytea",
 }
@@ -131,15 +143,14 @@ def _is_frequent(query: Query, who: Requester) -> bool:
     return plain and query.order == "id" and names in _FREQUENT
 
 
-def _types(values: Mapping[str, object]) -> tuple[tuple[str, str], ...]:
-    """What PostgreSQL calls the types of the values: those of filters of lists that are frequent are ids, or yes and no."""
-    filters = {name: "boolean" if isinstance(value, bool) else "bigint[]" for name, value in values.items()}
-    return tuple((name, _TYPES.get(name, filters[name])) for name in values)
-
-
 @lru_cache(maxsize=200)
-def _prepared(sql: str, types: tuple[tuple[str, str], ...]) -> Prepared:
-    return Prepared(sql, **dict(types))
+def _frequent(kind: Kind, names: tuple[str, ...], own: bool, after: bool) -> Prepared:
+    """The statement of a list that is filtered by ids, and by yes and no, in the order of ids."""
+    fields = [kind.field(name) for name in names]
+    types = {f"f{number}": f"{f.type.sql}{'[]' * isinstance(f.type, Integer)}" for number, f in enumerate(fields)}
+    query = Query(kind, tuple(Filter(field, None) for field in fields), own=own, last_id=0 if after else None)
+    types |= {"last_id": "bigint"} if after else {}
+    return Prepared(_text_of(query, Requester(), {}), **_TYPES, **types)
 
 
 def _wanted(query: Query, who: Requester, values: dict[str, object]) -> Iterator[str]:

@@ -48,6 +48,7 @@ def json_of(kind: Kind, roles: frozenset[Role], **columns: str) -> str:
     )
 
 
+@lru_cache(maxsize=100)
 def json_for_requester(kind: Kind) -> str:
     """The same for the requester of the statement (``storage.core.roles``), whatever their roles towards the row are.
 
