@@ -14,11 +14,11 @@ HOT = [
     "/api/7/newtask", "/api/project/7/newtask", "/api/birds/newtask", "/api/project/birds/newtask", "//api//7/newtask",
     "/api/project/birds/userprogress", "/api/project/7/userprogress", "/api/project/%C3%BC/userprogress",
     "/api/taskrun", "/api/task/7", "/api/task/007", "/api/task/newtask", "/api/%74ask/7", "/api/a%2Fb/newtask", "/api/project//newtask",
-    "http://elsewhere/api/taskrun", "/api/task/" + "9" * 30,
+    "http://elsewhere/api/taskrun", "/api/task/" + "9" * 30, "/api/task", "/api/taskrun/7", "/api/project/7", "/api/result", "/health",
 ]  # fmt: skip
 OTHERS = [
-    "/", "/api", "/api/", "/api/task", "/api/task/7/", "/api/task/x", "/api/task/-7", "/api/task/7.5", "/api/task/",
-    "/api/task/%C2%B2", "/api/task/٣", "/api/taskrun/", "/api/taskrun/7", "/api//", "/api/project/7",
+    "/", "/api", "/api/", "/api/task/7/", "/api/task/x", "/api/task/-7", "/api/task/7.5", "/api/task/",
+    "/api/task/%C2%B2", "/api/task/٣", "/api/taskrun/", "/api//",
     "/api/project/7/newtask/", "/api/project/7/newtask/x", "/xapi/7/newtask", "/project/7/newtask", "/api/project/birds/x",
     "/API/taskrun", "/api/auth/project/birds/token", "/static/x",
 ]  # fmt: skip
