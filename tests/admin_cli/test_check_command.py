@@ -35,3 +35,21 @@ def test_what_differs_is_printed_and_repaired_when_asked(crowdctl, rows, project
     ended = crowdctl("check", "--repair")
     assert (ended.status, ended.output) == (0, f"{sentence}, repaired\n")
     assert crowdctl.json("check") == []
+
+
+def test_a_change_of_the_audit_log_is_named_and_stays(crowdctl, rows, key):
+    crowdctl.json("jobs", "run", "chain_audit")
+    rows(
+        "INSERT INTO audit (at, user_name, via, action, kind) SELECT clock(), 'ada', 'web', 'update', 'project' FROM generate_series(1, 3)"
+    )
+    crowdctl.json("jobs", "run", "chain_audit")
+    assert crowdctl.json("check") == []
+    (edited,) = rows("UPDATE audit SET action = 'delete' WHERE position = 2 RETURNING id")
+    ended = crowdctl("check", "--repair")
+    sentence = f"audit log at position 2, row {edited['id']}: the row was changed, or it was added later"
+    assert (ended.status, ended.output) == (1, f"{sentence}\n")
+    (told,) = crowdctl("check", "--json").json
+    assert told == {"check": "audit log", "id": edited["id"], "position": 2, "reason": "changed"}
+    crowdctl.json("jobs", "run", "verify_audit")
+    (job,) = [job for job in crowdctl.json("jobs", "list") if job["name"] == "verify_audit"]
+    assert sentence in job["words"]

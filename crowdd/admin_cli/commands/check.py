@@ -1,4 +1,4 @@
-"""``crowdctl check``: whether the counters are what the rows say."""
+"""``crowdctl check``: whether the counters are what the rows say, and whether the audit log is as it was written."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ import click
 
 from crowdd.admin_cli.output import json_option, print_json
 from crowdd.admin_cli.runtime import with_domain
+from crowdd.domain.server.audit_chain import sentence
 from crowdd.domain.server.recount import Difference
 from crowdd.domain.server.services import Services
+from crowdd.storage.server.rows import AuditMisfit
 
 
 @click.command()
@@ -16,21 +18,28 @@ from crowdd.domain.server.services import Services
 @json_option
 @click.pass_context
 def check(ctx: click.Context, repair: bool, as_json: bool) -> None:
-    """Recount every counter from the rows, while the server runs, and print what differs.
+    """Recount every counter from the rows, verify the audit log, and print what differs. The server can run meanwhile.
 
-    Prints nothing and exits with 0 if none differ. Exits with 1 if a difference remains.
+    Of the audit log, the first row is named that was changed, added or deleted after it was written. This cannot be
+    repaired.
+
+    Prints nothing and exits with 0 if nothing differs. Exits with 1 if a difference remains.
     """
-    found = with_domain(ctx.obj, lambda services: _look(services, repair, quiet=as_json))
+    found, misfit = with_domain(ctx.obj, lambda services: _look(services, repair, quiet=as_json))
     if as_json:
-        print_json([attrs.asdict(difference) for difference in found])
-    ctx.exit(int(any(not difference.repaired for difference in found)))
+        of_log = [] if misfit is None else [{"check": "audit log", **misfit}]
+        print_json([*(attrs.asdict(difference) for difference in found), *of_log])
+    ctx.exit(int(misfit is not None or any(not difference.repaired for difference in found)))
 
 
-async def _look(services: Services, repair: bool, quiet: bool) -> list[Difference]:
+async def _look(services: Services, repair: bool, quiet: bool) -> tuple[list[Difference], AuditMisfit | None]:
     """All differences, each printed as soon as it is known."""
     found = []
     async for difference in services.checking.run(repair=repair):
         found.append(difference)
         if not quiet:
             click.echo(difference.sentence())
-    return found
+    misfit = await services.audit_chain.verify()
+    if misfit is not None and not quiet:
+        click.echo(sentence(misfit))
+    return found, misfit

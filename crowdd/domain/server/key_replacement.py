@@ -18,7 +18,7 @@ from crowdd.requester import SYSTEM
 from crowdd.storage.core import audit, encrypted_columns
 from crowdd.storage.core.rows import EncryptedValue
 from crowdd.storage.database import Database, Transactions
-from crowdd.storage.server import server_keys
+from crowdd.storage.server import audit_chain, server_keys
 from crowdd.storage.server.rows import EncryptedApiKey
 
 _CHUNK = 200
@@ -102,6 +102,7 @@ class KeyReplacement:
         await server_keys.lock(tx)
         if lookups_change:
             await server_keys.forget_hashed(tx)
+            await audit_chain.restart(tx)
         if keys.existing(self._folder) is None:
             keys.keep(self._folder, self._secrets)
         await server_key.record(tx, self._secrets)

@@ -6,7 +6,7 @@ import attrs
 
 from crowdd.config.accounts import RetentionSettings
 from crowdd.storage.database import Database
-from crowdd.storage.server import retention
+from crowdd.storage.server import audit_chain, retention
 
 
 @attrs.frozen
@@ -22,7 +22,7 @@ class Retention:
             await self._events()
         return {
             "answers": await self._addresses() if self.settings.address_days else 0,
-            "acts": await retention.drop_acts(self.db, self.settings.audit_days) if self.settings.audit_days else 0,
+            "acts": await self._acts() if self.settings.audit_days else 0,
         }
 
     async def _addresses(self) -> int:
@@ -30,6 +30,12 @@ class Retention:
         while bite := await retention.forget_addresses(self.db, self.settings.address_days):
             answers += bite
         return answers
+
+    async def _acts(self) -> int:
+        acts = 0
+        while some := await audit_chain.drop(self.db, self.settings.audit_days):
+            acts += some
+        return acts
 
     async def _events(self) -> None:
         last: tuple[int, int] | None = (0, 0)

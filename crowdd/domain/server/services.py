@@ -61,6 +61,8 @@ from crowdd.domain.projects.questions.reviews import QuestionReviews
 from crowdd.domain.projects.statistics import Statistics
 from crowdd.domain.projects.thumbnails import Thumbnails
 from crowdd.domain.server.administration import Administration, CategoryBehaviour
+from crowdd.domain.server.audit_chain import PURPOSE as AUDIT_CHAIN
+from crowdd.domain.server.audit_chain import AuditChain
 from crowdd.domain.server.recount import Checking
 from crowdd.domain.server.retention import Retention
 from crowdd.domain.server.site_administration import SiteAdministration
@@ -184,6 +186,7 @@ class Services:
     sources: Sources
     statistics: Statistics
     checking: Checking
+    audit_chain: AuditChain
     retention: Retention
     mail: Mail
 
@@ -468,6 +471,7 @@ def _assemble(
         ),
         statistics=Statistics(db, records),
         checking=Checking(db),
+        audit_chain=AuditChain(db, secrets.key(AUDIT_CHAIN)),
         retention=Retention(db, settings.retention),
         mail=mail,
     )

@@ -226,8 +226,8 @@ async def remove(db: Database, user_id: int, subject: bytes) -> list[str]:
         "DELETE FROM one_time_link WHERE subject = %(subject)s",
         "DELETE FROM mail WHERE lower(recipient) = lower(%(email_addr)s)",
         "DELETE FROM idempotency WHERE caller = 'u:' || %(user)s",
-        "UPDATE audit SET user_id = NULL, user_name = '' WHERE user_id = %(user)s OR user_name = %(name)s",
-        "UPDATE audit SET before = NULL, after = NULL"
+        "UPDATE audit SET user_id = NULL, user_name = '', who_salt = NULL WHERE user_id = %(user)s OR user_name = %(name)s",
+        "UPDATE audit SET before = NULL, after = NULL, values_salt = NULL"
         " WHERE jsonb_path_exists(before, %(path)s, %(words)s) OR jsonb_path_exists(after, %(path)s, %(words)s)",
         "UPDATE security_log SET bucket = NULL, user_id = NULL, agent = '' WHERE user_id = %(user)s",
         "UPDATE security_log SET bucket = NULL, actor_id = NULL, agent = '' WHERE actor_id = %(user)s",

@@ -89,6 +89,13 @@ class AuditEntry(TypedDict):
     request_id: NotRequired[str]
 
 
+class AuditHead(TypedDict):
+    """The last row of the chain of the audit log: its position, 0 without rows, and its hash in hexadecimal."""
+
+    position: int
+    hash: str
+
+
 class SecurityEntry(TypedDict):
     """An entry of the security log with the names of its accounts."""
 

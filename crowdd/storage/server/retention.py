@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from crowdd.storage.core.batch_delete import sweep
 from crowdd.storage.database import Database, one
 
 BITE = 5000
@@ -23,8 +22,3 @@ async def forget_users_in_events(db: Database, days: int, after: tuple[int, int]
         {"days": days, "project": after[0], "event": after[1], "maximum": BITE},
     )
     return None if row["event"] is None else (row["project"], row["event"])
-
-
-async def drop_acts(db: Database, days: int) -> int:
-    """Deletes rows of the audit log that are older; says how many."""
-    return await sweep(db, "audit", f"at < {_BEFORE}", {"days": days})

@@ -57,6 +57,14 @@ class RecentProject(TypedDict):
     email_addr: str
 
 
+class AuditMisfit(TypedDict):
+    """Where the chain of the audit log does not hold. ``id`` is None where a row is missing; definitions 64 have the reasons."""
+
+    id: int | None
+    position: int
+    reason: str
+
+
 class DatabaseHealth(TypedDict):
     """Settings and load of PostgreSQL, and what waits; times are in seconds."""
 

@@ -1,0 +1,1 @@
+"""Periodic jobs about the audit log."""
