@@ -11,5 +11,6 @@ All layers use them instead of timers and Deferreds of their own:
 * ``back_off``, ``restarts``: pauses that grow after failures; whether a process is started again.
 * ``batching``: calls at the same time as one statement.
 * ``worker_thread``: threads for what would hold up the reactor.
+* ``long_process``: a process that works on files for minutes.
 * ``concurrency_limit``: turns for work that only few may do at the same time.
 """

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from threading import Thread
 from typing import Final
 
 from crowdd.errors import StoppedError
@@ -27,3 +28,13 @@ def require_not_stopped(status: int) -> None:
     """Raises StoppedError if a process with this exit status was told to end: that says nothing of its work."""
     if -status in _ENDINGS:
         raise StoppedError("ending")  # the whole service is ending
+
+
+def watch_server() -> None:
+    """Has this process end when the server dies, which holds the other end of its standard input."""
+    Thread(target=_end_with_server, daemon=True).start()
+
+
+def _end_with_server() -> None:
+    os.read(sys.stdin.fileno(), 1)
+    os._exit(1)

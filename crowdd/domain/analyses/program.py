@@ -16,11 +16,11 @@ from array import array
 from collections.abc import Callable, Iterator, Mapping
 from importlib.metadata import version
 from pathlib import Path
-from threading import Thread
 from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
+from crowdd.concurrency.child_process import watch_server
 from crowdd.concurrency.niceness import yield_to_requests
 from crowdd.domain.analyses.catalogue import METHODS, Method
 from crowdd.domain.analyses.methods import dawid_skene, glad, mace, majority, one_coin
@@ -74,16 +74,6 @@ def main(arguments: list[str]) -> int:
         except CrowddError as error:
             out.write(orjson.dumps({"error": str(error)}) + b"\n")
     return 0
-
-
-def watch_server() -> None:
-    """Has this process end when the server dies, which holds the other end of its standard input."""
-    Thread(target=_end_with_server, daemon=True).start()
-
-
-def _end_with_server() -> None:
-    os.read(sys.stdin.fileno(), 1)
-    os._exit(1)
 
 
 def analyse(path: Path, options: Values) -> Iterator[Values]:

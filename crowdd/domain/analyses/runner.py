@@ -14,6 +14,7 @@ import attrs
 import orjson
 
 from crowdd.concurrency.concurrency_limit import Turns
+from crowdd.concurrency.long_process import LongProcess
 from crowdd.concurrency.worker_thread import WorkerThread
 from crowdd.domain.analyses import process
 from crowdd.domain.analyses.catalogue import METHODS
@@ -91,7 +92,7 @@ class AnalysisRunner:
         """What a short function gives, called in a thread."""
         return await self._worker_thread.do_soon(work, *arguments)
 
-    async def ended(self, running: process.AnalysisProcess) -> bool:
+    async def ended(self, running: LongProcess) -> bool:
         """Whether a process has ended, after a while."""
         return await self._worker_thread.do(running.wait, WAIT_SECONDS)
 

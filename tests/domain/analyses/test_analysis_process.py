@@ -9,6 +9,7 @@ import orjson
 import pytest
 
 from crowdd.concurrency.child_process import command, environment
+from crowdd.concurrency.long_process import LongProcess
 from crowdd.domain.analyses import process, program
 from crowdd.domain.analyses.catalogue import METHODS
 from crowdd.domain.analyses.numbering import number
@@ -62,7 +63,7 @@ def analysed(tmp_path, method="one_coin", rows=LINES, **changes):
             pass
     finally:
         running.end()
-    return [*process.read(running.findings)]
+    return [*process.read(tmp_path / "findings")]
 
 
 def test_the_same_answers_give_the_same_findings(tmp_path):
@@ -95,13 +96,13 @@ def test_a_process_says_why_it_refuses(tmp_path):
 
 def test_a_process_ends_when_it_is_told_to_and_when_the_server_dies(tmp_path):
     made = subprocess.Popen(command("timeit", "-n1", "input()"), stdin=subprocess.PIPE, env=environment())
-    running = process.AnalysisProcess(tmp_path, made)
+    running = LongProcess(made, process.too_costly)
     assert not running.wait(0)
     made.terminate()
     with pytest.raises(StoppedError):
         running.wait(60)
     running.end()
-    code = "import time; from crowdd.domain.analyses.program import watch_server; watch_server(); time.sleep(600)"
+    code = "import time; from crowdd.concurrency.child_process import watch_server; watch_server(); time.sleep(600)"
     orphan = subprocess.Popen(["python", "-c", code], executable=command("x")[0], stdin=subprocess.PIPE)
     orphan.stdin.close()
     assert orphan.wait(60) == 1
