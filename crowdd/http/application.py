@@ -29,6 +29,7 @@ from crowdd.http.api.queue import QueueApi
 from crowdd.http.api.results import ResultsApi
 from crowdd.http.api.statistics import StatisticsApi
 from crowdd.http.api.tokens import TokensApi
+from crowdd.http.api.transfer.snapshots import SnapshotsApi
 from crowdd.http.api.volunteers import VolunteersApi
 from crowdd.http.auth.cookies import Cookies
 from crowdd.http.auth.csrf import Csrf
@@ -245,6 +246,7 @@ def _views(clock: IReactorTime, services: Services, templates: Templates, cookie
         GoldApi(services.gold),
         VolunteersApi(services.volunteers),
         AnalysesApi(services.analyses),
+        SnapshotsApi(services.snapshots, services.projects, services.records, services.settings.base_url),
         CorrectingApi(services.contributions),
         LeasesApi(services.leases),
         FavouritesApi(services.favourites),

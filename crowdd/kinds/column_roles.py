@@ -55,3 +55,8 @@ def of(info: Mapping[str, object]) -> dict[str, str]:
     """The roles of the columns of a project with this ``info``."""
     found = info.get(COLUMN_ROLES)
     return found if isinstance(found, dict) else {}
+
+
+def hidden(info: Mapping[str, object]) -> set[str]:
+    """The names of the columns that volunteers must not see."""
+    return {name for name, role in of(info).items() if role == HIDDEN}

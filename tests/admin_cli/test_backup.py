@@ -19,6 +19,7 @@ import psycopg2
 import pytest
 from psycopg2.extensions import make_dsn, parse_dsn
 from psycopg2.extras import RealDictCursor
+from support.ledger import Ledger
 from support.servers.live import BIN, LiveServer
 
 from crowdd.domain.server import backup_archive, passphrase
@@ -358,6 +359,24 @@ def written(target, header):
         writer.header(header)
         writer.end(WORD, {"keys": [], "settings": ""})
     return target
+
+
+def test_snapshots_come_back_and_the_same_content_has_the_same_hash(used, place, tmp_path):
+    used("project", "publish", "birds")
+    ledger = Ledger(dsn(used))
+    for actor in ("u:1", "c:x"):
+        ledger.contribute(1, actor)
+    ledger.close()
+    made = used.json("project", "snapshot", "make", "birds")
+    used.json("backup", tmp_path / "s.tar", **PASSPHRASE)
+    place.json("restore", tmp_path / "s.tar", **PASSPHRASE)
+    assert place("project", "snapshot", "verify", made["hash"]).status == 0
+    assert place.json("check") == [], "the audit log came back whole"
+    place.json("jobs", "run", "chain_audit")
+    with contextlib.closing(psycopg2.connect(dsn(place))) as connected, connected, connected.cursor() as cursor:
+        cursor.execute("DELETE FROM snapshot")
+    again = place.json("project", "snapshot", "make", "birds")
+    assert (again["hash"], again["known"]) == (made["hash"], False)
 
 
 def test_a_restore_that_is_interrupted_leaves_an_empty_place(place, archive):

@@ -41,7 +41,7 @@ LEAVES = {path for path, command in EVERYTHING.items() if not isinstance(command
 def path_of(words: Sequence[str]) -> tuple[str, ...] | None:
     """The command that these words begin with, after options of the root."""
     words = words[2:] if words[:1] in (("-c",), ["-c"]) else words
-    for size in (2, 1):
+    for size in (3, 2, 1):
         if tuple(words[:size]) in LEAVES:
             return tuple(words[:size])
     return None

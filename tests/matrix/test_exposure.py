@@ -15,6 +15,7 @@ import pytest_twisted
 from matrix.example_site import REQUESTERS, Stage, roles
 from matrix.planted import PUBLIC_KEY, Value, plant, recognised, values_of
 from support.checks.shows import shows
+from support.servers.queue_runner import worked
 from twisted.internet.defer import ensureDeferred
 
 from crowdd.kinds import KINDS
@@ -276,3 +277,26 @@ def test_what_is_not_for_everybody_is_written_down_twice(kind):
 def test_an_attribute_that_does_not_say_who_may_read_it_cannot_be_declared():
     with pytest.raises(TypeError, match="read"):
         Field("colour", Text(), "Its colour.")
+
+
+@pytest_twisted.ensureDeferred
+async def test_a_snapshot_tells_nothing_that_a_stranger_may_not_read(stage, values):
+    at = f"/api/project/{stage.projects['open']['id']}/snapshots"
+    assert (await stage["owner"].post(at)).status == 200
+    assert (await worked(stage.served))[-1]["state"] == "done"
+    (made,) = (await stage["owner"].get(at)).json()
+    here = f"/project/open/snapshots/{made['hash']}"
+    names = [file["name"] for file in (await stage["owner"].page(here)).json()["files"]]
+    assert {"tasks.ndjson", "answers.ndjson", "results.ndjson", "project.json", "manifest.json"} <= {*names}
+    for requester in ("anonymous", "external", "stranger", "volunteer"):
+        for way in (here, f"{here}/archive", f"{here}/files/answers.ndjson"):
+            assert (await stage[requester].get(way)).status == 404, (requester, way)
+    assert (await stage["owner"].put(f"{at}/{made['id']}", json={"public": True})).status == 200
+    secret = forbidden(values, "anonymous")
+    for name in names:
+        answer = await stage["anonymous"].get(f"{here}/files/{name}")
+        assert answer.status == 200
+        assert_silent(answer, secret, name)
+    locked = f"/api/project/{stage.projects['locked']['id']}/snapshots"
+    assert {(await stage[name].get(locked)).status for name in ("anonymous", "stranger", "volunteer")} <= {401, 403}
+    assert (await stage["owner"].delete(f"{at}/{made['id']}")).status == 204

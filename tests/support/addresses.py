@@ -25,6 +25,9 @@ NAMES = {
     "user_id": "SELECT max(id) FROM account",
     "project_id": "SELECT min(id) FROM project",
     "analysis_id": "SELECT min(id) FROM analysis GROUP BY project_id ORDER BY project_id LIMIT 2",
+    "hash_": "SELECT hash FROM snapshot GROUP BY hash ORDER BY min(project_id) LIMIT 2",
+    "file_name": "SELECT 'manifest.json'",
+    "snapshot_id": "SELECT min(id) FROM snapshot GROUP BY project_id ORDER BY project_id LIMIT 2",
     "announcement_id": "SELECT min(id) FROM announcement",
     "category_id": "SELECT min(id) FROM category",
     "blogpost_id": "SELECT min(id) FROM blogpost GROUP BY project_id ORDER BY project_id LIMIT 2",
@@ -54,6 +57,12 @@ INSERT INTO analysis (project_id, method, answers, parameters, created, user_id,
     SELECT id, 'majority', 'counted', '{"x": 1}', clock(), owner_id, clock(), 1, 1, 1, 1, 1, 1, '["x"]', '{1}', 'x', '{"x": "x"}', 1, false FROM project;
 INSERT INTO analysis_task SELECT t.project_id, a.id, t.id, 1, '{1}', true FROM task t JOIN analysis a USING (project_id);
 INSERT INTO analysis_volunteer SELECT project_id, id, 'x', 1, 0.5, 0.5 FROM analysis;
+INSERT INTO snapshot (project_id, created, user_id, public, hash, as_of, complete, manifest)
+    SELECT id, clock(), owner_id, true, encode(sha256(short_name::bytea), 'hex'), clock(), true,
+           '{"counts": {"tasks": 1, "answers": 1, "results": 1, "volunteers": 1}, "license": "CC0-1.0", "authors": [{"name": "x"}], "citation": "x",
+             "software": {"version": "x"}, "audit_log": {"position": 1, "hash": "x"}}' FROM project;
+INSERT INTO snapshot_file (snapshot_id, name, key, bytes, sha256, crc32, content) SELECT id, 'x.ndjson', 'x', 1, hash, 1, true FROM snapshot;
+INSERT INTO withdrawn_volunteer (project_id, word, at) SELECT id, 'x', clock() + interval '1 hour' FROM project;
 INSERT INTO mail (created, recipient, template, locale, subject, text, html, state, due, error)
     SELECT clock(), email_addr, 'export_ready', 'en', 'x', 'x', 'x', state, clock(), 'x' FROM account, unnest(ARRAY['dead', 'held']) AS state;
 UPDATE project SET webhook = 'https://receiver.example/';
@@ -82,7 +91,7 @@ INSERT INTO job (name, due, outcome, began, seconds, words) VALUES ('odd', clock
 # What is no page that a person reads: data, files, streams that never end, and what acts on GET (by a link).
 _NO_PAGE = re.compile(
     r"/api/(?!docs)|/api/?$|/uploads/|/static/|/health|/ready|/metrics|/palette$|/project/<short_name>/(.*/)?(events|live)$"
-    r"|/project/<short_name>/tasks/media/<int:batch_id>/files|/project/<short_name>/analyses/.*csv$"
+    r"|/project/<short_name>/tasks/media/<int:batch_id>/files|/project/<short_name>/analyses/.*csv$|/project/<short_name>/snapshots/<hash_>/(archive|files/)"
     r"|/project/<short_name>/(tutorial|fieldguide)/versions/"
     r"|/account/signout|/admin/users/(add|del)/"
 )

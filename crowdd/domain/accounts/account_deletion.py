@@ -71,6 +71,7 @@ class AccountDeletion:
     async def carry_out(self, user_id: int, report: Progress) -> int:
         """Moves the answers and removes the account; can be repeated. How many answers there were."""
         seed = await personal_data.deletion_seed(self._db, user_id) or random.token_hex(16)
+        await personal_data.withdraw_words(self._db, user_id)
         moved = await self._move_all(user_id, seed, report)
         for project_id in await people.projects_with_rights(self._db, f"u:{user_id}"):
             await people.forget_volunteer(self._db, project_id, f"u:{user_id}")

@@ -8,7 +8,6 @@ refuses, the only line says why. Where a limit ends it, its status is not 0.
 
 from __future__ import annotations
 
-import os
 import resource
 import sys
 import time

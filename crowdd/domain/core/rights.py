@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Set
 
 from crowdd.errors import AnonymousError, ForbiddenError
-from crowdd.kinds.roles import Role
+from crowdd.kinds.roles import OWNERS, Role
 from crowdd.requester import Requester
 
 
@@ -19,6 +19,16 @@ def require(who: Requester, have: Set[Role], wanted: Set[Role], message: str = "
     if who.signed_in and who.presenter is None:
         raise ForbiddenError(message or "You are not allowed to do this.")
     raise AnonymousError(message or "Only signed-in people may do this.")
+
+
+def owns(have: Set[Role]) -> bool:
+    """Whether these are roles of somebody who may do with a row's project what its owners may."""
+    return bool(have & OWNERS)
+
+
+def require_owner(who: Requester, have: Set[Role]) -> None:
+    """Passes for those. Raises as ``require``."""
+    require(who, have, OWNERS)
 
 
 _ACTIONS: Mapping[str, frozenset[str]] = {

@@ -77,6 +77,10 @@ class MediaNames:
         return require_key(f"{container_of(project_id)}/{word}{suffix}")
 
 
+SNAPSHOT: Final = ".snap"
+"""The ending of files of snapshots, which ``/uploads/`` does not serve: their own addresses do, with other rights."""
+
+
 def is_key(text: str) -> bool:
     """Whether a path below ``/uploads/`` can be a key of media; other files there have other names."""
     return _KEY.fullmatch(text) is not None

@@ -17,7 +17,7 @@ from crowdd.domain.core.quota import Quota
 from crowdd.domain.core.records import NOT_FOUND, Behaviour
 from crowdd.domain.core.secrets import Secrets, place, token
 from crowdd.domain.core.uploads import FileChanges
-from crowdd.domain.projects import project_questions
+from crowdd.domain.projects import dataset, project_questions
 from crowdd.domain.projects.answers.answer_recount import recount
 from crowdd.domain.projects.answers.stopping import STOPPING, check_stopping, follow_stopping
 from crowdd.domain.projects.guides import documents
@@ -429,6 +429,7 @@ def check_info(info: Values) -> None:
     if info.get(COLUMN_ROLES) is not None:
         column_roles.check(info[COLUMN_ROLES])
     check_stopping(info.get(STOPPING))
+    dataset.read(info)
     size = info.get("max_answer_bytes")
     if size is not None and (type(size) is not int or not MAX_ANSWER_BYTES <= size <= MAX_RAISED_BYTES):
         words = f"`info.max_answer_bytes` must be a whole number from {MAX_ANSWER_BYTES} to {MAX_RAISED_BYTES}"

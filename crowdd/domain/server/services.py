@@ -97,6 +97,8 @@ from crowdd.domain.transfer.media_batches.batches import Batches
 from crowdd.domain.transfer.media_batches.incoming_files import IncomingFiles
 from crowdd.domain.transfer.media_batches.runner import BatchRunner
 from crowdd.domain.transfer.scheduled.import_sources import Sources
+from crowdd.domain.transfer.snapshots.runner import SnapshotRunner
+from crowdd.domain.transfer.snapshots.snapshots import Snapshots
 from crowdd.domain.transfer.spool import Spools
 from crowdd.domain.webhooks.webhooks import Webhooks
 from crowdd.kinds import KINDS
@@ -184,6 +186,7 @@ class Services:
     sample_tasks: SampleTasks
     media_batches: Batches
     sources: Sources
+    snapshots: Snapshots
     statistics: Statistics
     checking: Checking
     audit_chain: AuditChain
@@ -365,6 +368,21 @@ def _assemble(
         changes,
         site,
     )
+    exports = Exports(db, export_resources, spools, settings.base_url, secrets.key("mask"))
+    audit_chain = AuditChain(db, secrets.key(AUDIT_CHAIN))
+    snapshot_runner = SnapshotRunner(
+        db,
+        export_resources,
+        worker_thread.another(),
+        media_store,
+        media_names,
+        quota,
+        audit_chain.head,
+        site.name,
+        settings.base_url,
+        settings.data.dir / "snapshots",
+        settings.data.min_free_bytes,
+    )
     gold = Gold(db, change_notifier.notify, changes, worker_thread)
     project_invitations = ProjectInvitations(db, secrets)
     return Services(
@@ -451,7 +469,8 @@ def _assemble(
         project_overviews=ProjectOverviews(db, finished_tasks, settings_overview, AnswerFields(db, projects)),
         project_pictures=ProjectPictures(records, settings.base_url),
         settings_overview=settings_overview,
-        exports=Exports(db, export_resources, spools, settings.base_url, secrets.key("mask")),
+        exports=exports,
+        snapshots=Snapshots(db, queue, exports, export_resources, media_store, snapshot_runner),
         imports=imports,
         sources=Sources(db, change_notifier.notify, queue, outgoing, imports, mail),
         gallery=Gallery(db),
@@ -471,7 +490,7 @@ def _assemble(
         ),
         statistics=Statistics(db, records),
         checking=Checking(db),
-        audit_chain=AuditChain(db, secrets.key(AUDIT_CHAIN)),
+        audit_chain=audit_chain,
         retention=Retention(db, settings.retention),
         mail=mail,
     )

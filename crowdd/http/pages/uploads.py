@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from crowdd.domain.core import uploads
-from crowdd.domain.media.store import MediaStore, StoredMedia
+from crowdd.domain.media.store import SNAPSHOT, MediaStore, StoredMedia
 from crowdd.domain.projects.file_access import FileAccess
 from crowdd.errors import NotFoundError
 from crowdd.http.html.presenter import upload_headers
@@ -29,6 +29,8 @@ class UploadPages:
         yield get("/uploads/<container>/<name>", self.file, page=False)
 
     async def file(self, incoming: Incoming, container: str, name: str) -> Response:
+        if name.endswith(SNAPSHOT):
+            raise NotFoundError("404 Not Found")
         folder, public = await self._access.container(container, incoming.who)
         found = await self._found(incoming, folder, name)
         if found is None:

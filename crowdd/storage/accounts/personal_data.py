@@ -165,6 +165,16 @@ async def forget_words(db: Database, user_id: int) -> None:
         await db.execute(f"DELETE FROM {table} WHERE actor = 'u:' || %(user)s", {"user": user_id})
 
 
+async def withdraw_words(db: Database, user_id: int) -> None:
+    """Notes the codes under which a person answered: snapshots that have them are marked, later ones do not have them."""
+    await db.execute(
+        "INSERT INTO withdrawn_volunteer (project_id, word, at)"
+        " SELECT w.project_id, w.word, clock() FROM volunteer_word w WHERE w.actor = 'u:' || %(user)s"
+        " AND EXISTS (SELECT FROM task_run r WHERE r.project_id = w.project_id AND r.actor = w.actor) ON CONFLICT DO NOTHING",
+        {"user": user_id},
+    )
+
+
 async def runs_of(db: Database, user_id: int, limit: int) -> list[Answered]:
     """Some answers of a person."""
     return await fetch_rows(

@@ -32,6 +32,18 @@ _MAX_STORED = 500_000  # bytes of info, as they are stored, of the rows of one p
 _TYPES = {"project": "bigint", "after": "bigint", "maximum": "int", "named": "bigint[]", "word": "text"}
 
 
+_OF_GOLD = (
+    "(SELECT FROM task_ledger g WHERE g.project_id = t.project_id AND g.task_id = t.{} AND g.mode::text = 'gold')"
+)
+_ORDINARY = {
+    TASK: f"NOT EXISTS {_OF_GOLD.format('id')}",
+    TASK_RUN: f"NOT t.trial AND NOT EXISTS {_OF_GOLD.format('task_id')}",
+    RESULT: (
+        f"NOT (SELECT l.trial FROM project_ledger l WHERE l.project_id = t.project_id) AND NOT EXISTS {_OF_GOLD.format('task_id')}"
+    ),
+}
+
+
 @attrs.frozen
 class Piece:
     """The next lines as one text; ``last`` is the id of the last row, ``rows`` how many there are."""
@@ -47,6 +59,7 @@ class Chosen:
 
     ``named``: only of these tasks. ``complete``: only answers to complete tasks. ``volunteer``: only answers with this
     code. ``mask``: the key of masked attributes. ``owns``: they leave for an owner, who sees hidden columns of tasks.
+    ``ordinary``: neither gold tasks and what belongs to them, nor trial answers.
     """
 
     project_id: int
@@ -55,6 +68,7 @@ class Chosen:
     volunteer: str = ""
     mask: bytes = attrs.field(default=b"", repr=False)
     owns: bool = False
+    ordinary: bool = False
 
     def where(self, kind: Kind) -> str:
         """Which rows t of a kind these are, behind ``%(after)s``; in the order of ``_ORDER``.
@@ -69,6 +83,8 @@ class Chosen:
             conditions.append(f"t.{'id' if kind is TASK else 'task_id'} = ANY (%(named)s::bigint[])")
         if self.complete and kind is not TASK:
             conditions.append(COMPLETE)
+        if self.ordinary:
+            conditions.append(_ORDINARY[kind])
         if self.volunteer and kind is TASK_RUN:
             conditions.append(
                 "t.actor = (SELECT w.actor FROM volunteer_word w"

@@ -1144,6 +1144,45 @@ def _analysis_cases(page: Callable[..., Case]) -> Iterator[Case]:
     yield page("analysis_volunteers", "none", **SHORT, **one, analysis=begun, volunteers=[])
 
 
+def _snapshot_cases(page: Callable[..., Case]) -> Iterator[Case]:
+    counts = {"tasks": 42650, "answers": 127340, "results": 1, "volunteers": 1870}
+    made: Context = {
+        "id": 7, "project_id": 8, "created": "2025-11-20T21:44:00.000000", "state": Word("done"), "done": 5, "total": None, "public": True,
+        "user_name": "ilse", "queue_item": 4, "error": "", "hash": Word("0f1e2d3c" * 8), "url": "https://example.org/project/x/snapshots/x",
+        "as_of": "2025-11-20T21:46:00.000000", "bytes": 73_000_000, "counts": counts, "license": "CC-BY-4.0",
+        "authors": [{"name": "Ilse Verbruggen", "orcid": Word("0000-0002-1825-0097")}, {"name": LONG}],
+        "citation": "Ilse Verbruggen (2025). Night animals [data set].", "software": "0.1.0", "audit_log": {"position": 3, "hash": "x"}, "withdrawn": 1,
+    }  # fmt: skip
+    begun = made | dict.fromkeys(
+        ("hash", "url", "as_of", "counts", "license", "authors", "citation", "software", "audit_log")
+    )
+    begun |= {"id": 8, "state": Word("running"), "public": False, "bytes": 0}
+    failed = begun | {"id": 9, "state": Word("failed"), "error": "The projects of an account may hold 1 MB."}
+    licences = [
+        {
+            "id": Word("CC0-1.0"),
+            "name": "Creative Commons Zero 1.0",
+            "url": "https://creativecommons.org/publicdomain/zero/1.0/",
+        }
+    ]
+    keys: Context = {
+        "title": "Snapshots", "owns": True, "every": Word("week"), "dataset": {"license": Word("CC0-1.0"), "authors": []}, "licences": licences,
+        "max_kept": 100, "csrf": "x", "authors": "Ilse Verbruggen 0000-0002-1825-0097",
+    }  # fmt: skip
+    yield page("snapshots", "some", **keys, items=[begun, failed, made, made | {"id": 6, "public": False}])
+    yield page("snapshots", "none", **keys | {"every": Word(""), "authors": ""}, items=[])
+    yield page("snapshots", "of others", **keys | {"owns": False, "dataset": {}, "authors": ""}, items=[made])
+    files = [
+        {"name": Word(name), "bytes": 5_000_000, "sha256": "0f1e2d3c" * 8, "content": True}
+        for name in ("answers.ndjson", "README.md")
+    ]
+    one: Context = {"title": "Snapshot 0f1e2d3c0f1e", "files": files, "csrf": "x"}
+    yield page("snapshot", "marked", **one, snapshot=made, withdrawn=["0f1e2d3c4b5a697", "1f1e2d3c4b5a697"], owns=True)
+    bare = made | {"public": False, "license": None, "authors": [], "withdrawn": 0}
+    yield page("snapshot", "for owners", **one, snapshot=bare, withdrawn=[], owns=True)
+    yield page("snapshot", "of others", **one, snapshot=made, withdrawn=[], owns=False)
+
+
 def _owner_cases(at: str) -> Iterator[Case]:
     def page(name: str, kind: str, **more: Any) -> Case:
         mine = PAGE_KEYS | {"project": OWNED}
@@ -1172,6 +1211,7 @@ def _owner_cases(at: str) -> Iterator[Case]:
     yield page("settings", "draft", **UNUSED | TRY | drafted | sized | too_much)
     yield from _answer_field_cases(page)
     yield from _analysis_cases(page)
+    yield from _snapshot_cases(page)
     yield from _gold_cases(page)
     changed = NOW | {
         "n_anonymous": 0,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from crowdd.admin_cli.commands.projects import folders, lists, state, tasks
+from crowdd.admin_cli.commands.projects import folders, lists, snapshots, state, tasks
 from crowdd.admin_cli.groups import Group
 
 
@@ -19,6 +19,6 @@ def project() -> None:
 for command in (
     lists.list_projects, lists.show,
     state.publish, state.pause, state.feature, state.transfer, state.delete,
-    folders.load, tasks.add_media, folders.export, tasks.import_,
+    folders.load, tasks.add_media, folders.export, tasks.import_, snapshots.snapshot,
 ):  # fmt: skip
     project.add_command(command)

@@ -57,6 +57,7 @@ from crowdd.http.pages.project.review.review_pages import ReviewPages
 from crowdd.http.pages.project.review.reviewer_pages import ReviewerPages
 from crowdd.http.pages.project.settings import ProjectSettingsPages
 from crowdd.http.pages.project.sharing import SharingPages
+from crowdd.http.pages.project.snapshots.snapshot_pages import SnapshotPages
 from crowdd.http.pages.project.statistics import ProjectStatisticsPages
 from crowdd.http.pages.project.views import ProjectViews
 from crowdd.http.pages.project.webhooks import WebhookPages
@@ -109,6 +110,7 @@ def pages(services: Services, forms: Forms, cookies: Cookies, templates: Templat
         ReviewerPages(services.projects, services.reviewers, base_url, forms, views),
         CommentPages(services.projects, services.comments, forms, views),
         AnalysisPages(services.projects, services.analyses, forms.csrf, views),
+        SnapshotPages(services.projects, services.snapshots, forms.csrf, views),
         AnswerFieldPages(services.projects, services.answer_fields, forms, views),
         UpdatePages(services.projects, services.thumbnails, services.webhooks, services.records, forms, views),
         PicturePages(services.projects, services.project_pictures, forms, views),

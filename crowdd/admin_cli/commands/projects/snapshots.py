@@ -1,0 +1,97 @@
+"""``crowdctl project snapshot``: snapshots of projects."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+import attrs
+import click
+
+from crowdd.admin_cli.groups import Group
+from crowdd.admin_cli.lookups import project as found
+from crowdd.admin_cli.output import json_option, listing, say, watching
+from crowdd.admin_cli.runtime import with_domain
+from crowdd.domain.server.services import Services
+from crowdd.domain.transfer.snapshots.runner import Made
+from crowdd.domain.transfer.snapshots.verification import Verified, verify_archive
+from crowdd.domain.transfer.snapshots.views import SnapshotView, view
+from crowdd.errors import NotFoundError
+from crowdd.requester import SYSTEM
+
+_HASH: Final = re.compile("[0-9a-f]{64}")
+_COLUMNS: Final = ("id", "state", "public", "as_of", "bytes", "hash")
+
+
+@click.group(cls=Group)
+def snapshot() -> None:
+    """Make and verify snapshots: files of a project that never change, and that can be cited."""
+
+
+@snapshot.command()
+@click.argument("which", metavar="PROJECT")
+@json_option
+@click.pass_obj
+def make(config: Path | None, which: str, as_json: bool) -> None:
+    """Make a snapshot of a project now. The server may run meanwhile.
+
+    Prints the hash of the content. If the project has a snapshot with this content, no other one is made.
+    """
+    with watching("Reading rows", quiet=as_json) as report:
+        made, url = with_domain(config, lambda services: _make(services, which, report))
+    say(as_json, {**attrs.asdict(made), "url": url}, f"{'Known' if made.known else 'Made'}: {made.hash}", url)
+
+
+@snapshot.command("list")
+@click.argument("which", metavar="PROJECT")
+@json_option
+@click.pass_obj
+def list_snapshots(config: Path | None, which: str, as_json: bool) -> None:
+    """List the snapshots of a project, the newest first."""
+    listing(as_json, with_domain(config, lambda services: _list(services, which)), _COLUMNS)
+
+
+@snapshot.command()
+@click.argument("what", metavar="FILE|HASH")
+@json_option
+@click.pass_context
+def verify(ctx: click.Context, what: str, as_json: bool) -> None:
+    """Verify a snapshot: a ZIP archive in a file, or one of this server by its hash.
+
+    Reads all its files, and compares them with the manifest and with the hash. Prints what does not fit, and exits with
+    1 if anything does not.
+    """
+    path = Path(what)
+    done = verify_archive(path) if path.is_file() else with_domain(ctx.obj, lambda services: _verify(services, what))
+    fits = f"{done.files} files fit {done.hash}"
+    say(as_json, attrs.asdict(done), *(done.faults or (fits,)))
+    ctx.exit(int(bool(done.faults)))
+
+
+async def _make(services: Services, which: str, report: Callable[[int], object]) -> tuple[Made, str]:
+    row = await found(services.projects, services.records, which)
+
+    async def told(rows: int) -> None:
+        if rows:
+            report(rows)
+
+    made = await services.snapshots.make_now(SYSTEM, row["id"], told)
+    return made, f"{_address(services, row['short_name'])}/{made.hash}"
+
+
+async def _list(services: Services, which: str) -> list[SnapshotView]:
+    row = await found(services.projects, services.records, which)
+    address = _address(services, row["short_name"])
+    return [view(each, address, owns=True) for each in await services.snapshots.listed(SYSTEM, row)]
+
+
+async def _verify(services: Services, what: str) -> Verified:
+    if not _HASH.fullmatch(what):
+        raise NotFoundError(f"{what} is neither a file nor the hash of a snapshot.")
+    return await services.snapshots.verify(await services.snapshots.find(what))
+
+
+def _address(services: Services, short_name: str) -> str:
+    return f"{services.settings.base_url.rstrip('/')}/project/{short_name}/snapshots"

@@ -1,0 +1,1 @@
+"""Snapshots of projects: files that never change, and can be cited."""

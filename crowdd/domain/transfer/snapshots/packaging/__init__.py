@@ -1,0 +1,1 @@
+"""How a snapshot describes itself, one standard per file."""

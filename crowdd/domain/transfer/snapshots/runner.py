@@ -1,0 +1,230 @@
+"""Makes a snapshot: has rows read as of one moment, has the files written by a process, and stores them."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from importlib.metadata import version
+from pathlib import Path
+from typing import Final
+
+import attrs
+import orjson
+
+from crowdd.concurrency.long_process import LongProcess
+from crowdd.concurrency.worker_thread import WorkerThread
+from crowdd.domain.core import data_folder
+from crowdd.domain.core.quota import Quota
+from crowdd.domain.media.store import SNAPSHOT, MediaNames, MediaStore
+from crowdd.domain.projects import dataset
+from crowdd.domain.projects.questions import folder_versions
+from crowdd.domain.transfer.exports import PART, Resources
+from crowdd.domain.transfer.snapshots import process
+from crowdd.domain.transfer.snapshots.contents import documents, settings, utc, version_numbers
+from crowdd.domain.transfer.snapshots.program import ABOUT, FINDINGS, entries
+from crowdd.domain.transfer.snapshots.written_files import FileEntry
+from crowdd.domain.transfer.spool import require_space
+from crowdd.errors import NotFoundError
+from crowdd.kinds.kind import Kind
+from crowdd.kinds.result import RESULT
+from crowdd.kinds.task import TASK
+from crowdd.kinds.task_run import TASK_RUN
+from crowdd.languages import _
+from crowdd.requester import Requester
+from crowdd.storage.core import quota
+from crowdd.storage.core.rows import AuditHead
+from crowdd.storage.database import Database, Transactions
+from crowdd.storage.transfer import exports, snapshot_lines, snapshots
+from crowdd.storage.transfer.snapshot_rows import SnapshotFile, SnapshotProject
+from crowdd.values import Values
+
+WAIT_SECONDS: Final = 1.0  # after which the process is looked at again
+_TABLES: Final[dict[str, Kind]] = {"tasks.ndjson": TASK, "answers.ndjson": TASK_RUN, "results.ndjson": RESULT}
+_OCTETS: Final = "application/octet-stream"
+Report = Callable[[int], Awaitable[None]]
+"""Gets the number of rows that are read; raises StoppedError when the work is to end."""
+
+
+@attrs.frozen
+class Made:
+    """A snapshot that was made. ``known``: the project had one with this content already, which stays."""
+
+    hash: str
+    known: bool
+
+
+@attrs.frozen(eq=False)
+class SnapshotRunner:
+    """``head`` gives the head of the audit log. ``folder`` is for files while they are made."""
+
+    _db: Transactions
+    _resources: Resources
+    _worker_thread: WorkerThread
+    _store: MediaStore
+    _names: MediaNames
+    _quota: Quota
+    _head: Callable[[], Awaitable[AuditHead]]
+    _site: Callable[[], str]
+    _base_url: str
+    _folder: Path
+    _min_free_bytes: int
+
+    async def make(self, project_id: int, snapshot_id: int, who: Requester, report: Report) -> Made:
+        """Makes a snapshot from its beginning. What an earlier attempt left is removed.
+
+        Raises NotFoundError without the project, InvalidValueError, ForbiddenError (quota), UnavailableError.
+        """
+        await self.sweep(project_id)
+        audit: Values = {**await self._head()}
+        with _files(self._folder, snapshot_id) as (raw, folder):
+            require_space(self._folder, self._min_free_bytes)
+            reading = partial(self._read, project_id, raw, audit, report)
+            project = await self._resources.reading.transaction(reading)
+            await self._write(raw, folder, report)
+            findings = orjson.loads(await self._worker_thread.do((folder / FINDINGS).read_bytes))
+            return await self._store_all(project, snapshot_id, who, folder, findings)
+
+    async def _read(self, project_id: int, raw: Path, audit: Values, report: Report, tx: Database) -> SnapshotProject:
+        """Everything as of one moment."""
+        await exports.begin(tx)
+        project = await snapshots.project_of(tx, project_id)
+        if project is None:
+            raise NotFoundError("404 Not Found")
+        versions = await folder_versions.earlier(tx, project_id, project.info)
+        about = {"documents": documents(project, versions), "description": self._description(project, audit)}
+        (raw / ABOUT).write_bytes(orjson.dumps(about))
+        rows = 0
+        for name, kind in _TABLES.items():
+            rows = await self._read_rows(tx, raw / name, kind, project, rows, report)
+        return project
+
+    async def _read_rows(
+        self, tx: Database, path: Path, kind: Kind, project: SnapshotProject, rows: int, report: Report
+    ) -> int:
+        lines = snapshot_lines.lines(kind, project, complete=complete(project))
+        statement, after = lines.statement(), 0
+        with path.open("wb") as file:
+            while True:
+                reading = partial(lines.next, tx, statement, after, PART)
+                piece = await self._resources.turns.run("", reading)
+                if piece is None:
+                    return rows
+                await self._worker_thread.do_soon(file.write, piece.text.encode() + b"\n")
+                after, rows = piece.last, rows + piece.rows
+                require_space(self._folder, self._min_free_bytes)
+                await report(rows)
+
+    def _description(self, project: SnapshotProject, audit: Values) -> Values:
+        said = dataset.written(dataset.read(project.info))
+        return {
+            "name": project.name,
+            "short_name": project.short_name,
+            "description": project.description,
+            "license": said["license"],
+            "authors": said["authors"],
+            "created": utc(project.now),
+            "address": f"{self._base_url.rstrip('/')}/project/{project.short_name}/snapshots",
+            "site": self._site(),
+            "software": version("crowdd"),
+            "settings": settings(project),
+            "versions": version_numbers(project),
+            "audit": audit,
+        }
+
+    async def _write(self, raw: Path, folder: Path, report: Report) -> None:
+        running = process.start(raw, folder)
+        try:
+            while not await self._ended(running):
+                require_space(self._folder, self._min_free_bytes)
+                await report(0)
+        finally:
+            running.end()
+
+    async def _ended(self, running: LongProcess) -> bool:
+        return await self._worker_thread.do(running.wait, WAIT_SECONDS)
+
+    async def _store_all(
+        self, project: SnapshotProject, snapshot_id: int, who: Requester, folder: Path, findings: Values
+    ) -> Made:
+        """Puts the files into the store, and then says in one transaction that they are there."""
+        files = entries(findings["files"])
+        rows = [self._row(project.id, each) for each in files]
+        for entry, row in zip(files, rows, strict=True):
+            await self._store.put(row["key"], folder / entry.name, _OCTETS)
+        paths = {row["key"]: folder / entry.name for entry, row in zip(files, rows, strict=True)}
+        sizes = {row["key"]: entry.stored_bytes for entry, row in zip(files, rows, strict=True)}
+
+        async def work(tx: Database) -> bool:
+            await snapshots.hold_files(tx, project.id)
+            for key, path in paths.items():
+                if await self._store.size(key) is None:  # somebody removed it: no other snapshot had it
+                    await self._store.put(key, path, _OCTETS)
+            done = await snapshots.finish(
+                tx, snapshot_id, findings["hash"], project, findings["manifest"], complete=complete(project)
+            )
+            if not done:
+                return False
+            await snapshots.add_files(tx, snapshot_id, rows)
+            await quota.note_files(tx, [*sizes.items()], [])
+            await self._quota.require(tx, who)
+            return True
+
+        if await self._db.transaction(work):
+            return Made(findings["hash"], known=False)
+        await self._forget(project.id, snapshot_id, findings["hash"])
+        return Made(findings["hash"], known=True)
+
+    async def _forget(self, project_id: int, snapshot_id: int, found: str) -> None:
+        """Removes a snapshot whose content the project has already. NotFoundError: it was deleted meanwhile."""
+        await snapshots.delete(self._db, snapshot_id)
+        await self.sweep(project_id)
+        if await snapshots.by_hash(self._db, project_id, found) is None:
+            raise NotFoundError(_("The snapshot was deleted."))
+
+    def _row(self, project_id: int, file: FileEntry) -> SnapshotFile:
+        key = self._names.key(project_id, file.sha256, SNAPSHOT)
+        return {
+            "name": file.name,
+            "key": key,
+            "bytes": file.bytes,
+            "sha256": file.sha256,
+            "crc32": file.crc32,
+            "content": file.content,
+        }
+
+    async def sweep(self, project_id: int) -> None:
+        """Removes files that no snapshot of the project has any more, or that an attempt left."""
+
+        async def work(tx: Database) -> None:
+            await snapshots.hold_files(tx, project_id)
+            kept = await snapshots.keys_of(tx, project_id)
+            found = [key async for key, _size in self._store.keys(project_id) if key.endswith(SNAPSHOT)]
+            gone = [key for key in found if key not in kept]
+            await self._store.delete(gone)
+            await quota.note_files(tx, [], gone)
+
+        await self._db.transaction(work)
+
+
+def complete(project: SnapshotProject) -> bool:
+    """Whether others see the answers to complete tasks only."""
+    return project.info.get("answers_when_complete") is True
+
+
+@contextmanager
+def _files(folder: Path, snapshot_id: int) -> Iterator[tuple[Path, Path]]:
+    """Folders for rows and for files, which are new and go at the end; those of a killed attempt go now."""
+    data_folder.make(folder, folder.parent, 0o700)
+    for left in folder.glob(f"{snapshot_id}-*"):
+        shutil.rmtree(left, ignore_errors=True)
+    own = Path(tempfile.mkdtemp(prefix=f"{snapshot_id}-", dir=folder))
+    raw, files = own / "raw", own / "files"
+    try:
+        raw.mkdir()
+        files.mkdir()
+        yield raw, files
+    finally:
+        shutil.rmtree(own, ignore_errors=True)

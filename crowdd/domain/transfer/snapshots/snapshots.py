@@ -1,0 +1,265 @@
+"""Snapshots of a project: asking for them, who may read them, and giving them out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import suppress
+from functools import partial
+from typing import Final
+
+import attrs
+
+from crowdd.domain.core import rights
+from crowdd.domain.core.background_queue import Queue, QueuedTask
+from crowdd.domain.core.records import NOT_FOUND
+from crowdd.domain.media.store import MediaStore
+from crowdd.domain.projects import dataset
+from crowdd.domain.projects.answers.answer_visibility import complete_only
+from crowdd.domain.transfer.exports import Exports, Resources
+from crowdd.domain.transfer.snapshots import zip_stream
+from crowdd.domain.transfer.snapshots.runner import Made, Report, SnapshotRunner
+from crowdd.domain.transfer.snapshots.verification import Verified, verify_stored
+from crowdd.errors import ConflictError, CrowddError, ForbiddenError, InvalidValueError, NotFoundError
+from crowdd.kinds.column_roles import hidden
+from crowdd.languages import _
+from crowdd.requester import Requester
+from crowdd.storage.core import audit, records
+from crowdd.storage.database import Database, Transactions
+from crowdd.storage.projects.rows import ProjectPage
+from crowdd.storage.transfer import snapshots
+from crowdd.storage.transfer.snapshot_rows import SnapshotFile, SnapshotRow, SnapshotSchedule
+
+HANDLER: Final = "make_snapshot"
+MAX_KEPT: Final = 100
+"""Snapshots of a project."""
+SCHEDULES: Final = ("", "week", "month")
+_HASH: Final = re.compile("[0-9a-f]{64}")
+
+
+@attrs.frozen
+class GivenFile:
+    """A file that somebody may have: ``parts`` are its content. ``etag`` has its quotes."""
+
+    name: str
+    size: int | None
+    etag: str
+    parts: AsyncGenerator[bytes, None] = attrs.field(repr=False)
+
+
+class Snapshots:
+    """Those that take a row (``Projects.page``) raise NotFoundError, AnonymousError or ForbiddenError."""
+
+    def __init__(
+        self,
+        db: Transactions,
+        queue: Queue,
+        exports: Exports,
+        resources: Resources,
+        store: MediaStore,
+        runner: SnapshotRunner,
+    ) -> None:
+        self._db, self._queue, self._exports, self._limits = db, queue, exports, resources.limits
+        self._store, self.runner = store, runner
+
+    # Who may read them
+
+    async def listed(self, who: Requester, row: ProjectPage) -> list[SnapshotRow]:
+        """The snapshots that the requester may see, the newest first."""
+        owns = rights.owns(row["roles"])
+        if not owns:
+            self._exports.require(who, row)
+        found = await snapshots.listed(self._db, row["id"])
+        return [each for each in found if owns or _is_open(row, each)]
+
+    async def get(self, who: Requester, row: ProjectPage, hash_: str) -> SnapshotRow:
+        """One that is made, by the hash of its content. What others may not see is not there for them."""
+        owns = rights.owns(row["roles"])
+        if not owns:
+            self._exports.require(who, row)
+        found = await snapshots.by_hash(self._db, row["id"], hash_) if _HASH.fullmatch(hash_) else None
+        if found is None or not (owns or _is_open(row, found)):
+            raise NotFoundError(NOT_FOUND)
+        return found
+
+    # For everybody who may read them
+
+    async def files(self, found: SnapshotRow) -> list[SnapshotFile]:
+        """The files of a snapshot, by their names."""
+        return await snapshots.files(self._db, found["id"])
+
+    async def withdrawn(self, found: SnapshotRow) -> list[str]:
+        """Codes of volunteers who deleted their account since, and whose answers should not be used with the code."""
+        return await snapshots.withdrawn(self._db, found["project_id"], found["id"])
+
+    async def file(self, who: Requester, row: ProjectPage, found: SnapshotRow, name: str, network: str) -> GivenFile:
+        """A file of a snapshot. Raises TooManyRequestsError when it is read."""
+        files = [each for each in await self.files(found) if each["name"] == name]
+        if not files:
+            raise NotFoundError(NOT_FOUND)
+        parts = self._limited(who, row, network, zip_stream.content(self._store, files[0]))
+        return GivenFile(name, files[0]["bytes"], f'"{files[0]["sha256"][:40]}"', parts)
+
+    async def archive(self, who: Requester, row: ProjectPage, found: SnapshotRow, network: str) -> GivenFile:
+        """All files as one ZIP archive."""
+        name = f"{row['short_name']}-{str(found['hash'])[:12]}"
+        parts = zip_stream.zipped(self._store, await self.files(found), name)
+        return GivenFile(f"{name}.zip", None, f'"{found["hash"]}"', self._limited(who, row, network, parts))
+
+    async def _limited(
+        self, who: Requester, row: ProjectPage, network: str, parts: AsyncGenerator[bytes, None]
+    ) -> AsyncGenerator[bytes, None]:
+        """The parts, while the requester has no more downloads than others may have."""
+        own = rights.owns(row["roles"])
+        with self._limits.place(str(who.user_id) if own else network, own=own):
+            try:
+                async for part in parts:
+                    yield part
+            finally:
+                await parts.aclose()
+
+    async def verify(self, found: SnapshotRow) -> Verified:
+        """Whether its files are what the manifest says."""
+        return await verify_stored(self._store, await self.files(found), str(found["hash"]))
+
+    async def find(self, hash_: str) -> SnapshotRow:
+        """A snapshot of any project by its hash, for the operator."""
+        for project_id in await snapshots.projects_with(self._db, hash_):
+            found = await snapshots.by_hash(self._db, project_id, hash_)
+            if found is not None:
+                return found
+        raise NotFoundError(f"There is no snapshot with the hash {hash_}.")
+
+    # For owners
+
+    async def one(self, who: Requester, project_id: int, snapshot_id: int) -> SnapshotRow:
+        """A snapshot by its id, made or not."""
+        await self._require(self._db, who, project_id)
+        found = await snapshots.one_of(self._db, project_id, snapshot_id)
+        if found is None:
+            raise NotFoundError(NOT_FOUND, hint=f"The project has no snapshot {snapshot_id}.")
+        return found
+
+    async def add(self, who: Requester, project_id: int) -> SnapshotRow:
+        """Has a snapshot made by a background task. Raises ConflictError while another one is being made."""
+        await self._require(self._db, who, project_id)
+        snapshot_id = await self._db.transaction(partial(self._add, who=who, project_id=project_id, queued=True))
+        return await self.one(who, project_id, snapshot_id)
+
+    async def _add(self, tx: Database, who: Requester, project_id: int, *, queued: bool) -> int:
+        n, busy = await snapshots.lock(tx, project_id)
+        if busy:
+            raise ConflictError(_("Another snapshot of this project is being made. Wait until it is done."))
+        if n >= MAX_KEPT:
+            raise ConflictError(_("A project keeps at most %(max)s snapshots. Delete one first.", max=MAX_KEPT))
+        project = await snapshots.project_of(tx, project_id)
+        if project is None:
+            raise NotFoundError(NOT_FOUND)
+        dataset.read(project.info)
+        snapshot_id = await snapshots.add(tx, project_id, who.acting_user)
+        if queued:
+            item_id = await self._queue.add(tx, HANDLER, {"snapshot": snapshot_id}, who, project_id)
+            await snapshots.set_item(tx, snapshot_id, item_id)
+        await audit.write(tx, who, "create", "snapshot", snapshot_id, project_id=project_id)
+        return snapshot_id
+
+    async def make_now(self, who: Requester, project_id: int, report: Report) -> Made:
+        """Makes a snapshot at once. Raises as ``SnapshotRunner.make`` and ``add``."""
+        await self._require(self._db, who, project_id)
+        snapshot_id = await self._db.transaction(partial(self._add, who=who, project_id=project_id, queued=False))
+        return await self._make(project_id, snapshot_id, who, report)
+
+    async def carry_out(self, item: QueuedTask) -> dict[str, object]:
+        """Makes the snapshot of a background task."""
+        project_id, snapshot_id = int(item.project_id or 0), int(item.arguments["snapshot"])
+        if item.who.acting_user is not None:  # otherwise the operator, or a schedule whose person has gone
+            await self._require(self._db, item.who, project_id)
+        found = await snapshots.one_of(self._db, project_id, snapshot_id)
+        if found is None:
+            raise NotFoundError(_("The snapshot was deleted."))
+        if found["hash"] is not None:
+            return {"hash": found["hash"]}
+
+        async def report(rows: int) -> None:
+            await item.progress(max(rows, item.done))
+
+        made = await self._make(project_id, snapshot_id, item.who, report)
+        return {"hash": made.hash, "known": made.known}
+
+    async def _make(self, project_id: int, snapshot_id: int, who: Requester, report: Report) -> Made:
+        try:
+            return await self.runner.make(project_id, snapshot_id, who, report)
+        except (InvalidValueError, ForbiddenError) as error:
+            await snapshots.set_error(self._db, snapshot_id, str(error))
+            raise
+
+    async def set_public(self, who: Requester, found: SnapshotRow, *, public: bool) -> None:
+        """Lets others read a snapshot where they may read answers, or ends that."""
+        await self._change(
+            who, found["project_id"], found["id"], lambda tx: snapshots.set_public(tx, found["id"], public=public),
+            "publish" if public else "hide",
+        )  # fmt: skip
+
+    async def delete(self, who: Requester, project_id: int, snapshot_id: int) -> None:
+        """Deletes a snapshot with the files that no other one has. One that is being made ends."""
+        found = await self.one(who, project_id, snapshot_id)
+        if found["queue_item"] is not None and found["state"] in ("waiting", "running"):
+            await self._queue.cancel(who, found["queue_item"])
+        await self._change(who, project_id, snapshot_id, lambda tx: snapshots.delete(tx, snapshot_id), "delete")
+        await self.runner.sweep(project_id)
+
+    async def _change(
+        self,
+        who: Requester,
+        project_id: int,
+        snapshot_id: int,
+        change: Callable[[Database], Awaitable[None]],
+        action: str,
+    ) -> None:
+        async def work(tx: Database) -> None:
+            await self._require(tx, who, project_id)
+            await change(tx)
+            await audit.write(tx, who, action, "snapshot", snapshot_id, project_id=project_id)
+
+        await self._db.transaction(work)
+
+    async def schedule(self, project_id: int) -> SnapshotSchedule | None:
+        """How often snapshots are made; None: only when somebody asks."""
+        return await snapshots.schedule(self._db, project_id)
+
+    async def set_schedule(self, who: Requester, project_id: int, every: str) -> None:
+        """Has a snapshot made each "week" or "month"; "" ends that. Raises InvalidValueError."""
+        if every not in SCHEDULES:
+            raise InvalidValueError(_("%(name)s must be one of %(choices)s.", name="every", choices="week, month"))
+        await self._require(self._db, who, project_id)
+        await snapshots.set_schedule(self._db, project_id, every, who.acting_user)
+
+    async def start_due(self) -> int:
+        """Starts the snapshots that are due by the schedules of projects. How many were started."""
+        started = 0
+        while (due := await snapshots.take_due(self._db)) is not None:
+            who = Requester(user_id=due.user_id, user_name=due.user_name, admin=due.admin, via="job")
+            add = partial(self._add, who=who, project_id=due.project_id, queued=True)
+            with suppress(CrowddError):  # it has too many, or one is being made: the next one is due later
+                await self._db.transaction(add)
+                started += 1
+        return started
+
+    async def _require(self, db: Database, who: Requester, project_id: int) -> None:
+        roles = await records.roles_to_project(db, project_id, who)
+        if roles is None:
+            raise NotFoundError(NOT_FOUND)
+        rights.require_owner(who, roles)
+
+
+def _is_open(row: ProjectPage, found: SnapshotRow) -> bool:
+    """Whether a snapshot may be read by those who may read the answers of its project.
+
+    Not if it has what the project hides from them by now: answers to open tasks, or columns of tasks.
+    """
+    if found["hash"] is None or not found["public"]:
+        return False
+    if complete_only(row) and not found["complete"]:
+        return False
+    was_hidden = found["hidden_columns"]
+    return hidden(row["info"]) <= set(was_hidden if isinstance(was_hidden, list) else [])

@@ -1,0 +1,154 @@
+"""Rows as the database gives them become the tables of a snapshot: numbered, canonical, and without ids."""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_left
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import attrs
+
+from crowdd.domain.transfer.snapshots.canonical import dumps, line, parsed
+from crowdd.domain.transfer.snapshots.columns import IDENTIFIERS, TABLES
+from crowdd.domain.transfer.snapshots.written_files import FileEntry, WrittenFile
+
+MAX_KEYS: Final = 2000
+"""Keys of ``info`` that a data dictionary names."""
+
+
+class Numbers:
+    """Numbers of rows by their ids, which come in ascending order."""
+
+    def __init__(self) -> None:
+        self._ids: array[int] = array("q")
+
+    def add(self, row_id: int) -> int:
+        """The number of the next row."""
+        self._ids.append(row_id)
+        return len(self._ids)
+
+    def get(self, row_id: int) -> int | None:
+        """The number of a row; None for one that is not there."""
+        at = bisect_left(self._ids, row_id)
+        return at + 1 if at < len(self._ids) and self._ids[at] == row_id else None
+
+
+@attrs.define
+class Keys:
+    """Keys of ``info`` of a table, in the order in which rows first have them: which types, and in how many rows."""
+
+    found: dict[str, dict[str, int]] = attrs.field(factory=dict)
+    more: bool = False
+
+    def note(self, info: object) -> None:
+        """Looks at a row."""
+        if not isinstance(info, dict):
+            return
+        for key, value in info.items():
+            if key not in self.found and len(self.found) >= MAX_KEYS:
+                self.more = True
+                continue
+            types = self.found.setdefault(key, {})
+            name = type_of(value)
+            types[name] = types.get(name, 0) + 1
+
+
+def type_of(value: object) -> str:
+    """The name of a JSON type; whole numbers are integers."""
+    if value is None:
+        return "null"
+    names: dict[type, str] = {bool: "boolean", int: "integer", float: "number", str: "string", dict: "object"}
+    return names.get(type(value), "array")
+
+
+@attrs.define
+class _Volunteer:
+    answers: int
+    first: str
+    last: str
+
+
+@attrs.define(eq=False)
+class Tables:
+    """Writes the tables of a snapshot from ``raw`` into ``folder``. Call ``write`` once."""
+
+    raw: Path
+    folder: Path
+    keys: dict[str, Keys] = attrs.field(factory=dict)
+    redundancy: list[int] = attrs.field(factory=list)
+    _tasks: Numbers = attrs.field(factory=Numbers)
+    _answers: Numbers = attrs.field(factory=Numbers)
+    _results: Numbers = attrs.field(factory=Numbers)
+    _volunteers: dict[str, _Volunteer] = attrs.field(factory=dict)
+
+    def write(self) -> list[FileEntry]:
+        """The files that were written."""
+        identifiers = WrittenFile(self.folder, IDENTIFIERS, content=False)
+        files = [
+            self._table("tasks.ndjson", self._task, identifiers),
+            self._table("answers.ndjson", self._answer, identifiers),
+            self._table("results.ndjson", self._result, identifiers),
+            self._write_volunteers(),
+        ]
+        return [*files, identifiers.end()]
+
+    def _table(self, name: str, row_of: Callable[[Any], tuple[str, int] | None], ids: WrittenFile) -> FileEntry:
+        out = WrittenFile(self.folder, name, content=True)
+        keys = self.keys.setdefault(name, Keys())
+        columns = [column.name for column in TABLES[name]]
+        for row, slow in self._rows(name):
+            row_id, created = row["id"], row.get("created")
+            found = row_of(row)
+            if found is None:
+                continue  # its task was left out
+            kind, number = found
+            keys.note(row["info"])
+            out.write_row(line({column: row[column] for column in columns}, slow))
+            added = created if kind == "task" else None
+            ids.write_row(dumps({"kind": kind, "number": number, "id": row_id, "created": added}))
+        return out.end()
+
+    def _rows(self, name: str) -> Iterator[tuple[Any, bool]]:
+        with (self.raw / name).open("rb") as lines:
+            for text in lines:
+                yield parsed(text)
+
+    def _task(self, row: Any) -> tuple[str, int]:
+        row["task"] = self._tasks.add(row["id"])
+        n = row["n_answers"]
+        self.redundancy = [min(n, *self.redundancy), max(n, *self.redundancy)] if self.redundancy else [n, n]
+        return "task", row["task"]
+
+    def _answer(self, row: Any) -> tuple[str, int] | None:
+        row["task"] = self._tasks.get(row["task_id"])
+        if row["task"] is None:
+            return None
+        row["answer"] = self._answers.add(row["id"])
+        if row["volunteer"] is not None:
+            self._note_volunteer(row["volunteer"], row["finish_time"])
+        return "answer", row["answer"]
+
+    def _result(self, row: Any) -> tuple[str, int] | None:
+        row["task"] = self._tasks.get(row["task_id"])
+        if row["task"] is None:
+            return None
+        row["result"] = self._results.add(row["id"])
+        numbers = (self._answers.get(each) for each in row["task_run_ids"])
+        row["answers"] = [number for number in numbers if number is not None]
+        return "result", row["result"]
+
+    def _note_volunteer(self, code: str, time: str) -> None:
+        known = self._volunteers.get(code)
+        if known is None:
+            self._volunteers[code] = _Volunteer(1, time, time)
+            return
+        known.answers += 1
+        known.first, known.last = min(known.first, time), max(known.last, time)
+
+    def _write_volunteers(self) -> FileEntry:
+        out = WrittenFile(self.folder, "volunteers.ndjson", content=True)
+        for code, known in sorted(self._volunteers.items()):
+            out.write_row(dumps({"volunteer": code, **attrs.asdict(known)}))
+        return out.end()

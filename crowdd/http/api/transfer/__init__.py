@@ -1,0 +1,1 @@
+"""Resources of what leaves a project."""

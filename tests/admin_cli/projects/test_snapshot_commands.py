@@ -1,0 +1,73 @@
+"""``crowdctl project snapshot``: the hash is that of the content on every server, and a changed byte is found."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from support.ledger import Ledger
+
+WORD = ("--password", "a good password")
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A project that can be published, with nasty tasks, a hidden column and a licence."""
+    made = tmp_path / "birds"
+    made.mkdir()
+    info = {"column_roles": {"nest": "hidden"}, "dataset": {"license": "CC0-1.0", "authors": [{"name": "Ada"}]}}
+    (made / "project.json").write_text(
+        json.dumps({"name": "Birds", "short_name": "birds", "category": "sensing", "info": info})
+    )
+    (made / "presenter.html").write_text("<p>Who sings?</p>")
+    tasks = [
+        {"info": {"n": n, "id": 12345678901234567890 + n, "nest": "x", "text": "𝄞 ف", "share": n / 3}, "n_answers": 1}
+        for n in range(5)
+    ]
+    (made / "tasks.ndjson").write_text("".join(json.dumps(task) + "\n" for task in tasks))
+    return made
+
+
+def loaded(place, folder):
+    place.json("user", "create", "--name", "bob", "--email", "bob@example.org", *WORD)
+    return place.json("project", "load", folder, "--owner", "bob")["id"]
+
+
+def test_a_project_has_the_same_hash_on_another_server(crowdctl, elsewhere, folder, tmp_path, dsn, rows):
+    first = loaded(crowdctl, folder)
+    made = crowdctl.json("project", "snapshot", "make", "birds")
+    assert made["known"] is False and made["url"].endswith(f"/project/birds/snapshots/{made['hash']}")
+    assert crowdctl.json("project", "snapshot", "make", str(first)) == {**made, "known": True}
+    crowdctl.json("project", "export", "birds", "--to", tmp_path / "out")
+    # Other ids there, and another moment.
+    elsewhere.json("user", "create", "--name", "eve", "--email", "eve@example.org", *WORD)
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other/project.json").write_text('{"name": "Bees", "short_name": "bees"}')
+    (tmp_path / "other/tasks.ndjson").write_text('{"info": 1}\n')
+    elsewhere.json("project", "load", tmp_path / "other", "--owner", "eve")
+    loaded(elsewhere, tmp_path / "out")
+    assert elsewhere.json("project", "snapshot", "make", "birds")["hash"] == made["hash"]
+    ledger = Ledger(dsn)
+    crowdctl.json("project", "publish", "birds")
+    ledger.contribute(first, "c:1")
+    ledger.close()
+    other = crowdctl.json("project", "snapshot", "make", "birds")
+    assert other["hash"] != made["hash"]
+    listed = crowdctl.json("project", "snapshot", "list", "birds")
+    assert [(each["hash"], each["state"], each["public"]) for each in listed] == [
+        (other["hash"], "done", False), (made["hash"], "done", False),
+    ]  # fmt: skip
+    ended = crowdctl("project", "snapshot", "verify", made["hash"])
+    assert (ended.status, ended.output.rpartition(" ")[2]) == (0, f"{made['hash']}\n")
+    (stored,) = rows("SELECT key FROM snapshot_file WHERE name = 'answers.ndjson' ORDER BY bytes DESC LIMIT 1")
+    path = next(path for path in tmp_path.rglob("*.snap") if stored["key"].endswith(path.name))
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+    ended = crowdctl("project", "snapshot", "verify", other["hash"])
+    assert (ended.status, ended.output.partition(" ")[0]) == (1, "answers.ndjson")
+    assert crowdctl.refused("project", "snapshot", "verify", "0" * 64).endswith(
+        "There is no snapshot with the hash " + "0" * 64 + "."
+    )
+    (tmp_path / "no.zip").write_text("no archive")
+    assert "is not a ZIP archive" in crowdctl.refused("project", "snapshot", "verify", tmp_path / "no.zip")
