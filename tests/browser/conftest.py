@@ -31,13 +31,13 @@ FLAGS = (
 )  # fmt: skip
 
 
-PATIENCE = 150.0  # seconds
+PATIENCE = 150.0  # seconds; a file of longer tests has its own
 
 
 @pytest.fixture(autouse=True)
-def _pages_end() -> Iterator[None]:
+def _pages_end(request: pytest.FixtureRequest) -> Iterator[None]:
     """Ends the pages of a test that waits for ever: what is evaluated in a frame that goes away may never return."""
-    timer = threading.Timer(PATIENCE, _end_pages, (os.getpid(),))
+    timer = threading.Timer(getattr(request.module, "PATIENCE", PATIENCE), _end_pages, (os.getpid(),))
     timer.daemon = True
     timer.start()
     yield

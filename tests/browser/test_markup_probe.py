@@ -9,32 +9,21 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from email.message import Message
-from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
 import attrs
-import psycopg2
 import pytest
-import pytest_twisted
-from matrix import example_site as matrix
-from support.addresses import BESIDE, filled, pages, statements
-from support.browsers import signed_in
 from support.checks.markup_probe import ENUMERATED, LONG, MARK, SHORT, plant
 from support.checks.page_reader import Page
-from support.first_encryption import encrypted_at_first
-from support.servers.live import CROWDED, LiveServer
-from support.servers.served import Served
-from twisted.internet import reactor
-from twisted.internet.defer import ensureDeferred
+from support.servers.every_page import HTML, Site, every_page
 
-from crowdd import config
 from crowdd.http.html import presenter
 
 pytestmark = pytest.mark.browser
+PATIENCE = 600.0  # seconds: all pages in one test
 
-HTML = {"Accept": "text/html"}
 FORMS_THAT_COME_BACK = {"anonymous": 2, "stranger": 3, "owner": 8, "admin": 8}
 TYPED = ("text", "search", "email", "url", "password", "number", "")
 REDISPLAYED = "redisplayed"
@@ -58,12 +47,10 @@ _CHANGES = re.compile(
 
 
 @attrs.frozen
-class Site:
-    """A server of whose texts each is a canary, the cookies of those who visit it, and which pages were loaded."""
+class Planted:
+    """A server of whose texts each is a canary, the columns that have one, and which pages were loaded."""
 
-    url: str
-    cookies: dict[str, dict[str, str]]
-    addresses: list[tuple[str, str]]  # the path of a route, and an address of it
+    site: Site
     planted: set[tuple[str, str]]
     loaded: set[object] = attrs.Factory(set)
 
@@ -75,42 +62,11 @@ class Site:
 
 
 @pytest.fixture(scope="module")
-def planted(postgres: Any, tmp_path_factory: Any) -> Iterator[Site]:
+def planted(postgres: Any, tmp_path_factory: Any) -> Iterator[Planted]:
     """Rows of every kind, and the canary in every text of them."""
-    dsn, data = postgres.make(), tmp_path_factory.mktemp("canary")
-    environment = {"CROWDD_DB_DSN": dsn, "CROWDD_DATA_DIR": str(data), "CROWDD_RATELIMIT_LIMIT": "0", **CROWDED}
-    environment |= {"CROWDD_SITE_DEBUG": "on", "CROWDD_SIGNIN_GOOGLE_CLIENT_ID": "x"}
-    served = Served(reactor, config.load(None, environment))
-    cookies = pytest_twisted.blockon(ensureDeferred(_build(served)))
-    routes = served.routes
-    pytest_twisted.blockon(ensureDeferred(served.stop()))
-    columns = plant(dsn)
-    paths = pages(routes)
-    with psycopg2.connect(dsn) as connection, connection.cursor() as cursor:
-        stand_for = {}
-        for name, statement in statements(paths).items():
-            cursor.execute(statement)
-            stand_for[name] = [value for (value,) in cursor.fetchall()]
-    connection.close()
-    live = LiveServer(dsn, data, **environment)
-    live.start()
-    yield Site(live.url, cookies, [(path, address) for path in paths for address in filled(path, stand_for)], columns)
-    live.stop()
-    postgres.drop(dsn)
-
-
-async def _build(served: Served) -> dict[str, dict[str, str]]:
-    await served.start()
-    made = await matrix.build(served)
-    await served.database.execute(BESIDE, {"encrypted": encrypted_at_first(served.services.secrets, "whsec_c2VjcmV0")})
-    visitor = served.client()
-    await visitor.get("/", headers=HTML)
-    found = {"anonymous": visitor.cookies}
-    for name in ("stranger", "owner", "admin"):
-        found[name] = (await signed_in(served, name)).cookies
-    token = (await made["owner"].page("/project/open/publish")).json()["csrf"]
-    assert token
-    return found
+    columns = set[tuple[str, str]]()
+    with every_page(postgres, tmp_path_factory.mktemp("canary"), lambda dsn: columns.update(plant(dsn))) as site:
+        yield Planted(site, columns)
 
 
 @attrs.frozen
@@ -166,7 +122,7 @@ class Visitor:
         self.page = self.context.new_page()
         self.page.on("console", self._heard)
         self._html = ""
-        self._connection = HTTPConnection(site.url.removeprefix("http://"), timeout=45)
+        self._connection = site.connection()
         self._cookies = self._now()
 
     def _now(self) -> str:
@@ -224,11 +180,11 @@ class Visitor:
 
 
 @pytest.fixture
-def visitor(browser: Any, planted: Site) -> Iterator[Any]:
+def visitor(browser: Any, planted: Planted) -> Iterator[Any]:
     made = []
 
     def make(who: str) -> Visitor:
-        made.append(Visitor(browser, planted, who))
+        made.append(Visitor(browser, planted.site, who))
         return made[-1]
 
     yield make
@@ -256,16 +212,16 @@ def query_names() -> list[str]:
     return sorted(found)
 
 
-def test_owners_scripts_run_in_their_frame_and_nowhere_else(planted: Site, visitor: Any) -> None:
+def test_owners_scripts_run_in_their_frame_and_nowhere_else(planted: Planted, visitor: Any) -> None:
     """The same canary in a presenter does run: in an origin of its own. First: what is sent later replaces it."""
     browser = visitor("anonymous")
-    [path] = [path for _, path in planted.addresses if path.endswith("/tutorial")][:1]
+    [path] = [path for _, path in planted.site.addresses if path.endswith("/tutorial")][:1]
     with browser.page.expect_console_message(lambda message: message.text == "canary null"):
         browser.look(path)
     assert browser.fired == []
 
 
-def test_every_text_of_the_database_was_planted(planted: Site) -> None:
+def test_every_text_of_the_database_was_planted(planted: Planted) -> None:
     """Only a table without a row on this stage may be missing; what cannot be planted has its reason."""
     with_rows = {table for table, _ in planted.planted}
     assert {
@@ -289,7 +245,7 @@ def in_main(text: str) -> str:
 
 @pytest.mark.parametrize("each_route", [False, pytest.param(True, marks=pytest.mark.proof)], ids=["scripts", "routes"])
 def test_what_people_wrote_runs_on_no_page_and_on_no_form_that_comes_back(
-    planted: Site, visitor: Any, each_route: bool
+    planted: Planted, visitor: Any, each_route: bool
 ) -> None:
     """All of them in one test: they share the site, and what one of them was shown is not looked at again.
 
@@ -302,20 +258,20 @@ def test_what_people_wrote_runs_on_no_page_and_on_no_form_that_comes_back(
         forms_are_dead(planted, browser, found, minimum)
 
 
-def pages_are_dead(site: Site, browser: Visitor, each_route: bool) -> list[Form]:
+def pages_are_dead(planted: Planted, browser: Visitor, each_route: bool) -> list[Form]:
     """Each page, as it is and with a query; the forms that are on them, each once."""
     pages_with_canaries, found, alive = 0, {}, {}
-    for route, path, answer in answers(site, browser):
+    for route, path, answer in answers(planted, browser):
         text = answer.text
         if answer.status == 200 and "?" not in path:
             for form in forms(text, path):
                 found.setdefault((form.action, tuple(form.fields)), form)
-        if MARK not in text or not site.is_new(in_main(text)):
+        if MARK not in text or not planted.is_new(in_main(text)):
             continue
         pages_with_canaries += 1
         wrong = browser.read(text)
         # What our scripts make of a query is the same on each page that has them.
-        if site.is_new("?" if "?" in path else each_route and route, *_SCRIPTS.findall(text)):
+        if planted.is_new("?" if "?" in path else each_route and route, *_SCRIPTS.findall(text)):
             wrong += browser.look(path)
         if wrong:
             alive[path] = wrong
@@ -324,24 +280,24 @@ def pages_are_dead(site: Site, browser: Visitor, each_route: bool) -> list[Form]
     return [*found.values()]
 
 
-def answers(site: Site, browser: Visitor) -> Iterator[tuple[str, str, Answer]]:
+def answers(planted: Planted, browser: Visitor) -> Iterator[tuple[str, str, Answer]]:
     """Routes, addresses and pages. What is a file is not asked for again, as files may be dear to make."""
     asked = urlencode(dict.fromkeys(query_names(), LONG))
-    for route, address in site.addresses:
+    for route, address in planted.site.addresses:
         for path in (address, f"{address}?{asked}"):
-            if ("file", address) in site.loaded:
+            if ("file", address) in planted.loaded:
                 continue
             answer = browser.ask(path)
             assert answer.status != 500, path
             if not answer.headers.get("content-type", "").startswith("text/html"):
                 if answer.status == 200:  # not where somebody is sent elsewhere
-                    site.is_new("file", address)
+                    planted.is_new("file", address)
                 continue
             assert strict(answer.headers["content-security-policy"], address), path
             yield route, path, answer
 
 
-def forms_are_dead(site: Site, browser: Visitor, found: list[Form], minimum: int) -> None:
+def forms_are_dead(planted: Planted, browser: Visitor, found: list[Form], minimum: int) -> None:
     """What comes after each form; at minimum so many have to come back with what was written."""
     alive, came_back = {}, set()
     for form in found:
@@ -351,7 +307,7 @@ def forms_are_dead(site: Site, browser: Visitor, found: list[Form], minimum: int
             continue
         came_back.add(form.action)
         wrong = browser.read(back.text())
-        if site.is_new("form", form.action):
+        if planted.is_new("form", form.action):
             wrong += browser.show(back.text())
         if wrong:
             alive[form.action] = wrong
