@@ -10,6 +10,7 @@ import pytest
 from first_hour import MAX_CLICKS, MAX_SECONDS, WAYS, Hands, Walked, Way, walk
 
 pytestmark = pytest.mark.browser
+PATIENCE = 600.0  # seconds: a whole way on a busy machine
 WIDE, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
 
 
@@ -43,5 +44,8 @@ def test_a_template_with_own_files(
     walked(live_server, browser, new_person(), way, tmp_path, False, size)
 
 
-def test_by_keyboard_alone(live_server: Any, browser: Any, new_person: Callable[[], Any], tmp_path: Path) -> None:
-    walked(live_server, browser, new_person(), WAYS[0], tmp_path, True, WIDE)
+@pytest.mark.parametrize("size", [WIDE, pytest.param(PHONE, marks=pytest.mark.proof)], ids=["wide", "phone"])
+def test_by_keyboard_alone(
+    live_server: Any, browser: Any, new_person: Callable[[], Any], tmp_path: Path, size: Any
+) -> None:
+    walked(live_server, browser, new_person(), WAYS[0], tmp_path, True, size)
