@@ -40,7 +40,7 @@ class ServerSite:
         self._server, self._sql = server, sql
         self._owner = Person(server.url).register(f"owner{time.time_ns()}")
         self._places = asyncio.Semaphore(AT_ONCE)
-        served.halt_folding(sql)
+        self._lock = served.halt_folding(sql.dsn)
 
     async def one(self, crowd: Crowd, everybody: bool = False) -> Outcome:
         """Over HTTP."""
