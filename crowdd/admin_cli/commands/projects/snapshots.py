@@ -58,10 +58,10 @@ def list_snapshots(config: Path | None, which: str, as_json: bool) -> None:
 @json_option
 @click.pass_context
 def verify(ctx: click.Context, what: str, as_json: bool) -> None:
-    """Verify a snapshot: a ZIP archive in a file, or one of this server by its hash.
+    """Verify a snapshot: a ZIP archive, or one of this server.
 
-    Reads all its files, and compares them with the manifest and with the hash. Prints what does not fit, and exits with
-    1 if anything does not.
+    FILE|HASH is the archive, or the hash of the content. Reads all files, and compares them with the manifest and with
+    the hash. Prints what does not fit, and exits with 1 if anything does not.
     """
     path = Path(what)
     done = verify_archive(path) if path.is_file() else with_domain(ctx.obj, lambda services: _verify(services, what))
