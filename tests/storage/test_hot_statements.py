@@ -112,7 +112,7 @@ async def look_up(site: Site, size: str, run: int) -> dict[str, int]:
     """Pages for each of the look-ups."""
     db, project, who = site.explained, site.projects[size], Requester(user_id=1)
     return {
-        "progress": await site.touched(contributions.progress(db, who.actor, project)),
+        "progress": await site.touched(contributions.progress_together(db, "id", [(who.actor, project)])),
         "task": await site.touched(records.get(db, TASK, site.first[size] + 500, who)),
         "task run": await site.touched(records.get(db, TASK_RUN, run, who)),
         "key": await site.touched(accounts.by_key(db, [b"x"])),

@@ -27,7 +27,10 @@ _COLUMNS: Final = ("id", "state", "public", "as_of", "bytes", "hash")
 
 @click.group(cls=Group)
 def snapshot() -> None:
-    """Make and verify snapshots: files of a project that never change, and that can be cited."""
+    """Make and verify snapshots: files of a project that never change, and that can be cited.
+
+    PROJECT is an id or a short name.
+    """
 
 
 @snapshot.command()
