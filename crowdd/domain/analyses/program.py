@@ -8,7 +8,6 @@ refuses, the only line says why. Where a limit ends it, its status is not 0.
 
 from __future__ import annotations
 
-import resource
 import sys
 import time
 from array import array
@@ -20,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Final
 import orjson
 
 from crowdd.concurrency.child_process import watch_server
-from crowdd.concurrency.niceness import yield_to_requests
+from crowdd.concurrency.process_limits import bound, yield_to_requests
 from crowdd.domain.analyses.catalogue import METHODS, Method
 from crowdd.domain.analyses.methods import dawid_skene, glad, mace, majority, one_coin
 from crowdd.domain.analyses.methods.estimate import Answers, Estimate, accuracies, winners
@@ -52,13 +51,7 @@ _METHODS: Final[Mapping[str, Callable[[Answers, Mapping[str, float]], Estimate]]
 def limit() -> None:
     """Bounds this process, and lets all others go first."""
     yield_to_requests(_NICENESS)
-    for what, maximum in (
-        (resource.RLIMIT_AS, MAX_MEMORY),
-        (resource.RLIMIT_CPU, MAX_CPU_SECONDS),
-        (resource.RLIMIT_FSIZE, MAX_FILE_BYTES),
-        (resource.RLIMIT_CORE, 0),
-    ):
-        resource.setrlimit(what, (maximum, maximum))
+    bound(memory=MAX_MEMORY, cpu_seconds=MAX_CPU_SECONDS, file_bytes=MAX_FILE_BYTES)
 
 
 def main(arguments: list[str]) -> int:

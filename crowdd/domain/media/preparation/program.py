@@ -14,7 +14,6 @@ from __future__ import annotations
 import gc
 import json
 import os
-import resource
 import select
 import signal
 import sys
@@ -23,7 +22,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from crowdd.concurrency.niceness import yield_to_requests
+from crowdd.concurrency.process_limits import bound, yield_to_requests
 from crowdd.domain.media.preparation import archives, flac, mp3, mp4, ogg, wav, webm
 from crowdd.domain.media.preparation.out_folder import OutFolder
 from crowdd.domain.media.preparation.refused import RefusedFile
@@ -54,14 +53,7 @@ _MODULES: Mapping[str, Any] = {
 
 def limit(max_cpu_seconds: int, max_file_bytes: int) -> None:
     """Bounds this process before it looks at anything of the file."""
-    for what, maximum in (
-        (resource.RLIMIT_AS, MAX_MEMORY),
-        (resource.RLIMIT_CPU, max_cpu_seconds),
-        (resource.RLIMIT_FSIZE, max_file_bytes),
-        (resource.RLIMIT_NOFILE, MAX_OPEN_FILES),
-        (resource.RLIMIT_CORE, 0),
-    ):
-        resource.setrlimit(what, (maximum, maximum))
+    bound(memory=MAX_MEMORY, cpu_seconds=max_cpu_seconds, file_bytes=max_file_bytes, open_files=MAX_OPEN_FILES)
 
 
 def result_of(source: Path, out: OutFolder, options: Mapping[str, object]) -> dict[str, Any]:

@@ -7,12 +7,12 @@ It reads a poster as JSON and writes the PDF, or ``{"missing": "…"}`` with the
 
 from __future__ import annotations
 
-import resource
 import sys
 from contextlib import suppress
 
 import orjson
 
+from crowdd.concurrency.process_limits import bound
 from crowdd.domain.projects.posters.drawing import draw
 from crowdd.domain.projects.posters.fonts import fonts_for
 from crowdd.domain.projects.posters.poster import Poster
@@ -23,13 +23,7 @@ MAX_CPU_SECONDS = 40
 
 def limit() -> None:
     """Bounds this process before it looks at a picture or a font."""
-    for what, maximum in (
-        (resource.RLIMIT_AS, MAX_MEMORY),
-        (resource.RLIMIT_CPU, MAX_CPU_SECONDS),
-        (resource.RLIMIT_FSIZE, 0),
-        (resource.RLIMIT_CORE, 0),
-    ):
-        resource.setrlimit(what, (maximum, maximum))
+    bound(memory=MAX_MEMORY, cpu_seconds=MAX_CPU_SECONDS, file_bytes=0)
 
 
 def made(poster: Poster) -> bytes:

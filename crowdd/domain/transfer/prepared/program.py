@@ -7,7 +7,6 @@ It says nothing, or why the file cannot be used, as JSON. Where a limit ends it,
 
 from __future__ import annotations
 
-import resource
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -15,6 +14,7 @@ from typing import Any
 
 import orjson
 
+from crowdd.concurrency.process_limits import bound
 from crowdd.domain.transfer.prepared import darwin_core, manifest, observations, parquet, workbook
 from crowdd.errors import CrowddError
 
@@ -34,13 +34,7 @@ CONVERTERS: Mapping[str, Callable[[Path, Path, dict[str, Any], str], None]] = {
 
 def limit() -> None:
     """Bounds this process before it looks at anything of the file."""
-    for what, maximum in (
-        (resource.RLIMIT_AS, MAX_MEMORY),
-        (resource.RLIMIT_CPU, MAX_CPU_SECONDS),
-        (resource.RLIMIT_FSIZE, MAX_FILE_BYTES),
-        (resource.RLIMIT_CORE, 0),
-    ):
-        resource.setrlimit(what, (maximum, maximum))
+    bound(memory=MAX_MEMORY, cpu_seconds=MAX_CPU_SECONDS, file_bytes=MAX_FILE_BYTES)
 
 
 def main(arguments: list[str]) -> int:

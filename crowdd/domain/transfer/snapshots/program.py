@@ -9,7 +9,6 @@ files, deflated, and ``findings.json``. Where a limit ends the process, its stat
 from __future__ import annotations
 
 import hashlib
-import resource
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -19,7 +18,7 @@ import attrs
 import orjson
 
 from crowdd.concurrency.child_process import watch_server
-from crowdd.concurrency.niceness import yield_to_requests
+from crowdd.concurrency.process_limits import bound, yield_to_requests
 from crowdd.domain.transfer.snapshots.canonical import dumps
 from crowdd.domain.transfer.snapshots.columns import FORMAT, MANIFEST
 from crowdd.domain.transfer.snapshots.packaging.description import Description
@@ -40,13 +39,7 @@ def limit() -> None:
     yield_to_requests(19)
     sys.setrecursionlimit(_DEEP)
     sys.set_int_max_str_digits(0)
-    for what, maximum in (
-        (resource.RLIMIT_AS, MAX_MEMORY),
-        (resource.RLIMIT_CPU, MAX_CPU_SECONDS),
-        (resource.RLIMIT_FSIZE, MAX_FILE_BYTES),
-        (resource.RLIMIT_CORE, 0),
-    ):
-        resource.setrlimit(what, (maximum, maximum))
+    bound(memory=MAX_MEMORY, cpu_seconds=MAX_CPU_SECONDS, file_bytes=MAX_FILE_BYTES)
 
 
 def main(arguments: list[str]) -> int:

@@ -9,7 +9,6 @@ and ``seed`` in place of a task gets what ``expected.measured`` says, as ``expec
 
 from __future__ import annotations
 
-import resource
 import select
 import signal
 import sys
@@ -18,7 +17,7 @@ from typing import Any, Final
 
 import orjson
 
-from crowdd.concurrency.niceness import yield_to_requests
+from crowdd.concurrency.process_limits import bound, yield_to_requests
 from crowdd.domain.tasks.outcomes.comparison.expected import measured
 from crowdd.domain.tasks.outcomes.comparison.of_task import compare
 from crowdd.values import Values
@@ -53,8 +52,7 @@ def _late(number: int, frame: FrameType | None) -> None:
 def main() -> int:
     """Waits for tasks until the server closes the input, or brings none for a while."""
     yield_to_requests(_NICENESS)
-    resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY, MAX_MEMORY))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    bound(memory=MAX_MEMORY)
     signal.signal(signal.SIGALRM, _late)
     while select.select([0], [], [], IDLE_SECONDS)[0]:
         line = sys.stdin.buffer.readline()
