@@ -96,7 +96,11 @@ async def test_every_entry_leads_to_a_page_and_settings_have_the_names_of_their_
         assert not anchor or anchor in ids, entry
     named = [entry["words"] for entry in found if entry["group"] == "Moths"]
     assert "Task order" in named and "Webhook" in named and len(named) > 20
-    assert [name for name in named if name not in words] == ["Browse tasks", "Export"]  # pages beside the settings
+    assert [name for name in named if name not in words] == [
+        "Browse tasks",
+        "Export",
+        "Use this data",
+    ]  # pages beside the settings
     bob = await served.person("bob")
     assert {entry["group"] for entry in await entries(bob, "project=moths")} == {"Site", "Your account"}
     german = (await ada.get("/palette?project=moths", headers={"Accept-Language": "de"})).json()["entries"]

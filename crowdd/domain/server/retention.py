@@ -5,6 +5,7 @@ from __future__ import annotations
 import attrs
 
 from crowdd.config.accounts import RetentionSettings
+from crowdd.domain.server.audit_chain import AuditChain
 from crowdd.storage.database import Database
 from crowdd.storage.server import audit_chain, retention
 
@@ -14,6 +15,7 @@ class Retention:
     """Each setting is a number of days; 0 keeps the data for ever."""
 
     db: Database
+    audit_chain: AuditChain
     settings: RetentionSettings
 
     async def sweep(self) -> dict[str, int]:
@@ -32,6 +34,7 @@ class Retention:
         return answers
 
     async def _acts(self) -> int:
+        await self.audit_chain.extend()  # rows leave at the beginning of the chain, so they have to be in it
         acts = 0
         while some := await audit_chain.drop(self.db, self.settings.audit_days):
             acts += some

@@ -491,7 +491,7 @@ def _assemble(
         statistics=Statistics(db, records),
         checking=Checking(db),
         audit_chain=audit_chain,
-        retention=Retention(db, settings.retention),
+        retention=Retention(db, audit_chain, settings.retention),
         mail=mail,
     )
 

@@ -14,6 +14,7 @@ from crowdd.http.routing import Route
 
 Methods = Mapping[str, Route]
 Names = dict[str, Any]
+MAX_DIGITS = 100  # of a number in an address; Klein says what holds of longer ones
 _NAME = re.compile(r"<(?:(int):)?(\w+)>")
 
 
@@ -55,7 +56,7 @@ class _Path:
         names: Names = {}
         for at, name, is_number in self._parameters:
             word = words[at]
-            if not (word.isdigit() if is_number else word):
+            if not (word.isdigit() and len(word) <= MAX_DIGITS if is_number else word):
                 return None
             names[name] = int(word) if is_number else word.decode()
         return names

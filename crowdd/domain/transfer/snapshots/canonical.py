@@ -9,11 +9,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Final
 
 import orjson
 
 from crowdd.lazy import lazy
+from crowdd.values import Json
 
 rfc8785 = lazy("rfc8785")
 
@@ -32,7 +33,7 @@ def canonical(text: str | bytes) -> bytes:
     return line(*parsed(text))
 
 
-def parsed(text: str | bytes) -> tuple[Any, bool]:
+def parsed(text: str | bytes) -> tuple[Json, bool]:
     """The value of a JSON text, and whether ``line`` must write it slowly: because of numbers, or of names of keys."""
     text = text if isinstance(text, str) else text.decode()
     slow = _ESCAPED.search(text) is not None or (not text.isascii() and max(text) >= _BEYOND)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Final
 
 from crowdd.domain.projects import dataset
 from crowdd.domain.projects.answers.stopping import STOPPING
@@ -73,7 +73,7 @@ def _hash(text: object) -> str | None:
     return hashlib.sha256(text.encode()).hexdigest() if isinstance(text, str) and text else None
 
 
-def _versioned(document: Any, number: object, earlier: Sequence[KeptVersion]) -> Values:
+def _versioned(document: object, number: object, earlier: Sequence[KeptVersion]) -> Values:
     before = [
         {"version": each["version"], "created": utc(each["created"]), "document": each["document"]} for each in earlier
     ]

@@ -12,7 +12,7 @@ import hashlib
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import attrs
 import orjson
@@ -87,7 +87,7 @@ def content_of(files: Iterable[FileEntry]) -> Values:
     return {"format": FORMAT, "files": [{"name": e.name, "bytes": e.bytes, "sha256": e.sha256} for e in content]}
 
 
-def _bytes(value: Any) -> bytes:
+def _bytes(value: object) -> bytes:
     """A text as it is, anything else as canonical JSON."""
     return value.encode() if isinstance(value, str) else dumps(value) + b"\n"
 

@@ -6,13 +6,14 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, Final
+from typing import Final, cast
 
 import attrs
 
 from crowdd.domain.transfer.snapshots.canonical import dumps, line, parsed
 from crowdd.domain.transfer.snapshots.columns import IDENTIFIERS, TABLES
 from crowdd.domain.transfer.snapshots.written_files import FileEntry, WrittenFile
+from crowdd.values import Values
 
 MAX_KEYS: Final = 2000
 """Keys of ``info`` that a data dictionary names."""
@@ -94,7 +95,7 @@ class Tables:
         ]
         return [*files, identifiers.end()]
 
-    def _table(self, name: str, row_of: Callable[[Any], tuple[str, int] | None], ids: WrittenFile) -> FileEntry:
+    def _table(self, name: str, row_of: Callable[[Values], tuple[str, int] | None], ids: WrittenFile) -> FileEntry:
         out = WrittenFile(self.folder, name, content=True)
         keys = self.keys.setdefault(name, Keys())
         columns = [column.name for column in TABLES[name]]
@@ -110,18 +111,19 @@ class Tables:
             ids.write_row(dumps({"kind": kind, "number": number, "id": row_id, "created": added}))
         return out.end()
 
-    def _rows(self, name: str) -> Iterator[tuple[Any, bool]]:
+    def _rows(self, name: str) -> Iterator[tuple[Values, bool]]:
         with (self.raw / name).open("rb") as lines:
             for text in lines:
-                yield parsed(text)
+                row, slow = parsed(text)
+                yield cast(Values, row), slow
 
-    def _task(self, row: Any) -> tuple[str, int]:
+    def _task(self, row: Values) -> tuple[str, int]:
         row["task"] = self._tasks.add(row["id"])
         n = row["n_answers"]
         self.redundancy = [min(n, *self.redundancy), max(n, *self.redundancy)] if self.redundancy else [n, n]
         return "task", row["task"]
 
-    def _answer(self, row: Any) -> tuple[str, int] | None:
+    def _answer(self, row: Values) -> tuple[str, int] | None:
         row["task"] = self._tasks.get(row["task_id"])
         if row["task"] is None:
             return None
@@ -130,7 +132,7 @@ class Tables:
             self._note_volunteer(row["volunteer"], row["finish_time"])
         return "answer", row["answer"]
 
-    def _result(self, row: Any) -> tuple[str, int] | None:
+    def _result(self, row: Values) -> tuple[str, int] | None:
         row["task"] = self._tasks.get(row["task_id"])
         if row["task"] is None:
             return None

@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import attrs
 import orjson
@@ -99,7 +99,7 @@ def _pieces(opened: zipfile.ZipFile, member: zipfile.ZipInfo) -> Iterator[bytes]
             yield piece
 
 
-def _seen(pieces: Any) -> Seen:
+def _seen(pieces: Iterable[bytes]) -> Seen:
     digest, size = hashlib.sha256(), 0
     for piece in pieces:
         digest.update(piece)

@@ -6,7 +6,7 @@ import hashlib
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import attrs
 
@@ -68,7 +68,7 @@ class Inflating:
     """Gives the content of a deflated file in pieces, and knows its hash at the end."""
 
     def __init__(self) -> None:
-        self._inflate: Any = zlib.decompressobj(-zlib.MAX_WBITS)
+        self._inflate = zlib.decompressobj(-zlib.MAX_WBITS)
         self._sha256 = hashlib.sha256()
         self.bytes = 0
 

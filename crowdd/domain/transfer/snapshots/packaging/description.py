@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 import attrs
 
@@ -122,6 +122,6 @@ def _sorted(files: Iterable[FileEntry]) -> list[FileEntry]:
     return sorted(files, key=lambda each: each.name)
 
 
-def _entry(file: FileEntry) -> dict[str, Any]:
+def _entry(file: FileEntry) -> Values:
     rows = {} if file.rows is None else {"rows": file.rows}
     return {"name": file.name, "bytes": file.bytes, "sha256": file.sha256, **rows}
