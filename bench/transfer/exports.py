@@ -4,15 +4,20 @@
 
 Gates: the first byte within MAX_FIRST (median of five), the server's memory grows by at most MAX_MEMORY, for a reader
 who has gone nothing more is read, every answer is in the file once; pages of the list of tasks by id, by state and far
-inside within MAX_PAGE. While four files of ``--crowd`` answers are made at once, the median time of a page of the
-project is at most MAX_SLOWER times what it is without them, before and after, in the same run.
+inside within MAX_PAGE. A file of ``--crowd`` answers in each of NDJSON, CSV and Parquet takes at most MAX_SECONDS, with
+the first byte within MAX_FIRST and at most MAX_LARGE of memory; NDJSON and CSV come at MIN_RATE of the rate (rows per
+second) of plain COPY of the same rows, which is measured before and after them in the same run. While four files of
+``--crowd`` answers are made at once, the median time of a page of the project is at most MAX_SLOWER times what it is
+without them, before and after, in the same run.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import csv
 import io
+import os
 import statistics
 import subprocess
 import sys
@@ -22,16 +27,21 @@ from pathlib import Path
 from typing import Any
 
 import attrs
+import psycopg2
 import requests
 from support.servers.live import LiveServer
 
 from bench.support import testbed
 from bench.support.figures import Times, table
 from bench.transfer.imports import memory
+from crowdd.kinds.task_run import TASK_RUN
 
 MAX_FIRST = 0.3  # seconds
 MAX_MEMORY = 32e6  # bytes
 MAX_PAGE = 0.3  # seconds
+MAX_SECONDS = 10.0  # for a million answers; in proportion for others
+MAX_LARGE = {"ndjson": 64e6, "csv": 64e6, "parquet": 200e6}  # bytes
+MIN_RATE = 0.5  # of plain COPY
 MAX_SLOWER = 1.5
 THINK = 0.02  # seconds between two pages
 FILL = (
@@ -87,6 +97,58 @@ def whole(address: str) -> tuple[float, bytes]:
     began = time.monotonic()
     content = requests.get(address, timeout=300).content
     return time.monotonic() - began, content
+
+
+def copied(sql: testbed.Sql, project: int, as_json: bool) -> float:
+    """Seconds that plain COPY takes for the answers of a project."""
+    columns = ", ".join(f'"{field.name}"' for field in TASK_RUN.fields)
+    rows = f"SELECT {columns} FROM task_run_record WHERE project_id = {project} ORDER BY project_id, id"
+    text = f"SELECT row_to_json(t) FROM ({rows}) t" if as_json else rows
+    with contextlib.closing(psycopg2.connect(sql.dsn, options="-c search_path=public,code -c jit=off")) as connection:
+        began = time.monotonic()
+        with connection.cursor() as cursor, open(os.devnull, "wb") as nowhere:
+            cursor.execute("SET enable_seqscan = off")
+            cursor.copy_expert(f"COPY ({text}) TO STDOUT (FORMAT csv)", nowhere)
+        return time.monotonic() - began
+
+
+def large(
+    plan: Plan, server: LiveServer, sql: testbed.Sql, project: testbed.Project
+) -> tuple[list[tuple[str, object]], list[str]]:
+    """A file of many answers in each format, beside plain COPY of the same rows."""
+    lines: list[tuple[str, object]] = []
+    wrong: list[str] = []
+    for format_, max_memory in MAX_LARGE.items():
+        address = f"{server.url}/api/project/{project.id}/export?type=task_run&format={format_}&info=columns"
+        plain = [copied(sql, project.id, format_ == "ndjson")]
+        before, began = memory(server)[0], time.monotonic()
+        with requests.get(
+            address,
+            stream=True,
+            timeout=600,
+            headers={"Accept-Encoding": "identity", "Authorization": project.owner.key},
+        ) as answer:
+            first, size, n = None, 0, 0
+            for part in answer.raw.stream(1_000_000, decode_content=False):
+                first = first or time.monotonic() - began
+                size, n = size + len(part), n + part.count(b"\n")
+        seconds, grown = time.monotonic() - began, memory(server)[1] - before
+        plain.append(copied(sql, project.id, format_ == "ndjson"))
+        rate = statistics.mean(plain) / seconds
+        told = f"first byte {1000 * (first or 0):.0f} ms, {size / 1e6:.0f} MB in {seconds:.1f} s"
+        told += f", memory +{grown / 1e6:.0f} MB, {rate:.2f} of the rate of COPY"
+        lines.append((f"{plan.crowd:,} answers as {format_}, alone", told))
+        if seconds > MAX_SECONDS * max(plan.crowd / 1e6, 0.1):
+            wrong.append(f"{format_} takes {seconds:.1f} s")
+        if first is None or (first > plan.max_first and format_ != "parquet"):
+            wrong.append(f"the first byte of {format_} after {first} s")
+        if grown > max_memory:
+            wrong.append(f"memory grew by {grown / 1e6:.0f} MB for {format_}")
+        if rate < MIN_RATE and format_ != "parquet":
+            wrong.append(f"{format_} comes at {rate:.2f} of the rate of COPY")
+        if format_ != "parquet" and abs(n - plan.crowd) > 1:
+            wrong.append(f"{n} lines of {format_} instead of {plan.crowd}")
+    return lines, wrong
 
 
 def rude(sql: testbed.Sql, address: str, answers: int) -> list[str]:
@@ -238,11 +300,12 @@ def play(
         at = f"{server.url}/project/{project.short_name}/tasks"
         lines, wrong = files(plan, server, sql, at)
         more, worse = pages(plan, at, project.owner.key)
-        large = testbed.project(server, tasks=1, n_answers=1)
-        fill(sql, large.id, attrs.evolve(plan, answers=plan.crowd, tasks=plan.crowd // 10), base=100_000_000)
+        crowded = testbed.project(server, tasks=1, n_answers=1)
+        fill(sql, crowded.id, attrs.evolve(plan, answers=plan.crowd, tasks=plan.crowd // 10), base=100_000_000)
         settled()
-        maximum, worst = crowd(plan, server, large.short_name)
-    return lines + more + maximum, wrong + worse + worst
+        single, worst = large(plan, server, sql, crowded)
+        maximum, crowds = crowd(plan, server, crowded.short_name)
+    return lines + more + single + maximum, wrong + worse + worst + crowds
 
 
 def main() -> int:

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TypedDict
 
 from crowdd.domain.transfer import folder_export
-from crowdd.domain.transfer.exports import ExportFile, Exports
+from crowdd.domain.transfer.exported.export_file import ExportFile, Options
+from crowdd.domain.transfer.exports import Exports
 from crowdd.domain.transfer.project_folder import PROJECT_FILE
 from crowdd.errors import ConflictError
 from crowdd.requester import SYSTEM
@@ -31,8 +32,8 @@ async def export(
     folder: Path,
     files: Sequence[tuple[str, str]],
     report: Callable[[int], None],
+    options: Options,
     *,
-    raw: bool,
     resume: bool,
 ) -> list[WrittenFile]:
     """Write each of the files (type and format) of a project, and return the path and size of each.
@@ -42,7 +43,7 @@ async def export(
     before anything is written. ``report`` is called with the number of rows that are done. Raises ConflictError.
     """
     answers = folder / ANSWERS
-    wanted = [exports.file(SYSTEM, row, type_, format_, raw=raw) for type_, format_ in files]
+    wanted = [exports.file(SYSTEM, row, type_, format_, options) for type_, format_ in files]
     existing = [file.name for file in wanted if (answers / file.name).exists()]
     parts = [name for name in folder_export.PARTS if unload and (folder / name).exists()]
     if (existing or parts) and not resume:

@@ -19,6 +19,7 @@ from crowdd.http.api.assignment import Assignment
 from crowdd.http.api.bars import BarsApi
 from crowdd.http.api.changes import ChangesApi
 from crowdd.http.api.commenting_sso import CommentingSso
+from crowdd.http.api.exports import ExportsApi
 from crowdd.http.api.favourites import FavouritesApi
 from crowdd.http.api.gold import GoldApi
 from crowdd.http.api.leases import LeasesApi
@@ -247,6 +248,7 @@ def _views(clock: IReactorTime, services: Services, templates: Templates, cookie
         VolunteersApi(services.volunteers),
         AnalysesApi(services.analyses),
         SnapshotsApi(services.snapshots, services.projects, services.records, services.settings.base_url),
+        ExportsApi(services.exports, services.records, services.projects),
         CorrectingApi(services.contributions),
         LeasesApi(services.leases),
         FavouritesApi(services.favourites),

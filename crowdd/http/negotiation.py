@@ -223,7 +223,7 @@ class Negotiator:
         self._head(incoming, 200, {"Vary": "Accept, Content-Type, Cookie", "Cache-Control": "no-store"})
         self._headers(incoming, presenter.api_headers())
         named = f"attachment; filename*=UTF-8''{quote(answer.name, safe='')}"
-        self._headers(incoming, {"Content-Disposition": named, "X-Accel-Buffering": "no"})
+        self._headers(incoming, {"Content-Disposition": named, "X-Accel-Buffering": "no", **answer.headers})
         incoming.request.setHeader("Content-Type", answer.content_type)
         return b""
 

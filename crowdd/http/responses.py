@@ -99,6 +99,7 @@ class Download:
     name: str
     content_type: str
     parts: AsyncGenerator[bytes, None] = attrs.field(repr=False)
+    headers: dict[str, str] = attrs.field(factory=dict)
 
 
 @attrs.frozen

@@ -137,6 +137,8 @@ class Kind:
     files: bool = False
     # Attributes, or keys of them (``info.thumbnail_url``), that hold the address of a picture.
     pictures: tuple[str, ...] = ()
+    # A row has an address below /api, which it names.
+    linked: bool = True
     # Methods that the kind has at all; others are 405.
     methods: frozenset[str] = frozenset({"GET", "POST", "PUT", "DELETE"})
     by_name: dict[str, Field] = attrs.field(init=False, repr=False)
@@ -244,8 +246,14 @@ class Kind:
             seen["info"] = {k: v for k, v in (seen.get("info") or {}).items() if k in self.public_info}
         return seen | self.links(row, base_url)
 
+    def shown(self, roles: frozenset[Role]) -> list[Field]:
+        """The attributes that a view for these roles has."""
+        return [self.by_name[name] for name, _readable in _shown(self, roles)]
+
     def links(self, row: Mapping[str, Any], base_url: str) -> Values:
-        """``link`` and, for a child, ``links`` (interface: link-self, link-parents)."""
+        """``link`` and, for a child, ``links``; {} without addresses (interface: link-self, link-parents)."""
+        if not self.linked:
+            return {}
         made: Values = {"link": _link("self", self.name, base_url, row["id"])}
         if self.parents:
             made["links"] = [_link("parent", name, base_url, row[column]) for name, column in self.parents.items()]

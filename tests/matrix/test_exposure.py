@@ -1,15 +1,18 @@
 """Who reads what: every kind × attribute × requester × way out, made from the declarations.
 
 A value that a requester may not read comes out in no list, by no id, by no filter, order, relation, error or page; one
-that they may read does. Exports are another way out as soon as there are any.
+that they may read does.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable
+from itertools import product
 from typing import Any
 
+import pyarrow
+import pyarrow.parquet
 import pytest
 import pytest_twisted
 from matrix.example_site import REQUESTERS, Stage, roles
@@ -18,6 +21,7 @@ from support.checks.shows import shows
 from support.servers.queue_runner import worked
 from twisted.internet.defer import ensureDeferred
 
+from crowdd.domain.transfer.exported.export_file import KINDS as EXPORTED
 from crowdd.kinds import KINDS
 from crowdd.kinds.kind import Field, Kind
 from crowdd.kinds.roles import EVERYONE
@@ -244,6 +248,25 @@ async def test_a_page_as_json_shows_what_is_public(requester, stage, values):
     for value in of(values, KINDS["project"]):
         if value.row_id == stage.rows["project"][0] and value.field.read & mine and searched(value.field):
             assert page[value.field.name] == expected(value, requester), value.field.name
+
+
+FILES = ("format=ndjson", "format=ndjson&info=columns", "format=csv&raw=1", "format=dictionary", "format=parquet")
+
+
+@shows("export-rights")
+@everybody
+@pytest_twisted.ensureDeferred
+async def test_a_file_tells_nothing_that_the_api_hides(requester, stage, values):
+    secret = forbidden(values, requester)
+    for short_name, kind, query in product(("open", "locked"), EXPORTED, FILES):
+        at = f"/api/project/{stage.projects[short_name]['id']}/export?type={kind}&{query}"
+        answer = await stage[requester].get(at)
+        may = requester in ("owner", "coowner", "admin") or (short_name == "open" and kind != "event")
+        assert answer.status == (200 if may else answer.status) and (may or answer.status in (401, 403)), at
+        text = answer.body.decode("utf-8", "replace")
+        if may and query == "format=parquet":
+            text = str(pyarrow.parquet.read_table(pyarrow.BufferReader(answer.body)).to_pylist())
+        assert not [one for one in secret if one in text], at
 
 
 # By hand: a change that opens an attribute to more people, or closes it, is made here too.

@@ -8,6 +8,8 @@ import pytest_twisted
 from matrix.test_hidden_columns import HTML, addresses
 from support.checks.shows import shows
 
+from crowdd.domain.transfer.exported.export_file import KINDS as EXPORTED
+
 RIGHT, NOTE, OTHERS = "zz-robin-zz", "zz-look-at-the-breast-zz", "zz-wren-zz"
 
 
@@ -42,6 +44,9 @@ async def test_no_address_tells_a_volunteer_what_is_right_or_what_others_said(se
         f"/api/result?all=1&project_id={project['id']}",
     ]
     paths += [f"/api/task?project_id={project['id']}&all=1&related=1"]
+    at = f"/api/project/{project['id']}/export"
+    paths += [f"{at}?type={kind}&format={name}" for kind in EXPORTED for name in ("csv", "json", "dictionary")]
+    paths += [f"{at}?rows=task", f"{at}?rows=mark"]
     for name in ("ada", "anonymous"):
         browser = await people[name].by_session() if name == "ada" else people[name]
         for path in paths:

@@ -105,6 +105,8 @@ async def test_lists_filters_orders_and_files_do_not_tell_it_either_but_tell_own
         f"/api/result?{at}&related=1&all=1", "/api/favorites", f"/api/project?id={project['id']}&all=1",
         f"/api/{project['id']}/newtask?limit=3", f"/api/{project['id']}/newtask?orderby=info&desc=1",
         "/project/birds/tasks/export?type=task&format=json", "/project/birds/tasks/export?type=task&format=csv",
+        *(f"/api/project/{project['id']}/export?type=task&format={name}" for name in ("ndjson", "csv", "dictionary")),
+        f"/api/project/{project['id']}/export?type=task&info=columns",
         "/project/birds/tasks/export?type=task_run&format=csv", f"/project/birds/tasks/{task}", "/project/birds/tasks/browse",
         f"/project/birds/tasks/browse?columns={COLUMN}&columns=url", f"/project/birds/tasks/browse?csv=1&columns={COLUMN}",
         "/project/birds/tasks/browse?orderby=agreement", "/project/birds/results", "/project/birds/newtask", "/account/ada/",

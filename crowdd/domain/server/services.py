@@ -88,6 +88,7 @@ from crowdd.domain.tasks.task_list import Browsing
 from crowdd.domain.tasks.tasks import TaskBehaviour
 from crowdd.domain.tasks.volunteers import Volunteers
 from crowdd.domain.transfer.download_limits import DownloadLimits
+from crowdd.domain.transfer.exported.kept_spools import KeptSpools
 from crowdd.domain.transfer.exports import Exports, Reading, Resources
 from crowdd.domain.transfer.gallery.gallery import Gallery
 from crowdd.domain.transfer.gallery.sample_tasks import SampleTasks
@@ -249,6 +250,7 @@ def build(
         db if reading is None else reading,
         Turns(reactor, 1, None, rest=EXPORT_PAUSE),
         DownloadLimits(reactor, settings.exports),
+        KeptSpools(reactor),
     )
     shared = (
         security_log,
@@ -368,7 +370,7 @@ def _assemble(
         changes,
         site,
     )
-    exports = Exports(db, export_resources, spools, settings.base_url, secrets.key("mask"))
+    exports = Exports(db, export_resources, spools, settings.base_url, secrets.key("mask"), worker_thread.another())
     audit_chain = AuditChain(db, secrets.key(AUDIT_CHAIN))
     snapshot_runner = SnapshotRunner(
         db,

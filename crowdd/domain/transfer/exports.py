@@ -1,9 +1,10 @@
-"""What leaves a project in files: tasks, answers, results, as JSON and CSV."""
+"""What leaves a project in files: who may have them, how they are made and downloaded."""
 
 from __future__ import annotations
 
 import csv
 import io
+import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, Protocol, TypeVar
@@ -12,21 +13,32 @@ import attrs
 from twisted.internet.defer import ensureDeferred
 
 from crowdd.concurrency.concurrency_limit import Turns
+from crowdd.concurrency.worker_thread import WorkerThread
 from crowdd.domain.core import rights
 from crowdd.domain.core.csv_escape import cell
-from crowdd.domain.core.records import NOT_FOUND
 from crowdd.domain.projects.answers.answer_visibility import complete_only
 from crowdd.domain.tasks import task_selection
 from crowdd.domain.transfer.download_limits import DownloadLimits
+from crowdd.domain.transfer.exported.data_files import DataFile
+from crowdd.domain.transfer.exported.dictionary import dictionary
+from crowdd.domain.transfer.exported.export_file import (
+    DATA_FORMATS,
+    DICTIONARY,
+    FORMATS,
+    KINDS,
+    USUAL,
+    ExportFile,
+    Options,
+)
+from crowdd.domain.transfer.exported.kept_spools import KeptSpool, KeptSpools
+from crowdd.domain.transfer.exported.tables import Tables
 from crowdd.domain.transfer.spool import Spool, Spools
-from crowdd.errors import InvalidValueError, NotFoundError
+from crowdd.errors import InvalidValueError
 from crowdd.kinds.answers import declared
-from crowdd.kinds.kind import Field, Kind
+from crowdd.kinds.questions.validation import QUESTIONS
 from crowdd.kinds.result import RESULT
-from crowdd.kinds.roles import OWNERS, Role
-from crowdd.kinds.task import TASK
+from crowdd.kinds.roles import OWNERS
 from crowdd.kinds.task_run import TASK_RUN
-from crowdd.languages import _
 from crowdd.requester import Requester
 from crowdd.storage.database import Database
 from crowdd.storage.projects.rows import ProjectPage
@@ -35,16 +47,16 @@ from crowdd.storage.transfer import exports
 from crowdd.values import Values
 
 T = TypeVar("T")
-KINDS: Mapping[str, Kind] = {"task": TASK, "task_run": TASK_RUN, "result": RESULT}
-FORMATS: Mapping[str, str] = {"json": "application/json", "csv": "text/csv; charset=utf-8"}
-PART = 500  # rows of one statement, and of one write, at most
-MAX_KEYS = 2000  # columns of a table that are keys of info
+PART = 1000  # rows of one statement, and of one write, at most
+EARLY = 0.1  # seconds after which the names of the first columns leave, before the others are known
 _COUNTED = {"task": "n_tasks", "task_run": "n_task_runs"}  # counters; of results there is none that has every version
 MAX_COUNTED = 100_000  # rows that are counted one by one
 Named = Sequence[int] | None  # tasks; None: all
 Sink = Callable[[bytes, int], None]
 """Takes a part of a file and how many rows are in it."""
 _FRAME_BYTES = 450  # of a row as JSON, beside its info
+USUAL_OPTIONS = Options()
+_BOM = b"\xef\xbb\xbf"
 
 
 class Reading(Protocol):
@@ -64,31 +76,27 @@ class Resources:
     reading: Reading
     turns: Turns
     limits: DownloadLimits
-
-
-@attrs.frozen
-class ExportFile:
-    """A file that somebody may have: its name, its type, and what it is made of."""
-
-    name: str
-    content_type: str
-    format: str
-    raw: bool
-    kind: Kind
-    roles: frozenset[Role]
-    chosen: exports.Chosen
-    answer_key: str | None
-    fields: Sequence[str] = ()
-    analysis: int | None = None
+    kept: KeptSpools
 
 
 class Exports:
     """Files of a project, for pages, API and command line alike."""
 
-    def __init__(self, db: Database, resources: Resources, spools: Spools, base_url: str, mask: bytes) -> None:
+    def __init__(
+        self,
+        db: Database,
+        resources: Resources,
+        spools: Spools,
+        base_url: str,
+        mask: bytes,
+        worker_thread: WorkerThread,
+    ) -> None:
+        """``worker_thread``: where Parquet and Arrow files are made."""
         self._db, self._spools = db, spools
         self._reading, self._turns, self._limits = resources.reading, resources.turns, resources.limits
-        self._base_url, self._mask = base_url, mask
+        self._kept = resources.kept
+        self._base_url, self._mask, self._worker_thread = base_url, mask, worker_thread
+        self._tables = Tables(resources.turns)
 
     def require(self, who: Requester, row: ProjectPage) -> None:
         """Owners always; others where answers are open (``zip_download``) and the project is listed for them.
@@ -117,8 +125,8 @@ class Exports:
         row: ProjectPage,
         type_: str,
         format_: str,
+        options: Options = USUAL_OPTIONS,
         *,
-        raw: bool = False,
         named: Named = None,
         volunteer: str = "",
         analysis: int | None = None,
@@ -126,29 +134,31 @@ class Exports:
         """The rows of a kind (``type_``: one of KINDS) of a project (a row of ``Projects.page``).
 
         ``named``: only of these tasks. ``volunteer``: only answers with this code. ``analysis``: whose labels stand
-        beside results, for owners; None for the last one. Each row is what its kind shows the requester. In a table no
-        text is a formula, unless ``raw``. Raises NotFoundError, InvalidValueError for another
-        format, ForbiddenError, AnonymousError.
+        beside results, for owners; None for the last one. Each row is what its kind shows the requester. Raises
+        NotFoundError, InvalidValueError for another format or options that do not fit, ForbiddenError, AnonymousError.
         """
-        if type_ not in KINDS:
-            raise NotFoundError("404 Not Found", hint=f"type must be one of {', '.join(KINDS)}.")
-        if format_ not in FORMATS:
-            raise InvalidValueError(
-                _("%(name)s must be one of %(choices)s.", name="format", choices=", ".join(FORMATS))
-            )
+        options.require(type_, format_)
         if volunteer and type_ != "task_run":
             raise InvalidValueError("volunteer requires type=task_run.")
         self.require(who, row)
-        owns = bool(row["roles"] & OWNERS)
+        kind, owns = KINDS[type_], bool(row["roles"] & OWNERS)
+        rights.require(who, row["roles"], kind.rights.see)
         if analysis is not None and (type_ != "result" or not owns):
             raise InvalidValueError("analysis requires type=result, and an owner.")
         chosen = exports.Chosen(row["id"], named, complete_only(row), volunteer, self._mask, owns)
-        name = f"{row['id']}_{row['short_name']}_{type_}.{format_}"
         answer_key = row["info"].get("answer_key")
-        key = answer_key if isinstance(answer_key, str) else None
-        fields = [field.name for field in declared(row["info"])] if type_ == "result" else []
         return ExportFile(
-            name, FORMATS[format_], format_, raw, KINDS[type_], row["roles"], chosen, key, fields, analysis
+            _name(row, type_, format_, options),
+            FORMATS[format_],
+            format_,
+            options,
+            kind,
+            row["roles"],
+            chosen,
+            answer_key if isinstance(answer_key, str) else None,
+            declared(row["info"]) if kind in (RESULT, TASK_RUN) else [],
+            _wordings(row["info"]),
+            analysis,
         )
 
     async def sizes(self, row: ProjectPage, named: Named = None) -> list[Values]:
@@ -159,10 +169,10 @@ class Exports:
         of = exports.Chosen(row["id"], named, complete_only(row))
         figures: Mapping[str, Any] = row
         known = {type_: int(figures[counter]) for type_, counter in _COUNTED.items() if self._is_known(type_, of)}
-        counted = [KINDS[type_] for type_ in KINDS if type_ not in known]
+        counted = [KINDS[type_] for type_ in USUAL if type_ not in known]
         found = await exports.sizes(self._db, of, counted, MAX_COUNTED + 1)
         sizes = []
-        for type_ in KINDS:
+        for type_ in USUAL:
             rows = known.get(type_, min(int(found.get(f"n_{type_}", 0)), MAX_COUNTED))
             more = type_ not in known and found[f"n_{type_}"] > MAX_COUNTED
             sizes.append(
@@ -174,10 +184,17 @@ class Exports:
         """Whether a counter of the project says how many rows of a kind leave."""
         return of.named is None and (type_ == "task" or not of.complete)
 
-    async def download(self, who: Requester, file: ExportFile, network: str) -> AsyncGenerator[bytes, None]:
+    def kept(self, who: Requester, file: ExportFile, network: str, tag: str = "") -> KeptSpool | None:
+        """The file as it was made for this requester a short while ago; ``tag``: only the one with this tag."""
+        return self._kept.find(_key(who, file, network), tag)
+
+    async def download(
+        self, who: Requester, file: ExportFile, network: str, tag: str = ""
+    ) -> AsyncGenerator[bytes, None]:
         """The file in parts, for somebody on a network. It is made at the pace of the database, not of the reader.
 
-        Close it: what is not wanted any more is then no longer made. Raises TooManyRequestsError, and as ``write``.
+        Once it is whole it is kept for a while, under ``tag`` if there is one. Close it: what is not wanted any more is
+        then no longer made. Raises TooManyRequestsError, and as ``write``.
         """
         own = bool(file.roles & OWNERS)
         with self._limits.place(str(who.user_id) if own else network, own=own):
@@ -187,7 +204,10 @@ class Exports:
                 async for part in spool.parts():
                     yield part
             finally:
-                spool.close()
+                if tag and spool.is_whole:
+                    self._kept.keep(_key(who, file, network), tag, spool)
+                else:
+                    spool.close()
 
     async def _fill(self, file: ExportFile, spool: Spool) -> None:
         """Makes the file; what goes wrong is raised where it is read."""
@@ -203,86 +223,105 @@ class Exports:
 
         async def work(tx: Database) -> None:
             await exports.begin(tx)
-            await (self._json if file.format == "json" else self._csv)(tx, file, sink)
+            if file.format in DATA_FORMATS:
+                await self._data(tx, file, sink)
+            elif file.format == "csv":
+                await self._csv(tx, file, sink)
+            elif file.format == DICTIONARY:
+                sink(dictionary(file, await self._tables.of(tx, file, typed=True)), 0)
+            else:
+                await self._json(tx, file, sink)
 
         await self._reading.transaction(work)
 
     async def _json(self, tx: Database, file: ExportFile, sink: Sink) -> None:
-        lines = exports.as_json(file.kind, file.roles, self._base_url, file.chosen)
-        rows = await self._lines(tx, lines, sink, b"[\n", b",\n")
-        sink(b"\n]\n" if rows else b"[]\n", 0)
+        between = ",\n" if file.format == "json" else "\n"
+        if file.is_flat:
+            lines = (await self._tables.of(tx, file, typed=False)).as_json(between)
+        else:
+            lines = exports.as_json(file.kind, file.roles, self._base_url, file.chosen, between)
+        array = file.format == "json"
+        rows = await self._lines(tx, lines, sink, b"[\n" if array else b"", between.encode())
+        sink((b"\n]\n" if rows else b"[]\n") if array else b"\n" if rows else b"", 0)
 
     async def _csv(self, tx: Database, file: ExportFile, sink: Sink) -> None:
-        fields = [field for field in file.kind.fields if field.read & file.roles or field.name in file.kind.reduced]
-        keys = await self._keys(tx, file)
-        more = await self._more(tx, file)
-        lines = exports.as_table(
-            file.kind, fields, keys, file.roles, file.chosen, raw=file.raw, said=file.fields, more=more
-        )
-        said = [_said(name, of) for name in file.fields for of in exports.SAID]
-        names = [*_names(fields, keys), *said, *(name for each in more for name in each.names)]
-        # The mark says UTF-8 to spreadsheets; programs that read "utf-8-sig" do not see it.
-        sink(b"\xef\xbb\xbf" + _line([cell(name, raw=file.raw) for name in names]), 0)
-        if await self._lines(tx, lines, sink, b"", b"\r\n"):
+        head = _Head(file, sink)
+        table = await self._tables.of(tx, file, typed=False, waits=head.wait)
+        head.end([column.name for column in table.columns])
+        if await self._lines(tx, table.as_csv(raw=file.options.raw), sink, b"", b"\r\n"):
             sink(b"\r\n", 0)
 
-    async def _more(self, tx: Database, file: ExportFile) -> list[exports.Trusted]:
-        """Further columns of a table. Raises NotFoundError for an analysis that is not there."""
-        choices = await exports.label_choices(tx, file.chosen.project_id)
-        trusted = exports.trusted(file.kind, choices, owns=file.chosen.owns, raw=file.raw)
-        more = [] if trusted is None else [trusted]
-        if file.kind is RESULT and file.chosen.owns:
-            analysis = await exports.analysis(tx, file.chosen.project_id, file.analysis)
-            if analysis is None and file.analysis is not None:
-                raise NotFoundError(NOT_FOUND, hint=f"The project has no finished analysis {file.analysis}.")
-            more += [] if analysis is None else [exports.analysed(analysis, raw=file.raw)]
-        return more
+    async def _data(self, tx: Database, file: ExportFile, sink: Sink) -> None:
+        table = await self._tables.of(tx, file, typed=True)
+        out, do = DataFile(file.format, table.columns), self._worker_thread.do
+        sink(await do(out.begin), 0)
+        lines = table.as_exact_csv()
+        await lines.open(tx)
+        while (piece := await self._turns.run("", partial(lines.next, tx, PART))) is not None:
+            sink(await do(out.add, f"{piece.text}\n".encode()), piece.rows)
+        sink(await do(out.end), 0)
 
     async def _lines(self, tx: Database, lines: exports.Lines, sink: Sink, begin: bytes, between: bytes) -> int:
-        statement, after, rows = lines.statement(), 0, 0
-        while (piece := await self._turns.run("", partial(lines.next, tx, statement, after, PART))) is not None:
+        rows = 0
+        await lines.open(tx)
+        while (piece := await self._turns.run("", partial(lines.next, tx, PART))) is not None:
             sink((between if rows else begin) + piece.text.encode(), piece.rows)
-            after, rows = piece.last, rows + piece.rows
+            rows += piece.rows
         return rows
 
-    async def _keys(self, tx: Database, file: ExportFile) -> list[str]:
-        """The keys of ``info`` of all rows: in the order of imported files, else as rows first have them."""
-        found: dict[str, None] = {}
-        after: int | None = 0
-        while after is not None:
-            keys, after = await self._turns.run(
-                "", partial(exports.info_keys, tx, file.kind, file.chosen, found, after)
-            )
-            found.update(dict.fromkeys(keys))
-            if len(found) > MAX_KEYS:
-                raise InvalidValueError(_too_wide())
-        first = await exports.imported_columns(tx, file.chosen.project_id) if file.kind is TASK else []
-        return in_order(found, first if file.kind is TASK else [file.answer_key or ""])
+
+class _Head:
+    """The line of names of a CSV file. Where columns take long to find out, the names that are known leave before."""
+
+    def __init__(self, file: ExportFile, sink: Sink) -> None:
+        self._file, self._sink = file, sink
+        self._until = time.monotonic() + EARLY
+        self._first: Sequence[str] = ()
+        self._sent = 0
+
+    def wait(self, names: Sequence[str]) -> None:
+        """``names`` are the first ones, whatever comes behind them; [] if they were told before."""
+        self._first = self._first or names
+        if not self._sent and self._first and time.monotonic() > self._until:
+            self._send(self._first)
+
+    def end(self, names: Sequence[str]) -> None:
+        """``names`` are all of them."""
+        self._send(names)
+        self._sink(b"\r\n", 0)
+
+    def _send(self, names: Sequence[str]) -> None:
+        # The mark says UTF-8 to spreadsheets; programs that read "utf-8-sig" do not see it.
+        mark = _BOM if self._file.options.bom and not self._sent else b""
+        more = names[self._sent :]
+        line = _line([cell(name, raw=self._file.options.raw) for name in more]) if more else b""
+        self._sink(mark + (b"," if self._sent and more else b"") + line, 0)
+        self._sent = len(names)
 
 
-def in_order(found: Mapping[str, None], first: Sequence[str]) -> list[str]:
-    """The keys that were found: those of ``first`` in its order, then the others in their own."""
-    known = [key for key in first if key in found]
-    return [*known, *(key for key in found if key not in set(known))]
-
-
-def _too_wide() -> str:
-    maximum = f"{MAX_KEYS:,}"
-    return _(
-        "The rows have more than %(maximum)s different keys, too many for a table. Download JSON instead.",
-        maximum=maximum,
+def _key(who: Requester, file: ExportFile, network: str) -> str:
+    """Says which file it is, and for whom."""
+    whom = f"{who.user_id}" if who.signed_in else network
+    roles = sorted(role.value for role in file.roles)
+    return repr(
+        (whom, roles, file.name, attrs.astuple(file.options), attrs.evolve(file.chosen, mask=b""), file.analysis)
     )
 
 
-def _said(name: str, of: str) -> str:
-    return f"consensus_{name}" if of == "value" else f"consensus_{name}_{of}"
+def _name(row: ProjectPage, type_: str, format_: str, options: Options) -> str:
+    ending = f"{DICTIONARY}.json" if format_ == DICTIONARY else format_
+    rows = "" if options.rows == "record" else f"_by_{options.rows}"
+    return f"{row['id']}_{row['short_name']}_{type_}{rows}.{ending}"
 
 
-def _names(fields: Sequence[Field], keys: Sequence[str]) -> list[str]:
-    return [*(field.name for field in fields), *(f"info_{key}" for key in keys)]
+def _wordings(info: Mapping[str, Any]) -> Values:
+    """What the questions of a project ask, by their names."""
+    steps = (info.get(QUESTIONS) or {}).get("steps") if isinstance(info.get(QUESTIONS), dict) else None
+    questions = (question for step in steps or [] for question in step.get("questions", []))
+    return {question["name"]: question.get("text") for question in questions}
 
 
 def _line(cells: Sequence[str]) -> bytes:
     text = io.StringIO(newline="")
     csv.writer(text).writerow(cells)
-    return text.getvalue().encode()
+    return text.getvalue().removesuffix("\r\n").encode()

@@ -26,6 +26,7 @@ from crowdd.kinds.project import PROJECT
 from crowdd.kinds.roles import OWNERS
 from crowdd.kinds.task import TASK
 from crowdd.requester import SYSTEM
+from crowdd.storage.database import Database
 from crowdd.storage.projects.rows import ProjectPage
 from crowdd.storage.transfer import exports
 from crowdd.values import Values
@@ -123,24 +124,28 @@ async def _write_tasks(
     services: Services, row: ProjectPage, folder: Path, files: UploadCopies, report: Callable[[int], object]
 ) -> Path:
     draft = folder / f"{TASKS_FILE}.part"
-    done = 0
-    with draft.open("wb") as out:
-        async for tasks in _tasks(services, row):
-            for task in tasks:
-                out.write(orjson.dumps({name: files.named_in(task[name]) for name in OF_TASKS}) + b"\n")
-            await files.fetch(services.media_store)
-            report(done := done + len(tasks))
+
+    async def work(tx: Database) -> None:
+        await exports.begin(tx)
+        done = 0
+        with draft.open("wb") as out:
+            async for tasks in _tasks(tx, row, services.settings.base_url):
+                for task in tasks:
+                    out.write(orjson.dumps({name: files.named_in(task[name]) for name in OF_TASKS}) + b"\n")
+                await files.fetch(services.media_store)
+                report(done := done + len(tasks))
+
+    await services.export_resources.reading.transaction(work)
     return draft.replace(folder / TASKS_FILE)
 
 
-async def _tasks(services: Services, row: ProjectPage) -> AsyncIterator[list[Mapping[str, Any]]]:
+async def _tasks(tx: Database, row: ProjectPage, base_url: str) -> AsyncIterator[list[Mapping[str, Any]]]:
     """In parts and by their ids, as they are wanted: without those that were taken out."""
-    base_url, roles = services.settings.base_url, row["roles"]
-    lines, after = exports.as_json(TASK, roles, base_url, exports.Chosen(row["id"], owns=bool(roles & OWNERS))), 0
-    statement = lines.statement()
-    while (piece := await lines.next(services.db, statement, after, PART)) is not None:
+    roles = row["roles"]
+    lines = exports.as_json(TASK, roles, base_url, exports.Chosen(row["id"], owns=bool(roles & OWNERS)))
+    await lines.open(tx)
+    while (piece := await lines.next(tx, PART)) is not None:
         yield [view for view in orjson.loads(f"[{piece.text}]") if view["retired_at"] is None]
-        after = piece.last
 
 
 def _put(path: Path, content: bytes) -> Path:

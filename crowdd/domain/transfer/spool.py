@@ -49,6 +49,23 @@ class Spool:
         self._ended, self._error = True, error
         self._wake()
 
+    @property
+    def size(self) -> int:
+        """Bytes that are written."""
+        return self._written
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether nothing more will be written, and nothing went wrong."""
+        return self._ended and self._error is None
+
+    async def part(self, begin: int, end: int) -> AsyncGenerator[bytes, None]:
+        """The bytes from ``begin`` to ``end``, which are written. They can be read after ``close``."""
+        with os.fdopen(os.dup(self._file.fileno()), "rb", buffering=0) as file:
+            while begin < end and (piece := os.pread(file.fileno(), min(PIECE, end - begin), begin)):
+                begin += len(piece)
+                yield piece
+
     async def parts(self) -> AsyncGenerator[bytes, None]:
         """What is written, as it comes. Raises what ended it too early."""
         at = 0

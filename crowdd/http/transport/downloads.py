@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+import zlib
 from collections.abc import AsyncGenerator
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -11,11 +12,14 @@ from twisted.internet.interfaces import IDelayedCall, IReactorTime
 from twisted.logger import Logger
 from twisted.python.failure import Failure
 
+from crowdd.concurrency.worker_thread import WorkerThread
+
 if TYPE_CHECKING:
     from crowdd.http.transport.site import Request
 
 log = Logger()
 PIECE = 65_536  # bytes of a file or a long response that are written at once
+_PACKED_LEVEL = 1  # a file is as long as what the network takes; more would cost more than it saves
 LONG = 1_000_000  # bytes; longer responses are not kept in memory while they are sent
 
 
@@ -66,6 +70,24 @@ async def pieces_of(source: BinaryIO, begin: int, end: int) -> AsyncGenerator[by
         while begin < end and (piece := file.read(min(PIECE, end - begin))):
             begin += len(piece)
             yield piece
+
+
+async def packed_parts(
+    first: bytes, rest: AsyncGenerator[bytes, None], worker_thread: WorkerThread
+) -> AsyncGenerator[bytes, None]:
+    """The parts of a file compressed with gzip, in a thread. What there is of each part leaves at once."""
+    packing = zlib.compressobj(_PACKED_LEVEL, wbits=16 + zlib.MAX_WBITS)
+
+    def packed(part: bytes) -> bytes:
+        return packing.compress(part) + packing.flush(zlib.Z_SYNC_FLUSH)
+
+    try:
+        yield await worker_thread.do_soon(packed, first)
+        async for part in rest:
+            yield await worker_thread.do_soon(packed, part)
+        yield packing.flush()
+    finally:
+        await rest.aclose()
 
 
 class Flow:

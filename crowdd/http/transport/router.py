@@ -50,7 +50,7 @@ from crowdd.http.responses import (
 )
 from crowdd.http.routing import Route
 from crowdd.http.transport.cors import Cors
-from crowdd.http.transport.downloads import LONG, Downloads, pieces_of, spilled
+from crowdd.http.transport.downloads import LONG, Downloads, packed_parts, pieces_of, spilled
 from crowdd.http.transport.fixed_headers import encode, set_headers
 from crowdd.http.transport.limits.body_size import Limit
 from crowdd.http.transport.limits.expensive_requests import CostlyRequests
@@ -176,8 +176,14 @@ class Router:
         first = b"" if incoming.method == "HEAD" else await anext(answer.parts, b"")
         self._negotiator.write(incoming, answer)
         await self._finished(incoming, b"")
-        if incoming.method != "HEAD":
-            await self._downloads.send(incoming.request, first, answer.parts)
+        if incoming.method == "HEAD":
+            return b""
+        parts, headers = answer.parts, incoming.request.responseHeaders
+        if is_text(headers) and accepts_gzip(incoming.header("accept-encoding")) and not incoming.header("range"):
+            _mark_packed(headers)
+            parts = packed_parts(first, parts, self._worker_thread)
+            first = await anext(parts)
+        await self._downloads.send(incoming.request, first, parts)
         return b""
 
     async def _file(self, incoming: Incoming, answer: FileResponse) -> bytes:
@@ -522,8 +528,21 @@ def worth_packing(headers: Any, body: bytes, accepted: str) -> bool:
     """Whether a body is text, long enough, and wanted compressed."""
     if len(body) < _MIN_PACKED or headers.hasHeader(b"content-encoding") or not accepts_gzip(accepted):
         return False
+    return is_text(headers)
+
+
+def is_text(headers: Any) -> bool:
+    """Whether a response is of a type that is worth compressing."""
     type_: bytes = headers.getRawHeaders(b"content-type", [b""])[0]
-    return type_.startswith((b"text/", b"application/json"))
+    return type_.startswith((b"text/", b"application/json", b"application/x-ndjson"))
+
+
+def _mark_packed(headers: Any) -> None:
+    entity_tag = headers.getRawHeaders(b"etag", [b""])[0].decode()
+    if entity_tag:
+        headers.setRawHeaders(b"etag", [gzip_etag(entity_tag).encode()])
+        headers.setRawHeaders(b"accept-ranges", [b"none"])
+    headers.setRawHeaders(b"content-encoding", [b"gzip"])
 
 
 def _packed(body: bytes) -> bytes:

@@ -162,6 +162,8 @@ def _public_part(kind: Kind, whole: str, value: str) -> str:
 
 
 def _links(kind: Kind) -> Iterator[str]:
+    if not kind.linked:
+        return
     yield from _link("link", "self", kind.name, "id", "", "")
     names = list(kind.parents.items())
     for number, (name, column) in enumerate(names):

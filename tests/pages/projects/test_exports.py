@@ -23,7 +23,8 @@ from crowdd.config.limits import ExportSettings
 from crowdd.domain.core.csv_escape import cell
 from crowdd.domain.transfer import exports as domain_exports
 from crowdd.domain.transfer.download_limits import WINDOW, DownloadLimits
-from crowdd.domain.transfer.exports import in_order
+from crowdd.domain.transfer.exported import tables
+from crowdd.domain.transfer.exported.tables import in_order
 from crowdd.domain.transfer.spool import AbandonedError, Spools
 from crowdd.errors import TooManyRequestsError, UnavailableError
 from crowdd.requester import SYSTEM, Requester
@@ -92,12 +93,12 @@ async def test_the_key_of_the_answer_comes_first(served):
 
 @pytest_twisted.ensureDeferred
 async def test_a_table_of_too_many_columns_is_refused_and_json_has_it_all(served, monkeypatch):
-    monkeypatch.setattr(domain_exports, "MAX_KEYS", 10)
+    monkeypatch.setattr(tables, "MAX_KEYS", 10)
     owner, _ = await built(served, [{str(n): n} for n in range(11)])
     refused = await owner.page(AT.format("task", "csv"))
     assert refused.status == 415 and "more than 10 different keys" in refused.text and "JSON" in refused.text
     assert len((await owner.get(AT.format("task", "json"))).json()) == 11
-    monkeypatch.setattr(domain_exports, "MAX_KEYS", 11)
+    monkeypatch.setattr(tables, "MAX_KEYS", 11)
     assert len(own_columns(table((await owner.get(AT.format("task", "csv"))).body)[0])) == 11
 
 
@@ -139,7 +140,7 @@ async def test_a_file_is_one_moment_however_slowly_it_is_made(served, monkeypatc
 
 @pytest_twisted.ensureDeferred
 async def test_large_rows_come_few_at_a_time(served, monkeypatch):
-    monkeypatch.setattr("crowdd.storage.transfer.exports._MAX_STORED", 100)
+    monkeypatch.setattr("crowdd.storage.transfer.exports._MAX_BYTES", 100)
     owner, _ = await built(served, [{"n": n, "x": "y" * 60} for n in range(5)] + [{"n": 5}])
     rows = (await owner.get(AT.format("task", "json"))).json()
     assert [row["info"]["n"] for row in rows] == list(range(6))

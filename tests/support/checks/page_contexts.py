@@ -1543,7 +1543,9 @@ def _task_cases(at: str) -> Iterator[Case]:
         {"type": type_, "rows": n, "bytes": 450 * n, "more": n == 1}
         for type_, n in (("task", 42650), ("task_run", 1), ("result", 0))
     ]
-    files = {"exports": sizes, "formats": ["json", "csv"]}
+    types = ["task", "task_run", "result", "consensus", "volunteer", "event"]
+    formats = ["json", "csv", "ndjson", "parquet", "arrow", "dictionary"]
+    files = {"exports": sizes, "formats": formats, "types": types}
     yield from _change_cases(at, owner)
     yield from _import_cases(at, owner)
     yield from _media_cases(at, owner)

@@ -16,7 +16,7 @@ from crowdd.admin_cli.output import json_option, say, watching
 from crowdd.admin_cli.runtime import with_domain
 from crowdd.domain.server.services import Services
 from crowdd.domain.transfer import folder_export, folder_import, project_folder
-from crowdd.domain.transfer.exports import FORMATS, KINDS
+from crowdd.domain.transfer.exported.export_file import FORMATS, INFOS, KINDS, ROWS, USUAL, Options
 from crowdd.domain.transfer.missing_files import Missing
 from crowdd.errors import NotFoundError
 
@@ -70,7 +70,7 @@ def load(
     "types",
     multiple=True,
     type=click.Choice([*KINDS]),
-    help="Export only tasks, answers or results. Can be repeated.",
+    help="Export only these, for example answers. Can be repeated.",
 )
 @click.option(
     "--format",
@@ -80,6 +80,17 @@ def load(
     type=click.Choice([*FORMATS]),
     help="Format of the answers.",
 )
+@click.option(
+    "--info", default="", type=click.Choice(["", *INFOS]), help="info as columns of its keys, as JSON, or both."
+)
+@click.option(
+    "--rows",
+    default="record",
+    show_default=True,
+    type=click.Choice([*ROWS]),
+    help="Rows of answers: a record, a mark in an answer, or a task with a column for each volunteer.",
+)
+@click.option("--bom/--no-bom", default=True, show_default=True, help="Begin CSV files with a byte order mark.")
 @click.option("--raw", is_flag=True, help="Do not escape texts that a spreadsheet would run as formulas.")
 @click.option("--resume", is_flag=True, help="Keep complete files and write only the others.")
 @json_option
@@ -90,6 +101,9 @@ def export(
     target: Path,
     types: tuple[str, ...],
     format_: str,
+    info: str,
+    rows: str,
+    bom: bool,
     raw: bool,
     resume: bool,
     as_json: bool,
@@ -101,11 +115,12 @@ def export(
     tasks, answers and results as in the owner's downloads, with everything that administrators can see. With --type,
     only these are written. A file gets its name when it is complete, so an interrupted export can be resumed.
     """
-    files = [(type_, format_) for type_ in types or KINDS]
+    files = [(type_, format_) for type_ in types or USUAL]
+    options = Options(info, rows, raw, bom)
     with watching("Writing rows", quiet=as_json) as report:
         done = with_domain(
             config,
-            lambda d: _export(d, which, target, files, report, whole=not types, raw=raw, resume=resume),
+            lambda d: _export(d, which, target, files, report, options, whole=not types, resume=resume),
         )
     say(as_json, done, *_written(target / folder_export.FILES, done))
 
@@ -123,14 +138,14 @@ async def _export(
     target: Path,
     files: list[tuple[str, str]],
     report: Callable[[int], None],
+    options: Options,
     *,
     whole: bool,
-    raw: bool,
     resume: bool,
 ) -> list[export_files.WrittenFile]:
     row, unload = await found(services.projects, services.records, which), partial(folder_export.unload, services)
     return await export_files.export(
-        services.exports, unload if whole else None, row, target, files, report, raw=raw, resume=resume
+        services.exports, unload if whole else None, row, target, files, report, options, resume=resume
     )
 
 

@@ -105,15 +105,14 @@ class SnapshotRunner:
         self, tx: Database, path: Path, kind: Kind, project: SnapshotProject, rows: int, report: Report
     ) -> int:
         lines = snapshot_lines.lines(kind, project, complete=complete(project))
-        statement, after = lines.statement(), 0
+        await lines.open(tx)
         with path.open("wb") as file:
             while True:
-                reading = partial(lines.next, tx, statement, after, PART)
-                piece = await self._resources.turns.run("", reading)
+                piece = await self._resources.turns.run("", partial(lines.next, tx, PART))
                 if piece is None:
                     return rows
                 await self._worker_thread.do_soon(file.write, piece.text.encode() + b"\n")
-                after, rows = piece.last, rows + piece.rows
+                rows += piece.rows
                 require_space(self._folder, self._min_free_bytes)
                 await report(rows)
 

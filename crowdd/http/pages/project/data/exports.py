@@ -9,9 +9,10 @@ import attrs
 
 from crowdd.domain.projects.projects import Projects
 from crowdd.domain.tasks.changes import task_ids
-from crowdd.domain.transfer.exports import FORMATS, Exports
+from crowdd.domain.transfer.exported.export_file import FORMATS, KINDS
+from crowdd.domain.transfer.exports import Exports
 from crowdd.errors import NotFoundError
-from crowdd.http import queries
+from crowdd.http.api.exports import asked_file, download
 from crowdd.http.pages.project.data import task_filters
 from crowdd.http.pages.project.data.snippets import snippets
 from crowdd.http.pages.project.views import (
@@ -24,16 +25,18 @@ from crowdd.http.pages.project.views import (
     ticked,
 )
 from crowdd.http.request import Incoming
-from crowdd.http.responses import Download, Page, Response
+from crowdd.http.responses import Page, Response
 from crowdd.http.routing import Route, get
 from crowdd.languages import _
-from crowdd.requester import network
 from crowdd.values import Values
 
 
 class ExportPublic(ProjectPublic):
+    """``exports`` are the usual files with their sizes, ``types`` all that the requester can have."""
+
     exports: list[Values]
     formats: list[str]
+    types: list[str]
 
 
 class ExportPrivate(ProjectPrivate):
@@ -86,21 +89,16 @@ class ExportPages:
         if type_ is None and format_ is None:
             context = await self._views.context(incoming, row)
             sizes = await self._exports.sizes(row, chosen)
-            public = ExportPublic(**context.public, exports=sizes, formats=list(FORMATS))
+            types = [name for name, kind in KINDS.items() if row["roles"] & kind.rights.see]
+            public = ExportPublic(**context.public, exports=sizes, formats=list(FORMATS), types=types)
             by = {"scope": "matching", "matching": text} if text else {"task_ids": ",".join(named)} if named else {}
             private = ExportPrivate(**context.private, task_ids="" if text else ",".join(named), chosen=urlencode(by))
             return Page("project/export.html", public, private)
         if type_ is None or format_ is None:
             raise NotFoundError("404 Not Found", hint="Both type and format are required.")
-        raw = queries.flag(incoming.query.get("raw", ""), "raw")
-        word = incoming.query.get("volunteer", "")
-        number = incoming.query.get("analysis", "")
-        analysis = queries.number(number, "analysis", 0) if number else None
-        file = self._exports.file(
-            incoming.who, row, type_, format_, raw=raw, named=chosen, volunteer=word, analysis=analysis
+        return download(
+            incoming, self._exports, asked_file(incoming, self._exports, row, type_, format_, chosen, bom=True)
         )
-        parts = self._exports.download(incoming.who, file, network(incoming.address))
-        return Download(file.name, file.content_type, parts)
 
     async def usage(self, incoming: Incoming, short_name: str) -> Response:
         """Programs that read the answers, with the addresses of this project."""

@@ -1,0 +1,158 @@
+"""Parquet and Arrow files, made of lines in pieces: no row becomes a Python object.
+
+Each piece is read by pyarrow as CSV with the types of the columns, and written as a batch. What a file has in memory is
+one row group.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from crowdd.errors import InvalidValueError
+from crowdd.languages import _
+from crowdd.lazy import lazy
+from crowdd.storage.transfer.export_columns import Column
+
+pyarrow = lazy("pyarrow")
+pyarrow_csv = lazy("pyarrow.csv")
+pyarrow_ipc = lazy("pyarrow.ipc")
+pyarrow_parquet = lazy("pyarrow.parquet")
+
+_GROUP_BYTES: Final = 16_000_000  # of lines, after which a row group ends
+_MAX_LINES: Final = 2**30  # bytes of one piece
+
+
+class DataFile:
+    """A file of a format that is written in batches. Its functions are called in a thread, one at a time."""
+
+    def __init__(self, format_: str, columns: Sequence[Column]) -> None:
+        """Raises InvalidValueError where pyarrow is not installed."""
+        try:
+            self._schema = pyarrow.schema(
+                [_field(column, name) for column, name in zip(columns, _names(columns), strict=True)]
+            )
+        except ModuleNotFoundError:
+            words = _("This server cannot write Parquet files. Its operator can add that: pip install 'crowdd[data]'.")
+            raise InvalidValueError(words) from None
+        self._out = _Out()
+        self._format = format_
+        self._writer: Any = None
+        self._waiting: list[Any] = []
+        self._bytes = 0
+
+    def begin(self) -> bytes:
+        """The first bytes."""
+        if self._format == "parquet":
+            self._writer = pyarrow_parquet.ParquetWriter(
+                self._out, self._schema, compression="zstd", write_statistics=True
+            )
+        else:
+            options = pyarrow_ipc.IpcWriteOptions(compression="zstd")
+            self._writer = pyarrow_ipc.new_file(self._out, self._schema, options=options)
+        return self._out.taken()
+
+    def add(self, lines: bytes) -> bytes:
+        """Takes further lines; what can be written now."""
+        self._waiting.append(self._read(lines))
+        self._bytes += len(lines)
+        if self._bytes >= _GROUP_BYTES:
+            self._write()
+        return self._out.taken()
+
+    def end(self) -> bytes:
+        """The last bytes."""
+        self._write()
+        self._writer.close()
+        return self._out.taken()
+
+    def _read(self, lines: bytes) -> Any:
+        names = [str(n) for n in range(len(self._schema))]
+        types = {name: field.type for name, field in zip(names, self._schema, strict=True)}
+        read = pyarrow_csv.read_csv(
+            pyarrow.BufferReader(lines),
+            read_options=pyarrow_csv.ReadOptions(
+                column_names=names, block_size=min(len(lines) + 1, _MAX_LINES), use_threads=False
+            ),
+            parse_options=pyarrow_csv.ParseOptions(newlines_in_values=True, double_quote=True),
+            convert_options=pyarrow_csv.ConvertOptions(
+                column_types=types,
+                null_values=[""],
+                strings_can_be_null=True,
+                quoted_strings_can_be_null=False,
+                true_values=["true"],
+                false_values=["false"],
+                timestamp_parsers=[pyarrow_csv.ISO8601],
+            ),
+        )
+        return read.rename_columns(self._schema.names).cast(self._schema)
+
+    def _write(self) -> None:
+        if not self._waiting:
+            return
+        group = pyarrow.concat_tables(self._waiting)
+        self._waiting, self._bytes = [], 0
+        if self._format == "parquet":
+            self._writer.write_table(group, row_group_size=len(group))
+        else:
+            self._writer.write_table(group)
+
+
+class _Out:
+    """A file that pyarrow writes to, and what it wrote since it was last asked."""
+
+    def __init__(self) -> None:
+        self._parts: list[bytes] = []
+        self._size, self.closed = 0, False
+
+    def write(self, part: Any) -> int:
+        content = bytes(part)
+        self._parts.append(content)
+        self._size += len(content)
+        return len(content)
+
+    def tell(self) -> int:
+        return self._size
+
+    def flush(self) -> None:
+        """Do nothing."""
+
+    def close(self) -> None:
+        """Do nothing: what was written is still to be taken."""
+
+    def writable(self) -> bool:
+        return True
+
+    def readable(self) -> bool:
+        return False
+
+    def seekable(self) -> bool:
+        return False
+
+    def taken(self) -> bytes:
+        """What was written since."""
+        parts, self._parts = self._parts, []
+        return b"".join(parts)
+
+
+def _names(columns: Sequence[Column]) -> list[str]:
+    """The names of the columns, each once."""
+    names: dict[str, None] = {}
+    for column in columns:
+        name, n = column.name, 1
+        while name in names:
+            n += 1
+            name = f"{column.name}_{n}"
+        names[name] = None
+    return list(names)
+
+
+def _field(column: Column, name: str) -> Any:
+    types = {
+        "integer": pyarrow.int64(),
+        "number": pyarrow.float64(),
+        "boolean": pyarrow.bool_(),
+        "timestamp": pyarrow.timestamp("us", tz="UTC"),
+    }
+    about = {"crowdd.type": column.type, **({"description": column.about} if column.about else {})}
+    return pyarrow.field(name, types.get(column.type, pyarrow.string()), metadata=about)

@@ -1,0 +1,139 @@
+"""Files of a project: tasks, answers, results and more, in formats for programs and for people."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterator, Mapping, Sequence
+
+from crowdd.domain.core.records import Records
+from crowdd.domain.projects.projects import Projects
+from crowdd.domain.tasks.changes import task_ids
+from crowdd.domain.transfer.exported.export_file import FORMATS, INFOS, KINDS, ROWS, ExportFile, Options
+from crowdd.domain.transfer.exported.kept_spools import KeptSpool
+from crowdd.domain.transfer.exports import Exports
+from crowdd.errors import AnonymousError, ForbiddenError, InvalidValueError, NotFoundError, TooManyRequestsError
+from crowdd.http import queries
+from crowdd.http.api.objects import checked_id
+from crowdd.http.api.operations import PASSWORD, VOLUNTEER
+from crowdd.http.operation import Operation, Parameter
+from crowdd.http.request import Incoming
+from crowdd.http.responses import BytesResponse, Download, PiecesResponse, Response
+from crowdd.http.routing import Route, get
+from crowdd.http.transport import ranges
+from crowdd.kinds.project import PROJECT
+from crowdd.kinds.types import Boolean, Integer, clean_text
+from crowdd.requester import network
+from crowdd.storage.projects.rows import ProjectPage
+
+_ID = Integer(minimum=0).schema()
+_TEXT = {"type": "string"}
+_FLAG = Boolean().text_schema()
+_MAX_WORD = 100  # characters
+_EXPORT = Operation(
+    name="export_project",
+    section="project",
+    summary="Download tasks, answers or results of a project",
+    about="For those who may see the answers. The file shows the data as it was at one moment. With If-Range and Range,"
+    " a download that broke off goes on, for ten minutes after the file was made.",
+    parameters=(
+        Parameter("object_id", _ID, "Id of the project.", where="path"),
+        Parameter("type", {"type": "string", "enum": list(KINDS)}, "What a row is (default: task_run)."),
+        Parameter(
+            "format",
+            {"type": "string", "enum": list(FORMATS)},
+            "Format of the file (default: ndjson). dictionary describes the columns of the others.",
+        ),
+        Parameter("info", {"type": "string", "enum": list(INFOS)}, "info as columns of its keys, as JSON, or both."),
+        Parameter(
+            "rows",
+            {"type": "string", "enum": list(ROWS)},
+            "Of answers: a row is a record, a mark in an answer, or a task with a column for each volunteer.",
+        ),
+        Parameter("raw", _FLAG, "With 1, texts in CSV are not guarded against spreadsheets.", empty=True),
+        Parameter("bom", _FLAG, "With 1, CSV begins with a byte order mark.", empty=True),
+        Parameter("task_ids", _TEXT, "Only of these tasks: ids, separated by commas.", empty=True),
+        Parameter("volunteer", VOLUNTEER, "Only answers of this volunteer. For type=task_run.", empty=True),
+        Parameter("analysis", _ID, "Analysis whose labels stand beside results. For owners.", empty=True),
+        PASSWORD,
+    ),
+    answer={},
+    refusals=(AnonymousError, ForbiddenError, NotFoundError, InvalidValueError, TooManyRequestsError),
+    media=tuple(dict.fromkeys(type_.partition(";")[0] for type_ in FORMATS.values())),
+)
+
+
+class ExportsApi:
+    """/api/project/<id>/export."""
+
+    def __init__(self, exports: Exports, records: Records, projects: Projects) -> None:
+        self._exports, self._records, self._projects = exports, records, projects
+
+    def routes(self) -> Iterator[Route]:
+        yield get("/api/project/<int:object_id>/export", self.export, endpoint="export", operation=_EXPORT)
+
+    async def export(self, incoming: Incoming, object_id: int) -> Response:
+        project = await self._records.get(PROJECT, incoming.who, checked_id(object_id))
+        row = await self._projects.page(project["short_name"], incoming.who)
+        query, named = incoming.query, clean_text(incoming.query.get("task_ids", ""))
+        chosen = task_ids({"task_ids": [word.strip() for word in named.split(",")] if named.strip() else None})
+        type_, format_ = query.get("type", "task_run"), query.get("format", "ndjson")
+        file = asked_file(incoming, self._exports, row, type_, format_, chosen, bom=False)
+        return download(incoming, self._exports, file)
+
+
+def asked_file(
+    incoming: Incoming,
+    exports: Exports,
+    row: ProjectPage,
+    type_: str,
+    format_: str,
+    named: Sequence[int] | None,
+    *,
+    bom: bool,
+) -> ExportFile:
+    """The file that an address asks for. ``bom``: CSV begins with a byte order mark, unless the address has it."""
+    query = incoming.query
+    word, number = clean_text(query.get("volunteer", ""))[:_MAX_WORD], query.get("analysis", "")
+    analysis = queries.number(number, "analysis", 0) if number else None
+    return exports.file(
+        incoming.who, row, type_, format_, _options(query, bom=bom), named=named, volunteer=word, analysis=analysis
+    )
+
+
+def _options(query: Mapping[str, str], *, bom: bool) -> Options:
+    return Options(
+        info=query.get("info", ""),
+        rows=query.get("rows", "record"),
+        raw=queries.flag(query.get("raw", ""), "raw"),
+        bom=queries.flag(query["bom"], "bom") if query.get("bom") else bom,
+    )
+
+
+def download(incoming: Incoming, exports: Exports, file: ExportFile) -> Response:
+    """The file: as it was made a short while ago if the client asks for the rest of that, otherwise as it is now."""
+    place = network(incoming.address)
+    if incoming.header("range"):
+        kept = exports.kept(incoming.who, file, place, _tag(incoming.header("if-range")))
+        if kept is not None:
+            return _rest(incoming, file, kept)
+    tag = secrets.token_hex(16)
+    headers = {"ETag": f'"{tag}"', "Accept-Ranges": "bytes"}
+    return Download(file.name, file.content_type, exports.download(incoming.who, file, place, tag), headers)
+
+
+def _tag(header: str) -> str:
+    """The tag of an If-Range header. A date, or a tag that is not ours, names no file."""
+    return header.strip().strip('"') if header else ""
+
+
+def _rest(incoming: Incoming, file: ExportFile, kept: KeptSpool) -> Response:
+    size, headers = kept.spool.size, {"ETag": f'"{kept.tag}"', "Accept-Ranges": "bytes", "Cache-Control": "no-store"}
+    try:
+        part = ranges.wanted(incoming.header("range"), size)
+    except ValueError:
+        return BytesResponse(b"", file.content_type, 416, {**headers, "Content-Range": f"bytes */{size}"})
+    begin, end = part or (0, size)
+    said = {} if part is None else {"Content-Range": f"bytes {begin}-{end - 1}/{size}"}
+    return PiecesResponse(
+        kept.spool.part(begin, end), end - begin, file.content_type, 200 if part is None else 206, {**headers, **said}
+    )
