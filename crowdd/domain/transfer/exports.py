@@ -5,9 +5,9 @@ from __future__ import annotations
 import csv
 import io
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from functools import partial
-from typing import Any, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 import attrs
 from twisted.internet.defer import ensureDeferred
@@ -167,7 +167,7 @@ class Exports:
         ``more``: there are more than so many rows, MAX_COUNTED.
         """
         of = exports.Chosen(row["id"], named, complete_only(row))
-        figures: Mapping[str, Any] = row
+        figures: Values = {**row}
         known = {type_: int(figures[counter]) for type_, counter in _COUNTED.items() if self._is_known(type_, of)}
         counted = [KINDS[type_] for type_ in USUAL if type_ not in known]
         found = await exports.sizes(self._db, of, counted, MAX_COUNTED + 1)
@@ -314,7 +314,7 @@ def _name(row: ProjectPage, type_: str, format_: str, options: Options) -> str:
     return f"{row['id']}_{row['short_name']}_{type_}{rows}.{ending}"
 
 
-def _wordings(info: Mapping[str, Any]) -> Values:
+def _wordings(info: Values) -> Values:
     """What the questions of a project ask, by their names."""
     steps = (info.get(QUESTIONS) or {}).get("steps") if isinstance(info.get(QUESTIONS), dict) else None
     questions = (question for step in steps or [] for question in step.get("questions", []))

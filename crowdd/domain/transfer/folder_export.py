@@ -8,7 +8,7 @@ are left out.
 from __future__ import annotations
 
 import shutil
-from collections.abc import AsyncIterator, Callable, Mapping, Set
+from collections.abc import AsyncIterator, Callable, Set
 from pathlib import Path
 from typing import Any
 
@@ -139,7 +139,7 @@ async def _write_tasks(
     return draft.replace(folder / TASKS_FILE)
 
 
-async def _tasks(tx: Database, row: ProjectPage, base_url: str) -> AsyncIterator[list[Mapping[str, Any]]]:
+async def _tasks(tx: Database, row: ProjectPage, base_url: str) -> AsyncIterator[list[Values]]:
     """In parts and by their ids, as they are wanted: without those that were taken out."""
     roles = row["roles"]
     lines = exports.as_json(TASK, roles, base_url, exports.Chosen(row["id"], owns=bool(roles & OWNERS)))

@@ -19,6 +19,7 @@ from klein import Klein
 from twisted.internet.defer import Deferred, ensureDeferred
 from twisted.logger import Logger
 from twisted.python.failure import Failure
+from twisted.web.http_headers import Headers
 from twisted.web.resource import IResource
 from twisted.web.server import NOT_DONE_YET
 from werkzeug.exceptions import HTTPException
@@ -524,20 +525,20 @@ def answers(app: Klein) -> Callable[[str], bool]:
     return answered
 
 
-def worth_packing(headers: Any, body: bytes, accepted: str) -> bool:
+def worth_packing(headers: Headers, body: bytes, accepted: str) -> bool:
     """Whether a body is text, long enough, and wanted compressed."""
     if len(body) < _MIN_PACKED or headers.hasHeader(b"content-encoding") or not accepts_gzip(accepted):
         return False
     return is_text(headers)
 
 
-def is_text(headers: Any) -> bool:
+def is_text(headers: Headers) -> bool:
     """Whether a response is of a type that is worth compressing."""
     type_: bytes = headers.getRawHeaders(b"content-type", [b""])[0]
     return type_.startswith((b"text/", b"application/json", b"application/x-ndjson"))
 
 
-def _mark_packed(headers: Any) -> None:
+def _mark_packed(headers: Headers) -> None:
     entity_tag = headers.getRawHeaders(b"etag", [b""])[0].decode()
     if entity_tag:
         headers.setRawHeaders(b"etag", [gzip_etag(entity_tag).encode()])
@@ -549,7 +550,7 @@ def _packed(body: bytes) -> bytes:
     return gzip.compress(body, _GZIP_LEVEL, mtime=0)
 
 
-def _vary_more(headers: Any) -> None:
+def _vary_more(headers: Headers) -> None:
     """Says that every answer depends on who asks for it from where, and on the codings that they accept."""
     if not headers.hasHeader(b"vary"):
         set_headers(headers, _VARY)

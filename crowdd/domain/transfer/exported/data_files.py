@@ -38,7 +38,7 @@ class DataFile:
         self._out = _Out()
         self._format = format_
         self._writer: Any = None
-        self._waiting: list[Any] = []
+        self._waiting: list[object] = []
         self._bytes = 0
 
     def begin(self) -> bytes:
@@ -66,7 +66,7 @@ class DataFile:
         self._writer.close()
         return self._out.taken()
 
-    def _read(self, lines: bytes) -> Any:
+    def _read(self, lines: bytes) -> object:
         names = [str(n) for n in range(len(self._schema))]
         types = {name: field.type for name, field in zip(names, self._schema, strict=True)}
         read = pyarrow_csv.read_csv(
@@ -105,7 +105,7 @@ class _Out:
         self._parts: list[bytes] = []
         self._size, self.closed = 0, False
 
-    def write(self, part: Any) -> int:
+    def write(self, part: bytes) -> int:
         content = bytes(part)
         self._parts.append(content)
         self._size += len(content)
@@ -147,7 +147,7 @@ def _names(columns: Sequence[Column]) -> list[str]:
     return list(names)
 
 
-def _field(column: Column, name: str) -> Any:
+def _field(column: Column, name: str) -> object:
     types = {
         "integer": pyarrow.int64(),
         "number": pyarrow.float64(),
