@@ -1,4 +1,4 @@
-"""The same project without a server: the rule, the scheduler depth_first and the mixing of gold tasks in memory.
+"""The same project without a server: the rule, the default scheduler and the mixing of gold tasks in memory.
 
 It takes a tenth of the time, which is for trying other rules. ``equality`` shows that the server decides alike.
 It leaves out that by default one answer of each network counts.
@@ -15,6 +15,7 @@ from crowdd.kinds.gold_shares import GOLD_SHARES
 
 GOLD_RATE, GOLD_START = (GOLD_SHARES[name].default for name in ("gold_rate", "gold_start"))
 GOLD_HALVES = 3.0  # answers
+DRAWS = 30  # of the scheduler, in crowdd/storage/definitions/tasks/32_candidate_scan.sql
 
 
 class Learning(weighing.Weighing):
@@ -73,14 +74,23 @@ class Memory:
         return [task.result for task in self._tasks]
 
     def _open_for(self, who: Person) -> int | None:
-        tasks = self._tasks
-        while self._first < len(tasks) and tasks[self._first].result is not None:
+        """With gold tasks that of some draws with most answers and people who hold it; else, or without, the first."""
+        if self._crowd.shape.gold:
+            drawn = self._crowd.chance.integers(len(self._tasks), size=DRAWS).tolist()
+            found = max(drawn, key=lambda number: self._is_open(number, who) and self._under_way(number))
+            if self._is_open(found, who):
+                return int(found)
+        while self._first < len(self._tasks) and self._tasks[self._first].result is not None:
             self._first += 1
-        for number in range(self._first, len(tasks)):
-            task = tasks[number]
-            if task.result is None and len(task.taken) + task.held < task.wanted and who not in task.seen:
-                return number
-        return None
+        return next((n for n in range(self._first, len(self._tasks)) if self._is_open(n, who)), None)
+
+    def _is_open(self, number: int, who: Person) -> bool:
+        task = self._tasks[number]
+        return task.result is None and len(task.taken) + task.held < task.wanted and who not in task.seen
+
+    def _under_way(self, number: int) -> float:
+        task = self._tasks[number]
+        return len(task.taken) + task.held + 0.5  # above 0: also a task that nobody has begun comes before a closed one
 
     def _gold_for(self, who: Person, given: int) -> int | None:
         n_gold = self._crowd.shape.gold
