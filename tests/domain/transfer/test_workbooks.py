@@ -192,7 +192,7 @@ def test_a_cell_beyond_the_limit_of_a_row_refuses_that_row_alone(tmp_path):
 
 def test_the_process_has_its_limits_before_it_reads(monkeypatch):
     asked = {}
-    monkeypatch.setattr(program.resource, "setrlimit", lambda what, pair: asked.update({what: pair}))
+    monkeypatch.setattr(resource, "setrlimit", lambda what, pair: asked.update({what: pair}))
     program.limit()
     assert asked[resource.RLIMIT_AS] == (1_000_000_000,) * 2 and asked[resource.RLIMIT_CPU] == (100, 100)
     assert resource.RLIMIT_FSIZE in asked and asked[resource.RLIMIT_CORE] == (0, 0)
