@@ -22,7 +22,7 @@ def require(who: Requester, have: Set[Role], wanted: Set[Role], message: str = "
 
 
 def owns(have: Set[Role]) -> bool:
-    """Whether these are roles of somebody who may do with a row's project what its owners may."""
+    """Whether somebody with these roles has the rights of the project's owners."""
     return bool(have & OWNERS)
 
 

@@ -107,7 +107,7 @@ def of_info(name: str, key: str, type_: str = "json", about: str = "", origin: s
 
 
 def rest_of_info(info: Column) -> Column:
-    """An ``info`` that is no object, and therefore has no keys."""
+    """An ``info`` without keys, because it is not an object."""
     sql = f"(CASE WHEN jsonb_typeof({info.sql}) <> 'object' THEN {info.sql} END)"
     return attrs.evolve(info, sql=sql)
 

@@ -2,7 +2,7 @@
 --
 -- Writers do not wait for the chain: a row gets its position after its commit, as events get their numbers. Rows that commit late
 -- come later in the chain, so there is no horizon to wait for. The hash of a row is made of the server's key, the hash of the row
--- before and the digest of the row: whoever can write to the database but does not have the key file cannot make another chain.
+-- before and the digest of the row: a person who can write to the database cannot make another chain without the key file.
 --
 -- What never changes (when, what, which object) is part of the digest. Personal data is part of it by salted hashes, one for each
 -- group that is removed together. Who removes a group removes its salt, too (crowdd/storage/accounts/personal_data.py): the chain
