@@ -15,7 +15,7 @@ from crowdd.kinds.gold_shares import GOLD_SHARES
 
 GOLD_RATE, GOLD_START = (GOLD_SHARES[name].default for name in ("gold_rate", "gold_start"))
 GOLD_HALVES = 3.0  # answers
-DRAWS = 30  # of the scheduler, in crowdd/storage/definitions/tasks/32_candidate_scan.sql
+NEIGHBOURS = 30  # among which the scheduler chooses, in crowdd/storage/definitions/tasks/32_candidate_scan.sql
 
 
 class Learning(weighing.Weighing):
@@ -74,10 +74,11 @@ class Memory:
         return [task.result for task in self._tasks]
 
     def _open_for(self, who: Person) -> int | None:
-        """With gold tasks that of some draws with most answers and people who hold it; else, or without, the first."""
+        """With gold tasks that of some neighbours with most answers and people who hold it; else, or without, the first."""
         if self._crowd.shape.gold:
-            drawn = self._crowd.chance.integers(len(self._tasks), size=DRAWS).tolist()
-            found = max(drawn, key=lambda number: self._is_open(number, who) and self._under_way(number))
+            start, n = int(self._crowd.chance.integers(len(self._tasks))), len(self._tasks)
+            neighbours = ((start + further) % n for further in self._crowd.chance.permutation(NEIGHBOURS).tolist())
+            found = max(neighbours, key=lambda number: self._is_open(number, who) and self._under_way(number))
             if self._is_open(found, who):
                 return int(found)
         while self._first < len(self._tasks) and self._tasks[self._first].result is not None:

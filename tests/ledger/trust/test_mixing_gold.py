@@ -338,3 +338,18 @@ def test_with_gold_tasks_few_others_are_under_way_although_they_are_drawn(ledger
         assert ledger.value(count, p=project, done=False) <= 4, "alike, nine would be"
     assert ledger.value(count, p=project, done=True) >= 4
     assert begun != sorted(begun), "no order tells which one is next"
+
+
+def test_tasks_of_a_batch_are_no_neighbours_beside_which_a_gold_task_would_stand_out(ledger: Ledger) -> None:
+    project = ledger.project(tasks=601, n=2)
+    gold, *tasks = ledger.tasks(project)
+    make(ledger, project, gold)
+    always(ledger, project, 0)
+    ledger.run("SELECT setseed(0.2)")
+    near = pairs = 0
+    for number in range(30):
+        places = sorted(map(tasks.index, ledger.ask(project, f"c:{number}", 4).tasks))
+        assert len(set(places)) == 4
+        near += sum(after - before < 30 for before, after in itertools.pairwise(places))
+        pairs += 3
+    assert near < pairs / 2, "of one draw, all would be near"

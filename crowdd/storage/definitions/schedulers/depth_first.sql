@@ -18,7 +18,7 @@
 --   level/<n>           tasks on level n, in the order in which they got there (mode by_level)
 --   first/<n>/<order>   the first eight tasks of level n in an order (mode by_level)
 --   random              thirty random draws, so another scan should follow
---   started             the same, but tasks that have answers or leases before others
+--   started             of thirty neighbours at a random place, tasks that have answers or leases before others
 -- scans_of(p_order, p_scan) returns the first two, one after the other. A scheduler should end with them, or with scans that
 -- together contain every open task. Otherwise volunteers are told that nothing is left although there is.
 --

@@ -288,17 +288,23 @@ BEGIN
     END LOOP;
 END $$;
 
--- The same, but of thirty draws those first that have most answers and leases. So few tasks are under way at a time, and they are completed
--- one after the other as in an order, but nobody can tell from the tasks that they get which ones come next.
+-- Leases tasks drawn at random, each of which has most answers and leases among thirty neighbours by ordinal. So few tasks are under way at a
+-- time, and they are completed one after the other as in an order, but nobody can tell from the tasks that they get which ones
+-- come next. Neighbours lie on a few pages, where thirty draws would be thirty pages. Tasks that are leased together are of draws
+-- of their own: among neighbours, a gold task would stand out.
 CREATE FUNCTION lease_started(p project_ledger, v asker, p_need int, p_own bigint[], p_now timestamptz,
                               OUT got bigint[], OUT blocked bigint, OUT cut boolean) LANGUAGE plpgsql AS $$
-DECLARE w record; ids bigint[];
+DECLARE w record; ids bigint[]; o bigint;
 BEGIN
-    ids := ARRAY(SELECT task_id FROM task_ledger WHERE project_id = p.project_id AND open
-                    AND ordinal = ANY (ARRAY(SELECT 1 + floor(random() * p.n_ordinals)::bigint FROM generate_series(1, 30)))
-                  ORDER BY answers + leases DESC, random());
-    w := lease_some(p, v, ids, NULL, p_need, p_own, p_now);
-    got := w.got; cut := w.cut;
+    got := '{}'; cut := false;
+    FOR nth IN 1..p_need LOOP
+        o := floor(random() * p.n_ordinals);
+        ids := ARRAY(SELECT task_id FROM task_ledger WHERE project_id = p.project_id AND open
+                        AND ordinal = ANY (ARRAY(SELECT 1 + (o + further) % greatest(p.n_ordinals, 1) FROM generate_series(0, 29) further))
+                      ORDER BY answers + leases DESC, random());
+        w := lease_some(p, v, ids, NULL, 1, p_own || got, p_now);
+        got := got || w.got; cut := cut OR w.cut;
+    END LOOP;
 END $$;
 
 -- The first two hundred tasks that the caller could take in the order of any attribute (p_order: sort/<attribute>/<asc or desc>),
