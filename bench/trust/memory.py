@@ -74,7 +74,7 @@ class Memory:
         return [task.result for task in self._tasks]
 
     def _open_for(self, who: Person) -> int | None:
-        """With gold tasks that of some neighbours with most answers and people who hold it; else, or without, the first."""
+        """With gold tasks that of some neighbours with most answers and holders; else, or without, the first."""
         if self._crowd.shape.gold:
             start, n = int(self._crowd.chance.integers(len(self._tasks))), len(self._tasks)
             neighbours = ((start + further) % n for further in self._crowd.chance.permutation(NEIGHBOURS).tolist())
