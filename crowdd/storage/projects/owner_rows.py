@@ -56,6 +56,7 @@ class ProjectSettings(TypedDict):
     prioritised: bool
     n_at_work: int
     n_barred: int
+    n_reviewers: int
     category: str
     webhook_off: bool
     webhook_failing: bool

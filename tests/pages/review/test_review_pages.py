@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest_twisted
@@ -240,6 +241,8 @@ async def test_a_link_makes_one_person_a_reviewer(served):
         await ada.page(f"{project.at}/settings")
     ).status == 403
     assert (await eve.page(link)).status == 403, "it works once"
+    settings = (await project.owner.get(f"{project.at}/settings", headers=HTML)).text
+    assert re.search(r'id="reviewers".*?\b1\b', settings, re.S), "their number stands in the settings"
     listed = (await project.owner.page(at)).json()
     assert [one["name"] for one in listed["reviewers"]] == ["ada"] and listed["invitation"] is None
     again = (await project.owner.send_form(f"{at}/invite", {}, at)).json()["invitation_url"]

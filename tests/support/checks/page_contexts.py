@@ -164,7 +164,7 @@ UNWELL = WELL | {
     "import_id": 4, "import_state": Word("dead"), "webhook_off": True, "n_failed_work": 2, "n_broken": 1041, "broken_task": 28114, "n_comments": 3, "n_disputed": 1001,
 }  # fmt: skip
 NOW: Context = {
-    "n_wanted": 127950, "n_anonymous": 1204, "counted_per_network": 1, "prioritised": False, "n_at_work": 3, "n_barred": 0,
+    "n_wanted": 127950, "n_anonymous": 1204, "counted_per_network": 1, "prioritised": False, "n_at_work": 3, "n_barred": 0, "n_reviewers": 2,
     "category": "Nature", "webhook_off": False, "webhook_failing": False,
 }  # fmt: skip
 PERSON: Context = {
@@ -1218,6 +1218,7 @@ def _owner_cases(at: str) -> Iterator[Case]:
         "counted_per_network": 0,
         "prioritised": True,
         "n_barred": 3,
+        "n_reviewers": 0,
         "webhook_off": True,
     }
     info = {"task_presenter": "<p>?</p>", "tutorial": "<p>!</p>", "results": "<p>.</p>", "answer_key": "kind"}
@@ -1740,11 +1741,13 @@ def _adaptive_cases(at: str, owner: Context) -> Iterator[Case]:
         "replays": [],
         "effect": None,
         "on": True,
+        "usual": 11,
         "headline": None,
         "charts": {},
     }
     nobody = {"gold": calibration([]), "experts": calibration([])}
     yield Case(page, "unchecked", keys | {"checked": nobody})
+    yield Case(page, "off", keys | {"checked": nobody, "on": False, "usual": 5, "form": form | {"on": False}})
     drawn = {"gold": chart(steps["steps"]), "experts": chart(steps["steps"])}
     measured = {"claimed": 0.95, "share": 0.88, "tasks": 60}
     yield Case(

@@ -52,11 +52,15 @@ class Headline(TypedDict):
 
 
 class AdaptivePrivate(ProjectPrivate):
-    """``charts`` are those of gold tasks and of experts; ``headline`` is None with too few checked tasks."""
+    """``charts`` are those of gold tasks and of experts; ``headline`` is None with too few checked tasks.
+
+    ``usual``: answers that a task gets at most now; None without tasks.
+    """
 
     charts: dict[str, CalibrationChart]
     headline: Headline | None
     on: bool
+    usual: int | None
 
 
 class AdaptivePages:
@@ -170,6 +174,7 @@ class AdaptivePages:
             charts=charts,
             headline=headline(checked),
             on=figures is not None and figures["min_answers"] is not None,
+            usual=await self._adaptive.usual_answers(row["id"]),
         )
         return Page("project/adaptive.html", public, private)
 
