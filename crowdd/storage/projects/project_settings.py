@@ -24,7 +24,7 @@ async def attention(db: Database, project_id: int, failing: int, days: int) -> P
         " (SELECT count(*) FROM queue_item q WHERE q.project_id = p.id AND q.state = 'dead' AND q.name <> ALL (%(imports)s)"
         "     AND q.ended > clock() - %(days)s * interval '1 day') AS n_failed_work, b.n_broken, b.broken_task,"
         " (SELECT count(*) FROM task_comment c WHERE c.project_id = p.id AND NOT c.settled) AS n_comments,"
-        " (SELECT count(*) FROM (SELECT FROM result r WHERE r.project_id = p.id AND r.last_version AND r.agreement < 0.3"
+        " (SELECT count(*) FROM (SELECT FROM result r WHERE r.project_id + 0 = p.id AND r.last_version AND r.agreement < 0.3"
         "     LIMIT %(disputed)s) r) AS n_disputed"
         "  FROM project p LEFT JOIN webhook w ON w.project_id = p.id"
         "  LEFT JOIN LATERAL (SELECT i.id, import_state(i.id) AS state FROM task_import i WHERE i.project_id = p.id ORDER BY i.id DESC LIMIT 1) i ON true"

@@ -21,6 +21,7 @@ SAID = (
 """Columns of Said."""
 _MAX_INFO_BYTES = 4000  # of a task or of a result; of a larger one nothing is shown
 _MAX_ANSWER = 300  # characters of an answer
+_OF_PROJECT = "project_id = %(project)s AND project_id + 0 = %(project)s"  # the second for the index result_agreement
 
 
 @attrs.frozen
@@ -65,7 +66,7 @@ async def page(
                CASE WHEN octet_length(t.info::text) <= {_MAX_INFO_BYTES} THEN t.info END AS task_info,
                {SAID}, r.reason,
                coalesce(v.votes, '[]') AS votes, coalesce(v.total, 0) AS total, coalesce(v.kinds, 0) AS kinds
-          FROM (SELECT * FROM result r WHERE project_id = %(project)s AND last_version{_where(chosen, key, way)}
+          FROM (SELECT * FROM result r WHERE {_OF_PROJECT} AND last_version{_where(chosen, key, way)}
                  ORDER BY {order} LIMIT %(maximum)s) r
           JOIN {hidden_columns.tasks(owns=owns)} t ON t.project_id = r.project_id AND t.id = r.task_id
          CROSS JOIN LATERAL (

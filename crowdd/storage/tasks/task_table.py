@@ -20,7 +20,7 @@ _SAMPLE = (
     "SELECT task_id FROM task_ledger WHERE project_id = %(project)s AND ordinal = n * p.n_ordinals / (%(each)s + 1)) l"
     " WHERE p.project_id = %(project)s"
 )
-_LAST = "FROM result r WHERE r.project_id = %(project)s AND r.last_version AND r.agreement IS NOT NULL"
+_LAST = "FROM result r WHERE r.project_id + 0 = %(project)s AND r.last_version AND r.agreement IS NOT NULL"
 
 
 async def keys(db: Database, project_id: int, *, owns: bool) -> list[str]:
