@@ -9,7 +9,7 @@ from crowdd.storage.accounts import people, user_search
 from crowdd.storage.core.keyset import Keyset
 
 ACCOUNTS = 20_000
-MAX_PAGES = 140
+MAX_PAGES = 100
 NINTH = "45c48cce2e2d7fbdea1afc51c7c6ad26"  # md5 of 9
 FILL = """
 ALTER TABLE account DISABLE TRIGGER USER;
