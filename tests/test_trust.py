@@ -54,7 +54,7 @@ def test_broken_promises_are_found():
     assert "13 of 18" in figures.broken([good] * 13 + [few] * 5)[0]
     assert figures.broken([attrs.evolve(few, crowd="mixed-4-confusing", calibration_error=0.2)]) == []
     assert "calibration" in figures.broken([attrs.evolve(good, calibration_error=0.031)])[0]
-    captured = [Capture("liars", share, 0.05, 0.03, 0.9, 4.0) for share in (0.03, 0.07, 0.2)]
+    captured = [Capture("liars", share, 0.05, 0.03, 0.9, 4.0, 0.4, 0.2) for share in (0.03, 0.07, 0.2)]
     assert figures.captured_too_much(captured) == [
         "liars: 0.20 of the targeted tasks are captured, the bound is 0.03"
     ]  # fmt: skip

@@ -16,7 +16,7 @@ Everything else is the server as it is, but for ``synchronous_commit = off``. Fi
 that the same rule in memory decides alike. With ``--in-memory`` that one decides alone, in a tenth of the time.
 
 Gates: at least 35 % saved in at least 14 of the 18 crowds with gold tasks; the calibration error is at most 0.03; and
-the attacks capture no more than in the simulation in which the rule was chosen. Exit status 1: one is broken.
+the attacks capture no more than with the settings of a new project so far. Exit status 1: one is broken.
 """
 
 from __future__ import annotations
@@ -34,11 +34,12 @@ import click
 from bench.support import testbed
 from bench.support.testbed import Sql
 from bench.trust import equality, figures, fixed
-from bench.trust.crowds import CONFUSED, SHAPES, Shape
+from bench.trust.crowds import CONFUSED, SHAPES, Crowd, Shape
 from bench.trust.figures import ASSAULTS, Assault, Capture, Saving
 from bench.trust.site import MemorySite, ServerSite, Site, answered
 
 _ATTACKED = Shape("mixed", 2, tasks=800)
+_COMPARED = 7  # answers to each task, with which other methods are attacked
 
 
 async def savings(site: Site, shapes: Sequence[Shape], seeds: Sequence[int]) -> list[Saving]:
@@ -60,7 +61,9 @@ async def assaults(site: Site, seeds: Sequence[int]) -> list[Capture]:
 
 async def _assault(site: Site, assault: Assault, seeds: Sequence[int]) -> Capture:
     shape = attrs.evolve(_ATTACKED, attack=assault.attack, gold=_ATTACKED.gold if assault.gold else 0)
-    found = figures.capture(assault, await answered(site, shape, seeds))
+    outcomes = await answered(site, shape, seeds)
+    seven = [await asyncio.to_thread(fixed.captured, Crowd(shape, seed), _COMPARED) for seed in seeds]
+    found = figures.capture(assault, outcomes, seven)
     click.echo(found.line)
     return found
 

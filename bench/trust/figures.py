@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import attrs
 import numpy as np
@@ -118,19 +118,21 @@ ASSAULTS = (
     Assault("30 % lie everywhere", Attack(0.3, everywhere=True, gold=1.0), 0.03),
     Assault("30 % lie everywhere, no gold", Attack(0.3, everywhere=True), 0.41, gold=False),
     Assault("30 % sybils lie everywhere", Attack(0.3, everywhere=True, sybils=True, gold=1.0), 0.04),
-    Assault("30 % sybils lie on targets", Attack(0.3, sybils=True), 0.21),
-    Assault("30 % sybils of one network", Attack(0.3, sybils=True, network=True), 0.11),
-    Assault("10 % know gold, lie on targets", Attack(0.1), 0.06),
-    Assault("30 % know gold, lie on targets", Attack(0.3), 0.57),
+    Assault("30 % sybils lie on targets", Attack(0.3, sybils=True), 0.24),
+    Assault("30 % sybils of one network", Attack(0.3, sybils=True, network=True), 0.12),
+    Assault("10 % know gold, lie on targets", Attack(0.1), 0.07),
+    Assault("30 % know gold, lie on targets", Attack(0.3), 0.59),
     Assault("30 % sleepers", Attack(0.3, sleepers=True), 0.02),
 )
-"""The bounds are means over eight crowds of the simulation in which the rule was chosen; newcomers got more gold tasks
-there (docs/decisions/0185)."""
+"""The bounds are means over 24 crowds with the settings of a new project (docs/decisions/0185)."""
 
 
 @attrs.frozen
 class Capture:
-    """What an attack has come to: means over the seeds."""
+    """What an attack has come to: means over the seeds.
+
+    ``majority`` and ``dawid_skene``: the same with seven answers to each task, without a rule.
+    """
 
     name: str
     captured: float
@@ -138,6 +140,8 @@ class Capture:
     bound: float
     accuracy: float
     answers: float
+    majority: float
+    dawid_skene: float
 
     @property
     def line(self) -> str:
@@ -145,11 +149,12 @@ class Capture:
         return (
             f"{self.name:<32} captured {self.captured:.2f} ± {self.noise:.2f} (bound {self.bound:.2f})"
             f"  accuracy {self.accuracy:.3f}  answers {self.answers:.2f}"
+            f"  of seven answers {self.majority:.2f} by majority, {self.dawid_skene:.2f} by Dawid-Skene"
         )
 
 
-def capture(assault: Assault, outcomes: Sequence[Outcome]) -> Capture:
-    """Of some crowds under one attack."""
+def capture(assault: Assault, outcomes: Sequence[Outcome], compared: Sequence[Mapping[str, float]]) -> Capture:
+    """Of some crowds under one attack. ``compared``: what methods make of a fixed number of answers in each of them."""
     shares = [each.captured for each in outcomes]
     return Capture(
         assault.name,
@@ -158,6 +163,8 @@ def capture(assault: Assault, outcomes: Sequence[Outcome]) -> Capture:
         assault.bound,
         float(np.mean([each.right.mean() for each in outcomes])),
         float(np.mean([each.answers for each in outcomes])),
+        float(np.mean([each["majority"] for each in compared])),
+        float(np.mean([each["Dawid-Skene"] for each in compared])),
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import attrs
 import numpy as np
@@ -13,6 +14,11 @@ from crowdd.domain.analyses.methods import dawid_skene, majority, one_coin
 from crowdd.domain.analyses.methods.estimate import Answers, Estimate, Reals
 
 NUMBERS = (2, 3, 4, 5, 7, 9, 11, 15)
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Bools = NDArray[np.bool_]
+
 Given = tuple[int, Person, int]
 """Task, who answered it, and their answer."""
 _METHODS = {
@@ -24,16 +30,28 @@ _METHODS = {
 
 def accuracies(crowd: Crowd, given: Sequence[Given]) -> dict[str, float]:
     """How often each method finds what is right in these answers, which name every task. Equal classes are drawn."""
+    return {name: float(right.mean()) for name, right in _right(crowd, given).items()}
+
+
+def captured(crowd: Crowd, number: int) -> dict[str, float]:
+    """The share of targeted tasks of which each method says what colluders want, with so many answers to each task."""
+    targets = crowd.targeted[: crowd.shape.tasks]
+    return {name: float(1 - right[targets].mean()) for name, right in _right(crowd, answered(crowd, number)).items()}
+
+
+def _right(crowd: Crowd, given: Sequence[Given]) -> dict[str, Bools]:
+    """Of each method, for which tasks it finds what is right. Equal classes are drawn."""
     people: dict[Person, int] = {}
     rows = np.array([(task, people.setdefault(who, len(people)), said) for task, who, said in given], dtype=np.int32)
     answers = Answers(rows[:, 0], rows[:, 1], rows[:, 2], crowd.shape.tasks, len(people), crowd.shape.classes)
-    return {name: _right(crowd, method(answers, parameters)) for name, (method, parameters) in _METHODS.items()}
+    return {name: _is_right(crowd, method(answers, parameters)) for name, (method, parameters) in _METHODS.items()}
 
 
-def _right(crowd: Crowd, found: Estimate) -> float:
+def _is_right(crowd: Crowd, found: Estimate) -> Bools:
     chance = np.random.default_rng(0)
     drawn: Reals = found.posterior + chance.random(found.posterior.shape) * 1e-9
-    return float((drawn.argmax(axis=1) == crowd.truth[: crowd.shape.tasks]).mean())
+    right: Bools = drawn.argmax(axis=1) == crowd.truth[: crowd.shape.tasks]
+    return right
 
 
 def answered(crowd: Crowd, number: int) -> list[Given]:
