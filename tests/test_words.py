@@ -169,7 +169,7 @@ DEFINITIONS: dict[str, str] = {
     "crowdd/http/transport/etags.py": "tag tag_of packed names",
     "crowdd/http/transport/fixed_headers.py": "ready put",
     "crowdd/http/transport/limits/rate_limits.py": "taken block Allowance Budget",
-    "crowdd/http/transport/router.py": "Front",
+    "crowdd/http/transport/gateway.py": "Front",
     "crowdd/http/transport/streams.py": "Client",
     "crowdd/languages/strings.py": "Text",
     "crowdd/logs.py": "File Journal",

@@ -27,10 +27,10 @@ class PollLoop:
         self._under_way: Deferred[None] | None = None
         self._running = False
 
-    def start(self) -> None:
-        """Poll at once, and from now on."""
+    def start(self, seconds: float = 0) -> None:
+        """Poll in so many seconds, and from now on."""
         self._running = True
-        self.plan(0)
+        self.plan(seconds)
 
     async def stop(self) -> None:
         """Begin no more polls. Returns when the running one has ended."""

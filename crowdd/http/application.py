@@ -63,6 +63,7 @@ from crowdd.http.routing import View, by_path
 from crowdd.http.startup_response import Starting
 from crowdd.http.transport.cors import Cors
 from crowdd.http.transport.downloads import Downloads
+from crowdd.http.transport.gateway import Gateway
 from crowdd.http.transport.limits.body_size import Senders
 from crowdd.http.transport.limits.expensive_requests import CostlyRequests
 from crowdd.http.transport.limits.fair_share import FairShare
@@ -76,7 +77,8 @@ from crowdd.http.transport.limits.rate_limits import (
     flush_every,
 )
 from crowdd.http.transport.path_table import PathTable
-from crowdd.http.transport.router import Gateway, Router, answers
+from crowdd.http.transport.response_writer import ResponseWriter
+from crowdd.http.transport.router import Router, answers
 from crowdd.http.transport.site import RootResource, Site
 from crowdd.http.transport.streams import Streams
 from crowdd.reactor import IReactor
@@ -194,7 +196,7 @@ def make_root(clock: IReactorTime, services: Services, process_state: ProcessSta
     refusals = Refusals(services.secrets, services.security_log)
     negotiator = Negotiator(templates, cookies, csrf, services.languages)
     cors = Cors(frozenset(settings.http.allowed_origins))
-    streams, limit, posts = process_state.streams, process_state.limit, process_state.posts
+    limit, posts = process_state.limit, process_state.posts
     downloads = Downloads(clock, settings.live.stalled_timeout)
     router = Router(
         settings,
@@ -204,9 +206,7 @@ def make_root(clock: IReactorTime, services: Services, process_state: ProcessSta
         posts,
         negotiator,
         services.projects,
-        cors,
-        streams,
-        downloads,
+        ResponseWriter(negotiator, cors, process_state.streams, downloads, process_state.unpacking),
         process_state.unpacking,
         refusals,
         FairShare(clock, settings.http.max_requests_per_network),

@@ -59,6 +59,7 @@ class JobRunner(Service):
         self._loops: list[PollLoop] = []
         self._running: dict[str, Deferred[str | None]] = {}
         self._outage = LogOnce("periodic jobs")
+        self._beginning: Deferred[None] | None = None
 
     def use(self, start: Callable[[Job], RunningJob]) -> None:
         """Begin the runs from now on with this function."""
@@ -66,9 +67,21 @@ class JobRunner(Service):
 
     def startService(self) -> None:
         super().startService()
-        self._loops = [self._loop(job) for job in self._jobs.values()]
-        for loop in self._loops:
-            loop.start()
+        self._beginning = ensureDeferred(self._begin())
+
+    async def _begin(self) -> None:
+        """Ask once when each job is due, where every loop would ask for its own."""
+        waits: dict[str, float] = {}
+        try:
+            waits = await jobs.first_waits(self._session, {job.name: job.period for job in self._jobs.values()})
+        except UnavailableError as error:
+            self._outage.failed(error)
+        except Exception:
+            log.failure("could not ask when periodic jobs are due")
+        if self.running:
+            self._loops = [self._loop(job) for job in self._jobs.values()]
+            for name, loop in zip(self._jobs, self._loops, strict=True):
+                loop.start(min(waits.get(name, 0), MAX_WAIT))
 
     def _loop(self, job: Job) -> PollLoop:
         return PollLoop(self._clock, lambda: self._look(job), lambda: self._waits[job.name])
@@ -79,6 +92,8 @@ class JobRunner(Service):
 
     async def _last(self) -> None:
         with deadline(self._clock, self._patience, self._break_off):
+            if self._beginning is not None:
+                await self._beginning
             await DeferredList([ensureDeferred(loop.stop()) for loop in self._loops])
 
     def _break_off(self) -> None:

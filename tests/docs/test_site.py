@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 import shlex
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import TypeVar
 
 import click
 import pytest
@@ -37,6 +38,16 @@ def named(path: Path) -> str:
     return str(path.relative_to(ROOT))
 
 
+T = TypeVar("T")
+
+
+def in_each(paths: Iterable[Path], find: Callable[[Path], Iterable[T]]) -> Iterator[tuple[Path, T]]:
+    """What is found in each text. A rule is one test: to report two hundred would take longer than to look."""
+    for path in paths:
+        for found in find(path):
+            yield path, found
+
+
 def commands_in(path: Path) -> Iterator[list[str]]:
     """The words of each call of crowdctl; what stands after several blanks is a remark."""
     for line in code_of(path):
@@ -58,27 +69,26 @@ def parameters_of(words: list[str]) -> tuple[click.Command, list[str]]:
     return command, [word.partition("=")[0] for word in rest if word.startswith("--")]
 
 
-@pytest.mark.parametrize("path", TEXTS, ids=named)
-def test_every_command_that_is_named_exists_with_its_options(path):
-    for words in commands_in(path):
+def test_every_command_that_is_named_exists_with_its_options():
+    for path, words in in_each(TEXTS, commands_in):
         command, options = parameters_of(words)
         known = {name for each in command.params for name in (*each.opts, *each.secondary_opts)} | {
             "--help",
             "--version",
         }
-        assert {*options} <= known, words
+        assert {*options} <= known, (named(path), words)
 
 
-@pytest.mark.parametrize("path", TEXTS, ids=named)
-def test_every_setting_that_is_named_exists(path):
-    text = path.read_text("utf-8")
+def test_every_setting_that_is_named_exists():
     known = {(section, option) for section, option, _, _ in config.options()}
-    for line in code_of(path):
+    for path, line in in_each(TEXTS, code_of):
         for section, option in re.findall(r"(?<!\w)\[(\w+)\] ([a-z0-9_]+)", line):
-            assert (section, option) in known, line
+            assert (section, option) in known, (named(path), line)
     names = {f"CROWDD_{section}_{option}".upper() for section, option in known} | OTHERS
-    shown = {name for name in re.findall(r"\bCROWDD_[A-Z][A-Z0-9_]*[A-Z0-9]\b", text) if "<" not in name}
-    assert shown <= names | {f"CROWDD_{word}" for word in ("SECTION",)}, shown - names
+    names |= {f"CROWDD_{word}" for word in ("SECTION",)}
+    for path in TEXTS:
+        shown = re.findall(r"\bCROWDD_[A-Z][A-Z0-9_]*[A-Z0-9]\b", path.read_text("utf-8"))
+        assert {*shown} <= names, (named(path), {*shown} - names)
 
 
 def test_every_command_is_on_the_site():
@@ -105,17 +115,20 @@ def test_every_page_has_a_place():
     assert listed - {*PAGES} == made
 
 
-@pytest.mark.parametrize("path", [path for path in TEXTS if path.name != "CHANGELOG.md"], ids=named)
-def test_every_address_that_is_named_is_answered(path):
-    patterns = [
-        re.compile(re.sub(r"<[^>]+>", r"[^/\\s]+", route.path).rstrip("/") + "/?") for route in reference.routes()
-    ]
-    for line in code_of(path):
+def test_every_address_that_is_named_is_answered():
+    known = addresses()
+    for path, line in in_each([path for path in TEXTS if path.name != "CHANGELOG.md"], code_of):
         for found in re.findall(
             r"(?:^|[\s\"'=]|CROWDD)(/(?:api|project|account|admin|health|ready|metrics)[^\s\"'?&`,;)]*)", line
         ):
             for address in alternatives(found.rstrip(".,:")):
-                assert any(pattern.fullmatch(address) for pattern in patterns), (named(path), line, address)
+                assert known.fullmatch(address), (named(path), line, address)
+
+
+def addresses() -> re.Pattern[str]:
+    """Every address of a server."""
+    paths = sorted({re.sub(r"<[^>]+>", r"[^/\\s]+", route.path).rstrip("/") for route in reference.routes()})
+    return re.compile(f"(?:{'|'.join(paths)})/?")
 
 
 def alternatives(address: str) -> list[str]:

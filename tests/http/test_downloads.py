@@ -66,7 +66,7 @@ async def test_a_client_that_does_not_read_gets_no_more_than_fits_on_the_way(ser
 
 @pytest_twisted.ensureDeferred
 async def test_a_client_that_takes_nothing_is_cut_off(served, monkeypatch):
-    monkeypatch.setattr(served.server._site.resource._router._downloads, "_seconds", 0.2)
+    monkeypatch.setattr(served.server._site.resource._router._writer._downloads, "_seconds", 0.2)
     source = Source()
     connection = await asking(served, monkeypatch, source)
     await until(lambda: source.ended)

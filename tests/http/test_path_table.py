@@ -7,7 +7,7 @@ from twisted.web.test.requesthelper import DummyRequest
 from werkzeug.exceptions import HTTPException
 
 from crowdd.http import application
-from crowdd.http.transport import router
+from crowdd.http.transport import gateway, router
 from crowdd.http.transport.path_table import PathTable
 
 HOT = [
@@ -48,7 +48,7 @@ def both(ways, address):
     table, klein = ways
     request = DummyRequest([])
     request.path = address.encode()
-    router._normalise_path(request)
+    gateway.normalise_path(request)
     found = table.find(request.postpath)
     try:
         matched = klein.match("/" + b"/".join(request.postpath).decode(), "GET")[1]

@@ -16,7 +16,7 @@ from support.until import until
 from twisted.internet import reactor
 from twisted.internet.task import deferLater
 
-from crowdd.http.transport import downloads, router
+from crowdd.http.transport import downloads, response_writer
 from crowdd.http.transport.ranges import wanted
 
 SIZE = 10_000_000
@@ -103,8 +103,8 @@ async def test_long_answer_waits_on_the_disk_and_is_whole(served, monkeypatch):
     owner = await served.person("owner")
     project = await served.project(owner)
     spilled: list[int] = []
-    monkeypatch.setattr(router, "LONG", 100_000)
-    monkeypatch.setattr(router, "spilled", lambda body: spilled.append(len(body)) or downloads.spilled(body))
+    monkeypatch.setattr(response_writer, "LONG", 100_000)
+    monkeypatch.setattr(response_writer, "spilled", lambda body: spilled.append(len(body)) or downloads.spilled(body))
     rows = [{"project_id": project["id"], "info": str(n) * 50_000} for n in range(4)]
     assert len((await owner.post("/api/task", json=rows)).json()) == 4
     line = f"/api/task?project_id={project['id']}&api_key={owner.key}".encode()

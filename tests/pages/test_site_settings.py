@@ -17,8 +17,8 @@ from support.until import until
 from twisted.internet.defer import ensureDeferred, gatherResults
 
 import crowdd
+from crowdd.domain.core import contrast
 from crowdd.domain.core.change_notifier import SITE
-from crowdd.domain.server import contrast
 from crowdd.http.pages.site_style import style_of
 
 HTML = {"Accept": "text/html"}

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 import pytest_twisted
+from support.until import until
 from twisted.internet import reactor
 from twisted.internet.defer import Deferred, gatherResults
 from twisted.internet.task import Clock
@@ -226,6 +227,47 @@ async def test_a_service_looks_again_by_itself_after_failures_too(bench):
             clock.advance(MAX_WAIT)
     await job_runner.stopService()
     assert (await bench.row())["failures"] == len(bench.ran) >= 3
+
+
+@pytest_twisted.ensureDeferred
+async def test_a_service_asks_once_for_all_jobs_when_they_are_due(bench, monkeypatch):
+    asked, begin = [], jobs.begin
+    monkeypatch.setattr(jobs, "begin", lambda session, name, *more: asked.append(name) or begin(session, name, *more))
+    clock = Clock()
+    job_runner = await bench.job_runner(bench.job("soon", 10), bench.job("late", 1000), clock=clock)
+    job_runner.startService()
+    await until(lambda: len(clock.getDelayedCalls()) == 2)
+    soon, late = sorted(call.getTime() for call in clock.getDelayedCalls())
+    assert 9 < soon <= 10 and 59 < late <= 60 and asked == []
+    await bench.pass_time(10)
+    clock.advance(10)
+    await until(lambda: bench.ran == ["soon"])
+    await job_runner.stopService()
+    assert asked == ["soon"]
+
+
+@pytest_twisted.ensureDeferred
+async def test_first_waits_are_those_that_begin_would_give(bench):
+    periods = {f"job{n}": 100.0 for n in range(5)}
+    db = bench.services.db
+    both = [Deferred.fromCoroutine(jobs.first_waits(db, each)) for each in (periods, dict(reversed(periods.items())))]
+    for waits in await gatherResults(both):
+        assert all(59 < wait <= 60 for wait in waits.values())
+    await db.execute("UPDATE job SET outcome = 'running' WHERE name = 'job1'")
+    await db.execute("UPDATE job SET due = clock() - interval '1 day' WHERE name = 'job2'")
+    waits = await jobs.first_waits(db, {**periods, "another": 7})
+    assert waits.keys() == {*periods, "another"} and waits["job1"] == waits["job2"] == 0
+    assert 6 < waits["another"] <= 7 and 59 < waits["job3"] <= 60
+    assert await jobs.first_waits(db, {}) == {}
+
+
+@pytest_twisted.ensureDeferred
+async def test_a_service_that_ends_at_once_begins_nothing(bench):
+    clock = Clock()
+    job_runner = await bench.job_runner(bench.job(), clock=clock)
+    job_runner.startService()
+    await job_runner.stopService()
+    assert clock.getDelayedCalls() == [] and bench.ran == []
 
 
 @pytest_twisted.ensureDeferred

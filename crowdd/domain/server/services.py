@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Mapping
-from functools import partial
-from urllib.parse import urlsplit
+from collections.abc import Callable
 
 import attrs
 
-from crowdd.concurrency.batching import Batcher, BatcherFactory
+from crowdd.concurrency.batching import BatcherFactory
 from crowdd.concurrency.concurrency_limit import Turns
-from crowdd.concurrency.worker_thread import WorkerThread
 from crowdd.config import Settings
 from crowdd.domain.accounts.accounts import Accounts, UserBehaviour
 from crowdd.domain.accounts.administrators import Administrators
@@ -20,7 +16,6 @@ from crowdd.domain.accounts.authentication.passwords import Passwords
 from crowdd.domain.accounts.external_users import ExternalUsers
 from crowdd.domain.accounts.invitations import Invitations
 from crowdd.domain.accounts.people import People, build_people
-from crowdd.domain.accounts.social.providers import Provider, configured
 from crowdd.domain.analyses.analyses import Analyses
 from crowdd.domain.analyses.runner import AnalysisRunner
 from crowdd.domain.core.attempt_limits import Attempts
@@ -31,15 +26,12 @@ from crowdd.domain.core.record_texts import RecordTexts
 from crowdd.domain.core.records import Behaviour, Records
 from crowdd.domain.core.secrets import Secrets
 from crowdd.domain.core.security_log import SecurityLog
-from crowdd.domain.core.site import Site, SiteState
+from crowdd.domain.core.site import Site
 from crowdd.domain.core.text.rendered_text import Prose
 from crowdd.domain.core.uploads import Uploads
-from crowdd.domain.mail.backend import post
 from crowdd.domain.mail.mail import Mail
 from crowdd.domain.mail.message import Sender
 from crowdd.domain.mail.rendering import MailRenderer
-from crowdd.domain.mail.transport import Post
-from crowdd.domain.media.configured import media_store as configured_media_store
 from crowdd.domain.media.preparation.process import LimitedPreparation
 from crowdd.domain.media.prepared import MediaPreparation
 from crowdd.domain.media.store import MediaNames, MediaStore
@@ -65,6 +57,7 @@ from crowdd.domain.server.audit_chain import PURPOSE as AUDIT_CHAIN
 from crowdd.domain.server.audit_chain import AuditChain
 from crowdd.domain.server.recount import Checking
 from crowdd.domain.server.retention import Retention
+from crowdd.domain.server.shared import Shared, host_of
 from crowdd.domain.server.site_administration import SiteAdministration
 from crowdd.domain.tasks.barring import Barring
 from crowdd.domain.tasks.changes import Changes
@@ -87,8 +80,6 @@ from crowdd.domain.tasks.review.trust_overview import TrustOverview
 from crowdd.domain.tasks.task_list import Browsing
 from crowdd.domain.tasks.tasks import TaskBehaviour
 from crowdd.domain.tasks.volunteers import Volunteers
-from crowdd.domain.transfer.download_limits import DownloadLimits
-from crowdd.domain.transfer.exported.kept_spools import KeptSpools
 from crowdd.domain.transfer.exports import Exports, Reading, Resources
 from crowdd.domain.transfer.gallery.gallery import Gallery
 from crowdd.domain.transfer.gallery.sample_tasks import SampleTasks
@@ -106,11 +97,6 @@ from crowdd.kinds import KINDS
 from crowdd.languages import Languages
 from crowdd.reactor import IReactor
 from crowdd.storage.database import Transactions
-
-# Lists that may read a large part of a table: so many at a time, and never on more than half of the processors.
-MAX_SEARCHES, SEARCH_WAIT_SECONDS = 2, 3.0
-PRELOAD_WAIT_SECONDS = 5.0
-EXPORT_PAUSE = 0.5  # after each piece of a file that is made, as a share of the time that it took
 
 
 @attrs.frozen
@@ -193,113 +179,36 @@ class Services:
     audit_chain: AuditChain
     retention: Retention
     mail: Mail
+    shared: Shared = attrs.field(repr=False)
 
     def with_database(self, db: Transactions) -> Services:
         """The same rules on other connections; what is kept in memory is shared."""
-        return self._sharing(db, self.settings, self.outgoing, self.people.providers.found, self.mail.post)
+        return _assemble(db, self.settings, self.shared)
 
     def with_settings(self, reactor: IReactor, settings: Settings) -> Services:
         """The same rules by other settings; what is kept in memory is shared, but for the ways to other servers."""
-        outgoing = Outgoing(reactor, settings.outgoing.allowed_hosts)
-        providers = configured(settings.signin, outgoing)
-        return self._sharing(self.db, settings, outgoing, providers, post(reactor, settings.mail, host_of(settings)))
-
-    def _sharing(
-        self,
-        db: Transactions,
-        settings: Settings,
-        outgoing: Outgoing,
-        providers: Mapping[str, Provider],
-        away: Post | None,
-    ) -> Services:
-        return _assemble(
-            db,
-            settings,
-            self.secrets,
-            self.security_log,
-            self.seconds,
-            self.change_notifier,
-            self.searches,
-            self.contributions.preloads,
-            self.export_resources,
-            self.new_batcher,
-            self.passwords,
-            outgoing,
-            self.people.worker_thread,
-            self.media_store,
-            self.media_preparation.worker_thread,
-            providers,
-            self.languages,
-            away,
-            self.site.state,
-        )
+        return _assemble(self.db, settings, self.shared.with_settings(reactor, settings))
 
 
 def build(
     reactor: IReactor, db: Transactions, settings: Settings, secrets: Secrets, reading: Reading | None = None
 ) -> Services:
     """The domain on a database. ``reading``: what files are read by; otherwise the database itself."""
-    outgoing = Outgoing(reactor, settings.outgoing.allowed_hosts)
-    new_batcher = partial(Batcher, reactor, max_queue=settings.db.max_queue)
-    security_log = SecurityLog(reactor, db, secrets)
-    maximum = max(1, min(MAX_SEARCHES, settings.db.pool_size // 4, (os.cpu_count() or 1) // 2))
-    searches = Turns(reactor, maximum, SEARCH_WAIT_SECONDS)
-    refusal = "Too many clients request many tasks at once. Use a smaller limit."
-    preloads = Turns(reactor, 1, PRELOAD_WAIT_SECONDS, rest=1.0, refusal=refusal)
-    resources = Resources(
-        db if reading is None else reading,
-        Turns(reactor, 1, None, rest=EXPORT_PAUSE),
-        DownloadLimits(reactor, settings.exports),
-        KeptSpools(reactor),
-    )
-    shared = (
-        security_log,
-        reactor.seconds,
-        ChangeNotifier(reactor),
-        searches,
-        preloads,
-        resources,
-        new_batcher,
-        Passwords(reactor, threads=max(1, (os.cpu_count() or 1) // 2)),
-        outgoing,
-        WorkerThread(reactor),
-        configured_media_store(reactor, settings.media, settings.data.dir / "uploads"),
-        WorkerThread(reactor),
-    )
-    away = post(reactor, settings.mail, host_of(settings))
-    found, languages = configured(settings.signin, outgoing), Languages.read()
-    return _assemble(db, settings, secrets, *shared, found, languages, away, SiteState())
+    return _assemble(db, settings, Shared.begin(reactor, db, settings, secrets, db if reading is None else reading))
 
 
-def _assemble(
-    db: Transactions,
-    settings: Settings,
-    secrets: Secrets,
-    security_log: SecurityLog,
-    seconds: Callable[[], float],
-    change_notifier: ChangeNotifier,
-    searches: Turns,
-    preloads: Turns,
-    export_resources: Resources,
-    new_batcher: BatcherFactory,
-    passwords: Passwords,
-    outgoing: Outgoing,
-    worker_thread: WorkerThread,
-    media_store: MediaStore,
-    preparing: WorkerThread,
-    providers: Mapping[str, Provider],
-    languages: Languages,
-    away: Post | None,
-    site_state: SiteState,
-) -> Services:
+def _assemble(db: Transactions, settings: Settings, shared: Shared) -> Services:
+    secrets, security_log, passwords = shared.secrets, shared.security_log, shared.passwords
+    notify, new_batcher, worker_thread = shared.change_notifier.notify, shared.new_batcher, shared.worker_thread
+    export_resources, media_store, servers = shared.export_resources, shared.media_store, shared.servers
     uploads = Uploads(settings.data.dir / "uploads", secrets.key("names of files"))
-    queue = Queue(db, change_notifier.notify)
+    queue = Queue(db, notify)
     prose = Prose(db, worker_thread)
-    site = Site(db, site_state, settings, prose)
-    webhooks, quota = Webhooks(db, change_notifier.notify, secrets, outgoing), Quota(settings.quota, site)
-    letters = MailRenderer(languages, site.name, settings.base_url)
+    site = Site(db, shared.site_state, settings, prose)
+    webhooks, quota = Webhooks(db, notify, secrets, servers.outgoing), Quota(settings.quota, site)
+    letters = MailRenderer(shared.languages, site.name, settings.base_url)
     sender = Sender(site.name, settings.mail.sender, host_of(settings))
-    mail = Mail(db, letters, sender, away, settings.mail.keep_days)
+    mail = Mail(db, letters, sender, servers.post, settings.mail.keep_days)
     administrators = Administrators(security_log, mail)
     special = [
         ProjectBehaviour(secrets, webhooks, queue, quota),
@@ -312,7 +221,7 @@ def _assemble(
     behaviours = {name: Behaviour(kind) for name, kind in KINDS.items()} | {each.kind.name: each for each in special}
     finished_tasks, settings_overview = FinishedTasks(db), SettingsOverview(db)
     base, pause = settings.base_url, worker_thread.pause
-    records = Records(db, change_notifier.notify, secrets, uploads, base, behaviours, searches, prose, quota, pause)
+    records = Records(db, notify, secrets, uploads, base, behaviours, shared.searches, prose, quota, pause)
     attempts, policy = Attempts(db, secrets), PasswordPolicy(passwords, settings, site.name)
     invitations = Invitations(db, secrets, mail)
     accounts = Accounts(
@@ -329,18 +238,18 @@ def _assemble(
     )
     external = ExternalUsers(db, new_batcher, secrets, settings.external.token_hours)
     contributions = Contributions(
-        db, new_batcher, change_notifier.notify, external, records, secrets, seconds, quota, preloads
+        db, new_batcher, notify, external, records, secrets, shared.seconds, quota, shared.preloads
     )
-    changes = Changes(db, change_notifier.notify, queue)
-    projects = Projects(db, change_notifier.notify, passwords, attempts, quota)
+    changes = Changes(db, notify, queue)
+    projects = Projects(db, notify, passwords, attempts, quota)
     trust_overview = TrustOverview(db, worker_thread.another())
     spools = Spools(settings.data.dir / "spool", settings.data.min_free_bytes)
     incoming = IncomingFiles(settings.data.dir / "media", settings.data.min_free_bytes)
     media_names, media_thread = MediaNames(uploads.key), worker_thread.another()
-    preparation = LimitedPreparation(preparing, settings.media)
+    preparation = LimitedPreparation(shared.media_thread, settings.media)
     batch_runner = BatchRunner(
         db,
-        change_notifier.notify,
+        notify,
         incoming,
         media_thread,
         preparation,
@@ -351,17 +260,17 @@ def _assemble(
     )
     analysis_runner = AnalysisRunner(
         db,
-        change_notifier.notify,
+        notify,
         export_resources.turns,
         worker_thread.another(),
-        seconds,
+        shared.seconds,
         settings.data.dir / "analyses",
     )
     imports = Imports(
         db,
-        change_notifier.notify,
+        notify,
         queue,
-        outgoing,
+        servers.outgoing,
         worker_thread.another(),
         settings.data.dir / "imports",
         settings.http.max_import_bytes,
@@ -385,16 +294,16 @@ def _assemble(
         settings.data.dir / "snapshots",
         settings.data.min_free_bytes,
     )
-    gold = Gold(db, change_notifier.notify, changes, worker_thread)
+    gold = Gold(db, notify, changes, worker_thread)
     project_invitations = ProjectInvitations(db, secrets)
     return Services(
         db=db,
-        seconds=seconds,
-        change_notifier=change_notifier,
-        searches=searches,
+        seconds=shared.seconds,
+        change_notifier=shared.change_notifier,
+        searches=shared.searches,
         export_resources=export_resources,
         settings=settings,
-        languages=languages,
+        languages=shared.languages,
         secrets=secrets,
         security_log=security_log,
         passwords=passwords,
@@ -411,8 +320,8 @@ def _assemble(
             attempts,
             worker_thread,
             uploads,
-            change_notifier.notify,
-            providers,
+            notify,
+            servers.providers,
             accounts,
             queue,
             mail,
@@ -422,9 +331,7 @@ def _assemble(
         ),
         administration=Administration(db, security_log),
         site=site,
-        site_administration=SiteAdministration(
-            db, site, change_notifier.notify, uploads, worker_thread, prose, mail, accounts
-        ),
+        site_administration=SiteAdministration(db, site, notify, uploads, worker_thread, prose, mail, accounts),
         invitations=invitations,
         projects=projects,
         ownership=Ownership(db, secrets, accounts, attempts, project_invitations),
@@ -437,14 +344,14 @@ def _assemble(
         live=Live(db),
         external=external,
         contributions=contributions,
-        results=Results(db, change_notifier.notify, quota, worker_thread, settings.base_url),
-        leases=Leases(db, change_notifier.notify, contributions),
+        results=Results(db, notify, quota, worker_thread, settings.base_url),
+        leases=Leases(db, notify, contributions),
         favourites=Favourites(db, records),
         collections=Collections(db, records),
         comments=Comments(db, records, contributions),
         answer_fields=AnswerFields(db, projects),
-        comparisons=Comparisons(db, change_notifier.notify, ComparingProcess(worker_thread.another())),
-        reviews=ReviewQueue(db, records, change_notifier.notify, gold),
+        comparisons=Comparisons(db, notify, ComparingProcess(worker_thread.another())),
+        reviews=ReviewQueue(db, records, notify, gold),
         reviewers=Reviewers(db, accounts, project_invitations),
         project_invitations=project_invitations,
         trust_overview=trust_overview,
@@ -454,15 +361,15 @@ def _assemble(
         media_store=media_store,
         media_names=media_names,
         media_preparation=preparation,
-        file_access=FileAccess(db, secrets, seconds),
+        file_access=FileAccess(db, secrets, shared.seconds),
         prose=prose,
         quota=quota,
-        outgoing=outgoing,
+        outgoing=servers.outgoing,
         new_batcher=new_batcher,
         webhooks=webhooks,
         queue=queue,
         changes=changes,
-        barring=Barring(db, change_notifier.notify, queue, changes),
+        barring=Barring(db, notify, queue, changes),
         gold=gold,
         volunteers=Volunteers(db, changes),
         analyses=Analyses(db, queue, changes, analysis_runner),
@@ -474,13 +381,13 @@ def _assemble(
         exports=exports,
         snapshots=Snapshots(db, queue, exports, export_resources, media_store, snapshot_runner),
         imports=imports,
-        sources=Sources(db, change_notifier.notify, queue, outgoing, imports, mail),
+        sources=Sources(db, notify, queue, servers.outgoing, imports, mail),
         gallery=Gallery(db),
         template_maker=TemplateMaker(records, uploads, worker_thread.do, settings.base_url),
         sample_tasks=SampleTasks(db, changes),
         media_batches=Batches(
             db,
-            change_notifier.notify,
+            notify,
             queue,
             incoming,
             media_thread,
@@ -495,9 +402,5 @@ def _assemble(
         audit_chain=audit_chain,
         retention=Retention(db, audit_chain, settings.retention),
         mail=mail,
+        shared=shared,
     )
-
-
-def host_of(settings: Settings) -> str:
-    """The name under which people know this server."""
-    return urlsplit(settings.base_url).hostname or "localhost"

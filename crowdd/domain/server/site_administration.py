@@ -12,13 +12,12 @@ from typing import Final
 from crowdd.concurrency.worker_thread import WorkerThread
 from crowdd.domain.accounts.accounts import Accounts
 from crowdd.domain.accounts.avatars import redrawn
-from crowdd.domain.core import rights
+from crowdd.domain.core import contrast, rights
 from crowdd.domain.core.change_notifier import SITE
 from crowdd.domain.core.site import HEADING, TEXTS, Site
 from crowdd.domain.core.text.rendered_text import Prose
 from crowdd.domain.core.uploads import FileChanges, Upload, Uploads, with_files
 from crowdd.domain.mail.mail import Mail
-from crowdd.domain.server import contrast
 from crowdd.errors import ConflictError, CostlyTextError, FormError, InvalidValueError, TooManyRequestsError
 from crowdd.kinds.roles import ADMINS
 from crowdd.kinds.task import TASK

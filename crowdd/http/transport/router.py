@@ -7,21 +7,15 @@ table, and a handler whose client has gone runs to its end.
 from __future__ import annotations
 
 import functools
-import gzip
-import re
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, cast
-from urllib.parse import quote, unquote
 
 import attrs
 from klein import Klein
 from twisted.internet.defer import Deferred, ensureDeferred
 from twisted.logger import Logger
 from twisted.python.failure import Failure
-from twisted.web.http_headers import Headers
-from twisted.web.resource import IResource
-from twisted.web.server import NOT_DONE_YET
 from werkzeug.exceptions import HTTPException
 
 from crowdd.concurrency.concurrency_limit import Turns
@@ -36,24 +30,11 @@ from crowdd.errors import CrowddError, ForbiddenError, MethodError, NotFoundErro
 from crowdd.http.auth.csrf import Csrf
 from crowdd.http.auth.identity import Identity, client_address
 from crowdd.http.auth.refusals import Refusals
-from crowdd.http.html import presenter
-from crowdd.http.html.static_files import StaticFiles
 from crowdd.http.negotiation import Negotiator
 from crowdd.http.request import Incoming
-from crowdd.http.responses import (
-    BytesResponse,
-    Download,
-    FileResponse,
-    JsonResponse,
-    PiecesResponse,
-    Response,
-    Stream,
-)
+from crowdd.http.responses import JsonResponse, Response
 from crowdd.http.routing import Route
-from crowdd.http.transport.cors import Cors
-from crowdd.http.transport.downloads import LONG, Downloads, packed_parts, pieces_of, spilled
-from crowdd.http.transport.fixed_headers import encode, set_headers
-from crowdd.http.transport.limits.body_size import Limit
+from crowdd.http.transport.fixed_headers import set_headers
 from crowdd.http.transport.limits.expensive_requests import CostlyRequests
 from crowdd.http.transport.limits.fair_share import FairShare
 from crowdd.http.transport.limits.rate_limits import (
@@ -66,10 +47,9 @@ from crowdd.http.transport.limits.rate_limits import (
     Window,
     count_hit,
 )
-from crowdd.http.transport.path_table import Methods, Names, PathTable
-from crowdd.http.transport.request_headers import accepts_gzip, gzip_etag, matches
-from crowdd.http.transport.site import Request, RootResource
-from crowdd.http.transport.streams import Streams
+from crowdd.http.transport.path_table import Methods, Names
+from crowdd.http.transport.response_writer import Long, ResponseWriter
+from crowdd.http.transport.site import Request
 from crowdd.kinds import KINDS
 from crowdd.languages import _
 from crowdd.logs import request_id
@@ -77,11 +57,6 @@ from crowdd.requester import network
 
 log = Logger()
 _NOT_FOUND = "404 Not Found"
-_PLAIN = "!$&'()*+,;=:@"  # what stands unquoted in a path (RFC 3986, 3.3)
-_TIDY = re.compile(rb"(?:/[A-Za-z0-9_.~-]+)+")
-_VARY = encode({"Vary": "Origin, Accept-Encoding"})
-_MIN_PACKED, _GZIP_LEVEL = 1000, 4
-_MAX_PACKED_AT_ONCE = 64_000  # bytes; compressing more would hold the reactor up
 
 
 class Router:
@@ -96,9 +71,7 @@ class Router:
         posts: Window | SharedWindow,
         negotiator: Negotiator,
         projects: Projects,
-        cors: Cors,
-        streams: Streams,
-        downloads: Downloads,
+        writer: ResponseWriter,
         worker_thread: WorkerThread,
         refusals: Refusals,
         share: FairShare,
@@ -107,8 +80,7 @@ class Router:
     ) -> None:
         self._account_forms, self._costly = account_forms, costly
         self._worker_thread, self._refusals, self._share = worker_thread, refusals, share
-        self._cors, self._streams, self._downloads = cors, streams, downloads
-        self._settings, self._identity, self._csrf = settings, identity, csrf
+        self._settings, self._identity, self._csrf, self._writer = settings, identity, csrf, writer
         self._limit, self._posts, self._negotiator, self._projects = limit, posts, negotiator, projects
         self.routes: Mapping[str, Methods] = {}
 
@@ -137,101 +109,21 @@ class Router:
         incoming = Incoming(request, client_address(request, self._settings))
         incoming.request_id = request.request_id
         request_id.set(request.request_id)
-        answer: Response | None = None
+        # No variable here keeps a long body while it is sent.
+        return await self._writer.finish(incoming, await self._body(incoming, methods, names))
+
+    async def _body(self, incoming: Incoming, methods: Methods, names: Names) -> bytes | None:
+        """The body of the response; None when all of it has been sent."""
         try:
             answer = await self._in_turn(incoming, methods, names)
-            if isinstance(answer, Stream):
-                return await self._stream(incoming, answer)
-            if isinstance(answer, Download):
-                return await self._download(incoming, answer)
-            if isinstance(answer, FileResponse):
-                return await self._file(incoming, answer)
-            if isinstance(answer, PiecesResponse):
-                return await self._pieces(incoming, answer)
+            if isinstance(answer, Long):
+                await self._writer.send(incoming, answer)
+                return None
             body = self._negotiator.write(incoming, answer)
         except Exception as error:
             body = self._failed(incoming, error)
-        self._costly.answered(incoming, request.route, len(body))
-        body = await self._finished(incoming, body)
-        if request.code not in (204, 304):  # those have no body, and say nothing of its length (RFC 9110, 8.6)
-            set_headers(request.responseHeaders, ((b"Content-Length", b"%d" % len(body)),))
-        if len(body) < LONG or incoming.method == "HEAD":
-            return body
-        length, file = len(body), await self._worker_thread.do_soon(spilled, body)  # a busy disk makes a write wait
-        body, answer = b"", None  # not kept while a slow client takes it
-        await self._downloads.send(request, b"", pieces_of(file, 0, length))
-        return b""
-
-    async def _stream(self, incoming: Incoming, answer: Stream) -> bytes:
-        """What is left to send when the stream is over."""
-        place = network(incoming.address)
-        self._streams.require_room(place)
-        self._negotiator.write(incoming, answer)
-        await self._finished(incoming, b"")
-        if incoming.method != "HEAD":
-            await self._streams.serve(incoming.request, place, answer.begin)
-        return b""
-
-    async def _download(self, incoming: Incoming, answer: Download) -> bytes:
-        """What is left to send when the file has gone."""
-        first = b"" if incoming.method == "HEAD" else await anext(answer.parts, b"")
-        self._negotiator.write(incoming, answer)
-        await self._finished(incoming, b"")
-        if incoming.method == "HEAD":
-            return b""
-        parts, headers = answer.parts, incoming.request.responseHeaders
-        if is_text(headers) and accepts_gzip(incoming.header("accept-encoding")) and not incoming.header("range"):
-            _mark_packed(headers)
-            parts = packed_parts(first, parts, self._worker_thread)
-            first = await anext(parts)
-        await self._downloads.send(incoming.request, first, parts)
-        return b""
-
-    async def _file(self, incoming: Incoming, answer: FileResponse) -> bytes:
-        """What is left to send when the file has gone."""
-        source = answer.path.open("rb")
-        self._negotiator.write(incoming, answer)
-        await self._finished(incoming, b"")
-        set_headers(incoming.request.responseHeaders, ((b"Content-Length", b"%d" % (answer.end - answer.begin)),))
-        if incoming.method != "HEAD":
-            await self._downloads.send(incoming.request, b"", pieces_of(source, answer.begin, answer.end))
-        source.close()
-        return b""
-
-    async def _pieces(self, incoming: Incoming, answer: PiecesResponse) -> bytes:
-        """What is left to send when the pieces have gone."""
-        first = b"" if incoming.method == "HEAD" else await anext(answer.pieces, b"")
-        self._negotiator.write(incoming, answer)
-        await self._finished(incoming, b"")
-        set_headers(incoming.request.responseHeaders, ((b"Content-Length", b"%d" % answer.length),))
-        if incoming.method != "HEAD":
-            await self._downloads.send(incoming.request, first, answer.pieces)
-        return b""
-
-    async def _finished(self, incoming: Incoming, body: bytes) -> bytes:
-        """The body as it goes out: not at all when the client has it, compressed when that helps.
-
-        Headers are complete before a large body is compressed in a thread.
-        """
-        request, preflight = incoming.request, incoming.method == "OPTIONS"
-        origin, headers = incoming.header("origin"), request.responseHeaders
-        if origin:
-            for name, value in self._cors.headers(origin, is_api=incoming.is_api, preflight=preflight).items():
-                request.setHeader(name, value)
-        entity_tag = headers.getRawHeaders(b"etag", [b""])[0].decode()
-        fresh = incoming.method in ("GET", "HEAD") and request.code == 200 and entity_tag
-        if fresh and matches(incoming.header("if-none-match"), entity_tag):
-            request.setResponseCode(304)
-            return b""
-        _vary_more(headers)
-        if not worth_packing(headers, body, incoming.header("accept-encoding")):
-            return body
-        if entity_tag:
-            request.setHeader("ETag", gzip_etag(entity_tag))
-        request.setHeader("Content-Encoding", "gzip")
-        if len(body) > _MAX_PACKED_AT_ONCE:
-            return await self._worker_thread.do_soon(_packed, body)
-        return _packed(body)
+        self._costly.answered(incoming, incoming.request.route, len(body))
+        return body
 
     async def _in_turn(self, incoming: Incoming, methods: Methods, names: Names) -> Response:
         place = network(incoming.address)
@@ -408,99 +300,6 @@ def _register(app: Klein, path: str, name: str) -> None:
     app.route(path, endpoint=name, strict_slashes=False)(matched)
 
 
-class Gateway(RootResource):
-    """What comes before any route: static files, frames that lost their way, requests without an origin.
-
-    Then the short way to the hot routes, and ``inner`` (Klein) for all others.
-    """
-
-    def __init__(
-        self,
-        inner: IResource,
-        hot: PathTable,
-        router: Router,
-        static: StaticFiles,
-        negotiator: Negotiator,
-        settings: Settings,
-        body_limit: Limit,
-        refusals: Refusals,
-    ) -> None:
-        """``body_limit(request)`` says how long a body may be that is too long for callers without an account."""
-        super().__init__()
-        self.body_limit = body_limit
-        self._refusals = refusals
-        self._inner, self._hot, self._router, self._static = inner, hot, router, static
-        self._negotiator, self._settings = negotiator, settings
-
-    @property
-    def routes(self) -> Mapping[str, Methods]:
-        """What answers each address, by method."""
-        return self._router.routes
-
-    def render(self, request: Request) -> bytes | int:
-        path = _normalise_path(request)
-        request.route = "(refused)"
-        if path.startswith("/static/"):
-            request.route = "/static/"
-            return self._static_file(request, path.removeprefix("/static/"))
-        headers, marked = request.header_texts(), b"_presenter" in request.args
-        dest = headers.get("sec-fetch-dest", "").strip().lower()
-        if presenter.wants_stub(path, marked, dest):
-            request.route = "(frame)"
-            return self._write(request, BytesResponse(presenter.STUB.encode(), headers=presenter.stub_headers()))
-        framed = presenter.wants_frame(path, marked, dest) or presenter.wants_card(path, dest)
-        if not (presenter.is_public(path) or framed):
-            origin, site = headers.get("origin", "").strip().lower(), headers.get("sec-fetch-site", "").strip().lower()
-            reason = presenter.refusal(origin, site, dest)
-            reason = reason or presenter.scope_refusal(headers.get("x-presenter", "").strip(), path)
-            if reason:
-                return self._refuse(request, reason)
-        found = self._hot.find(request.postpath)
-        if found is None:
-            return self._inner.render(request)
-        self._router.begin(request, *found)
-        return NOT_DONE_YET
-
-    def _static_file(self, request: Request, path: str) -> bytes:
-        file = self._static.lookup(path)
-        if file is None:
-            return self._write(
-                request, BytesResponse(b"Not found", "text/plain; charset=utf-8", 404, presenter.public_headers())
-            )
-        version = (request.args.get(b"v") or [b""])[0].decode("ascii", "replace")
-        texts = request.header_texts()
-        packed = file.gzipped if accepts_gzip(texts.get("accept-encoding", "")) else None
-        headers = {
-            **presenter.public_headers(),
-            "ETag": file.etag(packed=packed is not None),
-            "Cache-Control": file.cache_control(version),
-            "Vary": "Accept-Encoding",
-        }
-        if matches(texts.get("if-none-match", ""), file.etag()):
-            return self._write(request, BytesResponse(b"", file.content_type, 304, headers))
-        if packed is not None:
-            headers["Content-Encoding"] = "gzip"
-        return self._write(
-            request, BytesResponse(file.body if packed is None else packed, file.content_type, headers=headers)
-        )
-
-    def _refuse(self, request: Request, reason: str) -> bytes:
-        incoming = Incoming(request, client_address(request, self._settings))
-        incoming.request_id = request.request_id
-        error = ForbiddenError(reason, code="opaque_origin")
-        self._refusals.note(incoming, error)
-        body = self._negotiator.error(incoming, error)
-        request.setHeader("Content-Length", str(len(body)))
-        return body
-
-    def _write(self, request: Request, answer: BytesResponse) -> bytes:
-        request.setResponseCode(answer.status)
-        request.setHeader("Content-Type", answer.content_type)
-        for name, value in answer.headers.items():
-            request.setHeader(name, value)
-        return answer.body
-
-
 def limited(incoming: Incoming) -> LimitedClient:
     """Whose requests this one is counted with. A wrong key counts for the network, whatever cookie comes with it."""
     who, here = incoming.who, network(incoming.address)
@@ -523,55 +322,3 @@ def answers(app: Klein) -> Callable[[str], bool]:
         return not kept & {str(names.get("short_name", "")), str(names.get("name", ""))}
 
     return answered
-
-
-def worth_packing(headers: Headers, body: bytes, accepted: str) -> bool:
-    """Whether a body is text, long enough, and wanted compressed."""
-    if len(body) < _MIN_PACKED or headers.hasHeader(b"content-encoding") or not accepts_gzip(accepted):
-        return False
-    return is_text(headers)
-
-
-def is_text(headers: Headers) -> bool:
-    """Whether a response is of a type that is worth compressing."""
-    type_: bytes = headers.getRawHeaders(b"content-type", [b""])[0]
-    return type_.startswith((b"text/", b"application/json", b"application/x-ndjson"))
-
-
-def _mark_packed(headers: Headers) -> None:
-    entity_tag = headers.getRawHeaders(b"etag", [b""])[0].decode()
-    if entity_tag:
-        headers.setRawHeaders(b"etag", [gzip_etag(entity_tag).encode()])
-        headers.setRawHeaders(b"accept-ranges", [b"none"])
-    headers.setRawHeaders(b"content-encoding", [b"gzip"])
-
-
-def _packed(body: bytes) -> bytes:
-    return gzip.compress(body, _GZIP_LEVEL, mtime=0)
-
-
-def _vary_more(headers: Headers) -> None:
-    """Says that every answer depends on who asks for it from where, and on the codings that they accept."""
-    if not headers.hasHeader(b"vary"):
-        set_headers(headers, _VARY)
-        return
-    named = [word.strip() for line in headers.getRawHeaders("vary") or [] for word in line.split(",")]
-    headers.setRawHeaders("vary", [", ".join(dict.fromkeys([*named, "Origin", "Accept-Encoding"]))])
-
-
-def _normalise_path(request: Request) -> str:
-    """The path in its one spelling, put where Klein looks: no doubled slashes, nothing quoted that need not be.
-
-    What decides by the path (limits, cookies, frames) and what matches the route then read the same. A quoted slash
-    stays one and ends no segment.
-    """
-    if _TIDY.fullmatch(request.path):
-        request.postpath = request.path.split(b"/")[1:]
-        return str(request.path, "ascii")
-    path_only = re.sub(rb"^https?://[^/]*", b"", request.path, flags=re.IGNORECASE)  # RFC 9112, 3.2.2
-    words = re.sub(rb"/{2,}", b"/", path_only).split(b"/")[1:]
-    segments = [unquote(word.decode("ascii", "replace"), errors="replace") for word in words]
-    request.postpath = [segment.replace("/", "%2F").encode() for segment in segments]
-    path = "/" + "/".join(quote(segment, safe=_PLAIN) for segment in segments)
-    request.path = path.encode()
-    return path

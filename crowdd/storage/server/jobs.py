@@ -2,9 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from crowdd.storage.core.batch_delete import sweep as _sweep
 from crowdd.storage.database import Database, fetch_row, fetch_rows, one
-from crowdd.storage.server.rows import BegunJob, JobRun, JobState
+from crowdd.storage.server.rows import BegunJob, JobRun, JobState, JobWait
+
+
+async def first_waits(db: Database, periods: Mapping[str, float]) -> dict[str, float]:
+    """In how many seconds to look at each of these jobs, by their periods; new ones are added, as ``begin`` does.
+
+    A job that another process adds at the same moment is left out, and one that is said to be running is due at once.
+    """
+    found = await fetch_rows(
+        db,
+        JobWait,
+        "WITH added AS (INSERT INTO job (name, due) SELECT name, clock() + make_interval(secs => least(period, 60))"
+        " FROM unnest(%(names)s::text[], %(periods)s::float8[]) given (name, period)"
+        " ON CONFLICT DO NOTHING RETURNING name, due)"
+        " SELECT name, greatest(0, extract(epoch FROM due - clock()))::float8 AS wait FROM added"
+        " UNION ALL SELECT name, CASE outcome WHEN 'running' THEN 0"
+        " ELSE greatest(0, extract(epoch FROM due - clock())) END::float8 FROM job WHERE name = ANY (%(names)s)",
+        {"names": [*periods], "periods": [*periods.values()]},
+    )
+    return {row.name: row.wait for row in found}
 
 
 async def begin(db: Database, name: str, period: float, force: bool) -> BegunJob:

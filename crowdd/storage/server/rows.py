@@ -112,6 +112,14 @@ class BegunJob:
     failures: int | None
 
 
+@attrs.frozen
+class JobWait:
+    """A periodic job, and in how many seconds it is due."""
+
+    name: str
+    wait: float
+
+
 class JobState(TypedDict):
     """A periodic job with its last run; ``overdue`` is in seconds."""
 

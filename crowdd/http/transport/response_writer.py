@@ -1,0 +1,159 @@
+"""What a handler answered goes out: headers, compression, and bodies that are read while they are sent."""
+
+from __future__ import annotations
+
+import gzip
+
+from twisted.web.http_headers import Headers
+
+from crowdd.concurrency.worker_thread import WorkerThread
+from crowdd.http.negotiation import Negotiator
+from crowdd.http.request import Incoming
+from crowdd.http.responses import Download, FileResponse, PiecesResponse, Stream
+from crowdd.http.transport.cors import Cors
+from crowdd.http.transport.downloads import LONG, Downloads, packed_parts, pieces_of, spilled
+from crowdd.http.transport.fixed_headers import encode, set_headers
+from crowdd.http.transport.request_headers import accepts_gzip, gzip_etag, matches
+from crowdd.http.transport.streams import Streams
+from crowdd.requester import network
+
+_VARY = encode({"Vary": "Origin, Accept-Encoding"})
+_MIN_PACKED, _GZIP_LEVEL = 1000, 4
+_MAX_PACKED_AT_ONCE = 64_000  # bytes; compressing more would hold the reactor up
+
+Long = Stream | Download | FileResponse | PiecesResponse
+
+
+class ResponseWriter:
+    """Sends responses of every kind. ``send`` is for those whose body is no value in memory."""
+
+    def __init__(
+        self, negotiator: Negotiator, cors: Cors, streams: Streams, downloads: Downloads, worker_thread: WorkerThread
+    ) -> None:
+        self._negotiator, self._cors, self._worker_thread = negotiator, cors, worker_thread
+        self._streams, self._downloads = streams, downloads
+
+    async def send(self, incoming: Incoming, answer: Long) -> None:
+        """Returns when all is sent. Before anything is sent, errors become an error response."""
+        if isinstance(answer, Stream):
+            await self._stream(incoming, answer)
+        elif isinstance(answer, Download):
+            await self._download(incoming, answer)
+        elif isinstance(answer, FileResponse):
+            await self._file(incoming, answer)
+        else:
+            await self._pieces(incoming, answer)
+
+    async def finish(self, incoming: Incoming, body: bytes | None) -> bytes:
+        """What is left to send of a whole body: nothing of a long one, which has been sent from the disk by then.
+
+        None: all has been sent.
+        """
+        if body is None:
+            return b""
+        request, body = incoming.request, await self._finished(incoming, body)
+        if request.code not in (204, 304):  # those have no body, and say nothing of its length (RFC 9110, 8.6)
+            set_headers(request.responseHeaders, ((b"Content-Length", b"%d" % len(body)),))
+        if len(body) < LONG or incoming.method == "HEAD":
+            return body
+        length, file = len(body), await self._worker_thread.do_soon(spilled, body)  # a busy disk makes a write wait
+        body = b""  # not kept while a slow client takes it
+        await self._downloads.send(request, b"", pieces_of(file, 0, length))
+        return b""
+
+    async def _stream(self, incoming: Incoming, answer: Stream) -> None:
+        place = network(incoming.address)
+        self._streams.require_room(place)
+        self._negotiator.write(incoming, answer)
+        await self._finished(incoming, b"")
+        if incoming.method != "HEAD":
+            await self._streams.serve(incoming.request, place, answer.begin)
+
+    async def _download(self, incoming: Incoming, answer: Download) -> None:
+        first = b"" if incoming.method == "HEAD" else await anext(answer.parts, b"")
+        self._negotiator.write(incoming, answer)
+        await self._finished(incoming, b"")
+        if incoming.method == "HEAD":
+            return
+        parts, headers = answer.parts, incoming.request.responseHeaders
+        if is_text(headers) and accepts_gzip(incoming.header("accept-encoding")) and not incoming.header("range"):
+            _mark_packed(headers)
+            parts = packed_parts(first, parts, self._worker_thread)
+            first = await anext(parts)
+        await self._downloads.send(incoming.request, first, parts)
+
+    async def _file(self, incoming: Incoming, answer: FileResponse) -> None:
+        source = answer.path.open("rb")
+        self._negotiator.write(incoming, answer)
+        await self._finished(incoming, b"")
+        set_headers(incoming.request.responseHeaders, ((b"Content-Length", b"%d" % (answer.end - answer.begin)),))
+        if incoming.method != "HEAD":
+            await self._downloads.send(incoming.request, b"", pieces_of(source, answer.begin, answer.end))
+        source.close()
+
+    async def _pieces(self, incoming: Incoming, answer: PiecesResponse) -> None:
+        first = b"" if incoming.method == "HEAD" else await anext(answer.pieces, b"")
+        self._negotiator.write(incoming, answer)
+        await self._finished(incoming, b"")
+        set_headers(incoming.request.responseHeaders, ((b"Content-Length", b"%d" % answer.length),))
+        if incoming.method != "HEAD":
+            await self._downloads.send(incoming.request, first, answer.pieces)
+
+    async def _finished(self, incoming: Incoming, body: bytes) -> bytes:
+        """The body as it goes out: not at all when the client has it, compressed when that helps.
+
+        Headers are complete before a large body is compressed in a thread.
+        """
+        request, preflight = incoming.request, incoming.method == "OPTIONS"
+        origin, headers = incoming.header("origin"), request.responseHeaders
+        if origin:
+            for name, value in self._cors.headers(origin, is_api=incoming.is_api, preflight=preflight).items():
+                request.setHeader(name, value)
+        entity_tag = headers.getRawHeaders(b"etag", [b""])[0].decode()
+        fresh = incoming.method in ("GET", "HEAD") and request.code == 200 and entity_tag
+        if fresh and matches(incoming.header("if-none-match"), entity_tag):
+            request.setResponseCode(304)
+            return b""
+        _vary_more(headers)
+        if not worth_packing(headers, body, incoming.header("accept-encoding")):
+            return body
+        if entity_tag:
+            request.setHeader("ETag", gzip_etag(entity_tag))
+        request.setHeader("Content-Encoding", "gzip")
+        if len(body) > _MAX_PACKED_AT_ONCE:
+            return await self._worker_thread.do_soon(_packed, body)
+        return _packed(body)
+
+
+def worth_packing(headers: Headers, body: bytes, accepted: str) -> bool:
+    """Whether a body is text, long enough, and wanted compressed."""
+    if len(body) < _MIN_PACKED or headers.hasHeader(b"content-encoding") or not accepts_gzip(accepted):
+        return False
+    return is_text(headers)
+
+
+def is_text(headers: Headers) -> bool:
+    """Whether a response is of a type that is worth compressing."""
+    type_: bytes = headers.getRawHeaders(b"content-type", [b""])[0]
+    return type_.startswith((b"text/", b"application/json", b"application/x-ndjson"))
+
+
+def _mark_packed(headers: Headers) -> None:
+    entity_tag = headers.getRawHeaders(b"etag", [b""])[0].decode()
+    if entity_tag:
+        headers.setRawHeaders(b"etag", [gzip_etag(entity_tag).encode()])
+        headers.setRawHeaders(b"accept-ranges", [b"none"])
+    headers.setRawHeaders(b"content-encoding", [b"gzip"])
+
+
+def _packed(body: bytes) -> bytes:
+    return gzip.compress(body, _GZIP_LEVEL, mtime=0)
+
+
+def _vary_more(headers: Headers) -> None:
+    """Says that every answer depends on who asks for it from where, and on the codings that they accept."""
+    if not headers.hasHeader(b"vary"):
+        set_headers(headers, _VARY)
+        return
+    named = [word.strip() for line in headers.getRawHeaders("vary") or [] for word in line.split(",")]
+    headers.setRawHeaders("vary", [", ".join(dict.fromkeys([*named, "Origin", "Accept-Encoding"]))])
