@@ -69,7 +69,7 @@ from crowdd.http.transport.limits.rate_limits import (
 from crowdd.http.transport.path_table import Methods, Names, PathTable
 from crowdd.http.transport.request_headers import accepts_gzip, gzip_etag, matches
 from crowdd.http.transport.site import Request, RootResource
-from crowdd.http.transport.streams import Streams
+from crowdd.http.transport.streams import EVENTS, LINES, Streams
 from crowdd.kinds import KINDS
 from crowdd.languages import _
 from crowdd.logs import request_id
@@ -169,7 +169,8 @@ class Router:
         self._negotiator.write(incoming, answer)
         await self._finished(incoming, b"")
         if incoming.method != "HEAD":
-            await self._streams.serve(incoming.request, place, answer.begin)
+            framing = LINES if answer.lines else EVENTS
+            await self._streams.serve(incoming.request, place, answer.begin, framing)
         return b""
 
     async def _download(self, incoming: Incoming, answer: Download) -> bytes:
