@@ -1,7 +1,7 @@
 # make run: from nothing to a running server. make check: what to run while you work. make test: all that must pass
 # before a change goes in.
 
-.PHONY: backup run check test tests proofs lint i18n strings pictures browser clean crowd crowd-kills exact storm live hot reads cost truth webhooks wheel documents docs hostile soak spine-workers large-project imports damaged hostile-files exports paint walk audit constraints sbom vendor class-room museum budgets upload-folder media first-hour analyses trust trust-cost
+.PHONY: backup run check test tests proofs lint i18n strings pictures browser clean crowd crowd-kills exact storm live hot reads cost truth webhooks wheel documents docs hostile soak spine-workers large-project imports damaged hostile-files exports copies paint walk audit constraints sbom vendor class-room museum budgets upload-folder media first-hour analyses trust trust-cost
 .DELETE_ON_ERROR:
 
 # Also where somebody wants no compiled modules: a test starts hundreds of programs, which would all compile the same.
@@ -210,6 +210,9 @@ hostile-files: .venv/installed-embedded,test
 
 exports: .venv/installed-embedded,test
 	@$(venv)python -m bench.transfer.exports
+
+copies: .venv/installed-embedded,test
+	@$(venv)python -m bench.transfer.copies
 
 class-room: .venv/installed-embedded,test
 	@$(venv)python -m bench.class_room

@@ -163,6 +163,13 @@ class PreconditionError(CrowddError):
     code = "precondition_failed"
 
 
+class OutdatedError(CrowddError):
+    """What the requester wants to continue cannot be continued: they have to begin with all of it."""
+
+    code = "outdated_cursor"
+    hint = "Begin a new copy: send since without a value, and replace what you have."
+
+
 class TooManyRequestsError(CrowddError):
     """A limit is used up; ``retry_after`` is in seconds."""
 

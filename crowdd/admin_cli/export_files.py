@@ -35,15 +35,17 @@ async def export(
     options: Options,
     *,
     resume: bool,
+    since: str | None = None,
 ) -> list[WrittenFile]:
     """Write each of the files (type and format) of a project, and return the path and size of each.
 
     They are in the folder ``answers`` below ``folder``. ``unload`` writes the project itself beside them; None leaves
     it out. A file gets its name only when it is complete. ``resume`` keeps complete files. Without it they are refused
-    before anything is written. ``report`` is called with the number of rows that are done. Raises ConflictError.
+    before anything is written. ``since``: only what changed behind this cursor. ``report`` is called with the number of
+    rows that are done. Raises ConflictError.
     """
     answers = folder / ANSWERS
-    wanted = [exports.file(SYSTEM, row, type_, format_, options) for type_, format_ in files]
+    wanted = [exports.file(SYSTEM, row, type_, format_, options, since=since) for type_, format_ in files]
     existing = [file.name for file in wanted if (answers / file.name).exists()]
     parts = [name for name in folder_export.PARTS if unload and (folder / name).exists()]
     if (existing or parts) and not resume:

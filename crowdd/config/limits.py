@@ -48,6 +48,14 @@ class ExportSettings:
     max_downloads_per_network: int = option(
         30, not_negative, doc="Downloads that visitors of one network can start in 15 minutes. 0: no limit."
     )
+    deletion_days: int = option(
+        90,
+        positive,
+        doc=(
+            "Days for which deletions are kept for programs that ask what has changed (`since`). "
+            "A program that asks later has to begin a new copy."
+        ),
+    )
 
 
 @attrs.frozen

@@ -30,6 +30,7 @@ from crowdd.http.api.queue import QueueApi
 from crowdd.http.api.results import ResultsApi
 from crowdd.http.api.statistics import StatisticsApi
 from crowdd.http.api.tokens import TokensApi
+from crowdd.http.api.transfer.export_follower import ExportFollower
 from crowdd.http.api.transfer.snapshots import SnapshotsApi
 from crowdd.http.api.volunteers import VolunteersApi
 from crowdd.http.auth.cookies import Cookies
@@ -215,6 +216,7 @@ def make_root(clock: IReactorTime, services: Services, process_state: ProcessSta
     )
     views: list[View] = [
         *_views(clock, services, templates, cookies, csrf),
+        _exports(services, identity, process_state.broadcast),
         LivePages(services.projects, services.live, identity, process_state.broadcast),
         LiveProgress("import", services.projects, services.imports, identity, process_state.broadcast),
         LiveProgress("media", services.projects, services.media_batches, identity, process_state.broadcast),
@@ -234,6 +236,11 @@ def _monitoring(clock: IReactorTime, services: Services, metrics: Metrics) -> Mo
     return Monitoring(readiness, services.settings.metrics.token, metrics.text)
 
 
+def _exports(services: Services, identity: Identity, broadcast: Broadcast) -> ExportsApi:
+    follower = ExportFollower(services.exports, services.projects, identity, broadcast)
+    return ExportsApi(services.exports, services.records, services.projects, follower)
+
+
 def _views(clock: IReactorTime, services: Services, templates: Templates, cookies: Cookies, csrf: Csrf) -> list[View]:
     settings, forms = services.settings, Forms(csrf)
     left_out = LeftOut(services.prose, settings.base_url)
@@ -248,7 +255,6 @@ def _views(clock: IReactorTime, services: Services, templates: Templates, cookie
         VolunteersApi(services.volunteers),
         AnalysesApi(services.analyses),
         SnapshotsApi(services.snapshots, services.projects, services.records, services.settings.base_url),
-        ExportsApi(services.exports, services.records, services.projects),
         CorrectingApi(services.contributions),
         LeasesApi(services.leases),
         FavouritesApi(services.favourites),

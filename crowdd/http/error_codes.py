@@ -135,6 +135,11 @@ CODES: tuple[ErrorCode, ...] = (
     ErrorCode(
         "replay_under_way", errors.ConflictError, "Another range of events is being sent again. Wait until it is done."
     ),
+    ErrorCode(
+        "outdated_cursor",
+        errors.OutdatedError,
+        "What follows the cursor is not known any more. Begin a new copy: send `since` without a value.",
+    ),
     ErrorCode("idempotency_key_reused", errors.IdempotencyError, "The Idempotency-Key was used with a different body."),
     ErrorCode("too_many_requests", errors.TooManyRequestsError, "The limit is used up. Wait for Retry-After seconds."),
     ErrorCode("too_many_attempts", errors.TooManyRequestsError, "Too many attempts. Try again after Retry-After."),

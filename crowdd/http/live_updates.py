@@ -2,26 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Mapping
+from contextlib import aclosing
 from typing import Any
 
+import orjson
 from twisted.internet.defer import Deferred, DeferredSemaphore, ensureDeferred
 from twisted.internet.interfaces import IReactorTime
 from twisted.internet.task import deferLater
+from twisted.logger import Logger
 
 from crowdd.concurrency.throttling import Throttled
 from crowdd.domain.core.change_notifier import ANY, ChangeNotifier
 from crowdd.domain.projects.live_state import MAX_EVENTS, Live, access, state_of
+from crowdd.errors import CrowddError, UnavailableError
+from crowdd.http.errors import error_object
 from crowdd.http.transport.streams import SseConnection, event
 from crowdd.storage.projects.figure_rows import ProjectState
 from crowdd.storage.projects.rows import ProjectPage
 from crowdd.values import Values
 
+log = Logger()
 STATE_PAUSE = 0.5  # seconds between two reads of a project's state
 EVENTS_PAUSE = 0.05  # seconds between two looks for events
 LOOK_EVERY = 15  # seconds after which both are looked for though nobody rang
 TOLD_AT_ONCE = 250  # some 5 ms
 ReadState = Callable[[], Coroutine[Deferred[Any], Any, Mapping[str, object] | None]]
+Ready = Callable[[], Coroutine[Deferred[Any], Any, bool]]
+Batch = Callable[[], AsyncGenerator[bytes, None]]
+"""Lines in parts that end with one."""
 MAX_READS = 2  # at once, so that listeners never take the connections of those who work
 
 
@@ -100,6 +109,62 @@ class EventFollower:
                 return
 
 
+class ChangeFollower:
+    """Sends a client the changes of a project in lines, as fast as the client reads them.
+
+    A stream that cannot go on ends with an error object. What follows the last cursor comes again in the next stream.
+    """
+
+    def __init__(
+        self, clock: IReactorTime, ready: Callable[[], Awaitable[bool]], batch: Batch, client: SseConnection
+    ) -> None:
+        self._ready, self._batch, self._client = ready, batch, client
+        self._throttled = Throttled(clock, self._look, STATE_PAUSE, LOOK_EVERY)
+        self._room: Deferred[None] | None = None
+        self.ask = self._throttled.ask
+        client.ready = self._go_on
+
+    def stop(self) -> None:
+        """The client has gone."""
+        self._throttled.stop()
+        self._go_on()
+
+    def _go_on(self) -> None:
+        room, self._room = self._room, None
+        if room is not None:
+            room.callback(None)
+
+    async def _look(self) -> None:
+        try:
+            due = await self._ready()
+        except UnavailableError:
+            raise  # nothing new can be read until the database is back
+        except CrowddError as error:
+            self._end(error)
+            return
+        if due and not self._client.ended:
+            try:
+                await self._send()
+            except CrowddError as error:
+                self._end(error)
+            except Exception:
+                log.failure("could not send changes, stream closed")
+                self._client.abort()
+
+    def _end(self, error: CrowddError) -> None:
+        self._client.end(orjson.dumps(error_object(error, "GET", "project")) + b"\n")
+
+    async def _send(self) -> None:
+        async with aclosing(self._batch()) as parts:
+            async for part in parts:
+                if self._client.full:
+                    self._room = Deferred()
+                    await self._room
+                if self._client.ended:
+                    return
+                self._client.send(part)
+
+
 class StateFollower:
     """Tells a client its state whenever it changes. ``read`` gives None once there is nothing to tell of."""
 
@@ -126,7 +191,7 @@ class Broadcast:
         self._clock, self._live = clock, live
         self._live_states: dict[int, LiveState] = {}
         self._names: dict[str, LiveState] = {}
-        self._followers: dict[int, set[EventFollower | StateFollower]] = {}
+        self._followers: dict[int, set[EventFollower | StateFollower | ChangeFollower]] = {}
         self._reads = DeferredSemaphore(MAX_READS)
         change_notifier.listen(self._changed)
 
@@ -171,7 +236,18 @@ class Broadcast:
         """Sends the client what ``read`` gives, now and whenever the project changes it, at most twice a second."""
         return self._enter(project_id, StateFollower(self._clock, lambda: self._read(read), client))
 
-    def _enter(self, project_id: int, follower: EventFollower | StateFollower) -> Callable[[], None]:
+    def follow_changes(self, project_id: int, ready: Ready, batch: Batch, client: SseConnection) -> Callable[[], None]:
+        """Sends the client the changes of a project in batches, at most two a second, whenever one is ``ready``.
+
+        ``ready`` raises CrowddError when the client may not read them any more.
+        """
+
+        async def is_ready() -> bool:
+            return await self._reads.run(lambda: ensureDeferred(ready()))
+
+        return self._enter(project_id, ChangeFollower(self._clock, is_ready, batch, client))
+
+    def _enter(self, project_id: int, follower: EventFollower | StateFollower | ChangeFollower) -> Callable[[], None]:
         self._followers.setdefault(project_id, set()).add(follower)
         follower.ask()
 

@@ -78,7 +78,7 @@ class Negotiator:
             case FileResponse() | PiecesResponse():
                 body = self._raw(incoming, BytesResponse(b"", answer.content_type, answer.status, answer.headers))
             case Stream():
-                body = self._stream_head(incoming)
+                body = self._stream_head(incoming, "application/x-ndjson" if answer.lines else "text/event-stream")
             case Download():
                 body = self._file_head(incoming, answer)
         _send_cookies(incoming)
@@ -210,12 +210,12 @@ class Negotiator:
         incoming.request.setHeader("Content-Type", answer.content_type)
         return answer.body
 
-    def _stream_head(self, incoming: Incoming) -> bytes:
+    def _stream_head(self, incoming: Incoming, content_type: str) -> bytes:
         """What comes later is not kept, not buffered by a proxy, and the last of its connection."""
         self._head(incoming, 200, {"Vary": "Accept, Content-Type, Cookie", "Cache-Control": "no-store"})
         self._headers(incoming, presenter.api_headers())
         self._headers(incoming, {"X-Accel-Buffering": "no", "Connection": "close"})
-        incoming.request.setHeader("Content-Type", "text/event-stream")
+        incoming.request.setHeader("Content-Type", content_type)
         return b""
 
     def _file_head(self, incoming: Incoming, answer: Download) -> bytes:

@@ -83,13 +83,14 @@ class BytesResponse:
 
 @attrs.frozen
 class Stream:
-    """An event stream (text/event-stream) that lasts until one side closes it.
+    """An event stream (text/event-stream) that lasts until one side closes it; ``lines``: of lines of JSON instead.
 
     ``begin`` is called with an ``SseConnection`` after the headers are sent. It returns a function that is called when
     the connection ends.
     """
 
     begin: Callable[[Any], Callable[[], None]]
+    lines: bool = False
 
 
 @attrs.frozen

@@ -19,6 +19,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 from psycopg2 import OperationalError
+from support.copies import Copy, source
 from support.first_encryption import encrypted_at_first
 from support.ledger import DRAFT, Ledger
 from twisted.internet import reactor
@@ -29,7 +30,7 @@ from crowdd.domain.tasks.contributions import candidate_scan
 from crowdd.errors import ForbiddenError
 from crowdd.kinds.project import PROJECT
 from crowdd.kinds.task import TASK
-from crowdd.requester import Requester
+from crowdd.requester import SYSTEM, Requester
 from crowdd.storage import schedulers
 
 EXAMPLES = int(os.environ.get("CROWDD_EXAMPLES", "7"))
@@ -70,6 +71,7 @@ class People(RuleBasedStateMachine):
             "UPDATE project SET secret_key_encrypted = %(key)s", key=encrypted_at_first(self.services.secrets, "secret")
         )
         self.choose(sched)
+        self.copies = [Copy(kind) for kind in ("task_run", "task", "result")]
 
     def tasks_at(self, *places):
         """The tasks at these places, as far as there are any."""
@@ -265,6 +267,23 @@ class People(RuleBasedStateMachine):
     @invariant()
     def everything_is_right(self):
         assert self.ledger.broken(1000, 3) == []
+
+    @precondition(lambda self: hasattr(self, "copies"))
+    @invariant()
+    def copies_are_equal(self):
+        """Each step is followed, and what it did not change does not come again."""
+        row = do(self.services.projects.page(f"project{self.owner.user_id}", SYSTEM))
+        for copy in self.copies:
+            copy.take(do(self.written(row, copy.kind, copy.cursor)))
+            assert copy.rows == source(do(self.written(row, copy.kind, None)))
+            assert copy.twice == 0
+
+    async def written(self, row, kind, since):
+        """The lines of an export."""
+        parts = []
+        file = self.services.exports.file(SYSTEM, row, kind, "ndjson", since=since)
+        await self.services.exports.write(file, lambda part, n: parts.append(part))
+        return b"".join(parts).splitlines()
 
     def teardown(self):
         """In the end everybody answers until nothing is left, two lease times later, and every task has what it wants."""

@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable
 from itertools import product
 from typing import Any
 
+import orjson
 import pyarrow
 import pyarrow.parquet
 import pytest
@@ -21,6 +22,7 @@ from support.checks.shows import shows
 from support.servers.queue_runner import worked
 from twisted.internet.defer import ensureDeferred
 
+from crowdd.domain.transfer.exported.changes import KINDS as FOLLOWED
 from crowdd.domain.transfer.exported.export_file import KINDS as EXPORTED
 from crowdd.kinds import KINDS
 from crowdd.kinds.kind import Field, Kind
@@ -267,6 +269,31 @@ async def test_a_file_tells_nothing_that_the_api_hides(requester, stage, values)
         if may and query == "format=parquet":
             text = str(pyarrow.parquet.read_table(pyarrow.BufferReader(answer.body)).to_pylist())
         assert not [one for one in secret if one in text], at
+
+
+@shows("export-rights")
+@everybody
+@pytest_twisted.ensureDeferred
+async def test_what_changed_tells_nothing_that_the_api_hides(requester, stage, values):
+    secret = forbidden(values, requester)
+    for short_name, kind in product(("open", "locked"), FOLLOWED):
+        at = f"/api/project/{stage.projects[short_name]['id']}/export?type={kind.table}&since="
+        answer = await stage[requester].get(at)
+        may = requester in ("owner", "coowner", "admin") or short_name == "open"
+        assert answer.status == (200 if may else answer.status) and (may or answer.status in (401, 403)), at
+        assert_silent(answer, secret, at)
+        if not may:
+            assert (await stage[requester].get(f"{at}&follow=1")).status == answer.status
+            continue
+        *rows_, last = [orjson.loads(line) for line in answer.text.splitlines()]
+        assert set(last) == {"cursor"}
+        whole = await stage[requester].get(at.removesuffix("&since="))
+        shown = {row["id"]: row for row in map(orjson.loads, whole.text.splitlines())}
+        assert {row["id"]: row for row in rows_} == {
+            id_: {name: row[name] for name in row if name != "fav_user_ids"} for id_, row in shown.items()
+        }
+        other = last["cursor"].replace("-o", "-x").replace("-p", "-o").replace("-x", "-p")  # with the rights of others
+        assert (await stage[requester].get(at + other)).status == 410
 
 
 # By hand: a change that opens an attribute to more people, or closes it, is made here too.

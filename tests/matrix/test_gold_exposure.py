@@ -8,6 +8,7 @@ import pytest_twisted
 from matrix.test_hidden_columns import HTML, addresses
 from support.checks.shows import shows
 
+from crowdd.domain.transfer.exported.changes import KINDS as FOLLOWED
 from crowdd.domain.transfer.exported.export_file import KINDS as EXPORTED
 
 RIGHT, NOTE, OTHERS = "zz-robin-zz", "zz-look-at-the-breast-zz", "zz-wren-zz"
@@ -47,6 +48,7 @@ async def test_no_address_tells_a_volunteer_what_is_right_or_what_others_said(se
     at = f"/api/project/{project['id']}/export"
     paths += [f"{at}?type={kind}&format={name}" for kind in EXPORTED for name in ("csv", "json", "dictionary")]
     paths += [f"{at}?rows=task", f"{at}?rows=mark"]
+    paths += [f"{at}?type={kind.table}&since={more}" for kind in FOLLOWED for more in ("", f"{kind.table}-p0-0")]
     for name in ("ada", "anonymous"):
         browser = await people[name].by_session() if name == "ada" else people[name]
         for path in paths:

@@ -107,6 +107,7 @@ async def test_lists_filters_orders_and_files_do_not_tell_it_either_but_tell_own
         "/project/birds/tasks/export?type=task&format=json", "/project/birds/tasks/export?type=task&format=csv",
         *(f"/api/project/{project['id']}/export?type=task&format={name}" for name in ("ndjson", "csv", "dictionary")),
         f"/api/project/{project['id']}/export?type=task&info=columns",
+        f"/api/project/{project['id']}/export?type=task&since=",
         "/project/birds/tasks/export?type=task_run&format=csv", f"/project/birds/tasks/{task}", "/project/birds/tasks/browse",
         f"/project/birds/tasks/browse?columns={COLUMN}&columns=url", f"/project/birds/tasks/browse?csv=1&columns={COLUMN}",
         "/project/birds/tasks/browse?orderby=agreement", "/project/birds/results", "/project/birds/newtask", "/account/ada/",

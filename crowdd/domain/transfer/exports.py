@@ -10,7 +10,7 @@ from functools import partial
 from typing import Protocol, TypeVar
 
 import attrs
-from twisted.internet.defer import ensureDeferred
+from twisted.internet.defer import DeferredSemaphore, ensureDeferred
 
 from crowdd.concurrency.concurrency_limit import Turns
 from crowdd.concurrency.worker_thread import WorkerThread
@@ -19,6 +19,8 @@ from crowdd.domain.core.csv_escape import cell
 from crowdd.domain.projects.answers.answer_visibility import complete_only
 from crowdd.domain.tasks import task_selection
 from crowdd.domain.transfer.download_limits import DownloadLimits
+from crowdd.domain.transfer.exported import changes
+from crowdd.domain.transfer.exported.changes import NOT_FOLLOWED, Cursor
 from crowdd.domain.transfer.exported.data_files import DataFile
 from crowdd.domain.transfer.exported.dictionary import dictionary
 from crowdd.domain.transfer.exported.export_file import (
@@ -44,6 +46,7 @@ from crowdd.storage.database import Database
 from crowdd.storage.projects.rows import ProjectPage
 from crowdd.storage.tasks.selection import TaskFilter
 from crowdd.storage.transfer import exports
+from crowdd.storage.transfer.changes import prune
 from crowdd.values import Values
 
 T = TypeVar("T")
@@ -51,6 +54,7 @@ PART = 1000  # rows of one statement, and of one write, at most
 EARLY = 0.1  # seconds after which the names of the first columns leave, before the others are known
 _COUNTED = {"task": "n_tasks", "task_run": "n_task_runs"}  # counters; of results there is none that has every version
 MAX_COUNTED = 100_000  # rows that are counted one by one
+MAX_BATCHES = 2  # of followed changes that are made at the same time
 Named = Sequence[int] | None  # tasks; None: all
 Sink = Callable[[bytes, int], None]
 """Takes a part of a file and how many rows are in it."""
@@ -97,6 +101,7 @@ class Exports:
         self._kept = resources.kept
         self._base_url, self._mask, self._worker_thread = base_url, mask, worker_thread
         self._tables = Tables(resources.turns)
+        self._batches = DeferredSemaphore(MAX_BATCHES)
 
     def require(self, who: Requester, row: ProjectPage) -> None:
         """Owners always; others where answers are open (``zip_download``) and the project is listed for them.
@@ -130,12 +135,14 @@ class Exports:
         named: Named = None,
         volunteer: str = "",
         analysis: int | None = None,
+        since: str | None = None,
     ) -> ExportFile:
         """The rows of a kind (``type_``: one of KINDS) of a project (a row of ``Projects.page``).
 
         ``named``: only of these tasks. ``volunteer``: only answers with this code. ``analysis``: whose labels stand
-        beside results, for owners; None for the last one. Each row is what its kind shows the requester. Raises
-        NotFoundError, InvalidValueError for another format or options that do not fit, ForbiddenError, AnonymousError.
+        beside results, for owners; None for the last one. ``since``: a cursor, behind which the file begins; "" for the
+        first one. Each row is what its kind shows the requester. Raises NotFoundError, InvalidValueError for another
+        format or options that do not fit, ForbiddenError, AnonymousError, OutdatedError.
         """
         options.require(type_, format_)
         if volunteer and type_ != "task_run":
@@ -146,9 +153,14 @@ class Exports:
         if analysis is not None and (type_ != "result" or not owns):
             raise InvalidValueError("analysis requires type=result, and an owner.")
         chosen = exports.Chosen(row["id"], named, complete_only(row), volunteer, self._mask, owns)
+        cursor = None
+        if since is not None:
+            plain = format_ == "ndjson" and options.is_plain and analysis is None
+            changes.require_followed(kind, chosen, plain=plain)
+            cursor = Cursor.parse(since, kind, owns=owns)
         answer_key = row["info"].get("answer_key")
         return ExportFile(
-            _name(row, type_, format_, options),
+            _name(row, type_, format_, options, changed=cursor is not None),
             FORMATS[format_],
             format_,
             options,
@@ -159,6 +171,7 @@ class Exports:
             declared(row["info"]) if kind in (RESULT, TASK_RUN) else [],
             _wordings(row["info"]),
             analysis,
+            cursor,
         )
 
     async def sizes(self, row: ProjectPage, named: Named = None) -> list[Values]:
@@ -209,6 +222,27 @@ class Exports:
                 else:
                     spool.close()
 
+    async def changes(self, file: ExportFile) -> AsyncGenerator[bytes, None]:
+        """The file of somebody who follows changes, in parts: it counts as no download. Close it, as ``download``."""
+        spool = self._spools.open()
+        self._batches.run(lambda: ensureDeferred(self._fill(file, spool)))
+        try:
+            async for part in spool.parts():
+                yield part
+        finally:
+            spool.close()
+
+    async def has_changes(self, file: ExportFile) -> bool:
+        """Whether anything follows the cursor of a file. Raises OutdatedError."""
+        return file.since is None or await changes.has_any(self._db, file.since, file.chosen.project_id)
+
+    async def forget_deletions(self) -> int:
+        """Deletes tombstones that were kept long enough; how many there were."""
+        n = 0
+        while more := await prune(self._db, self._limits.settings.deletion_days):
+            n += more
+        return n
+
     async def _fill(self, file: ExportFile, spool: Spool) -> None:
         """Makes the file; what goes wrong is raised where it is read."""
         try:
@@ -223,7 +257,9 @@ class Exports:
 
         async def work(tx: Database) -> None:
             await exports.begin(tx)
-            if file.format in DATA_FORMATS:
+            if file.since is not None:
+                await self._changes(tx, file, file.since, sink)
+            elif file.format in DATA_FORMATS:
                 await self._data(tx, file, sink)
             elif file.format == "csv":
                 await self._csv(tx, file, sink)
@@ -243,6 +279,15 @@ class Exports:
         array = file.format == "json"
         rows = await self._lines(tx, lines, sink, b"[\n" if array else b"", between.encode())
         sink((b"\n]\n" if rows else b"[]\n") if array else b"\n" if rows else b"", 0)
+
+    async def _changes(self, tx: Database, file: ExportFile, cursor: Cursor, sink: Sink) -> None:
+        async def write_lines(lines: exports.Lines, begin: bytes, between: bytes) -> int:
+            return await self._lines(tx, lines, sink, begin, between)
+
+        def rows(chosen: exports.Chosen) -> exports.Lines:
+            return exports.as_json(file.kind, file.roles, self._base_url, chosen, "\n", NOT_FOLLOWED)
+
+        sink(await changes.write(tx, cursor, file.chosen, rows, write_lines), 0)
 
     async def _csv(self, tx: Database, file: ExportFile, sink: Sink) -> None:
         head = _Head(file, sink)
@@ -304,13 +349,22 @@ def _key(who: Requester, file: ExportFile, network: str) -> str:
     whom = f"{who.user_id}" if who.signed_in else network
     roles = sorted(role.value for role in file.roles)
     return repr(
-        (whom, roles, file.name, attrs.astuple(file.options), attrs.evolve(file.chosen, mask=b""), file.analysis)
+        (
+            whom,
+            roles,
+            file.name,
+            attrs.astuple(file.options),
+            attrs.evolve(file.chosen, mask=b""),
+            file.analysis,
+            str(file.since),
+        )
     )
 
 
-def _name(row: ProjectPage, type_: str, format_: str, options: Options) -> str:
+def _name(row: ProjectPage, type_: str, format_: str, options: Options, *, changed: bool) -> str:
     ending = f"{DICTIONARY}.json" if format_ == DICTIONARY else format_
     rows = "" if options.rows == "record" else f"_by_{options.rows}"
+    rows += "_changes" if changed else ""
     return f"{row['id']}_{row['short_name']}_{type_}{rows}.{ending}"
 
 

@@ -11,10 +11,18 @@ from crowdd.domain.tasks.changes import task_ids
 from crowdd.domain.transfer.exported.export_file import FORMATS, INFOS, KINDS, ROWS, ExportFile, Options
 from crowdd.domain.transfer.exported.kept_spools import KeptSpool
 from crowdd.domain.transfer.exports import Exports
-from crowdd.errors import AnonymousError, ForbiddenError, InvalidValueError, NotFoundError, TooManyRequestsError
+from crowdd.errors import (
+    AnonymousError,
+    ForbiddenError,
+    InvalidValueError,
+    NotFoundError,
+    OutdatedError,
+    TooManyRequestsError,
+)
 from crowdd.http import queries
 from crowdd.http.api.objects import checked_id
 from crowdd.http.api.operations import PASSWORD, VOLUNTEER
+from crowdd.http.api.transfer.export_follower import ExportFollower
 from crowdd.http.operation import Operation, Parameter
 from crowdd.http.request import Incoming
 from crowdd.http.responses import BytesResponse, Download, PiecesResponse, Response
@@ -54,10 +62,17 @@ _EXPORT = Operation(
         Parameter("task_ids", _TEXT, "Only of these tasks: ids, separated by commas.", empty=True),
         Parameter("volunteer", VOLUNTEER, "Only answers of this volunteer. For type=task_run.", empty=True),
         Parameter("analysis", _ID, "Analysis whose labels stand beside results. For owners.", empty=True),
+        Parameter(
+            "since",
+            _TEXT,
+            "Only what changed after this cursor, with deletions; empty to begin a copy. The last line has the next"
+            " cursor. For ndjson and type=task_run, task or result.",
+        ),
+        Parameter("follow", _FLAG, "With 1, the response does not end: changes come as they happen.", empty=True),
         PASSWORD,
     ),
     answer={},
-    refusals=(AnonymousError, ForbiddenError, NotFoundError, InvalidValueError, TooManyRequestsError),
+    refusals=(AnonymousError, ForbiddenError, NotFoundError, InvalidValueError, OutdatedError, TooManyRequestsError),
     media=tuple(dict.fromkeys(type_.partition(";")[0] for type_ in FORMATS.values())),
 )
 
@@ -65,8 +80,8 @@ _EXPORT = Operation(
 class ExportsApi:
     """/api/project/<id>/export."""
 
-    def __init__(self, exports: Exports, records: Records, projects: Projects) -> None:
-        self._exports, self._records, self._projects = exports, records, projects
+    def __init__(self, exports: Exports, records: Records, projects: Projects, follower: ExportFollower) -> None:
+        self._exports, self._records, self._projects, self._follower = exports, records, projects, follower
 
     def routes(self) -> Iterator[Route]:
         yield get("/api/project/<int:object_id>/export", self.export, endpoint="export", operation=_EXPORT)
@@ -78,6 +93,8 @@ class ExportsApi:
         chosen = task_ids({"task_ids": [word.strip() for word in named.split(",")] if named.strip() else None})
         type_, format_ = query.get("type", "task_run"), query.get("format", "ndjson")
         file = asked_file(incoming, self._exports, row, type_, format_, chosen, bom=False)
+        if queries.flag(query.get("follow", ""), "follow"):
+            return await self._follower.stream(incoming, row, file)
         return download(incoming, self._exports, file)
 
 
@@ -96,7 +113,15 @@ def asked_file(
     word, number = clean_text(query.get("volunteer", ""))[:_MAX_WORD], query.get("analysis", "")
     analysis = queries.number(number, "analysis", 0) if number else None
     return exports.file(
-        incoming.who, row, type_, format_, _options(query, bom=bom), named=named, volunteer=word, analysis=analysis
+        incoming.who,
+        row,
+        type_,
+        format_,
+        _options(query, bom=bom),
+        named=named,
+        volunteer=word,
+        analysis=analysis,
+        since=query.get("since"),
     )
 
 
@@ -112,6 +137,8 @@ def _options(query: Mapping[str, str], *, bom: bool) -> Options:
 def download(incoming: Incoming, exports: Exports, file: ExportFile) -> Response:
     """The file: as it was made a short while ago if the client asks for the rest of that, otherwise as it is now."""
     place = network(incoming.address)
+    if file.since is not None:  # whoever asks again asks for what has changed by then
+        return Download(file.name, file.content_type, exports.download(incoming.who, file, place))
     if incoming.header("range"):
         kept = exports.kept(incoming.who, file, place, _tag(incoming.header("if-range")))
         if kept is not None:

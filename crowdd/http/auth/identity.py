@@ -129,6 +129,12 @@ class Identity:
             raise AnonymousError("You have been signed out.", code="signed_out", hint="Sign in again.")
         return who
 
+    async def find_again(self, incoming: Incoming) -> Requester:
+        """The requester of a response that goes on, as they are by now. Raises as ``find``."""
+        opened = incoming.who.unlocked if incoming.header("x-project-password") else ()  # X-Draft-Key is read again
+        who = await self.find(incoming, renew=False)
+        return attrs.evolve(who, unlocked=(*who.unlocked, *opened))
+
     async def _find(self, incoming: Incoming, *, key_header: bool, renew: bool) -> Requester:
         known: _Sender = {
             "network": self.secrets.pseudonym(network(incoming.address)),

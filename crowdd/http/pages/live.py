@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from typing import Any, Protocol
 
-import attrs
-
 from crowdd.domain.core.records import NOT_FOUND
 from crowdd.domain.projects.live_state import Live, state_of
 from crowdd.domain.projects.projects import Projects
@@ -100,11 +98,9 @@ def _judge(
     identity: Identity, incoming: Incoming, find: Callable[[Requester], Awaitable[ProjectPage]]
 ) -> Callable[[], Awaitable[None]]:
     """A check that raises once the requester may no longer listen: signed out, not an owner, password changed."""
-    opened = incoming.who.unlocked if incoming.header("x-project-password") else ()  # X-Draft-Key is read again
 
     async def judge() -> None:
-        who = await identity.find(incoming, renew=False)
-        await find(attrs.evolve(who, unlocked=(*who.unlocked, *opened)))
+        await find(await identity.find_again(incoming))
 
     return judge
 

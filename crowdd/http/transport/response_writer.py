@@ -14,7 +14,7 @@ from crowdd.http.transport.cors import Cors
 from crowdd.http.transport.downloads import LONG, Downloads, packed_parts, pieces_of, spilled
 from crowdd.http.transport.fixed_headers import encode, set_headers
 from crowdd.http.transport.request_headers import accepts_gzip, gzip_etag, matches
-from crowdd.http.transport.streams import Streams
+from crowdd.http.transport.streams import EVENTS, LINES, Streams
 from crowdd.requester import network
 
 _VARY = encode({"Vary": "Origin, Accept-Encoding"})
@@ -67,7 +67,8 @@ class ResponseWriter:
         self._negotiator.write(incoming, answer)
         await self._finished(incoming, b"")
         if incoming.method != "HEAD":
-            await self._streams.serve(incoming.request, place, answer.begin)
+            framing = LINES if answer.lines else EVENTS
+            await self._streams.serve(incoming.request, place, answer.begin, framing)
 
     async def _download(self, incoming: Incoming, answer: Download) -> None:
         first = b"" if incoming.method == "HEAD" else await anext(answer.parts, b"")

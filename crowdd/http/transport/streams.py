@@ -1,4 +1,4 @@
-"""Streams of server-sent events (HTML standard, 9.2): their number, slow clients, and how streams end.
+"""Streams of server-sent events (HTML standard, 9.2) and of lines: their number, slow clients, and how streams end.
 
 A client that does not read costs one full buffer, and is disconnected if the buffer stays full. This module does not
 know what the events mean.
@@ -13,6 +13,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+import attrs
 import orjson
 from twisted.internet.abstract import FileDescriptor
 from twisted.internet.defer import Deferred, ensureDeferred, succeed
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from crowdd.http.transport.site import Request
 
 log = Logger()
-_HEARTBEAT = b":\n\n"
 _SEND_BUFFER = 65_536  # bytes in the kernel for each client; it would grow to megabytes
 _BACK_AFTER = (1000, 4000)  # milliseconds, random, so that clients do not all reconnect at once
 
@@ -35,6 +35,26 @@ def event(name: str, value: object, number: int | None = None) -> bytes:
     """One event as bytes. With a number, clients can resume after it (``Last-Event-ID``)."""
     numbered = b"" if number is None else b"id: %d\n" % number
     return numbered + b"event: " + name.encode() + b"\ndata: " + orjson.dumps(value) + b"\n\n"
+
+
+def _retry() -> bytes:
+    """Says when to reconnect."""
+    return b"retry: %d\n\n" % random.randint(*_BACK_AFTER)  # noqa: S311
+
+
+@attrs.frozen
+class Framing:
+    """What a stream sends of its own: at its beginning, without events, at its end, and when the server stops."""
+
+    begin: Callable[[], bytes]
+    heartbeat: bytes
+    end: Callable[[], bytes]
+    restart: bytes
+
+
+EVENTS = Framing(_retry, b":\n\n", _retry, event("restart", {}))
+LINES = Framing(lambda: b"\n", b"\n", lambda: b"", b"")
+"""Lines of JSON (NDJSON), which ignores empty lines."""
 
 
 def _nothing() -> None:
@@ -48,10 +68,22 @@ class SseConnection:
     and raises when the client may no longer listen.
     """
 
-    __slots__ = ("_streams", "ended", "full", "full_since", "judge", "judged", "over", "ready", "request", "stop")
+    __slots__ = (
+        "_streams",
+        "ended",
+        "framing",
+        "full",
+        "full_since",
+        "judge",
+        "judged",
+        "over",
+        "ready",
+        "request",
+        "stop",
+    )
 
-    def __init__(self, streams: Streams, request: Request) -> None:
-        self._streams, self.request = streams, request
+    def __init__(self, streams: Streams, request: Request, framing: Framing) -> None:
+        self._streams, self.request, self.framing = streams, request, framing
         self.full, self.full_since, self.ended = False, 0.0, False
         self.ready: Callable[[], None] = _nothing
         self.stop: Callable[[], None] = _nothing
@@ -61,7 +93,7 @@ class SseConnection:
 
     def send(self, data: bytes) -> None:
         """Write events, unless the stream has ended. Check ``full`` before sending much."""
-        if self.ended:
+        if self.ended or not data:  # an empty chunk would end the response
             return
         request = self.request
         if request.startedWriting:
@@ -73,7 +105,7 @@ class SseConnection:
         """End the stream and let browsers reconnect after a moment. A second call does nothing."""
         if self.full:
             return self.abort()
-        self.send(last + b"retry: %d\n\n" % random.randint(*_BACK_AFTER))  # noqa: S311
+        self.send(last + self.framing.end())
         return self._streams.leave(self)
 
     def abort(self) -> None:
@@ -123,17 +155,21 @@ class Streams:
             )
 
     def serve(
-        self, request: Request, address: str, begin: Callable[[SseConnection], Callable[[], None]]
+        self,
+        request: Request,
+        address: str,
+        begin: Callable[[SseConnection], Callable[[], None]],
+        framing: Framing = EVENTS,
     ) -> Deferred[None]:
         """Serve a request as a stream, after its headers are set. Fires when the stream has ended."""
-        client = SseConnection(self, request)
+        client = SseConnection(self, request, framing)
         if request.gone:  # while the handler asked the database
             return succeed(None)
         self._enter(client, address)
         request.notifyFinish().addBoth(lambda _: self.leave(client))
         _narrow(request)
         request.registerProducer(client, True)
-        client.send(b"retry: %d\n\n" % random.randint(*_BACK_AFTER))  # noqa: S311
+        client.send(framing.begin())
         try:
             client.stop = begin(client)
         except Exception:
@@ -161,7 +197,7 @@ class Streams:
             self._tick.cancel()
             self._tick = None
         for client in list(self._clients):
-            client.end(event("restart", {}))
+            client.end(client.framing.restart)
 
     def _enter(self, client: SseConnection, address: str) -> None:
         part = min(self._parts, key=len)
@@ -186,7 +222,7 @@ class Streams:
                 client.judged = False
                 ensureDeferred(self._judge(client, client.judge))
             if not client.full:
-                client.send(_HEARTBEAT)
+                client.send(client.framing.heartbeat)
         for client in [one for one in self._clients if one.full]:
             if self.seconds() - client.full_since > self._settings.stalled_timeout:
                 client.abort()

@@ -49,7 +49,10 @@ async def _patiently(db: Transactions, sql: str, project_id: int | None) -> list
     return await db.transaction(work)
 
 
-async def know_cluster(db: Transactions) -> bool:
-    """Makes positions start over where the database was restored into another PostgreSQL; whether it was."""
-    rows = await _patiently(db, "SELECT know_cluster(%(now)s) AS other", None)
+async def know_cluster(db: Transactions, *, restored: bool = False) -> bool:
+    """Makes positions start over where the database was restored into another PostgreSQL; whether it was.
+
+    ``restored``: it has just been restored, perhaps into the same one.
+    """
+    rows = await _patiently(db, f"SELECT know_cluster(%(now)s, {restored}) AS other", None)
     return bool(rows[0]["other"])

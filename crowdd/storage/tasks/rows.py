@@ -120,7 +120,7 @@ class ListedRun(TaskRunRow, _Classed):
 
     ``class``: the number of its choice from 1; ``unreliable``: it does not count, because its volunteer was no better
     than chance. ``gold``: its task was a gold task then; ``is_right`` is None while it is compared,
-    and ``taught`` says what was learned of its volunteer.
+    and ``taught`` says what was learned of its volunteer. ``changed_xid``: the position of its last change.
     """
 
     actor: str
@@ -132,6 +132,7 @@ class ListedRun(TaskRunRow, _Classed):
     is_right: bool | None
     taught: Values | None
     origin: str | None
+    changed_xid: int
     name: str | None
     fullname: str | None
     privacy_mode: bool | None

@@ -25,6 +25,9 @@ _MEASURED = 100  # rows that say how large one is
 _KEY_ROWS = 10_000  # whose keys one statement looks through
 _FEW_KEYS = 50  # so many known ones are faster taken away from a row than all of its own listed
 _ORDER = "t.project_id, t.id"
+_CHANGED_ORDER = "t.changed_xid, t.id"
+CHANGED = "t.project_id = %(project)s AND t.project_id + 0 = %(project)s AND t.changed_xid > %(since)s AND t.changed_xid < %(horizon)s"
+"""A condition: the row t changed between two positions."""
 # As task_run_record, but a join remembers what it has looked up: few volunteers have many answers.
 _ANSWERS = (
     "(SELECT r.*, w.word AS volunteer FROM task_run r"
@@ -59,7 +62,8 @@ class Chosen:
 
     ``named``: only of these tasks. ``complete``: only answers to complete tasks. ``volunteer``: only answers with this
     code. ``mask``: the key of masked attributes. ``owns``: they leave for an owner, who sees hidden columns of tasks.
-    ``ordinary``: neither gold tasks and what belongs to them, nor trial answers.
+    ``ordinary``: neither gold tasks and what belongs to them, nor trial answers. ``changed``: only rows that changed
+    behind the first of these positions and before the second, in the order of their changes.
     """
 
     project_id: int
@@ -69,16 +73,22 @@ class Chosen:
     mask: bytes = attrs.field(default=b"", repr=False)
     owns: bool = False
     ordinary: bool = False
+    changed: tuple[int, int] | None = None
+
+    @property
+    def order(self) -> str:
+        """The order of the rows t."""
+        return _ORDER if self.changed is None else _CHANGED_ORDER
 
     def where(self, kind: Kind) -> str:
-        """Which rows t of a kind these are, behind ``%(after)s``; in the order of ``_ORDER``.
+        """Which rows t of a kind these are, behind ``%(after)s``; in the order of ``order``.
 
         The project as a range: only the key is in this order then, and the planner cannot walk by id over the rows of all
-        other projects. It still knows how many rows the project has.
+        other projects. It still knows how many rows the project has. Changes have an index of their own.
         """
-        conditions = [
-            "t.project_id >= %(project)s::bigint AND t.project_id <= %(project)s::bigint AND t.id > %(after)s",
-        ]
+        conditions = ["t.project_id >= %(project)s::bigint AND t.project_id <= %(project)s::bigint", "t.id > %(after)s"]
+        if self.changed is not None:
+            conditions = [CHANGED]
         if self.named is not None:
             conditions.append(f"t.{'id' if kind is TASK else 'task_id'} = ANY (%(named)s::bigint[])")
         if self.complete and kind not in (TASK, EVENT):
@@ -96,7 +106,8 @@ class Chosen:
         """What stands for the names in it."""
         named = None if self.named is None else list(self.named)
         window = {"project": self.project_id, "after": after, "maximum": maximum}
-        return {**window, "named": named, "word": self.volunteer}
+        since, horizon = self.changed or (None, None)
+        return {**window, "named": named, "word": self.volunteer, "since": since, "horizon": horizon}
 
 
 async def begin(tx: Database) -> None:
@@ -123,7 +134,9 @@ class Lines:
         # The first lines soon, in the order of the key; of few rows in a large project all of them soon.
         await tx.execute(f"SET LOCAL cursor_tuple_fraction = {1 if few else 0.001}")
         more = {"mask": self.chosen.mask, "base_url": projections.in_json(self.base_url)}
-        statement = f"DECLARE lines NO SCROLL CURSOR FOR SELECT {self.line} FROM {self.rows} ORDER BY {_ORDER}"
+        statement = (
+            f"DECLARE lines NO SCROLL CURSOR FOR SELECT {self.line} FROM {self.rows} ORDER BY {self.chosen.order}"
+        )
         await tx.execute(statement, {**self.chosen.values(0, 0), **more})
 
     async def next(self, tx: Database, maximum: int) -> Piece | None:
@@ -146,6 +159,11 @@ def rows_of(kind: Kind, chosen: Chosen) -> str:
             f" FROM task_run t WHERE {chosen.where(TASK_RUN)} GROUP BY t.project_id, t.actor) t"
         )
     source = _ANSWERS if kind is TASK_RUN else hidden_columns.source(kind, owns=chosen.owns)
+    if (
+        kind is TASK and chosen.changed is not None
+    ):  # the index is that of the ledger, which a view of tasks cannot name
+        changed = CHANGED.replace("t.", "c.")
+        source = f"(SELECT t.* FROM task_ledger c JOIN {source} t ON t.project_id = c.project_id AND t.id = c.task_id WHERE {changed})"
     return f"{source} t WHERE {chosen.where(kind)}"
 
 
@@ -203,9 +221,17 @@ def table(kind: Kind, chosen: Chosen, columns: Sequence[Column], sources: Sequen
     return Table(rows_of(kind, chosen), chosen, every, whole + joined)
 
 
-def as_json(kind: Kind, roles: frozenset[Role], base_url: str, chosen: Chosen, between: str = ",\n") -> Lines:
-    """Each row as ``Kind.view`` shows it to these roles, as JSON."""
-    return Lines(rows_of(kind, chosen), chosen, projections.json_of(kind, roles), between, base_url)
+def as_json(
+    kind: Kind,
+    roles: frozenset[Role],
+    base_url: str,
+    chosen: Chosen,
+    between: str = ",\n",
+    without: Collection[str] = (),
+) -> Lines:
+    """Each row as ``Kind.view`` shows it to these roles, as JSON; ``without`` some attributes."""
+    shown = attrs.evolve(kind, fields=tuple(field for field in kind.fields if field.name not in without))
+    return Lines(rows_of(kind, chosen), chosen, projections.json_of(shown, roles), between, base_url)
 
 
 Forms = dict[str, frozenset[str]]

@@ -108,6 +108,26 @@ def test_files_are_what_their_owner_downloads_and_an_export_goes_on_where_it_was
     assert [path.name for path in (tmp_path / "few").rglob("*.*")] == [f"{birds}_birds_result.json"]
 
 
+def test_an_export_has_what_changed_behind_a_cursor(crowdctl, birds, rows, tmp_path):
+    export = ("project", "export", "birds", "--type", "task", "--format", "ndjson")
+
+    def changes(folder, since):
+        (file,) = crowdctl.json(*export, "--to", tmp_path / folder, "--since", since)
+        assert Path(file["file"]).name == f"{birds}_birds_task_changes.ndjson"
+        *lines, last = [json.loads(line) for line in Path(file["file"]).read_text().splitlines()]
+        return lines, last["cursor"]
+
+    (task,), cursor = changes("first", "")
+    assert task["info"] == 1
+    rows("SELECT delete_tasks(%s, ARRAY[%s]::bigint[], clock())", birds, task["id"])
+    assert changes("second", cursor)[0] == [{"id": task["id"], "deleted": True}]
+    assert "--type" in crowdctl.refused("project", "export", "birds", "--to", tmp_path / "x", "--since", "", status=2)
+    csv = crowdctl.refused(
+        "project", "export", "birds", "--to", tmp_path / "x", "--type", "task", "--format", "csv", "--since", ""
+    )
+    assert "format=ndjson" in csv
+
+
 def test_media_of_a_folder_are_copied_and_wait_for_the_server(crowdctl, birds, rows, tmp_path):
     folder = tmp_path / "trip"
     (folder / "day 1").mkdir(parents=True)

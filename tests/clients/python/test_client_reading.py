@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import itertools
 import json
 import tracemalloc
 
 import pytest
-from crowdd_client import Client, ConflictError, ForbiddenError, IncompleteError, InvalidValueError, NotFoundError
-from crowdd_client.export import elements
+from crowdd_client import (
+    Changes,
+    Client,
+    ConflictError,
+    ForbiddenError,
+    IncompleteError,
+    InvalidValueError,
+    NotFoundError,
+    OutdatedError,
+)
+from crowdd_client.export import elements, lines
 from support.person import Person
 
 NASTY = {
@@ -148,3 +158,35 @@ def test_what_cannot_be_meant_is_refused_before_anything_is_sent(project):
 def test_an_address_that_is_no_crowdd_is_told(live_server):
     with Client(live_server.url, "") as client, pytest.raises(Exception, match="did not return JSON"):
         client.request("GET", "/static/style.css")
+
+
+def test_a_copy_follows_its_source(project, live_server):
+    project.add_tasks({"n": n} for n in range(3))
+    project.publish()
+    answered(project, live_server.url, "fox", "owl")
+    copy, changes = {}, project.changes("answers")
+    assert (changes.apply(copy), [row["info"] for row in copy.values()]) == (2, ["fox", "owl"])
+    assert changes.apply(copy) == 0
+    first, _ = copy
+    project._transport.json("DELETE", f"/api/taskrun/{first}")
+    assert list(project.changes("answers", changes.cursor)) == [{"id": first, "deleted": True}]
+    assert changes.apply(copy) == 1 and list(project.answers()) == list(copy.values())
+    with pytest.raises(OutdatedError, match="Begin a new copy"):
+        list(project.changes("answers", changes.cursor.replace("-o0-", "-o7-")))
+    with pytest.raises(ValueError, match="Changes are those of"):
+        project.changes("people")
+
+
+def test_changes_without_their_end_are_incomplete():
+    parts = [b'{"id": 1}\n{"id"', b": 2}\n", b'{"id": 3']
+    assert [json.loads(line) for line in lines(parts)] == [{"id": 1}, {"id": 2}]
+
+    class Broken:
+        @contextlib.contextmanager
+        def stream(self, path, query):
+            yield iter(parts)
+
+    changes = Changes(Broken(), 1, "answers", "task_run-o0-5")
+    with pytest.raises(IncompleteError):
+        list(changes)
+    assert changes.cursor == "task_run-o0-5"

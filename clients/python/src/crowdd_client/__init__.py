@@ -15,12 +15,13 @@ from crowdd_client.errors import (
     IncompleteError,
     InvalidValueError,
     NotFoundError,
+    OutdatedError,
     RateLimitError,
     ResumeError,
     ServerError,
     TooManyRefusedError,
 )
-from crowdd_client.export import Export
+from crowdd_client.export import Changes, Export
 from crowdd_client.project import Project
 from crowdd_client.retries import Retries
 from crowdd_client.rows import Rows
@@ -29,6 +30,7 @@ from crowdd_client.version import __version__
 
 __all__ = [
     "ApiError",
+    "Changes",
     "Client",
     "ConflictError",
     "ConnectionLostError",
@@ -38,6 +40,7 @@ __all__ = [
     "IncompleteError",
     "InvalidValueError",
     "NotFoundError",
+    "OutdatedError",
     "Project",
     "RateLimitError",
     "Refused",

@@ -52,6 +52,10 @@ class ConflictError(ApiError):
     """A value is taken (``DBIntegrityError``), or the object has changed meanwhile (412)."""
 
 
+class OutdatedError(ApiError):
+    """A cursor cannot be continued (410). Begin a new copy, without a cursor."""
+
+
 class RateLimitError(ApiError):
     """Too many requests (429), for longer than ``Retries.patience``."""
 
@@ -85,6 +89,7 @@ _CLASSES: Mapping[int, type[ApiError]] = {
     401: ForbiddenError,
     403: ForbiddenError,
     404: NotFoundError,
+    410: OutdatedError,
     412: ConflictError,
     413: InvalidValueError,
     415: InvalidValueError,

@@ -1,4 +1,4 @@
-"""All rows of a project in one download, as they are at one moment."""
+"""All rows of a project in one download, as they are at one moment, and what has changed since."""
 
 from __future__ import annotations
 
@@ -52,6 +52,58 @@ class Export(Table):
         finally:
             draft.unlink(missing_ok=True)
         return size
+
+
+class Changes:
+    """New and changed rows, and ``{"id": …, "deleted": True}`` for each deleted row, from ``cursor`` on.
+
+    Iterating reads them once, in constant memory. After the last one, ``cursor`` is the place behind them. Iterating
+    again reads what has changed since. If it ends with an error, ``cursor`` is as before.
+    """
+
+    def __init__(self, transport: Transport, project_id: int, what: What, cursor: str = "") -> None:
+        if what not in TYPES:
+            raise ValueError(f"Changes are those of {', '.join(TYPES)} (got {what!r}).")
+        self._transport, self._path, self._type = transport, f"/api/project/{project_id}/export", TYPES[what]
+        self.cursor = cursor
+
+    def __iter__(self) -> Iterator[Record]:
+        query = {"type": self._type, "format": "ndjson", "since": self.cursor}
+        cursor = ""
+        with self._transport.stream(self._path, query) as parts:
+            for line in lines(parts):
+                row = json.loads(line)
+                if "cursor" in row:
+                    cursor = row["cursor"]
+                else:
+                    yield row
+        if not cursor:
+            raise IncompleteError("The response ended before its last line. Read the changes again.")
+        self.cursor = cursor
+
+    def apply(self, rows: dict[int, Record]) -> int:
+        """Brings a copy of the rows, by their ids, up to date; returns how many lines there were.
+
+        With an empty ``cursor`` the copy is emptied first.
+        """
+        n = 0
+        if not self.cursor:
+            rows.clear()
+        for row in self:
+            n += 1
+            if row.get("deleted") is True:
+                rows.pop(row["id"], None)
+            else:
+                rows[row["id"]] = row
+        return n
+
+
+def lines(parts: Iterable[bytes]) -> Iterator[bytes]:
+    """The lines of a response that arrives in parts; one without its end is left out."""
+    rest = b""
+    for part in parts:
+        *whole, rest = (rest + part).split(b"\n")
+        yield from filter(None, whole)
 
 
 def elements(parts: Iterable[bytes]) -> Iterator[Record]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import quote
 
-from crowdd_client.export import Export, What
+from crowdd_client.export import Changes, Export, What
 from crowdd_client.rows import Rows
 from crowdd_client.table import Record
 from crowdd_client.transport import Transport
@@ -64,6 +64,13 @@ class Project:
     def export(self, what: What) -> Export:
         """All of its tasks, answers or results (``what``) in one download: the fastest way to read all."""
         return Export(self._transport, self.short_name, what)
+
+    def changes(self, what: What, cursor: str = "") -> Changes:
+        """What has changed in its tasks, answers or results (``what``) since a cursor; without one, all rows.
+
+        Raises OutdatedError when a cursor cannot be continued.
+        """
+        return Changes(self._transport, self.id, what, cursor)
 
     def add_tasks(
         self,

@@ -88,7 +88,7 @@ class RestoreTarget:
 async def _finish(pool: Pool) -> list[Difference]:
     await schema.upgrade(pool)
     # Numbers of transactions are those of another PostgreSQL; without this the check would find them in the future.
-    await recount.know_cluster(pool)
+    await recount.know_cluster(pool, restored=True)
     return [difference async for difference in Checking(pool).run(repair=False)]
 
 

@@ -92,6 +92,12 @@ def load(
 )
 @click.option("--bom/--no-bom", default=True, show_default=True, help="Begin CSV files with a byte order mark.")
 @click.option("--raw", is_flag=True, help="Do not escape texts that a spreadsheet would run as formulas.")
+@click.option(
+    "--since",
+    metavar="CURSOR",
+    help="Write only what changed after CURSOR, with deletions. An empty CURSOR begins a copy. Needs --type and"
+    " --format ndjson.",
+)
 @click.option("--resume", is_flag=True, help="Keep complete files and write only the others.")
 @json_option
 @click.pass_obj
@@ -105,6 +111,7 @@ def export(
     rows: str,
     bom: bool,
     raw: bool,
+    since: str | None,
     resume: bool,
     as_json: bool,
 ) -> None:
@@ -113,14 +120,17 @@ def export(
     The folder contains what `crowdctl project load` needs: project.json, its texts, tasks.ndjson, and the files that
     these name. It does not contain the owner, the password, the blog or retired tasks. The subfolder answers contains
     tasks, answers and results as in the owner's downloads, with everything that administrators can see. With --type,
-    only these are written. A file gets its name when it is complete, so an interrupted export can be resumed.
+    only these are written. With --since, the last line of a file has the cursor for the next time. A file gets its
+    name when it is complete, so an interrupted export can be resumed.
     """
+    if since is not None and not types:
+        raise click.UsageError("--since needs --type.")
     files = [(type_, format_) for type_ in types or USUAL]
-    options = Options(info, rows, raw, bom)
+    options = Options(info, rows, raw, bom=bom and since is None)
     with watching("Writing rows", quiet=as_json) as report:
         done = with_domain(
             config,
-            lambda d: _export(d, which, target, files, report, options, whole=not types, resume=resume),
+            lambda d: _export(d, which, target, files, report, options, whole=not types, resume=resume, since=since),
         )
     say(as_json, done, *_written(target / folder_export.FILES, done))
 
@@ -142,10 +152,11 @@ async def _export(
     *,
     whole: bool,
     resume: bool,
+    since: str | None,
 ) -> list[export_files.WrittenFile]:
     row, unload = await found(services.projects, services.records, which), partial(folder_export.unload, services)
     return await export_files.export(
-        services.exports, unload if whole else None, row, target, files, report, options, resume=resume
+        services.exports, unload if whole else None, row, target, files, report, options, resume=resume, since=since
     )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import attrs
 
+from crowdd.domain.transfer.exported.changes import Cursor
 from crowdd.errors import InvalidValueError, NotFoundError
 from crowdd.kinds.answers import AnswerField
 from crowdd.kinds.exported import CONSENSUS, EVENT, VOLUNTEER
@@ -56,6 +57,11 @@ class Options:
     raw: bool = False
     bom: bool = False
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether a row is an object as ``/api`` shows it, where the format has objects."""
+        return self.rows == "record" and self.info in ("", "json")
+
     def require(self, type_: str, format_: str) -> None:
         """Passes for options that a file of this type and format can have. Raises NotFoundError, InvalidValueError."""
         if type_ not in KINDS:
@@ -77,7 +83,8 @@ def _require_one_of(name: str, value: str, choices: Mapping[str, str] | Sequence
 class ExportFile:
     """A file that somebody may have: its name, its type, and what it is made of.
 
-    ``fields`` are the answer fields of the project, ``questions`` its questions (wording by name).
+    ``fields`` are the answer fields of the project, ``questions`` its questions (wording by name). ``since``: only what
+    changed behind this cursor, with deletions, and the next cursor at the end.
     """
 
     name: str
@@ -91,6 +98,7 @@ class ExportFile:
     fields: Sequence[AnswerField] = ()
     questions: Values = attrs.field(factory=dict)
     analysis: int | None = None
+    since: Cursor | None = None
 
     @property
     def info(self) -> str:

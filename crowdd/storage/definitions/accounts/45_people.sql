@@ -47,6 +47,8 @@ BEGIN
     END IF;
     DELETE FROM position WHERE project_id = p_project AND actor = p_from;
     IF ids <> '{}' THEN PERFORM move_word(p_project, p_from, p_to); END IF;
+    UPDATE task_run SET changed_xid = change_stamp()                                   -- answers that stay may be shown with another code now
+     WHERE project_id = p_project AND task_id = ANY (p_tasks) AND actor = p_from;
     IF p_user IS NOT NULL THEN PERFORM move_comments(p_project, p_from, p_to, p_user); END IF;
     RETURN cardinality(ids);
 END $$;

@@ -32,7 +32,7 @@ SELECT t.*, coalesce(l.max_answers, l.n_answers) AS n_answers, l.priority_0, l.m
        CASE WHEN l.retired THEN (SELECT user_id FROM retirement x WHERE x.project_id = l.project_id AND x.task_id = l.task_id) END AS retired_by,
        CASE WHEN l.retired THEN (SELECT note FROM retirement x WHERE x.project_id = l.project_id AND x.task_id = l.task_id) END AS retired_note,
        CASE WHEN l.done OR l.retired THEN 'completed' ELSE 'ongoing' END AS state, l.answers + l.uncounted AS n_task_runs,
-       (SELECT array_agg(user_id ORDER BY created) FROM favourite f WHERE f.project_id = t.project_id AND f.task_id = t.id) AS fav_user_ids
+       (SELECT array_agg(user_id ORDER BY created) FROM favourite f WHERE f.project_id = t.project_id AND f.task_id = t.id) AS fav_user_ids, l.changed_xid
   FROM task t JOIN task_ledger l ON l.project_id = t.project_id AND l.task_id = t.id;
 
 -- An answer with the code of its volunteer.
@@ -43,7 +43,7 @@ SELECT r.*, (SELECT word FROM volunteer_word w WHERE w.project_id = r.project_id
 CREATE VIEW result_record AS
 SELECT r.id, r.created, r.project_id, r.task_id, r.task_run_ids, r.last_version,
        consensus_of_result(r.project_id, r.last_version, ROW(r.consensus, r.consensus_hash, r.n_compared, r.agreement, r.confidence)::said, r.further) AS consensus,
-       r.reason, r.confidence, CASE WHEN r.last_version AND r.posterior IS NOT NULL THEN posterior_by_choice(r.project_id, r.generation, r.posterior) END AS posterior, r.info
+       r.reason, r.confidence, CASE WHEN r.last_version AND r.posterior IS NOT NULL THEN posterior_by_choice(r.project_id, r.generation, r.posterior) END AS posterior, r.info, r.changed_xid
   FROM result r;
 
 -- A task as others than owners may read it: like task_record, without the hidden columns of info. While the project has gold tasks,
@@ -51,7 +51,7 @@ SELECT r.id, r.created, r.project_id, r.task_id, r.task_run_ids, r.last_version,
 CREATE VIEW public_task_record AS
 SELECT t.id, t.project_id, t.created, CASE WHEN p.hidden_columns IS NULL THEN t.info ELSE without_keys(t.info, p.hidden_columns) END AS info,
        t.quorum, t.calibration, t.n_answers, t.priority_0, t.mode, t.answers, CASE WHEN NOT p.has_gold THEN t.closed END AS closed,
-       t.retired_at, t.retired_by, t.retired_note, CASE WHEN p.has_gold THEN 'ongoing' ELSE t.state END AS state, t.n_task_runs, t.fav_user_ids
+       t.retired_at, t.retired_by, t.retired_note, CASE WHEN p.has_gold THEN 'ongoing' ELSE t.state END AS state, t.n_task_runs, t.fav_user_ids, t.changed_xid
   FROM task_record t JOIN project p ON p.id = t.project_id;
 
 -- A task as it is handed out; under incremental with the previous answer, if there is one.

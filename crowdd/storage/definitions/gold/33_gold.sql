@@ -229,7 +229,7 @@ BEGIN
     IF t.mode = 'gold' THEN RETURN 'exists'; END IF;
     INSERT INTO stat_delta (project_id, hour, tasks, wanted, completed)
     VALUES (p_project, date_trunc('hour', p_now), -1, t.answers - wanted(t), -(t.done OR t.retired)::int);
-    UPDATE task_ledger SET mode = 'gold', retired = true WHERE project_id = p_project AND task_id = p_task;
+    UPDATE task_ledger SET mode = 'gold', retired = true, changed_xid = change_stamp() WHERE project_id = p_project AND task_id = p_task;
     INSERT INTO retirement VALUES (p_project, p_task, 'gold', '', p_user, p_now)
         ON CONFLICT (project_id, task_id) DO UPDATE SET reason = excluded.reason, note = '', user_id = excluded.user_id, at = excluded.at;
     UPDATE project_ledger SET n_gold = n_gold + 1 WHERE project_id = p_project RETURNING n_gold INTO n;
@@ -282,7 +282,7 @@ BEGIN
     WITH gone AS (DELETE FROM lease WHERE project_id = p_project AND task_id = p_task RETURNING *)
     INSERT INTO expired_lease SELECT project_id, actor, task_id, granted, expires, false FROM gone;
     DELETE FROM retirement WHERE project_id = p_project AND task_id = p_task;
-    UPDATE task_ledger SET mode = mode_of((SELECT sched FROM project_ledger WHERE project_id = p_project)), retired = false, leases = 0
+    UPDATE task_ledger SET mode = mode_of((SELECT sched FROM project_ledger WHERE project_id = p_project)), retired = false, leases = 0, changed_xid = change_stamp()
      WHERE project_id = p_project AND task_id = p_task;
     INSERT INTO stat_delta (project_id, hour, tasks, wanted, completed)
     VALUES (p_project, date_trunc('hour', p_now), 1, t.n_answers - t.answers, t.done::int);

@@ -22,7 +22,8 @@ BEGIN
     DELETE FROM task_run WHERE project_id = p_project AND task_id = ANY (ids) AND trial;
     GET DIAGNOSTICS n = ROW_COUNT;
     DELETE FROM result WHERE project_id = p_project AND task_id = ANY (ids);
-    UPDATE task_ledger SET answers = 0, uncounted = 0, done = false, requeued_xid = stamp(p_project) WHERE project_id = p_project AND task_id = ANY (ids);
+    UPDATE task_ledger SET answers = 0, uncounted = 0, done = false, requeued_xid = stamp(p_project), changed_xid = change_stamp()
+     WHERE project_id = p_project AND task_id = ANY (ids);
     PERFORM reconcile_task(p_project, task_id, false, p_now) FROM task_ledger WHERE project_id = p_project AND task_id = ANY (ids) AND max_answers IS NOT NULL;
     FOR r IN SELECT task_id, count(*) FILTER (WHERE counted) AS counted, count(*) FILTER (WHERE NOT counted) AS late
                FROM task_run WHERE project_id = p_project AND task_id = ANY (ids) GROUP BY 1 ORDER BY 1 LOOP
@@ -152,6 +153,10 @@ BEGIN
     DELETE FROM reliability WHERE ctid = ANY (ARRAY(SELECT ctid FROM reliability WHERE project_id = p_project LIMIT 5000));
     GET DIAGNOSTICS n = ROW_COUNT;
     IF n > 0 THEN RETURN n; END IF;
+    DELETE FROM tombstone WHERE ctid = ANY (ARRAY(SELECT ctid FROM tombstone WHERE project_id = p_project LIMIT 5000));
+    GET DIAGNOSTICS n = ROW_COUNT;
+    IF n > 0 THEN RETURN n; END IF;
+    DELETE FROM change_feed WHERE project_id = p_project;
     DELETE FROM evidence WHERE project_id = p_project;
     DELETE FROM event_sequence WHERE project_id = p_project;
     DELETE FROM task_key_name WHERE project_id = p_project;

@@ -67,6 +67,7 @@ BEGIN
         SELECT retired INTO out FROM task_ledger WHERE project_id = p_project AND task_id = r.task_id FOR UPDATE;
         IF out THEN INSERT INTO retirement VALUES (p_project, r.task_id, 'retired', '', NULL, p_now) ON CONFLICT DO NOTHING;
         ELSE DELETE FROM retirement WHERE project_id = p_project AND task_id = r.task_id; END IF;
+        UPDATE task_ledger SET changed_xid = change_stamp() WHERE project_id = p_project AND task_id = r.task_id;
         PERFORM reconcile_task(p_project, r.task_id, r.again, p_now);
     END LOOP;
 END $$;
@@ -126,14 +127,16 @@ BEGIN
 END $$;
 
 -- Checks whether this is the PostgreSQL server that made the stamps. Another one, into which a dump was restored,
--- counts transactions differently: every project is corrected before it hands out a task. Returns whether it was
--- another.
-CREATE FUNCTION know_cluster(p_now timestamptz) RETURNS boolean LANGUAGE plpgsql AS $$
+-- counts transactions differently: every project is corrected before it hands out a task. p_restored: the database has just
+-- been restored, perhaps into the same server. Returns whether anything was corrected.
+CREATE FUNCTION know_cluster(p_now timestamptz, p_restored boolean DEFAULT false) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE here bigint := (SELECT system_identifier FROM pg_control_system());
 BEGIN
-    INSERT INTO cluster VALUES (here)
-        ON CONFLICT (single) DO UPDATE SET system_identifier = here WHERE cluster.system_identifier <> here;
+    INSERT INTO cluster (system_identifier) VALUES (here)
+        ON CONFLICT (single) DO UPDATE SET system_identifier = here, change_base = cluster.change_base + (1::bigint << 40)
+            WHERE cluster.system_identifier <> here OR p_restored;
     IF NOT FOUND THEN RETURN false; END IF;
+    PERFORM know_positions();
     PERFORM repair_positions(project_id, p_now) FROM (SELECT project_id FROM project_ledger ORDER BY 1) p;
     RETURN true;
 END $$;

@@ -55,9 +55,9 @@ SELECT CASE WHEN p_minimum IS NULL THEN (t).max_answers
 -- Marks the task done: a result of exactly the counted runs with what they say together, and its event. The caller holds the
 -- ledger row, and appends the columns that it gets to stat_delta; rows of further answer fields are appended here. Reads n_answers
 -- runs once per completion, which is why the ledger needs no list of run ids. p_quiet: no event, as for trials. w: what the answers amount to
--- (weigh).
-CREATE FUNCTION complete(t task_ledger, p_quiet boolean, p_now timestamptz, w weighed DEFAULT NULL) RETURNS outcome LANGUAGE plpgsql AS $$
-DECLARE v int; res bigint; ids bigint[]; users jsonb; answers jsonb[]; fields jsonb; names text[]; further jsonb; s said; o outcome; said_by_name jsonb; reason text; spared int; l record;
+-- (weigh). p_changed: the position of this transaction, where the caller knows it.
+CREATE FUNCTION complete(t task_ledger, p_quiet boolean, p_now timestamptz, w weighed DEFAULT NULL, p_changed bigint DEFAULT NULL) RETURNS outcome LANGUAGE plpgsql AS $$
+DECLARE changed bigint := coalesce(p_changed, change_stamp()); v int; res bigint; ids bigint[]; users jsonb; answers jsonb[]; fields jsonb; names text[]; further jsonb; s said; o outcome; said_by_name jsonb; reason text; spared int; l record;
 BEGIN
     SELECT coalesce(max(version), 0) + 1 INTO v FROM result WHERE project_id = t.project_id AND task_id = t.task_id;
     IF v > 1 THEN
@@ -85,16 +85,18 @@ BEGIN
     END IF;
     spared := greatest(0, t.max_answers - t.answers);
     INSERT INTO result (project_id, task_id, version, last_version, task_run_ids, created, consensus, consensus_hash, n_compared, agreement, confidence, further,
-                        generation, class, posterior, log_likelihoods, reason, saved)
+                        generation, class, posterior, log_likelihoods, reason, saved, changed_xid)
     VALUES (t.project_id, t.task_id, v, true, ids, p_now, s.consensus, s.consensus_hash, s.n_compared, s.agreement, s.confidence, further,
-            CASE WHEN w.teaches THEN w.generation END, w.class, w.posterior, w.log_likelihoods, reason, coalesce(spared, 0)) RETURNING id INTO res;
+            CASE WHEN w.teaches THEN w.generation END, w.class, w.posterior, w.log_likelihoods, reason, coalesce(spared, 0), changed) RETURNING id INTO res;
     IF w.teaches THEN
         INSERT INTO evidence (project_id, task_id, generation, sign, actors, classes, posterior, reason, saved)
         VALUES (t.project_id, t.task_id, w.generation, 1, w.actors, w.classes, w.posterior, reason, coalesce(spared, 0));
     END IF;
     IF w.generation IS NULL AND w.posterior IS NOT NULL THEN PERFORM teach(t.project_id, t.task_id); END IF;
     o := (1, s.consensus_hash, s.n_compared, s.agreement);
-    UPDATE task_ledger SET done = true, n_answers = CASE WHEN t.max_answers IS NULL THEN n_answers ELSE t.answers END WHERE project_id = t.project_id AND task_id = t.task_id;
+    UPDATE task_ledger SET done = true, n_answers = CASE WHEN t.max_answers IS NULL THEN n_answers ELSE t.answers END,
+           changed_xid = CASE WHEN done THEN changed_xid ELSE changed END
+     WHERE project_id = t.project_id AND task_id = t.task_id;
     IF fields IS NOT NULL THEN PERFORM compare_later(t.project_id, t.task_id, res, true); END IF;
     IF p_quiet THEN RETURN o; END IF;
     IF names IS NOT NULL THEN said_by_name := consensus_by_name(names, s, further); END IF;
@@ -122,7 +124,7 @@ BEGIN
          WHERE project_id = p_project AND task_id = p_task RETURNING * INTO t;
         k := k + n;
         IF t.done AND (k > 0 OR p_gone OR t.mode <> 'gold' AND NOT is_complete(t.answers, t.n_answers)) THEN
-            UPDATE task_ledger SET done = false WHERE project_id = p_project AND task_id = p_task RETURNING * INTO t;
+            UPDATE task_ledger SET done = false, changed_xid = change_stamp() WHERE project_id = p_project AND task_id = p_task RETURNING * INTO t;
         END IF;
         weighing := t.max_answers IS NOT NULL AND NOT t.done AND NOT t.retired;
         EXIT WHEN NOT weighing;
@@ -151,14 +153,14 @@ BEGIN
 END $$;
 
 -- Stores one answer and says what became of it: counted, late, surplus (its network has its share), unreliable (its volunteer is no better
--- than chance), duplicate (run: the one that is there), no lease, no task, barred. A refusal changes nothing. granted and timeout are those of the lease. p_ip: the
+-- than chance), duplicate (run: the one that is there), no lease, no task, barred. A refusal changes nothing. granted and timeout are those of the lease. p_change_base: as change_base() says, where the caller knows it. p_ip: the
 -- network of an anonymous volunteer. No bitmap scans, as in next_tasks.
 CREATE FUNCTION submit(p_project bigint, p_actor text, p_task bigint, p_user bigint, p_ip text, p_external text, p_info jsonb,
-                       p_calibration bigint, p_media_url text, p_now timestamptz,
+                       p_calibration bigint, p_media_url text, p_now timestamptz, p_change_base bigint DEFAULT NULL,
                        OUT state text, OUT run bigint, OUT granted timestamptz, OUT late_seconds double precision)
 LANGUAGE plpgsql SET enable_bitmapscan = off AS $$
 DECLARE t task_ledger; l record; held boolean; c int; last int; is_trial boolean; maximum int; bars boolean; surplus boolean := false; whose bigint; asked boolean; owns boolean; anonymous boolean := coalesce(p_ip, '') <> '' AND p_actor ~ '^[ci]:'; o outcome;
-        labelled boolean; a record; class_ smallint; reliable boolean := true; w weighed; more int := 0;
+        labelled boolean; a record; class_ smallint; reliable boolean := true; w weighed; more int := 0; changed bigint;
 BEGIN
     -- First the lock: every later statement then sees all that came before. A volunteer who tries a draft holds its project, too, or
     -- publishing would have to lock every task.
@@ -213,9 +215,11 @@ BEGIN
     c := (t.answers < t.n_answers AND NOT t.retired AND NOT surplus AND reliable AND (held OR t.mode = 'unlimited' OR t.answers + t.leases < t.n_answers))::int;
     granted := l.granted;
     late_seconds := CASE WHEN p_now > l.expires THEN extract(epoch FROM p_now - l.expires) END;
-    INSERT INTO task_run (project_id, task_id, actor, user_id, user_ip, external_uid, created, finish_time, counted, trial, timeout, calibration, media_url, info, class, unreliable)
+    changed := pg_current_xact_id()::text::bigint + coalesce(p_change_base, change_base());
+    INSERT INTO task_run (project_id, task_id, actor, user_id, user_ip, external_uid, created, finish_time, counted, trial, timeout, calibration, media_url, info, class, unreliable,
+                          changed_xid)
     VALUES (p_project, p_task, p_actor, p_user, nullif(p_ip, ''), p_external, l.granted, p_now, c = 1, is_trial, late_seconds, p_calibration, p_media_url, p_info,
-            class_, NOT reliable)
+            class_, NOT reliable, changed)
     RETURNING id INTO run;
     IF t.mode = 'gold' THEN PERFORM judge_gold(r) FROM task_run r WHERE project_id = p_project AND id = run; END IF;
     UPDATE task_ledger SET answers = answers + c, leases = leases - held::int, uncounted = uncounted + 1 - c,
@@ -225,7 +229,7 @@ BEGIN
     IF last = 1 THEN
         IF labelled THEN w := weigh(p_project, p_task); END IF;
         IF stops(t, w) THEN
-            o := complete(t, is_trial, p_now, w);
+            o := complete(t, is_trial, p_now, w, changed);
             IF t.max_answers IS NOT NULL THEN more := t.answers - t.n_answers; END IF;
         ELSE
             last := 0; more := wanted_so_far(t, w.min_answers) - t.n_answers;

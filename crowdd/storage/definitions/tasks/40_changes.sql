@@ -16,22 +16,22 @@ END $$;
 -- that of created. p_tasks: an array of {info, n_answers, priority_0, quorum, calibration}. Returns the ids in the
 -- given order. A task with its right answer (gold) becomes a gold task at once.
 CREATE FUNCTION add_tasks(p_project bigint, p_tasks jsonb, p_now timestamptz) RETURNS bigint[] LANGUAGE plpgsql AS $$
-DECLARE p project_ledger; k int := jsonb_array_length(p_tasks); ids bigint[]; at timestamptz; m assignment_mode; least_ int; added bigint; g record;
+DECLARE p project_ledger; k int := jsonb_array_length(p_tasks); ids bigint[]; at timestamptz; m assignment_mode; least_ int; added bigint; g record; changed bigint;
 BEGIN
     IF jsonb_path_exists(p_tasks, '$[*].gold') THEN PERFORM FROM project WHERE id = p_project FOR NO KEY UPDATE; END IF;
     SELECT * INTO p FROM project_ledger WHERE project_id = p_project FOR UPDATE;
     IF NOT FOUND THEN RETURN NULL; END IF;
     at := greatest(p_now, (SELECT created FROM task WHERE project_id = p_project ORDER BY id DESC LIMIT 1));
-    m := mode_of(p.sched);
+    m := mode_of(p.sched); changed := change_stamp();
     IF p.has_label THEN least_ := first_wanted(p_project); END IF;
     ids := ARRAY(SELECT nextval(pg_get_serial_sequence('task', 'id')) FROM generate_series(1, k));
     INSERT INTO task (id, project_id, created, info, quorum, calibration)
     SELECT ids[o], p_project, at, e->'info', (e->>'quorum')::bigint, (e->>'calibration')::bigint
       FROM jsonb_array_elements(p_tasks) WITH ORDINALITY u(e, o) ORDER BY o;
     WITH tasks AS (
-        INSERT INTO task_ledger (project_id, task_id, ordinal, n_answers, max_answers, mode, priority_0, requeued_xid)
+        INSERT INTO task_ledger (project_id, task_id, ordinal, n_answers, max_answers, mode, priority_0, changed_xid, requeued_xid)
         SELECT p_project, ids[o], p.n_ordinals + o, CASE WHEN n <= 50 AND least_ < n THEN least_ ELSE n END, CASE WHEN n <= 50 AND least_ IS NOT NULL THEN n END,
-               m, (e->>'priority_0')::float8,
+               m, (e->>'priority_0')::float8, changed,
                CASE WHEN m = 'by_level' OR p.two_way OR -(e->>'priority_0')::float8 < p.max_rank THEN stamp(p_project) END
           FROM jsonb_array_elements(p_tasks) WITH ORDINALITY u(e, o), LATERAL (SELECT (e->>'n_answers')::int AS n) w ORDER BY o
         RETURNING n_answers)
@@ -60,7 +60,7 @@ BEGIN
     FOR t IN SELECT * FROM task_ledger
               WHERE project_id = p_project AND task_id = ANY (p_tasks) AND coalesce(max_answers, n_answers) <> p_n ORDER BY task_id FOR UPDATE LOOP
         n := redundancy_to(t, p_n, least_);
-        UPDATE task_ledger SET n_answers = n, max_answers = CASE WHEN n <> p_n OR least_ IS NOT NULL AND p_n <= 50 THEN p_n END
+        UPDATE task_ledger SET n_answers = n, max_answers = CASE WHEN n <> p_n OR least_ IS NOT NULL AND p_n <= 50 THEN p_n END, changed_xid = change_stamp()
          WHERE project_id = p_project AND task_id = t.task_id;
         PERFORM reconcile_task(p_project, t.task_id, false, p_now);
         SELECT done INTO is_done FROM task_ledger WHERE project_id = p_project AND task_id = t.task_id;
@@ -95,7 +95,7 @@ DECLARE e effect := (0, 0, 0, 0);
 BEGIN
     UPDATE project_ledger SET max_rank = -p_priority WHERE project_id = p_project AND max_rank < -p_priority;
     PERFORM FROM task_ledger WHERE project_id = p_project AND task_id = ANY (p_tasks) ORDER BY task_id FOR UPDATE;
-    UPDATE task_ledger SET priority_0 = p_priority, requeued_xid = stamp(p_project)
+    UPDATE task_ledger SET priority_0 = p_priority, requeued_xid = stamp(p_project), changed_xid = change_stamp()
      WHERE project_id = p_project AND task_id = ANY (p_tasks) AND priority_0 <> p_priority;
     GET DIAGNOSTICS e.tasks = ROW_COUNT;
     RETURN e;
@@ -109,7 +109,7 @@ BEGIN
     FOR t IN SELECT * FROM task_ledger WHERE project_id = p_project AND task_id = ANY (p_tasks) AND NOT retired ORDER BY task_id FOR UPDATE LOOP
         WITH gone AS (DELETE FROM lease WHERE project_id = p_project AND task_id = t.task_id RETURNING *)
         INSERT INTO expired_lease SELECT project_id, actor, task_id, granted, p_now, false FROM gone;
-        UPDATE task_ledger SET retired = true, leases = 0 WHERE project_id = p_project AND task_id = t.task_id;
+        UPDATE task_ledger SET retired = true, leases = 0, changed_xid = change_stamp() WHERE project_id = p_project AND task_id = t.task_id;
         INSERT INTO retirement VALUES (p_project, t.task_id, p_reason, p_note, p_user, p_now);
         e.tasks := e.tasks + 1;
         less := less + t.n_answers - t.answers;
@@ -127,7 +127,7 @@ CREATE FUNCTION reopen(p_project bigint, p_tasks bigint[], p_now timestamptz) RE
 DECLARE t task_ledger; is_done boolean; e effect := (0, 0, 0, 0);
 BEGIN
     FOR t IN SELECT * FROM task_ledger WHERE project_id = p_project AND task_id = ANY (p_tasks) AND retired AND mode <> 'gold' ORDER BY task_id FOR UPDATE LOOP
-        UPDATE task_ledger SET retired = false WHERE project_id = p_project AND task_id = t.task_id;
+        UPDATE task_ledger SET retired = false, changed_xid = change_stamp() WHERE project_id = p_project AND task_id = t.task_id;
         DELETE FROM retirement WHERE project_id = p_project AND task_id = t.task_id;
         INSERT INTO stat_delta (project_id, hour, wanted, completed)
         VALUES (p_project, date_trunc('hour', p_now), t.n_answers - t.answers, t.done::int - 1);
