@@ -26,6 +26,7 @@ from crowdd.domain.analyses.runner import AnalysisRunner
 from crowdd.domain.core.attempt_limits import Attempts
 from crowdd.domain.core.background_queue import Queue
 from crowdd.domain.core.change_notifier import ChangeNotifier
+from crowdd.domain.core.exposure import Exposure
 from crowdd.domain.core.quota import Quota
 from crowdd.domain.core.record_texts import RecordTexts
 from crowdd.domain.core.records import Behaviour, Records
@@ -129,6 +130,7 @@ class Services:
     passwords: Passwords
     records: Records
     record_texts: RecordTexts
+    exposure: Exposure
     accounts: Accounts
     people: People
     administration: Administration
@@ -399,6 +401,7 @@ def _assemble(
         security_log=security_log,
         passwords=passwords,
         records=records,
+        exposure=Exposure(db, new_batcher),
         record_texts=RecordTexts(db, new_batcher, records, secrets),
         accounts=accounts,
         people=build_people(

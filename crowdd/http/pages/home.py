@@ -15,7 +15,7 @@ from crowdd.domain.projects.statistics import Statistics
 from crowdd.http.html.locales import locale_of
 from crowdd.http.request import Incoming
 from crowdd.http.responses import Page, Redirect, Response
-from crowdd.http.routing import Route, get
+from crowdd.http.routing import Route, Shared, get
 from crowdd.kinds.category import CATEGORY
 from crowdd.kinds.kind import outward
 from crowdd.storage.core.rows import FirstSteps
@@ -57,7 +57,7 @@ class HomePages:
         self._projects, self._accounts, self._statistics, self._site = projects, accounts, statistics, site
 
     def routes(self) -> Iterator[Route]:
-        yield get("/", self.home)
+        yield get("/", self.home, hot=True, shared=Shared.VISITORS)
         yield get("/project/", self.projects)
 
     async def home(self, incoming: Incoming) -> Response:

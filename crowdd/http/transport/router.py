@@ -39,6 +39,7 @@ from crowdd.http.auth.refusals import Refusals
 from crowdd.http.html import presenter
 from crowdd.http.html.static_files import StaticFiles
 from crowdd.http.negotiation import Negotiator
+from crowdd.http.page_cache import PageCache
 from crowdd.http.request import Incoming
 from crowdd.http.responses import (
     BytesResponse,
@@ -49,7 +50,7 @@ from crowdd.http.responses import (
     Response,
     Stream,
 )
-from crowdd.http.routing import Route
+from crowdd.http.routing import Route, Shared
 from crowdd.http.transport.cors import Cors
 from crowdd.http.transport.downloads import LONG, Downloads, packed_parts, pieces_of, spilled
 from crowdd.http.transport.fixed_headers import encode, set_headers
@@ -104,7 +105,9 @@ class Router:
         share: FairShare,
         account_forms: Turns,
         costly: CostlyRequests,
+        page_cache: PageCache,
     ) -> None:
+        self._page_cache = page_cache
         self._account_forms, self._costly = account_forms, costly
         self._worker_thread, self._refusals, self._share = worker_thread, refusals, share
         self._cors, self._streams, self._downloads = cors, streams, downloads
@@ -219,11 +222,11 @@ class Router:
             for name, value in self._cors.headers(origin, is_api=incoming.is_api, preflight=preflight).items():
                 request.setHeader(name, value)
         entity_tag = headers.getRawHeaders(b"etag", [b""])[0].decode()
+        _vary_more(headers)
         fresh = incoming.method in ("GET", "HEAD") and request.code == 200 and entity_tag
         if fresh and matches(incoming.header("if-none-match"), entity_tag):
             request.setResponseCode(304)
             return b""
-        _vary_more(headers)
         if not worth_packing(headers, body, incoming.header("accept-encoding")):
             return body
         if entity_tag:
@@ -257,14 +260,16 @@ class Router:
             return self._other_method(incoming, methods)
         if route.assigns and not incoming.is_frame:  # a frame's document reserves nothing, and it may reload itself
             self._require_own_page(incoming)
-        if route.page and not (incoming.is_api or incoming.changes_state or incoming.wants_json or incoming.is_frame):
+        shared = self._page_cache.group(incoming, route.shared)  # what many get sets no cookie
+        plain = not (incoming.is_api or incoming.changes_state or incoming.wants_json or incoming.is_frame)
+        if route.page and plain and shared is None:
             await self._identity.welcome(incoming)
         if incoming.header("x-project-password"):
             await self._open_lock(incoming, names)
         turns = self._turns(incoming, route)
         if turns is None:
-            return await self._handled(incoming, route, names)
-        return await turns.run(network(incoming.address), partial(self._handled, incoming, route, names))
+            return await self._handled(incoming, route, names, shared)
+        return await turns.run(network(incoming.address), partial(self._handled, incoming, route, names, shared))
 
     def _turns(self, incoming: Incoming, route: Route) -> Turns | None:
         """The turns that requests of this kind take; None for most."""
@@ -274,14 +279,21 @@ class Router:
             return None
         return self._costly.turns(incoming, route.path)
 
-    async def _handled(self, incoming: Incoming, route: Route, names: Names) -> Response:
+    async def _handled(self, incoming: Incoming, route: Route, names: Names, shared: Shared | None) -> Response:
         """What the handler of a route answers, if the request may have it."""
         if incoming.takes_long_to_parse:
             await self._worker_thread.do(incoming.parse)
         if incoming.changes_state and not incoming.is_api and route.csrf and self._with_cookies(incoming):
             self._csrf.check(incoming)
         await self._require_allowed(incoming, route, names)
-        return await route.handler(incoming, **names)
+        handler = partial(route.handler, incoming, **names)
+        if shared is not None:
+            return await self._page_cache.get(incoming, shared, handler)
+        try:
+            return await handler()
+        finally:
+            if incoming.changes_state:
+                self._page_cache.note_change(incoming.who.network)
 
     async def _require_allowed(self, incoming: Incoming, route: Route, names: Names) -> None:
         """Refuses what the route asks for and the requester's session or token does not have."""
