@@ -62,7 +62,7 @@ class HomePages:
 
     async def home(self, incoming: Incoming) -> Response:
         """Projects by category, the most active first, and the people with the most answers (interface: page-home)."""
-        rows = await self._projects.listed(incoming.who)
+        rows = await self._projects.listed()
         categories = await self._projects.categories()
         summaries = [project_summary(row) for row in rows]
         by_category = {
@@ -77,7 +77,7 @@ class HomePages:
             categories=[FEATURED, *map(_category, categories)],
             top_users=[person(row) for row in await self._accounts.top(_TOP)],
         )
-        return Page("home/index.html", public, await self._private(incoming))
+        return Page("home/index.html", public, None if incoming.wants_json else await self._private(incoming))
 
     async def _private(self, incoming: Incoming) -> HomePrivate:
         """The figures that only the HTML page shows."""
