@@ -9,7 +9,7 @@ async def test_three_tasks_from_draft_to_results(served):
     project = await served.project(owner, tasks=3, published=True)
     volunteers = [served.client(**{"X-Forwarded-For": f"10.0.0.{n}"}) for n in range(2)]
     for volunteer in volunteers:
-        await volunteer.get("/")
+        await volunteer.get("/about")
     done = 0
     for volunteer in volunteers:
         while (task := (await volunteer.get(f"/api/project/{project['id']}/newtask")).json()) != {}:

@@ -65,6 +65,22 @@ class HttpSettings:
         262_144, positive, doc="Largest request body without an account, in bytes. Larger ones get 413."
     )
     max_import_bytes: int = option(100_000_000, positive, doc="Largest task file that an owner can import, in bytes.")
+    max_page_cache_bytes: int = option(
+        20_000_000,
+        not_negative,
+        doc=(
+            "Largest size of the cache of pages that all visitors without an account get alike, in bytes per process. "
+            "0: no cache."
+        ),
+    )
+    shared_cache_seconds: int = option(
+        0,
+        not_negative,
+        doc=(
+            "How long a cache between crowdd and visitors (nginx, Varnish) may send such a page without asking, in "
+            "seconds. A pause or a lock is seen as much later there. 0: it asks each time."
+        ),
+    )
     shutdown_timeout: int = option(10, not_negative, doc="How long running requests may take at shutdown, in seconds.")
     spa_base_url: str = option(
         "",

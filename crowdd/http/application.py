@@ -44,6 +44,7 @@ from crowdd.http.html.static_files import StaticFiles
 from crowdd.http.live_updates import Broadcast
 from crowdd.http.metrics import Metrics
 from crowdd.http.negotiation import Negotiator
+from crowdd.http.page_cache import PageCache
 from crowdd.http.pages import account, admin, project
 from crowdd.http.pages.about import AboutPages
 from crowdd.http.pages.announcements import Announcements
@@ -213,6 +214,14 @@ def make_root(clock: IReactorTime, services: Services, process_state: ProcessSta
         FairShare(clock, settings.http.max_requests_per_network),
         process_state.account_forms,
         process_state.costly,
+        PageCache(
+            clock,
+            settings,
+            services.exposure,
+            lambda: services.site.row.version,
+            negotiator.html,
+            process_state.metrics.page_cache,
+        ),
     )
     views: list[View] = [
         *_views(clock, services, templates, cookies, csrf),
@@ -263,7 +272,7 @@ def _views(clock: IReactorTime, services: Services, templates: Templates, cookie
         CommentingSso(settings.commenting, services.accounts, clock.seconds),
         TokensApi(services.people.social_login),
         HomePages(services.projects, services.accounts, services.statistics, services.site),
-        Preferences(services.records, services.languages, cookies),
+        Preferences(services.records, services.languages, cookies, csrf),
         PalettePages(services.palette, services.languages, setting_names(templates.environment)),
         *account.pages(services, forms, cookies),
         ParticipationPages(services.accounts, services.participation, services.favourites, forms),

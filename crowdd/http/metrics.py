@@ -123,6 +123,15 @@ class Metrics:
         self._untranslated = self._sum(
             "crowdd_untranslated_messages_total", "Strings served in English because no translation exists", "language"
         )
+        self._page_cache = Counter(
+            *self._declare(
+                "crowdd_page_cache_requests_total",
+                "Requests of visitors for pages that many get alike: a hit was in the cache, a miss was not",
+                "result",
+            ),
+            registry=self._registry,
+        )
+        self._page_cache_bytes = self._sum("crowdd_page_cache_bytes", "Bytes of the pages in the cache")
         self._memory = self._each("crowdd_resident_memory_bytes", "Resident memory of the process")
         self._files = self._each("crowdd_open_fds", "Open file descriptors of the process")
         self._cpu = self._each("crowdd_cpu_seconds_total", "CPU time of the process")
@@ -155,6 +164,11 @@ class Metrics:
             found = self._of_route[key] = (self._requests.labels(*key), self._seconds.labels(route))
         found[0].inc()
         found[1].observe(seconds)
+
+    def page_cache(self, hit: bool, size: int) -> None:
+        """Counts a request for a page that many get alike: whether it was in the cache, and the size of the cache."""
+        self._page_cache.labels("hit" if hit else "miss").inc()
+        self._page_cache_bytes.set(size)
 
     def watch(self, gauges: ProcessGauges) -> None:
         """Where the figures of this process come from."""

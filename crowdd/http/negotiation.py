@@ -29,14 +29,16 @@ from crowdd.http.responses import (
     PiecesResponse,
     Redirect,
     Response,
+    SharedPage,
     Stream,
     Titled,
 )
 from crowdd.http.transport.fixed_headers import encode, set_headers
+from crowdd.http.transport.request_headers import accepts_gzip, gzip_etag
 from crowdd.languages import Languages, Sentence
 from crowdd.languages.content_languages import direction_of
 
-_JSON = "application/json"
+_JSON, _TYPE = "application/json", "text/html; charset=utf-8"
 _API = encode({**presenter.api_headers(), "Cache-Control": "no-cache"})
 _API_JSON = (*_API, *encode({"Content-Type": _JSON}))
 _PRIVATE = encode({"Cache-Control": "private, no-store"})  # what was made for one person stays in no cache
@@ -69,6 +71,8 @@ class Negotiator:
         match answer:
             case Page():
                 body = self._page(incoming, answer)
+            case SharedPage():
+                body = self._shared_page(incoming, answer)
             case Redirect():
                 body = self._redirect(incoming, answer)
             case JsonResponse():
@@ -113,7 +117,22 @@ class Negotiator:
             return orjson.dumps({"template": page.template, **page.public})
         incoming.nonce = random.token_urlsafe(12)
         self._headers(incoming, presenter.page_headers(incoming.nonce, incoming.header("host")))
-        incoming.request.setHeader("Content-Type", "text/html; charset=utf-8")
+        incoming.request.setHeader("Content-Type", _TYPE)
+        return self.html(incoming, page)
+
+    def _shared_page(self, incoming: Incoming, page: SharedPage) -> bytes:
+        self._head(incoming, 200, page.headers)
+        self._headers(incoming, presenter.shared_page_headers(incoming.header("host")))
+        incoming.request.setHeader("Content-Type", _TYPE)
+        if page.token_mark:
+            return page.body.replace(page.token_mark, self.csrf.token(incoming).encode())
+        if not accepts_gzip(incoming.header("accept-encoding")):
+            return page.body
+        self._headers(incoming, {"Content-Encoding": "gzip", "ETag": gzip_etag(page.headers["ETag"])})
+        return page.packed
+
+    def html(self, incoming: Incoming, page: Page) -> bytes:
+        """A page as HTML, with the nonce that the request has got."""
         frame = self._frame(incoming)
         public: Mapping[str, Any] = page.public
         if public.get("flash") and public.get("status") == "success":  # the form itself shows its mistakes
@@ -193,7 +212,7 @@ class Negotiator:
     def _go(self, incoming: Incoming, location: str) -> bytes:
         self._head(incoming, 302, {"Location": location, "Cache-Control": "no-store"})
         self._headers(incoming, presenter.page_headers())
-        incoming.request.setHeader("Content-Type", "text/html; charset=utf-8")
+        incoming.request.setHeader("Content-Type", _TYPE)
         return b""
 
     def _data(self, incoming: Incoming, answer: JsonResponse) -> bytes:

@@ -60,6 +60,7 @@ class Incoming:
         self._cookies = dict(cookies(b"; ".join(request.requestHeaders.getRawHeaders(b"cookie", ()))))
         self.cookie_prefix: str = getattr(request, "cookie_prefix", "")
         self.nonce = ""
+        self.csrf_mark = ""  # stands for the token of forms on a page that is made for many visitors
 
     @property
     def is_frame(self) -> bool:
@@ -78,6 +79,10 @@ class Incoming:
     def cookie(self, name: str) -> str:
         """The value of a cookie, "" when absent."""
         return cookie_names.found(self.cookie_prefix, name, self._cookies) or ""
+
+    def has_no_cookies_but(self, names: frozenset[str]) -> bool:
+        """Whether the browser brings no cookies but these."""
+        return all(name.removeprefix(self.cookie_prefix) in names for name in self._cookies)
 
     def has_old_cookie(self, name: str) -> bool:
         """Whether the browser has a cookie only under the name that it had before the site had prefixes."""

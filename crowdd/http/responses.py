@@ -53,6 +53,20 @@ class Page:
 
 
 @attrs.frozen
+class SharedPage:
+    """A page that is the same for many visitors, as HTML, and compressed.
+
+    ``token_mark`` stands in it for the form token of each visitor. It is empty for pages without forms: only these have
+    an entity tag and are compressed.
+    """
+
+    body: bytes = attrs.field(repr=False)
+    packed: bytes = attrs.field(repr=False)
+    token_mark: bytes
+    headers: dict[str, str]
+
+
+@attrs.frozen
 class Redirect:
     """A redirect. Programs get status 200 with ``next``, ``flash``, ``status`` and the keys of ``more`` as JSON."""
 
@@ -126,4 +140,6 @@ class PiecesResponse:
     headers: dict[str, str] = attrs.field(factory=dict)
 
 
-Response = Page | Redirect | JsonResponse | BytesResponse | Stream | Download | FileResponse | PiecesResponse
+Response = (
+    Page | SharedPage | Redirect | JsonResponse | BytesResponse | Stream | Download | FileResponse | PiecesResponse
+)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from functools import partial
 from typing import Protocol
@@ -12,6 +13,14 @@ from crowdd.http.operation import Operation
 from crowdd.http.responses import Response
 
 Handler = Callable[..., Awaitable[Response]]
+
+
+class Shared(enum.Enum):
+    """Which visitors without an account get the same page."""
+
+    VISITORS = "visitors"  # all of them
+    NEW_VISITORS = "new visitors"  # those whose browser has answered nothing: what one has answered shows on it
+    CONSTANT = "constant"  # all of them, and it is made of settings alone, without the database
 
 
 @attrs.frozen
@@ -26,7 +35,8 @@ class Route:
     write or everything; unless given, read for GET and write for other methods. Pages of other sites may not do what
     ``answer`` allows: lease, answer and give back. ``by_role``: the body says which project is written, so that
     only the rights in it can decide about a token for one project. ``spooled``: its body is never read as a whole, but
-    copied from the disk to the disk, so it takes no turn among the requests that need much memory.
+    copied from the disk to the disk, so it takes no turn among the requests that need much memory. ``shared``:
+    the visitors for whom it is the same, who may get one that was made for another of them (``http.page_cache``).
     """
 
     method: str
@@ -42,6 +52,7 @@ class Route:
     action: str = ""
     by_role: bool = False
     spooled: bool = False
+    shared: Shared | None = None
 
     @property
     def assigns(self) -> bool:

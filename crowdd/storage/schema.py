@@ -121,7 +121,8 @@ async def _upgrade(tx: Database) -> list[int]:
 
 
 async def _apply(tx: Database, number: int, path: Path) -> None:
-    await tx.execute("SET LOCAL search_path = public")
+    # A table with changes that a trigger has still to see at the commit cannot be altered.
+    await tx.execute("SET LOCAL search_path = public; SET CONSTRAINTS ALL IMMEDIATE")
     await tx.execute(path.read_text("utf-8"))
     await tx.execute(
         "INSERT INTO public.migration (number, name) VALUES (%(number)s, %(name)s)",

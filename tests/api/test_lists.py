@@ -190,7 +190,7 @@ async def test_participated_leaves_out_what_the_caller_has_answered(served):
     first = project["tasks"][0]
     browser, neighbour = served.client(), served.client()
     for client in (browser, neighbour):
-        await client.get("/")
+        await client.get("/about")
     for who in (owner, browser):
         assert (await who.get(f"/api/{project['id']}/newtask")).json()["id"] == first
         run = {"project_id": project["id"], "task_id": first, "info": 1}

@@ -54,7 +54,7 @@ async def test_volunteer_of_the_time_before_https_stays_the_same_volunteer(serve
     owner = await plain.person("owner")
     project = await plain.project(owner, tasks=3, published=True)
     browser = plain.client()
-    await browser.get("/", headers={"Accept": "text/html"})
+    await browser.get("/about", headers={"Accept": "text/html"})
     old = browser.cookies["volunteer"]
     task = (await browser.get(f"/api/{project['id']}/newtask")).json()
     answer = {"project_id": project["id"], "task_id": task["id"], "info": 1}

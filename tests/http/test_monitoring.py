@@ -80,7 +80,7 @@ async def test_figures_count_what_was_done(served):
     owner = await served.person("owner")
     project = await served.project(owner, tasks=2, published=True)
     volunteer = served.client()
-    await volunteer.get("/")
+    await volunteer.get("/about")
     for _ in range(3):
         await volunteer.get(f"/api/project/{project['id']}/newtask")
     await volunteer.get("/nowhere?api_key=secret")

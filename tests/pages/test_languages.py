@@ -23,10 +23,9 @@ async def language(browser, accept="", path="/"):
 
 
 async def choose(browser, locale, path="/"):
-    token = next(it for it in (await html(browser, path))[0].all("input") if it.get("name") == "csrf_token").get(
-        "value"
-    )
-    return await browser.post("/preferences", data={"locale": locale, "next": path, "csrf_token": token})
+    tokens = [it.get("value") for it in (await html(browser, path))[0].all("input") if it.get("name") == "csrf_token"]
+    form = {"locale": locale, "next": path, **({"csrf_token": tokens[0]} if tokens else {})}
+    return await browser.post("/preferences", data=form, headers={"Origin": browser.base})
 
 
 @pytest_twisted.ensureDeferred

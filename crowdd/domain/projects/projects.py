@@ -235,9 +235,9 @@ class Projects:
         """The id of a project, without a check of rights; None when there is none."""
         return await projects.id_of(self._db, short_name)
 
-    async def listed(self, who: Requester) -> list[ProjectSummary]:
+    async def listed(self) -> list[ProjectSummary]:
         """Published projects that everybody may see, the liveliest first."""
-        return await projects.listed(self._db, who)
+        return await projects.listed(self._db)
 
     async def categories(self) -> list[CategoryRow]:
         """All categories."""

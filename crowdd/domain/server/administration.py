@@ -126,7 +126,7 @@ class Administration:
     async def published(self, who: Requester) -> list[ProjectSummary]:
         """Published projects, featured ones first, then the liveliest, at most MAX_LISTED."""
         _require(who)
-        return await projects.listed(self._db, who, MAX_LISTED)
+        return await projects.listed(self._db, MAX_LISTED)
 
     # How things are
 

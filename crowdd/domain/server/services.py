@@ -21,6 +21,7 @@ from crowdd.domain.analyses.runner import AnalysisRunner
 from crowdd.domain.core.attempt_limits import Attempts
 from crowdd.domain.core.background_queue import Queue
 from crowdd.domain.core.change_notifier import ChangeNotifier
+from crowdd.domain.core.exposure import Exposure
 from crowdd.domain.core.quota import Quota
 from crowdd.domain.core.record_texts import RecordTexts
 from crowdd.domain.core.records import Behaviour, Records
@@ -115,6 +116,7 @@ class Services:
     passwords: Passwords
     records: Records
     record_texts: RecordTexts
+    exposure: Exposure
     accounts: Accounts
     people: People
     administration: Administration
@@ -308,6 +310,7 @@ def _assemble(db: Transactions, settings: Settings, shared: Shared) -> Services:
         security_log=security_log,
         passwords=passwords,
         records=records,
+        exposure=Exposure(db, new_batcher),
         record_texts=RecordTexts(db, new_batcher, records, secrets),
         accounts=accounts,
         people=build_people(

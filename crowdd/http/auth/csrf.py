@@ -27,7 +27,12 @@ class Csrf:
     origins: frozenset[str]
 
     def token(self, incoming: Incoming) -> str:
-        """A token for a form of this page; each is different, so that compression tells nothing about it."""
+        """A token for a form of this page; each is different, so that compression tells nothing about it.
+
+        On a page that is made for many visitors, a mark that stands for the token of each.
+        """
+        if incoming.csrf_mark:
+            return incoming.csrf_mark
         binding = self._binding(incoming)
         if not binding:
             binding = random.token_urlsafe(16)
@@ -49,11 +54,25 @@ class Csrf:
             hint = "Load the form again: GET the same address and send form.csrf as X-CSRFToken."
             raise InvalidRequestError(_WORDS, code="csrf", hint=hint)
 
+    def check_choice(self, incoming: Incoming) -> None:
+        """Passes a form that only says how pages look to a browser, and has no token on pages that many get alike.
+
+        Without a session it is enough that the browser says that the form comes from one of our pages. Otherwise as
+        ``check``.
+        """
+        origin = incoming.header("origin")
+        own = self._ours(origin, incoming) if origin else incoming.header("sec-fetch-site") == "same-origin"
+        if incoming.by_cookie or not own:
+            self.check(incoming)
+
     def same_site(self, incoming: Incoming) -> bool:
         """Whether the request says that it comes from our pages or from a configured front end; silence passes."""
         origin = incoming.header("origin")
         if not origin:
             return incoming.header("sec-fetch-site") in ("", "same-origin", "same-site", "none")
+        return self._ours(origin, incoming)
+
+    def _ours(self, origin: str, incoming: Incoming) -> bool:
         return origin in self.origins or self._own(origin, incoming)
 
     def _own(self, origin: str, incoming: Incoming) -> bool:

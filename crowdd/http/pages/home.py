@@ -15,7 +15,7 @@ from crowdd.domain.projects.statistics import Statistics
 from crowdd.http.html.locales import locale_of
 from crowdd.http.request import Incoming
 from crowdd.http.responses import Page, Redirect, Response
-from crowdd.http.routing import Route, get
+from crowdd.http.routing import Route, Shared, get
 from crowdd.kinds.category import CATEGORY
 from crowdd.kinds.kind import outward
 from crowdd.storage.core.rows import FirstSteps
@@ -57,12 +57,12 @@ class HomePages:
         self._projects, self._accounts, self._statistics, self._site = projects, accounts, statistics, site
 
     def routes(self) -> Iterator[Route]:
-        yield get("/", self.home)
+        yield get("/", self.home, hot=True, shared=Shared.VISITORS)
         yield get("/project/", self.projects)
 
     async def home(self, incoming: Incoming) -> Response:
         """Projects by category, the most active first, and the people with the most answers (interface: page-home)."""
-        rows = await self._projects.listed(incoming.who)
+        rows = await self._projects.listed()
         categories = await self._projects.categories()
         summaries = [project_summary(row) for row in rows]
         by_category = {
@@ -77,7 +77,7 @@ class HomePages:
             categories=[FEATURED, *map(_category, categories)],
             top_users=[person(row) for row in await self._accounts.top(_TOP)],
         )
-        return Page("home/index.html", public, await self._private(incoming))
+        return Page("home/index.html", public, None if incoming.wants_json else await self._private(incoming))
 
     async def _private(self, incoming: Incoming) -> HomePrivate:
         """The figures that only the HTML page shows."""

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from crowdd.domain.core.records import Records
 from crowdd.http.auth.cookies import YEAR, Cookies
+from crowdd.http.auth.csrf import Csrf
 from crowdd.http.html.forms import local
 from crowdd.http.html.locales import COOKIE
 from crowdd.http.request import Incoming
@@ -19,14 +20,15 @@ from crowdd.requester import Requester
 class Preferences:
     """``/preferences``."""
 
-    def __init__(self, records: Records, languages: Languages, cookies: Cookies) -> None:
-        self._records, self._languages, self._cookies = records, languages, cookies
+    def __init__(self, records: Records, languages: Languages, cookies: Cookies, csrf: Csrf) -> None:
+        self._records, self._languages, self._cookies, self._csrf = records, languages, cookies, csrf
 
     def routes(self) -> Iterator[Route]:
-        yield post("/preferences", self.preferences)
+        yield post("/preferences", self.preferences, csrf=False)
 
     async def preferences(self, incoming: Incoming) -> Response:
         """Stores theme and language for this browser, and the language for the account, which has precedence."""
+        self._csrf.check_choice(incoming)
         theme, locale = incoming.field("theme"), incoming.field("locale")
         if "theme" in incoming.form:
             chosen = theme if theme in ("light", "dark") else ""

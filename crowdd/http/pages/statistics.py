@@ -10,7 +10,7 @@ from crowdd.domain.projects.serializers import person
 from crowdd.domain.projects.statistics import Statistics, StatisticsOfSite
 from crowdd.http.request import Incoming
 from crowdd.http.responses import Page, Response, Titled
-from crowdd.http.routing import Route, get
+from crowdd.http.routing import Route, Shared, get
 from crowdd.languages import _
 from crowdd.values import Values
 
@@ -39,8 +39,8 @@ class StatisticsPages:
         self._statistics, self._accounts = statistics, accounts
 
     def routes(self) -> Iterator[Route]:
-        yield get("/stats/", self.of_site)
-        yield get("/leaderboard/", self.leaderboard)
+        yield get("/stats/", self.of_site, shared=Shared.VISITORS)
+        yield get("/leaderboard/", self.leaderboard, hot=True, shared=Shared.VISITORS)
         yield get("/leaderboard/window/<int:window>", self.leaderboard)
 
     async def of_site(self, incoming: Incoming) -> Response:

@@ -7,7 +7,7 @@ addresses and trailing slashes.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from crowdd.http.routing import Route
@@ -25,7 +25,7 @@ class PathTable:
         self._by_length: dict[int, list[_Path]] = {}
         for address, methods in routes.items():
             if any(route.hot for route in methods.values()):
-                path = _Path(address, methods)
+                path = _Path(address, methods, routes)
                 self._by_length.setdefault(path.length, []).append(path)
 
     def find(self, words: list[bytes]) -> tuple[Methods, Names] | None:
@@ -38,12 +38,22 @@ class PathTable:
 
 
 class _Path:
-    """The path of a route: which of its segments are constants, and which are parameters."""
+    """The path of a route: which of its segments are constants, and which are parameters.
 
-    def __init__(self, address: str, methods: Methods) -> None:
+    Where another address has a constant in place of a parameter (``/project/new``), the constant is no parameter.
+    """
+
+    def __init__(self, address: str, methods: Methods, addresses: Iterable[str]) -> None:
         self.methods = methods
         segments = address.split("/")[1:]
         self.length = len(segments)
+        others = [other.split("/")[1:] for other in addresses]
+        alike = [other for other in others if _meet(segments, other)]
+        self._taken = {
+            at: frozenset(other[at].encode() for other in alike if not _NAME.fullmatch(other[at]))
+            for at, word in enumerate(segments)
+            if _NAME.fullmatch(word)
+        }
         self._constants = [(at, word.encode()) for at, word in enumerate(segments) if not _NAME.fullmatch(word)]
         found = ((at, _NAME.fullmatch(word)) for at, word in enumerate(segments))
         self._parameters = [(at, name[2], name[1] == "int") for at, name in found if name]
@@ -56,7 +66,25 @@ class _Path:
         names: Names = {}
         for at, name, is_number in self._parameters:
             word = words[at]
+            if word in self._taken[at]:
+                return None
             if not (word.isdigit() and len(word) <= MAX_DIGITS if is_number else word):
                 return None
             names[name] = int(word) if is_number else word.decode()
         return names
+
+
+def _meet(one: list[str], other: list[str]) -> bool:
+    """Whether some path has both addresses; Klein does not mind a slash at the end."""
+    first, second = (words[:-1] if words[-1] == "" else words for words in (one, other))
+    return len(first) == len(second) and all(map(_agree, first, second))
+
+
+def _agree(one: str, other: str) -> bool:
+    names, words = [_NAME.fullmatch(one), _NAME.fullmatch(other)], [one, other]
+    if None not in names:
+        return True
+    if names == [None, None]:
+        return one == other
+    name, word = (names[0], words[1]) if names[0] else (names[1], words[0])
+    return name is not None and (name[1] != "int" or word.isdigit())

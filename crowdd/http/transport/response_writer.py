@@ -111,11 +111,11 @@ class ResponseWriter:
             for name, value in self._cors.headers(origin, is_api=incoming.is_api, preflight=preflight).items():
                 request.setHeader(name, value)
         entity_tag = headers.getRawHeaders(b"etag", [b""])[0].decode()
+        _vary_more(headers)
         fresh = incoming.method in ("GET", "HEAD") and request.code == 200 and entity_tag
         if fresh and matches(incoming.header("if-none-match"), entity_tag):
             request.setResponseCode(304)
             return b""
-        _vary_more(headers)
         if not worth_packing(headers, body, incoming.header("accept-encoding")):
             return body
         if entity_tag:

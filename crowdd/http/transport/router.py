@@ -31,9 +31,10 @@ from crowdd.http.auth.csrf import Csrf
 from crowdd.http.auth.identity import Identity, client_address
 from crowdd.http.auth.refusals import Refusals
 from crowdd.http.negotiation import Negotiator
+from crowdd.http.page_cache import PageCache
 from crowdd.http.request import Incoming
 from crowdd.http.responses import JsonResponse, Response
-from crowdd.http.routing import Route
+from crowdd.http.routing import Route, Shared
 from crowdd.http.transport.fixed_headers import set_headers
 from crowdd.http.transport.limits.expensive_requests import CostlyRequests
 from crowdd.http.transport.limits.fair_share import FairShare
@@ -77,7 +78,9 @@ class Router:
         share: FairShare,
         account_forms: Turns,
         costly: CostlyRequests,
+        page_cache: PageCache,
     ) -> None:
+        self._page_cache = page_cache
         self._account_forms, self._costly = account_forms, costly
         self._worker_thread, self._refusals, self._share = worker_thread, refusals, share
         self._settings, self._identity, self._csrf, self._writer = settings, identity, csrf, writer
@@ -149,14 +152,16 @@ class Router:
             return self._other_method(incoming, methods)
         if route.assigns and not incoming.is_frame:  # a frame's document reserves nothing, and it may reload itself
             self._require_own_page(incoming)
-        if route.page and not (incoming.is_api or incoming.changes_state or incoming.wants_json or incoming.is_frame):
+        shared = self._page_cache.group(incoming, route.shared)  # what many get sets no cookie
+        plain = not (incoming.is_api or incoming.changes_state or incoming.wants_json or incoming.is_frame)
+        if route.page and plain and shared is None:
             await self._identity.welcome(incoming)
         if incoming.header("x-project-password"):
             await self._open_lock(incoming, names)
         turns = self._turns(incoming, route)
         if turns is None:
-            return await self._handled(incoming, route, names)
-        return await turns.run(network(incoming.address), partial(self._handled, incoming, route, names))
+            return await self._handled(incoming, route, names, shared)
+        return await turns.run(network(incoming.address), partial(self._handled, incoming, route, names, shared))
 
     def _turns(self, incoming: Incoming, route: Route) -> Turns | None:
         """The turns that requests of this kind take; None for most."""
@@ -166,14 +171,21 @@ class Router:
             return None
         return self._costly.turns(incoming, route.path)
 
-    async def _handled(self, incoming: Incoming, route: Route, names: Names) -> Response:
+    async def _handled(self, incoming: Incoming, route: Route, names: Names, shared: Shared | None) -> Response:
         """What the handler of a route answers, if the request may have it."""
         if incoming.takes_long_to_parse:
             await self._worker_thread.do(incoming.parse)
         if incoming.changes_state and not incoming.is_api and route.csrf and self._with_cookies(incoming):
             self._csrf.check(incoming)
         await self._require_allowed(incoming, route, names)
-        return await route.handler(incoming, **names)
+        handler = partial(route.handler, incoming, **names)
+        if shared is not None:
+            return await self._page_cache.get(incoming, shared, handler)
+        try:
+            return await handler()
+        finally:
+            if incoming.changes_state:
+                self._page_cache.note_change(incoming.who.network)
 
     async def _require_allowed(self, incoming: Incoming, route: Route, names: Names) -> None:
         """Refuses what the route asks for and the requester's session or token does not have."""

@@ -68,36 +68,39 @@ async def by_login(db: Database, login: str) -> AccountWithPassword | None:
     )
 
 
+_PROFILE = Prepared(
+    "SELECT u.*, s.score, s.score AS n_answers, s.rank, s.total,"
+    " (SELECT a.passwd_hash IS NOT NULL FROM account a WHERE a.id = u.id) AS has_password"
+    " FROM user_record u, LATERAL place_of(u.id) s WHERE u.id = %(id)s",
+    id="bigint",
+)
+
+
+def _ranked(source: str, **types: str) -> Prepared:
+    return Prepared(
+        "SELECT u.*, s.score, s.score AS n_answers, s.rank"
+        f" FROM {source} s JOIN person_record u ON u.id = s.user_id ORDER BY s.rank, u.id",
+        **types,
+    )
+
+
+_LEADERS = _ranked("top_people(%(limit)s)", limit="int")
+_AROUND = _ranked("people_around(%(id)s, %(window)s)", id="bigint", window="int")
+
+
 async def profile(db: Database, user_id: int) -> AccountPage | None:
     """An account for its own pages."""
-    return await fetch_row_or_none(
-        db,
-        AccountPage,
-        "SELECT u.*, s.score, s.score AS n_answers, s.rank, s.total,"
-        " (SELECT a.passwd_hash IS NOT NULL FROM account a WHERE a.id = u.id) AS has_password"
-        " FROM user_record u, LATERAL place_of(u.id) s WHERE u.id = %(id)s",
-        {"id": user_id},
-    )
+    return await fetch_row_or_none(db, AccountPage, _PROFILE, {"id": user_id})
 
 
 async def top(db: Database, limit: int) -> list[Leader]:
     """The people with the most answers, without blocked ones."""
-    return await _ranked(db, "top_people(%(limit)s)", {"limit": limit})
+    return await fetch_rows(db, Leader, _LEADERS, {"limit": limit})
 
 
 async def around(db: Database, user_id: int, window: int) -> list[Leader]:
     """A person and up to ``window`` people before and after them on the list of all."""
-    return await _ranked(db, "people_around(%(id)s, %(window)s)", {"id": user_id, "window": window})
-
-
-async def _ranked(db: Database, source: str, values: Mapping[str, object]) -> list[Leader]:
-    return await fetch_rows(
-        db,
-        Leader,
-        "SELECT u.*, s.score, s.score AS n_answers, s.rank"
-        f" FROM {source} s JOIN person_record u ON u.id = s.user_id ORDER BY s.rank, u.id",
-        values,
-    )
+    return await fetch_rows(db, Leader, _AROUND, {"id": user_id, "window": window})
 
 
 async def set_key(db: Database, user_id: int, key_hash: bytes, encrypted: bytes) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from crowdd.storage.core.rows import FirstSteps, OpenInvitation, SiteRow
-from crowdd.storage.database import Database, as_json, fetch_row, fetch_rows
+from crowdd.storage.database import Database, Prepared, as_json, fetch_row, fetch_rows, one
 
 INVITATION = "signup"
 """The purpose of the one-time links that let people sign up."""
@@ -20,6 +20,14 @@ _NO_EXAMPLE = "owner_id NOT IN (SELECT id FROM account WHERE name = 'examples')"
 async def find(db: Database) -> SiteRow:
     """The settings of the site."""
     return await fetch_row(db, SiteRow, f"SELECT {_COLUMNS} FROM site")
+
+
+_EXPOSURE = Prepared("SELECT version FROM exposure")
+
+
+async def exposure(db: Database) -> int:
+    """The number that changes with everything that decides what visitors may see."""
+    return int((await one(db, _EXPOSURE))["version"])
 
 
 async def lock(tx: Database) -> SiteRow:

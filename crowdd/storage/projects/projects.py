@@ -198,11 +198,12 @@ async def category_exists(db: Database, category_id: int) -> bool:
     return await one_or_none(db, "SELECT FROM category WHERE id = %(id)s", {"id": category_id}) is not None
 
 
+_CATEGORIES = Prepared("SELECT id, name, short_name, description, created, info FROM category ORDER BY lower(name)")
+
+
 async def categories(db: Database) -> list[CategoryRow]:
     """All categories by name."""
-    return await fetch_rows(
-        db, CategoryRow, "SELECT id, name, short_name, description, created, info FROM category ORDER BY lower(name)"
-    )
+    return await fetch_rows(db, CategoryRow, _CATEGORIES)
 
 
 async def secret_key(db: Database, short_name: str) -> ProjectKey | None:
@@ -249,15 +250,16 @@ async def tell(db: Database, project_id: int, info: Mapping[str, object]) -> Non
     )
 
 
-async def listed(db: Database, who: Requester, limit: int = 60) -> list[ProjectSummary]:
+_LISTED = Prepared(
+    f"SELECT {SUMMARY} FROM {roles.source(PROJECT)} WHERE p.published AND p.lock_id IS NULL"
+    " ORDER BY t.featured DESC, t.overall_progress >= 100, t.last_activity_raw DESC NULLS LAST, t.id DESC LIMIT %(limit)s",
+    limit="int",
+)
+
+
+async def listed(db: Database, limit: int = 60) -> list[ProjectSummary]:
     """Summaries of published projects without a password, the most active first."""
-    return await fetch_rows(
-        db,
-        ProjectSummary,
-        f"SELECT {SUMMARY} FROM {roles.source(PROJECT)} WHERE p.published AND p.lock_id IS NULL"
-        " ORDER BY t.featured DESC, t.overall_progress >= 100, t.last_activity_raw DESC NULLS LAST, t.id DESC LIMIT %(limit)s",
-        {**who.role_values(), "limit": limit},
-    )
+    return await fetch_rows(db, ProjectSummary, _LISTED, {"limit": limit})
 
 
 async def of_owner(db: Database, user_id: int) -> list[ProjectSummary]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from crowdd.storage.database import Database, fetch_row, fetch_rows, one
+from crowdd.storage.database import Database, Prepared, fetch_row, fetch_rows, one
 from crowdd.storage.projects.figure_rows import (
     BusyProject,
     HomeFigures,
@@ -43,35 +43,6 @@ async def _count(db: Database, sql: str, maximum: int) -> int:
     return int((await one(db, sql, {"maximum": maximum}))["n"])
 
 
-async def two_weeks(db: Database, projects: Sequence[int]) -> list[TwoWeeks]:
-    """What happened in projects since the first of the last fourteen days, which is ``since``; it is ``now``.
-
-    Each row has the project's ``id``, ``hours`` in which something happened, how many ``people_anonymous`` and
-    ``people_authenticated`` answered, and of each sort the five who did most: ``anonymous``, ``authenticated``.
-    """
-    sql = f"""
-        SELECT p.id, n.now, first_day(n.now) AS since, r.people_anonymous, r.people_authenticated,
-               (SELECT coalesce(json_agg(h ORDER BY h.hour), '[]') FROM hours_of(p.id, first_day(n.now)) h) AS hours,
-               {_top("true")}
-          FROM unnest(%(projects)s::bigint[]) p(id), (SELECT clock() AS now) n, LATERAL recent_people(p.id, n.now) r"""
-    return await fetch_rows(db, TwoWeeks, sql, {"projects": list(projects)})
-
-
-async def top_of_all_time(db: Database, project_id: int) -> TopVolunteers:
-    """Those who have answered most in a project: five ``anonymous`` and five ``authenticated``."""
-    sql = f"SELECT {_top('false')} FROM (SELECT %(project)s::bigint AS id) p, (SELECT clock() AS now) n"
-    return await fetch_row(db, TopVolunteers, sql, {"project": project_id})
-
-
-async def figures(db: Database, project_id: int) -> ProjectFigures:
-    """The figures of a project, anonymous volunteers and people with an account apart."""
-    sql = (
-        "SELECT f.*, f.seconds::float8 AS seconds, p.first_published, p.published FROM project_figures f JOIN project p ON p.id = f.project_id"
-        " WHERE f.project_id = %(project)s"
-    )
-    return await fetch_row(db, ProjectFigures, sql, {"project": project_id})
-
-
 def _top(recent: str) -> str:
     """Select items: what everybody may know of the volunteers who did most in project p."""
     return f"""
@@ -84,16 +55,60 @@ def _top(recent: str) -> str:
            FROM top_volunteers(p.id, true, {recent}, 5, n.now) t JOIN account a ON a.id = substr(t.actor, 3)::bigint) AS authenticated"""
 
 
+_TWO_WEEKS = Prepared(
+    f"""
+    SELECT p.id, n.now, first_day(n.now) AS since, r.people_anonymous, r.people_authenticated,
+           (SELECT coalesce(json_agg(h ORDER BY h.hour), '[]') FROM hours_of(p.id, first_day(n.now)) h) AS hours,
+           {_top("true")}
+      FROM unnest(%(projects)s) p(id), (SELECT clock() AS now) n, LATERAL recent_people(p.id, n.now) r""",
+    projects="bigint[]",
+)
+_TOP = Prepared(
+    f"SELECT {_top('false')} FROM (SELECT %(project)s AS id) p, (SELECT clock() AS now) n", project="bigint"
+)
+_FIGURES = Prepared(
+    "SELECT f.*, f.seconds::float8 AS seconds, p.first_published, p.published FROM project_figures f JOIN project p ON p.id = f.project_id"
+    " WHERE f.project_id = %(project)s",
+    project="bigint",
+)
+
+
+async def two_weeks(db: Database, projects: Sequence[int]) -> list[TwoWeeks]:
+    """What happened in projects since the first of the last fourteen days, which is ``since``; it is ``now``.
+
+    Each row has the project's ``id``, ``hours`` in which something happened, how many ``people_anonymous`` and
+    ``people_authenticated`` answered, and of each sort the five who did most: ``anonymous``, ``authenticated``.
+    """
+    return await fetch_rows(db, TwoWeeks, _TWO_WEEKS, {"projects": list(projects)})
+
+
+async def top_of_all_time(db: Database, project_id: int) -> TopVolunteers:
+    """Those who have answered most in a project: five ``anonymous`` and five ``authenticated``."""
+    return await fetch_row(db, TopVolunteers, _TOP, {"project": project_id})
+
+
+async def figures(db: Database, project_id: int) -> ProjectFigures:
+    """The figures of a project, anonymous volunteers and people with an account apart."""
+    return await fetch_row(db, ProjectFigures, _FIGURES, {"project": project_id})
+
+
+_OF_SITE = Prepared(
+    "SELECT s.*, (SELECT count(*) FROM project WHERE published) AS n_published,"
+    " (SELECT count(*) FROM project WHERE NOT published) AS n_draft,"
+    " (SELECT total FROM place_of(NULL)) AS n_accounts FROM site_figures(%(drafts)s) s",
+    drafts="boolean",
+)
+_OF_HOME = Prepared(
+    "SELECT s.n_task_runs AS n_answers, people_with_answers() + s.n_anonymous AS n_people, open_projects() AS n_open,"
+    " (SELECT coalesce(json_object_agg(c.short_name, (SELECT count(*) FROM project p WHERE p.category_id = c.id AND p.published"
+    " AND p.lock_id IS NULL)), '{}') FROM category c) AS of_category"
+    " FROM site_figures(false) s"
+)
+
+
 async def of_site(db: Database, *, drafts: bool = True) -> SiteFigures:
     """Sums over the whole site (interface: globalstats); ``drafts``: with projects that were never published."""
-    return await fetch_row(
-        db,
-        SiteFigures,
-        "SELECT s.*, (SELECT count(*) FROM project WHERE published) AS n_published,"
-        " (SELECT count(*) FROM project WHERE NOT published) AS n_draft,"
-        " (SELECT total FROM place_of(NULL)) AS n_accounts FROM site_figures(%(drafts)s) s",
-        {"drafts": drafts},
-    )
+    return await fetch_row(db, SiteFigures, _OF_SITE, {"drafts": drafts})
 
 
 async def of_home(db: Database) -> HomeFigures:
@@ -101,14 +116,7 @@ async def of_home(db: Database) -> HomeFigures:
 
     ``of_category``: how many projects each category has, by its short name.
     """
-    return await fetch_row(
-        db,
-        HomeFigures,
-        "SELECT s.n_task_runs AS n_answers, people_with_answers() + s.n_anonymous AS n_people, open_projects() AS n_open,"
-        " (SELECT coalesce(json_object_agg(c.short_name, (SELECT count(*) FROM project p WHERE p.category_id = c.id AND p.published"
-        " AND p.lock_id IS NULL)), '{}') FROM category c) AS of_category"
-        " FROM site_figures(false) s",
-    )
+    return await fetch_row(db, HomeFigures, _OF_HOME)
 
 
 async def projects_by_category(db: Database) -> list[ListSize]:

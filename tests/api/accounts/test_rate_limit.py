@@ -72,7 +72,7 @@ async def test_an_endpoint_is_a_route_without_its_id_and_all_its_methods(serve):
 async def test_a_caller_with_a_cookie_has_a_window_of_his_own(serve):
     served = await serve(CROWDD_RATELIMIT_LIMIT="2", CROWDD_RATELIMIT_WINDOW=LONG)
     volunteer, session = served.client(), await newcomer(served, "ada")
-    await volunteer.get("/")
+    await volunteer.get("/about")
     program = served.client()
     for client in (program, volunteer, session):
         assert [(await remaining(client))[0] for _ in range(3)] == [200, 200, 429]
@@ -121,7 +121,7 @@ async def test_a_key_and_each_token_have_windows_of_their_own(serve):
 async def test_wrong_keys_count_for_the_network_whatever_cookie_comes_with_them(serve):
     served = await serve(CROWDD_RATELIMIT_LIMIT="4", CROWDD_RATELIMIT_WINDOW=LONG)
     volunteer = served.client()
-    await volunteer.get("/")
+    await volunteer.get("/about")
     for number, key in enumerate(("wrong", "crowdd_wrong")):
         for client in (served.client(), volunteer):
             answer = await client.get("/api/category", headers={"Authorization": key})
@@ -166,7 +166,7 @@ async def test_all_cookies_of_an_address_together_have_a_ceiling(serve):
     statuses = []
     for _ in range(3):
         browser = served.client()
-        await browser.get("/")
+        await browser.get("/about")
         statuses += [(await remaining(browser))[0] for _ in range(2)]
     assert statuses == [200] * 4 + [429] * 2
 

@@ -210,7 +210,7 @@ async def test_the_volunteer_cookie_can_be_switched_off(serve):
     owner = await served.person("owner")
     project = await served.project(owner, tasks=1, published=True, n_answers=2)
     browser = served.client()
-    await browser.get("/")
+    await browser.get("/about")
     assert "volunteer" not in browser.cookies
     assert (await browser.get(f"/api/{project['id']}/newtask")).json()["id"]
     assert (await served.database.fetch("SELECT actor FROM lease"))[0]["actor"].startswith("i:")
@@ -222,10 +222,10 @@ async def test_new_volunteer_cookies_are_limited_per_address(serve):
     served = await serve(CROWDD_VOLUNTEERS_COOKIES_PER_HOUR="2")
     browsers = [served.client() for _ in range(4)]
     for browser in browsers:
-        await browser.get("/")
+        await browser.get("/about")
     assert ["volunteer" in browser.cookies for browser in browsers] == [True, True, False, False]
     again = dict(browsers[0].cookies)
-    await browsers[0].get("/")
+    await browsers[0].get("/about")
     assert browsers[0].cookies["volunteer"] == again["volunteer"]
 
 
@@ -235,7 +235,7 @@ async def test_a_forged_volunteer_cookie_is_worth_nothing(served):
     owner = await served.person("owner")
     project = await served.project(owner, tasks=1, published=True)
     browser = served.client()
-    await browser.get("/")
+    await browser.get("/about")
     good = browser.cookies["volunteer"]
     for forged in (good[:-1] + ("0" if good[-1] != "0" else "1"), "me." + good.split(".")[1], "me", "", "."):
         browser.cookies["volunteer"] = forged

@@ -275,7 +275,7 @@ async def test_who_records_2000_tasks_cannot_tell_gold_better_than_chance(serve)
         if len(labels) >= 2000:
             break
         volunteer, last, done = served.client(), 0, 0
-        await volunteer.get("/")
+        await volunteer.get("/about")
         for nth in range(100):
             asked = await volunteer.get(f"/api/{project['id']}/newtask")
             task = asked.json()

@@ -152,7 +152,7 @@ async def test_a_page_that_is_closed_sends_text_and_other_sites_send_nothing(ser
     await task_of(browser, project)
     assert (await browser.post(path, data=b'{"skip": true}', headers=beacon)).json() == {"released": True}
     nobody = served.client()
-    await nobody.get("/")
+    await nobody.get("/about")
     task = await task_of(nobody, project)
     assert (await nobody.post(path, data=b"", headers=beacon)).json() == {"released": True}
 

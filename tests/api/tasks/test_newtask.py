@@ -20,7 +20,7 @@ async def test_both_paths_and_the_same_task_until_it_is_answered(served):
     owner = await served.person("owner")
     project = await served.project(owner, tasks=2, published=True)
     volunteer = served.client()
-    await volunteer.get("/")
+    await volunteer.get("/about")
     first = (await volunteer.get(f"/api/{project['id']}/newtask")).json()
     again = (await volunteer.get(f"/api/project/{project['id']}/newtask?_=12345&what=ever")).json()
     assert first == again and first["id"] == project["tasks"][0] and first["info"] == {"n": 0}
@@ -213,7 +213,7 @@ async def test_a_members_only_project_wants_an_account(served):
     project = await served.project(owner, tasks=1, published=True)
     await owner.put(f"/api/project/{project['id']}", json={"allow_anonymous_contributors": False})
     browser = served.client()
-    await browser.get("/")
+    await browser.get("/about")
     for who in (served.client(), browser):
         refused = await who.get(newtask(project))
         assert (refused.status, refused.json()["error_code"]) == (401, "members_only")

@@ -67,7 +67,7 @@ async def test_priority_of_some_tasks(served, busy):
 async def test_spam_is_withdrawn(served, busy):
     owner, volunteer, project = await busy()
     stranger = served.client()
-    await stranger.get("/")
+    await stranger.get("/about")
     run = await contribute(stranger, project, "spam")
     bodies = ({"user_id": (await volunteer.page("/account/profile")).json()["user"]["id"]}, {"taskrun_id": run["id"]})
     for body, answers in zip(bodies, (2, 1), strict=True):

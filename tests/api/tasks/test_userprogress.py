@@ -12,7 +12,7 @@ async def test_done_and_total_for_each_kind_of_caller(served):
     project = await served.project(owner, tasks=3, published=True)
     browser, neighbour, anonymous = served.client(), served.client(), served.client()
     for client in (browser, neighbour):
-        await client.get("/")
+        await client.get("/about")
     for who in (owner, browser, anonymous):
         task = (await who.get(f"/api/{project['id']}/newtask")).json()
         run = {"project_id": project["id"], "task_id": task["id"], "info": 1}

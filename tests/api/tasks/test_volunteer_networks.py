@@ -35,7 +35,7 @@ def at(served: Any, address: str) -> Any:
 async def browser(served: Any, address: str = "192.0.2.1") -> Any:
     """A browser that has been given a volunteer cookie at an address."""
     client = at(served, address)
-    await client.get("/", headers={"Accept": "text/html"})
+    await client.get("/about", headers={"Accept": "text/html"})
     assert VOLUNTEER in client.cookies
     return client
 
@@ -204,7 +204,7 @@ async def test_cookies_of_a_network_have_a_budget(serve, setting):
     jars = []
     for n in range(4):
         client = at(served, f"2001:db8:7:7::{n}")
-        await client.get("/", headers={"Accept": "text/html"})
+        await client.get("/about", headers={"Accept": "text/html"})
         jars.append(VOLUNTEER in client.cookies)
     assert jars == [True, True, False, False]
     await browser(served, "2001:db8:7:8::1")

@@ -141,7 +141,7 @@ async def browsers(served, count):
     """So many browsers with a cookie of their own, all at one address."""
     made = [served.client() for _ in range(count)]
     for browser in made:
-        await browser.get("/")
+        await browser.get("/about")
         assert browser.cookies["volunteer"]
     return made
 

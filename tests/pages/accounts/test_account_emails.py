@@ -308,7 +308,7 @@ async def test_answers_of_this_browser_are_claimed_after_the_letter(serve):
     owner = await served.person("owner")
     birds = await served.project(owner, tasks=1, published=True)
     browser = served.client()
-    await browser.get("/")
+    await browser.get("/about")
     task = (await browser.get(f"/api/{birds['id']}/newtask")).json()
     await browser.post("/api/taskrun", json={"project_id": birds["id"], "task_id": task["id"], "info": 1})
     await register(served, "ada", browser, claim="y")

@@ -228,14 +228,14 @@ async def test_cookies_are_out_of_reach_of_scripts_and_other_sites(served):
 @pytest_twisted.ensureDeferred
 async def test_under_https_cookies_are_secure(serve):
     served = await serve(CROWDD_HTTP_BASE_URL="https://crowd.example")
-    line = cookie_line(await served.client().get("/"), "__Host-volunteer")
+    line = cookie_line(await served.client().get("/about"), "__Host-volunteer")
     assert "Secure" in line and "SameSite=Lax" in line
 
 
 @pytest_twisted.ensureDeferred
 async def test_for_a_front_end_elsewhere_cookies_cross_sites_and_are_secure(serve):
     served = await serve(CROWDD_HTTP_CROSS_SITE_COOKIES="on")
-    line = cookie_line(await served.client().get("/"), "volunteer")
+    line = cookie_line(await served.client().get("/about"), "volunteer")
     assert "Secure" in line and "SameSite=None" in line
 
 

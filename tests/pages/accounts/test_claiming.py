@@ -25,7 +25,7 @@ async def answer(client, project, times=1):
 async def volunteer(served):
     """A browser without an account."""
     browser = served.client()
-    await browser.get("/")
+    await browser.get("/about")
     assert browser.cookies["volunteer"]
     return browser
 

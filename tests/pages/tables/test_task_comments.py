@@ -138,7 +138,7 @@ async def test_people_who_may_not_have_a_task_learn_it_before_they_write(served)
 async def test_they_follow_the_answers_and_go_with_task_account_and_project(served):
     owner, project, (task, other) = await made(served)
     browser, carol = served.client(), await newcomer(served, "carol")
-    await browser.get("/")
+    await browser.get("/about")
     assert (await said(carol, project, task, "By Carol")).json()["status"] == "success"
     for one in (task, other):
         assert (await said(browser, project, one)).json()["status"] == "success"

@@ -81,7 +81,7 @@ async def _build(served: Served) -> dict[str, dict[str, str]]:
     made = await matrix.build(served)
     await served.database.execute(BESIDE, {"encrypted": encrypted_at_first(served.services.secrets, "whsec_c2VjcmV0")})
     visitor = served.client()
-    await visitor.get("/", headers=HTML)
+    await visitor.get("/about", headers=HTML)
     found = {"anonymous": visitor.cookies}
     for name in ("stranger", "owner", "admin"):
         found[name] = (await signed_in(served, name)).cookies

@@ -13,7 +13,7 @@ from crowdd.http.html.forms import Forms, WithForm
 from crowdd.http.pages.account.access import NamedPrivate, me, own_account
 from crowdd.http.request import Incoming
 from crowdd.http.responses import Page, Redirect, Response, Titled
-from crowdd.http.routing import Route, get, post
+from crowdd.http.routing import Route, Shared, get, post
 from crowdd.languages import _
 from crowdd.storage.accounts.rows import AccountPage
 from crowdd.storage.projects.list_rows import ProjectSummary
@@ -70,7 +70,7 @@ class ProfilePages:
 
     def routes(self) -> Iterator[Route]:
         yield get("/account/profile", self.own_profile)
-        yield get("/account/<name>/", self.profile)
+        yield get("/account/<name>/", self.profile, hot=True, shared=Shared.VISITORS)
         yield get("/account/<name>/projects", self.projects)
         yield get("/account/<name>/resetapikey", self.reset_key_form)
         yield post("/account/<name>/resetapikey", self.reset_key, proof=True)

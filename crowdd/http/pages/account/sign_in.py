@@ -14,7 +14,7 @@ from crowdd.http.html.forms import Form, Forms, WithForm
 from crowdd.http.pages.account.access import Entry, next_address
 from crowdd.http.request import Incoming
 from crowdd.http.responses import NO_MESSAGE, Message, Page, Redirect, Response, Titled
-from crowdd.http.routing import Route, get, post
+from crowdd.http.routing import Route, Shared, get, post
 from crowdd.languages import _
 
 _FIELDS = ("email", "password")
@@ -44,7 +44,7 @@ class SignInPages:
         self._passkeys = second_factors.passkeys
 
     def routes(self) -> Iterator[Route]:
-        yield get("/account/signin", self.form)
+        yield get("/account/signin", self.form, hot=True, shared=Shared.CONSTANT)
         yield post("/account/signin", self.sign_in)
         yield get("/account/signout", self._confirm.first(self.sign_out, self._ask_to_sign_out))
         yield post("/account/signout", self.sign_out)

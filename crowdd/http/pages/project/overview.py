@@ -14,7 +14,7 @@ from crowdd.http.pages.project.presenters import result_rows
 from crowdd.http.pages.project.views import ProjectPrivate, ProjectViews, locked_out
 from crowdd.http.request import Incoming
 from crowdd.http.responses import Page, Redirect, Response
-from crowdd.http.routing import Route, get
+from crowdd.http.routing import Route, Shared, get
 from crowdd.storage.projects.figure_rows import ProjectOverview
 from crowdd.storage.projects.owner_rows import ProjectAttention
 from crowdd.values import Values
@@ -45,7 +45,7 @@ class OverviewPages:
         self._projects, self._overviews, self._views, self._cookies = projects, overviews, views, cookies
 
     def routes(self) -> Iterator[Route]:
-        yield get("/project/<short_name>/", locked_out(self.page))
+        yield get("/project/<short_name>/", locked_out(self.page), hot=True, shared=Shared.NEW_VISITORS)
 
     async def page(self, incoming: Incoming, short_name: str) -> Response:
         """The page. ``try``, the word of a draft's link, lets this browser try the draft from now on."""

@@ -11,7 +11,7 @@ from crowdd.domain.projects.serializers import project_summary
 from crowdd.http.queries import flag
 from crowdd.http.request import Incoming
 from crowdd.http.responses import Page, Response, Titled
-from crowdd.http.routing import Route, get
+from crowdd.http.routing import Route, Shared, get
 from crowdd.kinds.category import CATEGORY
 from crowdd.kinds.kind import outward
 from crowdd.kinds.types import Integer, clean_text
@@ -55,7 +55,7 @@ class ProjectListPages:
         self._project_lists = project_lists
 
     def routes(self) -> Iterator[Route]:
-        yield get(f"{_AT}/", self.category)
+        yield get(f"{_AT}/", self.category, hot=True, shared=Shared.VISITORS)
         yield get(f"{_AT}/page/<int:page>/", self.category)
         yield get("/project/page/<int:page>", self.everything)
         yield get("/project/search", self.search)

@@ -11,7 +11,7 @@ from crowdd.domain.projects.statistics import Statistics, StatisticsOfProject
 from crowdd.http.pages.project.views import ProjectPrivate, ProjectPublic, ProjectViews, locked_out
 from crowdd.http.request import Incoming
 from crowdd.http.responses import Page, Response
-from crowdd.http.routing import Route, get
+from crowdd.http.routing import Route, Shared, get
 
 
 class StatisticsPublic(ProjectPublic, StatisticsOfProject):
@@ -36,7 +36,7 @@ class ProjectStatisticsPages:
         self._projects, self._statistics, self._views = projects, statistics, views
 
     def routes(self) -> Iterator[Route]:
-        yield get("/project/<short_name>/stats", locked_out(self.of_project))
+        yield get("/project/<short_name>/stats", locked_out(self.of_project), hot=True, shared=Shared.NEW_VISITORS)
 
     async def of_project(self, incoming: Incoming, short_name: str) -> Response:
         row = await self._projects.page(short_name, incoming.who)

@@ -19,7 +19,7 @@ from crowdd.http.pages.project.data.task_filters import Chosen
 from crowdd.http.pages.project.views import ProjectPrivate, ProjectPublic, ProjectViews, locked_out
 from crowdd.http.request import Incoming
 from crowdd.http.responses import BytesResponse, JsonResponse, Page, Redirect, Response
-from crowdd.http.routing import Route, get
+from crowdd.http.routing import Route, Shared, get
 from crowdd.kinds.answers import declared
 from crowdd.kinds.roles import OWNERS, REVIEWERS, Role
 from crowdd.storage.projects.rows import ProjectPage
@@ -113,7 +113,7 @@ class TaskPages:
         self._comments, self._views = comments, views
 
     def routes(self) -> Iterator[Route]:
-        yield get(f"{_AT}/", locked_out(self.overview))
+        yield get(f"{_AT}/", locked_out(self.overview), hot=True, shared=Shared.NEW_VISITORS)
         yield get(f"{_AT}/browse", locked_out(self.browse))
         yield get(f"{_AT}/browse/<int:page>", locked_out(self.browse))
         yield get(f"{_AT}/<int:task_id>", locked_out(self.task))

@@ -1,0 +1,142 @@
+"""Pages that are the same for all visitors without an account: made once, and sent for at most a second.
+
+A visitor here has no account and brings no cookie that could tell them from others. They get a page that was made for
+another visitor only while it is younger than a second and nothing has changed of what visitors may see: the database is
+asked for that at each request (``domain.core.exposure``). Who may have changed something gets pages of their own for a
+while. A page that is sent to many says nothing of one of them: it sets no cookie, and its scripts need no nonce.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import secrets as random
+from collections.abc import Awaitable, Callable, Hashable
+from functools import partial
+from typing import Final
+
+import attrs
+from twisted.internet.interfaces import IReactorTime
+
+from crowdd.concurrency.expiring_cache import ExpiringCache
+from crowdd.concurrency.versioned_cache import VersionedCache
+from crowdd.config import Settings
+from crowdd.domain.core.exposure import Exposure
+from crowdd.http.auth.cookies import CSRF
+from crowdd.http.html import locales
+from crowdd.http.request import Incoming
+from crowdd.http.responses import Page, Response, SharedPage
+from crowdd.http.routing import Shared
+
+SECONDS: Final = 1.0  # that a page is sent after it began to be made
+_AFTER_CHANGE: Final = 2.0  # seconds for which a network that changed something gets pages of its own
+_MAX_NETWORKS: Final = 10_000
+_COOKIES: Final = frozenset({CSRF, locales.COOKIE, "theme"})  # that many have alike, or that no page shows
+_IDENTITY: Final = ("authorization", "x-project-password", "x-draft-key", "x-volunteer")
+_THEMES: Final = ("light", "dark")
+_OVERHEAD: Final = 1000  # bytes beside those of a page
+_GZIP_LEVEL: Final = 4
+_VARY: Final = "Accept, Content-Type, Cookie, Accept-Language, Authorization, X-Project-Password, X-Draft-Key"
+_OWN: Final = {"Vary": "Accept, Content-Type, Cookie", "Cache-Control": "no-store"}
+Make = Callable[[], Awaitable[Response]]
+Render = Callable[[Incoming, Page], bytes]
+Counted = Callable[[bool, int], None]
+
+
+class PageCache:
+    """Keeps pages within a number of bytes; those that were sent last stay. ``clock`` has ``seconds``.
+
+    ``counted`` is told of each request whether it found a page, and how many bytes there are. ``site_version`` gives
+    the version of the settings of the site that pages are made with.
+    """
+
+    def __init__(
+        self,
+        clock: IReactorTime,
+        settings: Settings,
+        exposure: Exposure,
+        site_version: Callable[[], int],
+        render: Render,
+        counted: Counted,
+    ) -> None:
+        self._exposure, self._site_version, self._render, self._counted = exposure, site_version, render, counted
+        self._active = bool(settings.http.max_page_cache_bytes)
+        self._volunteers_have_cookies = settings.volunteers.anonymous == "cookie"
+        self._pages: VersionedCache[SharedPage] = VersionedCache(
+            clock, SECONDS, settings.http.max_page_cache_bytes, _size
+        )
+        self._changed = ExpiringCache(clock, _AFTER_CHANGE, _MAX_NETWORKS)
+        self._token_mark = random.token_hex(16)
+        self._shared_headers = {"Vary": _VARY, "Cache-Control": _lifetime(settings.http.shared_cache_seconds)}
+
+    def note_change(self, network: str) -> None:
+        """A request of this network may have changed something: they see it at once."""
+        self._changed.add(network)
+
+    def group(self, incoming: Incoming, shared: Shared | None) -> Shared | None:
+        """``shared`` of a route if the request is of those who get the same page, otherwise None."""
+        if shared is None or not self._active or (shared is Shared.NEW_VISITORS and not self._volunteers_have_cookies):
+            return None
+        return shared if self._is_visitor(incoming) else None
+
+    def _is_visitor(self, incoming: Incoming) -> bool:
+        who = incoming.who
+        anonymous = not (who.signed_in or who.unlocked or incoming.key_name or incoming.wrong_key)
+        plain = not (incoming.query or incoming.is_frame or incoming.is_prefetch or incoming.wants_json)
+        bare = who.presenter is None and incoming.has_no_cookies_but(_COOKIES)
+        bare = bare and not any(incoming.header(name) for name in _IDENTITY)
+        return anonymous and plain and bare and who.network not in self._changed
+
+    async def get(self, incoming: Incoming, shared: Shared, make: Make) -> Response:
+        """The page for a visitor; ``make`` gives it where there is none. Raises what ``make`` raises."""
+        version: Hashable = self._site_version()
+        if shared is not Shared.CONSTANT:
+            version = (await self._exposure.version(), version)
+        theme = incoming.cookie("theme")
+        key = (incoming.path, locales.locale_of(incoming), theme if theme in _THEMES else "")
+        page = self._pages.find(key, version)
+        self._counted(page is not None, self._pages.size)
+        if page is not None:
+            return page
+        if shared is Shared.NEW_VISITORS:  # as their browser will be known once they have answered
+            incoming.who = attrs.evolve(incoming.who, volunteer=random.token_urlsafe(12))
+        own: list[Response] = []
+        page = await self._pages.make(key, version, partial(self._made, incoming, make, own))
+        if page is not None:
+            return page
+        return own[0] if own else await make()
+
+    async def _made(self, incoming: Incoming, make: Make, own: list[Response]) -> SharedPage | None:
+        """A page for many; an answer that is no page goes into ``own``. A page with a mark is nobody's own."""
+        incoming.csrf_mark = self._token_mark
+        try:
+            answer = await make()
+            page = self._shared(incoming, answer)
+        finally:
+            incoming.csrf_mark = ""
+        if not isinstance(answer, Page):
+            own.append(answer)
+        return page
+
+    def _shared(self, incoming: Incoming, answer: Response) -> SharedPage | None:
+        if not isinstance(answer, Page) or answer.http_status != 200:
+            return None
+        body, mark = self._render(incoming, answer), self._token_mark.encode()
+        if incoming.cookies_to_set:
+            incoming.cookies_to_set.clear()  # it is made again, for this visitor alone
+            return None
+        if mark in body:
+            return SharedPage(body, b"", mark, _OWN)
+        tag = hashlib.sha256(body).hexdigest()[:32]
+        return SharedPage(
+            body, gzip.compress(body, _GZIP_LEVEL, mtime=0), b"", {**self._shared_headers, "ETag": f'"{tag}"'}
+        )
+
+
+def _size(page: SharedPage) -> int:
+    return len(page.body) + len(page.packed) + _OVERHEAD
+
+
+def _lifetime(seconds: int) -> str:
+    """What caches between crowdd and visitors may do: ask each time whether the page is the same, or wait so long."""
+    return f"public, max-age=0, s-maxage={seconds}, must-revalidate" if seconds else "public, no-cache"

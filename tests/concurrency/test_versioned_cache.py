@@ -1,0 +1,115 @@
+"""Values that are good for a second and for one version."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import pytest_twisted
+from twisted.internet.defer import Deferred, ensureDeferred, gatherResults
+from twisted.internet.task import Clock
+
+from crowdd.concurrency.versioned_cache import VersionedCache
+
+
+class Maker:
+    """A cache whose values are numbered as they are made, and are as large as their number has digits."""
+
+    def __init__(self, maximum: int = 1000) -> None:
+        self.clock, self.made = Clock(), 0
+        self.waits: Deferred[None] | None = None
+        self.cache: VersionedCache[str] = VersionedCache(self.clock, 1.0, maximum, len)
+
+    def ask(self, key: str = "a", version: int = 1, answer: Any = "") -> Deferred[str | None]:
+        async def work() -> Any:
+            self.made += 1
+            value = str(self.made)
+            if self.waits is not None:
+                await self.waits
+            if isinstance(answer, Exception):
+                raise answer
+            return value if answer == "" else answer
+
+        async def asked() -> str | None:
+            return self.cache.find(key, version) or await self.cache.make(key, version, work)
+
+        return ensureDeferred(asked())
+
+
+@pytest_twisted.ensureDeferred
+async def test_a_value_is_good_for_a_second_and_for_its_version():
+    maker = Maker()
+    assert await maker.ask() == await maker.ask() == "1"
+    maker.clock.advance(0.999)
+    assert await maker.ask() == "1"
+    maker.clock.advance(0.001)
+    assert await maker.ask() == "2"
+    assert await maker.ask(version=2) == "3"
+    assert await maker.ask(version=1) == "4", "an old version comes back for nobody"
+    assert await maker.ask(key="b") == "5"
+
+
+@pytest_twisted.ensureDeferred
+async def test_the_second_begins_when_it_begins_to_be_made():
+    maker = Maker()
+    maker.waits = Deferred()
+    first = maker.ask()
+    maker.clock.advance(0.9)
+    maker.waits.callback(None)
+    assert await first == "1"
+    maker.waits = None
+    maker.clock.advance(0.2)
+    assert await maker.ask() == "2"
+
+
+@pytest_twisted.ensureDeferred
+async def test_callers_wait_for_what_is_being_made_for_their_version():
+    maker = Maker()
+    maker.waits = Deferred()
+    asked = [maker.ask(), maker.ask(), maker.ask(version=2), maker.ask(version=2), maker.ask(key="b")]
+    assert maker.made == 3
+    maker.waits.callback(None)
+    assert await gatherResults(asked) == ["1", "1", "2", "2", "3"]
+
+
+@pytest_twisted.ensureDeferred
+async def test_who_comes_a_second_later_does_not_wait_for_what_began_before():
+    maker = Maker()
+    maker.waits = Deferred()
+    first = maker.ask()
+    maker.clock.advance(1.0)
+    later = maker.ask()
+    assert maker.made == 2
+    maker.waits.callback(None)
+    assert await gatherResults([first, later]) == ["1", "2"]
+
+
+@pytest_twisted.ensureDeferred
+async def test_a_failure_and_nothing_are_not_kept():
+    maker = Maker()
+    with pytest.raises(KeyError):
+        await maker.ask(answer=KeyError())
+    assert await maker.ask(answer=None) is None
+    assert len(maker.cache) == 0 and await maker.ask() == "3"
+
+
+@pytest_twisted.ensureDeferred
+async def test_the_bound_holds_with_ten_thousand_keys_and_those_asked_for_last_stay():
+    maker = Maker(maximum=1000)
+    sizes = set()
+    for number in range(10_000):
+        await maker.ask(f"key {number}")
+        await maker.ask("often")
+        sizes.add(maker.cache.size)
+    assert max(sizes) <= 1000 and len(maker.cache) <= 1000
+    made = maker.made
+    assert await maker.ask("often") == "2" and maker.made == made
+    await maker.ask("key 1")
+    assert maker.made == made + 1
+
+
+@pytest_twisted.ensureDeferred
+async def test_what_is_larger_than_all_is_given_and_not_kept():
+    maker = Maker(maximum=10)
+    assert await maker.ask(answer="x" * 11) == "x" * 11
+    assert len(maker.cache) == maker.cache.size == 0
