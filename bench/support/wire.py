@@ -11,7 +11,7 @@ from typing import Any
 
 import attrs
 
-SECONDS = 90.0  # an answer that takes longer never comes
+SECONDS = 3600.0
 _END_OF_HEAD = b"\r\n\r\n"
 _AT_ONCE = struct.pack("ii", 1, 0)  # SO_LINGER of 0 seconds: closing sends RST
 

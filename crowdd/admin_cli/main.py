@@ -30,6 +30,7 @@ COMMANDS = {
     "config": "Show and check the settings.",
     "db": "Show and upgrade the version of the database.",
     "doctor": "Check everything and report problems.",
+    "import-pybossa": "Move a PyBossa server in.",
     "jobs": "Manage periodic jobs.",
     "mail": "Manage e-mails.",
     "man": "Write the manual pages of crowdctl.",
@@ -47,7 +48,7 @@ COMMANDS = {
 # Folders below commands that have the modules of some.
 FOLDERS = {
     **dict.fromkeys(("category", "template"), "catalogue"),
-    **dict.fromkeys(("backup", "media", "restore"), "copies"),
+    **dict.fromkeys(("backup", "import-pybossa", "media", "restore"), "copies"),
     **dict.fromkeys(("completion", "man"), "generated"),
     "project": "projects",
 }
@@ -62,7 +63,12 @@ STATUSES = {
 
 def module_of(command: str) -> str:
     """The module of a command."""
-    return ".".join(["crowdd.admin_cli.commands", *filter(None, [FOLDERS.get(command)]), command])
+    return ".".join(["crowdd.admin_cli.commands", *filter(None, [FOLDERS.get(command)]), _plain(command)])
+
+
+def _plain(command: str) -> str:
+    """The name of a command in Python."""
+    return command.replace("-", "_")
 
 
 class Crowdctl(click.Group):
@@ -74,7 +80,7 @@ class Crowdctl(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        command: click.Command = getattr(_imported(module_of(cmd_name)), cmd_name)
+        command: click.Command = getattr(_imported(module_of(cmd_name)), _plain(cmd_name))
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -11,6 +11,7 @@ GONE = "999"
 
 # Words of the command, its exit status, and what the sentence holds.
 REFUSALS = [
+    (("import-pybossa", "--dsn", "no dsn"), REFUSED, "--dsn is not valid"),
     (
         ("admin", "create", "--name", "eve", "--email", "nowhere", "--password", "good enough"),
         REFUSED,

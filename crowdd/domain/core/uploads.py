@@ -98,6 +98,17 @@ class Uploads:
         ending = suffix if re.fullmatch(r"\.[A-Za-z0-9]{1,10}", suffix) else ""
         return hmac.digest(self.key, text, "sha256").hex()[:40] + ending
 
+    def adopt(self, container: str, name: str, source: Path) -> bool:
+        """Copies a file that another server kept under this address; False: it is there already.
+
+        The words have to be ones that ``find`` takes.
+        """
+        target = self._container(container) / name
+        if target.is_file() and filecmp.cmp(source, target):
+            return False
+        _copy(source, target, self._data)
+        return True
+
     def store(self, container: str, upload: Upload) -> str:
         """Writes a file under a new name and returns its path below ``/uploads/``. Raises TooLargeError."""
         if len(upload.content) > MAX_BYTES:

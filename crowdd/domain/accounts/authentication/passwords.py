@@ -17,6 +17,7 @@ from twisted.internet.threads import deferToThreadPool
 from twisted.python.threadpool import ThreadPool
 
 from crowdd.concurrency.expiring_cache import ExpiringCache
+from crowdd.domain.accounts.authentication import foreign_hashes
 from crowdd.errors import BusyError
 from crowdd.reactor import IReactor
 
@@ -72,7 +73,7 @@ class Passwords:
 
     def is_outdated(self, stored: str) -> bool:
         """Whether a stored hash was made with other parameters than a new one would be."""
-        return _HASHER.check_needs_rehash(stored)
+        return foreign_hashes.is_foreign(stored) or _HASHER.check_needs_rehash(stored)
 
     async def in_thread(self, work: Callable[..., T], *arguments: object) -> T:
         """What a function gives that takes some milliseconds of processor time."""
@@ -124,6 +125,8 @@ class _EndingThread(Thread):
 
 
 def _check(stored: str, password: str) -> bool:
+    if foreign_hashes.is_foreign(stored):
+        return foreign_hashes.check(stored, password)
     try:
         return _HASHER.verify(stored, password.encode("utf-8", "surrogatepass"))
     except (VerificationError, InvalidHashError):

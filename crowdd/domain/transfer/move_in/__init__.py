@@ -1,0 +1,1 @@
+"""Moving in from PyBossa: its rows become ours with the same ids."""

@@ -1,0 +1,187 @@
+"""Projects of PyBossa as ours."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import zlib
+from collections.abc import Callable
+from typing import Final
+
+import attrs
+import orjson
+
+from crowdd.domain.accounts.authentication import foreign_hashes
+from crowdd.domain.projects.projects import RESERVED_SHORT_NAMES, check_info, slug
+from crowdd.domain.transfer.move_in import values
+from crowdd.domain.transfer.move_in.outcome import Converted, Refused
+from crowdd.errors import InvalidValueError, RefusedTargetError
+from crowdd.kinds.guides import GUIDES
+from crowdd.kinds.project import PROJECT
+from crowdd.kinds.questions import QUESTIONS
+from crowdd.storage.database import as_json
+from crowdd.values import Values
+
+NEW_NAME: Final = (
+    "The project name is empty, too long, or taken in other letters. It was cut and got the id at its end."
+)
+NEW_SHORT_NAME: Final = "The short name is reserved or cannot stand in an address. The project has another address."
+NO_WEBHOOK: Final = "The webhook address is not one that crowdd may ask ([outgoing] allowed_hosts). It was removed."
+NO_IMPORTER: Final = "The automatic importer did not come over. Set up a scheduled import."
+OTHER_INFO: Final = "A key of `info` means something else in crowdd. It got the prefix pybossa_."
+NO_OWNER: Final = "The owner did not come over. The first administrator owns the project."
+NO_CATEGORY: Final = "The category did not come over. The project is in the first one."
+NOT_READ: Final = (
+    "The project password cannot be read. The project has a random password: its owner must set a new one."
+)
+# Keys that crowdd reads and PyBossa does not: what stands there means something else.
+_OURS: Final = (
+    QUESTIONS, "questions_version", "answers", "answer_key", "answers_when_complete", "token_per_volunteer",
+    "column_roles", "dataset", "gold_rate", "gold_start", "gold_feedback", "show_accuracy", "stopping",
+    "max_answer_bytes", "lease_seconds", "counted_per_network", "language",
+    *(guide.name for guide in GUIDES), *(guide.version_key for guide in GUIDES),
+)  # fmt: skip
+_CHECKED: Final = ("sched", "task_presenter", "results", "tutorial")
+
+
+@attrs.frozen
+class Surroundings:
+    """What a project needs to find: accounts and categories that are here, names that are taken (in lower case)."""
+
+    accounts: set[int]
+    categories: set[int]
+    administrator: int | None
+    first_category: int | None
+    names: set[str]
+    short_names: set[str]
+    require_webhook: Callable[[str], None]
+
+
+@attrs.frozen
+class Password:
+    """The password of a project: a hash, or a text that is still to be hashed. Both None: it was lost."""
+
+    hashed: str | None
+    text: str | None
+
+
+def project(row: Values, here: Surroundings) -> tuple[Converted, Password | None, str]:
+    """A project without its keys, its password and its scheduler. Raises Refused."""
+    info, remarks = values.json_object(row["info"])
+    owner = row["owner_id"]
+    if owner not in here.accounts:
+        owner = here.administrator
+        remarks.append(NO_OWNER)
+    if owner is None:
+        raise Refused("It has no owner, and there is no administrator.")
+    category = row["category_id"]
+    if category not in here.categories:
+        category = here.first_category
+        remarks.append(NO_CATEGORY)
+    password = _password(info, remarks)
+    created = values.moment(row["created"])
+    if created is None:
+        remarks.append(values.NO_TIME)
+    created = min(created or values.now(), values.now())
+    published = bool(row["published"])
+    # PyBossa takes abandoned projects offline: they were published once.
+    was_published = published or bool(row["contacted"])
+    sched = _plain_info(info, remarks)
+    name, short_name = _names(row, here, remarks)
+    found = {
+        "id": row["id"],
+        "created": created,
+        "updated": values.moment(row["updated"]) or created,
+        "name": name,
+        "short_name": short_name,
+        "description": values.line(row["description"], 255),
+        "long_description": values.text(row["long_description"]),
+        "webhook": _webhook(row, here, remarks),
+        "allow_anonymous_contributors": row["allow_anonymous_contributors"] is not False,
+        "published": False,
+        "first_published": created if was_published else None,
+        "featured": bool(row["featured"]),
+        "contacted": bool(row["contacted"]),
+        "zip_download": row["zip_download"] is not False,
+        "owner_id": owner,
+        "owners_ids": sorted({owner, *(each for each in row["owners_ids"] or () if each in here.accounts)}),
+        "category_id": category,
+        "info": as_json(info),
+    }
+    return Converted(found, remarks), password, sched
+
+
+def _names(row: Values, here: Surroundings, remarks: list[str]) -> tuple[str, str]:
+    name = values.line(row["name"], 255)
+    if not name or name != row["name"] or name.lower() in here.names:
+        name = f"{name[:230] or 'Project'} {row['id']}"
+        remarks.append(NEW_NAME)
+    short_name = str(row["short_name"] or "")
+    try:
+        short_name = str(PROJECT.field("short_name").parse(short_name))
+    except InvalidValueError:
+        short_name = ""
+    if not short_name or short_name.lower() in RESERVED_SHORT_NAMES or short_name in here.short_names:
+        short_name = f"{slug(str(row['short_name'] or ''))}-{row['id']}"
+        remarks.append(NEW_SHORT_NAME)
+    here.names.add(name.lower())
+    here.short_names.add(short_name)
+    return name, short_name
+
+
+def _plain_info(info: Values, remarks: list[str]) -> str:
+    """Takes out of ``info`` what crowdd would read otherwise; the scheduler."""
+    if info.pop("autoimporter", None):
+        remarks.append(NO_IMPORTER)
+    wrong = [key for key in _OURS if key in info] + [
+        key for key in _CHECKED if key in info and _is_wrong(key, info[key])
+    ]
+    for key in wrong:
+        info[f"pybossa_{key}"] = info.pop(key)
+    if wrong:
+        remarks.append(OTHER_INFO)
+    return str(info.get("sched") or "default")
+
+
+def _is_wrong(key: str, value: object) -> bool:
+    try:
+        check_info({key: value})
+    except InvalidValueError:
+        return True
+    return False
+
+
+def _webhook(row: Values, here: Surroundings, remarks: list[str]) -> str | None:
+    address = str(row["webhook"] or "").strip()
+    if not address:
+        return None
+    try:
+        here.require_webhook(address)
+    except (RefusedTargetError, InvalidValueError):
+        remarks.append(NO_WEBHOOK)
+        return None
+    return address
+
+
+def _password(info: Values, remarks: list[str]) -> Password | None:
+    """The password in ``info``: a hash, or a signed token whose first part is the password as JSON."""
+    stored = info.pop("passwd_hash", None)
+    if not stored:
+        return None
+    if foreign_hashes.is_foreign(str(stored)):
+        return Password(str(stored), None)
+    text = _signed_text(str(stored))
+    if text is None:
+        remarks.append(NOT_READ)
+    return Password(None, text)
+
+
+def _signed_text(token: str) -> str | None:
+    compressed, body = token.startswith("."), token.lstrip(".").partition(".")[0]
+    try:
+        decoded = base64.urlsafe_b64decode(body + "=" * (-len(body) % 4))
+        unpacked = zlib.decompressobj().decompress(decoded, 10_000) if compressed else decoded
+        found = orjson.loads(unpacked)
+    except (ValueError, binascii.Error, zlib.error):
+        return None
+    return found if isinstance(found, str) and found else None

@@ -1,0 +1,124 @@
+"""Rows that break our rules come over changed, or are refused with a sentence; sums add up, and no counter differs."""
+
+from __future__ import annotations
+
+from moving.conftest import AT, projects, remarks, sums, users
+
+
+def move(crowdctl, source):
+    report = crowdctl.json("import-pybossa", "--dsn", source.dsn)
+    for read, added, present, refused in sums(report).values():
+        assert read == 0 or read == added + present + refused
+    assert crowdctl.json("check") == []
+    return report
+
+
+def test_names_and_addresses_that_are_refused_or_taken_get_the_id(crowdctl, filled, rows) -> None:
+    filled.add(
+        "user",
+        *users(
+            {"id": 8, "name": "Ann", "email_addr": "ANN@example.org"},
+            {"id": 9, "name": "a/b c", "email_addr": "no address"},
+            {"id": 10, "name": "signin", "email_addr": "sign@example.org"},
+            {"id": 12, "name": "hidden", "email_addr": "hidden@example.org", "restrict": True},
+        ),
+    )
+    report = move(crowdctl, filled)
+    assert rows('SELECT id, name, email_addr, "restrict" AS blocked FROM account WHERE id > 7 ORDER BY 1') == [
+        {"id": 8, "name": "Ann-8", "email_addr": "user-8@example.invalid", "blocked": False},
+        {"id": 9, "name": "a-b-c-9", "email_addr": "user-9@example.invalid", "blocked": False},
+        {"id": 10, "name": "signin-10", "email_addr": "sign@example.org", "blocked": False},
+        {"id": 12, "name": "hidden", "email_addr": "hidden@example.org", "blocked": False},
+    ]
+    found = remarks(report, "user")
+    assert [8, 9, 10] in found.values() and [8, 9] in found.values() and [12] in found.values()
+
+
+def test_projects_that_break_rules(crowdctl, filled, rows) -> None:
+    filled.add(
+        "project",
+        *projects(
+            {"id": 4, "short_name": "new", "name": "BIRDS"},
+            {"id": 5, "short_name": "nobody", "owner_id": None, "owners_ids": [99]},
+            {"id": 6, "short_name": "draft", "published": False, "category_id": 77},
+            {"id": 7, "short_name": "offline", "published": False, "contacted": True},
+            {"id": 8, "short_name": "hook", "webhook": "http://127.0.0.1/x"},
+            {"id": 9, "short_name": "odd", "info": {"sched": "no", "answers": 3, "autoimporter": {"type": "csv"}}},
+        ),
+    )
+    report = move(crowdctl, filled)
+    found = rows(
+        "SELECT id, name, short_name, owner_id, published, first_published IS NULL AS draft, webhook FROM project ORDER BY 1"
+    )
+    assert [tuple(row.values()) for row in found] == [
+        (3, "Birds", "birds", 1, True, False, None),
+        (4, "BIRDS 4", "new-4", 1, True, False, None),
+        (5, "Nobody", "nobody", 1, True, False, None),
+        (6, "Draft", "draft", 1, False, True, None),
+        (7, "Offline", "offline", 1, False, False, None),
+        (8, "Hook", "hook", 1, True, False, None),
+        (9, "Odd", "odd", 1, True, False, None),
+    ]
+    assert rows("SELECT info FROM project WHERE id = 9") == [{"info": {"pybossa_sched": "no", "pybossa_answers": 3}}]
+    assert sums(report)["project"] == (7, 7, 0, 0) and [5] in remarks(report, "project").values()
+
+
+def test_a_project_without_owner_and_administrator_is_refused_with_all_it_has(crowdctl, filled, rows) -> None:
+    filled.run('UPDATE "user" SET admin = false')
+    filled.run("UPDATE project SET owner_id = 99, owners_ids = '{}'")
+    report = move(crowdctl, filled)
+    refused = {name: parts[3] for name, parts in sums(report).items() if parts[3] and name != "files"}
+    assert refused == {"project": 1, "task": 3, "task_run": 4, "result": 2, "blogpost": 1, "helpingmaterial": 1}
+    assert (report["compared"]["missing_tasks"], report["compared"]["missing_answers"]) == (3, 4)
+
+
+def test_tasks_and_answers_that_break_rules(crowdctl, filled, rows) -> None:
+    odd = r'{"a": "x\u0000y", "b": "\ud800", "n": 1e400}'
+    filled.run(
+        "INSERT INTO task (id, created, project_id, state, n_answers, info) VALUES (14, NULL, 3, 'completed', 5, '[1, 2]'),"
+        f" (15, 'no time', 3, 'ongoing', 0, '{odd}'), (16, '{AT}', 3, 'ongoing', 1, NULL),"
+        " (17, '2999-01-01T00:00:00', 3, 'ongoing', 2, '\"text\"')"
+    )
+    filled.run(
+        "INSERT INTO task_run (id, created, project_id, task_id, user_id, user_ip, external_uid, finish_time, info) VALUES"
+        f" (25, '{AT}', 3, 11, 7, NULL, NULL, '{AT}', '1'), (26, '{AT}', 3, 999, 7, NULL, NULL, '{AT}', '1'),"
+        f" (27, '{AT}', 4, 11, 7, NULL, NULL, '{AT}', '1'), (28, NULL, 3, 16, 99, NULL, NULL, NULL, NULL),"
+        f" (29, '{AT}', 3, 17, NULL, NULL, NULL, '2001-01-01T00:00:00', '[]'), (30, '{AT}', 3, 17, NULL, 'no address', NULL, '{AT}', 'null'),"
+        f" (31, '{AT}', 3, 14, NULL, '::1', NULL, '{AT}', '2')"
+    )
+    report = move(crowdctl, filled)
+    assert sums(report)["task"] == (7, 7, 0, 0) and sums(report)["task_run"] == (11, 8, 0, 3)
+    found = remarks(report, "task_run")
+    assert found["The same volunteer has another answer to the task."] == [25]
+    assert found["Its task was refused, or is not a task of its project."] == [26]
+    assert found["Its project was refused or does not exist."] == [27]
+    assert remarks(report, "states") and remarks(report, "states").popitem()[1] == [14]
+    states = rows(
+        "SELECT t.id, t.state, l.retired, l.n_answers, l.done FROM task_record t JOIN task_ledger l ON l.task_id = t.id WHERE t.id > 13 ORDER BY 1"
+    )
+    assert [tuple(row.values()) for row in states] == [
+        (14, "completed", True, 5, False),
+        (15, "ongoing", False, 1, False),
+        (16, "completed", False, 1, True),
+        (17, "completed", False, 2, True),
+    ]
+    assert sums(report)["completions"][1] == 2
+    assert rows("SELECT actor FROM task_run WHERE id IN (28, 29, 30) ORDER BY id") == [
+        {"actor": "x:pybossa-user-99"},
+        {"actor": "x:pybossa-run-29"},
+        {"actor": "x:pybossa-no address"},
+    ]
+    assert rows("SELECT info->>'a' AS a, info->>'b' AS b FROM task WHERE id = 15") == [{"a": "x\ufffdy", "b": "\ufffd"}]
+    assert rows("SELECT bool_and(created <= now()) AS past FROM task") == [{"past": True}]
+
+
+def test_columns_that_a_version_does_not_have_and_tables_that_are_not_there(crowdctl, filled, rows) -> None:
+    filled.run("ALTER TABLE task_run DROP calibration, DROP media_url, ADD gold_answers json")
+    filled.run("ALTER TABLE blogpost DROP published, DROP updated, DROP info")
+    filled.run("DROP TABLE announcement, result")
+    report = move(crowdctl, filled)
+    assert "gold_answers" in report["not_read"]["columns"]["task_run"]
+    assert rows("SELECT published FROM blogpost") == [{"published": True}]
+    assert sums(report)["completions"][1] == 1 and rows("SELECT task_run_ids FROM result") == [
+        {"task_run_ids": [21, 22]}
+    ]

@@ -1,0 +1,41 @@
+"""Password hashes of PyBossa: those that werkzeug wrote fit, and what would cost too much is no hash."""
+
+from __future__ import annotations
+
+import pytest
+from werkzeug.security import generate_password_hash
+
+from crowdd.domain.accounts.authentication import foreign_hashes, passwords
+
+METHODS = ("pbkdf2:sha256:1000", "pbkdf2:sha1:1000", "pbkdf2:sha512:10", "scrypt:1024:8:1")
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_hash_of_werkzeug_fits_its_password_only(method: str) -> None:
+    stored = generate_password_hash("the old password", method)
+    assert foreign_hashes.is_foreign(stored)
+    assert foreign_hashes.check(stored, "the old password") and not foreign_hashes.check(stored, "The old password")
+    assert not foreign_hashes.check(stored, "\ud800")
+
+
+@pytest.mark.parametrize(
+    "method",
+    [
+        "pbkdf2:sha256:2000001",
+        "pbkdf2:sha256:0",
+        "pbkdf2:sha256",
+        "pbkdf2:md5:1000",
+        "scrypt:1048576:8:1",
+        "scrypt:1000:8:1",
+        "scrypt:2:0:1",
+        "scrypt",
+        "plain",
+        "sha1",
+    ],
+)
+def test_what_costs_too_much_or_is_no_such_hash_is_refused(method: str) -> None:
+    assert not foreign_hashes.is_foreign(f"{method}$salt$" + "0" * 64)
+
+
+def test_a_hash_of_ours_is_not_foreign() -> None:
+    assert not foreign_hashes.is_foreign(passwords.unmatched(passwords._HASHER))
