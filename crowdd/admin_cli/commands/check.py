@@ -7,10 +7,11 @@ import click
 
 from crowdd.admin_cli.output import json_option, print_json
 from crowdd.admin_cli.runtime import with_domain
-from crowdd.domain.server.audit_chain import sentence
+from crowdd.domain.server.audit_chain import head_sentence, sentence
 from crowdd.domain.server.recount import Difference
 from crowdd.domain.server.services import Services
 from crowdd.storage.server.rows import AuditMisfit
+from crowdd.values import Values
 
 
 @click.command()
@@ -20,19 +21,22 @@ from crowdd.storage.server.rows import AuditMisfit
 def check(ctx: click.Context, repair: bool, as_json: bool) -> None:
     """Recount every counter from the rows, verify the audit log, and print what differs. The server can run meanwhile.
 
-    Of the audit log, the first row is named that was changed, added or deleted after it was written. This cannot be
-    repaired.
+    Of the audit log, the first row is named that was changed, added or deleted after it was written, and the snapshots
+    are named whose manifest has an end of the log that it does not have any more. This cannot be repaired.
 
     Prints nothing and exits with 0 if nothing differs. Exits with 1 if a difference remains.
     """
-    found, misfit = with_domain(ctx.obj, lambda services: _look(services, repair, quiet=as_json))
+    found, misfit, heads = with_domain(ctx.obj, lambda services: _look(services, repair, quiet=as_json))
     if as_json:
         of_log = [] if misfit is None else [{"check": "audit log", **misfit}]
-        print_json([*(attrs.asdict(difference) for difference in found), *of_log])
-    ctx.exit(int(misfit is not None or any(not difference.repaired for difference in found)))
+        of_heads = [{"check": "audit log in snapshot", **head} for head in heads]
+        print_json([*(attrs.asdict(difference) for difference in found), *of_log, *of_heads])
+    ctx.exit(int(misfit is not None or bool(heads) or any(not difference.repaired for difference in found)))
 
 
-async def _look(services: Services, repair: bool, quiet: bool) -> tuple[list[Difference], AuditMisfit | None]:
+async def _look(
+    services: Services, repair: bool, quiet: bool
+) -> tuple[list[Difference], AuditMisfit | None, list[Values]]:
     """All differences, each printed as soon as it is known."""
     found = []
     async for difference in services.checking.run(repair=repair):
@@ -42,4 +46,10 @@ async def _look(services: Services, repair: bool, quiet: bool) -> tuple[list[Dif
     misfit = await services.audit_chain.verify()
     if misfit is not None and not quiet:
         click.echo(sentence(misfit))
-    return found, misfit
+    heads = []
+    async for snapshot, head in services.snapshots.audit_heads():
+        if not await services.audit_chain.holds(head):
+            heads.append({"project_id": snapshot["project_id"], "snapshot": snapshot["hash"], **head})
+            if not quiet:
+                click.echo(head_sentence(str(snapshot["hash"]), head))
+    return found, misfit, heads

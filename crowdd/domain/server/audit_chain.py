@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Mapping
 from typing import Final
 
 import attrs
 
-from crowdd.storage.core.rows import AuditHead
 from crowdd.storage.database import Transactions
 from crowdd.storage.server import audit_chain
 from crowdd.storage.server.rows import AuditMisfit
+from crowdd.values import Values
 
 PURPOSE: Final = "chain of the audit log"
 _WORDS: Final = {
@@ -34,10 +36,24 @@ class AuditChain:
             done += some
         return done
 
-    async def head(self) -> AuditHead:
-        """The last row, once all committed rows are chained."""
+    @property
+    def key_id(self) -> str:
+        """Says which key makes the hashes. Nothing can be derived from it."""
+        return hashlib.sha256(self._key).hexdigest()[:16]
+
+    async def head(self) -> Values:
+        """``position`` and ``hash`` of the last row, once all committed rows are chained, and ``key`` (``key_id``)."""
         await self.extend()
-        return await audit_chain.head(self._db)
+        return {**await audit_chain.head(self._db), "key": self.key_id}
+
+    async def holds(self, head: Mapping[str, object]) -> bool:
+        """Whether the chain still has the row that a head was. Unknown, and therefore true, where it was removed
+        because of its age, and where another key has made the hash.
+        """
+        position, hash_ = head.get("position"), head.get("hash")
+        if head.get("key", self.key_id) != self.key_id or not isinstance(position, int) or not isinstance(hash_, str):
+            return True
+        return await audit_chain.has(self._db, position, hash_)
 
     async def verify(self) -> AuditMisfit | None:
         """The first place at which the chain does not hold; None where it holds."""
@@ -48,3 +64,8 @@ def sentence(misfit: AuditMisfit) -> str:
     """The finding for people."""
     row = "" if misfit["id"] is None else f", row {misfit['id']}"
     return f"audit log at position {misfit['position']}{row}: {_WORDS[misfit['reason']]}"
+
+
+def head_sentence(snapshot: str, head: Mapping[str, object]) -> str:
+    """The finding that the log does not have the head in a snapshot any more."""
+    return f"audit log at position {head['position']}: not the row that snapshot {snapshot} has noted as the last one"

@@ -90,6 +90,7 @@ from crowdd.domain.transfer.media_batches.batches import Batches
 from crowdd.domain.transfer.media_batches.incoming_files import IncomingFiles
 from crowdd.domain.transfer.media_batches.runner import BatchRunner
 from crowdd.domain.transfer.scheduled.import_sources import Sources
+from crowdd.domain.transfer.snapshots.differences.differences import Differences
 from crowdd.domain.transfer.snapshots.runner import SnapshotRunner
 from crowdd.domain.transfer.snapshots.snapshots import Snapshots
 from crowdd.domain.transfer.spool import Spools
@@ -296,6 +297,10 @@ def _assemble(db: Transactions, settings: Settings, shared: Shared) -> Services:
         settings.data.dir / "snapshots",
         settings.data.min_free_bytes,
     )
+    differences = Differences(
+        media_store, worker_thread.another(), settings.data.dir / "differences", settings.data.min_free_bytes
+    )
+    snapshots = Snapshots(db, queue, exports, export_resources, media_store, snapshot_runner, differences)
     gold = Gold(db, notify, changes, worker_thread)
     project_invitations = ProjectInvitations(db, secrets)
     return Services(
@@ -382,7 +387,7 @@ def _assemble(db: Transactions, settings: Settings, shared: Shared) -> Services:
         project_pictures=ProjectPictures(records, settings.base_url),
         settings_overview=settings_overview,
         exports=exports,
-        snapshots=Snapshots(db, queue, exports, export_resources, media_store, snapshot_runner),
+        snapshots=snapshots,
         imports=imports,
         sources=Sources(db, notify, queue, servers.outgoing, imports, mail),
         gallery=Gallery(db),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from crowdd.domain.core import uploads
 from crowdd.domain.media.store import SNAPSHOT, MediaStore, StoredMedia
@@ -10,13 +11,11 @@ from crowdd.domain.projects.file_access import FileAccess
 from crowdd.errors import NotFoundError
 from crowdd.http.html.presenter import upload_headers
 from crowdd.http.request import Incoming
-from crowdd.http.responses import BytesResponse, FileResponse, PiecesResponse, Response
+from crowdd.http.responses import FileResponse, PiecesResponse, Response
 from crowdd.http.routing import Route, get
-from crowdd.http.transport import ranges
-from crowdd.http.transport.request_headers import matches
+from crowdd.http.transport import partial_content
 
 _CACHED = "public, max-age=86400"
-_HEADERS = {**upload_headers(), "Accept-Ranges": "bytes"}
 
 
 class UploadPages:
@@ -35,12 +34,10 @@ class UploadPages:
         found = await self._found(incoming, folder, name)
         if found is None:
             raise NotFoundError("404 Not Found")
-        headers = {**_HEADERS, "ETag": found.etag, "Cache-Control": _CACHED if public else "private, no-cache"}
+        headers = {**upload_headers(), "Cache-Control": _CACHED if public else "private, no-cache"}
         if found.type == uploads.DOWNLOAD:
             headers["Content-Disposition"] = "attachment"
-        if matches(incoming.header("if-none-match"), found.etag):
-            return BytesResponse(b"", found.type, 304, headers)
-        return _part(incoming, found, headers)
+        return partial_content.answered(incoming, found.etag, found.size, found.type, headers, partial(_sent, found))
 
     async def _found(self, incoming: Incoming, folder: str, name: str) -> StoredMedia | None:
         """A file of this machine, or one that the store of media has elsewhere."""
@@ -51,20 +48,6 @@ class UploadPages:
         path, type_ = here
         stat = path.stat()
         return StoredMedia(stat.st_size, type_, f'"{stat.st_mtime_ns:x}-{stat.st_size:x}"', path)
-
-
-def _part(incoming: Incoming, found: StoredMedia, headers: dict[str, str]) -> Response:
-    """The part of a file that a client asks for, or all of it."""
-    part = None
-    if incoming.header("if-range") in ("", found.etag):
-        try:
-            part = ranges.wanted(incoming.header("range"), found.size)
-        except ValueError:
-            return BytesResponse(b"", found.type, 416, {**headers, "Content-Range": f"bytes */{found.size}"})
-    if part is None:
-        return _sent(found, 0, found.size, 200, headers)
-    said = f"bytes {part[0]}-{part[1] - 1}/{found.size}"
-    return _sent(found, *part, 206, {**headers, "Content-Range": said})
 
 
 def _sent(found: StoredMedia, begin: int, end: int, status: int, headers: dict[str, str]) -> Response:

@@ -31,6 +31,19 @@ async def head(db: Database) -> AuditHead:
     return await fetch_row(db, AuditHead, "SELECT position, encode(hash, 'hex') AS hash FROM audit_chain")
 
 
+async def has(db: Database, position: int, hash_: str) -> bool:
+    """Whether the row at a position has this hash, or was removed with all others of its age."""
+    row = await one(
+        db,
+        "SELECT CASE WHEN %(position)s < c.begin_position OR %(position)s = 0 THEN true"
+        " WHEN %(position)s = c.begin_position THEN encode(c.begin_hash, 'hex') = %(hash)s"
+        " ELSE EXISTS (SELECT FROM audit a WHERE a.position = %(position)s AND encode(a.hash, 'hex') = %(hash)s) END AS has"
+        " FROM audit_chain c",
+        {"position": position, "hash": hash_},
+    )
+    return bool(row["has"])
+
+
 async def misfit(db: Transactions, key: bytes) -> AuditMisfit | None:
     """The first place at which the chain does not hold; None where it holds. Reads all rows, and takes its time."""
 

@@ -22,8 +22,9 @@ _ROWS = (
     " s.hash, s.as_of, s.complete, s.hidden_columns, s.manifest,"
     " (SELECT coalesce(sum(f.bytes), 0)::bigint FROM snapshot_file f WHERE f.snapshot_id = s.id) AS bytes,"
     f" {_WITHDRAWN} AS withdrawn FROM snapshot s LEFT JOIN queue_item q ON q.id = s.item_id"
-    " LEFT JOIN account u ON u.id = s.user_id WHERE s.project_id = %(project)s"
+    " LEFT JOIN account u ON u.id = s.user_id"
 )
+_OF_PROJECT = f"{_ROWS} WHERE s.project_id = %(project)s"
 
 
 async def lock(tx: Database, project_id: int) -> tuple[int, bool]:
@@ -67,19 +68,25 @@ async def set_error(db: Database, snapshot_id: int, error: str) -> None:
 
 async def listed(db: Database, project_id: int) -> list[SnapshotRow]:
     """The snapshots of a project, the newest first."""
-    return await fetch_rows(db, SnapshotRow, f"{_ROWS} ORDER BY s.id DESC", {"project": project_id})
+    return await fetch_rows(db, SnapshotRow, f"{_OF_PROJECT} ORDER BY s.id DESC", {"project": project_id})
+
+
+async def next_made(db: Database, after: int) -> SnapshotRow | None:
+    """The next snapshot of any project that is made, by id."""
+    sql = f"{_ROWS} WHERE s.id > %(after)s AND s.hash IS NOT NULL ORDER BY s.id LIMIT 1"
+    return await fetch_row_or_none(db, SnapshotRow, sql, {"after": after})
 
 
 async def one_of(db: Database, project_id: int, snapshot_id: int) -> SnapshotRow | None:
     """One of them by its id."""
     values = {"project": project_id, "id": snapshot_id}
-    return await fetch_row_or_none(db, SnapshotRow, f"{_ROWS} AND s.id = %(id)s", values)
+    return await fetch_row_or_none(db, SnapshotRow, f"{_OF_PROJECT} AND s.id = %(id)s", values)
 
 
 async def by_hash(db: Database, project_id: int, hash_: str) -> SnapshotRow | None:
     """One of them by the hash of its content."""
     values = {"project": project_id, "hash": hash_}
-    return await fetch_row_or_none(db, SnapshotRow, f"{_ROWS} AND s.hash = %(hash)s", values)
+    return await fetch_row_or_none(db, SnapshotRow, f"{_OF_PROJECT} AND s.hash = %(hash)s", values)
 
 
 async def projects_with(db: Database, hash_: str) -> list[int]:

@@ -71,3 +71,19 @@ def test_a_project_has_the_same_hash_on_another_server(crowdctl, elsewhere, fold
     )
     (tmp_path / "no.zip").write_text("no archive")
     assert "is not a ZIP archive" in crowdctl.refused("project", "snapshot", "verify", tmp_path / "no.zip")
+
+
+def test_check_compares_the_audit_log_with_the_ends_that_snapshots_have(crowdctl, folder, rows):
+    loaded(crowdctl, folder)
+    made = crowdctl.json("project", "snapshot", "make", "birds")
+    assert crowdctl.json("check") == []
+    (last,) = rows("SELECT position FROM audit_chain")
+    rows("DELETE FROM audit WHERE position >= 2")
+    rows("UPDATE audit_chain SET position = 1, hash = (SELECT hash FROM audit WHERE position = 1)")
+    # The row of the snapshot says what fits; its manifest is a file.
+    rows('UPDATE snapshot SET manifest = manifest || \'{"audit_log": {"position": 0, "hash": ""}}\'')
+    ended = crowdctl("check")
+    assert ended.status == 1 and made["hash"] in ended.output and "audit log at position" in ended.output
+    told = crowdctl("check", "--json").json[-1]
+    assert (told["check"], told["snapshot"]) == ("audit log in snapshot", made["hash"])
+    assert told["position"] <= last["position"]

@@ -67,7 +67,7 @@ async def acts(db: Any, n: int = ROWS) -> None:
 
 @pytest_twisted.ensureDeferred
 async def test_rows_are_chained_once_and_the_head_moves(services, chain, ledger):
-    assert await chain.head() == {"position": 0, "hash": ""}
+    assert await chain.head() == {"position": 0, "hash": "", "key": chain.key_id}
     await acts(services.db)
     assert await chain.extend() == ROWS
     first = await chain.head()
@@ -236,3 +236,29 @@ async def test_a_failed_transaction_leaves_no_link(services, chain):
     assert await chain.extend() == 1
     assert (await chain.head())["position"] == 1
     assert await chain.verify() is None
+
+
+@pytest_twisted.ensureDeferred
+async def test_a_head_that_was_noted_elsewhere_shows_what_the_chain_itself_does_not(services, chain, ledger):
+    empty = await chain.head()
+    await acts(services.db)
+    before = await chain.head()
+    await acts(services.db, 2)
+    after = await chain.head()
+    assert [await chain.holds(head) for head in (empty, before, after)] == [True, True, True]
+    # The newest rows are removed, and the end of the chain is set back: the chain itself holds.
+    await services.db.execute("DELETE FROM audit WHERE position > 7")
+    await services.db.execute("UPDATE audit_chain SET position = 7, hash = (SELECT hash FROM audit WHERE position = 7)")
+    assert await chain.verify() is None
+    assert [await chain.holds(head) for head in (empty, before, after)] == [True, True, False]
+    # Others take their place.
+    await acts(services.db, 2)
+    await chain.extend()
+    assert await chain.verify() is None and not await chain.holds(after)
+    # Old rows are removed by age, and another key begins another chain: then nothing can be said.
+    await services.db.execute(
+        "WITH c AS (UPDATE audit_chain SET begin_position = 8, begin_hash = (SELECT hash FROM audit WHERE position = 8))"
+        " DELETE FROM audit WHERE position <= 8"
+    )
+    assert await chain.holds(before)
+    assert await chain.holds({**after, "key": "another key"})

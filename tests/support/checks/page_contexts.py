@@ -1181,6 +1181,27 @@ def _snapshot_cases(page: Callable[..., Case]) -> Iterator[Case]:
     bare = made | {"public": False, "license": None, "authors": [], "withdrawn": 0}
     yield page("snapshot", "for owners", **one, snapshot=bare, withdrawn=[], owns=True)
     yield page("snapshot", "of others", **one, snapshot=made, withdrawn=[], owns=False)
+    counts = {kind: {"added": 1204, "removed": 0, "changed": 1} for kind in ("task", "answer", "result")}
+    settings = [
+        {"name": Word("settings.sched"), "values": [Word("default"), Word("depth_first")]},
+        {"name": Word("license"), "values": ["", Word("CC-BY-4.0")]},
+    ]
+    documents = [{"name": Word("presenter.html"), "change": Word("changed")}]
+    compared: Context = {"title": "Differences between snapshots", "snapshot": made, "owns": True}
+    some: Context = {"counts": counts, "settings": settings, "documents": documents, "file": "https://example.org/x"}
+    other = made | {"id": 6, "hash": Word("1f1e2d3c" * 8)}
+    yield page("difference", "some", **compared, **some, before=other, others=[other])
+    yield page(
+        "difference",
+        "none",
+        **compared | {"owns": False},
+        counts={},
+        settings=[],
+        documents=[],
+        file=None,
+        before=None,
+        others=[],
+    )
 
 
 def _owner_cases(at: str) -> Iterator[Case]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -15,6 +13,7 @@ import attrs
 import orjson
 
 from crowdd.concurrency.long_process import LongProcess
+from crowdd.concurrency.owned_folders import owned_folder
 from crowdd.concurrency.worker_thread import WorkerThread
 from crowdd.domain.core import data_folder
 from crowdd.domain.core.quota import Quota
@@ -35,7 +34,6 @@ from crowdd.kinds.task_run import TASK_RUN
 from crowdd.languages import _
 from crowdd.requester import Requester
 from crowdd.storage.core import quota
-from crowdd.storage.core.rows import AuditHead
 from crowdd.storage.database import Database, Transactions
 from crowdd.storage.transfer import exports, snapshot_lines, snapshots
 from crowdd.storage.transfer.snapshot_rows import SnapshotFile, SnapshotProject
@@ -66,7 +64,7 @@ class SnapshotRunner:
     _store: MediaStore
     _names: MediaNames
     _quota: Quota
-    _head: Callable[[], Awaitable[AuditHead]]
+    _head: Callable[[], Awaitable[Values]]
     _site: Callable[[], str]
     _base_url: str
     _folder: Path
@@ -78,7 +76,7 @@ class SnapshotRunner:
         Raises NotFoundError without the project, InvalidValueError, ForbiddenError (quota), UnavailableError.
         """
         await self.sweep(project_id)
-        audit: Values = {**await self._head()}
+        audit = await self._head()
         with _files(self._folder, snapshot_id) as (raw, folder):
             require_space(self._folder, self._min_free_bytes)
             reading = partial(self._read, project_id, raw, audit, report)
@@ -215,15 +213,10 @@ def complete(project: SnapshotProject) -> bool:
 
 @contextmanager
 def _files(folder: Path, snapshot_id: int) -> Iterator[tuple[Path, Path]]:
-    """Folders for rows and for files, which are new and go at the end; those of a killed attempt go now."""
+    """Folders for rows and for files, which are new and go at the end; those of killed attempts go now."""
     data_folder.make(folder, folder.parent, 0o700)
-    for left in folder.glob(f"{snapshot_id}-*"):
-        shutil.rmtree(left, ignore_errors=True)
-    own = Path(tempfile.mkdtemp(prefix=f"{snapshot_id}-", dir=folder))
-    raw, files = own / "raw", own / "files"
-    try:
+    with owned_folder(folder, f"{snapshot_id}-") as own:
+        raw, files = own / "raw", own / "files"
         raw.mkdir()
         files.mkdir()
         yield raw, files
-    finally:
-        shutil.rmtree(own, ignore_errors=True)

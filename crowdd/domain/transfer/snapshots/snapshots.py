@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import suppress
@@ -18,8 +19,9 @@ from crowdd.domain.projects import dataset
 from crowdd.domain.projects.answers.answer_visibility import complete_only
 from crowdd.domain.transfer.exports import Exports, Resources
 from crowdd.domain.transfer.snapshots import zip_stream
+from crowdd.domain.transfer.snapshots.differences.differences import Difference, Differences, Side
 from crowdd.domain.transfer.snapshots.runner import Made, Report, SnapshotRunner
-from crowdd.domain.transfer.snapshots.verification import Verified, verify_stored
+from crowdd.domain.transfer.snapshots.verification import Verified, manifest_of, verify_stored
 from crowdd.errors import ConflictError, CrowddError, ForbiddenError, InvalidValueError, NotFoundError
 from crowdd.kinds.column_roles import hidden
 from crowdd.languages import _
@@ -29,6 +31,7 @@ from crowdd.storage.database import Database, Transactions
 from crowdd.storage.projects.rows import ProjectPage
 from crowdd.storage.transfer import snapshots
 from crowdd.storage.transfer.snapshot_rows import SnapshotFile, SnapshotRow, SnapshotSchedule
+from crowdd.values import Values
 
 HANDLER: Final = "make_snapshot"
 MAX_KEPT: Final = 100
@@ -39,12 +42,15 @@ _HASH: Final = re.compile("[0-9a-f]{64}")
 
 @attrs.frozen
 class GivenFile:
-    """A file that somebody may have: ``parts`` are its content. ``etag`` has its quotes."""
+    """A file that somebody may have: ``pieces(begin, end)`` are bytes of it. ``etag`` has its quotes.
+
+    Raises TooManyRequestsError when it is read.
+    """
 
     name: str
-    size: int | None
+    size: int
     etag: str
-    parts: AsyncGenerator[bytes, None] = attrs.field(repr=False)
+    pieces: Callable[[int, int], AsyncGenerator[bytes, None]] = attrs.field(repr=False)
 
 
 class Snapshots:
@@ -58,9 +64,10 @@ class Snapshots:
         resources: Resources,
         store: MediaStore,
         runner: SnapshotRunner,
+        differences: Differences,
     ) -> None:
         self._db, self._queue, self._exports, self._limits = db, queue, exports, resources.limits
-        self._store, self.runner = store, runner
+        self._store, self.runner, self._differences = store, runner, differences
 
     # Who may read them
 
@@ -93,34 +100,69 @@ class Snapshots:
         return await snapshots.withdrawn(self._db, found["project_id"], found["id"])
 
     async def file(self, who: Requester, row: ProjectPage, found: SnapshotRow, name: str, network: str) -> GivenFile:
-        """A file of a snapshot. Raises TooManyRequestsError when it is read."""
-        files = [each for each in await self.files(found) if each["name"] == name]
-        if not files:
+        """A file of a snapshot."""
+        file = next((each for each in await self.files(found) if each["name"] == name), None)
+        if file is None:
             raise NotFoundError(NOT_FOUND)
-        parts = self._limited(who, row, network, zip_stream.content(self._store, files[0]))
-        return GivenFile(name, files[0]["bytes"], f'"{files[0]["sha256"][:40]}"', parts)
+        pieces = partial(zip_stream.part_of, self._store, file)
+        return GivenFile(name, file["bytes"], f'"{file["sha256"][:40]}"', self._limited(who, row, network, pieces))
 
     async def archive(self, who: Requester, row: ProjectPage, found: SnapshotRow, network: str) -> GivenFile:
         """All files as one ZIP archive."""
-        name = f"{row['short_name']}-{str(found['hash'])[:12]}"
-        parts = zip_stream.zipped(self._store, await self.files(found), name)
-        return GivenFile(f"{name}.zip", None, f'"{found["hash"]}"', self._limited(who, row, network, parts))
+        name, files = f"{row['short_name']}-{str(found['hash'])[:12]}", await self.files(found)
+        archive = await zip_stream.archive_of(self._store, files, name)
+        tag = hashlib.sha256(f"{name} {[file['sha256'] for file in files]}".encode()).hexdigest()[:40]
+        return GivenFile(f"{name}.zip", archive.size, f'"{tag}"', self._limited(who, row, network, archive.pieces))
 
-    async def _limited(
-        self, who: Requester, row: ProjectPage, network: str, parts: AsyncGenerator[bytes, None]
-    ) -> AsyncGenerator[bytes, None]:
-        """The parts, while the requester has no more downloads than others may have."""
+    def _limited(
+        self,
+        who: Requester,
+        row: ProjectPage,
+        network: str,
+        pieces: Callable[[int, int], AsyncGenerator[bytes, None]],
+    ) -> Callable[[int, int], AsyncGenerator[bytes, None]]:
+        """The pieces, while the requester has no more downloads than others may have."""
         own = rights.owns(row["roles"])
-        with self._limits.place(str(who.user_id) if own else network, own=own):
-            try:
-                async for part in parts:
-                    yield part
-            finally:
-                await parts.aclose()
+
+        async def limited(begin: int, end: int) -> AsyncGenerator[bytes, None]:
+            with self._limits.place(str(who.user_id) if own else network, own=own):
+                parts = pieces(begin, end)
+                try:
+                    async for part in parts:
+                        yield part
+                finally:
+                    await parts.aclose()
+
+        return limited
+
+    async def difference(self, before: SnapshotRow, after: SnapshotRow) -> Difference:
+        """What differs between two snapshots of a project. Raises as ``Differences.of``."""
+        sides = [Side(each, await self.files(each)) for each in (before, after)]
+        withdrawn = {*await self.withdrawn(before), *await self.withdrawn(after)}
+        return await self._differences.of(sides[0], sides[1], sorted(withdrawn))
+
+    def difference_file(
+        self, who: Requester, row: ProjectPage, found: Difference, name: str, network: str
+    ) -> GivenFile:
+        """All changes, one JSON object per line."""
+        pieces = self._limited(who, row, network, found.pieces)
+        return GivenFile(name, found.path.stat().st_size, found.etag, pieces)
 
     async def verify(self, found: SnapshotRow) -> Verified:
         """Whether its files are what the manifest says."""
         return await verify_stored(self._store, await self.files(found), str(found["hash"]))
+
+    async def audit_heads(self) -> AsyncGenerator[tuple[SnapshotRow, Values], None]:
+        """The ends of the audit log that the manifests of all snapshots have, the oldest first.
+
+        They are read from the files: who can change rows of the database cannot change these.
+        """
+        after = 0
+        while (found := await snapshots.next_made(self._db, after)) is not None:
+            after = found["id"]
+            manifest = await manifest_of(self._store, await self.files(found))
+            if manifest is not None:
+                yield found, manifest.get("audit_log") or {}
 
     async def find(self, hash_: str) -> SnapshotRow:
         """A snapshot of any project by its hash, for the operator."""

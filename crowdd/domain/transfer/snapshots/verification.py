@@ -61,6 +61,17 @@ async def verify_stored(store: MediaStore, files: list[SnapshotFile], found: str
     return _compared(manifest, seen, faults, found)
 
 
+async def manifest_of(store: MediaStore, files: list[SnapshotFile]) -> Values | None:
+    """The manifest of a snapshot in the store; None where it is missing or damaged. Raises MediaStoreError."""
+    file = next((each for each in files if each["name"] == MANIFEST), None)
+    if file is None or file["bytes"] > MAX_MANIFEST:
+        return None
+    try:
+        return _manifest(b"".join([piece async for piece in zip_stream.content(store, file)]))
+    except (ValueError, NotFoundError, InvalidValueError):
+        return None
+
+
 def verify_archive(path: Path) -> Verified:
     """A ZIP archive. Raises InvalidValueError for what is no archive of a snapshot."""
     try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from typing import Final
 
 import attrs
@@ -57,21 +57,37 @@ def _end(members: Sequence[_Member], begin: int, size: int) -> bytes:
     return wide + place + struct.pack("<IHHHHIIH", 0x06054B50, 0, 0, 0xFFFF, 0xFFFF, _BEYOND, _BEYOND, 0)
 
 
-async def zipped(store: MediaStore, files: Sequence[SnapshotFile], folder: str) -> AsyncGenerator[bytes, None]:
-    """The archive in pieces, with all files in a folder. Raises NotFoundError, MediaStoreError."""
+@attrs.frozen
+class Archive:
+    """An archive that is not written yet: ``size`` in bytes, and ``pieces(begin, end)`` of it."""
+
+    size: int
+    pieces: Callable[[int, int], AsyncGenerator[bytes, None]] = attrs.field(repr=False)
+
+
+async def archive_of(store: MediaStore, files: Sequence[SnapshotFile], folder: str) -> Archive:
+    """The archive with all files in a folder. Raises NotFoundError, MediaStoreError."""
     members: list[_Member] = []
     at = 0
     for file in files:
         size = await stored_size(store, file)
-        member = _Member(f"{folder}/{file['name']}".encode(), file["crc32"], size, file["bytes"], at)
-        members.append(member)
-        local = member.local()
-        yield local
-        async for piece in deflated(store, file):
-            yield piece
-        at += len(local) + size
+        members.append(_Member(f"{folder}/{file['name']}".encode(), file["crc32"], size, file["bytes"], at))
+        at += len(members[-1].local()) + size
     directory = b"".join(member.central() for member in members)
-    yield directory + _end(members, at, len(directory))
+    tail = directory + _end(members, at, len(directory))
+
+    async def pieces(begin: int, end: int) -> AsyncGenerator[bytes, None]:
+        for file, member in zip(files, members, strict=True):
+            local = member.local()
+            first = member.offset + len(local)
+            if part := local[max(0, begin - member.offset) : max(0, end - member.offset)]:
+                yield part
+            async for part in deflated(store, file, max(0, begin - first), min(member.stored, end - first)):
+                yield part
+        if part := tail[max(0, begin - at) : max(0, end - at)]:
+            yield part
+
+    return Archive(at + len(tail), pieces)
 
 
 async def stored_size(store: MediaStore, file: SnapshotFile) -> int:
@@ -82,18 +98,25 @@ async def stored_size(store: MediaStore, file: SnapshotFile) -> int:
     return size
 
 
-async def deflated(store: MediaStore, file: SnapshotFile) -> AsyncIterator[bytes]:
-    """A file as it lies in the store. Raises NotFoundError, MediaStoreError."""
+async def deflated(
+    store: MediaStore, file: SnapshotFile, begin: int = 0, end: int | None = None
+) -> AsyncIterator[bytes]:
+    """A file as it lies in the store, or these bytes of it. Raises NotFoundError, MediaStoreError."""
+    if end is not None and begin >= end:
+        return
     found = await store.open(file["key"])
     if found is None:
         raise NotFoundError(f"{file['name']} is missing in the store of media.")
+    until = found.size if end is None else end
     if found.path is None:
         assert found.pieces is not None
-        async for piece in found.pieces(0, found.size):
+        async for piece in found.pieces(begin, until):
             yield piece
         return
     with found.path.open("rb") as content:
-        while piece := content.read(_PIECE):
+        content.seek(begin)
+        while begin < until and (piece := content.read(min(_PIECE, until - begin))):
+            begin += len(piece)
             yield piece
 
 
@@ -108,3 +131,16 @@ async def content(store: MediaStore, file: SnapshotFile) -> AsyncGenerator[bytes
             raise ValueError(f"{file['name']} is damaged.") from None
     if not inflating.whole or inflating.sha256 != file["sha256"]:
         raise ValueError(f"{file['name']} is damaged.")
+
+
+async def part_of(store: MediaStore, file: SnapshotFile, begin: int, end: int) -> AsyncGenerator[bytes, None]:
+    """These bytes of the content. What is before them is unpacked, too; what is behind them only if all is wanted."""
+    at = 0
+    pieces = content(store, file)
+    async for piece in pieces:
+        if part := piece[max(0, begin - at) : max(0, end - at)]:
+            yield part
+        at += len(piece)
+        if at >= end and end < file["bytes"]:
+            await pieces.aclose()
+            return

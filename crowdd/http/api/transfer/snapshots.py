@@ -11,6 +11,7 @@ from crowdd.domain.projects.projects import Projects
 from crowdd.domain.transfer.snapshots.snapshots import MAX_KEPT, Snapshots
 from crowdd.domain.transfer.snapshots.views import view
 from crowdd.errors import AnonymousError, ConflictError, InvalidValueError, NotFoundError, UnknownFieldError
+from crowdd.http import queries
 from crowdd.http.api.objects import checked_id
 from crowdd.http.api.operations import LIMIT, PASSWORD
 from crowdd.http.html.row_lists import outward_rows
@@ -109,6 +110,23 @@ _UPDATE = Operation(
     refusals=_REFUSALS,
     audience=Audience.SIGNED_IN,
 )
+_OF_ROWS = closed_object(added=_COUNT, removed=_COUNT, changed=_COUNT)
+_DIFFERENCE = Operation(
+    name="compare_snapshots",
+    section="project",
+    summary="Compare a snapshot with an earlier one",
+    about=_OWNERS + "Counts the rows that were added, removed or changed since the other snapshot, and names the"
+    " settings and documents that differ. All differences are in the file at url, one JSON object per line.",
+    parameters=(*_NAMED, Parameter("from", _COUNT, "Id of the other snapshot.")),
+    answer=closed_object(
+        counts=closed_object(task=_OF_ROWS, answer=_OF_ROWS, result=_OF_ROWS),
+        settings={**array_of({"type": "object"}), "description": "name, and values before and after."},
+        documents={**array_of({"type": "object"}), "description": "name, and change: added, removed or changed."},
+        url={**_TEXT, "description": "Address of the file with all differences."},
+    ),
+    refusals=(*_REFUSALS, ConflictError),
+    audience=Audience.SIGNED_IN,
+)
 _DELETE = Operation(
     name="delete_snapshot",
     section="project",
@@ -131,6 +149,7 @@ class SnapshotsApi:
         yield get(_AT, self.listed, endpoint="snapshot", operation=_LIST)
         yield post(_AT, self.add, endpoint="snapshot", operation=_ADD)
         yield get(_ONE, self.one, endpoint="snapshot", operation=_GET)
+        yield get(f"{_ONE}/difference", self.difference, endpoint="snapshot", operation=_DIFFERENCE)
         yield Route("PUT", _ONE, self.update, endpoint="snapshot", operation=_UPDATE)
         yield Route("DELETE", _ONE, self.delete, endpoint="snapshot", operation=_DELETE)
 
@@ -147,6 +166,16 @@ class SnapshotsApi:
         found = await self._snapshots.one(incoming.who, checked_id(object_id), checked_id(snapshot_id))
         return JsonResponse(self._view(await self._row(incoming, object_id), found))
 
+    async def difference(self, incoming: Incoming, object_id: int, snapshot_id: int) -> Response:
+        other_id = queries.number(incoming.query.get("from", ""), "from", 0)
+        after = await self._snapshots.one(incoming.who, checked_id(object_id), checked_id(snapshot_id))
+        before = await self._snapshots.one(incoming.who, object_id, other_id)
+        if before["hash"] is None or after["hash"] is None:
+            raise ConflictError("Both snapshots must be done.")
+        found = await self._snapshots.difference(before, after)
+        at = f"{self._address(await self._row(incoming, object_id))}/{after['hash']}/difference/changes"
+        return JsonResponse({**found.summary, "url": f"{at}?from={before['hash']}"})
+
     async def update(self, incoming: Incoming, object_id: int, snapshot_id: int) -> Response:
         found = await self._snapshots.one(incoming.who, checked_id(object_id), checked_id(snapshot_id))
         await self._snapshots.set_public(incoming.who, found, public=_public(incoming.json_body()))
@@ -161,8 +190,10 @@ class SnapshotsApi:
         return await self._projects.page(str(view["short_name"]), incoming.who)
 
     def _view(self, row: ProjectPage, found: SnapshotRow) -> Values:
-        address = f"{self._base_url.rstrip('/')}/project/{row['short_name']}/snapshots"
-        return outward_rows([view(found, address, owns=rights.owns(row["roles"]))])[0]
+        return outward_rows([view(found, self._address(row), owns=rights.owns(row["roles"]))])[0]
+
+    def _address(self, row: ProjectPage) -> str:
+        return f"{self._base_url.rstrip('/')}/project/{row['short_name']}/snapshots"
 
 
 def _public(body: object) -> bool:

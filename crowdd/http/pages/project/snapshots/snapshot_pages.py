@@ -9,15 +9,17 @@ from urllib.parse import quote
 from crowdd.domain.core import rights
 from crowdd.domain.projects import dataset
 from crowdd.domain.projects.projects import Projects
+from crowdd.domain.transfer.snapshots import zip_stream
 from crowdd.domain.transfer.snapshots.snapshots import MAX_KEPT, Snapshots
 from crowdd.domain.transfer.snapshots.views import file_view, view
 from crowdd.errors import ConflictError, InvalidValueError, TooManyRequestsError
 from crowdd.http import queries
 from crowdd.http.auth.csrf import Csrf
 from crowdd.http.html.row_lists import outward_rows
+from crowdd.http.pages.project.snapshots.sent_files import sent_file
 from crowdd.http.pages.project.views import ProjectPrivate, ProjectPublic, ProjectViews, locked_out
 from crowdd.http.request import Incoming
-from crowdd.http.responses import Download, Page, Redirect, Response
+from crowdd.http.responses import Page, Redirect, Response
 from crowdd.http.routing import Route, get, post
 from crowdd.languages import _
 from crowdd.requester import network
@@ -152,13 +154,13 @@ class SnapshotPages:
         """All files as one ZIP archive."""
         row, found = await self._found(incoming, short_name, hash_)
         given = await self._snapshots.archive(incoming.who, row, found, network(incoming.address))
-        return Download(given.name, "application/zip", given.parts)
+        return sent_file(incoming, given, zip_stream.CONTENT_TYPE)
 
     async def file(self, incoming: Incoming, short_name: str, hash_: str, file_name: str) -> Response:
         """One file."""
         row, found = await self._found(incoming, short_name, hash_)
         given = await self._snapshots.file(incoming.who, row, found, file_name, network(incoming.address))
-        return Download(given.name, _OCTETS, given.parts)
+        return sent_file(incoming, given, _OCTETS)
 
     async def _found(self, incoming: Incoming, short_name: str, hash_: str) -> tuple[ProjectPage, SnapshotRow]:
         row = await self._projects.page(short_name, incoming.who)
