@@ -1,6 +1,6 @@
 """Imports of many tasks: how long, how much memory, what others notice; and what a kill half-way leaves.
 
-    python -m bench.transfer.imports [--rows 100000] [--kills 5] [--format csv]
+    python -m bench.transfer.imports [--rows 100000] [--kills 5] [--format csv|ndjson|json|parquet]
 
 Gates: within SECONDS for each 100,000 rows, of the clock or, where others use the machine, of crowdd's and PostgreSQL's
 CPU together; the memory of the server grows by at most MAX_MEMORY; a page meanwhile takes at most MAX_WAIT (p99);
@@ -11,6 +11,7 @@ file.
 from __future__ import annotations
 
 import argparse
+import io
 import random
 import sys
 import threading
@@ -20,6 +21,8 @@ from pathlib import Path
 from typing import Any
 
 import attrs
+import pyarrow
+import pyarrow.parquet
 import requests
 from support.servers.live import LiveServer
 
@@ -32,6 +35,7 @@ MAX_MEMORY = 64e6  # bytes
 MAX_WAIT = 1.0  # seconds
 MAX_PAUSE = 5.0  # seconds from a server's being there again until its import moves
 _BAD_EVERY = 1000  # rows
+_COLUMNS = ("url", "place", "n_answers")
 
 
 @attrs.frozen
@@ -49,19 +53,31 @@ class Plan:
 
 def content(plan: Plan, mark: str) -> bytes:
     """A file of so many tasks, every thousandth of which is no good."""
-    return b"".join(_pieces(plan, mark))
+    return _parquet(plan, mark) if plan.format == "parquet" else b"".join(_pieces(plan, mark))
+
+
+def _parquet(plan: Plan, mark: str) -> bytes:
+    columns = zip(*(_row(n, mark) for n in range(plan.rows)), strict=True)
+    table = pyarrow.table(dict(zip(_COLUMNS, map(list, columns), strict=True)))
+    out = io.BytesIO()
+    pyarrow.parquet.write_table(table, out, row_group_size=100_000)
+    return out.getvalue()
+
+
+def _row(n: int, mark: str) -> tuple[str, str, str]:
+    answers = "none" if n % _BAD_EVERY == 7 else "3"
+    return f"https://pictures.example/{mark}/{n:07}.jpg", f"gate {n % 40}, north side", answers
 
 
 def _pieces(plan: Plan, mark: str) -> Iterator[bytes]:
     begin, end, between = {
-        "csv": ("url,place,n_answers\n", "", ""),
+        "csv": (f"{','.join(_COLUMNS)}\n", "", ""),
         "ndjson": ("", "", ""),
         "json": ("[\n", "\n]", ","),
     }[plan.format]
     yield begin.encode()
     for n in range(plan.rows):
-        answers = "none" if n % _BAD_EVERY == 7 else 3
-        url, place = f"https://pictures.example/{mark}/{n:07}.jpg", f"gate {n % 40}, north side"
+        url, place, answers = _row(n, mark)
         if plan.format == "csv":
             yield f'{url},"{place}",{answers}\n'.encode()
         else:
@@ -241,7 +257,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=int, default=Plan().rows)
     parser.add_argument("--kills", type=int, default=Plan().kills)
-    parser.add_argument("--format", choices=("csv", "json", "ndjson"), default="csv")
+    parser.add_argument("--format", choices=("csv", "json", "ndjson", "parquet"), default="csv")
     parser.add_argument("--seed", type=int, default=7)
     options = parser.parse_args()
     random.seed(options.seed)

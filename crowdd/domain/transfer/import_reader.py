@@ -120,7 +120,7 @@ class RowReader:
         chunk, size = Chunk(), 0
         for row in islice(self._rows, CHUNK):
             self._read(row, chunk)
-            size += sum(len(str(value)) for value in (row.values or {}).values())
+            size += _size(row.values or {})
             if size > CHUNK_BYTES:
                 break
         return chunk
@@ -192,6 +192,14 @@ class RowReader:
             key = str(values[name])[:MAX_KEY_CHARACTERS]
             if self._named.add(digest_of(key)):
                 chunk.seen.append(key)
+
+
+def _size(values: Values) -> int:
+    """About how many characters there are."""
+    try:
+        return len("".join(values.values()))
+    except TypeError:
+        return sum(len(str(value)) for value in values.values())
 
 
 def digest_of(value: object) -> int:

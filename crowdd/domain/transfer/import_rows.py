@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 from crowdd.domain.transfer.task_files.dialect import TABLES
@@ -17,6 +18,8 @@ USES = ("info", *ATTRIBUTES, GOLD, "whole", "skip")
 """What a column may become: a key of info, an attribute of the task, its right answer, info itself, or nothing."""
 _GOLD_COLUMNS = ("gold", "gold_answers")
 MAX_KEY_CHARACTERS = 500
+_INFO = TASK.field("info")
+_REPEATED = frozenset({str, int, float, bool})
 
 
 def usual(format_: str, columns: list[str]) -> dict[str, str]:
@@ -106,10 +109,27 @@ def task_of(values: Mapping[str, object], uses: Mapping[str, str], n_answers: in
 
 def new_task(info: object, given: Mapping[str, object], n_answers: int | None = None) -> dict[str, Any]:
     """The values of a task with these attributes, the others as usual; ``given`` has the names. InvalidValueError."""
-    usual_ = {} if n_answers is None else {"n_answers": n_answers}
+    known = tuple((name, type(value), value) for name, value in given.items())
     try:
-        made = TASK.creation({"project_id": 0, **usual_, **given, "info": info})
+        clean = _INFO.parse(info)
+        made = (
+            _attributes(known, n_answers)
+            if _REPEATED.issuperset(map(type, given.values()))
+            else _made(given, n_answers)
+        )
     except CrowddError as error:
         raise InvalidValueError(f"{error}") from None
-    del made["project_id"]
-    return {**made, "given": list(given)}
+    return {**made, "info": clean, "given": list(given)}
+
+
+@lru_cache(maxsize=1000)  # most rows of a file have the same few
+def _attributes(given: tuple[tuple[str, type, object], ...], n_answers: int | None) -> Values:
+    return _made({name: value for name, _type, value in given}, n_answers)
+
+
+def _made(given: Mapping[str, object], n_answers: int | None) -> Values:
+    """The attributes of a task without its info."""
+    usual_ = {} if n_answers is None else {"n_answers": n_answers}
+    made = TASK.creation({"project_id": 0, **usual_, **given})
+    del made["project_id"], made["info"]
+    return made

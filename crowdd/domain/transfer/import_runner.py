@@ -7,10 +7,13 @@ twice or left out. Where the owner wants all or nothing, all steps are one trans
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from contextlib import aclosing, suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
+
+from twisted.internet.defer import ensureDeferred
 
 from crowdd.concurrency.worker_thread import WorkerThread
 from crowdd.domain.core import rights
@@ -177,17 +180,19 @@ class ImportRunner:
             while await imports.learn_keys(self._db, row["project_id"], row["key_name"], _KEYS_AT_ONCE):
                 pass
         try:
-            while (chunk := await self._worker_thread.do(reader.next_chunk)).passed:
-                fates, matches = await self._fates(row, chunk)
-                matched += matches
-                refused = [*chunk.refused, *refusals(chunk, fates)]
-                total.update(tally(chunk, fates, refused))
-                answers.update(each["n_answers"] for each, fate in _with(chunk, fates, "added") if "n_answers" in each)
-                if chunk.seen and row["key_name"] is not None:
-                    matched += await imports.keyed_tasks(self._db, row["project_id"], row["key_name"], chunk.seen)
-                await imports.add_errors(self._db, row["id"], refused)
-                if item is not None:
-                    await item.progress(total["rows"], inspected.rows * (2 if row["queue_item"] else 1))
+            async with aclosing(self._chunks(reader)) as chunks:
+                async for chunk in chunks:
+                    fates, matches = await self._fates(row, chunk)
+                    matched += matches
+                    refused = [*chunk.refused, *refusals(chunk, fates)]
+                    total.update(tally(chunk, fates, refused))
+                    new = _with(chunk, fates, "added")
+                    answers.update(each["n_answers"] for each, fate in new if "n_answers" in each)
+                    if chunk.seen and row["key_name"] is not None:
+                        matched += await imports.keyed_tasks(self._db, row["project_id"], row["key_name"], chunk.seen)
+                    await imports.add_errors(self._db, row["id"], refused)
+                    if item is not None:
+                        await item.progress(total["rows"], inspected.rows * (2 if row["queue_item"] else 1))
         finally:
             reader.close()
         gone = 0
@@ -253,12 +258,24 @@ class ImportRunner:
         reader = RowReader(path, self._plan(row))
         try:
             await self._worker_thread.do(reader.skip, taken)
-            while (chunk := await self._worker_thread.do(reader.next_chunk)).passed:
-                taken += chunk.passed
-                await self._db.transaction(self._step(item, row, chunk, taken))
-                self._notify(row["project_id"])
+            async with aclosing(self._chunks(reader)) as chunks:
+                async for chunk in chunks:
+                    taken += chunk.passed
+                    await self._db.transaction(self._step(item, row, chunk, taken))
+                    self._notify(row["project_id"])
         finally:
             reader.close()
+
+    async def _chunks(self, reader: RowReader) -> AsyncGenerator[Chunk, None]:
+        """The rows of a file. The next ones are read in a thread while the database works on those before."""
+        coming = ensureDeferred(self._worker_thread.do(reader.next_chunk))
+        try:
+            while (chunk := await coming).passed:
+                coming = ensureDeferred(self._worker_thread.do(reader.next_chunk))
+                yield chunk
+        finally:
+            with suppress(Exception):
+                await coming  # the thread has the file until then
 
     def _step(self, item: QueuedTask, row: PendingImport, chunk: Chunk, taken: int) -> Any:
         async def step(tx: Database) -> None:
