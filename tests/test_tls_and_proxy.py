@@ -100,7 +100,7 @@ class TestOwnTls:
         paths = certificate(tmp_path, "birds")
         served = await serve(CROWDD_HTTP_TLS_CERTIFICATE=str(paths[0]), CROWDD_HTTP_TLS_KEY=str(paths[1]))
         port = served.server._port.getHost().port
-        status, headers, _, shown, protocol = await deferToThread(Browser(port, "h2").ask, "GET", "/")
+        status, headers, _, shown, protocol = await deferToThread(Browser(port, "h2").ask, "GET", "/about")
         assert (status, shown, protocol) == (200, "CN=birds", "http/1.1")
         assert all("Secure" in cookie for cookie in headers.get_all("set-cookie"))
         large = await browse(port, "POST", "/api/project", b"x" * 11_000_000)

@@ -149,7 +149,12 @@ def _is_staged(folder: Path, contents: Contents) -> bool:
 
 def _is_filled(dsn: str, contents: Contents) -> bool:
     with dump.connected(dsn) as made:
-        return not dump.is_empty(made) and dump.shape(made) == _shape(contents)
+        return not dump.is_empty(made) and _comparable(dump.shape(made)) == _comparable(_shape(contents))
+
+
+def _comparable(shape: Shape) -> Shape:
+    """Without the table to which the end of a restore adds rows (``know_cluster``)."""
+    return Shape(shape.migrations, {name: n for name, n in shape.rows.items() if name != "change_feed"})
 
 
 def _shape(contents: Contents) -> Shape:
@@ -158,7 +163,7 @@ def _shape(contents: Contents) -> Shape:
 
 def _require_rows(dsn: str, contents: Contents) -> None:
     with dump.connected(dsn) as made:
-        found, wanted = dump.shape(made).rows, _shape(contents).rows
+        found, wanted = _comparable(dump.shape(made)).rows, _comparable(_shape(contents)).rows
     differing = [name for name in wanted if found.get(name) != wanted[name]]
     if differing:
         raise dump.DumpError(

@@ -9,11 +9,11 @@ from crowdd.domain.core import uploads
 from crowdd.domain.media.store import SNAPSHOT, MediaStore, StoredMedia
 from crowdd.domain.projects.file_access import FileAccess
 from crowdd.errors import NotFoundError
+from crowdd.http import partial_content
 from crowdd.http.html.presenter import upload_headers
 from crowdd.http.request import Incoming
 from crowdd.http.responses import FileResponse, PiecesResponse, Response
 from crowdd.http.routing import Route, get
-from crowdd.http.transport import partial_content
 
 _CACHED = "public, max-age=86400"
 

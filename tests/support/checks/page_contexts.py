@@ -1188,7 +1188,12 @@ def _snapshot_cases(page: Callable[..., Case]) -> Iterator[Case]:
     ]
     documents = [{"name": Word("presenter.html"), "change": Word("changed")}]
     compared: Context = {"title": "Differences between snapshots", "snapshot": made, "owns": True}
-    some: Context = {"counts": counts, "settings": settings, "documents": documents, "file": "https://example.org/x"}
+    some: Context = {
+        "counts": counts,
+        "settings": settings,
+        "documents": documents,
+        "file": "/project/x/snapshots/x/difference?format=ndjson",
+    }
     other = made | {"id": 6, "hash": Word("1f1e2d3c" * 8)}
     yield page("difference", "some", **compared, **some, before=other, others=[other])
     yield page(

@@ -24,13 +24,15 @@ EXPORT: Final = "An export that PyBossa made for download. Users can make a new 
 _OURS: Final = re.compile(r"site|(?:project|user)-\d+")
 _EXPORT: Final = re.compile(r".*_sec_.*\.zip|\d+_.*_(?:json|csv)\.zip", re.DOTALL)
 _AT_ONCE: Final = 100
+Aside = Callable[..., Awaitable[Any]]
+"""Calls a function with arguments in a thread, and returns what it returns."""
 
 
 async def copy(
     uploads: Uploads,
     folder: Path,
     step: Step,
-    aside: Callable[..., Awaitable[Any]],
+    aside: Aside,
     report: Callable[[str, int], None],
     *,
     dry: bool,

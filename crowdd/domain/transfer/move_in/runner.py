@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
 import attrs
 
@@ -15,6 +15,7 @@ from crowdd.domain.accounts.authentication.passwords import Passwords
 from crowdd.domain.core.secrets import Secrets
 from crowdd.domain.core.uploads import Uploads
 from crowdd.domain.transfer.move_in import figures, files, tables
+from crowdd.domain.transfer.move_in.files import Aside
 from crowdd.domain.transfer.move_in.outcome import new_step, note
 from crowdd.domain.transfer.move_in.tables import Batch, Tools
 from crowdd.domain.webhooks.webhooks import Webhooks
@@ -38,8 +39,6 @@ _AHEAD: Final = ("category", "user", "project", "task", "task_run")
 _BEHIND: Final = ("result", "completions", "blogpost", "helpingmaterial", "announcement")
 Report = Callable[[str, int], None]
 """Hears what is being moved, and how many rows of it were read."""
-Aside = Callable[..., Awaitable[Any]]
-"""Calls a function with arguments in a thread, and returns what it returns."""
 
 
 @attrs.frozen

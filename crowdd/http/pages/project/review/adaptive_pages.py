@@ -54,7 +54,7 @@ class Headline(TypedDict):
 class AdaptivePrivate(ProjectPrivate):
     """``charts`` are those of gold tasks and of experts; ``headline`` is None with too few checked tasks.
 
-    ``usual``: answers that a task gets at most now; None without tasks.
+    ``usual``: answers that a task gets at most now; None without tasks, and once a form is sent.
     """
 
     charts: dict[str, CalibrationChart]
@@ -87,12 +87,13 @@ class AdaptivePages:
         """The settings, and what they did."""
         row = await self._projects.owned(short_name, incoming.who)
         figures = await self._overview.figures(row["id"])
-        form = self._forms.filled(incoming, **await self._values(row, figures))
-        return await self._page(incoming, row, figures, form)
-
-    async def _values(self, row: ProjectPage, figures: TrustFigures | None) -> Values:
-        on = figures is not None and figures["min_answers"] is not None
         usual = await self._adaptive.usual_answers(row["id"])
+        form = self._forms.filled(incoming, **self._values(figures, usual))
+        return await self._page(incoming, row, figures, form, usual=usual)
+
+    @staticmethod
+    def _values(figures: TrustFigures | None, usual: int | None) -> Values:
+        on = figures is not None and figures["min_answers"] is not None
         if figures is None or not on:
             return {"on": on, "completed": False, **_DEFAULTS, "max_answers": max(usual or 0, _DEFAULTS["max_answers"])}
         percent = round(100 * (figures["confidence"] or 0), 1)
@@ -156,6 +157,7 @@ class AdaptivePages:
         *,
         replays: list[Values] | None = None,
         effect: StopEffect | None = None,
+        usual: int | None = None,
     ) -> Response:
         context = await self._views.context(incoming, row, _("Adaptive redundancy"))
         checked = await self._overview.checked(row["id"]) if figures is not None else None
@@ -174,7 +176,7 @@ class AdaptivePages:
             charts=charts,
             headline=headline(checked),
             on=figures is not None and figures["min_answers"] is not None,
-            usual=await self._adaptive.usual_answers(row["id"]),
+            usual=usual,
         )
         return Page("project/adaptive.html", public, private)
 

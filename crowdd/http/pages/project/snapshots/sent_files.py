@@ -5,10 +5,10 @@ from __future__ import annotations
 from urllib.parse import quote
 
 from crowdd.domain.transfer.snapshots.snapshots import GivenFile
+from crowdd.http import partial_content
 from crowdd.http.html.presenter import api_headers
 from crowdd.http.request import Incoming
 from crowdd.http.responses import PiecesResponse, Response
-from crowdd.http.transport import partial_content
 
 
 def sent_file(incoming: Incoming, given: GivenFile, content_type: str) -> Response:
