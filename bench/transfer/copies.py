@@ -86,7 +86,15 @@ class Reader(threading.Thread):
             if answer.status != 200:
                 raise AssertionError(f"{answer.status} {answer.read(300)!r}")
             self.begun += 1
-            yield iter(answer.readline, b"")
+            yield _whole(answer)
+
+
+def _whole(answer: http.client.HTTPResponse) -> Iterator[bytes]:
+    """The lines of a response. Raises HTTPException for one that breaks off within a line."""
+    for line in iter(answer.readline, b""):
+        if not line.endswith(b"\n"):
+            raise http.client.HTTPException("cut")
+        yield line
 
 
 class StreamReader(Reader):
