@@ -8,7 +8,17 @@ import pytest_twisted
 NEVER_CHANGED = {"id", "project_id", "task_id", "changed_xid"}
 UNSEEN = {
     "task_run": {"counted", "trial", "aside", "class", "unreliable", "gold", "is_right", "taught", "origin"},
-    "result": {"version", "consensus_hash", "class", "log_likelihoods", "saved", "alpha", "decided_by", "decided_at"},
+    "result": {
+        "version",
+        "consensus_hash",
+        "class",
+        "log_likelihoods",
+        "saved",
+        "alpha",
+        "decided_by",
+        "decided_at",
+        "completed_xid",
+    },
 }
 
 

@@ -28,6 +28,11 @@ _ORDER = "t.project_id, t.id"
 _CHANGED_ORDER = "t.changed_xid, t.id"
 CHANGED = "t.project_id = %(project)s AND t.project_id + 0 = %(project)s AND t.changed_xid > %(since)s AND t.changed_xid < %(horizon)s"
 """A condition: the row t changed between two positions."""
+# A task also changes when it is completed: its result notes that.
+_CHANGED_TASKS = (
+    f"SELECT t.project_id, t.task_id FROM task_ledger t WHERE {CHANGED}"
+    f" UNION SELECT t.project_id, t.task_id FROM result t WHERE {CHANGED.replace('changed_xid', 'completed_xid')}"
+)
 # As task_run_record, but a join remembers what it has looked up: few volunteers have many answers.
 _ANSWERS = (
     "(SELECT r.*, w.word AS volunteer FROM task_run r"
@@ -88,7 +93,7 @@ class Chosen:
         """
         conditions = ["t.project_id >= %(project)s::bigint AND t.project_id <= %(project)s::bigint", "t.id > %(after)s"]
         if self.changed is not None:
-            conditions = [CHANGED]
+            conditions = ["true" if kind is TASK else CHANGED]
         if self.named is not None:
             conditions.append(f"t.{'id' if kind is TASK else 'task_id'} = ANY (%(named)s::bigint[])")
         if self.complete and kind not in (TASK, EVENT):
@@ -159,11 +164,8 @@ def rows_of(kind: Kind, chosen: Chosen) -> str:
             f" FROM task_run t WHERE {chosen.where(TASK_RUN)} GROUP BY t.project_id, t.actor) t"
         )
     source = _ANSWERS if kind is TASK_RUN else hidden_columns.source(kind, owns=chosen.owns)
-    if (
-        kind is TASK and chosen.changed is not None
-    ):  # the index is that of the ledger, which a view of tasks cannot name
-        changed = CHANGED.replace("t.", "c.")
-        source = f"(SELECT t.* FROM task_ledger c JOIN {source} t ON t.project_id = c.project_id AND t.id = c.task_id WHERE {changed})"
+    if kind is TASK and chosen.changed is not None:
+        source = f"(SELECT t.* FROM ({_CHANGED_TASKS}) c JOIN {source} t ON t.project_id = c.project_id AND t.id = c.task_id)"
     return f"{source} t WHERE {chosen.where(kind)}"
 
 

@@ -85,18 +85,17 @@ BEGIN
     END IF;
     spared := greatest(0, t.max_answers - t.answers);
     INSERT INTO result (project_id, task_id, version, last_version, task_run_ids, created, consensus, consensus_hash, n_compared, agreement, confidence, further,
-                        generation, class, posterior, log_likelihoods, reason, saved, changed_xid)
+                        generation, class, posterior, log_likelihoods, reason, saved, changed_xid, completed_xid)
     VALUES (t.project_id, t.task_id, v, true, ids, p_now, s.consensus, s.consensus_hash, s.n_compared, s.agreement, s.confidence, further,
-            CASE WHEN w.teaches THEN w.generation END, w.class, w.posterior, w.log_likelihoods, reason, coalesce(spared, 0), changed) RETURNING id INTO res;
+            CASE WHEN w.teaches THEN w.generation END, w.class, w.posterior, w.log_likelihoods, reason, coalesce(spared, 0), changed,
+            CASE WHEN t.done THEN 0 ELSE changed END) RETURNING id INTO res;
     IF w.teaches THEN
         INSERT INTO evidence (project_id, task_id, generation, sign, actors, classes, posterior, reason, saved)
         VALUES (t.project_id, t.task_id, w.generation, 1, w.actors, w.classes, w.posterior, reason, coalesce(spared, 0));
     END IF;
     IF w.generation IS NULL AND w.posterior IS NOT NULL THEN PERFORM teach(t.project_id, t.task_id); END IF;
     o := (1, s.consensus_hash, s.n_compared, s.agreement);
-    UPDATE task_ledger SET done = true, n_answers = CASE WHEN t.max_answers IS NULL THEN n_answers ELSE t.answers END,
-           changed_xid = CASE WHEN done THEN changed_xid ELSE changed END
-     WHERE project_id = t.project_id AND task_id = t.task_id;
+    UPDATE task_ledger SET done = true, n_answers = CASE WHEN t.max_answers IS NULL THEN n_answers ELSE t.answers END WHERE project_id = t.project_id AND task_id = t.task_id;
     IF fields IS NOT NULL THEN PERFORM compare_later(t.project_id, t.task_id, res, true); END IF;
     IF p_quiet THEN RETURN o; END IF;
     IF names IS NOT NULL THEN said_by_name := consensus_by_name(names, s, further); END IF;

@@ -105,7 +105,7 @@ BEGIN
     SELECT coalesce(p_id, nextval(pg_get_serial_sequence('result', 'id'))), l.project_id, l.task_id,
            coalesce((SELECT max(version) FROM result WHERE project_id = l.project_id AND task_id = l.task_id), 0) + 1, p_last,
            CASE WHEN completes THEN ids ELSE p_runs END, p_created, p_info, s.consensus, s.consensus_hash, s.n_compared, s.agreement, s.confidence;
-    IF completes THEN UPDATE task_ledger SET done = true WHERE project_id = l.project_id AND task_id = l.task_id; END IF;
+    IF completes THEN UPDATE task_ledger SET done = true, changed_xid = change_stamp() WHERE project_id = l.project_id AND task_id = l.task_id; END IF;
     INSERT INTO stat_delta (project_id, hour, completed, bytes, outcomes, consensus_hash, n_compared, agreement)
     VALUES (l.project_id, date_trunc('hour', p_created), (completes AND NOT l.retired)::int, coalesce(octet_length(p_info::text), 0),
             CASE WHEN p_last THEN 1 END, s.consensus_hash, s.n_compared, s.agreement);

@@ -21,9 +21,12 @@ ALTER TABLE task_ledger ADD COLUMN changed_xid bigint NOT NULL DEFAULT 0;      -
 ALTER TABLE task_run ALTER COLUMN changed_xid SET DEFAULT public.change_stamp();
 ALTER TABLE result ALTER COLUMN changed_xid SET DEFAULT public.change_stamp();
 ALTER TABLE task_ledger ALTER COLUMN changed_xid SET DEFAULT public.change_stamp();
+-- The transaction in which a result made its task complete. Noted here, a completion leaves the row of the ledger in its page.
+ALTER TABLE result ADD COLUMN completed_xid bigint NOT NULL DEFAULT 0;
 -- None begins with project_id: see migrations 4 and 62.
 CREATE INDEX task_run_changed ON task_run ((project_id + 0), changed_xid, id);
 CREATE INDEX result_changed ON result ((project_id + 0), changed_xid, id);
+CREATE INDEX result_completed ON result ((project_id + 0), completed_xid);
 CREATE INDEX ledger_changed ON task_ledger ((project_id + 0), changed_xid);
 
 -- Rows that were deleted.
