@@ -15,6 +15,7 @@ from bench.trust.figures import Capture, Saving
 from bench.trust.site import MemorySite, ServerSite, answered
 
 MIXED = Shape("mixed", 4, tasks=300, volunteers=60)
+SEEDS = [1, 2, 3]  # one small crowd says little
 
 
 def saved(shape: Shape, seeds: list[int]) -> Saving:
@@ -66,8 +67,8 @@ def test_a_server_decides_as_the_rule_in_memory(dsn, tmp_path):
     with testbed.crowdd(dsn, tmp_path) as server:
         site = ServerSite(server, testbed.Sql(dsn))
         _, violations = testbed.run(equality.proven(site.one))
-        outcomes = testbed.run(answered(site, MIXED, [1]))
+        outcomes = testbed.run(answered(site, MIXED, SEEDS))
         assert testbed.complaints(server) == []
     assert violations == []
-    found = figures.saving(MIXED, outcomes, fixed.curve(MIXED, [1]))
-    assert found.saved > 0.1 and found.accuracy > 0.9  # one small crowd says little
+    found = figures.saving(MIXED, outcomes, fixed.curve(MIXED, SEEDS))
+    assert found.saved > 0.25 and found.accuracy > 0.95

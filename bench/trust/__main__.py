@@ -16,7 +16,7 @@ Everything else is the server as it is, but for ``synchronous_commit = off``. Fi
 that the same rule in memory decides alike. With ``--in-memory`` that one decides alone, in a tenth of the time.
 
 Gates: at least 35 % saved in at least 14 of the 18 crowds with gold tasks; the calibration error is at most 0.03; and
-the attacks capture no more than with the settings of a new project so far. Exit status 1: one is broken.
+the attacks capture no more than in the simulation in which the rule was chosen. Exit status 1: one is broken.
 """
 
 from __future__ import annotations

@@ -118,13 +118,14 @@ ASSAULTS = (
     Assault("30 % lie everywhere", Attack(0.3, everywhere=True, gold=1.0), 0.03),
     Assault("30 % lie everywhere, no gold", Attack(0.3, everywhere=True), 0.41, gold=False),
     Assault("30 % sybils lie everywhere", Attack(0.3, everywhere=True, sybils=True, gold=1.0), 0.04),
-    Assault("30 % sybils lie on targets", Attack(0.3, sybils=True), 0.24),
-    Assault("30 % sybils of one network", Attack(0.3, sybils=True, network=True), 0.12),
-    Assault("10 % know gold, lie on targets", Attack(0.1), 0.07),
-    Assault("30 % know gold, lie on targets", Attack(0.3), 0.59),
+    Assault("30 % sybils lie on targets", Attack(0.3, sybils=True), 0.21),
+    Assault("30 % sybils of one network", Attack(0.3, sybils=True, network=True), 0.11),
+    Assault("10 % know gold, lie on targets", Attack(0.1), 0.06),
+    Assault("30 % know gold, lie on targets", Attack(0.3), 0.57),
     Assault("30 % sleepers", Attack(0.3, sleepers=True), 0.02),
 )
-"""The bounds are means over 24 crowds with the settings of a new project (docs/decisions/0185)."""
+"""The bounds are means over eight crowds of the simulation in which the rule was chosen; newcomers got more gold tasks
+there (docs/decisions/0185). 24 crowds say more of some (docs/projects/trust.md)."""
 
 
 @attrs.frozen
