@@ -1,8 +1,8 @@
 """Pages that are the same for all visitors without an account: made once, and sent for at most a second.
 
-A visitor here has no account and brings no cookie that could tell them from others. They get a page that was made for
-another visitor only while it is younger than a second and nothing has changed of what visitors may see: the database is
-asked for that at each request (``domain.core.exposure``). Who may have changed something gets pages of their own for a
+A visitor here has no account and sends no cookie that tells them from others. They get a page that was made for
+another visitor only while it is younger than a second and nothing has changed that visitors may see: each request asks
+the database (``domain.core.exposure``). People who may have changed something get pages of their own for a
 while. A page that is sent to many says nothing of one of them: it sets no cookie, and its scripts need no nonce.
 """
 
@@ -107,7 +107,7 @@ class PageCache:
         return own[0] if own else await make()
 
     async def _made(self, incoming: Incoming, make: Make, own: list[Response]) -> SharedPage | None:
-        """A page for many; an answer that is no page goes into ``own``. A page with a mark is nobody's own."""
+        """A page for many visitors. A response of another kind goes into ``own``."""
         incoming.csrf_mark = self._token_mark
         try:
             answer = await make()

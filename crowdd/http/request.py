@@ -81,7 +81,7 @@ class Incoming:
         return cookie_names.found(self.cookie_prefix, name, self._cookies) or ""
 
     def has_no_cookies_but(self, names: frozenset[str]) -> bool:
-        """Whether the browser brings no cookies but these."""
+        """Whether the browser sends no cookies except these."""
         return all(name.removeprefix(self.cookie_prefix) in names for name in self._cookies)
 
     def has_old_cookie(self, name: str) -> bool:

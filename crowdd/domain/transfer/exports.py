@@ -223,7 +223,7 @@ class Exports:
                     spool.close()
 
     async def changes(self, file: ExportFile) -> AsyncGenerator[bytes, None]:
-        """The file of somebody who follows changes, in parts: it counts as no download. Close it, as ``download``."""
+        """A file of changes for a stream, in parts. It is not counted as a download. Close it, as ``download``."""
         spool = self._spools.open()
         self._batches.run(lambda: ensureDeferred(self._fill(file, spool)))
         try:

@@ -137,7 +137,7 @@ def _options(query: Mapping[str, str], *, bom: bool) -> Options:
 def download(incoming: Incoming, exports: Exports, file: ExportFile) -> Response:
     """The file: as it was made a short while ago if the client asks for the rest of that, otherwise as it is now."""
     place = network(incoming.address)
-    if file.since is not None:  # whoever asks again asks for what has changed by then
+    if file.since is not None:  # no ranges: a repeated request returns later changes
         return Download(file.name, file.content_type, exports.download(incoming.who, file, place))
     if incoming.header("range"):
         kept = exports.kept(incoming.who, file, place, _tag(incoming.header("if-range")))

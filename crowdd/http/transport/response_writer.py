@@ -45,7 +45,7 @@ class ResponseWriter:
             await self._pieces(incoming, answer)
 
     async def finish(self, incoming: Incoming, body: bytes | None) -> bytes:
-        """What is left to send of a whole body: nothing of a long one, which has been sent from the disk by then.
+        """What is left to send of a whole body. A long one has been sent from the disk, so nothing is left.
 
         None: all has been sent.
         """
