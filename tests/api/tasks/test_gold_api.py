@@ -13,6 +13,8 @@ import pytest
 import pytest_twisted
 from support.checks.shows import shows
 
+from crowdd.kinds.gold_shares import GOLD_SHARES
+
 
 async def gold_project(served: Any, tasks: int = 6, gold: int = 2, **info: object) -> tuple[Any, Any]:
     """An owner and a published project in random order, its first tasks gold; "yes" is right."""
@@ -338,6 +340,8 @@ async def test_owners_make_gold_tasks_on_pages_and_see_how_they_are_answered(ser
     assert [one["task_id"] for one in seen["gold_tasks"]] == [first, second]
     assert (seen["overview"]["n_gold"], seen["overview"]["sched"], seen["overview"]["ordered"]) == (2, "random", False)
     assert (seen["n_tasks"], seen["n_completed_tasks"]) == (4, 1)
+    usual = round(100 * GOLD_SHARES["gold_rate"].default)
+    assert f"{usual} is enough for most projects." in (await pages.get(at, headers={"Accept": "text/html"})).text
     changed = await pages.send_form(f"{at}/add", {"task_ids": str(first), "answer": "no", "message": "Look."}, at)
     assert changed.status == 200, changed.text
     for values, status in (

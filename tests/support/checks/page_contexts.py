@@ -1043,7 +1043,7 @@ def _gold_cases(page: Callable[..., Case]) -> Iterator[Case]:
     settings = FORM | {"gold_rate": 5, "gold_start": 30, "gold_feedback": True, "show_accuracy": False, "errors": {}}
     overview: Context = {"n_gold": 1, "sched": "depth_first", "ordered": True, "n_knowing": 3, "n_recent": 9}
     overview |= {"values": [{"value": "fox", "n": 1}, {"value": None, "n": 2}]}
-    keys = {"title": Word("Gold tasks"), "csrf": Word("t"), "form": settings, "overview": overview}
+    keys = {"title": Word("Gold tasks"), "csrf": Word("t"), "form": settings, "overview": overview, "usual_rate": 3}
     yield page("gold", "some", **keys, gold_tasks=[one, one | {"task_id": 8, "n_seen": 0, "n_right": 0}])
     wrong = {"form": settings | {"errors": {"gold_rate": ["Enter a whole number from 0 to 50."]}}}
     none = overview | {"n_gold": 0, "values": []}

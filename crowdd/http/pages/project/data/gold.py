@@ -44,6 +44,12 @@ class GoldPublic(ProjectPublic, WithForm, Message):
     csrf: str
 
 
+class GoldPrivate(ProjectPrivate):
+    """``usual_rate``: gold tasks in the long run if the project says nothing, in percent."""
+
+    usual_rate: int
+
+
 class GoldFormPublic(ProjectPublic, WithForm, Message):
     """``gold`` is the gold task that the form changes; ``choices``: values that the first answer field may have."""
 
@@ -98,8 +104,8 @@ class GoldPages:
         public = GoldPublic(
             **context.public, **message, form=form, csrf=form["csrf"], gold_tasks=listed, overview=_shown(overview)
         )
-        private: ProjectPrivate = context.private
-        return Page("project/gold.html", public, private)
+        usual = round(100 * GOLD_SHARES["gold_rate"].default)
+        return Page("project/gold.html", public, GoldPrivate(**context.private, usual_rate=usual))
 
     async def form(self, incoming: Incoming, short_name: str) -> Response:
         """The form for one task, its consensus filled in, or for several finished ones."""
