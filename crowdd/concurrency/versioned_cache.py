@@ -34,7 +34,7 @@ class VersionedCache(Generic[T]):
         self._clock, self._seconds, self._max_size, self._size_of = clock, seconds, max_size, size_of
         self._entries: OrderedDict[Hashable, _Entry[T]] = OrderedDict()
         self._making: SingleFlight[T | None] = SingleFlight()
-        self._begun: dict[Hashable, float] = {}
+        self._begun: dict[tuple[Hashable, Hashable], float] = {}
         self.size = 0
 
     def __len__(self) -> int:
@@ -51,29 +51,33 @@ class VersionedCache(Generic[T]):
     async def make(self, key: Hashable, version: Hashable, work: Callable[[], Awaitable[T | None]]) -> T | None:
         """What ``work`` makes, which is kept unless it is None. Raises what ``work`` raises.
 
-        ``version`` was known before.
+        ``version`` was known before. However long ``work`` takes, it begins once in ``seconds``.
         """
-        now, flight = self._clock.seconds(), (key, version)
-        if flight in self._making and now >= self._begun[flight] + self._seconds:
-            return await work()  # what is being made began too long ago
-        if flight not in self._making:
-            self._begun[flight] = now
-        return await self._making.run(flight, partial(self._made, key, version, work))
+        now, wanted = self._clock.seconds(), (key, version)
+        began = self._begun.get(wanted)
+        if began is None or now >= began + self._seconds:
+            began = self._begun[wanted] = now
+        return await self._making.run((wanted, began), partial(self._made, key, version, began, work))
 
-    async def _made(self, key: Hashable, version: Hashable, work: Callable[[], Awaitable[T | None]]) -> T | None:
-        began = self._begun[key, version]
+    async def _made(
+        self, key: Hashable, version: Hashable, began: float, work: Callable[[], Awaitable[T | None]]
+    ) -> T | None:
         try:
             value = await work()
         finally:
-            del self._begun[key, version]
+            if self._begun.get((key, version)) == began:
+                del self._begun[key, version]
         if value is not None:
             self._keep(key, _Entry(value, version, began + self._seconds, self._size_of(value)))
         return value
 
     def _keep(self, key: Hashable, entry: _Entry[T]) -> None:
-        old = self._entries.pop(key, None)
+        old = self._entries.get(key)
+        if entry.size > self._max_size or (old is not None and old.until > entry.until):
+            return
         self.size += entry.size - (old.size if old else 0)
         self._entries[key] = entry
+        self._entries.move_to_end(key)
         while self.size > self._max_size:
             _, gone = self._entries.popitem(last=False)
             self.size -= gone.size

@@ -78,10 +78,11 @@ async def test_who_comes_a_second_later_does_not_wait_for_what_began_before():
     maker.waits = Deferred()
     first = maker.ask()
     maker.clock.advance(1.0)
-    later = maker.ask()
-    assert maker.made == 2
+    later = [maker.ask(), maker.ask(), maker.ask()]
+    assert maker.made == 2, "those who come later share one call, too"
     maker.waits.callback(None)
-    assert await gatherResults([first, later]) == ["1", "2"]
+    assert await gatherResults([first, *later]) == ["1", "2", "2", "2"]
+    assert await maker.ask() == "2", "not what began before"
 
 
 @pytest_twisted.ensureDeferred
@@ -111,5 +112,7 @@ async def test_the_bound_holds_with_ten_thousand_keys_and_those_asked_for_last_s
 @pytest_twisted.ensureDeferred
 async def test_what_is_larger_than_all_is_given_and_not_kept():
     maker = Maker(maximum=10)
+    assert await maker.ask("small") == "1"
     assert await maker.ask(answer="x" * 11) == "x" * 11
-    assert len(maker.cache) == maker.cache.size == 0
+    assert len(maker.cache) == maker.cache.size == 1
+    assert await maker.ask("small") == "1"
