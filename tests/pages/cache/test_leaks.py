@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import os
 import random
-from collections.abc import Callable, Iterable
+import re
+from collections.abc import Callable
 from typing import Any
 
 import attrs
@@ -24,6 +25,7 @@ STEPS, PROOF = int(os.environ.get("CROWDD_EXAMPLES", "200")), 10_000
 SEED = int(os.environ.get("CROWDD_SEED", "1"))
 LISTS = ("/", "/account/owner/")
 BOARD = "/leaderboard/"
+WORD = re.compile(r"word\d{5}x")
 
 
 @attrs.frozen
@@ -57,8 +59,8 @@ class Person:
 State = dict[str, Project | Person]
 
 
-def wrong(state: State, words: Iterable[str], path: str, page: Response) -> str:
-    """What a page shows or lacks that it must not, as things stand; ``words`` are all that were ever used."""
+def wrong(state: State, path: str, page: Response, shown: set[str]) -> str:
+    """What a page shows or lacks that it must not, as things stand; ``shown`` are the words on it that were ever used."""
     allowed = set()
     for one in state.values():
         if isinstance(one, Project) and path in one.pages:
@@ -67,15 +69,14 @@ def wrong(state: State, words: Iterable[str], path: str, page: Response) -> str:
             allowed |= set() if one.locked else {one.word}
         elif isinstance(one, Project) and path in LISTS and one.listed:
             allowed.add(one.word)
-            if one.word not in page.text:
+            if one.word not in shown:
                 return f"{path} lacks {one}"
         elif isinstance(one, Person) and not one.blocked and not one.hidden:
             allowed.add(one.word)
         there = isinstance(one, Person) and f"/account/{one.name}/" in page.text
         if isinstance(one, Person) and there != (not one.blocked) and (path == BOARD or (path == "/" and there)):
             return f"{path}: {one}"  # without projects, home names nobody
-    shown = {word for word in words if word in page.text} - allowed
-    return f"{path} shows {shown}" if shown else ""
+    return f"{path} shows {shown - allowed}" if shown - allowed else ""
 
 
 class Play:
@@ -84,15 +85,14 @@ class Play:
     def __init__(self, site: VisitedSite, seed: int) -> None:
         self.site, self.chance = site, random.Random(seed)
         self.state: State = {}
-        self.words: set[str] = set()
+        self.words = 0
         self.ids: dict[str, int] = {}
         self.asked = 0
 
     def word(self) -> str:
         """A new one."""
-        word = f"word{len(self.words):05}x"
-        self.words.add(word)
-        return word
+        self.words += 1
+        return f"word{self.words:05}x"
 
     async def begin(self) -> None:
         """Three projects of the owner, and two people who answered in each."""
@@ -145,7 +145,8 @@ class Play:
         """What is wrong with a page by each of the states that it may be of."""
         self.asked += 1
         page = await self.site.seen(path)
-        found = [wrong(state, self.words, path, page) for state in states()]
+        shown = set(WORD.findall(page.text))
+        found = [wrong(state, path, page, shown) for state in states()]
         return "" if "" in found else "; ".join(found)
 
     async def step(self) -> list[str]:
