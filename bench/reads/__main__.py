@@ -45,6 +45,7 @@ def reads(site: Filled) -> list[Read]:
         Read("task", f"/api/task/{site.task}", 0.85),
         Read("task with key", f"/api/task/{site.task}?{key}", 0.75),
         Read("20 tasks", f"/api/task?{project}&limit=20", 0.50),
+        Read("20 tasks, others for each client", f"/api/task?{project}&limit=20&offset={{n}}", 0.0),
         Read("100 tasks", f"/api/task?{project}&limit=100", 0.25),
         Read("10 answers of a task", f"/api/taskrun?{project}&task_id={site.task}", 0.50),
         Read("20 results", f"/api/result?{project}&limit=20", 0.50),

@@ -19,7 +19,8 @@ _LENGTH = re.compile(rb"\r\nContent-Length: (\d+)", re.IGNORECASE)
 class Read:
     """An address that is asked for: its name in the table, its path, further lines of headers, and goals of the floor.
 
-    ``status`` is that of the answers. ``goal`` 0: nothing is promised. ``floor``: the floor answers, not crowdd.
+    ``{n}`` in the path is another number for each client. ``status`` is that of the answers. ``goal`` 0: nothing is
+    promised. ``floor``: the floor answers, not crowdd.
     """
 
     name: str
@@ -31,7 +32,8 @@ class Read:
 
     def request(self, number: int) -> bytes:
         """The request of the client with this number, which has an address of its own."""
-        head = f"GET {self.path} HTTP/1.1\r\nHost: localhost\r\nX-Forwarded-For: {address(number)}\r\n"
+        path = self.path.replace("{n}", str(number))
+        head = f"GET {path} HTTP/1.1\r\nHost: localhost\r\nX-Forwarded-For: {address(number)}\r\n"
         return f"{head}{self.headers}\r\n".encode()
 
 

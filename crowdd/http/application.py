@@ -10,6 +10,7 @@ from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
 from crowdd.concurrency.concurrency_limit import Turns
+from crowdd.concurrency.fresh_flight import FreshFlight
 from crowdd.concurrency.worker_thread import WorkerThread
 from crowdd.config import Settings
 from crowdd.domain.server.readiness import Readiness
@@ -254,7 +255,9 @@ def _views(clock: IReactorTime, services: Services, templates: Templates, cookie
     settings, forms = services.settings, Forms(csrf)
     left_out = LeftOut(services.prose, settings.base_url)
     return [
-        Objects(services.records, services.record_texts, services.contributions, services.statistics),
+        Objects(
+            services.records, services.record_texts, services.contributions, services.statistics, FreshFlight(clock)
+        ),
         ResultsApi(services.results),
         DecisionsApi(services.reviews),
         Assignment(services.contributions, services.leases, services.external),

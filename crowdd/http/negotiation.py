@@ -114,7 +114,7 @@ class Negotiator:
         if incoming.wants_json:
             self._headers(incoming, presenter.api_headers())
             incoming.request.setHeader("Content-Type", _JSON)
-            return orjson.dumps({"template": page.template, **page.public})
+            return page.as_json()
         incoming.nonce = random.token_urlsafe(12)
         self._headers(incoming, presenter.page_headers(incoming.nonce, incoming.header("host")))
         incoming.request.setHeader("Content-Type", _TYPE)

@@ -4,6 +4,8 @@ A visitor here has no account and sends no cookie that tells them from others. T
 another visitor only while it is younger than a second and nothing has changed that visitors may see: each request asks
 the database (``domain.core.exposure``). People who may have changed something get pages of their own for a
 while. A page that is sent to many says nothing of one of them: it sets no cookie, and its scripts need no nonce.
+
+Programs get what is committed: JSON is made for those who ask at the same time, after all of them have asked.
 """
 
 from __future__ import annotations
@@ -19,13 +21,14 @@ import attrs
 from twisted.internet.interfaces import IReactorTime
 
 from crowdd.concurrency.expiring_cache import ExpiringCache
+from crowdd.concurrency.fresh_flight import FreshFlight
 from crowdd.concurrency.versioned_cache import VersionedCache
 from crowdd.config import Settings
 from crowdd.domain.core.exposure import Exposure
 from crowdd.http.auth.cookies import CSRF
-from crowdd.http.html import locales
+from crowdd.http.html import locales, presenter
 from crowdd.http.request import Incoming
-from crowdd.http.responses import Page, Response, SharedPage
+from crowdd.http.responses import BytesResponse, Page, Response, SharedPage
 from crowdd.http.routing import Shared
 
 SECONDS: Final = 1.0  # that a page is sent after it began to be made
@@ -65,6 +68,7 @@ class PageCache:
         self._pages: VersionedCache[SharedPage] = VersionedCache(
             clock, SECONDS, settings.http.max_page_cache_bytes, _size
         )
+        self._json: FreshFlight[BytesResponse | None] = FreshFlight(clock)
         self._changed = ExpiringCache(clock, _AFTER_CHANGE, _MAX_NETWORKS)
         self._token_mark = random.token_hex(16)
         self._shared_headers = {"Vary": _VARY, "Cache-Control": _lifetime(settings.http.shared_cache_seconds)}
@@ -77,18 +81,23 @@ class PageCache:
         """``shared`` of a route if the request is of those who get the same page, otherwise None."""
         if shared is None or not self._active or (shared is Shared.NEW_VISITORS and not self._volunteers_have_cookies):
             return None
+        if incoming.wants_json and shared is Shared.CONSTANT:  # it has the form token of each visitor
+            return None
         return shared if self._is_visitor(incoming) else None
 
     def _is_visitor(self, incoming: Incoming) -> bool:
         who = incoming.who
         anonymous = not (who.signed_in or who.unlocked or incoming.key_name or incoming.wrong_key)
-        plain = not (incoming.query or incoming.is_frame or incoming.is_prefetch or incoming.wants_json)
+        only_format = incoming.wants_json and incoming.query.keys() <= {"response_format"}
+        plain = not (incoming.is_frame or incoming.is_prefetch) and (only_format or not incoming.query)
         bare = who.presenter is None and incoming.has_no_cookies_but(_COOKIES)
         bare = bare and not any(incoming.header(name) for name in _IDENTITY)
         return anonymous and plain and bare and who.network not in self._changed
 
     async def get(self, incoming: Incoming, shared: Shared, make: Make) -> Response:
         """The page for a visitor; ``make`` gives it where there is none. Raises what ``make`` raises."""
+        if incoming.wants_json:
+            return await self._fresh_json(incoming, shared, make)
         version: Hashable = self._site_version()
         if shared is not Shared.CONSTANT:
             version = (await self._exposure.version(), version)
@@ -105,6 +114,35 @@ class PageCache:
         if page is not None:
             return page
         return own[0] if own else await make()
+
+    async def _fresh_json(self, incoming: Incoming, shared: Shared, make: Make) -> Response:
+        """The page as JSON, as it is now."""
+        own = incoming.who
+        try:
+            if shared is Shared.NEW_VISITORS:
+                incoming.who = await self._exposure.alike(own)
+                if incoming.who is own:
+                    return await make()
+            key = (incoming.path, locales.locale_of(incoming))
+            answer = await self._json.run(key, partial(self._json_made, incoming, make))
+        finally:
+            incoming.who = own
+        return await make() if answer is None else answer
+
+    async def _json_made(self, incoming: Incoming, make: Make) -> BytesResponse | None:
+        """A page as JSON for many programs. None for another response, and for one that says something of this one."""
+        incoming.csrf_mark = self._token_mark
+        try:
+            answer = await make()
+        finally:
+            incoming.csrf_mark = ""
+        if not isinstance(answer, Page) or answer.http_status != 200 or incoming.cookies_to_set:
+            incoming.cookies_to_set.clear()
+            return None
+        body = answer.as_json()
+        if self._token_mark.encode() in body:
+            return None
+        return BytesResponse(body, "application/json", 200, {**_OWN, **presenter.api_headers()})
 
     async def _made(self, incoming: Incoming, make: Make, own: list[Response]) -> SharedPage | None:
         """A page for many visitors. A response of another kind goes into ``own``."""

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Final, TypedDict
 
 import attrs
+import orjson
 
 
 class Public(TypedDict):
@@ -50,6 +51,10 @@ class Page:
     private: Private | None = None
     http_status: int = 200
     drawn_as: str = ""
+
+    def as_json(self) -> bytes:
+        """What programs get."""
+        return orjson.dumps({"template": self.template, **self.public})
 
 
 @attrs.frozen

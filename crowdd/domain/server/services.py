@@ -225,6 +225,7 @@ def _assemble(db: Transactions, settings: Settings, shared: Shared) -> Services:
     finished_tasks, settings_overview = FinishedTasks(db), SettingsOverview(db)
     base, pause = settings.base_url, worker_thread.pause
     records = Records(db, notify, secrets, uploads, base, behaviours, shared.searches, prose, quota, pause)
+    exposure = Exposure(db, new_batcher)
     attempts, policy = Attempts(db, secrets), PasswordPolicy(passwords, settings, site.name)
     invitations = Invitations(db, secrets, mail)
     accounts = Accounts(
@@ -315,8 +316,8 @@ def _assemble(db: Transactions, settings: Settings, shared: Shared) -> Services:
         security_log=security_log,
         passwords=passwords,
         records=records,
-        exposure=Exposure(db, new_batcher),
-        record_texts=RecordTexts(db, new_batcher, records, secrets),
+        exposure=exposure,
+        record_texts=RecordTexts(db, new_batcher, records, secrets, exposure),
         accounts=accounts,
         people=build_people(
             db,

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Hashable, Iterator
 from functools import partial
 from typing import Any
 
 import orjson
 
+from crowdd.concurrency.fresh_flight import FreshFlight
 from crowdd.domain.core.idempotency import Once, once
 from crowdd.domain.core.record_texts import RecordTexts
 from crowdd.domain.core.records import Records, Views
@@ -27,6 +28,8 @@ from crowdd.kinds.kind import Kind
 from crowdd.kinds.project import PROJECT
 from crowdd.kinds.project_statistics import PROJECT_STATISTICS
 from crowdd.kinds.types import Json
+from crowdd.requester import Requester
+from crowdd.storage.core.listing import Query
 
 _MAX_ID = 2**63 - 1
 
@@ -35,9 +38,15 @@ class Objects:
     """The same five operations for each kind."""
 
     def __init__(
-        self, records: Records, texts: RecordTexts, contributions: Contributions, statistics: Statistics
+        self,
+        records: Records,
+        texts: RecordTexts,
+        contributions: Contributions,
+        statistics: Statistics,
+        flight: FreshFlight[JsonResponse],
     ) -> None:
-        self._parts = records, texts, contributions, statistics
+        """``flight`` is for what several requesters want at the same time."""
+        self._parts = records, texts, contributions, statistics, flight
 
     def routes(self) -> Iterator[Route]:
         """/api/<kind> and /api/<kind>/<id>."""
@@ -47,9 +56,15 @@ class Objects:
 
 class _Kind:
     def __init__(
-        self, kind: Kind, records: Records, texts: RecordTexts, contributions: Contributions, statistics: Statistics
+        self,
+        kind: Kind,
+        records: Records,
+        texts: RecordTexts,
+        contributions: Contributions,
+        statistics: Statistics,
+        flight: FreshFlight[JsonResponse],
     ) -> None:
-        self._kind, self._records, self._texts = kind, records, texts
+        self._kind, self._records, self._texts, self._flight = kind, records, texts, flight
         self._contributions, self._statistics = contributions, statistics
         self._also = queries.CONTROL_OF.get(kind.name, frozenset()) - {"external_uid"}
 
@@ -71,7 +86,8 @@ class _Kind:
     async def list(self, incoming: Incoming) -> Response:
         query = queries.parse(self._kind, incoming.query, incoming.who)
         if not self._brings_more(incoming):
-            return tagged_list(await self._texts.list(query, incoming.who))
+            who = await self._texts.requester(self._kind, incoming.who)
+            return await self._shared(self._texts.list_key(query, who), partial(self._list_text, query, who))
         listing = self._records.list_related if incoming.query.get("related") else self._records.list
         views = await listing(query, incoming.who)
         if self._kind == PROJECT and incoming.query.get("stats"):
@@ -80,9 +96,22 @@ class _Kind:
 
     async def read(self, incoming: Incoming, object_id: int) -> Response:
         if not self._brings_more(incoming):
-            return tagged_text(await self._texts.get(self._kind, incoming.who, checked_id(object_id)))
+            who, row_id = await self._texts.requester(self._kind, incoming.who), checked_id(object_id)
+            return await self._shared(
+                self._texts.row_key(self._kind, who, row_id), partial(self._row_text, who, row_id)
+            )
         view = await self._records.get(self._kind, incoming.who, checked_id(object_id))
         return tagged((await self._in_full(incoming, [view]))[0])
+
+    async def _shared(self, key: Hashable | None, make: Callable[[], Awaitable[JsonResponse]]) -> JsonResponse:
+        """A response that is made once for those who ask at the same time and whose keys are equal."""
+        return await (make() if key is None else self._flight.run(key, make))
+
+    async def _list_text(self, query: Query, who: Requester) -> JsonResponse:
+        return tagged_list(await self._texts.list(query, who))
+
+    async def _row_text(self, who: Requester, row_id: int) -> JsonResponse:
+        return tagged_text(await self._texts.get(self._kind, who, row_id))
 
     def _brings_more(self, incoming: Incoming) -> bool:
         """Whether a word of the query asks for what belongs to the rows, too."""

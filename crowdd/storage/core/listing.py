@@ -7,13 +7,14 @@ read the rows of the projects concerned until the page is full; the statement's 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from functools import lru_cache
 from typing import Any
 
 import attrs
 
 from crowdd.kinds.kind import Field, Kind
+from crowdd.kinds.project import PROJECT
 from crowdd.kinds.roles import EVERYONE, Role
 from crowdd.kinds.task import TASK
 from crowdd.kinds.types import Integer, Json, Timestamp
@@ -141,6 +142,19 @@ def _is_frequent(query: Query, who: Requester) -> bool:
     names = {each.field.name for each in query.filters} - {"last_version"}
     plain = not (query.descending or query.without_actor or query.favourite_of) and who.presenter is None
     return plain and query.order == "id" and names in _FREQUENT
+
+
+def key_of(query: Query, who: Requester) -> Hashable | None:
+    """What ``select_text`` depends on beside the rows; None for a list that is not prepared, or that may cost much."""
+    if not _is_frequent(query, who) or is_dear(query):
+        return None
+    filters = tuple((each.field.name, repr(each.value)) for each in query.filters)
+    return (filters, query.own, query.last_id, query.limit, query.offset, *requester_key(query.kind, who))
+
+
+def requester_key(kind: Kind, who: Requester) -> tuple[Hashable, ...]:
+    """What a row of the kind depends on of the requester."""
+    return kind.name, repr(who.role_values()), who.actor if kind is PROJECT else ""  # ``contrib_button``
 
 
 @lru_cache(maxsize=200)

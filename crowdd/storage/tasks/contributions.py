@@ -78,6 +78,19 @@ def asking(asks: Sequence[Ask], base_url: str, *, wait: bool) -> dict[str, objec
     return {"asks": as_json(asks), "wait": wait, "base_url": in_json(base_url)}
 
 
+_HAVE_ANSWERED = Prepared(
+    "WITH lately AS MATERIALIZED (SELECT DISTINCT actor FROM stat_delta WHERE xact >= (SELECT unfolded_from()) AND actor = ANY (%(actors)s))"
+    " SELECT EXISTS (SELECT FROM volunteer v WHERE v.actor = a.actor) OR EXISTS (SELECT FROM lately d WHERE d.actor = a.actor) AS answered"
+    " FROM unnest(%(actors)s) WITH ORDINALITY a(actor, nth) ORDER BY a.nth",
+    actors="text[]",
+)
+
+
+async def have_answered(db: Database, actors: Sequence[str]) -> list[bool]:
+    """Whether each volunteer has ever given an answer in a project that still exists."""
+    return [row["answered"] for row in await db.fetch(_HAVE_ANSWERED, {"actors": list(actors)})]
+
+
 async def limit_time(tx: Database, seconds: int) -> None:
     """Ends each further statement of the transaction after so many seconds (StatementTimeoutError), on one processor."""
     sql = "SELECT set_config('statement_timeout', %(time)s, true), set_config('max_parallel_workers_per_gather', '0', true)"

@@ -59,12 +59,12 @@ class Person:
 State = dict[str, Project | Person]
 
 
-def wrong(state: State, path: str, page: Response, shown: set[str]) -> str:
+def wrong(state: State, path: str, page: Response, shown: set[str], *, as_json: bool) -> str:
     """What a page shows or lacks that it must not, as things stand; ``shown`` are the words on it that were ever used."""
     allowed = set()
     for one in state.values():
         if isinstance(one, Project) and path in one.pages:
-            if (page.status == 302) != one.locked:
+            if (page.status == (403 if as_json else 302)) != one.locked:
                 return f"{path}: status {page.status} of {one}"
             allowed |= set() if one.locked else {one.word}
         elif isinstance(one, Project) and path in LISTS and one.listed:
@@ -74,6 +74,8 @@ def wrong(state: State, path: str, page: Response, shown: set[str]) -> str:
         elif isinstance(one, Person) and not one.blocked and not one.hidden:
             allowed.add(one.word)
         there = isinstance(one, Person) and f"/account/{one.name}/" in page.text
+        if as_json:
+            continue  # it has no links
         if isinstance(one, Person) and there != (not one.blocked) and (path == BOARD or (path == "/" and there)):
             return f"{path}: {one}"  # without projects, home names nobody
     return f"{path} shows {shown - allowed}" if shown - allowed else ""
@@ -144,9 +146,10 @@ class Play:
     async def ask(self, path: str, states: Callable[[], list[State]]) -> str:
         """What is wrong with a page by each of the states that it may be of."""
         self.asked += 1
-        page = await self.site.seen(path)
+        as_json = self.chance.random() < 0.3
+        page = await self.site.seen(path, **({"Accept": "application/json"} if as_json else {}))
         shown = set(WORD.findall(page.text))
-        found = [wrong(state, path, page, shown) for state in states()]
+        found = [wrong(state, path, page, shown, as_json=as_json) for state in states()]
         return "" if "" in found else "; ".join(found)
 
     async def step(self) -> list[str]:
