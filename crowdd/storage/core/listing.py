@@ -299,7 +299,8 @@ def _after(query: Query) -> str:
     """Rows behind the one with id last_id in the order asked for, nulls last."""
     sign = "<" if query.descending else ">"
     if query.order == "id":
-        return f"t.id {sign} %(last_id)s"
+        also = f" AND t.ledger_id {sign} %(last_id)s" if query.kind is TASK else ""  # see the view task_record
+        return f"t.id {sign} %(last_id)s{also}"
     column = _shown(query)
     last = f"(SELECT {column} FROM {roles.source(query.kind)} WHERE t.id = %(last_id)s)"
     return (

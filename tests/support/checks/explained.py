@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from crowdd.storage.connections.pool import Pool
-from crowdd.storage.database import Statement
+from crowdd.storage.database import Prepared, Statement
 
 
 class Explained:
@@ -16,11 +16,15 @@ class Explained:
 
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
+        self._prepared: set[str] = set()
         self.pages = 0
 
     async def fetch(self, sql: Statement, values: Any = None) -> list[dict[str, Any]]:
-        """No rows, whatever the statement."""
-        text = sql if isinstance(sql, str) else sql.text
+        """No rows, whatever the statement. One that is prepared has the plan that a connection keeps."""
+        if isinstance(sql, Prepared) and sql.name not in self._prepared:
+            await self._pool.execute(sql.definition)
+            self._prepared.add(sql.name)
+        text = sql if isinstance(sql, str) else sql.call
         turns = []
         for _ in range(3):
             rows = await self._pool.fetch(f"EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, FORMAT JSON) {text}", values)

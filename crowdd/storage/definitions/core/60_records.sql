@@ -24,6 +24,8 @@ SELECT p.id, p.id AS project_id, f.n_tasks, f.runs_anonymous + f.runs_authentica
        (SELECT count(*) FROM blogpost b WHERE b.project_id = p.id) AS n_blogposts, last_activity(p.id) AS last_activity, '{}'::jsonb AS info
   FROM project p JOIN project_figures f ON f.project_id = p.id;
 
+-- ledger_id is id as the ledger has it, for conditions on ids: with these on one side alone, a join that goes along both tables
+-- would begin with the first task of the project.
 CREATE VIEW task_record AS
 SELECT t.*, coalesce(l.max_answers, l.n_answers) AS n_answers, l.priority_0, l.mode, l.answers,
        CASE WHEN l.retired THEN (SELECT reason FROM retirement x WHERE x.project_id = l.project_id AND x.task_id = l.task_id)
@@ -32,7 +34,7 @@ SELECT t.*, coalesce(l.max_answers, l.n_answers) AS n_answers, l.priority_0, l.m
        CASE WHEN l.retired THEN (SELECT user_id FROM retirement x WHERE x.project_id = l.project_id AND x.task_id = l.task_id) END AS retired_by,
        CASE WHEN l.retired THEN (SELECT note FROM retirement x WHERE x.project_id = l.project_id AND x.task_id = l.task_id) END AS retired_note,
        CASE WHEN l.done OR l.retired THEN 'completed' ELSE 'ongoing' END AS state, l.answers + l.uncounted AS n_task_runs,
-       (SELECT array_agg(user_id ORDER BY created) FROM favourite f WHERE f.project_id = t.project_id AND f.task_id = t.id) AS fav_user_ids, l.changed_xid
+       (SELECT array_agg(user_id ORDER BY created) FROM favourite f WHERE f.project_id = t.project_id AND f.task_id = t.id) AS fav_user_ids, l.changed_xid, l.task_id AS ledger_id
   FROM task t JOIN task_ledger l ON l.project_id = t.project_id AND l.task_id = t.id;
 
 -- An answer with the code of its volunteer.
