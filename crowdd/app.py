@@ -20,7 +20,7 @@ from twisted.python.failure import Failure
 from crowdd import lazy
 from crowdd.config import Settings
 from crowdd.domain.server import server_key
-from crowdd.domain.server.bootstrap import make_pool, make_services
+from crowdd.domain.server.bootstrap import make_pool, make_services, make_slow_pool
 from crowdd.domain.server.services import Services
 from crowdd.domain.webhooks.deliveries import Deliveries
 from crowdd.http.application import ProcessState, make_root, make_site
@@ -74,11 +74,6 @@ class Server(Service):
         # If PostgreSQL allows few connections, the pool of requests is served first, and every pool gets at least one.
         budget = ConnectionBudget()
         self._pool = make_pool(reactor, settings, budget=budget)
-        # Downloads read on connections of their own, so that requests do not wait for them.
-        self._apart = Apart(reactor, settings.db.dsn, session(BACKGROUND_STATEMENT_SECONDS), budget)
-        self._services = make_services(reactor, settings, self._pool, self._apart)
-        self._process_state = ProcessState.begin(reactor, self._services)
-        self._site = make_site(reactor, settings, self._process_state)
         # Background tasks have connections of their own, so that requests do not wait for them.
         self._background = make_pool(
             reactor,
@@ -87,9 +82,15 @@ class Server(Service):
             statement_timeout=BACKGROUND_STATEMENT_SECONDS,
             budget=budget,
         )
-        behind = self._services.with_database(self._background)
         # One connection, used for nothing else, holds the locks of jobs and of the worker.
         self._session = make_pool(reactor, settings, size=1, budget=budget)
+        # Lists that may read much of a table, and downloads, have connections of their own, too.
+        self._slow_pool = make_slow_pool(reactor, settings, budget)
+        self._apart = Apart(reactor, settings.db.dsn, session(BACKGROUND_STATEMENT_SECONDS), budget)
+        self._services = make_services(reactor, settings, self._pool, self._apart, self._slow_pool)
+        self._process_state = ProcessState.begin(reactor, self._services)
+        self._site = make_site(reactor, settings, self._process_state)
+        behind = self._services.with_database(self._background)
         patience = settings.http.shutdown_timeout
         self._job_runner = JobRunner(
             reactor, self._session, every_job(), lambda job: job.work(behind), patience=patience
@@ -131,6 +132,7 @@ class Server(Service):
 
     def _start_gauges(self) -> LoopingCall:
         site, pools = self._site, {"requests": self._pool.figures, "background": self._background.figures}
+        pools["slow"] = self._slow_pool.figures
         gauges = ProcessGauges(
             pools,
             connections=lambda: len(site.channels),
@@ -212,6 +214,7 @@ class Server(Service):
         await self._session.start()
         self._notices.startService()
         await self._notices.listening
+        await self._slow_pool.start()
         (await schema.status(self._pool)).require()
         await server_key.reconcile(self._pool, self._settings.data.dir, self._services.secrets)
         await self._services.site.load()
@@ -262,6 +265,7 @@ class Server(Service):
         self._apart.close()
         await self._leave(self._background)
         await self._leave(self._session)
+        await self._leave(self._slow_pool)
         await self._pool.close()
 
     async def _leave(self, pool: Pool) -> None:

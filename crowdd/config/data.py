@@ -37,6 +37,15 @@ class DbSettings:
         5, positive, doc="How long a request waits for a connection before it gets 503, in seconds.", fixed=True
     )
     statement_timeout: int = option(10, positive, doc="Timeout of a single statement, in seconds.", fixed=True)
+    slow_read_timeout: int = option(
+        10,
+        positive,
+        doc=(
+            "Timeout of a list that may read much of a table (full-text, filters on info, other orders, large "
+            "offsets), in seconds. People without an account have 2 seconds at most."
+        ),
+        fixed=True,
+    )
 
 
 @attrs.frozen

@@ -9,7 +9,6 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
-from crowdd.concurrency.concurrency_limit import Turns
 from crowdd.domain.core import rights
 from crowdd.domain.core.idempotency import Once
 from crowdd.domain.core.item_errors import SLICE, Pause, each_in_turns, refused_item
@@ -25,11 +24,11 @@ from crowdd.kinds.kind import Kind, Relation
 from crowdd.kinds.roles import OWNERS, Role
 from crowdd.languages import _
 from crowdd.requester import Requester
+from crowdd.storage.connections.slow_reads import SlowReads
 from crowdd.storage.core import audit, listing, records
 from crowdd.storage.core.list_size import MAX_LIST_BYTES
 from crowdd.storage.core.listing import Query
 from crowdd.storage.database import Database, Row, Transactions
-from crowdd.storage.tasks import contributions
 from crowdd.values import Values
 
 T = TypeVar("T")
@@ -38,7 +37,6 @@ Rows = list[Row]
 Match = Callable[[Values], None]
 NOT_FOUND = "404 Not Found"
 MAX_ROWS = 10_000  # of one request
-STRANGER_SECONDS = 2  # for a statement that may read a large part of a table, without an account
 
 
 def _any(view: Values) -> None:
@@ -87,13 +85,13 @@ class Records:
         uploads: Uploads,
         base_url: str,
         behaviours: Mapping[str, Behaviour],
-        turns: Turns,
+        slow_reads: SlowReads,
         texts: Prose,
         quota: Quota,
         pause: Pause,
     ) -> None:
-        """``turns`` are those of lists that may read much of a table; ``pause`` lets the reactor serve others."""
-        self._turns, self._prose, self._quota, self._pause = turns, texts, quota, pause
+        """``slow_reads`` are for lists that may read much of a table; ``pause`` lets the reactor serve others."""
+        self._slow_reads, self._prose, self._quota, self._pause = slow_reads, texts, quota, pause
         self._db, self._notify, self._secrets, self._uploads = db, notify, secrets, uploads
         self.base_url, self._behaviours = base_url, behaviours
 
@@ -117,21 +115,11 @@ class Records:
     async def in_turn(self, query: Query, who: Requester, select: Callable[[Database], Awaitable[T]]) -> T:
         """What ``select`` reads for a list.
 
-        Lists that may cost much take turns, and have less time for people without an account.
+        Lists that may cost much are slow reads, and have less time for people without an account.
         """
         if who.via == "cli" or not listing.is_dear(query):
             return await select(self._db)
-
-        async def within_time(tx: Database) -> T:
-            await contributions.limit_time(tx, STRANGER_SECONDS)
-            return await select(tx)
-
-        async def search() -> T:
-            if who.signed_in:
-                return await select(self._db)
-            return await self._db.transaction(within_time)
-
-        return await self._turns.run(who.network, search)
+        return await self._slow_reads.run(who.network, select, stranger=not who.signed_in)
 
     def _found(self, kind: Kind, row: Row) -> Values:
         """A row of a list; one of a full-text search says where its words were found."""

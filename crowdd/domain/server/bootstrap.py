@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from crowdd.config import Settings
 from crowdd.domain.core import secrets
 from crowdd.domain.server.services import Services, build
+from crowdd.domain.server.shared import max_slow_reads
 from crowdd.domain.transfer.exports import Reading
 from crowdd.errors import ConfigError
 from crowdd.reactor import IReactor
@@ -19,9 +22,12 @@ def make_pool(
     *,
     size: int = 0,
     statement_timeout: int | None = None,
+    further: Sequence[str] = (),
     budget: ConnectionBudget | None = None,
 ) -> Pool:
     """A pool on the configured database, with size and time-out of ``[db]`` unless told.
+
+    ``further`` are statements that its connections begin with, too.
 
     Pools with the same ``budget`` leave each other at least one connection when there are few; the first made is the
     first served.
@@ -37,14 +43,28 @@ def make_pool(
         size=size or settings.db.pool_size,
         max_queue=settings.db.max_queue,
         timeout=settings.db.pool_timeout,
-        setup=session(seconds),
+        setup=[*session(seconds), *further],
         budget=budget,
     )
 
 
-def make_services(reactor: IReactor, settings: Settings, pool: Pool, reading: Reading | None = None) -> Services:
+def make_slow_pool(reactor: IReactor, settings: Settings, budget: ConnectionBudget) -> Pool:
+    """A small pool for lists that may read much of a table (``SlowReads``), each on one processor."""
+    return make_pool(
+        reactor,
+        settings,
+        size=max_slow_reads(settings),
+        statement_timeout=settings.db.slow_read_timeout,
+        further=["SET max_parallel_workers_per_gather = 0"],
+        budget=budget,
+    )
+
+
+def make_services(
+    reactor: IReactor, settings: Settings, pool: Pool, reading: Reading | None = None, slow_pool: Pool | None = None
+) -> Services:
     """The rules of crowdd on a pool, with the secrets of the data folder. Raises ConfigError without these.
 
-    ``reading``: what files that are downloaded are read by; otherwise the pool.
+    ``reading``: what files that are downloaded are read by; ``slow_pool``: what slow lists are. Otherwise the pool.
     """
-    return build(reactor, pool, settings, secrets.load(settings.data.dir), reading)
+    return build(reactor, pool, settings, secrets.load(settings.data.dir), reading, slow_pool)

@@ -7,7 +7,6 @@ from collections.abc import Callable
 import attrs
 
 from crowdd.concurrency.batching import BatcherFactory
-from crowdd.concurrency.concurrency_limit import Turns
 from crowdd.config import Settings
 from crowdd.domain.accounts.accounts import Accounts, UserBehaviour
 from crowdd.domain.accounts.administrators import Administrators
@@ -98,6 +97,7 @@ from crowdd.domain.webhooks.webhooks import Webhooks
 from crowdd.kinds import KINDS
 from crowdd.languages import Languages
 from crowdd.reactor import IReactor
+from crowdd.storage.connections.slow_reads import SlowReads
 from crowdd.storage.database import Transactions
 
 
@@ -108,7 +108,7 @@ class Services:
     db: Transactions
     seconds: Callable[[], float]
     change_notifier: ChangeNotifier
-    searches: Turns
+    slow_reads: SlowReads
     export_resources: Resources
     settings: Settings
     languages: Languages
@@ -194,10 +194,19 @@ class Services:
 
 
 def build(
-    reactor: IReactor, db: Transactions, settings: Settings, secrets: Secrets, reading: Reading | None = None
+    reactor: IReactor,
+    db: Transactions,
+    settings: Settings,
+    secrets: Secrets,
+    reading: Reading | None = None,
+    slow_db: Transactions | None = None,
 ) -> Services:
-    """The domain on a database. ``reading``: what files are read by; otherwise the database itself."""
-    return _assemble(db, settings, Shared.begin(reactor, db, settings, secrets, db if reading is None else reading))
+    """The domain on a database. ``reading``: what files are read by; ``slow_db``: what slow lists are read by.
+
+    Without them the database itself is.
+    """
+    shared = Shared.begin(reactor, db, settings, secrets, db if reading is None else reading, slow_db or db)
+    return _assemble(db, settings, shared)
 
 
 def _assemble(db: Transactions, settings: Settings, shared: Shared) -> Services:
@@ -224,7 +233,7 @@ def _assemble(db: Transactions, settings: Settings, shared: Shared) -> Services:
     behaviours = {name: Behaviour(kind) for name, kind in KINDS.items()} | {each.kind.name: each for each in special}
     finished_tasks, settings_overview = FinishedTasks(db), SettingsOverview(db)
     base, pause = settings.base_url, worker_thread.pause
-    records = Records(db, notify, secrets, uploads, base, behaviours, shared.searches, prose, quota, pause)
+    records = Records(db, notify, secrets, uploads, base, behaviours, shared.slow_reads, prose, quota, pause)
     exposure = Exposure(db, new_batcher)
     attempts, policy = Attempts(db, secrets), PasswordPolicy(passwords, settings, site.name)
     invitations = Invitations(db, secrets, mail)
@@ -308,7 +317,7 @@ def _assemble(db: Transactions, settings: Settings, shared: Shared) -> Services:
         db=db,
         seconds=shared.seconds,
         change_notifier=shared.change_notifier,
-        searches=shared.searches,
+        slow_reads=shared.slow_reads,
         export_resources=export_resources,
         settings=settings,
         languages=shared.languages,

@@ -29,10 +29,12 @@ from crowdd.domain.transfer.exported.kept_spools import KeptSpools
 from crowdd.domain.transfer.exports import Reading, Resources
 from crowdd.languages import Languages
 from crowdd.reactor import IReactor
+from crowdd.storage.connections.slow_reads import SlowReads
 from crowdd.storage.database import Transactions
 
 # Lists that may read a large part of a table: so many at a time, and never on more than half of the processors.
-MAX_SEARCHES, SEARCH_WAIT_SECONDS = 2, 3.0
+MAX_SLOW_READS, SEARCH_WAIT_SECONDS = 2, 3.0
+STRANGER_SECONDS = 2  # for a statement of such a list, without an account
 PRELOAD_WAIT_SECONDS = 5.0
 EXPORT_PAUSE = 0.5  # after each piece of a file that is made, as a share of the time that it took
 
@@ -60,7 +62,7 @@ class Shared:
     security_log: SecurityLog
     seconds: Callable[[], float]
     change_notifier: ChangeNotifier
-    searches: Turns
+    slow_reads: SlowReads
     preloads: Turns
     export_resources: Resources
     new_batcher: BatcherFactory
@@ -74,17 +76,26 @@ class Shared:
 
     @classmethod
     def begin(
-        cls, reactor: IReactor, db: Transactions, settings: Settings, secrets: Secrets, reading: Reading
+        cls,
+        reactor: IReactor,
+        db: Transactions,
+        settings: Settings,
+        secrets: Secrets,
+        reading: Reading,
+        slow_db: Transactions,
     ) -> Shared:
-        """Nothing is running yet. ``reading``: what files are read by."""
-        maximum = max(1, min(MAX_SEARCHES, settings.db.pool_size // 4, (os.cpu_count() or 1) // 2))
+        """Nothing is running yet. ``reading``: what files are read by; ``slow_db``: what slow lists are read by."""
         refusal = "Too many clients request many tasks at once. Use a smaller limit."
         return cls(
             secrets=secrets,
             security_log=SecurityLog(reactor, db, secrets),
             seconds=reactor.seconds,
             change_notifier=ChangeNotifier(reactor),
-            searches=Turns(reactor, maximum, SEARCH_WAIT_SECONDS),
+            slow_reads=SlowReads(
+                slow_db,
+                Turns(reactor, max_slow_reads(settings), SEARCH_WAIT_SECONDS),
+                min(STRANGER_SECONDS, settings.db.slow_read_timeout),
+            ),
             preloads=Turns(reactor, 1, PRELOAD_WAIT_SECONDS, rest=1.0, refusal=refusal),
             export_resources=Resources(
                 reading,
@@ -105,6 +116,11 @@ class Shared:
     def with_settings(self, reactor: IReactor, settings: Settings) -> Shared:
         """The same, but for the ways to other servers."""
         return attrs.evolve(self, servers=OtherServers.of(reactor, settings))
+
+
+def max_slow_reads(settings: Settings) -> int:
+    """How many lists that may cost much are read at a time."""
+    return max(1, min(MAX_SLOW_READS, settings.db.pool_size // 4, (os.cpu_count() or 1) // 2))
 
 
 def host_of(settings: Settings) -> str:

@@ -34,6 +34,7 @@ WRONG = {
     ("data", "min_free_bytes"): ["-1", "x"],
     ("data", "backup_days"): ["-1", "x"],
     ("db", "pool_size"): ["0", "x"],
+    ("db", "slow_read_timeout"): ["0", "x"],
     ("db", "max_queue"): ["0", "x"],
     ("db", "pool_timeout"): ["0", "x"],
     ("db", "statement_timeout"): ["0", "x"],
