@@ -122,8 +122,9 @@ class Contest:
         """One turn of an address."""
         here = line.read.floor
         (_, cpu), readers = (self._floor, self._readers[0]) if here else (self._server, self._readers[1])
+        read = line.read if here else with_etag(line.read, self._server[0])
         before = cpu.spent()
-        outcome = readers.run(line.read, self._seconds)
+        outcome = readers.run(read, self._seconds)
         spent = cpu.spent().since(before)
         _note(line, outcome)
         per = 1000 / outcome.answers
@@ -156,7 +157,7 @@ class Statements:
 
     def count(self, read: Read) -> float:
         """Statements of one request, the mean of some."""
-        readers = Readers(self._port, 1)
+        readers, read = Readers(self._port, 1), with_etag(read, self._port)
         readers.run(read, 0.1)  # prepares what is prepared
         self._database.set("log_statement", "'all'")
         time.sleep(0.3)
@@ -200,11 +201,11 @@ def _wait_for(url: str, process: subprocess.Popen[bytes]) -> None:
             time.sleep(0.05)
 
 
-def with_etag(read: Read, url: str) -> Read:
+def with_etag(read: Read, port: int) -> Read:
     """The read with the entity tag that the server has for it now."""
     if "{etag}" not in read.headers:
         return read
-    with urllib.request.urlopen(url + read.path, timeout=30) as answer:
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}{read.path}", timeout=30) as answer:
         return attrs.evolve(read, headers=read.headers.replace('"{etag}"', answer.headers["ETag"]))
 
 
@@ -237,7 +238,7 @@ def measure(
     taken = time.monotonic() - began
     print(f"{size.projects} projects, {size.people:,} people, {size.answers:,} answers in {taken:.0f} s", flush=True)
     chosen = [read for read in reads(site) if not options.only or any(word in read.name for word in options.only)]
-    floor, lines = Line(FLOOR), [Line(with_etag(read, server.url)) for read in chosen]
+    floor, lines = Line(FLOOR), [Line(read) for read in chosen]
     process = server.process
     assert process is not None
     with floor_of(database, place) as base:
