@@ -23,9 +23,13 @@ class PathTable:
 
     def __init__(self, routes: Mapping[str, Methods]) -> None:
         self._by_length: dict[int, list[_Path]] = {}
+        # Only addresses of as many segments can meet: all pairs of them would be most of the start of a server.
+        others: dict[int, list[list[str]]] = {}
+        for segments in map(_segments, routes):
+            others.setdefault(len(segments), []).append(segments)
         for address, methods in routes.items():
             if any(route.hot for route in methods.values()):
-                path = _Path(address, methods, routes)
+                path = _Path(address, methods, others[len(_segments(address))])
                 self._by_length.setdefault(path.length, []).append(path)
 
     def find(self, words: list[bytes]) -> tuple[Methods, Names] | None:
@@ -43,12 +47,13 @@ class _Path:
     Where another address has a constant in place of a parameter (``/project/new``), the constant is no parameter.
     """
 
-    def __init__(self, address: str, methods: Methods, addresses: Iterable[str]) -> None:
+    def __init__(self, address: str, methods: Methods, others: Iterable[list[str]]) -> None:
+        """``others``: the segments of all addresses of as many segments."""
         self.methods = methods
         segments = address.split("/")[1:]
         self.length = len(segments)
-        others = [other.split("/")[1:] for other in addresses]
-        alike = [other for other in others if _meet(segments, other)]
+        mine = _segments(address)
+        alike = [other for other in others if all(map(_agree, mine, other))]
         self._taken = {
             at: frozenset(other[at].encode() for other in alike if not _NAME.fullmatch(other[at]))
             for at, word in enumerate(segments)
@@ -74,17 +79,19 @@ class _Path:
         return names
 
 
-def _meet(one: list[str], other: list[str]) -> bool:
-    """Whether some path has both addresses; Klein does not mind a slash at the end."""
-    first, second = (words[:-1] if words[-1] == "" else words for words in (one, other))
-    return len(first) == len(second) and all(map(_agree, first, second))
+def _segments(address: str) -> list[str]:
+    """The segments of an address; Klein does not mind a slash at the end."""
+    return address.removesuffix("/").split("/")[1:]
 
 
 def _agree(one: str, other: str) -> bool:
+    """Whether some word fits both segments."""
+    if one == other:
+        return True
     names, words = [_NAME.fullmatch(one), _NAME.fullmatch(other)], [one, other]
     if None not in names:
         return True
     if names == [None, None]:
-        return one == other
+        return False
     name, word = (names[0], words[1]) if names[0] else (names[1], words[0])
     return name is not None and (name[1] != "int" or word.isdigit())
