@@ -11,9 +11,17 @@ from collections.abc import Callable
 from typing import Any
 
 from twisted.application.service import Service
-from twisted.internet.defer import Deferred, TimeoutError, ensureDeferred, gatherResults, maybeDeferred
+from twisted.internet.defer import (
+    CancelledError,
+    Deferred,
+    TimeoutError,
+    ensureDeferred,
+    gatherResults,
+    maybeDeferred,
+    succeed,
+)
 from twisted.internet.interfaces import IListeningPort
-from twisted.internet.task import LoopingCall
+from twisted.internet.task import LoopingCall, deferLater
 from twisted.logger import Logger
 from twisted.python.failure import Failure
 
@@ -21,6 +29,7 @@ from crowdd import lazy
 from crowdd.config import Settings
 from crowdd.domain.server import server_key
 from crowdd.domain.server.bootstrap import make_pool, make_services, make_slow_pool
+from crowdd.domain.server.readiness import Node
 from crowdd.domain.server.services import Services
 from crowdd.domain.webhooks.deliveries import Deliveries
 from crowdd.http.application import ProcessState, make_root, make_site
@@ -30,6 +39,7 @@ from crowdd.listening import Certificate, allow_connections, bind, read_certific
 from crowdd.reactor import IReactor
 from crowdd.sched.deliveries import Deliverer
 from crowdd.sched.job_runner import JobRunner
+from crowdd.sched.node_heartbeat import NodeHeartbeat
 from crowdd.sched.notify_bridge import NotifyBridge
 from crowdd.sched.queue_worker import Worker
 from crowdd.sched.schedule import every_job
@@ -57,6 +67,7 @@ class Server(Service):
     """One crowdd process. It opens the database before the port, and closes the port before the database.
 
     ``listener`` is a socket that is already bound. ``when_ready`` is called once, when requests are answered.
+    ``node``: the server that the process belongs to; otherwise it is the only one.
     """
 
     def __init__(
@@ -65,6 +76,7 @@ class Server(Service):
         settings: Settings,
         listener: socket.socket | None = None,
         when_ready: Callable[[], None] = lambda: None,
+        node: Node | None = None,
     ) -> None:
         keep_little()
         self._reactor, self._settings = reactor, settings
@@ -82,14 +94,16 @@ class Server(Service):
             statement_timeout=BACKGROUND_STATEMENT_SECONDS,
             budget=budget,
         )
-        # One connection, used for nothing else, holds the locks of jobs and of the worker.
+        # One connection, used for nothing else, holds the locks of jobs, of the worker and of the node.
         self._session = make_pool(reactor, settings, size=1, budget=budget)
         # Lists that may read much of a table, and downloads, have connections of their own, too.
         self._slow_pool = make_slow_pool(reactor, settings, budget)
         self._apart = Apart(reactor, settings.db.dsn, session(BACKGROUND_STATEMENT_SECONDS), budget)
         self._services = make_services(reactor, settings, self._pool, self._apart, self._slow_pool)
-        self._process_state = ProcessState.begin(reactor, self._services)
+        self._node = Node.begin(settings) if node is None else node
+        self._process_state = ProcessState.begin(reactor, self._services, self._node)
         self._site = make_site(reactor, settings, self._process_state)
+        self._heartbeat = NodeHeartbeat(reactor, self._session, self._node)
         behind = self._services.with_database(self._background)
         patience = settings.http.shutdown_timeout
         self._job_runner = JobRunner(
@@ -118,6 +132,7 @@ class Server(Service):
         self._root = make_root(reactor, self._services, self._process_state)
         self._port: IListeningPort | None = None
         self._starting: Deferred[None] | None = None
+        self._noticing: Deferred[None] = succeed(None)  # cancelled: proxies have noticed
 
     def _deliveries(self, services: Services) -> Deliveries:
         return Deliveries(
@@ -193,6 +208,7 @@ class Server(Service):
         self._site.resource = self._root
         self._listen()
         self._figures.start(KEPT, now=True)
+        self._heartbeat.startService()
         self._job_runner.startService()
         self._sequencer.startService()
         self._deliverer.startService()
@@ -215,7 +231,9 @@ class Server(Service):
         self._notices.startService()
         await self._notices.listening
         await self._slow_pool.start()
-        (await schema.status(self._pool)).require()
+        (await schema.status(self._pool, self._node.code)).require()
+        await self._heartbeat.announce()
+        (await schema.status(self._pool, self._node.code)).require()  # an upgrade may have ended meanwhile
         await server_key.reconcile(self._pool, self._settings.data.dir, self._services.secrets)
         await self._services.site.load()
         await projects.set_volunteer_rule(self._pool, self._settings.volunteers.counted_per_network)
@@ -247,6 +265,7 @@ class Server(Service):
 
     async def _stop(self) -> None:
         if self._port is not None:
+            await self._let_proxies_notice()
             await maybeDeferred(self._port.stopListening)
             await self._site.drain(self._settings.http.shutdown_timeout)
         self._site_loading.stop()
@@ -264,9 +283,23 @@ class Server(Service):
         await self._services.security_log.close()
         self._apart.close()
         await self._leave(self._background)
+        await self._heartbeat.stopService()
         await self._leave(self._session)
         await self._leave(self._slow_pool)
         await self._pool.close()
+
+    async def _let_proxies_notice(self) -> None:
+        """Go on answering while ``/ready`` says that the server stops, so that proxies send new requests elsewhere.
+
+        Streams go on, too: a browser that comes back too early would be refused here, and would give up.
+        """
+        seconds = self._settings.http.drain_delay
+        if seconds and self._heartbeat.running:
+            self._site.draining = True
+            self._heartbeat.drain()
+            self._noticing = deferLater(self._reactor, seconds)
+            with contextlib.suppress(CancelledError):
+                await self._noticing
 
     async def _leave(self, pool: Pool) -> None:
         """Close a pool. Background work that has not ended by now is cancelled."""

@@ -55,7 +55,8 @@ def _program(options: Options) -> Program:
     manager = ServiceManager({} if worker else os.environ)
     program = Program(reactor, settings, journal, manager, read)
     if worker:
-        program.serve(Server(reactor, settings, begin(worker), when_ready=say_ready))
+        listener, node = begin(worker, settings)
+        program.serve(Server(reactor, settings, listener, say_ready, node))
     elif settings.daemon.workers > 1:
         program.serve(Workers(reactor, settings, options["config"], journal, when_ready=program.ready))
     else:

@@ -29,6 +29,7 @@ from crowdd.concurrency.deadline import deadline
 from crowdd.concurrency.restarts import Restarts
 from crowdd.config import Settings
 from crowdd.domain.core import secrets
+from crowdd.domain.server.readiness import Node, new_id
 from crowdd.embedded.process import end_with
 from crowdd.errors import ConfigError
 from crowdd.http.metrics import FOLDER
@@ -45,15 +46,16 @@ _GRACE = 10.0  # seconds beyond four times the patience of a worker, which has t
 _DEAD_KEPT = 20  # workers whose counts are kept after their end
 
 
-def mark(number: int) -> str:
-    """The argument that tells a worker its number and its parent process."""
-    return f"{number}/{os.getpid()}"
+def mark(number: int, node_id: str) -> str:
+    """The argument that tells a worker its number, its parent process and the id of its server."""
+    return f"{number}/{os.getpid()}/{node_id}"
 
 
-def begin(given: str) -> socket.socket:
-    """The socket of a worker that got ``mark(...)``. The worker is killed when its parent exits."""
-    end_with(int(given.partition("/")[2]), signal.SIGKILL)
-    return socket.socket(fileno=SOCKET)
+def begin(given: str, settings: Settings) -> tuple[socket.socket, Node]:
+    """Socket and server of a worker that got ``mark(...)``. The worker is killed when its parent exits."""
+    number, parent, node_id = given.split("/")
+    end_with(int(parent), signal.SIGKILL)
+    return socket.socket(fileno=SOCKET), Node.begin(settings, node_id, int(number))
 
 
 def say_ready() -> None:
@@ -129,6 +131,7 @@ class Workers(Service):
         self._were_ready = False
         self._dead: deque[int] = deque()
         self._folder = settings.data.dir.absolute() / "metrics"
+        self._node_id = new_id()
 
     def privilegedStartService(self) -> None:
         """Bind here, where an error still stops twistd."""
@@ -154,7 +157,16 @@ class Workers(Service):
             SOCKET: self._sockets[number - 1].fileno(),
             READY: "r",
         }
-        line = [sys.executable, program, "--nodaemon", "--pidfile=", "crowdd", "--worker", mark(number), *config]
+        line = [
+            sys.executable,
+            program,
+            "--nodaemon",
+            "--pidfile=",
+            "crowdd",
+            "--worker",
+            mark(number, self._node_id),
+            *config,
+        ]
         self._reactor.spawnProcess(member, sys.executable, line, env=self._environment(), childFDs=descriptors)
         self._members[number] = member
         self._restarts.setdefault(number, Restarts(self._reactor.seconds, FIRST_PAUSE, MAX_PAUSE)).began()
@@ -228,7 +240,8 @@ class Workers(Service):
         return ensureDeferred(self._await_end(living))
 
     async def _await_end(self, living: list[Member]) -> None:
-        patience = 4 * self._settings.http.shutdown_timeout + _GRACE
+        http = self._settings.http
+        patience = http.drain_delay + 4 * http.shutdown_timeout + _GRACE
         with deadline(self._reactor, patience, _kill, living):
             await DeferredList([member.ended for member in living])
 

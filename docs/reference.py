@@ -14,6 +14,7 @@ from twisted.internet.task import Clock
 from crowdd.admin_cli.main import STATUSES, main
 from crowdd.config import Settings
 from crowdd.domain.core.secrets import Secrets
+from crowdd.domain.server.readiness import Node
 from crowdd.domain.server.services import build
 from crowdd.http.application import ProcessState, make_root
 from crowdd.http.routing import Route
@@ -77,7 +78,7 @@ def routes() -> list[Route]:
     clock: Any = Clock()
     nobody: Any = None
     services = build(clock, nobody, Settings(), Secrets(bytes(32)))
-    root: Any = make_root(clock, services, ProcessState.begin(clock, services))
+    root: Any = make_root(clock, services, ProcessState.begin(clock, services, Node.begin(services.settings)))
     return [route for methods in root.routes.values() for route in methods.values()]
 
 

@@ -35,6 +35,7 @@ COMMANDS = {
     "mail": "Manage e-mails.",
     "man": "Write the manual pages of crowdctl.",
     "media": "Move the media files of projects to S3.",
+    "nodes": "List the servers that run on the database.",
     "project": "Manage projects.",
     "queue": "Manage background tasks.",
     "restore": "Restore a backup.",

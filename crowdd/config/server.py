@@ -81,6 +81,14 @@ class HttpSettings:
             "seconds. A pause or a lock is seen as much later there. 0: it asks each time."
         ),
     )
+    drain_delay: int = option(
+        0,
+        not_negative,
+        doc=(
+            "How long a server that was told to stop goes on answering while /ready says 503, in seconds. Set it "
+            "behind a proxy that asks /ready, to more than the proxy takes to notice."
+        ),
+    )
     shutdown_timeout: int = option(10, not_negative, doc="How long running requests may take at shutdown, in seconds.")
     spa_base_url: str = option(
         "",
@@ -106,6 +114,7 @@ class HttpSettings:
 class DaemonSettings:
     """``[daemon]``: the processes of the server."""
 
+    node: str = option("", doc="Name of this server in `crowdctl nodes`. Default: the host name.", fixed=True)
     workers: int = option(
         1,
         positive,

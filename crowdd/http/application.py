@@ -13,7 +13,7 @@ from crowdd.concurrency.concurrency_limit import Turns
 from crowdd.concurrency.fresh_flight import FreshFlight
 from crowdd.concurrency.worker_thread import WorkerThread
 from crowdd.config import Settings
-from crowdd.domain.server.readiness import Readiness
+from crowdd.domain.server.readiness import Node, Readiness
 from crowdd.domain.server.services import Services
 from crowdd.http.api.answer_correction import CorrectingApi
 from crowdd.http.api.assignment import Assignment
@@ -95,7 +95,7 @@ _FORMS_BUSY = "Too many people are signing in or registering. Try again in a few
 
 @attrs.frozen
 class ProcessState:
-    """What outlives a change of settings: open streams and who listens, counted requests, figures."""
+    """What outlives a change of settings: open streams and who listens, counted requests, figures, the node."""
 
     streams: Streams
     broadcast: Broadcast
@@ -106,9 +106,10 @@ class ProcessState:
     unpacking: WorkerThread  # takes large forms apart
     account_forms: Turns
     costly: CostlyRequests
+    node: Node
 
     @classmethod
-    def begin(cls, reactor: IReactor, services: Services) -> ProcessState:
+    def begin(cls, reactor: IReactor, services: Services, node: Node) -> ProcessState:
         """Nothing is open or counted yet."""
         settings, limits = services.settings, services.settings.ratelimit
         share = sharing(services) if limits.shared or settings.daemon.workers > 1 else None
@@ -126,6 +127,7 @@ class ProcessState:
             WorkerThread(reactor),
             Turns(reactor, 2, _FORM_WAIT_SECONDS, rest=1.0, max_waiting_of_one=64, refusal=_FORMS_BUSY),
             CostlyRequests(reactor),
+            node,
         )
 
     def use(self, settings: Settings) -> None:
@@ -230,7 +232,7 @@ def make_root(clock: IReactorTime, services: Services, process_state: ProcessSta
         LivePages(services.projects, services.live, identity, process_state.broadcast),
         LiveProgress("import", services.projects, services.imports, identity, process_state.broadcast),
         LiveProgress("media", services.projects, services.media_batches, identity, process_state.broadcast),
-        _monitoring(clock, services, process_state.metrics),
+        _monitoring(clock, services, process_state),
     ]
     routes = [route for view in views for route in view.routes()]
     served = by_path([*routes, *ApiDocs(routes, services.site.name()).routes()])
@@ -240,10 +242,10 @@ def make_root(clock: IReactorTime, services: Services, process_state: ProcessSta
     return Gateway(klein.resource(), PathTable(served), router, static, negotiator, settings, senders.limit, refusals)
 
 
-def _monitoring(clock: IReactorTime, services: Services, metrics: Metrics) -> Monitoring:
-    data = services.settings.data
-    readiness = Readiness(clock, services.db, services.secrets, data.dir, data.min_free_bytes)
-    return Monitoring(readiness, services.settings.metrics.token, metrics.text)
+def _monitoring(clock: IReactorTime, services: Services, process_state: ProcessState) -> Monitoring:
+    data, node = services.settings.data, process_state.node
+    readiness = Readiness(clock, services.db, services.secrets, data.dir, data.min_free_bytes, node)
+    return Monitoring(readiness, services.settings.metrics.token, process_state.metrics.text)
 
 
 def _exports(services: Services, identity: Identity, broadcast: Broadcast) -> ExportsApi:

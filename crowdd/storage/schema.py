@@ -2,55 +2,96 @@
 
 Migrations change tables and run once each, in order, all in one transaction under an advisory lock. Definitions hold
 no data: they live in the schema ``code``, which is created again whenever their text changed.
+
+Servers of an earlier version may go on while the database is newer than they are, unless a migration or a changed
+function takes away what they use. An upgrade that would is refused while such servers run (record 214).
 """
 
 from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 import attrs
 from psycopg2.errors import InsufficientPrivilege
 
+from crowdd import __version__
 from crowdd.errors import CrowddError
-from crowdd.storage import schedulers
+from crowdd.storage import nodes, schedulers
 from crowdd.storage.connections.connection import first_line
-from crowdd.storage.database import Database, Transactions
+from crowdd.storage.database import Database, Transactions, one
+from crowdd.storage.migration_kinds import MigrationKind, kind_of
+from crowdd.storage.node_rows import RunningProcess
+from crowdd.storage.offered_code import offered, used, words_of_statements
 
 HERE = Path(__file__).parent
+STATEMENTS = HERE
 SEARCH_PATH = "SET search_path = public, code"
-_LOCK = 0x63726F77  # any number, the same for all of ours
+MAX_EARLIER = 20  # definitions of earlier versions that are remembered
 
 
 class SchemaError(CrowddError):
-    """The database is newer than this code, or older than this code can serve."""
+    """The database is newer or older than this code can serve, or running servers could not use it after an upgrade."""
 
     code = "schema"
 
 
 @attrs.frozen
+class Code:
+    """What a program wants of its database. A server reads it once, for its files may be replaced while it runs."""
+
+    known: tuple[int, ...]
+    fingerprint: str
+    version: str
+
+    @classmethod
+    def read(cls) -> Code:
+        """That of the files as they are now."""
+        return cls(tuple(migrations()), _fingerprint(definitions()), __version__)
+
+
+@attrs.frozen
 class Status:
-    """Where a database stands: numbers of migrations, and whether the definitions are those of this code."""
+    """Where a database stands: numbers of migrations, and whether the definitions are those of this code.
+
+    ``borne``: migrations that this code does not know and can go on with. ``definitions_later``: a newer version created
+    the definitions. ``definitions_borne``: they have all that this code uses.
+    """
 
     applied: tuple[int, ...]
     known: tuple[int, ...]
     definitions_current: bool
+    borne: frozenset[int] = frozenset()
+    definitions_later: bool = False
+    definitions_borne: bool = False
 
     @property
     def current(self) -> bool:
         """Nothing is to be done."""
         return self.applied == self.known and self.definitions_current
 
+    @property
+    def later(self) -> bool:
+        """A newer crowdd has upgraded it."""
+        return self.definitions_later or not set(self.applied) <= set(self.known)
+
+    @property
+    def served(self) -> bool:
+        """This code can serve it."""
+        fits = self.definitions_current or (self.later and self.definitions_borne)
+        return fits and set(self.known) <= set(self.applied) <= {*self.known, *self.borne}
+
     def require(self) -> None:
         """Raises SchemaError unless this code can serve the database."""
         self.require_known()
-        if not self.current:
+        if not self.served:
             raise SchemaError("The database is older than this crowdd. Run: crowdctl db upgrade")
 
     def require_known(self) -> None:
-        """Raises SchemaError for a database that a newer crowdd has made."""
-        if set(self.applied) - set(self.known):
+        """Raises SchemaError for a database that a newer crowdd has made, and that this code cannot serve."""
+        if self.later and not self.served:
             raise SchemaError("The database was created by a newer crowdd. Install that version, or restore a backup.")
 
 
@@ -75,21 +116,49 @@ def _fingerprint(sql: str) -> str:
     return hashlib.sha256(sql.encode()).hexdigest()
 
 
-async def status(db: Database) -> Status:
-    """Where the database stands; it may be empty."""
-    known = tuple(migrations())
-    rows = await db.fetch("SELECT to_regclass('public.migration') AS there")
-    if rows[0]["there"] is None:
-        return Status((), known, False)
-    applied = tuple(row["number"] for row in await db.fetch("SELECT number FROM public.migration ORDER BY number"))
-    laid = [row["fingerprint"] for row in await db.fetch("SELECT fingerprint FROM public.definition")]
-    return Status(applied, known, laid == [_fingerprint(definitions())])
+_STATE = """
+SELECT to_regclass('public.migration') AS there,
+       EXISTS (SELECT FROM pg_attribute WHERE attrelid = to_regclass('public.definition') AND attname = 'relies_on') AS kinds
+"""
+
+
+async def status(db: Database, code: Code | None = None) -> Status:
+    """Where the database stands for a program; it may be empty. Without ``code``: for the files as they are now."""
+    code = code or Code.read()
+    state = await one(db, _STATE)
+    if state["there"] is None:
+        return Status((), code.known, False)
+    # A database of a version that declared no kinds has the numbers and fingerprints alone.
+    kinds = "contracts, after" if state["kinds"] else "true AS contracts, NULL::int AS after"
+    rows = await db.fetch(f"SELECT number, {kinds} FROM public.migration ORDER BY number")
+    columns = "version, current" if state["kinds"] else "'' AS version, true AS current"
+    laid = await db.fetch(f"SELECT fingerprint, {columns} FROM public.definition")
+    newest = max(code.known, default=0)
+    return Status(
+        tuple(row["number"] for row in rows),
+        code.known,
+        [row["fingerprint"] for row in laid if row["current"]] == [code.fingerprint],
+        frozenset(
+            row["number"]
+            for row in rows
+            if row["number"] not in code.known and MigrationKind(row["contracts"], row["after"]).is_borne_by(newest)
+        ),
+        any(row["current"] and _parts(row["version"]) > _parts(code.version) for row in laid),
+        any(row["fingerprint"] == code.fingerprint for row in laid),
+    )
+
+
+def _parts(version: str) -> list[int]:
+    return [int(number) for number in re.findall(r"\d+", version)]
 
 
 async def upgrade(db: Transactions) -> list[int]:
     """Applies what is missing, all or nothing, and says which migrations those were.
 
-    Raises SchemaError when the database is newer than this code, or its user may not make tables there.
+    Does nothing to a database that a newer crowdd has upgraded and that this one can serve.
+
+    Raises SchemaError when the database is newer than this code can serve, its user may not make tables there, or
+    servers run that could not use it afterwards.
     """
     try:
         return await db.transaction(_upgrade)
@@ -102,37 +171,97 @@ async def upgrade(db: Transactions) -> list[int]:
 
 async def _upgrade(tx: Database) -> list[int]:
     await tx.execute("SET LOCAL statement_timeout = 0")
-    await tx.fetch("SELECT pg_advisory_xact_lock(%(lock)s)", {"lock": _LOCK})
-    await tx.execute(
-        "CREATE TABLE IF NOT EXISTS public.migration (number int PRIMARY KEY, name text NOT NULL, at timestamptz NOT NULL DEFAULT now());"
-        "CREATE TABLE IF NOT EXISTS public.definition (fingerprint text NOT NULL)"
-    )
-    now = await status(tx)
-    if set(now.applied) - set(now.known):
+    await tx.fetch("SELECT pg_advisory_xact_lock(%(lock)s)", {"lock": nodes.UPGRADE_LOCK})
+    await _prepare(tx)
+    code = Code.read()
+    now = await status(tx, code)
+    if now.later:
         now.require()
+        return []
     missing = [number for number in now.known if number not in now.applied]
     if missing or not now.definitions_current:
         # First: a column that a view names could neither be dropped nor change its type.
         await tx.execute("DROP SCHEMA IF EXISTS code CASCADE")
-        for number in missing:
-            await _apply(tx, number, migrations()[number])
-        await _define(tx, definitions())
+        kinds = {number: await _apply(tx, number, migrations()[number]) for number in missing}
+        await _define(tx, code, definitions())
+        await _require_borne(tx, kinds)
     return missing
 
 
-async def _apply(tx: Database, number: int, path: Path) -> None:
+async def _prepare(tx: Database) -> None:
+    """The tables of what was applied. They are changed only once: who asks for the status would wait for the end."""
+    await tx.execute(
+        "CREATE TABLE IF NOT EXISTS public.migration (number int PRIMARY KEY, name text NOT NULL, at timestamptz NOT NULL DEFAULT now());"
+        "CREATE TABLE IF NOT EXISTS public.definition (fingerprint text NOT NULL)"
+    )
+    if not (await one(tx, _STATE))["kinds"]:
+        await tx.execute(
+            "ALTER TABLE public.migration ADD COLUMN contracts boolean NOT NULL DEFAULT true, ADD COLUMN after int;"
+            "ALTER TABLE public.definition ADD COLUMN version text NOT NULL DEFAULT '', ADD COLUMN current boolean NOT NULL DEFAULT true,"
+            " ADD COLUMN at timestamptz NOT NULL DEFAULT now(), ADD COLUMN relies_on text[]"
+        )
+
+
+async def _apply(tx: Database, number: int, path: Path) -> MigrationKind:
     # A table with changes that a trigger has still to see at the commit cannot be altered.
     await tx.execute("SET LOCAL search_path = public; SET CONSTRAINTS ALL IMMEDIATE")
-    await tx.execute(path.read_text("utf-8"))
+    sql = path.read_text("utf-8")
+    await tx.execute(sql)
+    kind = kind_of(sql)
     await tx.execute(
-        "INSERT INTO public.migration (number, name) VALUES (%(number)s, %(name)s)",
-        {"number": number, "name": re.sub(r"^\d+_|\.sql$", "", path.name)},
+        "INSERT INTO public.migration (number, name, contracts, after) VALUES (%(number)s, %(name)s, %(contracts)s, %(after)s)",
+        {"number": number, "name": re.sub(r"^\d+_|\.sql$", "", path.name), **attrs.asdict(kind)},
     )
+    return kind
 
 
-async def _define(tx: Database, sql: str) -> None:
+async def _define(tx: Database, code: Code, sql: str) -> None:
     await tx.execute("CREATE SCHEMA code; SET LOCAL search_path = code, public")
     await tx.execute("SET LOCAL check_function_bodies = off")
     await tx.execute(sql)
-    await tx.execute("DELETE FROM public.definition")
-    await tx.execute("INSERT INTO public.definition VALUES (%(print)s)", {"print": _fingerprint(sql)})
+    ways = await offered(tx)
+    await tx.execute(
+        "DELETE FROM public.definition WHERE relies_on IS NULL OR NOT relies_on <@ %(ways)s::text[] OR fingerprint = %(print)s",
+        {"ways": ways, "print": code.fingerprint},
+    )
+    await tx.execute(
+        "DELETE FROM public.definition WHERE fingerprint NOT IN"
+        " (SELECT fingerprint FROM public.definition ORDER BY at DESC LIMIT %(max)s)",
+        {"max": MAX_EARLIER},
+    )
+    await tx.execute("UPDATE public.definition SET current = false WHERE current")
+    await tx.execute(
+        "INSERT INTO public.definition (fingerprint, version, relies_on, at)"
+        " VALUES (%(print)s, %(version)s, %(uses)s::text[], clock_timestamp())",
+        {"print": code.fingerprint, "version": code.version, "uses": used(ways, words_of_statements(STATEMENTS))},
+    )
+
+
+async def _require_borne(tx: Database, applied: dict[int, MigrationKind]) -> None:
+    """Raises SchemaError when servers run that cannot use the database as it is now, in this transaction."""
+    rows = await tx.fetch("SELECT fingerprint FROM public.definition")
+    kept = {row["fingerprint"] for row in rows}
+    processes = await nodes.running(tx)
+    refused = [process for process in processes if not _bears(process, applied.values(), kept)]
+    if refused:
+        raise SchemaError(_refusal(refused), hint=_advice(refused, applied))
+
+
+def _bears(process: RunningProcess, kinds: Collection[MigrationKind], definitions: Collection[str]) -> bool:
+    return process.fingerprint in definitions and all(kind.is_borne_by(process.newest_migration) for kind in kinds)
+
+
+def _refusal(refused: Sequence[RunningProcess]) -> str:
+    named = [f"{each.name} ({each.version}, migration {each.newest_migration:04})" for each in refused]
+    return f"The upgrade takes away what running servers use: {', '.join(named)}. Nothing was changed."
+
+
+def _advice(refused: Sequence[RunningProcess], applied: dict[int, MigrationKind]) -> str:
+    after = [kind.after for kind in applied.values() if kind.contracts]
+    first = max((number for number in after if number is not None), default=0)
+    if None not in after and any(process.newest_migration < first for process in refused):
+        return (
+            f"Upgrade them to a version that knows migration {first:04} first, one after the other. Then run the"
+            " command again. To list the servers: crowdctl nodes"
+        )
+    return "Stop them, run the command again, and start them with the new version. To list the servers: crowdctl nodes"

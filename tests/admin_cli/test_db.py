@@ -1,5 +1,8 @@
 """``crowdctl db``: from an empty database to this version."""
 
+import contextlib
+
+import psycopg2
 import pytest
 from psycopg2.extensions import make_dsn
 
@@ -58,3 +61,34 @@ def test_upgrade_without_the_right_to_make_tables(crowdctl, postgres, empty):
         assert "owner of the database" in said
     finally:
         postgres.run("DROP ROLE guest")
+
+
+# A session that runs holds the lock of a process; the row of another process has no lock.
+_HELD = "SELECT pg_advisory_lock(hashtextextended('node east/0', 0))"
+_ROW = (
+    "INSERT INTO node (id, worker, name, host, version, newest_migration, fingerprint, started, seen, draining)"
+    " SELECT id, 0, id, 'h', '0.0.9', %s, 'of another version', clock(), clock(), false FROM unnest(%s::text[]) id"
+)
+
+
+def test_servers_are_listed_and_an_upgrade_that_they_cannot_bear_is_refused(crowdctl, rows, dsn):
+    assert crowdctl.json("nodes") == []
+    rows(_ROW, 3, ["east", "west"])
+    with contextlib.closing(psycopg2.connect(dsn)) as held:
+        with held.cursor() as cursor:
+            cursor.execute(_HELD)
+        held.commit()
+        listed = crowdctl.json("nodes")
+        assert [(row["name"], row["version"], row["migration"], row["processes"], row["state"]) for row in listed] == [
+            ("east", "0.0.9", 3, 1, "ready"), ("west", "0.0.9", 3, 0, "gone"),
+        ]  # fmt: skip
+        lines = crowdctl("nodes").output.splitlines()
+        assert lines[0].split() == ["name", "host", "version", "migration", "started", "seen", "processes", "state"]
+        assert lines[2].split()[0] == "west"
+        rows("UPDATE definition SET fingerprint = 'of an earlier version', version = '0.0.9'")
+        said = crowdctl.refused("db", "upgrade")
+        assert "takes away what running servers use: east (0.0.9, migration 0003)." in said
+        assert "Nothing was changed." in said and "crowdctl nodes" in said
+        assert not crowdctl.json("db", "status")["functions_current"]
+    assert crowdctl.json("db", "upgrade") == {"applied": []}
+    assert crowdctl.json("db", "status")["functions_current"]

@@ -22,6 +22,7 @@ REFUSALS = [
     (("admin", "list", "ada"), USAGE, "unexpected extra argument"),
     (("admin", "link", "--json", "ada"), USAGE, "unexpected extra argument"),
     (("announcement", "list", "--limit", "0"), USAGE, "--limit"),
+    (("nodes", "a"), USAGE, "unexpected extra argument"),
     (("site", "show", "name"), USAGE, "unexpected extra argument"),
     (("site", "set", "accent_light", "yellow"), REFUSED, "colour"),
     (("site", "invite", "--days", "0"), REFUSED, "1 to 90"),

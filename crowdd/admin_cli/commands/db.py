@@ -39,6 +39,9 @@ def upgrade(config: Path | None, postgresql: bool, old_bin: Path | None, new_bin
     """Upgrade the database to this version, or create the tables in an empty one.
 
     If a step fails, nothing is changed. The connection uses [db] migrate_dsn if it is set.
+
+    Refused while servers run that could not use the upgraded database: crowdctl nodes lists them. Does nothing if a
+    newer version has upgraded the database and this version can use it.
     """
     if postgresql:
         _move(load(config), old_bin, new_bin, as_json)
@@ -61,12 +64,14 @@ def status(config: Path | None, as_json: bool) -> None:
         for number in sorted({*found.applied, *found.known})
     ]
     if as_json:
-        print_json({"current": found.current, "functions_current": found.definitions_current, "migrations": rows})
+        words = {"current": found.current, "functions_current": found.definitions_current, "served": found.served}
+        print_json({**words, "migrations": rows})
         return
     listing(False, rows, ("migration", "applied"))
     try:
         found.require()
-        click.echo("The database is up to date.")
+        later = "A newer crowdd has upgraded the database. This version can use it."
+        click.echo("The database is up to date." if found.current else later)
     except schema.SchemaError as error:
         click.echo(str(error))
 

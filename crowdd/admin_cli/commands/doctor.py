@@ -24,7 +24,7 @@ from crowdd.domain.webhooks.webhooks import state_view
 from crowdd.errors import CrowddError
 from crowdd.http.errors import message_of
 from crowdd.sched.schedule import overview
-from crowdd.storage import schema
+from crowdd.storage import nodes, schema
 from crowdd.storage.connections.pool import Pool
 from crowdd.storage.server.db_health import condition
 from crowdd.storage.webhooks import webhooks
@@ -81,6 +81,9 @@ async def _of_database(settings: Settings, pool: Pool, thorough: bool) -> list[F
         backup_days=settings.data.backup_days,
         configured=bool(settings.db.dsn),
         media_complaint=await _media(settings),
+        nodes=await nodes.overview(pool),
+        shares_limits=settings.ratelimit.shared,
+        drains=bool(settings.http.drain_delay),
     )
     return of_server(facts) + (await _recounted(pool) if thorough else [])
 

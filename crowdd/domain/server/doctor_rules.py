@@ -12,6 +12,7 @@ from crowdd.config import Settings
 from crowdd.domain.accounts import account_validation
 from crowdd.domain.server import server_key
 from crowdd.storage.database import Row
+from crowdd.storage.node_rows import NodeState
 from crowdd.storage.server.rows import DatabaseHealth
 from crowdd.values import Values
 
@@ -131,13 +132,16 @@ class Facts:
     backup_days: int = 0  # [data] backup_days
     configured: bool = True  # [db] dsn names the database; else it is crowdd's own
     media_complaint: str = ""  # why the store of media files cannot be used
+    nodes: Sequence[NodeState] = ()
+    shares_limits: bool = True  # [ratelimit] shared
+    drains: bool = True  # [http] drain_delay
 
 
 def of_server(facts: Facts) -> list[Finding]:
     """What can be said of a server whose database answers."""
     looks: tuple[Callable[[Facts], Iterator[Finding]], ...] = (
         _of_data_folder, _of_postgresql, _of_roles, _of_running, _of_jobs, _of_queue, _of_letters, _of_webhooks,
-        _of_people, _of_backups, _of_media,
+        _of_people, _of_backups, _of_media, _of_nodes,
     )  # fmt: skip
     return [finding for look in looks for finding in look(facts)]
 
@@ -295,3 +299,23 @@ def _duration(seconds: float) -> str:
         if seconds >= 2 * size:
             return f"{seconds / size:.0f} {name}"
     return f"{seconds:.0f} seconds"
+
+
+def _of_nodes(facts: Facts) -> Iterator[Finding]:
+    running = [node for node in facts.nodes if node["state"] != "gone"]
+    if len(running) <= 1:
+        return
+    if not facts.shares_limits:
+        yield Finding(
+            f"{len(running)} servers run on this database, and each counts rate limits for itself.",
+            "Set [ratelimit] shared = on, on every server, and restart them.",
+        )
+    if len({node["version"] for node in running}) > 1:
+        versions = ", ".join(f"{node['name']} {node['version']}" for node in running)
+        yield Finding(f"Servers run different versions: {versions}.", "Upgrade the others as well.", wrong=False)
+    if not facts.drains:
+        yield Finding(
+            "[http] drain_delay is 0, so requests fail while a server is restarted behind a proxy.",
+            "Set it to more than the proxy takes to notice that /ready answers 503.",
+            wrong=False,
+        )

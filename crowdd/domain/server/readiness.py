@@ -1,20 +1,25 @@
-"""Whether the server can do its work now: the database with its tables, and room on the disk."""
+"""Whether the server can do its work now: it is not about to end, the database has its tables, the disk has room."""
 
 from __future__ import annotations
 
 import os
+import secrets as random
 import shutil
+import socket
 from pathlib import Path
 
+import attrs
 from twisted.internet.defer import TimeoutError, ensureDeferred
 from twisted.internet.interfaces import IReactorTime
 
 from crowdd.concurrency.cached_value import CachedValue
+from crowdd.config import Settings
 from crowdd.domain.core.secrets import Secrets
 from crowdd.domain.server import server_key
 from crowdd.errors import CrowddError
 from crowdd.storage import schema
 from crowdd.storage.database import Database
+from crowdd.storage.nodes import Process
 from crowdd.storage.server import figures
 
 PATIENCE = 2.0  # seconds
@@ -22,16 +27,43 @@ KEPT = 1.0  # seconds: asking often costs nothing more
 OK = "ok"
 
 
+def new_id() -> str:
+    """An id for one start of a server, which all of its processes share."""
+    return random.token_hex(8)
+
+
+@attrs.define
+class Node:
+    """``draining``: the server goes on answering, but a proxy should send its requests elsewhere."""
+
+    process: Process
+    code: schema.Code
+    draining: bool = False
+
+    @classmethod
+    def begin(cls, settings: Settings, node_id: str = "", worker: int = 0) -> Node:
+        """That of this process. ``worker`` is its number where the server has several processes, which share an id."""
+        code, host = schema.Code.read(), socket.gethostname()
+        name = settings.daemon.node or host
+        newest = max(code.known, default=0)
+        process = Process(node_id or new_id(), worker, name, host, code.version, newest, code.fingerprint)
+        return cls(process, code)
+
+
 class Readiness:
     """Asks the database and the disk; ``clock`` is the reactor."""
 
-    def __init__(self, clock: IReactorTime, db: Database, secrets: Secrets, folder: Path, min_free_bytes: int) -> None:
+    def __init__(
+        self, clock: IReactorTime, db: Database, secrets: Secrets, folder: Path, min_free_bytes: int, node: Node
+    ) -> None:
         self._clock, self._db, self._secrets = clock, db, secrets
-        self._folder, self._minimum = folder, min_free_bytes
+        self._folder, self._minimum, self._node = folder, min_free_bytes, node
         self._checks = CachedValue(clock, KEPT, self._check)
 
     async def checks(self) -> dict[str, str]:
         """What was looked at, and in a sentence what is wrong with it; OK where nothing is."""
+        if self._node.draining:  # at once, also where the database does not answer
+            return {"server": "The server is stopping."}
         return dict(await self._checks.get())
 
     async def _check(self) -> dict[str, str]:
@@ -60,7 +92,7 @@ class Readiness:
     async def _ask(self) -> dict[str, str]:
         closed = await figures.read_only(self._db)
         try:
-            (await schema.status(self._db)).require()
+            (await schema.status(self._db, self._node.code)).require()
         except schema.SchemaError as error:
             return {"database": OK, "migrations": str(error)}
         fits = (await server_key.find(self._db, self._secrets)).match in server_key.FITTING

@@ -5,11 +5,13 @@ resolved by libpq while the reactor stands still, so the DSN should name a socke
 """
 
 import os
+import re
 from collections.abc import Callable
 from typing import Any, TypeVar
 
 import orjson
 import psycopg2
+import psycopg2.errors
 from psycopg2 import errorcodes, extensions
 from twisted.internet.defer import Deferred, fail
 from twisted.internet.error import ConnectionClosed
@@ -27,6 +29,9 @@ JSON_OIDS = (114, 3802)  # json, jsonb
 UNAVAILABLE_CLASSES = ("08", "53", "57P", "25006")  # connection, resources, shutdown; a standby, or read-only
 INVALID_CLASSES = ("22", "54")  # data exception, limit of the program
 LOST_CLASSES = ("08", "57P", "25P03", "25P04")  # the latter: idle too long in a transaction, transaction too long
+_REPLACED = re.compile(
+    r"cache lookup failed for|could not open relation with OID|cached plan must not change result type"
+)
 log = Logger()
 
 
@@ -156,6 +161,7 @@ class Connection(txpostgres.Connection):
         self._when_lost = when_lost
         self._when_notified = when_notified
         self._prepared: set[str] = set()
+        self._outdated = False  # what was prepared returns other columns since an upgrade
 
     @property
     def alive(self) -> bool:
@@ -182,6 +188,8 @@ class Connection(txpostgres.Connection):
         if not self.alive:
             return fail(UnavailableError("The database connection was lost."))
         if isinstance(sql, Prepared):
+            if self._outdated:
+                return self._deallocate().addCallback(lambda _: self.run(sql, values, commits=commits))
             if sql.name not in self._prepared:
                 return self._prepare(sql).addCallback(lambda _: self.run(sql, values, commits=commits))
             sql = sql.call
@@ -194,8 +202,14 @@ class Connection(txpostgres.Connection):
 
         return self.run(sql.definition).addCallback(known)
 
+    def _deallocate(self) -> "Deferred[Cursor]":
+        self._prepared.clear()
+        self._outdated = False
+        return self.run("DEALLOCATE ALL")
+
     def _explain(self, failure: Failure, commits: bool) -> Failure:
         error: Any = failure.value
+        self._outdated = self._outdated or (isinstance(error, Exception) and is_replaced(error))
         code = getattr(error, "pgcode", None) or ""
         if not self.alive or code.startswith(LOST_CLASSES):
             self.lose()
@@ -284,6 +298,16 @@ class Connection(txpostgres.Connection):
             notifies, self._connection.notifies = self._connection.notifies, []
             for notify in notifies:
                 self._when_notified(notify.channel, notify.payload)
+
+
+def is_replaced(error: Exception) -> bool:
+    """Whether a statement failed because an upgrade replaced a function or view between its parsing and its execution.
+
+    PostgreSQL has no SQLSTATE of its own for that.
+    """
+    return isinstance(error, psycopg2.errors.InternalError_ | psycopg2.errors.FeatureNotSupported) and bool(
+        _REPLACED.search(str(error))
+    )
 
 
 def first_line(error: Exception) -> str:

@@ -4,11 +4,20 @@ from __future__ import annotations
 
 from crowdd.storage.schema import SEARCH_PATH
 
+KEEPALIVES = (
+    # PostgreSQL notices within 25 seconds that a machine is gone, and frees the locks of its sessions: otherwise nobody
+    # else would send webhooks or run its jobs for hours. Without effect on sockets of the same machine.
+    "SET tcp_keepalives_idle = 10",
+    "SET tcp_keepalives_interval = 5",
+    "SET tcp_keepalives_count = 3",
+)
+
 
 def session(seconds: int) -> list[str]:
     """What each connection of a pool begins with; ``seconds`` are the time-out of a statement."""
     return [
         SEARCH_PATH,
+        *KEEPALIVES,
         "SET timezone = 'UTC'",
         f"SET statement_timeout = '{seconds}s'",
         "SET lock_timeout = '5s'",

@@ -114,8 +114,8 @@ class Pool:
         Raises UnavailableError (NoConnectionError when the queue is full or time is up; lock_timeout, or deadlocks
         without end; its ``uncertain`` is true when the connection was lost while the statement ran), StatementTimeoutError,
         ConflictError (a unique constraint), ValueError for a NUL byte, UnicodeEncodeError for a lone surrogate; other
-        errors come as psycopg2 raises them. A statement that fails by deadlock or serialisation is run again, at most
-        three times.
+        errors come as psycopg2 raises them. A statement that fails by deadlock, by serialisation or because an upgrade
+        replaces what it uses is run again, at most three times.
         """
         return rows(await self._run(sql, values))
 
@@ -127,8 +127,8 @@ class Pool:
         """What ``work`` returns, after its transaction was committed; rolled back if it raises.
 
         ``work`` runs to its end and is committed even if the caller is cancelled. It is run again from the start, at
-        most three times, when it was rolled back by a deadlock or a serialisation failure, so it should have no other
-        effects than its statements. Waiting in it for a second connection of the pool can only end in UnavailableError
+        most three times, when it was rolled back by a deadlock, a serialisation failure or an upgrade, so it should have
+        no other effects than its statements. Waiting in it for a second connection of the pool can only end in UnavailableError
         when all wait in the same way: use the transaction that was given.
 
         Errors as with ``fetch``, and those of ``work``. An UnavailableError whose ``uncertain`` is true says that the

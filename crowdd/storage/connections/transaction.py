@@ -1,4 +1,4 @@
-"""An open transaction, and running again what a deadlock or a serialisation failure undid."""
+"""An open transaction, and running again what a deadlock, a serialisation failure or an upgrade undid."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from twisted.internet.task import deferLater
 from twisted.logger import Logger
 
 from crowdd.errors import UnavailableError
-from crowdd.storage.connections.connection import Connection, row_count, rows
+from crowdd.storage.connections.connection import Connection, is_replaced, row_count, rows
 from crowdd.storage.database import Row, Statement, Values
 
 T = TypeVar("T")
@@ -82,14 +82,25 @@ class Transaction:
 
 
 async def rerun(clock: IReactorTime, attempt: Callable[[], Awaitable[T]]) -> T:
-    """The result of ``attempt``, repeated while deadlocks or serialisation failures undo it, at most three times."""
+    """The result of ``attempt``, repeated at most three times while it is undone.
+
+    What undoes it are deadlocks, serialisation failures, and upgrades that replace what it has just looked up.
+    """
     # Each time a pause: run again at once, it would take its locks back before the other has got them.
     for pause in RERUN_PAUSES:
         try:
             return await attempt()
-        except RERUNNABLE:
+        except Exception as error:
+            if not _is_undone(error):
+                raise
             await deferLater(clock, pause * random.uniform(0.5, 1.5))  # noqa: S311
     try:
         return await attempt()
-    except RERUNNABLE as error:
+    except Exception as error:
+        if not _is_undone(error):
+            raise
         raise UnavailableError("Too many requests change the same rows.", retry_after=1) from error
+
+
+def _is_undone(error: Exception) -> bool:
+    return isinstance(error, RERUNNABLE) or is_replaced(error)

@@ -152,3 +152,20 @@ def test_a_backup_that_is_too_old_is_wrong_and_none_at_all_is_advice():
     assert of_server(attrs.evolve(old, backup_days=0)) == []
     never = attrs.evolve(limited, database={**WELL.database, "last_backup": None, "first_project": 9 * day})
     assert [found.wrong for found in of_server(never)] == [False]
+
+
+def test_several_servers_share_limits_and_drain():
+    """Nothing is said of one server, nor of those that are gone."""
+    one = {
+        "name": "a", "host": "h", "version": "0.1.0", "migration": 68, "started": None, "seen": None, "processes": 1, "state": "ready",
+    }  # fmt: skip
+    two = [one, {**one, "name": "b", "version": "0.2.0"}]
+    alone = {"shares_limits": False, "drains": False}
+    assert of_server(attrs.evolve(WELL, nodes=[one, {**two[1], "state": "gone"}], **alone)) == []
+    assert of_server(attrs.evolve(WELL, nodes=[one, one])) == []
+    found = of_server(attrs.evolve(WELL, nodes=two, **alone))
+    assert [(finding.what.split(",")[0], finding.wrong) for finding in found] == [
+        ("2 servers run on this database", True),
+        ("Servers run different versions: a 0.1.0", False),
+        ("[http] drain_delay is 0", False),
+    ]
