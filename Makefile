@@ -1,7 +1,7 @@
 # make run: from nothing to a running server. make check: what to run while you work. make test: all that must pass
 # before a change goes in.
 
-.PHONY: backup run check test tests proofs lint i18n strings pictures browser clean crowd crowd-kills exact storm live hot reads cost truth webhooks wheel documents docs hostile soak spine-workers large-project imports damaged hostile-files exports copies paint walk audit constraints sbom vendor class-room museum budgets upload-folder media first-hour analyses trust trust-cost slow-reads
+.PHONY: backup run check test tests proofs lint i18n strings pictures browser clean crowd crowd-kills exact storm live hot reads cost truth webhooks wheel documents docs hostile soak spine-workers large-project imports damaged hostile-files exports copies paint walk audit constraints sbom vendor class-room museum budgets upload-folder media first-hour analyses trust trust-cost slow-reads nodes
 .DELETE_ON_ERROR:
 
 # Also where somebody wants no compiled modules: a test starts hundreds of programs, which would all compile the same.
@@ -172,6 +172,12 @@ paint: .venv/installed-embedded,test browser
 # leases, streams; the rate limit over both and jobs are in test_daemon.py.
 spine-workers: .venv/installed-embedded,test
 	@CROWDD_DAEMON_WORKERS=2 $(venv)pytest -m "not browser and not inside" $(spine)
+
+# Two servers behind HAProxy, restarted and upgraded under load.
+nodes: .venv/installed-embedded,test
+	@command -v haproxy >/dev/null || test -x /usr/sbin/haproxy || \
+	  { echo "HAProxy is not installed: apt-get install -y --no-install-recommends haproxy" >&2; exit 1; }
+	@$(venv)python -m bench.nodes $(if $(RATE),--rate $(RATE))
 
 # Known holes in what crowdd is installed with: asks the network (docs/operations.md).
 audit: .venv/installed-embedded,test

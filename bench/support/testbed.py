@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import attrs
 import psycopg2
@@ -175,7 +175,13 @@ def run(work: Coroutine[Any, Any, T]) -> T:
         return thread.submit(asyncio.run, work).result()
 
 
-def project(server: LiveServer, *, tasks: int, n_answers: int) -> Project:
+class Front(Protocol):
+    """What people reach: a server, or a proxy before several."""
+
+    url: str
+
+
+def project(server: Front, *, tasks: int, n_answers: int) -> Project:
     """A new project, published by a new person; its names are not used by an earlier run on the same database."""
     name = f"run{time.time_ns() // 1_000_000}"
     owner = Person(server.url).register(f"owner-{name}")

@@ -14,7 +14,7 @@ TEXT = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
 MAP = TEXT.partition("## Source tree")[2].partition("\n## ")[0]
 FIRST_COLUMN = [line.split("|")[1] for line in MAP.splitlines() if line.startswith("| `")]
 PATHS = [path for cell in FIRST_COLUMN for path in re.findall(r"`([^`]+)`", cell)]
-FOLDERS = ("crowdd/", "tests/", "docs/", "etc/", "bench/", "examples/", "twisted/", "clients/")
+FOLDERS = ("crowdd/", "deploy/", "tests/", "docs/", "etc/", "bench/", "examples/", "twisted/", "clients/")
 
 
 def named_in_text() -> list[str]:
