@@ -76,6 +76,7 @@ def configuration(port: int, stats: Path, servers: Mapping[str, int]) -> str:
     """The configuration that is shipped, with other addresses: TLS and the ports below 1024 are left out."""
     text = SHIPPED.read_text("utf-8")
     text = re.sub(r"stats socket \S+", f"stats socket {stats}", text)
+    text = re.sub(r"maxconn \d+", "maxconn 2000", text)  # the limit on open files may be low here
     text = re.sub(r"(?m)^ +bind :443 .*\n| +http-request redirect scheme .*\n", "", text)
     text = text.replace("bind :80", f"bind 127.0.0.1:{port}").replace(
         "X-Forwarded-Proto https", "X-Forwarded-Proto http"
