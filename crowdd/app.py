@@ -282,6 +282,7 @@ class Server(Service):
         self._services.passwords.stop()
         await self._services.security_log.close()
         self._apart.close()
+        self._services.export_resources.copies.close()
         await self._leave(self._background)
         await self._heartbeat.stopService()
         await self._leave(self._session)

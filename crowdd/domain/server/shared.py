@@ -29,6 +29,8 @@ from crowdd.domain.transfer.exported.kept_spools import KeptSpools
 from crowdd.domain.transfer.exports import Reading, Resources
 from crowdd.languages import Languages
 from crowdd.reactor import IReactor
+from crowdd.storage.connections.connection_settings import session
+from crowdd.storage.connections.copying import Copies
 from crowdd.storage.connections.slow_reads import SlowReads
 from crowdd.storage.database import Transactions
 
@@ -36,6 +38,7 @@ from crowdd.storage.database import Transactions
 MAX_SLOW_READS, SEARCH_WAIT_SECONDS = 2, 3.0
 STRANGER_SECONDS = 2  # for a statement of such a list, without an account
 PRELOAD_WAIT_SECONDS = 5.0
+COPY_SECONDS = 600  # for each statement that begins a file
 EXPORT_PAUSE = 0.5  # after each piece of a file that is made, as a share of the time that it took
 
 
@@ -99,6 +102,7 @@ class Shared:
             preloads=Turns(reactor, 1, PRELOAD_WAIT_SECONDS, rest=1.0, refusal=refusal),
             export_resources=Resources(
                 reading,
+                Copies(reactor, settings.db.dsn, session(COPY_SECONDS)),
                 Turns(reactor, 1, None, rest=EXPORT_PAUSE),
                 DownloadLimits(reactor, settings.exports),
                 KeptSpools(reactor),

@@ -6,6 +6,7 @@ import csv
 import io
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import aclosing
 from functools import partial
 from typing import Protocol, TypeVar
 
@@ -42,6 +43,7 @@ from crowdd.kinds.result import RESULT
 from crowdd.kinds.roles import OWNERS
 from crowdd.kinds.task_run import TASK_RUN
 from crowdd.requester import Requester
+from crowdd.storage.connections.copying import Copies, Piece
 from crowdd.storage.database import Database
 from crowdd.storage.projects.rows import ProjectPage
 from crowdd.storage.tasks.selection import TaskFilter
@@ -50,7 +52,7 @@ from crowdd.storage.transfer.changes import prune
 from crowdd.values import Values
 
 T = TypeVar("T")
-PART = 1000  # rows of one statement, and of one write, at most
+PART, PART_BYTES = 10_000, 250_000  # rows of one write at most, and bytes after which it ends
 EARLY = 0.1  # seconds after which the names of the first columns leave, before the others are known
 _COUNTED = {"task": "n_tasks", "task_run": "n_task_runs"}  # counters; of results there is none that has every version
 MAX_COUNTED = 100_000  # rows that are counted one by one
@@ -78,9 +80,19 @@ class Resources:
     """What all downloads of a process share."""
 
     reading: Reading
+    copies: Copies
     turns: Turns
     limits: DownloadLimits
     kept: KeptSpools
+
+    async def pieces(self, tx: Database, lines: exports.Lines) -> AsyncGenerator[Piece, None]:
+        """The lines of a file as of the moment of a transaction; each piece has its turn."""
+        copy = await lines.open(self.copies, tx)
+        try:
+            while (piece := await self.turns.run("", partial(copy.next, PART, PART_BYTES))) is not None:
+                yield piece
+        finally:
+            copy.close()
 
 
 class Exports:
@@ -97,7 +109,7 @@ class Exports:
     ) -> None:
         """``worker_thread``: where Parquet and Arrow files are made."""
         self._db, self._spools = db, spools
-        self._reading, self._turns, self._limits = resources.reading, resources.turns, resources.limits
+        self._resources, self._reading, self._limits = resources, resources.reading, resources.limits
         self._kept = resources.kept
         self._base_url, self._mask, self._worker_thread = base_url, mask, worker_thread
         self._tables = Tables(resources.turns)
@@ -271,21 +283,21 @@ class Exports:
         await self._reading.transaction(work)
 
     async def _json(self, tx: Database, file: ExportFile, sink: Sink) -> None:
-        between = ",\n" if file.format == "json" else "\n"
+        between = b",\n" if file.format == "json" else b"\n"
         if file.is_flat:
             lines = (await self._tables.of(tx, file, typed=False)).as_json(between)
         else:
             lines = exports.as_json(file.kind, file.roles, self._base_url, file.chosen, between)
         array = file.format == "json"
-        rows = await self._lines(tx, lines, sink, b"[\n" if array else b"", between.encode())
+        rows = await self._lines(tx, lines, sink, b"[\n" if array else b"")
         sink((b"\n]\n" if rows else b"[]\n") if array else b"\n" if rows else b"", 0)
 
     async def _changes(self, tx: Database, file: ExportFile, cursor: Cursor, sink: Sink) -> None:
-        async def write_lines(lines: exports.Lines, begin: bytes, between: bytes) -> int:
-            return await self._lines(tx, lines, sink, begin, between)
+        async def write_lines(lines: exports.Lines) -> int:
+            return await self._lines(tx, lines, sink)
 
         def rows(chosen: exports.Chosen) -> exports.Lines:
-            return exports.as_json(file.kind, file.roles, self._base_url, chosen, "\n", NOT_FOLLOWED)
+            return exports.as_json(file.kind, file.roles, self._base_url, chosen, b"\n", NOT_FOLLOWED)
 
         sink(await changes.write(tx, cursor, file.chosen, rows, write_lines), 0)
 
@@ -293,25 +305,24 @@ class Exports:
         head = _Head(file, sink)
         table = await self._tables.of(tx, file, typed=False, waits=head.wait)
         head.end([column.name for column in table.columns])
-        if await self._lines(tx, table.as_csv(raw=file.options.raw), sink, b"", b"\r\n"):
+        if await self._lines(tx, table.as_csv(raw=file.options.raw), sink):
             sink(b"\r\n", 0)
 
     async def _data(self, tx: Database, file: ExportFile, sink: Sink) -> None:
         table = await self._tables.of(tx, file, typed=True)
         out, do = DataFile(file.format, table.columns), self._worker_thread.do
         sink(await do(out.begin), 0)
-        lines = table.as_exact_csv()
-        await lines.open(tx)
-        while (piece := await self._turns.run("", partial(lines.next, tx, PART))) is not None:
-            sink(await do(out.add, f"{piece.text}\n".encode()), piece.rows)
+        async with aclosing(self._resources.pieces(tx, table.as_exact_csv())) as pieces:
+            async for piece in pieces:
+                sink(await do(out.add, piece.content + b"\n"), piece.rows)
         sink(await do(out.end), 0)
 
-    async def _lines(self, tx: Database, lines: exports.Lines, sink: Sink, begin: bytes, between: bytes) -> int:
+    async def _lines(self, tx: Database, lines: exports.Lines, sink: Sink, begin: bytes = b"") -> int:
         rows = 0
-        await lines.open(tx)
-        while (piece := await self._turns.run("", partial(lines.next, tx, PART))) is not None:
-            sink((between if rows else begin) + piece.text.encode(), piece.rows)
-            rows += piece.rows
+        async with aclosing(self._resources.pieces(tx, lines)) as pieces:
+            async for piece in pieces:
+                sink((lines.between if rows else begin) + piece.content, piece.rows)
+                rows += piece.rows
         return rows
 
 

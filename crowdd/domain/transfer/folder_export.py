@@ -8,7 +8,8 @@ are left out.
 from __future__ import annotations
 
 import shutil
-from collections.abc import AsyncIterator, Callable, Set
+from collections.abc import AsyncGenerator, Callable, Set
+from contextlib import aclosing
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from crowdd.domain.media.store import MediaStore
 from crowdd.domain.projects.questions import folder_versions
 from crowdd.domain.projects.questions.folder_versions import VERSIONS_FILE
 from crowdd.domain.server.services import Services
-from crowdd.domain.transfer.exports import PART
+from crowdd.domain.transfer.exports import Resources
 from crowdd.domain.transfer.project_folder import INFO_FILES, LONG_DESCRIPTION, PROJECT_FILE, TASK_FILES, texts_changed
 from crowdd.kinds.project import PROJECT
 from crowdd.kinds.roles import OWNERS
@@ -129,23 +130,26 @@ async def _write_tasks(
         await exports.begin(tx)
         done = 0
         with draft.open("wb") as out:
-            async for tasks in _tasks(tx, row, services.settings.base_url):
-                for task in tasks:
-                    out.write(orjson.dumps({name: files.named_in(task[name]) for name in OF_TASKS}) + b"\n")
-                await files.fetch(services.media_store)
-                report(done := done + len(tasks))
+            async with aclosing(_tasks(services.export_resources, tx, row, services.settings.base_url)) as parts:
+                async for tasks in parts:
+                    for task in tasks:
+                        out.write(orjson.dumps({name: files.named_in(task[name]) for name in OF_TASKS}) + b"\n")
+                    await files.fetch(services.media_store)
+                    report(done := done + len(tasks))
 
     await services.export_resources.reading.transaction(work)
     return draft.replace(folder / TASKS_FILE)
 
 
-async def _tasks(tx: Database, row: ProjectPage, base_url: str) -> AsyncIterator[list[Values]]:
+async def _tasks(
+    resources: Resources, tx: Database, row: ProjectPage, base_url: str
+) -> AsyncGenerator[list[Values], None]:
     """In parts and by their ids, as they are wanted: without those that were taken out."""
     roles = row["roles"]
     lines = exports.as_json(TASK, roles, base_url, exports.Chosen(row["id"], owns=bool(roles & OWNERS)))
-    await lines.open(tx)
-    while (piece := await lines.next(tx, PART)) is not None:
-        yield [view for view in orjson.loads(f"[{piece.text}]") if view["retired_at"] is None]
+    async with aclosing(resources.pieces(tx, lines)) as pieces:
+        async for piece in pieces:
+            yield [view for view in orjson.loads(b"[%b]" % piece.content) if view["retired_at"] is None]
 
 
 def _put(path: Path, content: bytes) -> Path:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import attrs
 
 from crowdd.storage.database import Database, one
-from crowdd.storage.transfer.exports import CHANGED, Chosen, Lines
+from crowdd.storage.transfer.exports import CHANGED, Chosen, Lines, json_lines
 
 START = -1
 """The position before everything."""
@@ -56,7 +56,7 @@ async def last(db: Database, project_id: int, table: str, after: int, horizon: i
 def tombstones(table: str, chosen: Chosen) -> Lines:
     """A line ``{"id": …, "deleted": true}`` for each deleted row, among the changes of ``chosen``."""
     rows = f"tombstone t WHERE t.kind = '{table}' AND {CHANGED}"
-    return Lines(rows, chosen, """concat('{"id":', t.id, ',"deleted":true}')""", "\n")
+    return json_lines(rows, chosen, """concat('{"id":', t.id, ',"deleted":true}')""", b"\n")
 
 
 async def prune(db: Database, days: int) -> int:

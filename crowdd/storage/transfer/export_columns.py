@@ -38,29 +38,35 @@ class Column:
     about: str = ""
     origin: str = "computed"
 
-    def cell(self, *, raw: bool) -> str:
-        """Its value as a cell of a CSV file. Texts are no formulas, unless ``raw``."""
-        if self.is_json:
-            return f"{'csv_raw_cell' if raw else 'csv_cell'}({self.sql})"
+    @property
+    def is_guarded(self) -> bool:
+        """Whether its cells may be formulas to a spreadsheet."""
+        return self.is_json or self.type == "text"
+
+    @property
+    def text(self) -> str:
+        """Its value as text; null for a null of JSON, too."""
+        return f"({self.sql} #>> '{{}}')" if self.is_json else f"({self.sql})"
+
+    def cell(self) -> str:
+        """Its value for COPY as CSV. An empty text is null, so that it is an empty cell as well."""
         match self.type:
             case "timestamp":
                 return f"to_char({self.sql} AT TIME ZONE 'UTC', {ISO})"
-            case "text":
-                return f"{'csv_raw' if raw else 'csv_text'}({self.sql})"
-            case "json":
-                return f"csv_raw(({self.sql})::text)"
-        return f"({self.sql})::text"
+            case "boolean" | "json" if not self.is_json:
+                return f"({self.sql})::text"
+        return f"nullif({self.text}, '')" if self.is_guarded else self.text
 
     def exact(self) -> str:
-        """Its value as a cell that keeps null and an empty text apart, and JSON as it is: for programs."""
+        """The same for programs: null and an empty text are kept apart, and JSON is as it is."""
         match self.type:
             case "timestamp":
                 return f"to_char({self.sql} AT TIME ZONE 'UTC', {ISO}) || 'Z'"
-            case "text" | "decimal":
-                return f"csv_quoted({self.sql} #>> '{{}}')" if self.is_json else f"csv_quoted({self.sql})"
             case "json":
-                return f"csv_quoted(nullif(({self.sql})::text, 'null'))"
-        return f"{self.sql} #>> '{{}}'" if self.is_json else f"({self.sql})::text"
+                return f"nullif(({self.sql})::text, 'null')"
+            case "boolean" if not self.is_json:
+                return f"({self.sql})::text"
+        return self.text
 
     def member(self) -> tuple[str, str]:
         """Its name and value as a member of a JSON object, in two parts."""

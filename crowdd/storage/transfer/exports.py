@@ -1,7 +1,7 @@
 """Rows of one project as they leave in files: which keys they have, and their lines, piece by piece.
 
-Lines are made in SQL and come many at a time as one text (definitions 64): what is left to do here is to pass them on. All
-statements of a file belong in one transaction that ``begin`` has begun: the file is one moment.
+Lines are made by COPY: what is left to do here is to pass them on. What is read before them belongs in one transaction that
+``begin`` has begun, and whose moment COPY sees, too: the file is one moment.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from crowdd.kinds.result import RESULT
 from crowdd.kinds.roles import Role
 from crowdd.kinds.task import TASK
 from crowdd.kinds.task_run import TASK_RUN
+from crowdd.storage.connections.copying import Copies, Copy
 from crowdd.storage.core import hidden_columns, projections
 from crowdd.storage.core.roles import COMPLETE
 from crowdd.storage.database import Database, one
@@ -39,7 +40,6 @@ _ANSWERS = (
     " LEFT JOIN volunteer_word w ON w.project_id = r.project_id AND w.actor = r.actor)"
 )
 _MAX_ARGUMENTS = 90
-_MAX_BYTES = 500_000  # after which a piece ends
 _OF_GOLD = (
     "(SELECT FROM task_ledger g WHERE g.project_id = t.project_id AND g.task_id = t.{} AND g.mode::text = 'gold')"
 )
@@ -51,14 +51,6 @@ _ORDINARY = {
     CONSENSUS: _MADE_OF_ORDINARY,
     EVENT: _MADE_OF_ORDINARY,
 }
-
-
-@attrs.frozen
-class Piece:
-    """The next lines as one text; ``rows`` is how many there are."""
-
-    text: str
-    rows: int
 
 
 @attrs.frozen
@@ -117,41 +109,48 @@ class Chosen:
 
 async def begin(tx: Database) -> None:
     """Makes a transaction that has just begun see one moment, and change nothing."""
-    await tx.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+    # It waits as long as COPY takes on its own connection.
+    await tx.execute(
+        "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY; SET LOCAL idle_in_transaction_session_timeout = 0"
+    )
+
+
+# Characters that no JSON text has: COPY then gives texts as they are.
+_AS_IT_IS = r"FORMAT csv, DELIMITER E'\x02', QUOTE E'\x01'"
 
 
 @attrs.frozen
 class Lines:
-    """The lines of a file: each row t of ``rows`` as ``line``, lines put together by ``between``.
+    """The lines of a file: the rows of ``query``, which COPY puts together with its ``options``.
 
-    They come from a cursor, so that the statement is planned and begun once, and each row is looked up once.
+    ``between`` stands between two lines.
     """
 
-    rows: str
+    query: str
     chosen: Chosen
-    line: str
-    between: str
+    options: str
+    between: bytes
     base_url: str = ""
 
-    async def open(self, tx: Database) -> None:
-        """Begins a file. The transaction has no other file open: the one before was read to its end."""
-        few = self.chosen.named is not None or bool(self.chosen.volunteer)
-        # The first lines soon, in the order of the key; of few rows in a large project all of them soon.
-        await tx.execute(f"SET LOCAL cursor_tuple_fraction = {1 if few else 0.001}")
+    async def open(self, copies: Copies, tx: Database) -> Copy:
+        """Begins a file as of the moment of a transaction. Close it."""
         more = {"mask": self.chosen.mask, "base_url": projections.in_json(self.base_url)}
-        statement = (
-            f"DECLARE lines NO SCROLL CURSOR FOR SELECT {self.line} FROM {self.rows} ORDER BY {self.chosen.order}"
-        )
-        await tx.execute(statement, {**self.chosen.values(0, 0), **more})
+        values = {**self.chosen.values(0, 0), **more}
+        # The first lines soon, in the order of an index; of few rows in a large project all of them soon.
+        few = self.chosen.named is not None or bool(self.chosen.volunteer)
+        settings = ["SET LOCAL max_parallel_workers_per_gather = 0", *([] if few else ["SET LOCAL enable_sort = off"])]
+        return await copies.open(tx, self.query, self.options, values, self.between, settings)
 
-    async def next(self, tx: Database, maximum: int) -> Piece | None:
-        """The next lines; None behind the last, where the file is closed."""
-        window = {"between": self.between, "maximum": maximum, "bytes": _MAX_BYTES}
-        row = await one(tx, "SELECT content, n FROM export_piece('lines', %(between)s, %(maximum)s, %(bytes)s)", window)
-        if row["n"]:
-            return Piece(row["content"], int(row["n"]))
-        await tx.execute("CLOSE lines")
-        return None
+    def behind(self, first: Lines) -> Lines:
+        """These lines behind others of the same kind of file."""
+        # Without parallel workers PostgreSQL reads one part of a union after the other.
+        return attrs.evolve(self, query=f"({first.query}) UNION ALL ({self.query})")
+
+
+def _ordered(rows: str, chosen: Chosen, columns: Sequence[str], beside: str = "") -> str:
+    """The statement with the columns of each row t."""
+    joined = f" CROSS JOIN LATERAL {beside}" if beside else ""
+    return f"SELECT {', '.join(columns)} FROM (SELECT t.* FROM {rows}) t{joined} ORDER BY {chosen.order}"
 
 
 def rows_of(kind: Kind, chosen: Chosen) -> str:
@@ -180,29 +179,31 @@ class Table:
 
     def as_csv(self, *, raw: bool) -> Lines:
         """Each row as a line of a CSV file. Texts are no formulas, unless ``raw``."""
-        return self._cells([column.cell(raw=raw) for column in self.columns], "\r\n")
+        if raw:
+            return self._lines([column.cell() for column in self.columns], "FORMAT csv", b"\r\n")
+        # Texts are read once, and looked at several times.
+        texts = [f"{column.text} AS c{n}" for n, column in enumerate(self.columns) if column.is_guarded]
+        read = f"(SELECT {', '.join(texts) or '1'} OFFSET 0) c"
+        beside = f"{self.beside} CROSS JOIN LATERAL {read}" if self.beside else read
+        cells = [f"csv_text(c.c{n})" if each.is_guarded else each.cell() for n, each in enumerate(self.columns)]
+        return Lines(_ordered(self.rows, self.chosen, cells, beside), self.chosen, "FORMAT csv", b"\r\n")
 
     def as_exact_csv(self) -> Lines:
-        """The same for programs, which tell null from an empty text."""
-        return self._cells([column.exact() for column in self.columns], "\n")
+        """The same for programs, which tell null from an empty text: that is in quotation marks."""
+        return self._lines([column.exact() for column in self.columns], "FORMAT csv", b"\n")
 
-    def as_json(self, between: str) -> Lines:
+    def as_json(self, between: bytes) -> Lines:
         """Each row as a JSON object of the columns."""
         parts = [part for column in self.columns for part in ("','", *column.member())][1:]
-        return self._line(["'{'", *parts, "'}'"], between)
+        return self._lines([_concatenated(["'{'", *parts, "'}'"])], _AS_IT_IS, between)
 
-    def _cells(self, cells: Sequence[str], between: str) -> Lines:
-        return self._line([part for cell in cells for part in ("','", cell)][1:], between)
-
-    def _line(self, parts: Sequence[str], between: str) -> Lines:
-        # concat() takes null for an empty text and numbers as they are, at a third of what array_to_string costs.
-        line = _concatenated(parts)
-        line = f"(SELECT {line} FROM {self.beside})" if self.beside else line
-        return Lines(self.rows, self.chosen, line, between)
+    def _lines(self, columns: Sequence[str], options: str, between: bytes) -> Lines:
+        return Lines(_ordered(self.rows, self.chosen, columns, self.beside), self.chosen, options, between)
 
 
 def _concatenated(parts: Sequence[str]) -> str:
     """An expression: the parts as one text. A function has no more than 100 arguments."""
+    # concat() takes null for an empty text and numbers as they are, at a third of what array_to_string costs.
     while len(parts) > _MAX_ARGUMENTS:
         groups = (parts[n : n + _MAX_ARGUMENTS] for n in range(0, len(parts), _MAX_ARGUMENTS))
         parts = [f"concat({', '.join(group)})" for group in groups]
@@ -228,12 +229,17 @@ def as_json(
     roles: frozenset[Role],
     base_url: str,
     chosen: Chosen,
-    between: str = ",\n",
+    between: bytes = b",\n",
     without: Collection[str] = (),
 ) -> Lines:
     """Each row as ``Kind.view`` shows it to these roles, as JSON; ``without`` some attributes."""
     shown = attrs.evolve(kind, fields=tuple(field for field in kind.fields if field.name not in without))
-    return Lines(rows_of(kind, chosen), chosen, projections.json_of(shown, roles), between, base_url)
+    return json_lines(rows_of(kind, chosen), chosen, projections.json_of(shown, roles), between, base_url)
+
+
+def json_lines(rows: str, chosen: Chosen, line: str, between: bytes, base_url: str = "") -> Lines:
+    """Each row t of ``rows`` as a JSON text, which the expression ``line`` makes of it."""
+    return Lines(_ordered(rows, chosen, [line]), chosen, _AS_IT_IS, between, base_url)
 
 
 Forms = dict[str, frozenset[str]]

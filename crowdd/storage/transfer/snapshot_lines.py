@@ -9,7 +9,7 @@ from crowdd.kinds.kind import Kind
 from crowdd.kinds.result import RESULT
 from crowdd.kinds.task import TASK
 from crowdd.kinds.task_run import TASK_RUN
-from crowdd.storage.transfer.exports import Chosen, Lines, rows_of
+from crowdd.storage.transfer.exports import Chosen, Lines, json_lines, rows_of
 from crowdd.storage.transfer.snapshot_rows import SnapshotProject
 
 FIELDS: Final[dict[Kind, tuple[str, ...]]] = {
@@ -43,7 +43,7 @@ def lines(kind: Kind, project: SnapshotProject, *, complete: bool) -> Lines:
         pairs += [f"'{name}', {value}" for name, value in _states(project)]
     if kind is TASK_RUN:
         pairs.append(f"'volunteer', {_CODE}")
-    return Lines(rows_of(kind, chosen), chosen, f"json_build_object({', '.join(pairs)})::text", "\n")
+    return json_lines(rows_of(kind, chosen), chosen, f"json_build_object({', '.join(pairs)})::text", b"\n")
 
 
 def _states(project: SnapshotProject) -> Iterator[tuple[str, str]]:

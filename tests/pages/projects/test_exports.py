@@ -29,8 +29,8 @@ from crowdd.domain.transfer.spool import AbandonedError, Spools
 from crowdd.errors import TooManyRequestsError, UnavailableError
 from crowdd.requester import SYSTEM, Requester
 from crowdd.storage.connections.connection_budget import ConnectionBudget
+from crowdd.storage.connections.copying import Copy
 from crowdd.storage.connections.dedicated_connections import Apart
-from crowdd.storage.transfer.exports import Lines
 
 AT = "/project/birds/tasks/export?type={}&format={}"
 
@@ -140,7 +140,7 @@ async def test_a_file_is_one_moment_however_slowly_it_is_made(served, monkeypatc
 
 @pytest_twisted.ensureDeferred
 async def test_large_rows_come_few_at_a_time(served, monkeypatch):
-    monkeypatch.setattr("crowdd.storage.transfer.exports._MAX_BYTES", 100)
+    monkeypatch.setattr(domain_exports, "PART_BYTES", 100)
     owner, _ = await built(served, [{"n": n, "x": "y" * 60} for n in range(5)] + [{"n": 5}])
     rows = (await owner.get(AT.format("task", "json"))).json()
     assert [row["info"]["n"] for row in rows] == list(range(6))
@@ -152,18 +152,22 @@ async def test_large_rows_come_few_at_a_time(served, monkeypatch):
 async def test_a_file_whose_making_fails_does_not_look_whole(served, monkeypatch):
     monkeypatch.setattr(domain_exports, "PART", 1)
     await built(served, [{"n": n} for n in range(3)])
-    next_lines, made = Lines.next, []
+    next_piece, made = Copy.next, []
+    end = (
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+        " WHERE query LIKE '%%SET TRANSACTION SNAPSHOT%%' AND pid <> pg_backend_pid() AND datname = current_database()"
+    )
 
-    async def failing(self: Any, tx: Any, *about: Any) -> Any:
+    async def failing(self: Any, *about: Any) -> Any:
         made.append(1)
-        if len(made) == 3:
-            await tx.fetch("SELECT pg_terminate_backend(pg_backend_pid())")
-        return await next_lines(self, tx, *about)
+        assert await served.database.fetch(end)
+        return await next_piece(self, *about)
 
-    monkeypatch.setattr(Lines, "next", failing)
-    with pytest.raises(ResponseFailed):
-        await served.client().get(AT.format("task", "json"))
-    monkeypatch.setattr(Lines, "next", next_lines)
+    monkeypatch.setattr(Copy, "next", failing)
+    with pytest.raises(ResponseFailed):  # the names of the columns have left
+        await served.client().get(AT.format("task", "csv"))
+    assert made
+    monkeypatch.setattr(Copy, "next", next_piece)
     assert len((await served.client().get(AT.format("task", "json"))).json()) == 3
 
 
@@ -348,15 +352,13 @@ def test_cells_made_in_sql_are_those_made_here(dsn):
     @given(st.lists(values_, min_size=100, max_size=100))
     @settings(max_examples=5, deadline=None, derandomize=True)
     def same(values: list[Any]) -> None:
-        for raw, name in ((False, "csv_cell"), (True, "csv_raw_cell")):
+        for raw, made in ((False, "csv_text(v #>> '{}')"), (True, "nullif(v #>> '{}', '')")):
             with connection.cursor() as cursor:
-                cursor.execute(
-                    f"SELECT coalesce({name}(v), '') FROM jsonb_array_elements(%s::jsonb) WITH ORDINALITY u(v, o) ORDER BY o",
-                    [orjson.dumps(values).decode()],
-                )
-                made = [row[0] for row in cursor.fetchall()]
-            wanted = [line_of(value, raw=raw) for value in values]
-            assert [pair for pair in zip(made, wanted, strict=True) if pair[0] != pair[1]] == []
+                for value in values:
+                    one = cursor.mogrify(f"SELECT 1, {made} FROM to_jsonb(%s::json) v", [orjson.dumps(value).decode()])
+                    out = io.BytesIO()
+                    cursor.copy_expert(f"COPY ({one.decode()}) TO STDOUT (FORMAT csv)", out)
+                    assert out.getvalue().decode() == f"1,{line_of(value, raw=raw)}\n", (value, raw)
 
     try:
         same()

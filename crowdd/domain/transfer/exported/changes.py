@@ -27,8 +27,8 @@ MAX_CURSOR: Final = 100  # characters
 _OWN, _PUBLIC = "o", "p"
 _ERA = 40  # bits: so much is added to positions when the database moves
 _FORM = re.compile(rf"(?P<kind>[a-z_]+)-(?P<audience>[{_OWN}{_PUBLIC}])(?P<epoch>\d{{1,9}})-(?P<position>\d{{1,18}})")
-WriteLines = Callable[[Lines, bytes, bytes], Awaitable[int]]
-"""Writes lines behind a first text, put together by another; returns how many there were."""
+WriteLines = Callable[[Lines], Awaitable[int]]
+"""Writes lines; returns how many there were."""
 
 
 @attrs.frozen
@@ -119,8 +119,9 @@ async def write(
     n = 0
     if last is not None:
         window = attrs.evolve(chosen, changed=(cursor.position, last + 1))
+        lines = rows(window)
         if cursor.position != START:  # a new copy has nothing that was deleted
-            n += await write_lines(changes.tombstones(cursor.kind.table, window), b"", b"\n")
-        n += await write_lines(rows(window), b"\n" if n else b"", b"\n")
+            lines = lines.behind(changes.tombstones(cursor.kind.table, window))
+        n = await write_lines(lines)
     line = orjson.dumps({"cursor": str(cursor.moved(feed, last))})
     return (b"\n" if n else b"") + line + b"\n"

@@ -18,7 +18,7 @@ from crowdd.storage.database import Database
 from crowdd.storage.transfer import export_columns, exports, mark_tables
 from crowdd.storage.transfer.export_columns import Column, Source
 
-MAX_KEYS = 2000  # columns of a table that are keys of info
+MAX_KEYS = 1500  # columns of a table that are keys of info: a query has at most 1,664 columns
 MAX_VOLUNTEERS = 500  # that have a column each
 _TYPES = {"label": "json", "number": "number", "text": "text"}  # of answer fields; all others are json
 Waits = Callable[[Sequence[str]], None]

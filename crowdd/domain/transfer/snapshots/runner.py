@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager
+from contextlib import aclosing, contextmanager
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
@@ -20,7 +20,7 @@ from crowdd.domain.core.quota import Quota
 from crowdd.domain.media.store import SNAPSHOT, MediaNames, MediaStore
 from crowdd.domain.projects import dataset
 from crowdd.domain.projects.questions import folder_versions
-from crowdd.domain.transfer.exports import PART, Resources
+from crowdd.domain.transfer.exports import Resources
 from crowdd.domain.transfer.snapshots import process
 from crowdd.domain.transfer.snapshots.contents import documents, settings, utc, version_numbers
 from crowdd.domain.transfer.snapshots.program import ABOUT, FINDINGS, entries
@@ -103,16 +103,14 @@ class SnapshotRunner:
         self, tx: Database, path: Path, kind: Kind, project: SnapshotProject, rows: int, report: Report
     ) -> int:
         lines = snapshot_lines.lines(kind, project, complete=complete(project))
-        await lines.open(tx)
         with path.open("wb") as file:
-            while True:
-                piece = await self._resources.turns.run("", partial(lines.next, tx, PART))
-                if piece is None:
-                    return rows
-                await self._worker_thread.do_soon(file.write, piece.text.encode() + b"\n")
-                rows += piece.rows
-                require_space(self._folder, self._min_free_bytes)
-                await report(rows)
+            async with aclosing(self._resources.pieces(tx, lines)) as pieces:
+                async for piece in pieces:
+                    await self._worker_thread.do_soon(file.write, piece.content + b"\n")
+                    rows += piece.rows
+                    require_space(self._folder, self._min_free_bytes)
+                    await report(rows)
+        return rows
 
     def _description(self, project: SnapshotProject, audit: Values) -> Values:
         said = dataset.written(dataset.read(project.info))

@@ -1,0 +1,171 @@
+"""COPY ... TO STDOUT, piece by piece: each on a connection and in a thread of its own, because the protocol of COPY needs
+calls that wait.
+
+A row arrives as the bytes that PostgreSQL has made of it. While nobody asks for the next piece the thread waits, then
+the buffers of the connection are full, and then PostgreSQL waits, too.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+from collections.abc import Callable, Sequence
+from threading import Event, Lock, Thread
+from typing import Final
+
+import attrs
+import psycopg2
+from psycopg2.extensions import connection
+from twisted.internet.defer import Deferred
+
+from crowdd.errors import UnavailableError
+from crowdd.reactor import IReactor
+from crowdd.storage.connections.connection import domain_error
+from crowdd.storage.database import Database, Values, one
+
+_CONNECT_SECONDS: Final = 5
+
+
+@attrs.frozen
+class Piece:
+    """The next rows, put together, and how many there are."""
+
+    content: bytes
+    rows: int
+
+
+class Copies:
+    """Opens them. ``setup`` are statements that each connection runs first."""
+
+    def __init__(self, reactor: IReactor, dsn: str, setup: Sequence[str]) -> None:
+        self._reactor, self._dsn, self._setup = reactor, dsn, tuple(setup)
+        self._open: set[Copy] = set()
+
+    async def open(
+        self, tx: Database, query: str, options: str, values: Values, between: bytes, settings: Sequence[str] = ()
+    ) -> Copy:
+        """The rows of a query as of the moment that a REPEATABLE READ transaction sees, with options of COPY.
+
+        ``settings`` are statements before it. ``between`` stands between two rows, in the place of the line break that COPY ends each with. Close it.
+        Raises UnavailableError, or what is wrong with the query.
+        """
+        snapshot = (await one(tx, "SELECT pg_export_snapshot() AS id"))["id"]
+        begin = (
+            *self._setup, "SET statement_timeout = 0", "BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY",
+            f"SET TRANSACTION SNAPSHOT '{snapshot}'", *settings,
+        )  # fmt: skip
+        copy = Copy(self._reactor, between, self._open.discard)
+        self._open.add(copy)
+        try:
+            await copy.begin(self._dsn, "; ".join(begin), f"COPY ({query}) TO STDOUT ({options})", values)
+        except BaseException:
+            copy.close()
+            raise
+        return copy
+
+    def close(self) -> None:
+        """Breaks off what is under way."""
+        for copy in [*self._open]:
+            copy.close()
+
+
+class Copy:
+    """Rows on their way. ``next`` is asked once at a time; ``write`` is for psycopg2, in the thread."""
+
+    def __init__(self, reactor: IReactor, between: bytes, gone: Callable[[Copy], object]) -> None:
+        self._reactor, self._between, self._gone = reactor, between, gone
+        self._waiting: Deferred[Piece | None] | None = None
+        self._go, self._closed = Event(), False
+        self._rows: list[bytes] = []
+        self._bytes = self._max_rows = self._max_bytes = 0
+        self._descriptor: int | None = None  # of the connection, while the thread has it
+        self._lock = Lock()
+
+    async def begin(self, dsn: str, setup: str, statement: str, values: Values) -> None:
+        """Connects and prepares the transaction."""
+        self._waiting = Deferred()
+        Thread(target=self._run, args=(dsn, setup, statement, values), name="copy", daemon=True).start()
+        await self._waiting
+
+    async def next(self, max_rows: int, max_bytes: int) -> Piece | None:
+        """The next rows: at most so many, and none after so many bytes. None behind the last."""
+        if self._closed:
+            raise UnavailableError("The database connections are being closed.")
+        self._max_rows, self._max_bytes = max_rows, max_bytes
+        self._waiting = Deferred()
+        self._go.set()
+        return await self._waiting
+
+    def close(self) -> None:
+        """Ends it, however far it is. May be called at any time."""
+        if self._closed:
+            return
+        self._closed = True
+        self._gone(self)
+        self._go.set()
+        # The thread may wait for PostgreSQL within libpq: an end of the connection is what wakes it there.
+        with self._lock:
+            if self._descriptor is not None:
+                with contextlib.suppress(OSError), socket.socket(fileno=os.dup(self._descriptor)) as line:
+                    line.shutdown(socket.SHUT_RDWR)
+        self._answer(UnavailableError("The database connections are being closed."))
+
+    # In the thread
+
+    def write(self, row: bytes) -> None:
+        """Takes a row with its line break; waits while nobody wants the piece that it fills."""
+        self._rows.append(row[:-1])
+        self._bytes += len(row)
+        if len(self._rows) >= self._max_rows or self._bytes >= self._max_bytes:
+            self._deliver()
+
+    def _run(self, dsn: str, setup: str, statement: str, values: Values) -> None:
+        try:
+            with contextlib.closing(psycopg2.connect(dsn, connect_timeout=_CONNECT_SECONDS)) as session:
+                self._copy(session, setup, statement, values)
+        except Exception as error:
+            self._tell(domain_error(error, lost=isinstance(error, psycopg2.OperationalError), uncertain=False))
+
+    def _copy(self, session: connection, setup: str, statement: str, values: Values) -> None:
+        session.autocommit = True  # the statements of ``setup`` begin the transaction
+        self._descriptor = os.dup(session.fileno())
+        try:
+            with session.cursor() as cursor:
+                cursor.execute(setup)
+                self._tell(None)
+                self._wait()
+                cursor.copy_expert(cursor.mogrify(statement, values), self)
+            if self._rows:
+                self._deliver()
+            self._tell(None)
+        finally:
+            with self._lock:
+                descriptor, self._descriptor = self._descriptor, None
+                os.close(descriptor)
+
+    def _deliver(self) -> None:
+        piece = Piece(self._between.join(self._rows), len(self._rows))
+        self._rows, self._bytes = [], 0
+        self._tell(piece)
+        self._wait()
+
+    def _wait(self) -> None:
+        self._go.wait()
+        self._go.clear()
+        if self._closed:
+            raise UnavailableError("Nobody wants the rows any more.")
+
+    def _tell(self, outcome: Piece | Exception | None) -> None:
+        self._reactor.callFromThread(self._answer, outcome)
+
+    # In the reactor
+
+    def _answer(self, outcome: Piece | Exception | None) -> None:
+        waiting, self._waiting = self._waiting, None
+        if waiting is None:
+            return
+        if isinstance(outcome, Exception):
+            waiting.errback(outcome)
+        else:
+            waiting.callback(outcome)
