@@ -113,6 +113,6 @@ def test_an_import_ends_with_every_row_though_the_server_is_killed(dsn, tmp_path
 @pytest.mark.proof
 def test_an_export_is_whole_and_stops_for_who_does_not_read(dsn, tmp_path):
     sizes = {"answers": 12_000, "tasks": 1500, "crowd": 4000, "calm_pages": 10}
-    plan = exports.Plan(**sizes, max_first=60, max_memory=200e6, max_page=60, max_slower=60)
+    plan = exports.Plan(**sizes, max_first=60, max_memory=200e6, max_page=60, max_slower=60, min_rate=0)
     lines, violations = exports.play(plan, dsn, tmp_path)
     assert violations == [], lines
