@@ -29,17 +29,18 @@ pg_bin_option: Callable[[Command], Command] = click.option(
 
 def passphrase(named: Path | None, *, new: bool = False) -> str:
     """The passphrase. A new one is asked for twice and must be long enough. Raises UsageError."""
-    word = _said(named, new)
+    word = hidden(named, VARIABLE, "Passphrase", "--passphrase-file", twice=new)
     if new and len(word) < MIN_CHARACTERS:
         raise click.UsageError(f"The passphrase must have at least {MIN_CHARACTERS} characters.")
     return word
 
 
-def _said(named: Path | None, new: bool) -> str:
+def hidden(named: Path | None, variable: str, prompt: str, option: str, *, twice: bool = False) -> str:
+    """A secret from the first line of a file, from a variable or a terminal. Raises UsageError."""
     if named:
         return (named.read_text("utf-8").splitlines() or [""])[0]
-    if word := os.environ.get(VARIABLE):
+    if word := os.environ.get(variable):
         return word
     if sys.stdin.isatty():
-        return str(click.prompt("Passphrase", hide_input=True, confirmation_prompt=new))
-    raise click.UsageError(f"Missing passphrase: use --passphrase-file, or set {VARIABLE}.")
+        return str(click.prompt(prompt, hide_input=True, confirmation_prompt=twice))
+    raise click.UsageError(f"Missing {prompt.lower()}: use {option}, or set {variable}.")

@@ -31,6 +31,7 @@ from crowdd.http.api.queue import QueueApi
 from crowdd.http.api.results import ResultsApi
 from crowdd.http.api.statistics import StatisticsApi
 from crowdd.http.api.tokens import TokensApi
+from crowdd.http.api.transfer.deposits import DepositsApi
 from crowdd.http.api.transfer.export_follower import ExportFollower
 from crowdd.http.api.transfer.snapshots import SnapshotsApi
 from crowdd.http.api.volunteers import VolunteersApi
@@ -269,6 +270,7 @@ def _views(clock: IReactorTime, services: Services, templates: Templates, cookie
         VolunteersApi(services.volunteers),
         AnalysesApi(services.analyses),
         SnapshotsApi(services.snapshots, services.projects, services.records, services.settings.base_url),
+        DepositsApi(services.deposits),
         CorrectingApi(services.contributions),
         LeasesApi(services.leases),
         FavouritesApi(services.favourites),

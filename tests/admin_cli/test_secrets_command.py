@@ -84,19 +84,31 @@ def test_several_workers_make_one_key(dsn, tmp_path):
     assert not (tmp_path / "secret.key.new").exists()
 
 
-def test_a_new_key_is_adopted_on_purpose_only_and_says_what_stops(crowdctl, rows, dsn):
+def test_a_new_key_is_adopted_on_purpose_only_and_says_what_stops(crowdctl, rows, dsn, tmp_path):
     before = crowdctl.json("user", "create", "--name", "bob", "--email", "bob@example.org", *WORD)
     link = crowdctl.json("admin", "link")["url"]
     rows("INSERT INTO totp (user_id, encrypted, created, confirmed) SELECT id, 'x', now(), now() FROM account")
+    (tmp_path / "birdhouses").mkdir()
+    (tmp_path / "birdhouses" / "project.json").write_bytes(PROJECT.replace(b"irds", b"irdhouses"))
+    crowdctl("project", "load", tmp_path / "birdhouses", "--owner", "bob")
+    rows("INSERT INTO snapshot (project_id, created) SELECT id, now() FROM project LIMIT 1")
+    rows(
+        "INSERT INTO deposit (snapshot_id, created, url, token_encrypted, publish)"
+        " SELECT id, now(), 'https://zenodo.org', 'x', false FROM snapshot"
+    )
     rows("UPDATE account SET second_factor = true")
     key_file(crowdctl).unlink()
     told = crowdctl.json("secrets", "adopt")
     assert (told["needed"], told["done"]) == (True, False)
     losses = {loss["what"]: loss["number"] for loss in told["losses"]}
-    assert losses == {"account.api_key_encrypted": 1, "totp.encrypted": 1, "one_time_link": 1}
+    assert losses == {
+        "account.api_key_encrypted": 1, "project.secret_key_encrypted": 1, "totp.encrypted": 1,
+        "deposit.token_encrypted": 1, "one_time_link": 1,
+    }  # fmt: skip
     assert not key_file(crowdctl).exists()
     said = crowdctl("secrets", "adopt", "--new-key", "--yes").output
     assert "1 API keys are replaced" in said and "authenticator apps are removed" in said
+    assert rows("SELECT token_encrypted FROM deposit") == [{"token_encrypted": None}]
     server = LiveServer(dsn, key_file(crowdctl).parent)
     server.start()
     try:

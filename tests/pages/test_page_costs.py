@@ -105,6 +105,7 @@ STATEMENTS: dict[str, tuple[int | None, int | None, int | None]] = {
     "/project/<short_name>/share/poster": (None, 3, 3),
     "/project/<short_name>/snapshots": (4, 5, 5),
     "/project/<short_name>/snapshots/<hash_>": (5, 6, 6),
+    "/project/<short_name>/snapshots/<hash_>/deposit": (None, 7, 7),
     "/project/<short_name>/snapshots/<hash_>/difference": (5, 6, 6),
     "/project/<short_name>/stats": (5, 6, 6),
     "/project/<short_name>/task/<int:task_id>": (4, 6, 6),

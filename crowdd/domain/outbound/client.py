@@ -23,6 +23,7 @@ from crowdd.concurrency.deadline import deadline
 from crowdd.concurrency.single_flight import SingleFlight
 from crowdd.config.parsers import endpoints
 from crowdd.domain.outbound.response import Response
+from crowdd.domain.outbound.sent_body import SentBody
 from crowdd.domain.outbound.url_policy import Target, require_public, target
 from crowdd.errors import RefusedTargetError, UnreachableError
 from crowdd.languages import _
@@ -69,7 +70,7 @@ class Outgoing:
         method: str,
         url: str,
         headers: Mapping[str, str] | None = None,
-        body: bytes | None = None,
+        body: bytes | SentBody | None = None,
         *,
         seconds: float = 15.0,
         max_bytes: int = 65_536,
@@ -145,7 +146,7 @@ class Outgoing:
         method: str,
         target: Target,
         headers: Mapping[str, str],
-        body: bytes | None,
+        body: bytes | SentBody | None,
         max_bytes: int,
         sink: Callable[[bytes], object] | None,
         bodiless: Set[int] = frozenset(),

@@ -24,7 +24,9 @@ from twisted.web.http_headers import Headers
 from twisted.web.iweb import IAgent, IAgentEndpointFactory
 from zope.interface import implementer
 
+from crowdd.domain.outbound.body_producer import BodyProducer
 from crowdd.domain.outbound.response import Response
+from crowdd.domain.outbound.sent_body import SentBody
 from crowdd.domain.outbound.url_policy import Target
 from crowdd.errors import RefusedTargetError
 from crowdd.languages import _
@@ -42,7 +44,7 @@ async def run(
     trust_root: Any,
     method: str,
     headers: Mapping[str, str],
-    body: bytes | None,
+    body: bytes | SentBody | None,
     max_bytes: int,
     sink: Callable[[bytes], object] | None,
     bodiless: Set[int] = frozenset(),
@@ -61,7 +63,7 @@ async def run(
             method,
             there.url,
             headers=sent,
-            data=body,
+            data=BodyProducer(body) if isinstance(body, SentBody) else body,
             allow_redirects=False,
             unbuffered=True,
             reactor=reactor,

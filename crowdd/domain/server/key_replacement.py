@@ -20,6 +20,7 @@ from crowdd.storage.core.rows import EncryptedValue
 from crowdd.storage.database import Database, Transactions
 from crowdd.storage.server import audit_chain, server_keys
 from crowdd.storage.server.rows import EncryptedApiKey
+from crowdd.storage.transfer import deposits
 
 _CHUNK = 200
 Renew = Callable[[Database, EncryptedValue], Awaitable[None]]
@@ -32,6 +33,7 @@ WORDS = {
     "webhook.old_secret_encrypted": "former webhook secrets are deleted",
     "totp.encrypted": "authenticator apps are removed: the password alone signs these people in",
     "provider_token.encrypted": "tokens of sign-in providers are deleted",
+    "deposit.token_encrypted": "access tokens of repositories are deleted: remove these deposits and begin again",
     "session": "sessions end: people sign in again",
     "one_time_link": "links in e-mails and administrator links stop working",
     "api_token": "named API tokens stop working and are removed",
@@ -67,6 +69,7 @@ class KeyReplacement:
             "webhook.old_secret_encrypted": _forget_old_webhook_secret,
             "totp.encrypted": _forget_authenticator,
             "provider_token.encrypted": _forget_provider_token,
+            "deposit.token_encrypted": _forget_deposit_token,
         }
 
     async def needed(self) -> bool:
@@ -165,6 +168,10 @@ async def _forget_authenticator(tx: Database, row: EncryptedValue) -> None:
 
 async def _forget_provider_token(tx: Database, row: EncryptedValue) -> None:
     await server_keys.forget_provider_token(tx, row["user_id"], row["provider"])
+
+
+async def _forget_deposit_token(tx: Database, row: EncryptedValue) -> None:
+    await deposits.set_token(tx, row["id"], None)
 
 
 def _name(column: encrypted_columns.Column) -> str:

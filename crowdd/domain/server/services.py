@@ -80,6 +80,7 @@ from crowdd.domain.tasks.review.trust_overview import TrustOverview
 from crowdd.domain.tasks.task_list import Browsing
 from crowdd.domain.tasks.tasks import TaskBehaviour
 from crowdd.domain.tasks.volunteers import Volunteers
+from crowdd.domain.transfer.deposits.deposits import Deposits
 from crowdd.domain.transfer.exports import Exports, Reading, Resources
 from crowdd.domain.transfer.gallery.gallery import Gallery
 from crowdd.domain.transfer.gallery.sample_tasks import SampleTasks
@@ -177,6 +178,7 @@ class Services:
     media_batches: Batches
     sources: Sources
     snapshots: Snapshots
+    deposits: Deposits
     statistics: Statistics
     checking: Checking
     audit_chain: AuditChain
@@ -398,6 +400,7 @@ def _assemble(db: Transactions, settings: Settings, shared: Shared) -> Services:
         settings_overview=settings_overview,
         exports=exports,
         snapshots=snapshots,
+        deposits=Deposits(db, queue, snapshots, media_store, servers.outgoing, secrets, settings.base_url),
         imports=imports,
         sources=Sources(db, notify, queue, servers.outgoing, imports, mail),
         gallery=Gallery(db),

@@ -241,6 +241,7 @@ async def remove(db: Database, user_id: int, subject: bytes) -> list[str]:
         " WHERE jsonb_path_exists(before, %(path)s, %(words)s) OR jsonb_path_exists(after, %(path)s, %(words)s)",
         "UPDATE security_log SET bucket = NULL, user_id = NULL, agent = '' WHERE user_id = %(user)s",
         "UPDATE security_log SET bucket = NULL, actor_id = NULL, agent = '' WHERE actor_id = %(user)s",
+        "UPDATE deposit SET user_id = NULL, token_encrypted = NULL WHERE user_id = %(user)s",
         "DELETE FROM account WHERE id = %(user)s",
     ):
         path = "$.** ? (@ == $name || @ == $fullname || @ == $email)"

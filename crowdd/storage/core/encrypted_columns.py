@@ -34,6 +34,7 @@ COLUMNS = (
     Column("webhook", "old_secret_encrypted", ("project_id",), place="secret_encrypted"),
     Column("totp", "encrypted", ("user_id",)),
     Column("provider_token", "encrypted", ("user_id", "provider")),
+    Column("deposit", "token_encrypted"),
 )
 
 

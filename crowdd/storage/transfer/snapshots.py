@@ -166,6 +166,12 @@ async def withdrawn(db: Database, project_id: int, snapshot_id: int) -> list[str
     return [row["word"] for row in rows]
 
 
+async def short_name(db: Database, project_id: int) -> str:
+    """The short name of a project, which stands in the addresses of its snapshots."""
+    row = await one(db, "SELECT short_name FROM project WHERE id = %(id)s", {"id": project_id})
+    return str(row["short_name"])
+
+
 # What it is made of -----------------------------------------------------------------------------------------------------
 
 

@@ -6,6 +6,7 @@ import json
 
 import pytest
 from support.ledger import Ledger
+from support.outside.repository import TOKEN, FakeRepository
 
 WORD = ("--password", "a good password")
 
@@ -87,3 +88,36 @@ def test_check_compares_the_audit_log_with_the_ends_that_snapshots_have(crowdctl
     told = crowdctl("check", "--json").json[-1]
     assert (told["check"], told["snapshot"]) == ("audit log in snapshot", made["hash"])
     assert told["position"] <= last["position"]
+
+
+def test_a_snapshot_is_deposited_and_goes_on_when_it_is_called_again(crowdctl, folder, tmp_path, rows):
+    repository = FakeRepository()
+    try:
+        loaded(crowdctl, folder)
+        hash_ = crowdctl.json("project", "snapshot", "make", "birds")["hash"]
+        (tmp_path / "token").write_text(f"{TOKEN}\n")
+        allowed = {"CROWDD_OUTGOING_ALLOWED_HOSTS": repository.host}
+        words = (
+            "project",
+            "snapshot",
+            "deposit",
+            "birds",
+            hash_,
+            "--url",
+            repository.url,
+            "--token-file",
+            tmp_path / "token",
+        )
+        repository.refuse = lambda method, path: 503 if path.endswith("README.md") else None
+        complaint = crowdctl.refused(*words, status=3, **allowed)
+        assert "503" in complaint and TOKEN not in complaint
+        repository.refuse = lambda method, path: None
+        sent = repository.made("PUT", "/api/files/.*")
+        done = crowdctl("project", "snapshot", "deposit", *words[3:], "--json", **allowed).json
+        assert (done["state"], done["doi"]) == ("uploaded", "") and len(repository.depositions) == 1
+        assert repository.made("PUT", "/api/files/.*") - sent < len(repository.files["b1"])
+        done = crowdctl(*words, "--publish", "--json", **allowed).json
+        assert (done["state"], done["doi"]) == ("published", "10.5072/zenodo.1")
+        assert rows("SELECT token_encrypted FROM deposit") == [{"token_encrypted": None}]
+    finally:
+        repository.close()

@@ -13,12 +13,13 @@ from twisted.internet.defer import ensureDeferred, gatherResults
 from crowdd.domain.accounts.authentication.totp import Totp
 from crowdd.domain.accounts.registration import Registration
 from crowdd.domain.accounts.social.oauth import ProviderIdentity
-from crowdd.domain.core.secrets import Secrets
+from crowdd.domain.core.secrets import Secrets, place
 from crowdd.domain.server import services as domain_module
 from crowdd.domain.server.key_rotation import KeyRotation
 from crowdd.kinds.project import PROJECT
 from crowdd.requester import Requester
 from crowdd.storage.core import encrypted_columns
+from crowdd.storage.transfer import deposits
 
 OLD = Secrets(b"\x07" * 32)
 NEW = Secrets(b"\x08" * 32, (OLD.root,))
@@ -26,7 +27,9 @@ ONLY_NEW = Secrets(b"\x08" * 32)
 
 
 class Stage:
-    """People with keys, a provider's token and an authenticator app, a project with a webhook that has two secrets."""
+    """People with keys, a provider's token and an authenticator app, a project with a webhook that has two secrets, and a
+    deposit with a token.
+    """
 
     def __init__(self, settings, pool):
         self.pool, self.services = pool, domain_module.build(reactor, pool, settings, OLD)
@@ -46,6 +49,13 @@ class Stage:
         await self.services.records.create(PROJECT, self.who, body)
         self.birds = await self.services.projects.owned("birds", self.who)
         await self.services.webhooks.rotate(self.birds, self.who)
+        (snapshot,) = await self.pool.fetch(
+            "INSERT INTO snapshot (project_id, created) VALUES (%(id)s, clock()) RETURNING id", {"id": self.birds["id"]}
+        )
+        deposit = await deposits.add(self.pool, snapshot["id"], self.ada, "https://zenodo.org", publish=False)
+        self.deposit = deposit
+        token = self.services.secrets.encrypt("zen0do", place("deposit", "token_encrypted", deposit))
+        await deposits.set_token(self.pool, deposit, token)
         return self
 
     def totp(self, services):
@@ -57,6 +67,8 @@ class Stage:
         found = [services.accounts.api_key(row), (await services.people.social_login.tokens(self.ada))["github_token"]]
         found.append((await self.totp(services).enrolment(self.ada, "ada")).secret)
         project = await services.projects.owned("birds", self.who)
+        deposit = await deposits.work(self.pool, self.deposit)
+        found.append(services.secrets.decrypt(deposit.token_encrypted, place("deposit", "token_encrypted", deposit.id)))
         return [
             *found,
             services.records.view(PROJECT, project)["secret_key"],
@@ -88,6 +100,7 @@ async def test_every_secret_is_read_before_and_after_and_then_without_the_old_ke
         ("old_secret_encrypted", 1, 0),
         ("encrypted", 1, 0),
         ("encrypted", 1, 0),
+        ("token_encrypted", 1, 0),
     ]
     assert all(value.startswith(NEW.encryption_prefix) for value in await stage.values())
     assert await stage.secrets(stage.newer) == before

@@ -1194,6 +1194,28 @@ def _snapshot_cases(page: Callable[..., Case]) -> Iterator[Case]:
         "documents": documents,
         "file": "/project/x/snapshots/x/difference?format=ndjson",
     }
+    deposit: Context = {
+        "id": 3, "snapshot_id": 7, "created": "2025-11-20T21:46:00.000000", "user_name": "ilse", "queue_item": 5, "state": Word("published"),
+        "done": 19, "total": 19, "error": "", "url": "https://zenodo.org", "publish": True, "page": "https://zenodo.org/records/1",
+        "published": "2025-11-20T21:50:00.000000", "doi": Word("10.5281/zenodo.1"),
+    }  # fmt: skip
+    place: Context = {
+        "title": "Deposit in a repository",
+        "snapshot": made,
+        "repository": "https://zenodo.org",
+        "csrf": "x",
+    }
+    yield page("deposit", "none", **place, deposit=None)
+    yield page("deposit", "published", **place, deposit=deposit)
+    unpublished = deposit | {"publish": False, "published": None, "doi": Word("")}
+    yield page("deposit", "uploaded", **place, deposit=unpublished | {"state": Word("uploaded")})
+    failed = unpublished | {
+        "state": Word("failed"),
+        "error": "The repository refused the access token.",
+        "page": "",
+        "total": None,
+    }
+    yield page("deposit", "failed", **place, deposit=failed)
     other = made | {"id": 6, "hash": Word("1f1e2d3c" * 8)}
     yield page("difference", "some", **compared, **some, before=other, others=[other])
     yield page(

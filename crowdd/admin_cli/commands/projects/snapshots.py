@@ -13,15 +13,19 @@ import click
 from crowdd.admin_cli.groups import Group
 from crowdd.admin_cli.lookups import project as found
 from crowdd.admin_cli.output import json_option, listing, say, watching
+from crowdd.admin_cli.passphrases import hidden
 from crowdd.admin_cli.runtime import with_domain
 from crowdd.domain.server.services import Services
+from crowdd.domain.transfer.deposits.repository import PUBLIC
 from crowdd.domain.transfer.snapshots.runner import Made
 from crowdd.domain.transfer.snapshots.verification import Verified, verify_archive
 from crowdd.domain.transfer.snapshots.views import SnapshotView, view
 from crowdd.errors import NotFoundError
 from crowdd.requester import SYSTEM
+from crowdd.values import Values
 
 _HASH: Final = re.compile("[0-9a-f]{64}")
+_TOKEN_VARIABLE: Final = "CROWDD_REPOSITORY_TOKEN"  # noqa: S105 - its name
 _COLUMNS: Final = ("id", "state", "public", "as_of", "bytes", "hash")
 
 
@@ -71,6 +75,45 @@ def verify(ctx: click.Context, what: str, as_json: bool) -> None:
     fits = f"{done.files} files fit {done.hash}"
     say(as_json, attrs.asdict(done), *(done.faults or (fits,)))
     ctx.exit(int(bool(done.faults)))
+
+
+@snapshot.command()
+@click.argument("which", metavar="PROJECT")
+@click.argument("hash_", metavar="HASH")
+@click.option("--url", default=PUBLIC, show_default=True, help="Address of the repository.")
+@click.option(
+    "--token-file",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help=f"File with the access token in its first line (default: {_TOKEN_VARIABLE} in the environment, or a prompt).",
+)
+@click.option("--publish", is_flag=True, help="Publish the deposit. This cannot be undone.")
+@json_option
+@click.pass_obj
+def deposit(
+    config: Path | None, which: str, hash_: str, url: str, token_file: Path | None, publish: bool, as_json: bool
+) -> None:
+    """Deposit a snapshot at Zenodo, or in another repository with the same interface.
+
+    The snapshot needs a licence and an author. If the command was interrupted, run it again: it continues, and files
+    that the repository has are not sent again. Without --publish, check and publish the deposit on its page.
+    """
+    word = hidden(token_file, _TOKEN_VARIABLE, "Access token", "--token-file")
+    with watching("Files", quiet=as_json) as report:
+        done = with_domain(config, lambda services: _deposit(services, which, hash_, url, word, publish, report))
+    say(as_json, done, *(text for text in (done["page"], done["doi"]) if text))
+
+
+async def _deposit(
+    services: Services, which: str, hash_: str, url: str, word: str, publish: bool, report: Callable[[int], object]
+) -> Values:
+    row = await found(services.projects, services.records, which)
+    kept = await services.snapshots.get(SYSTEM, row, hash_)
+
+    async def told(done: int, total: int) -> None:
+        report(done)
+
+    done = await services.deposits.now(SYSTEM, row["id"], kept["id"], url, word, publish=publish, report=told)
+    return {"state": done["state"], "page": done["page"], "doi": done["doi"]}
 
 
 async def _make(services: Services, which: str, report: Callable[[int], object]) -> tuple[Made, str]:

@@ -57,6 +57,7 @@ from crowdd.http.pages.project.review.review_pages import ReviewPages
 from crowdd.http.pages.project.review.reviewer_pages import ReviewerPages
 from crowdd.http.pages.project.settings import ProjectSettingsPages
 from crowdd.http.pages.project.sharing import SharingPages
+from crowdd.http.pages.project.snapshots.deposit_pages import DepositPages
 from crowdd.http.pages.project.snapshots.difference_pages import DifferencePages
 from crowdd.http.pages.project.snapshots.snapshot_pages import SnapshotPages
 from crowdd.http.pages.project.statistics import ProjectStatisticsPages
@@ -113,6 +114,7 @@ def pages(services: Services, forms: Forms, cookies: Cookies, templates: Templat
         AnalysisPages(services.projects, services.analyses, forms.csrf, views),
         SnapshotPages(services.projects, services.snapshots, forms.csrf, views),
         DifferencePages(services.projects, services.snapshots, views),
+        DepositPages(services.projects, services.snapshots, services.deposits, forms.csrf, views),
         AnswerFieldPages(services.projects, services.answer_fields, forms, views),
         UpdatePages(services.projects, services.thumbnails, services.webhooks, services.records, forms, views),
         PicturePages(services.projects, services.project_pictures, forms, views),

@@ -1,0 +1,1 @@
+"""Snapshots that are deposited in repositories with the REST API of Zenodo."""

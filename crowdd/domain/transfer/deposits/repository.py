@@ -1,0 +1,213 @@
+"""A repository with the REST API of Zenodo, for the account of an access token (https://developers.zenodo.org).
+
+All requests go through the guarded client. The token goes to the address that its owner has named and nowhere else, and
+stands in no error.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import AsyncGenerator, Mapping
+from typing import Final
+from urllib.parse import quote, urlsplit
+
+import attrs
+import orjson
+
+from crowdd.domain.outbound.client import Outgoing
+from crowdd.domain.outbound.response import Response
+from crowdd.domain.outbound.sent_body import SentBody
+from crowdd.domain.transfer.deposits.metadata import is_of
+from crowdd.errors import InvalidValueError, UnavailableError, UnreachableError
+from crowdd.languages import _
+from crowdd.values import Values
+
+PUBLIC: Final = "https://zenodo.org"
+_API: Final = "/api/deposit/depositions"
+_SECONDS: Final = 60.0
+_SLOWEST: Final = 50_000  # bytes per second of an upload
+_MAX_ANSWER: Final = 4_000_000  # bytes
+_MAX_REASON: Final = 300  # characters
+_MAX_ID: Final = 200
+_PLAIN: Final = re.compile(r"https?://[!-~]{1,1000}")
+_LISTED: Final = 100
+_LATER: Final = frozenset({408, 425, 429})
+
+
+@attrs.frozen
+class Deposition:
+    """A deposition. ``files``: size and MD5 of what is there, by name. ``doi`` is empty until it is ``published``."""
+
+    id: str
+    bucket: str
+    page: str
+    published: bool
+    doi: str
+    files: Mapping[str, tuple[int, str]]
+
+
+@attrs.frozen
+class Repository:
+    """``url`` is the address of the site. Methods raise InvalidValueError for what would only be refused again, and
+    UnavailableError for what may go away by itself; RefusedTargetError for an address that must not be asked.
+    """
+
+    _outgoing: Outgoing
+    _url: str
+    _token: str = attrs.field(repr=False)
+
+    async def find(self, address: str) -> Deposition | None:
+        """The deposition of a snapshot that is not published yet; one of the newest _LISTED."""
+        found = _objects(await self._ask("GET", f"{self._url}{_API}?sort=mostrecent&size={_LISTED}"))
+        first = next((each for each in found if not each.get("submitted") and is_of(each, address)), None)
+        return None if first is None else await self.get(_text(first.get("id"), _MAX_ID))
+
+    async def create(self, metadata: Values) -> Deposition:
+        """A new one without files."""
+        return self._deposition(await self._ask("POST", f"{self._url}{_API}", {"metadata": metadata}))
+
+    async def get(self, id_: str) -> Deposition:
+        """One by its id."""
+        return self._deposition(await self._ask("GET", self._at(id_)))
+
+    async def describe(self, id_: str, metadata: Values) -> None:
+        """Replaces the metadata."""
+        await self._ask("PUT", self._at(id_), {"metadata": metadata})
+
+    async def upload(self, of: Deposition, name: str, size: int, pieces: AsyncGenerator[bytes, None]) -> None:
+        """Stores a file; one with the name is replaced."""
+        digest = hashlib.md5(usedforsecurity=False)
+
+        async def noted() -> AsyncGenerator[bytes, None]:
+            async for piece in pieces:
+                digest.update(piece)
+                yield piece
+
+        seconds = _SECONDS + size / _SLOWEST
+        address = f"{of.bucket}/{quote(name, safe='')}"
+        found = await self._ask("PUT", address, body=SentBody(size, noted()), seconds=seconds)
+        if _md5(_object(found)) != digest.hexdigest():
+            raise UnavailableError(_("%(name)s was damaged on its way to the repository.", name=name))
+
+    async def publish(self, id_: str) -> Deposition:
+        """Publishes a deposition, which can then not be deleted."""
+        return self._deposition(await self._ask("POST", f"{self._at(id_)}/actions/publish"))
+
+    def _at(self, id_: str) -> str:
+        return f"{self._url}{_API}/{quote(id_, safe='')}"
+
+    async def _ask(
+        self,
+        method: str,
+        address: str,
+        value: object = None,
+        *,
+        body: SentBody | None = None,
+        seconds: float = _SECONDS,
+    ) -> object:
+        """The JSON value that is answered."""
+        headers = {"Authorization": f"Bearer {self._token}", "Accept": "application/json"}
+        headers["Content-Type"] = "application/octet-stream" if body is not None else "application/json"
+        sent = orjson.dumps(value) if value is not None else body
+        try:
+            answer = await self._outgoing.request(
+                method, address, headers, sent, seconds=seconds, max_bytes=_MAX_ANSWER
+            )
+        except UnreachableError as error:
+            raise UnavailableError(str(error)) from None
+        if 200 <= answer.status < 300:
+            return _json(answer)
+        raise self._refusal(answer)
+
+    def _refusal(self, answer: Response) -> Exception:
+        if answer.status >= 500 or answer.status in _LATER:
+            return UnavailableError(_("The repository has a problem (status %(status)s).", status=answer.status))
+        if answer.status in (401, 403):
+            words = _("The repository refused the access token. It needs the scopes deposit:write and deposit:actions.")
+            return InvalidValueError(words)
+        if answer.status in (404, 410):
+            return InvalidValueError(_("The repository does not have this deposit, or no such address."))
+        reason = self._reason(answer)
+        words = _("The repository refused it (status %(status)s): %(reason)s", status=answer.status, reason=reason)
+        return InvalidValueError(words)
+
+    def _reason(self, answer: Response) -> str:
+        """What the repository says, without the token."""
+        said = _object(_json(answer, strict=False))
+        parts = [str(said.get("message", "")), *map(_fault, _objects(said.get("errors")))]
+        text = " ".join(part for part in parts if part).replace(self._token, "…")
+        return _text(text, _MAX_REASON) or "–"
+
+    def _deposition(self, said: object) -> Deposition:
+        """Raises UnavailableError for what is no deposition, or names other sites."""
+        found = _object(said)
+        links, id_ = _object(found.get("links")), _text(found.get("id"), _MAX_ID)
+        bucket, page = str(links.get("bucket")), str(links.get("record_html") or links.get("html"))
+        published = bool(found.get("submitted"))
+        if not id_ or (not published and not self._is_ours(bucket)):
+            raise _strange()  # the token must not go elsewhere
+        return Deposition(
+            id_,
+            bucket,
+            page if self._is_ours(page) else self._url,
+            published,
+            _text(found.get("doi"), _MAX_ID) if published else "",
+            {name: (size, md5) for name, size, md5 in map(_file, _objects(found.get("files")))},
+        )
+
+    def _is_ours(self, address: str) -> bool:
+        """Whether an address is plain, not long, and at the site."""
+        return _PLAIN.fullmatch(address) is not None and _origin(address) == _origin(self._url)
+
+
+def _origin(address: str) -> tuple[str, str]:
+    try:
+        parts = urlsplit(address)
+    except ValueError:
+        return "", address
+    return parts.scheme, parts.netloc
+
+
+def _object(said: object) -> Mapping[str, object]:
+    """A JSON object; an empty one in the place of anything else."""
+    return said if isinstance(said, dict) else {}
+
+
+def _objects(said: object) -> list[Mapping[str, object]]:
+    """The objects in a JSON array."""
+    return [each for each in said if isinstance(each, dict)] if isinstance(said, list) else []
+
+
+def _text(said: object, maximum: int) -> str:
+    """A text or a number, without what cannot be printed."""
+    text = str(said) if isinstance(said, str | int) else ""
+    return "".join(c if c.isprintable() else " " for c in text[:maximum])
+
+
+def _fault(said: Mapping[str, object]) -> str:
+    return f"{said.get('field')}: {said.get('message')}"
+
+
+def _file(said: Mapping[str, object]) -> tuple[str, int, str]:
+    size = said.get("filesize", said.get("size"))
+    name = str(said.get("filename", said.get("key", "")))
+    return name, int(size) if isinstance(size, int | float) else -1, _md5(said)
+
+
+def _md5(said: Mapping[str, object]) -> str:
+    return str(said.get("checksum") or "").removeprefix("md5:")
+
+
+def _json(answer: Response, *, strict: bool = True) -> object:
+    try:
+        said: object = orjson.loads(answer.body)
+        return said
+    except orjson.JSONDecodeError:
+        if strict:
+            raise _strange() from None
+        return None
+
+
+def _strange() -> UnavailableError:
+    return UnavailableError(_("The repository sent an answer that Zenodo's API does not have."))
