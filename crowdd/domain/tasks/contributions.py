@@ -36,6 +36,7 @@ from crowdd.languages import _
 from crowdd.requester import Requester
 from crowdd.storage.core import records
 from crowdd.storage.database import Database, Row, Transactions
+from crowdd.storage.history import past_rows
 from crowdd.storage.tasks import contributions, tasks
 from crowdd.storage.tasks.rows import Answer, Ask, Handed, Progress, Submitted
 from crowdd.values import Values
@@ -355,6 +356,8 @@ class TaskRunBehaviour(Behaviour):
             raise _in_result()
         if not await contributions.delete_run(tx, row["project_id"], row["id"]):
             raise NotFoundError(NOT_FOUND)
+        if Role.AUTHOR in row["roles"]:  # withdrawn: what it said is not kept
+            await past_rows.empty(tx, row["project_id"], row["id"])
 
 
 def as_external(who: Requester, uid: str | None) -> Requester:

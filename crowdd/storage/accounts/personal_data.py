@@ -16,6 +16,8 @@ PARTS = {
     "projects": "SELECT id, short_name, name, description, created, updated, published, owner_id FROM project WHERE owners_ids @> ARRAY[%(user)s::bigint]",
     "task_runs": "SELECT id, project_id, task_id, volunteer, created, finish_time, timeout, calibration, media_url, info"
     " FROM task_run_record WHERE user_id = %(user)s",
+    "earlier_answers": "SELECT h.n AS id, h.project_id, h.task_id, h.id AS task_run_id, h.until, h.\"row\"->'info' AS info FROM past_row h"
+    " JOIN task_run r ON r.project_id = h.project_id AND r.id = h.id WHERE h.kind = 'task_run' AND r.user_id = %(user)s",
     # Gold answers in steps of ten, and figures rounded: they must not tell which answers were to gold tasks.
     "reliability": "SELECT v.project_id AS id, (s.gold->>'n_seen')::int AS gold_seen, (s.gold->>'n_right')::int AS gold_right,"
     " (s.gold->>'low')::float8 AS gold_low, (s.gold->>'high')::float8 AS gold_high,"

@@ -123,6 +123,7 @@ BEGIN
          WHERE project_id = p_project AND task_id = p_task RETURNING * INTO t;
         k := k + n;
         IF t.done AND (k > 0 OR p_gone OR t.mode <> 'gold' AND NOT is_complete(t.answers, t.n_answers)) THEN
+            PERFORM keep_version('task_ledger', to_jsonb(t) || '{"reopens": true}', true);
             UPDATE task_ledger SET done = false, changed_xid = change_stamp() WHERE project_id = p_project AND task_id = p_task RETURNING * INTO t;
         END IF;
         weighing := t.max_answers IS NOT NULL AND NOT t.done AND NOT t.retired;

@@ -60,6 +60,7 @@ BEGIN
     FOR t IN SELECT * FROM task_ledger
               WHERE project_id = p_project AND task_id = ANY (p_tasks) AND coalesce(max_answers, n_answers) <> p_n ORDER BY task_id FOR UPDATE LOOP
         n := redundancy_to(t, p_n, least_);
+        PERFORM keep_version('task_ledger', to_jsonb(t), false);
         UPDATE task_ledger SET n_answers = n, max_answers = CASE WHEN n <> p_n OR least_ IS NOT NULL AND p_n <= 50 THEN p_n END, changed_xid = change_stamp()
          WHERE project_id = p_project AND task_id = t.task_id;
         PERFORM reconcile_task(p_project, t.task_id, false, p_now);
@@ -95,6 +96,8 @@ DECLARE e effect := (0, 0, 0, 0);
 BEGIN
     UPDATE project_ledger SET max_rank = -p_priority WHERE project_id = p_project AND max_rank < -p_priority;
     PERFORM FROM task_ledger WHERE project_id = p_project AND task_id = ANY (p_tasks) ORDER BY task_id FOR UPDATE;
+    PERFORM keep_version('task_ledger', to_jsonb(l), false) FROM task_ledger l
+     WHERE project_id = p_project AND task_id = ANY (p_tasks) AND priority_0 <> p_priority;
     UPDATE task_ledger SET priority_0 = p_priority, requeued_xid = stamp(p_project), changed_xid = change_stamp()
      WHERE project_id = p_project AND task_id = ANY (p_tasks) AND priority_0 <> p_priority;
     GET DIAGNOSTICS e.tasks = ROW_COUNT;
@@ -140,9 +143,10 @@ BEGIN
     RETURN e;
 END $$;
 
--- Deletes a volunteer's answers to some tasks and releases their leases of them, as if the volunteer had never come.
+-- Deletes a volunteer's answers to some tasks and releases their leases of them, as if the volunteer had never come. The history keeps
+-- that there were answers, without what they said.
 CREATE FUNCTION withdraw(p_project bigint, p_tasks bigint[], p_actor text, p_now timestamptz) RETURNS effect LANGUAGE plpgsql AS $$
-DECLARE r record; t task_ledger; is_done boolean; e effect := (0, 0, 0, 0);
+DECLARE r record; t task_ledger; is_done boolean; e effect := (0, 0, 0, 0); runs bigint[];
 BEGIN
     FOR r IN SELECT l.task_id FROM unnest(p_tasks) l(task_id)
               WHERE EXISTS (SELECT FROM task_run x WHERE x.project_id = p_project AND x.task_id = l.task_id AND x.actor = p_actor)
@@ -154,8 +158,9 @@ BEGIN
             UPDATE task_ledger SET leases = leases - 1 WHERE project_id = p_project AND task_id = r.task_id;
             PERFORM reconcile_task(p_project, r.task_id, false, p_now);
         END IF;
-        e.answers := e.answers + (SELECT count(delete_run(p_project, x.id, p_now)) FROM task_run x
-                                   WHERE x.project_id = p_project AND x.task_id = r.task_id AND x.actor = p_actor);
+        SELECT array_agg(x.id), e.answers + count(delete_run(p_project, x.id, p_now)) INTO runs, e.answers FROM task_run x
+         WHERE x.project_id = p_project AND x.task_id = r.task_id AND x.actor = p_actor;
+        PERFORM strip_versions(p_project, runs);
         SELECT done INTO is_done FROM task_ledger WHERE project_id = p_project AND task_id = r.task_id;
         e.tasks := e.tasks + 1;
         e.completed := e.completed + (is_done AND NOT t.done)::int;

@@ -15,6 +15,9 @@ BEGIN
     FOR t IN SELECT * FROM task_ledger WHERE project_id = p_project AND task_id = ANY (p_tasks) AND (p_completed OR NOT done) ORDER BY task_id FOR UPDATE LOOP
         u := followed(t, s.min_answers, s.confidence);
         CONTINUE WHEN (u.n_answers, u.max_answers) IS NOT DISTINCT FROM (t.n_answers, t.max_answers) AND (t.done OR t.max_answers IS NULL);
+        IF coalesce(u.max_answers, u.n_answers) <> coalesce(t.max_answers, t.n_answers) THEN
+            PERFORM keep_version('task_ledger', to_jsonb(t), false);
+        END IF;
         UPDATE task_ledger SET n_answers = u.n_answers, max_answers = u.max_answers, changed_xid = change_stamp() WHERE project_id = p_project AND task_id = t.task_id;
         PERFORM reconcile_task(p_project, t.task_id, false, p_now);
         IF NOT t.retired THEN more := more + u.n_answers - t.n_answers; END IF;
