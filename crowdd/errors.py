@@ -186,6 +186,12 @@ class TooLargeError(CrowddError):
     code = "too_large"
 
 
+class NotKeptError(CrowddError):
+    """What was at that time is not known any more: earlier versions are kept for a time only, or not at all."""
+
+    code = "not_kept"
+
+
 class IdempotencyError(CrowddError):
     """An Idempotency-Key came back with another body."""
 

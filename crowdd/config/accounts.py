@@ -142,6 +142,17 @@ class RetentionSettings:
 
 
 @attrs.frozen
+class HistorySettings:
+    """``[history]``: earlier versions of tasks, answers and results."""
+
+    days: int = option(
+        730,
+        not_negative,
+        doc="Days to keep earlier versions of tasks, answers and results, which owners read with `at`. 0: keep none.",
+    )
+
+
+@attrs.frozen
 class CommentingSettings:
     """``[commenting]``: single sign-on at a commenting provider."""
 

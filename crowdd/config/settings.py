@@ -10,6 +10,7 @@ from crowdd.config.accounts import (
     AccountSettings,
     CommentingSettings,
     ExternalSettings,
+    HistorySettings,
     RetentionSettings,
     SignInSettings,
     VolunteerSettings,
@@ -44,6 +45,7 @@ class Settings:
     signin: SignInSettings = attrs.Factory(SignInSettings)
     external: ExternalSettings = attrs.Factory(ExternalSettings)
     retention: RetentionSettings = attrs.Factory(RetentionSettings)
+    history: HistorySettings = attrs.Factory(HistorySettings)
     commenting: CommentingSettings = attrs.Factory(CommentingSettings)
     outgoing: OutgoingSettings = attrs.Factory(OutgoingSettings)
     webhooks: WebhookSettings = attrs.Factory(WebhookSettings)

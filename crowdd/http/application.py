@@ -259,7 +259,12 @@ def _views(clock: IReactorTime, services: Services, templates: Templates, cookie
     left_out = LeftOut(services.prose, settings.base_url)
     return [
         Objects(
-            services.records, services.record_texts, services.contributions, services.statistics, FreshFlight(clock)
+            services.records,
+            services.record_texts,
+            services.contributions,
+            services.statistics,
+            FreshFlight(clock),
+            services.history,
         ),
         ResultsApi(services.results),
         DecisionsApi(services.reviews),

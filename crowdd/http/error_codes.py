@@ -140,6 +140,7 @@ CODES: tuple[ErrorCode, ...] = (
         errors.OutdatedError,
         "What follows the cursor is not known any more. Begin a new copy: send `since` without a value.",
     ),
+    ErrorCode("not_kept", errors.NotKeptError, "What was at the time in `at` is not known any more."),
     ErrorCode("idempotency_key_reused", errors.IdempotencyError, "The Idempotency-Key was used with a different body."),
     ErrorCode("too_many_requests", errors.TooManyRequestsError, "The limit is used up. Wait for Retry-After seconds."),
     ErrorCode("too_many_attempts", errors.TooManyRequestsError, "Too many attempts. Try again after Retry-After."),

@@ -26,6 +26,7 @@ TABLE: tuple[tuple[type[errors.CrowddError], int, str], ...] = (
     (errors.TooLargeError, 413, "RequestEntityTooLarge"),
     (errors.PreconditionError, 412, "PreconditionFailed"),
     (errors.OutdatedError, 410, "Gone"),
+    (errors.NotKeptError, 410, "Gone"),
     (errors.IdempotencyError, 422, "UnprocessableEntity"),
     (errors.TooManyRequestsError, 429, "TooManyRequests"),
     (errors.StatementTimeoutError, 503, "ServiceUnavailable"),

@@ -13,7 +13,7 @@ from support.checks.shows import shows
 from support.person import Person
 
 from crowdd.errors import UnknownFieldError
-from crowdd.http import queries
+from crowdd.http import past_queries, queries
 from crowdd.http.api.openapi import document
 from crowdd.http.error_codes import CODES
 from crowdd.http.routing import get
@@ -94,6 +94,9 @@ def test_every_attribute_is_there(described, kind: Kind):
 def test_what_a_list_takes_is_what_the_document_says(described, kind: Kind):
     said = [it for it in described["paths"][f"/api/{kind.name}"]["get"]["parameters"] if it["in"] == "query"]
     for parameter in said:
+        if parameter["name"] == "at":
+            past_queries.listing(kind.name, {"at": sample(parameter), "project_id": "1"})
+            continue
         queries.parse(kind, {parameter["name"]: sample(parameter)}, Requester())
     unsaid = {*kind.by_name} - queries.UNSPECIFIC - {parameter["name"] for parameter in said}
     for name in unsaid:

@@ -22,6 +22,7 @@ from support.checks.shows import shows
 from support.servers.queue_runner import worked
 from twisted.internet.defer import ensureDeferred
 
+from crowdd.domain.tasks.history import HISTORIC
 from crowdd.domain.transfer.exported.changes import KINDS as FOLLOWED
 from crowdd.domain.transfer.exported.export_file import KINDS as EXPORTED
 from crowdd.kinds import KINDS
@@ -294,6 +295,31 @@ async def test_what_changed_tells_nothing_that_the_api_hides(requester, stage, v
         }
         other = last["cursor"].replace("-o", "-x").replace("-p", "-o").replace("-x", "-p")  # with the rights of others
         assert (await stage[requester].get(at + other)).status == 410
+
+
+@shows("list-at-rights")
+@everybody
+@pytest_twisted.ensureDeferred
+async def test_what_was_is_for_those_who_run_the_project_and_tells_them_what_the_api_does(requester, stage, values):
+    secret, client = forbidden(values, requester), stage[requester]
+    (now,) = await stage.sql("SELECT to_char(clock() AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.US') AS at")
+    for short_name, kind in product(("open", "locked"), HISTORIC):
+        ids = (stage.rows if short_name == "open" else stage.hidden)[kind]
+        project_id = stage.projects[short_name]["id"]
+        for path in (
+            f"/api/{kind}?project_id={project_id}&at={now['at']}",
+            f"/api/{kind}/{ids[0]}?at={now['at']}",
+        ):
+            answer = await client.get(path)
+            assert_silent(answer, secret, path)
+            if requester in ("owner", "coowner", "admin"):
+                assert answer.status == 200, (path, answer.text)
+                today = (await client.get(f"{path.partition('at=')[0]}all=1")).json()
+                assert answer.json() == today or kind == "projectstats", (
+                    path
+                )  # its counters know nothing of what is planted
+            else:
+                assert answer.status in (401, 403), path
 
 
 # By hand: a change that opens an attribute to more people, or closes it, is made here too.

@@ -67,6 +67,7 @@ from crowdd.domain.tasks.contributions import Contributions, TaskRunBehaviour
 from crowdd.domain.tasks.favourites import Favourites
 from crowdd.domain.tasks.finished_tasks import FinishedTasks
 from crowdd.domain.tasks.gold.gold_tasks import Gold
+from crowdd.domain.tasks.history import History
 from crowdd.domain.tasks.leases import Leases
 from crowdd.domain.tasks.outcomes.comparison.process import ComparingProcess
 from crowdd.domain.tasks.outcomes.comparisons import Comparisons
@@ -137,6 +138,7 @@ class Services:
     external: ExternalUsers
     contributions: Contributions
     results: Results
+    history: History
     leases: Leases
     favourites: Favourites
     collections: Collections
@@ -365,6 +367,7 @@ def _assemble(db: Transactions, settings: Settings, shared: Shared) -> Services:
         external=external,
         contributions=contributions,
         results=Results(db, notify, quota, worker_thread, settings.base_url),
+        history=History(db, records, shared.searches, settings.history.days),
         leases=Leases(db, notify, contributions),
         favourites=Favourites(db, records),
         collections=Collections(db, records),

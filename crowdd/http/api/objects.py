@@ -15,8 +15,9 @@ from crowdd.domain.core.records import Records, Views
 from crowdd.domain.core.uploads import Upload
 from crowdd.domain.projects.statistics import Statistics
 from crowdd.domain.tasks.contributions import Contributions
+from crowdd.domain.tasks.history import History
 from crowdd.errors import NotFoundError
-from crowdd.http import queries
+from crowdd.http import past_queries, queries
 from crowdd.http.api import operations
 from crowdd.http.auth.bearer import bearer_token
 from crowdd.http.request import Incoming
@@ -44,9 +45,10 @@ class Objects:
         contributions: Contributions,
         statistics: Statistics,
         flight: FreshFlight[JsonResponse],
+        history: History,
     ) -> None:
         """``flight`` is for what several requesters want at the same time."""
-        self._parts = records, texts, contributions, statistics, flight
+        self._parts = records, texts, contributions, statistics, flight, history
 
     def routes(self) -> Iterator[Route]:
         """/api/<kind> and /api/<kind>/<id>."""
@@ -63,9 +65,10 @@ class _Kind:
         contributions: Contributions,
         statistics: Statistics,
         flight: FreshFlight[JsonResponse],
+        history: History,
     ) -> None:
         self._kind, self._records, self._texts, self._flight = kind, records, texts, flight
-        self._contributions, self._statistics = contributions, statistics
+        self._contributions, self._statistics, self._history = contributions, statistics, history
         self._also = queries.CONTROL_OF.get(kind.name, frozenset()) - {"external_uid"}
 
     def routes(self) -> Iterator[Route]:
@@ -84,6 +87,9 @@ class _Kind:
             yield Route("DELETE", row, self.delete, endpoint=name, operation=operations.deleting(kind))
 
     async def list(self, incoming: Incoming) -> Response:
+        if past_queries.asks(self._kind.name, incoming.query):
+            asked = past_queries.listing(self._kind.name, incoming.query)
+            return tagged(await self._history.rows(incoming.who, asked))
         query = queries.parse(self._kind, incoming.query, incoming.who)
         if not self._brings_more(incoming):
             who = await self._texts.requester(self._kind, incoming.who)
@@ -95,6 +101,9 @@ class _Kind:
         return tagged(await self._in_full(incoming, views))
 
     async def read(self, incoming: Incoming, object_id: int) -> Response:
+        if past_queries.asks(self._kind.name, incoming.query):
+            at = past_queries.reading(incoming.query)
+            return tagged(await self._history.get(self._kind.name, incoming.who, checked_id(object_id), at))
         if not self._brings_more(incoming):
             who, row_id = await self._texts.requester(self._kind, incoming.who), checked_id(object_id)
             return await self._shared(

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from crowdd import errors
+from crowdd.domain.tasks.history import HISTORIC
 from crowdd.http.api.schemas import answer_name, change, change_name, creation, creation_name, filtered, form, people
 from crowdd.http.operation import JSON, Audience, Link, Operation, Parameter, Schema, array_of, non_empty, reference
 from crowdd.http.queries import CONTROL, CONTROL_OF, DEFAULT_LIMIT, MAX_LIMIT, UNSPECIFIC
 from crowdd.kinds.kind import Kind
 from crowdd.kinds.roles import EVERYONE, Role
 from crowdd.kinds.task_run import TASK_RUN
-from crowdd.kinds.types import Boolean, Integer, Text
+from crowdd.kinds.types import Boolean, Integer, Text, Timestamp
 
 MULTIPART = "multipart/form-data"
 _COUNT = Integer(minimum=0).schema()
@@ -45,6 +46,12 @@ _ONCE = Parameter(
     "Repeating the request within 24 hours returns the stored result and creates nothing. Another body gets 422.",
     where="header",
 )
+_AT = Parameter(
+    "at",
+    Timestamp().text_schema(),
+    "A time: what was then, for those who run the project. An ISO 8601 time, in UTC unless it has a zone.",
+)
+_PAST = (errors.AnonymousError, errors.NotFoundError, errors.InvalidRequestError, errors.NotKeptError)
 _ID = Parameter("object_id", _COUNT, "Id of the object.", where="path")
 
 
@@ -57,8 +64,9 @@ def listing(kind: Kind) -> Operation:
         section=kind.name,
         summary=f"List {kind.name}s",
         about=f"Returns an array of {rows}.{context} Attributes in the query are filters.",
-        parameters=(*_steering(kind), *_filters(kind), PASSWORD, _IF_NONE_MATCH),
+        parameters=(*_steering(kind), *_at(kind), *_filters(kind), PASSWORD, _IF_NONE_MATCH),
         answer=array_of(reference(answer_name(kind))),
+        refusals=_PAST if kind.name in HISTORIC else (),
     )
 
 
@@ -68,9 +76,9 @@ def reading(kind: Kind) -> Operation:
         name=f"read_{kind.name}",
         section=kind.name,
         summary=f"Read a {kind.name}",
-        parameters=(_ID, PASSWORD, _IF_NONE_MATCH),
+        parameters=(_ID, *_at(kind), PASSWORD, _IF_NONE_MATCH),
         answer=reference(answer_name(kind)),
-        refusals=(errors.AnonymousError, errors.NotFoundError),
+        refusals=_PAST if kind.name in HISTORIC else (errors.AnonymousError, errors.NotFoundError),
     )
 
 
@@ -165,6 +173,10 @@ def _steering(kind: Kind) -> tuple[Parameter, ...]:
         ),
     }
     return tuple(known[name] for name in _words(kind))
+
+
+def _at(kind: Kind) -> tuple[Parameter, ...]:
+    return (_AT,) if kind.name in HISTORIC else ()
 
 
 def _words(kind: Kind) -> list[str]:
