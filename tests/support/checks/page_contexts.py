@@ -1588,6 +1588,44 @@ def _task_cases(at: str) -> Iterator[Case]:
     yield Case(page, "whole answers", frame(ILSE, here) | owner | whole | compared)
     fields = [CONSENSUS | {"name": "species"}, *FIELD_CONSENSUS]
     yield Case(page, "several questions", frame(ILSE, here) | owner | whole | {"fields": fields, "skips": {}})
+    page, here = "project/task_history.html", f"{here}/history"
+    all_kinds = [
+        ("2025-11-22T08:00:00.000000", ["deleted", "answer_deleted"]), ("2025-11-21T17:30:00.000000", ["changed", "settings", "reopened"]),
+        ("2025-11-21T09:12:44.120000", ["corrected", "result", "result_changed"]), ("2025-11-20T22:10:00.000000", ["retired"]),
+        ("2025-11-20T21:44:00.000000", ["answered"]), ("2025-11-20T21:00:00.000000", ["created"]),
+    ]  # fmt: skip
+    times = [{"at": Word(moment), "what": [Word(each) for each in what]} for moment, what in all_kinds]
+    then: Context = {
+        "task_id": 28114,
+        "times": times,
+        "at": None,
+        "task": None,
+        "task_runs": None,
+        "result": None,
+        "now": False,
+        "cut": False,
+    }
+    yield Case(page, "times", frame(ILSE, here) | owner | then)
+    said = {
+        "info": {"note": "sure"},
+        "consensus": {"answer": {"value": "Pine marten", "n_compared": 4, "agreement": 0.4, "confidence": 0.9}},
+    }
+    moment: Context = {
+        "at": Word(all_kinds[2][0]),
+        "task": whole["task"],
+        "task_runs": runs,
+        "result": said,
+        "now": True,
+        "cut": True,
+    }
+    yield Case(page, "a moment", frame(ILSE, here) | owner | then | moment)
+    bare = {"task": gone, "task_runs": [], "result": None}
+    yield Case(page, "retired then", frame(ILSE, here) | owner | then | moment | bare)
+    nothing_said = {"task": gone | {"closed": "gold"}, "result": {"info": None, "consensus": None}}
+    yield Case(page, "gold then", frame(ILSE, here) | owner | then | moment | nothing_said)
+    finished = {"task": gone | {"closed": "complete", "state": "completed"}}
+    yield Case(page, "finished then", frame(ILSE, here) | owner | then | moment | finished)
+    yield Case(page, "nothing kept", frame(ILSE, here) | owner | then | {"times": []})
     sizes = [
         {"type": type_, "rows": n, "bytes": 450 * n, "more": n == 1}
         for type_, n in (("task", 42650), ("task_run", 1), ("result", 0))

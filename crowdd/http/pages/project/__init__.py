@@ -31,6 +31,7 @@ from crowdd.http.pages.project.data.media import MediaPages
 from crowdd.http.pages.project.data.media_files import MediaFiles
 from crowdd.http.pages.project.data.source_pages import SourcePages
 from crowdd.http.pages.project.data.task_changes import ChangePages
+from crowdd.http.pages.project.data.task_history import TaskHistoryPages
 from crowdd.http.pages.project.data.tasks import TaskPages
 from crowdd.http.pages.project.data.volunteers import VolunteerPages
 from crowdd.http.pages.project.deletion import DeletingPages
@@ -91,6 +92,7 @@ def pages(services: Services, forms: Forms, cookies: Cookies, templates: Templat
         ),
         ProjectStatisticsPages(services.projects, services.statistics, views),
         TaskPages(services.projects, services.browsing, services.leases, services.comments, forms, views),
+        TaskHistoryPages(services.projects, services.history, views),
         AnswerSelectionPages(services.projects, services.browsing, services.changes, services.barring, forms, views),
         ExportPages(services.projects, services.exports, views),
         ImportPages(services.projects, services.imports, services.sources, services.sample_tasks, forms, views),
