@@ -7,9 +7,11 @@ import csv
 import itertools
 import json
 import tracemalloc
+from datetime import UTC, date, datetime
 
 import pytest
 from crowdd_client import (
+    ApiError,
     Changes,
     Client,
     ConflictError,
@@ -17,6 +19,7 @@ from crowdd_client import (
     IncompleteError,
     InvalidValueError,
     NotFoundError,
+    NotKeptError,
     OutdatedError,
 )
 from crowdd_client.export import elements, lines
@@ -190,3 +193,22 @@ def test_changes_without_their_end_are_incomplete():
     with pytest.raises(IncompleteError):
         list(changes)
     assert changes.cursor == "task_run-o0-5"
+
+
+def test_what_was_at_a_time(client, project, live_server):
+    project.add_tasks([{"word": "fox"}], n_answers=1)
+    project.publish()
+    before = datetime.now(UTC)
+    answered(project, live_server.url, "owl")
+    (task,) = project.tasks()
+    client.request("PUT", f"/api/task/{task['id']}", body={"info": {"word": "heron"}})
+    assert list(project.tasks(at=before)) == [{**task, "state": "ongoing", "closed": None}]
+    assert list(project.answers(at=before)) == list(project.results(at=before.isoformat())) == []
+    figures = ("n_tasks", "n_task_runs", "n_completed_tasks")
+    assert [project.statistics(at=before)[name] for name in figures] == [1, 0, 0]
+    assert [project.statistics()[name] for name in figures] == [1, 1, 1]
+    with pytest.raises(NotKeptError, match="kept from"):
+        list(project.answers(at=date(2001, 2, 3)))
+    with pytest.raises(ApiError) as refused:
+        list(project.tasks(at="9000-01-01"))
+    assert refused.value.status == 400

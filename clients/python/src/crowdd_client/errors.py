@@ -56,6 +56,10 @@ class OutdatedError(ApiError):
     """A cursor cannot be continued (410). Begin a new copy, without a cursor."""
 
 
+class NotKeptError(OutdatedError):
+    """What was at a time is not known any more (410, ``not_kept``). The message says from when on it is."""
+
+
 class RateLimitError(ApiError):
     """Too many requests (429), for longer than ``Retries.patience``."""
 
@@ -104,6 +108,8 @@ def api_error(status: int, reason: str, text: str, request_id: str = "") -> ApiE
     message = str(body.get("exception_msg") or body.get("description") or f"The server returned {status} {reason}.")
     if body.get("exception_cls") == "DBIntegrityError":
         kind: type[ApiError] = ConflictError
+    elif body.get("error_code") == "not_kept":
+        kind = NotKeptError
     else:
         kind = _CLASSES.get(status, ServerError if status >= 500 else ApiError)
     return kind(message, status, body, request_id)

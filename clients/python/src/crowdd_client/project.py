@@ -13,6 +13,7 @@ from crowdd_client.table import Record
 from crowdd_client.transport import Transport
 from crowdd_client.upload import MAX_REFUSED, ROWS, Uploader
 from crowdd_client.upload_report import UploadReport
+from crowdd_client.values import Time, iso
 
 
 class Project:
@@ -49,17 +50,26 @@ class Project:
         self._transport.json("POST", f"/project/{quote(self.short_name, safe='')}/publish", body={})
         return self.refresh()
 
-    def tasks(self, **filters: object) -> Rows:
-        """Its tasks, page by page. Filters are attributes, such as ``state="completed"``."""
-        return self._rows("task", "tasks", filters)
+    def tasks(self, *, at: Time | None = None, **filters: object) -> Rows:
+        """Its tasks, page by page. Filters are attributes, such as ``state="completed"``.
 
-    def answers(self, **filters: object) -> Rows:
+        ``at``: as they were at a time (for owners, as with answers, results and statistics). A text is ISO 8601; what
+        has no zone is UTC. It goes with few filters. Raises NotKeptError when that is not known any more.
+        """
+        return self._rows("task", "tasks", filters, at)
+
+    def answers(self, *, at: Time | None = None, **filters: object) -> Rows:
         """Its answers (task runs), page by page. Filters are attributes, such as ``task_id=12``."""
-        return self._rows("taskrun", "answers", filters)
+        return self._rows("taskrun", "answers", filters, at)
 
-    def results(self, **filters: object) -> Rows:
+    def results(self, *, at: Time | None = None, **filters: object) -> Rows:
         """Its results, page by page: of each completed task the last version."""
-        return self._rows("result", "results", filters)
+        return self._rows("result", "results", filters, at)
+
+    def statistics(self, *, at: Time | None = None) -> Record:
+        """Its figures (``n_tasks``, ``n_task_runs``, …)."""
+        record: Record = self._transport.json("GET", f"/api/projectstats/{self.id}", {"at": iso(at)})
+        return record
 
     def export(self, what: What) -> Export:
         """All of its tasks, answers or results (``what``) in one download: the fastest way to read all."""
@@ -101,5 +111,5 @@ class Project:
         uploader = Uploader(self._transport, self.id, n_answers, batch, max_refused)
         return uploader.upload(rows, None if resume is None else Path(resume), uncertain, progress=progress)
 
-    def _rows(self, kind: str, name: str, filters: dict[str, object]) -> Rows:
-        return Rows(self._transport, kind, {"all": 1, **filters, "project_id": self.id}, name)
+    def _rows(self, kind: str, name: str, filters: dict[str, object], at: Time | None) -> Rows:
+        return Rows(self._transport, kind, {"all": 1, **filters, "at": iso(at), "project_id": self.id}, name)

@@ -15,6 +15,15 @@ _MIN, _MAX = -(2**63), 2**63 - 1
 _AS_TEXT = (Decimal, UUID, PurePath)
 
 
+Time = str | date
+"""A moment: ISO 8601, a date or a datetime; what has no zone is UTC."""
+
+
+def iso(value: Time | None) -> str | None:
+    """The time as a query has it."""
+    return value.isoformat() if isinstance(value, date) else value
+
+
 def json_value(value: Any) -> Any:
     """The value as JSON has it; null for one that is missing. Raises ValueError for one that JSON has not."""
     if value is None or isinstance(value, str | bool):
