@@ -25,6 +25,10 @@ class ConfigError(CrowddError):
     code = "config"
 
 
+NOT_FOUND = "404 Not Found"
+"""The message of NotFoundError, in the words that clients of PyBossa know."""
+
+
 class NotFoundError(CrowddError):
     """The thing does not exist, or the requester must not learn that it does."""
 

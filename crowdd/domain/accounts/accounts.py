@@ -18,11 +18,11 @@ from crowdd.domain.accounts.invitations import Invitations
 from crowdd.domain.accounts.registration import Registration
 from crowdd.domain.core import rights
 from crowdd.domain.core.attempt_limits import HOUR_MINUTES, Attempts, Limit
-from crowdd.domain.core.records import NOT_FOUND, Behaviour
+from crowdd.domain.core.records import Behaviour
 from crowdd.domain.core.secrets import Secrets, place, token
 from crowdd.domain.core.security_log import KEY_MADE, SecurityLog
 from crowdd.domain.core.site import Site
-from crowdd.errors import ConflictError, ForbiddenError, FormError, NotFoundError
+from crowdd.errors import NOT_FOUND, ConflictError, ForbiddenError, FormError, NotFoundError
 from crowdd.kinds.roles import Role
 from crowdd.kinds.types import clean_text
 from crowdd.kinds.user import USER, is_guarded

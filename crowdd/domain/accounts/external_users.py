@@ -13,9 +13,8 @@ from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 from crowdd.concurrency.batching import Batcher, BatcherFactory
-from crowdd.domain.core.records import NOT_FOUND
 from crowdd.domain.core.secrets import Secrets, place
-from crowdd.errors import AnonymousError, ForbiddenError, InvalidRequestError, NotFoundError
+from crowdd.errors import NOT_FOUND, AnonymousError, ForbiddenError, InvalidRequestError, NotFoundError
 from crowdd.lazy import lazy
 from crowdd.storage.database import Database, now
 from crowdd.storage.projects import projects

@@ -7,11 +7,10 @@ from typing import Final
 import attrs
 
 from crowdd.domain.core import rights
-from crowdd.domain.core.records import NOT_FOUND
 from crowdd.domain.core.secrets import Secrets, token
 from crowdd.domain.mail.mail import Mail
 from crowdd.domain.mail.message import plain_address
-from crowdd.errors import ConflictError, FormError, InvalidValueError, NotFoundError, TooManyRequestsError
+from crowdd.errors import NOT_FOUND, ConflictError, FormError, InvalidValueError, NotFoundError, TooManyRequestsError
 from crowdd.kinds.roles import ADMINS
 from crowdd.kinds.types import clean_text
 from crowdd.languages import NAMES, SOURCE, _

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import attrs
 
-from crowdd.domain.core.records import NOT_FOUND
-from crowdd.errors import NotFoundError
+from crowdd.errors import NOT_FOUND, NotFoundError
 from crowdd.languages import _
 from crowdd.storage.accounts import people
 from crowdd.storage.accounts.rows import ScoredPerson

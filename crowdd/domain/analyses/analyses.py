@@ -8,9 +8,8 @@ from crowdd.domain.analyses.catalogue import METHODS, Method, suggested
 from crowdd.domain.analyses.question import question_of
 from crowdd.domain.analyses.runner import AnalysisRunner
 from crowdd.domain.core.background_queue import Queue
-from crowdd.domain.core.records import NOT_FOUND
 from crowdd.domain.tasks.changes import Changes, Effect
-from crowdd.errors import ConflictError, InvalidValueError, NotFoundError, UnknownFieldError
+from crowdd.errors import NOT_FOUND, ConflictError, InvalidValueError, NotFoundError, UnknownFieldError
 from crowdd.languages import _
 from crowdd.requester import Requester
 from crowdd.storage.analyses import analyses, answers, outcomes

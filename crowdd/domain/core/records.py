@@ -18,7 +18,7 @@ from crowdd.domain.core.text import picture_addresses, rendered_text
 from crowdd.domain.core.text.relative_time import ago
 from crowdd.domain.core.text.rendered_text import Prose
 from crowdd.domain.core.uploads import FileChanges, Upload, Uploads, with_files
-from crowdd.errors import InvalidRequestError, InvalidValueError, NotFoundError, TooLargeError, at_item
+from crowdd.errors import NOT_FOUND, InvalidRequestError, InvalidValueError, NotFoundError, TooLargeError, at_item
 from crowdd.kinds import KINDS
 from crowdd.kinds.kind import Kind, Relation
 from crowdd.kinds.roles import OWNERS, Role
@@ -35,7 +35,6 @@ T = TypeVar("T")
 Views = list[Values]
 Rows = list[Row]
 Match = Callable[[Values], None]
-NOT_FOUND = "404 Not Found"
 MAX_ROWS = 10_000  # of one request
 
 

@@ -9,10 +9,9 @@ from typing import Final
 
 import attrs
 
-from crowdd.domain.core.records import NOT_FOUND
 from crowdd.domain.core.secrets import Secrets
 from crowdd.domain.core.uploads import container_of
-from crowdd.errors import NotFoundError
+from crowdd.errors import NOT_FOUND, NotFoundError
 from crowdd.requester import Requester
 from crowdd.storage.database import Database
 from crowdd.storage.projects import projects

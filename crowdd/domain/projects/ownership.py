@@ -7,11 +7,10 @@ from typing import Final
 from crowdd.domain.accounts.accounts import Accounts
 from crowdd.domain.core import rights
 from crowdd.domain.core.attempt_limits import Attempts, Limit
-from crowdd.domain.core.records import NOT_FOUND
 from crowdd.domain.core.secrets import Secrets
 from crowdd.domain.projects.project_invitations import ROLES, ProjectInvitations
 from crowdd.domain.projects.projects import new_secret_key
-from crowdd.errors import ForbiddenError, FormError, NotFoundError
+from crowdd.errors import NOT_FOUND, ForbiddenError, FormError, NotFoundError
 from crowdd.kinds.roles import ADMINS, OWNERS, Role
 from crowdd.languages import _
 from crowdd.requester import Requester

@@ -9,9 +9,8 @@ import attrs
 
 from crowdd.domain.core import rights
 from crowdd.domain.core.pagination import Pagination
-from crowdd.domain.core.records import NOT_FOUND
 from crowdd.domain.core.text.slips import slips
-from crowdd.errors import AnonymousError, NotFoundError, UnknownFieldError
+from crowdd.errors import NOT_FOUND, AnonymousError, NotFoundError, UnknownFieldError
 from crowdd.kinds.roles import ADMINS
 from crowdd.languages import _
 from crowdd.requester import Requester

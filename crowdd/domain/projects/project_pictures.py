@@ -8,10 +8,10 @@ from urllib.parse import urlsplit
 
 import attrs
 
-from crowdd.domain.core.records import NOT_FOUND, Records
+from crowdd.domain.core.records import Records
 from crowdd.domain.core.text.picture_addresses import is_upload, upload_path
 from crowdd.domain.core.uploads import TYPES, Upload, suffix_of
-from crowdd.errors import FormError, NotFoundError, TooLargeError
+from crowdd.errors import NOT_FOUND, FormError, NotFoundError, TooLargeError
 from crowdd.kinds.helping_material import HELPING_MATERIAL
 from crowdd.languages import _
 from crowdd.requester import Requester

@@ -14,7 +14,7 @@ from crowdd.domain.core import rights
 from crowdd.domain.core.attempt_limits import NETWORK_FACTOR, Attempts, Limit
 from crowdd.domain.core.background_queue import Queue, QueuedTask
 from crowdd.domain.core.quota import Quota
-from crowdd.domain.core.records import NOT_FOUND, Behaviour
+from crowdd.domain.core.records import Behaviour
 from crowdd.domain.core.secrets import Secrets, place, token
 from crowdd.domain.core.uploads import FileChanges
 from crowdd.domain.projects import dataset, project_questions
@@ -23,7 +23,14 @@ from crowdd.domain.projects.answers.stopping import STOPPING, check_stopping, fo
 from crowdd.domain.projects.guides import documents
 from crowdd.domain.projects.schedulers import choose
 from crowdd.domain.webhooks.webhooks import Webhooks
-from crowdd.errors import AnonymousError, ForbiddenError, InvalidRequestError, InvalidValueError, NotFoundError
+from crowdd.errors import (
+    NOT_FOUND,
+    AnonymousError,
+    ForbiddenError,
+    InvalidRequestError,
+    InvalidValueError,
+    NotFoundError,
+)
 from crowdd.kinds import column_roles
 from crowdd.kinds.column_roles import COLUMN_ROLES
 from crowdd.kinds.gold_shares import GOLD_SHARES

@@ -7,10 +7,10 @@ from datetime import datetime
 from typing import Any
 
 from crowdd.domain.core import rights
-from crowdd.domain.core.records import NOT_FOUND, Behaviour
+from crowdd.domain.core.records import Behaviour
 from crowdd.domain.core.security_log import ACCOUNT_BLOCKED, ACCOUNT_UNBLOCKED, SecurityLog
 from crowdd.domain.core.uploads import FileChanges
-from crowdd.errors import ConflictError, ForbiddenError, InvalidValueError, NotFoundError
+from crowdd.errors import NOT_FOUND, ConflictError, ForbiddenError, InvalidValueError, NotFoundError
 from crowdd.kinds.category import CATEGORY
 from crowdd.kinds.kind import outward
 from crowdd.kinds.roles import ADMINS

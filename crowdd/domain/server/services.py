@@ -367,7 +367,7 @@ def _assemble(db: Transactions, settings: Settings, shared: Shared) -> Services:
         external=external,
         contributions=contributions,
         results=Results(db, notify, quota, worker_thread, settings.base_url),
-        history=History(db, records, shared.searches, settings.history.days),
+        history=History(db, records, shared.slow_reads, settings.history.days),
         leases=Leases(db, notify, contributions),
         favourites=Favourites(db, records),
         collections=Collections(db, records),

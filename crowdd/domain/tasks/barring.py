@@ -9,9 +9,8 @@ from functools import partial
 import attrs
 
 from crowdd.domain.core.background_queue import Queue, QueuedTask
-from crowdd.domain.core.records import NOT_FOUND
 from crowdd.domain.tasks.changes import Changes
-from crowdd.errors import InvalidValueError, NotFoundError, UnknownFieldError
+from crowdd.errors import NOT_FOUND, InvalidValueError, NotFoundError, UnknownFieldError
 from crowdd.kinds.types import Boolean, Integer, Text
 from crowdd.languages import _
 from crowdd.requester import Requester

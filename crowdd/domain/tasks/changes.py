@@ -11,14 +11,13 @@ import attrs
 from crowdd.domain.core import rights
 from crowdd.domain.core.background_queue import Queue, QueuedTask
 from crowdd.domain.core.item_errors import each
-from crowdd.domain.core.records import NOT_FOUND
 from crowdd.domain.projects.answers.answer_recount import CHUNK, HANDLER
 from crowdd.domain.projects.answers.stopping import STOPPING, check_stopping, follow_stopping
 from crowdd.domain.projects.schedulers import choose
 from crowdd.domain.tasks import task_selection
 from crowdd.domain.tasks.contributions import external_uid
 from crowdd.domain.tasks.task_selection import MAX_NAMED
-from crowdd.errors import InvalidValueError, NotFoundError
+from crowdd.errors import NOT_FOUND, InvalidValueError, NotFoundError
 from crowdd.kinds.task import TASK
 from crowdd.kinds.types import Integer, Text
 from crowdd.languages import _

@@ -8,8 +8,8 @@ from typing import Final, TypeVar
 import attrs
 
 from crowdd.domain.core import rights
-from crowdd.domain.core.records import NOT_FOUND, Records
-from crowdd.errors import AnonymousError, FormError, NotFoundError
+from crowdd.domain.core.records import Records
+from crowdd.errors import NOT_FOUND, AnonymousError, FormError, NotFoundError
 from crowdd.kinds.task import TASK
 from crowdd.kinds.types import clean_text
 from crowdd.languages import _

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 from crowdd.domain.core import rights
-from crowdd.domain.core.records import NOT_FOUND, Records
+from crowdd.domain.core.records import Records
 from crowdd.domain.tasks.contributions import Contributions, refusal
-from crowdd.errors import FormError, NotFoundError
+from crowdd.errors import NOT_FOUND, FormError, NotFoundError
 from crowdd.kinds.task import TASK
 from crowdd.kinds.types import clean_text
 from crowdd.languages import _

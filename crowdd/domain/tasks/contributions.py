@@ -16,11 +16,12 @@ from crowdd.domain.accounts.external_users import ExternalUsers
 from crowdd.domain.core.idempotency import Once
 from crowdd.domain.core.item_errors import each, refused_item
 from crowdd.domain.core.quota import LARGE_ANSWER, Quota
-from crowdd.domain.core.records import NOT_FOUND, Behaviour, Records, bounded
+from crowdd.domain.core.records import Behaviour, Records, bounded
 from crowdd.domain.core.secrets import Secrets
 from crowdd.domain.core.uploads import FileChanges
 from crowdd.domain.tasks import answer_sizes
 from crowdd.errors import (
+    NOT_FOUND,
     AnonymousError,
     CrowddError,
     ForbiddenError,

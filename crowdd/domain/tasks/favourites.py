@@ -5,8 +5,8 @@ from __future__ import annotations
 import attrs
 
 from crowdd.domain.core import rights
-from crowdd.domain.core.records import NOT_FOUND, Records, Views
-from crowdd.errors import AnonymousError, InvalidValueError, NotFoundError
+from crowdd.domain.core.records import Records, Views
+from crowdd.errors import NOT_FOUND, AnonymousError, InvalidValueError, NotFoundError
 from crowdd.kinds.task import TASK
 from crowdd.requester import Requester
 from crowdd.storage.core import listing

@@ -8,27 +8,25 @@ from typing import TypeVar
 
 import attrs
 
-from crowdd.concurrency.concurrency_limit import Turns
 from crowdd.domain.core import rights
-from crowdd.domain.core.records import NOT_FOUND, Records
-from crowdd.errors import InvalidRequestError, NotFoundError, NotKeptError
+from crowdd.domain.core.records import Records
+from crowdd.errors import NOT_FOUND, InvalidRequestError, NotFoundError, NotKeptError
 from crowdd.kinds import KINDS
 from crowdd.kinds.roles import OWNERS, Role
 from crowdd.kinds.types import iso
 from crowdd.languages import _
 from crowdd.requester import Requester
+from crowdd.storage.connections.slow_reads import SlowReads
 from crowdd.storage.core import records
 from crowdd.storage.database import Database, Transactions
 from crowdd.storage.history import past_rows, pruning, task_times
 from crowdd.storage.history.past_rows import PastQuery
 from crowdd.storage.history.task_times import TaskTime
-from crowdd.storage.tasks import contributions
 from crowdd.values import Values
 
 T = TypeVar("T")
 HISTORIC = ("task", "taskrun", "result", "projectstats")
 """Names of the kinds that have a history."""
-SECONDS = 5  # for a statement that reads what was
 MAX_TIMES = 200
 MAX_ANSWERS = 100
 _TOGETHER = timedelta(seconds=1)
@@ -57,13 +55,13 @@ class PastTask:
 
 
 class History:
-    """Reads past versions. Who reads takes turns with those who search.
+    """Reads past versions, which may walk over many rows (``slow_reads``).
 
     ``days``: how long versions are kept, 0: not at all.
     """
 
-    def __init__(self, db: Transactions, records: Records, turns: Turns, days: int) -> None:
-        self._db, self._records, self._turns, self.days = db, records, turns, days
+    def __init__(self, db: Transactions, records: Records, slow_reads: SlowReads, days: int) -> None:
+        self._db, self._records, self._slow_reads, self.days = db, records, slow_reads, days
 
     async def rows(self, who: Requester, asked: Asked) -> list[Values]:
         """Rows of a project as they were.
@@ -148,11 +146,7 @@ class History:
         return [self._records.view(kind, {**row, "roles": have}) for row in await past_rows.select(tx, query)]
 
     async def _in_turn(self, who: Requester, select: Callable[[Database], Awaitable[T]]) -> T:
-        async def within_time(tx: Database) -> T:
-            await contributions.limit_time(tx, SECONDS)
-            return await select(tx)
-
-        return await self._turns.run(who.network, lambda: self._db.transaction(within_time))
+        return await self._slow_reads.run(who.network, select, stranger=False)
 
     async def sweep(self) -> int:
         """Follows the setting, and deletes versions that were kept long enough; how many there were."""

@@ -12,8 +12,8 @@ from crowdd.concurrency.worker_thread import WorkerThread
 from crowdd.domain.core import rights
 from crowdd.domain.core.item_errors import each, refused_item
 from crowdd.domain.core.quota import Quota
-from crowdd.domain.core.records import MAX_ROWS, NOT_FOUND, bounded, may_know
-from crowdd.errors import InvalidValueError, NotFoundError, TooLargeError, at_item
+from crowdd.domain.core.records import MAX_ROWS, bounded, may_know
+from crowdd.errors import NOT_FOUND, InvalidValueError, NotFoundError, TooLargeError, at_item
 from crowdd.kinds.kind import LINKS
 from crowdd.kinds.result import RESULT
 from crowdd.kinds.roles import Role

@@ -10,10 +10,10 @@ import orjson
 
 from crowdd.domain.core import rights
 from crowdd.domain.core.pagination import Pagination
-from crowdd.domain.core.records import NOT_FOUND, Records
+from crowdd.domain.core.records import Records
 from crowdd.domain.projects.answers.answer_visibility import complete_only
 from crowdd.domain.tasks.outcomes.field_consensus import FieldConsensus, by_field
-from crowdd.errors import InvalidValueError, NotFoundError
+from crowdd.errors import NOT_FOUND, InvalidValueError, NotFoundError
 from crowdd.kinds import column_roles
 from crowdd.kinds.answers import declared
 from crowdd.kinds.result import RESULT

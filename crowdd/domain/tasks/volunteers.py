@@ -6,10 +6,9 @@ from collections.abc import Sequence
 
 import attrs
 
-from crowdd.domain.core.records import NOT_FOUND
 from crowdd.domain.tasks.changes import Changes, Effect
 from crowdd.domain.tasks.outcomes.known_figures import KnownFigures
-from crowdd.errors import NotFoundError
+from crowdd.errors import NOT_FOUND, NotFoundError
 from crowdd.requester import Requester
 from crowdd.storage.core.keyset import Keyset, KeysetPage
 from crowdd.storage.database import Database

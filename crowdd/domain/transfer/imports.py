@@ -16,7 +16,6 @@ from crowdd.concurrency.worker_thread import WorkerThread
 from crowdd.domain.core import rights
 from crowdd.domain.core.background_queue import Queue, QueuedTask
 from crowdd.domain.core.quota import Quota
-from crowdd.domain.core.records import NOT_FOUND
 from crowdd.domain.core.secrets import Secrets
 from crowdd.domain.core.site import Site
 from crowdd.domain.outbound.client import Outgoing
@@ -32,7 +31,14 @@ from crowdd.domain.transfer.prepared.process import discard
 from crowdd.domain.transfer.share_links import download_address
 from crowdd.domain.transfer.suggested_roles import suggested
 from crowdd.domain.transfer.task_files import Dialect
-from crowdd.errors import ConflictError, InvalidValueError, NotFoundError, TooLargeError, TooManyRequestsError
+from crowdd.errors import (
+    NOT_FOUND,
+    ConflictError,
+    InvalidValueError,
+    NotFoundError,
+    TooLargeError,
+    TooManyRequestsError,
+)
 from crowdd.kinds.roles import OWNERS
 from crowdd.kinds.task import TASK
 from crowdd.languages import _

@@ -9,11 +9,10 @@ import orjson
 from cryptography.exceptions import InvalidTag
 
 from crowdd.domain.core import rights
-from crowdd.domain.core.records import NOT_FOUND
 from crowdd.domain.core.secrets import Secrets, place
 from crowdd.domain.outbound.client import Outgoing
 from crowdd.domain.webhooks import retry_policy, signatures, webhook_message
-from crowdd.errors import ConflictError, InvalidRequestError, NotFoundError
+from crowdd.errors import NOT_FOUND, ConflictError, InvalidRequestError, NotFoundError
 from crowdd.kinds.kind import outward
 from crowdd.kinds.roles import OWNERS
 from crowdd.requester import Requester

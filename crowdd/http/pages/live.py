@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from typing import Any, Protocol
 
-from crowdd.domain.core.records import NOT_FOUND
 from crowdd.domain.projects.live_state import Live, state_of
 from crowdd.domain.projects.projects import Projects
-from crowdd.errors import InvalidValueError, NotFoundError
+from crowdd.errors import NOT_FOUND, InvalidValueError, NotFoundError
 from crowdd.http.auth.identity import Identity
 from crowdd.http.live_updates import Broadcast
 from crowdd.http.request import Incoming

@@ -236,7 +236,7 @@ async def test_versions_are_kept_as_long_as_the_setting_says(serve):
 def with_days(served: Any, days: int) -> Any:
     """The history of the same server with another setting."""
     services = served.services
-    return History(services.db, services.records, services.searches, days)
+    return History(services.db, services.records, services.slow_reads, days)
 
 
 @shows("history-kept")

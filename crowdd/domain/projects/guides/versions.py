@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from crowdd.domain.core import rights
-from crowdd.domain.core.records import NOT_FOUND
-from crowdd.errors import NotFoundError
+from crowdd.errors import NOT_FOUND, NotFoundError
 from crowdd.kinds.guides import Guide
 from crowdd.kinds.roles import OWNERS, Role
 from crowdd.requester import Requester

@@ -7,11 +7,10 @@ from collections.abc import Callable, Sequence
 import attrs
 
 from crowdd.concurrency.worker_thread import WorkerThread
-from crowdd.domain.core.records import NOT_FOUND
 from crowdd.domain.tasks.changes import Changes
 from crowdd.domain.tasks.gold.comparison import is_right
 from crowdd.domain.tasks.gold.descriptions import Description, described
-from crowdd.errors import ForbiddenError, InvalidValueError, NotFoundError
+from crowdd.errors import NOT_FOUND, ForbiddenError, InvalidValueError, NotFoundError
 from crowdd.languages import _
 from crowdd.requester import Requester
 from crowdd.storage.core import audit

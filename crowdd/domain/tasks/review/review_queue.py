@@ -10,9 +10,9 @@ import attrs
 import orjson
 
 from crowdd.domain.core import rights
-from crowdd.domain.core.records import NOT_FOUND, Records
+from crowdd.domain.core.records import Records
 from crowdd.domain.tasks.gold.gold_tasks import Gold
-from crowdd.errors import InvalidValueError, NotFoundError, PreconditionError
+from crowdd.errors import NOT_FOUND, InvalidValueError, NotFoundError, PreconditionError
 from crowdd.kinds.result import RESULT
 from crowdd.kinds.roles import OWNERS, REVIEWERS
 from crowdd.kinds.task import TASK

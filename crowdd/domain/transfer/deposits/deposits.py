@@ -9,7 +9,6 @@ from typing import Final
 import attrs
 
 from crowdd.domain.core.background_queue import Queue, QueuedTask
-from crowdd.domain.core.records import NOT_FOUND
 from crowdd.domain.core.secrets import Secrets, place
 from crowdd.domain.media.store import MediaStore
 from crowdd.domain.outbound.client import Outgoing
@@ -17,7 +16,7 @@ from crowdd.domain.transfer.deposits.metadata import metadata
 from crowdd.domain.transfer.deposits.repository import Deposition, Repository
 from crowdd.domain.transfer.snapshots import zip_stream
 from crowdd.domain.transfer.snapshots.snapshots import Snapshots
-from crowdd.errors import ConflictError, InvalidValueError, NotFoundError
+from crowdd.errors import NOT_FOUND, ConflictError, InvalidValueError, NotFoundError
 from crowdd.languages import _
 from crowdd.requester import Requester
 from crowdd.storage.core import audit

@@ -6,9 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 from crowdd.concurrency.concurrency_limit import Turns
-from crowdd.domain.core.records import NOT_FOUND
 from crowdd.domain.transfer.exported.export_file import ExportFile
-from crowdd.errors import InvalidValueError, NotFoundError
+from crowdd.errors import NOT_FOUND, InvalidValueError, NotFoundError
 from crowdd.kinds.answers import AnswerField
 from crowdd.kinds.result import RESULT
 from crowdd.kinds.task import TASK

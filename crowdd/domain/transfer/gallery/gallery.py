@@ -10,10 +10,9 @@ from typing import Any, Final
 import attrs
 
 from crowdd.domain.core import rights
-from crowdd.domain.core.records import NOT_FOUND
 from crowdd.domain.transfer.gallery import template
 from crowdd.domain.transfer.gallery.template import FILES_AT, THUMBNAIL, Card, Template
-from crowdd.errors import AnonymousError, ForbiddenError, NotFoundError
+from crowdd.errors import NOT_FOUND, AnonymousError, ForbiddenError, NotFoundError
 from crowdd.kinds.questions.text_languages import text_in
 from crowdd.languages import _
 from crowdd.requester import Requester

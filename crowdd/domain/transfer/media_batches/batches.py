@@ -13,7 +13,6 @@ from crowdd.config.limits import QuotaSettings
 from crowdd.config.media import UploadSettings
 from crowdd.domain.core import rights
 from crowdd.domain.core.background_queue import Queue, QueuedTask
-from crowdd.domain.core.records import NOT_FOUND
 from crowdd.domain.core.site import Site
 from crowdd.domain.tasks.changes import Changes
 from crowdd.domain.transfer.media_batches import grouping
@@ -23,7 +22,7 @@ from crowdd.domain.transfer.media_batches.incoming_files import IncomingFiles, P
 from crowdd.domain.transfer.media_batches.room import Demand, refusal
 from crowdd.domain.transfer.media_batches.runner import BatchRunner
 from crowdd.domain.transfer.media_batches.task_columns import MAX_COLUMN, question_columns
-from crowdd.errors import ConflictError, InvalidValueError, NotFoundError, TooManyRequestsError
+from crowdd.errors import NOT_FOUND, ConflictError, InvalidValueError, NotFoundError, TooManyRequestsError
 from crowdd.kinds.questions import QUESTIONS
 from crowdd.kinds.roles import OWNERS
 from crowdd.kinds.task import TASK

@@ -15,7 +15,6 @@ from twisted.logger import Logger
 
 from crowdd.domain.core import rights
 from crowdd.domain.core.background_queue import Queue, QueuedTask
-from crowdd.domain.core.records import NOT_FOUND
 from crowdd.domain.mail.mail import Mail
 from crowdd.domain.outbound.client import Outgoing
 from crowdd.domain.outbound.response import Response
@@ -25,6 +24,7 @@ from crowdd.domain.transfer.prepared.process import discard
 from crowdd.domain.transfer.scheduled.source_policy import MAX_FAILURES, MAX_SOURCES, PERIODS, is_off, pause
 from crowdd.domain.transfer.share_links import download_address
 from crowdd.errors import (
+    NOT_FOUND,
     CrowddError,
     ForbiddenError,
     InvalidValueError,

@@ -13,7 +13,6 @@ import attrs
 
 from crowdd.domain.core import rights
 from crowdd.domain.core.background_queue import Queue, QueuedTask
-from crowdd.domain.core.records import NOT_FOUND
 from crowdd.domain.media.store import MediaStore
 from crowdd.domain.projects import dataset
 from crowdd.domain.projects.answers.answer_visibility import complete_only
@@ -22,7 +21,7 @@ from crowdd.domain.transfer.snapshots import zip_stream
 from crowdd.domain.transfer.snapshots.differences.differences import Difference, Differences, Side
 from crowdd.domain.transfer.snapshots.runner import Made, Report, SnapshotRunner
 from crowdd.domain.transfer.snapshots.verification import Verified, manifest_of, verify_stored
-from crowdd.errors import ConflictError, CrowddError, ForbiddenError, InvalidValueError, NotFoundError
+from crowdd.errors import NOT_FOUND, ConflictError, CrowddError, ForbiddenError, InvalidValueError, NotFoundError
 from crowdd.kinds.column_roles import hidden
 from crowdd.languages import _
 from crowdd.requester import Requester

@@ -7,9 +7,8 @@ from typing import TypedDict
 from urllib.parse import quote
 
 from crowdd.domain.core.background_queue import STATES, Queue, view
-from crowdd.domain.core.records import NOT_FOUND
 from crowdd.domain.projects.projects import Projects
-from crowdd.errors import ConflictError, InvalidValueError, NotFoundError
+from crowdd.errors import NOT_FOUND, ConflictError, InvalidValueError, NotFoundError
 from crowdd.http import queries
 from crowdd.http.auth.csrf import Csrf
 from crowdd.http.html.row_lists import RowList, WithTable, page_csv

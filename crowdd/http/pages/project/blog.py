@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from urllib.parse import quote
 
 from crowdd.domain.core import rights
-from crowdd.domain.core.records import NOT_FOUND, Records
+from crowdd.domain.core.records import Records
 from crowdd.domain.core.text.rendered_text import Laid
 from crowdd.domain.projects.projects import Projects
-from crowdd.errors import CostlyTextError, NotFoundError
+from crowdd.errors import NOT_FOUND, CostlyTextError, NotFoundError
 from crowdd.http.html.forms import MISTAKES, Form, Forms, WithForm
 from crowdd.http.pages.project.views import EditorPictures, ProjectPrivate, ProjectPublic, ProjectViews, locked_out
 from crowdd.http.request import Incoming
