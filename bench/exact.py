@@ -261,7 +261,10 @@ class Run:
                 body = {"min_answers": minimum, "confidence": confidence, "completed": random.random() < 0.3}
                 self._say("POST", f"{project}/stopping", body)
             case "gold":
-                self._make_gold(some[0])
+                if not self.sql.rows(
+                    "SELECT FROM gold_task WHERE (project_id, task_id) = (%s, %s)", [self.project.id, some[0]]
+                ):
+                    self._make_gold(some[0])
             case "end gold":
                 rows = self.sql.rows("SELECT task_id FROM gold_task WHERE project_id = %s", [self.project.id])
                 if rows:

@@ -12,7 +12,7 @@ from crowdd.domain.transfer.exports import Reading
 from crowdd.errors import ConfigError
 from crowdd.reactor import IReactor
 from crowdd.storage.connections.connection_budget import ConnectionBudget
-from crowdd.storage.connections.connection_settings import session
+from crowdd.storage.connections.connection_settings import ONE_PROCESSOR, session
 from crowdd.storage.connections.pool import Pool
 
 
@@ -55,7 +55,7 @@ def make_slow_pool(reactor: IReactor, settings: Settings, budget: ConnectionBudg
         settings,
         size=max_slow_reads(settings),
         statement_timeout=settings.db.slow_read_timeout,
-        further=["SET max_parallel_workers_per_gather = 0"],
+        further=[ONE_PROCESSOR],
         budget=budget,
     )
 

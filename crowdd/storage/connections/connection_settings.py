@@ -13,6 +13,10 @@ KEEPALIVES = (
 )
 
 
+ONE_PROCESSOR = "SET max_parallel_workers_per_gather = 0"
+"""For connections whose statements may take long."""
+
+
 def session(seconds: int) -> list[str]:
     """What each connection of a pool begins with; ``seconds`` are the time-out of a statement."""
     return [

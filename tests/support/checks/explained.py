@@ -7,6 +7,8 @@ from typing import Any
 from crowdd.storage.connections.pool import Pool
 from crowdd.storage.database import Prepared, Statement
 
+_PREPARED = "SELECT name FROM pg_prepared_statements WHERE name = %(name)s"
+
 
 class Explained:
     """Runs each statement under EXPLAIN: ``pages`` are those that the last one looked at, in memory or on disk.
@@ -16,15 +18,19 @@ class Explained:
 
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
-        self._prepared: set[str] = set()
         self.pages = 0
 
     async def fetch(self, sql: Statement, values: Any = None) -> list[dict[str, Any]]:
         """No rows, whatever the statement. One that is prepared has the plan that a connection keeps."""
-        if isinstance(sql, Prepared) and sql.name not in self._prepared:
+        if isinstance(sql, Prepared) and not await self._pool.fetch(_PREPARED, {"name": sql.name}):
             await self._pool.execute(sql.definition)
-            self._prepared.add(sql.name)
-        text = sql if isinstance(sql, str) else sql.call
+            try:
+                return await self._explain(sql.call, values)
+            finally:
+                await self._pool.execute(f"DEALLOCATE {sql.name}")  # the pool prepares what it has not prepared itself
+        return await self._explain(sql if isinstance(sql, str) else sql.call, values)
+
+    async def _explain(self, text: str, values: Any) -> list[dict[str, Any]]:
         turns = []
         for _ in range(3):
             rows = await self._pool.fetch(f"EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, FORMAT JSON) {text}", values)
