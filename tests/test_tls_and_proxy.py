@@ -181,7 +181,10 @@ class TestBehindNginx:
         owner = await served.person("owner")
         port = nginx(served.server._port.getHost().port)
         status, headers, page, _, _ = await browse(port, "GET", "/")
-        assert status == 200 and b"</html>" in page and all("Secure" in each for each in headers.get_all("set-cookie"))
+        assert status == 200 and b"</html>" in page and headers.get_all("set-cookie") is None, (
+            "all visitors get the same"
+        )
+        assert all("Secure" in each for each in (await browse(port, "GET", "/account/signin"))[1].get_all("set-cookie"))
         forged = [(await browse(port, "GET", "/api/category", X_Forwarded_For=f"192.0.2.{n}"))[0] for n in range(3)]
         assert forged == [200, 200, 429], "what a client says of itself does not count"
         assert (await browse(port, "GET", "/metrics"))[0] == 404

@@ -4,7 +4,8 @@ python -m bench.nodes [--rounds 5] [--rate 200] [--drain 4] [--clients 40]
 
 Each round upgrades the database to a later version while both servers run the earlier one, and then restarts one server
 after the other with the later version. Before the last round an upgrade that takes something away must be refused.
-``--kill`` breaks what is promised: the run must then fail. ``--drain 0`` leaves it to HAProxy to try again what was refused.
+``--kill`` breaks what is promised: the run must then fail. ``--drain 0`` leaves it to HAProxy to
+try again what was refused.
 """
 
 from __future__ import annotations

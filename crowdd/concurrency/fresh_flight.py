@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Hashable
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from twisted.internet.defer import Deferred, ensureDeferred
 from twisted.internet.interfaces import IReactorTime
@@ -44,7 +44,7 @@ class FreshFlight(Generic[T]):
             self._under_way.discard(key)
 
     async def _carry_out(self, key: Hashable, work: Work[T], places: list[Deferred[T]]) -> None:
-        outcome: Any
+        outcome: T | Failure
         try:
             outcome = await work()
         except Exception:

@@ -63,6 +63,7 @@ from crowdd.http.pages.security_txt import SecurityTxt
 from crowdd.http.pages.site_style import SiteStyle
 from crowdd.http.pages.statistics import StatisticsPages
 from crowdd.http.pages.uploads import UploadPages
+from crowdd.http.past_queries import PastObjects
 from crowdd.http.routing import View, by_path
 from crowdd.http.startup_response import Starting
 from crowdd.http.transport.cors import Cors
@@ -264,7 +265,7 @@ def _views(clock: IReactorTime, services: Services, templates: Templates, cookie
             services.contributions,
             services.statistics,
             FreshFlight(clock),
-            services.history,
+            PastObjects(services.history),
         ),
         ResultsApi(services.results),
         DecisionsApi(services.reviews),

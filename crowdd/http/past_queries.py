@@ -1,15 +1,17 @@
-"""The query strings of what was at a time (interface: list-at)."""
+"""Objects as they were at a time, for query strings with ``at`` (interface: list-at)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
 
-from crowdd.domain.tasks.history import HISTORIC, Asked
+from crowdd.domain.tasks.history import HISTORIC, Asked, History
 from crowdd.errors import InvalidRequestError, InvalidValueError
 from crowdd.http.queries import DEFAULT_LIMIT, MAX_LIMIT, UNSPECIFIC, flag, number
 from crowdd.kinds.types import Timestamp
 from crowdd.languages import _
+from crowdd.requester import Requester
+from crowdd.values import Values
 
 _ALWAYS = UNSPECIFIC | {"at", "all"}
 _PAGES = _ALWAYS | {"project_id", "limit", "last_id"}
@@ -19,6 +21,21 @@ _LIST = {
     "result": _PAGES | {"task_id", "last_version"},
     "projectstats": _PAGES,
 }
+
+
+class PastObjects:
+    """Lists and reads the objects that a query asks for. Raises what ``History`` raises, and as ``listing``."""
+
+    def __init__(self, history: History) -> None:
+        self._history = history
+
+    async def list(self, kind: str, who: Requester, arguments: Mapping[str, str]) -> list[Values]:
+        """Objects of a kind."""
+        return await self._history.rows(who, listing(kind, arguments))
+
+    async def get(self, kind: str, who: Requester, object_id: int, arguments: Mapping[str, str]) -> Values:
+        """One object."""
+        return await self._history.get(kind, who, object_id, reading(arguments))
 
 
 def asks(kind: str, arguments: Mapping[str, str]) -> bool:

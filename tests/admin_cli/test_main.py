@@ -10,7 +10,7 @@ from support.servers.live import BIN
 
 from crowdd.admin_cli.main import COMMANDS, module_of
 from crowdd.embedded.process import wait_until
-from crowdd.storage import schema
+from crowdd.storage import nodes
 
 # Each of these weighs 10 to 60 ms at every start.
 HEAVY = {"webauthn", "jwt", "pyotp", "segno", "zxcvbn", "PIL.Image", "markdown_it", "nh3", "jinja2", "rich", "treq"}
@@ -110,7 +110,7 @@ def test_interrupt_ends_it_without_a_traceback(crowdctl, dsn, rows):
     waiting = "SELECT count(*) AS n FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
     holder = psycopg2.connect(dsn)
     with holder, holder.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_lock(%s)", (schema._LOCK,))
+        cursor.execute("SELECT pg_advisory_lock(%s)", (nodes.UPGRADE_LOCK,))
         command = [BIN / "crowdctl", "db", "upgrade"]
         with subprocess.Popen(command, env=crowdctl.environment, stderr=subprocess.PIPE, text=True) as process:
             assert wait_until(lambda: rows(waiting)[0]["n"] == 1, 60)

@@ -40,6 +40,7 @@ REFUSALS = [
     (("template", "list", "--nothing"), USAGE, "No such option"),
     (("project", "snapshot", "make", "nothing"), REFUSED, "Project nothing does not exist."),
     (("project", "snapshot", "list", "nothing"), REFUSED, "Project nothing does not exist."),
+    (("project", "snapshot", "deposit", "nothing", "0" * 64), USAGE, "Missing access token: use --token-file"),
     (("project", "snapshot", "verify", "nothing"), REFUSED, "is neither a file nor the hash of a snapshot"),
     (("template", "add", "birds"), REFUSED, "has no questions"),
     (("template", "remove", "nothing", "--yes"), REFUSED, "Template nothing does not exist."),

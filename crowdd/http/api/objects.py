@@ -15,11 +15,11 @@ from crowdd.domain.core.records import Records, Views
 from crowdd.domain.core.uploads import Upload
 from crowdd.domain.projects.statistics import Statistics
 from crowdd.domain.tasks.contributions import Contributions
-from crowdd.domain.tasks.history import History
 from crowdd.errors import NotFoundError
 from crowdd.http import past_queries, queries
 from crowdd.http.api import operations
 from crowdd.http.auth.bearer import bearer_token
+from crowdd.http.past_queries import PastObjects
 from crowdd.http.request import Incoming
 from crowdd.http.responses import JsonResponse, Response
 from crowdd.http.routing import Route, get, post
@@ -45,10 +45,10 @@ class Objects:
         contributions: Contributions,
         statistics: Statistics,
         flight: FreshFlight[JsonResponse],
-        history: History,
+        past: PastObjects,
     ) -> None:
         """``flight`` is for what several requesters want at the same time."""
-        self._parts = records, texts, contributions, statistics, flight, history
+        self._parts = records, texts, contributions, statistics, flight, past
 
     def routes(self) -> Iterator[Route]:
         """/api/<kind> and /api/<kind>/<id>."""
@@ -65,10 +65,10 @@ class _Kind:
         contributions: Contributions,
         statistics: Statistics,
         flight: FreshFlight[JsonResponse],
-        history: History,
+        past: PastObjects,
     ) -> None:
         self._kind, self._records, self._texts, self._flight = kind, records, texts, flight
-        self._contributions, self._statistics, self._history = contributions, statistics, history
+        self._contributions, self._statistics, self._past = contributions, statistics, past
         self._also = queries.CONTROL_OF.get(kind.name, frozenset()) - {"external_uid"}
 
     def routes(self) -> Iterator[Route]:
@@ -88,8 +88,7 @@ class _Kind:
 
     async def list(self, incoming: Incoming) -> Response:
         if past_queries.asks(self._kind.name, incoming.query):
-            asked = past_queries.listing(self._kind.name, incoming.query)
-            return tagged(await self._history.rows(incoming.who, asked))
+            return tagged(await self._past.list(self._kind.name, incoming.who, incoming.query))
         query = queries.parse(self._kind, incoming.query, incoming.who)
         if not self._brings_more(incoming):
             who = await self._texts.requester(self._kind, incoming.who)
@@ -102,8 +101,8 @@ class _Kind:
 
     async def read(self, incoming: Incoming, object_id: int) -> Response:
         if past_queries.asks(self._kind.name, incoming.query):
-            at = past_queries.reading(incoming.query)
-            return tagged(await self._history.get(self._kind.name, incoming.who, checked_id(object_id), at))
+            found = await self._past.get(self._kind.name, incoming.who, checked_id(object_id), incoming.query)
+            return tagged(found)
         if not self._brings_more(incoming):
             who, row_id = await self._texts.requester(self._kind, incoming.who), checked_id(object_id)
             return await self._shared(

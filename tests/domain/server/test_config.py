@@ -23,6 +23,8 @@ WRONG = {
     ("http", "max_anonymous_body_bytes"): ["0", "-1", "ten"],
     ("http", "max_import_bytes"): ["0", "-1", "ten"],
     ("http", "shutdown_timeout"): ["-1", "soon"],
+    ("http", "drain_delay"): ["-1", "soon"],
+    ("history", "days"): ["-1", "x"],
     ("http", "cross_site_cookies"): ["perhaps", "", "2"],
     ("daemon", "workers"): ["0", "x"],
     ("log", "format"): ["xml", ""],
@@ -103,7 +105,7 @@ WRONG = {
 # Any text will do for these.
 TEXTS = {
     ("http", "host"), ("http", "tls_certificate"), ("http", "tls_key"), ("log", "file"), ("metrics", "token"),
-    ("http", "base_url"), ("http", "allowed_origins"), ("db", "dsn"), ("db", "migrate_dsn"), ("data", "dir"),
+    ("daemon", "node"), ("http", "base_url"), ("http", "allowed_origins"), ("db", "dsn"), ("db", "migrate_dsn"), ("data", "dir"),
     ("data", "postgres_user"), ("mail", "host"), ("mail", "user"), ("mail", "password"), ("mail", "sender"),
     ("site", "name"), ("site", "texts"), ("commenting", "public_key"), ("commenting", "secret_key"),
     ("http", "spa_base_url"), ("http", "allowed_hosts"),

@@ -94,8 +94,9 @@ def deposit(
 ) -> None:
     """Deposit a snapshot at Zenodo, or in another repository with the same interface.
 
-    The snapshot needs a licence and an author. If the command was interrupted, run it again: it continues, and files
-    that the repository has are not sent again. Without --publish, check and publish the deposit on its page.
+    HASH is that of the snapshot, which needs a licence and an author. If the command was interrupted, run it again: it
+    continues, and files that the repository has are not sent again. Without --publish, check and publish the deposit on
+    its page.
     """
     word = hidden(token_file, _TOKEN_VARIABLE, "Access token", "--token-file")
     with watching("Files", quiet=as_json) as report:

@@ -12,7 +12,7 @@ from crowdd.domain.core.background_queue import Queue, QueuedTask
 from crowdd.domain.core.secrets import Secrets, place
 from crowdd.domain.media.store import MediaStore
 from crowdd.domain.outbound.client import Outgoing
-from crowdd.domain.transfer.deposits.metadata import metadata
+from crowdd.domain.transfer.deposits.metadata import metadata, require_citable
 from crowdd.domain.transfer.deposits.repository import Deposition, Repository
 from crowdd.domain.transfer.snapshots import zip_stream
 from crowdd.domain.transfer.snapshots.snapshots import Snapshots
@@ -212,7 +212,7 @@ class Deposits:
         """The address of the site."""
         if found["hash"] is None:
             raise ConflictError(_("The snapshot is not done."))
-        metadata({**(found["manifest"] or {})}, "")  # says what is missing before anything begins
+        require_citable(found["manifest"] or {})
         address = url.strip().rstrip("/")
         if len(address) > MAX_URL or "?" in address or "#" in address:
             raise InvalidValueError(_("The address of the repository is not valid."))

@@ -15,16 +15,18 @@ _MAX_TITLE: Final = 250  # characters
 _RELATION: Final = "isIdenticalTo"
 
 
-def metadata(manifest: Values, address: str) -> Values:
-    """The attribute ``metadata`` of a deposition. ``address``: that of the snapshot.
-
-    Raises InvalidValueError without a licence or an author, which a repository requires.
-    """
-    licence, authors = manifest.get("license"), manifest.get("authors") or []
-    if licence is None:
+def require_citable(manifest: Values) -> None:
+    """Raises InvalidValueError without a licence or an author, which a repository requires."""
+    if manifest.get("license") is None:
         raise InvalidValueError(_("Choose a licence of the data set first, and make another snapshot."))
-    if not authors:
+    if not manifest.get("authors"):
         raise InvalidValueError(_("Name an author of the data set first, and make another snapshot."))
+
+
+def metadata(manifest: Values, address: str) -> Values:
+    """The attribute ``metadata`` of a deposition. ``address``: that of the snapshot. Raises as ``require_citable``."""
+    require_citable(manifest)
+    licence, authors = manifest["license"], manifest["authors"]
     hash_ = str(manifest["hash"])
     return {
         "upload_type": "dataset",
