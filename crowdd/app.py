@@ -46,6 +46,7 @@ from crowdd.sched.schedule import every_job
 from crowdd.sched.sequencer import Sequencer
 from crowdd.sched.task_handlers import handlers
 from crowdd.storage import schema
+from crowdd.storage.connections.connection import in_background
 from crowdd.storage.connections.connection_budget import ConnectionBudget
 from crowdd.storage.connections.connection_settings import session
 from crowdd.storage.connections.dedicated_connections import Apart
@@ -230,7 +231,9 @@ class Server(Service):
         await self._session.start()
         self._notices.startService()
         await self._notices.listening
-        await self._slow_pool.start()
+        in_background(
+            self._slow_pool.start()
+        )  # if there is no place for it, slow reads get 503 and all others are served
         (await schema.status(self._pool, self._node.code)).require()
         await self._heartbeat.announce()
         (await schema.status(self._pool, self._node.code)).require()  # an upgrade may have ended meanwhile

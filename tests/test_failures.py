@@ -151,7 +151,7 @@ async def test_a_read_only_database_is_read_and_what_waits_is_told_once(switch, 
 @pytest_twisted.ensureDeferred
 async def test_a_postgresql_that_takes_few_connections_is_lived_with(switch, serve):
     crowdd = await begin(switch, serve)
-    switch.alter("CONNECTION LIMIT 7")
+    switch.alter("CONNECTION LIMIT 6")
     client = crowdd.client()
 
     async def works():
@@ -173,8 +173,8 @@ async def test_a_postgresql_that_takes_few_connections_is_lived_with(switch, ser
 
 
 @pytest_twisted.ensureDeferred
-async def test_six_connections_are_enough_to_start(switch, serve):
-    switch.alter("CONNECTION LIMIT 6")
+async def test_five_connections_are_enough_to_start(switch, serve):
+    switch.alter("CONNECTION LIMIT 5")
     crowdd = await serve(CROWDD_DB_DSN=switch.dsn)
     crowdd.owner = await crowdd.person("owner")
     crowdd.birds = await crowdd.project(crowdd.owner)
