@@ -1,7 +1,7 @@
 # make run: from nothing to a running server. make check: what to run while you work. make test: all that must pass
 # before a change goes in.
 
-.PHONY: backup run check test tests proofs lint i18n strings pictures browser clean crowd crowd-kills exact storm live hot reads cost truth webhooks wheel documents docs hostile soak spine-workers large-project imports damaged hostile-files exports copies paint walk audit constraints sbom vendor class-room museum budgets upload-folder media first-hour analyses trust trust-cost slow-reads nodes
+.PHONY: backup run check test tests proofs lint i18n strings pictures browser clean crowd crowd-kills exact storm live hot reads cost truth webhooks wheel documents docs hostile soak spine-workers large-project imports damaged hostile-files exports copies paint walk audit constraints sbom vendor class-room museum budgets upload-folder media first-hour analyses trust trust-cost slow-reads page-flood nodes
 .DELETE_ON_ERROR:
 
 # Also where somebody wants no compiled modules: a test starts hundreds of programs, which would all compile the same.
@@ -118,6 +118,10 @@ budgets: .venv/installed-embedded,test
 analyses: .venv/installed-embedded,test
 	@$(venv)python -m bench.budgets.analyses
 	@$(venv)python -m bench.budgets.analysis_beside
+
+# Volunteers beside 64 clients that load pages (ten minutes: python -m bench.budgets.page_flood --minutes 10)
+page-flood: .venv/installed-embedded,test
+	@$(venv)python -m bench.budgets.page_flood
 
 slow-reads: .venv/installed-embedded,test
 	@$(venv)python -m bench.budgets.slow_reads

@@ -17,12 +17,13 @@ from support.servers.live import LiveServer
 
 from bench import hot
 from bench.support import testbed
-from bench.support.figures import Times, table
+from bench.support.beside import Beside
+from bench.support.figures import table
 from bench.support.filled import Filling, fill
 from bench.support.pairs import Rush
 from bench.support.testbed import Postgres, Project, Sql
 
-EACH, MAX_RATIO = 10, 1.5
+EACH = 10
 SLICE_SECONDS, WARM_SECONDS = 1.0, 5.0
 CHOICES = ("fox", "owl", "cat", "dog")
 _LABEL = {"answers": [{"name": "animal", "at": "/answer", "type": "label", "choices": list(CHOICES)}]}
@@ -37,12 +38,12 @@ def filled(server: LiveServer, sql: Sql, tasks: int) -> Project:
     return project
 
 
-def run_analysis(project: Project, rush: Rush) -> float:
+def run_analysis(project: Project, beside: Beside) -> float:
     """Volunteers work until an analysis is stored; the seconds it took."""
     began = time.monotonic()
     made = project.owner.api("POST", f"project/{project.id}/analysis", {"method": "dawid_skene"})
     while True:
-        rush.run(SLICE_SECONDS, hot.PACE)
+        beside.run("analysis", SLICE_SECONDS)
         row = project.owner.api("GET", f"project/{project.id}/analysis/{made['id']}")
         if row["state"] not in ("waiting", "running"):
             assert row["state"] == "done", row
@@ -58,24 +59,17 @@ def measure(
     fill(sql, other.id, Filling(1000, 10_000, n_answers=1000))
     database.checkpoint()
     rush = Rush(server.port, other.id, hot.people(server, other, sql))
-    rush.run(WARM_SECONDS, hot.PACE)
-    times = {"calm": Times(), "analysis": Times()}
+    beside = Beside(rush, hot.PACE, ["analysis"])
+    beside.pass_by(WARM_SECONDS)
     seconds = []
     for _ in range(analyses):
-        rush.times = times["analysis"]
-        seconds.append(run_analysis(project, rush))
-        rush.times = times["calm"]
-        rush.run(seconds[-1], hot.PACE)
+        seconds.append(run_analysis(project, beside))
+        beside.run("calm", seconds[-1])
     rush.close()
     lines: list[tuple[str, object]] = [
         (f"{EACH * tasks:,} answers analysed in", ", ".join(f"{each:.0f} s" for each in seconds))
     ]
-    for name, taken in times.items():
-        lines += [(f"{name}: {what}", words) for what, words in taken.lines()]
-    late, calm = (times[name].percentile("newtask", 99) for name in ("analysis", "calm"))
-    lines.append(("p99 of newtask", f"{late / calm:.2f} times"))
-    wrong = [f"newtask takes {late / calm:.2f} times as long (p99)"] if late / calm > MAX_RATIO else []
-    return lines, wrong + [f"{count} times {what!r}" for what, count in rush.refused.items()]
+    return lines + beside.lines(), beside.broken()
 
 
 def main() -> int:

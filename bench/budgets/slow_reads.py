@@ -22,13 +22,14 @@ from support.servers.live import LiveServer
 
 from bench import hot
 from bench.support import testbed
-from bench.support.figures import Times, table
+from bench.support.beside import Beside
+from bench.support.figures import table
 from bench.support.filled import Filling, fill
 from bench.support.pairs import Rush
 from bench.support.testbed import Postgres, Project, Sql
 from bench.support.volunteers import address
 
-CLIENTS, MAX_RATIO = 8, 1.5
+CLIENTS = 8
 TURN_SECONDS, WARM_SECONDS = 3.0, 5.0
 FIRST_PAGE = 65_536  # bytes of an export that are read
 _CONTEXT = multiprocessing.get_context("spawn")
@@ -94,7 +95,9 @@ class Crowd:
         return found
 
 
-def measure(server: LiveServer, database: Postgres, tasks: int, turns: int) -> tuple[list[tuple[str, Any]], list[str]]:
+def measure(
+    server: LiveServer, database: Postgres, tasks: int, turns: int
+) -> tuple[list[tuple[str, object]], list[str]]:
     """Lines of the table, and the gate if it is broken."""
     sql = Sql(database.dsn)
     project, other = (testbed.project(server, tasks=1, n_answers=1) for _ in range(2))
@@ -103,27 +106,18 @@ def measure(server: LiveServer, database: Postgres, tasks: int, turns: int) -> t
     database.checkpoint()
     rush = Rush(server.port, other.id, hot.people(server, other, sql))
     crowd = Crowd(server.port, addresses(project, tasks))
-    rush.run(WARM_SECONDS, hot.PACE)
-    times = {"calm": Times(), "slow reads": Times()}
+    beside = Beside(rush, hot.PACE, ["slow reads"])
+    beside.pass_by(WARM_SECONDS)
     for _ in range(turns):
         crowd.begin()
-        rush.run(0.2, hot.PACE)
-        rush.times = times["slow reads"]
-        rush.run(TURN_SECONDS, hot.PACE)
-        rush.times = Times()
+        beside.pass_by(0.2)
+        beside.run("slow reads", TURN_SECONDS)
         crowd.pause()
-        rush.run(TURN_SECONDS, hot.PACE)  # what waits in turns ends
-        rush.times = times["calm"]
-        rush.run(TURN_SECONDS, hot.PACE)
-        rush.times = Times()
+        beside.pass_by(TURN_SECONDS)  # what waits in turns ends
+        beside.run("calm", TURN_SECONDS)
     rush.close()
-    lines: list[tuple[str, Any]] = [(name, f"{count} times") for name, count in sorted(crowd.close().items())]
-    for name, taken in times.items():
-        lines += [(f"{name}: {what}", words) for what, words in taken.lines()]
-    late, calm = (times[name].percentile("newtask", 99) for name in ("slow reads", "calm"))
-    lines.append(("p99 of newtask", f"{late / calm:.2f} times"))
-    wrong = [f"newtask takes {late / calm:.2f} times as long (p99)"] if late / calm > MAX_RATIO else []
-    return lines, wrong + [f"{count} times {what!r}" for what, count in rush.refused.items()]
+    lines: list[tuple[str, object]] = [(name, f"{count} times") for name, count in sorted(crowd.close().items())]
+    return lines + beside.lines(), beside.broken()
 
 
 def main() -> int:

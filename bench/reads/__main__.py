@@ -11,28 +11,23 @@ PostgreSQL together, in times of the floor. Statements are counted by PostgreSQL
 from __future__ import annotations
 
 import argparse
-import contextlib
 import json
-import os
 import statistics
-import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Iterator
 from pathlib import Path
 
 import attrs
-from support.servers.live import LiveServer, free_port
+from support.servers.live import LiveServer
 
+from bench.reads.floor_process import FLOOR, SETTINGS, floor_of
 from bench.reads.readers import Outcome, Read, Readers
 from bench.reads.site import SMALL, Filled, Size, fill
 from bench.support import testbed
 from bench.support.cpu import Cpu
 
 CLIENTS, ROUNDS, SECONDS = 32, 5, 1.5
-SETTINGS = dict.fromkeys(("CROWDD_RATELIMIT_LIMIT", "CROWDD_RATELIMIT_KEY_LIMIT"), "100000000")
-FLOOR = Read("floor", "/", floor=True)
 _JSON, _HTML = "Accept: application/json\r\n", "Accept: text/html\r\n"
 
 
@@ -174,33 +169,6 @@ class Statements:
         return sum(log.read_text(errors="replace").count("LOG:  statement: ") for log in logs)
 
 
-@contextlib.contextmanager
-def floor_of(database: testbed.Postgres, place: Path) -> Iterator[tuple[int, Cpu]]:
-    """The port of a floor, and the meter of its CPU."""
-    port = free_port()
-    environment = {**os.environ, "CROWDD_DB_DSN": database.dsn, "CROWDD_DATA_DIR": str(place / "data")}
-    command = [sys.executable, "-m", "bench.reads.floor", str(port)]
-    process = subprocess.Popen(command, env=environment, cwd=Path(__file__).parents[2])
-    try:
-        _wait_for(f"http://127.0.0.1:{port}/", process)
-        yield port, Cpu(process.pid, database.pid)
-    finally:
-        process.terminate()
-        process.wait(30)
-
-
-def _wait_for(url: str, process: subprocess.Popen[bytes]) -> None:
-    end = time.monotonic() + 60
-    while True:
-        try:
-            urllib.request.urlopen(url, timeout=5).close()
-            return
-        except OSError:
-            if process.poll() is not None or time.monotonic() > end:
-                raise SystemExit("The floor does not start.") from None
-            time.sleep(0.05)
-
-
 def with_etag(read: Read, port: int) -> Read:
     """The read with the entity tag that the server has for it now."""
     if "{etag}" not in read.headers:
@@ -242,7 +210,7 @@ def measure(
     process = server.process
     assert process is not None
     with floor_of(database, place) as base:
-        contest = Contest(base, (server.port, Cpu(process.pid, database.pid)), options.seconds)
+        contest = Contest(base, (server.port, Cpu(process.pid, database.pid, server.workers())), options.seconds)
         contest.round(floor, lines)  # for warming up
         for line in (floor, *lines):
             line.slices.clear()
@@ -267,11 +235,12 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=ROUNDS)
     parser.add_argument("--seconds", type=float, default=SECONDS, help="of each turn")
     parser.add_argument("--json", type=Path, help="write the figures here, too")
+    parser.add_argument("--workers", type=int, default=1, help="processes of crowdd; the floor always is one")
     options = parser.parse_args()
     with (
         testbed.folder() as place,
         testbed.postgres(place) as database,
-        testbed.crowdd(database.dsn, place, **SETTINGS) as server,
+        testbed.crowdd(database.dsn, place, **SETTINGS, CROWDD_DAEMON_WORKERS=str(options.workers)) as server,
     ):
         testbed.Sql(database.dsn).rows("ALTER DATABASE crowdd SET search_path = public, code")
         floor, lines = measure(server, database, place, options)

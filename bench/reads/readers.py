@@ -7,6 +7,7 @@ import selectors
 import socket
 import time
 from collections import Counter
+from collections.abc import Sequence
 
 import attrs
 
@@ -98,9 +99,13 @@ class Readers:
 
     def run(self, read: Read, seconds: float) -> Outcome:
         """Asks so long; every request that was sent is answered."""
+        return self.run_several([read], seconds)
+
+    def run_several(self, reads: Sequence[Read], seconds: float) -> Outcome:
+        """The same for several reads; each client asks for one of them."""
         outcome, began = Outcome(), time.perf_counter()
         for number, reader in enumerate(self._readers):
-            reader.request = read.request(number)
+            reader.request = reads[number % len(reads)].request(number)
             reader.ask()
         under_way = len(self._readers)
         while under_way:

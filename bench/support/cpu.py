@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import attrs
@@ -31,10 +31,10 @@ class Spent:
 
 
 class Cpu:
-    """Looks at a crowdd process and at the processes of its PostgreSQL."""
+    """Looks at crowdd, one process or with further ones that answer, and at the processes of its PostgreSQL."""
 
-    def __init__(self, crowdd: int, postmaster: int) -> None:
-        self._crowdd, self._postmaster = crowdd, postmaster
+    def __init__(self, crowdd: int, postmaster: int, workers: Sequence[int] = ()) -> None:
+        self._crowdd, self._postmaster = (crowdd, *workers), postmaster
 
     def spent(self) -> Spent:
         """So far; sessions with PostgreSQL that have ended are counted by the postmaster."""
@@ -42,7 +42,7 @@ class Cpu:
         postgres = processes[self._postmaster][2] + sum(
             own for parent, own, _ in processes.values() if parent == self._postmaster
         )
-        return Spent(processes[self._crowdd][1], postgres, sum(os.times()[:2]))
+        return Spent(sum(processes[pid][1] for pid in self._crowdd), postgres, sum(os.times()[:2]))
 
 
 class Meter:
