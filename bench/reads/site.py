@@ -62,7 +62,7 @@ _ROWS = (
       FROM share, generate_series(1, tasks) n""",
     """
     INSERT INTO task_ledger (project_id, task_id, ordinal, n_answers, answers, done)
-    SELECT p, first + n, first + n, %(wanted)s, %(wanted)s, n %% 3 > 0 FROM share, generate_series(1, tasks) n""",
+    SELECT p, first + n, first + n, %(wanted)s + (n %% 3 = 0)::int, %(wanted)s, n %% 3 > 0 FROM share, generate_series(1, tasks) n""",
     # Each of the answers of a task comes from its own tenth of the people; some people answer far more than others.
     """
     INSERT INTO task_run (project_id, task_id, actor, user_id, created, finish_time, counted, info)
@@ -72,15 +72,27 @@ _ROWS = (
                    %(person)s + n %% 10 + 10 * floor(random() ^ 3 * (%(people)s / 10))::bigint AS u
               FROM share, generate_series(0, tasks * %(wanted)s - 1) n) r""",
     """
-    INSERT INTO result (project_id, task_id, created, version, last_version, task_run_ids)
+    INSERT INTO result (project_id, task_id, created, version, last_version, task_run_ids,
+                        n_compared, agreement, consensus, consensus_hash, confidence, further)
     SELECT l.project_id, l.task_id, now(), 1, true,
-           ARRAY(SELECT id FROM task_run r WHERE r.project_id = l.project_id AND r.task_id = l.task_id)
-      FROM task_ledger l JOIN share ON p = l.project_id WHERE l.done AND l.task_id > first""",
+           ARRAY(SELECT id FROM task_run r WHERE r.project_id = l.project_id AND r.task_id = l.task_id ORDER BY id),
+           c.n_compared, c.agreement, c.consensus, c.consensus_hash, c.confidence, c.further
+      FROM task_ledger l JOIN share ON p = l.project_id
+           CROSS JOIN LATERAL consensus_with_compared(l.project_id, l.task_id) c
+     WHERE l.done AND l.task_id > first""",
     "UPDATE project_ledger SET n_ordinals = %(base)s + %(answers)s, max_rank = 0",
     "SELECT setval(pg_get_serial_sequence('task', 'id'), (SELECT max(id) FROM task))",
     "DROP TABLE share",
 )
-_REPAIRS = ("repair_volunteers", "repair_recent", "repair_hours", "repair_figures", "repair_people")
+_REPAIRS = (
+    "repair_outcomes",
+    "repair_bytes",
+    "repair_volunteers",
+    "repair_recent",
+    "repair_hours",
+    "repair_figures",
+    "repair_people",
+)
 
 
 def fill(server: LiveServer, sql: Sql, size: Size) -> Filled:
