@@ -15,7 +15,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
-_NAMES: dict[str, None] = {}
+_NAMES: dict[str, None] = {}  # that a server loads once it serves
 
 
 class _Lazy(ModuleType):
@@ -27,9 +27,14 @@ class _Lazy(ModuleType):
         return value
 
 
-def lazy(name: str) -> Any:
-    """A stand-in for the module of this name."""
-    _NAMES[name] = None
+def lazy(name: str, *, seldom: bool = False) -> Any:
+    """A stand-in for the module of this name.
+
+    ``seldom``: most servers never need it, and who does uses it in a thread or process, which may wait: ``load_all``
+    leaves it out, and with it what it takes of memory.
+    """
+    if not seldom:
+        _NAMES[name] = None
     return _Lazy(name)
 
 

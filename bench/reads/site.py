@@ -62,7 +62,8 @@ _ROWS = (
       FROM share, generate_series(1, tasks) n""",
     """
     INSERT INTO task_ledger (project_id, task_id, ordinal, n_answers, answers, done)
-    SELECT p, first + n, first + n, %(wanted)s + (n %% 3 = 0)::int, %(wanted)s, n %% 3 > 0 FROM share, generate_series(1, tasks) n""",
+    SELECT p, first + n, first + n, %(wanted)s + (n %% 3 = 0)::int, %(wanted)s, n %% 3 > 0
+      FROM share, generate_series(1, tasks) n""",
     # Each of the answers of a task comes from its own tenth of the people; some people answer far more than others.
     """
     INSERT INTO task_run (project_id, task_id, actor, user_id, created, finish_time, counted, info)

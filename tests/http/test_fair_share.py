@@ -5,10 +5,18 @@ import pytest_twisted
 from support.checks.shows import shows
 from twisted.internet import reactor
 from twisted.internet.defer import ensureDeferred, gatherResults
-from twisted.internet.task import Clock
+from twisted.internet.task import Clock, deferLater
 
 from crowdd.errors import TooManyRequestsError
-from crowdd.http.transport.limits.fair_share import MAX_PER_TURN, MAX_WAITING, TURN_SECONDS, FairShare
+from crowdd.http.transport.limits.fair_share import (
+    MAX_PAGES_PER_TURN,
+    MAX_PER_TURN,
+    MAX_WAITING,
+    PAGES,
+    TURN_SECONDS,
+    FairShare,
+    pages_in_turn,
+)
 
 
 async def enter(share, network):
@@ -81,3 +89,33 @@ async def test_more_requests_at_once_than_the_share_are_all_answered(serve, path
     answers = await gatherResults([ensureDeferred(client.get(path)) for client in clients])
     assert {answer.status for answer in answers} == {404 if path == "/nowhere" else 200}
     assert reactor.running
+
+
+def test_so_many_pages_begin_in_a_turn_whoever_asks_and_none_is_refused():
+    clock, order = Clock(), []
+    share = pages_in_turn(clock)
+    entering(share, Clock(), order, *[PAGES] * (MAX_WAITING + MAX_PAGES_PER_TURN))
+    assert len(order) == MAX_PAGES_PER_TURN
+    clock.callLater(0, order.append, "another request")
+    clock.advance(0)
+    assert order.index("another request") == 2 * MAX_PAGES_PER_TURN, "what comes behind a turn of pages follows it"
+    order.remove("another request")
+    assert order == [f"{PAGES}{number}" for number in range(MAX_WAITING + MAX_PAGES_PER_TURN)]
+
+
+@shows("limit-fair-share")
+@pytest_twisted.ensureDeferred
+async def test_a_task_is_given_while_pages_wait_for_their_turn(served):
+    project = await served.project(await served.person("owner"), tasks=1, published=True)
+    clock = Clock()
+    served.server._site.resource._router._pages = turns = pages_in_turn(clock)
+    for _ in range(MAX_PAGES_PER_TURN):
+        assert turns.begin(PAGES)
+    page = ensureDeferred(served.client().get("/about"))
+    while not clock.getDelayedCalls():
+        await deferLater(reactor, 0.005)
+    for path in (f"/api/project/{project['id']}/newtask", "/api/project", "/health"):
+        assert (await served.client().get(path)).status == 200
+    assert not page.called
+    clock.advance(0)
+    assert (await page).status == 200

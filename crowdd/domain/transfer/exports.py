@@ -310,7 +310,8 @@ class Exports:
 
     async def _data(self, tx: Database, file: ExportFile, sink: Sink) -> None:
         table = await self._tables.of(tx, file, typed=True)
-        out, do = DataFile(file.format, table.columns), self._worker_thread.do
+        do = self._worker_thread.do
+        out = await do(partial(DataFile, file.format, table.columns))
         sink(await do(out.begin), 0)
         async with aclosing(self._resources.pieces(tx, table.as_exact_csv())) as pieces:
             async for piece in pieces:

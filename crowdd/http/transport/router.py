@@ -37,7 +37,7 @@ from crowdd.http.responses import JsonResponse, Response
 from crowdd.http.routing import Route, Shared
 from crowdd.http.transport.fixed_headers import set_headers
 from crowdd.http.transport.limits.expensive_requests import CostlyRequests
-from crowdd.http.transport.limits.fair_share import FairShare
+from crowdd.http.transport.limits.fair_share import PAGES, FairShare
 from crowdd.http.transport.limits.rate_limits import (
     BROWSER,
     KEY,
@@ -76,13 +76,15 @@ class Router:
         worker_thread: WorkerThread,
         refusals: Refusals,
         share: FairShare,
+        pages: FairShare,
         account_forms: Turns,
         costly: CostlyRequests,
         page_cache: PageCache,
     ) -> None:
         self._page_cache = page_cache
         self._account_forms, self._costly = account_forms, costly
-        self._worker_thread, self._refusals, self._share = worker_thread, refusals, share
+        self._worker_thread, self._refusals = worker_thread, refusals
+        self._share, self._pages = share, pages
         self._settings, self._identity, self._csrf, self._writer = settings, identity, csrf, writer
         self._limit, self._posts, self._negotiator, self._projects = limit, posts, negotiator, projects
         self.routes: Mapping[str, Methods] = {}
@@ -133,9 +135,19 @@ class Router:
         if not self._share.begin(place):
             await self._share.wait(place)
         try:
+            if incoming.method == "GET" and not incoming.is_api and "GET" in methods and methods["GET"].page:
+                return await self._page(incoming, methods, names)
             return await self._answer(incoming, methods, names)
         finally:
             self._share.leave(place)
+
+    async def _page(self, incoming: Incoming, methods: Methods, names: Names) -> Response:
+        if not self._pages.begin(PAGES):
+            await self._pages.wait(PAGES)
+        try:
+            return await self._answer(incoming, methods, names)
+        finally:
+            self._pages.leave(PAGES)
 
     async def _answer(self, incoming: Incoming, methods: Methods, names: Names) -> Response:
         method = "GET" if incoming.method == "HEAD" else incoming.method

@@ -14,10 +14,10 @@ from crowdd.languages import _
 from crowdd.lazy import lazy
 from crowdd.storage.transfer.export_columns import Column
 
-pyarrow = lazy("pyarrow")
-pyarrow_csv = lazy("pyarrow.csv")
-pyarrow_ipc = lazy("pyarrow.ipc")
-pyarrow_parquet = lazy("pyarrow.parquet")
+pyarrow = lazy("pyarrow", seldom=True)
+pyarrow_csv = lazy("pyarrow.csv", seldom=True)
+pyarrow_ipc = lazy("pyarrow.ipc", seldom=True)
+pyarrow_parquet = lazy("pyarrow.parquet", seldom=True)
 
 _GROUP_BYTES: Final = 16_000_000  # of lines, after which a row group ends
 _MAX_LINES: Final = 2**30  # bytes of one piece
@@ -27,7 +27,7 @@ class DataFile:
     """A file of a format that is written in batches. Its functions are called in a thread, one at a time."""
 
     def __init__(self, format_: str, columns: Sequence[Column]) -> None:
-        """Raises InvalidValueError where pyarrow is not installed."""
+        """Raises InvalidValueError where pyarrow is not installed. The first one imports it, which takes a while."""
         try:
             self._schema = pyarrow.schema(
                 [_field(column, name) for column, name in zip(columns, _names(columns), strict=True)]

@@ -20,8 +20,8 @@ from crowdd.errors import InvalidValueError
 from crowdd.languages import _
 from crowdd.lazy import lazy
 
-pyarrow = lazy("pyarrow")
-pyarrow_parquet = lazy("pyarrow.parquet")
+pyarrow = lazy("pyarrow", seldom=True)
+pyarrow_parquet = lazy("pyarrow.parquet", seldom=True)
 
 MAX_FOOTER = 16_000_000  # bytes that describe the file
 MAX_GROUP = 300_000_000  # bytes of a row group, unpacked

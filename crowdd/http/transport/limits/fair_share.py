@@ -1,4 +1,4 @@
-"""A fair share of one process for each network: what a flood from one place cannot take from the others."""
+"""A fair share of one process: what a flood from one network, or of pages, cannot take from the others."""
 
 from __future__ import annotations
 
@@ -11,19 +11,24 @@ from crowdd.errors import TooManyRequestsError
 
 MAX_WAITING = 256  # requests of one network that wait; connections have the same limit
 MAX_PER_TURN = 32  # requests of one network that begin in one turn of the reactor
+MAX_PAGES_PER_TURN = 4  # of all networks together
+MAX_PAGES_WAITING = 10_000
+PAGES = "pages"
 TURN_SECONDS = 0.002  # what began longer ago began in an earlier turn, if nobody had to wait
 
 
 class FairShare:
     """At most ``at_once`` requests of one network are answered at a time; further ones wait, in their order.
 
-    Nor do more than MAX_PER_TURN begin in one turn of the reactor, so that requests of other networks that have arrived
+    Nor do more than ``per_turn`` begin in one turn of the reactor, so that requests of other networks that have arrived
     meanwhile are read before the next ones begin, even when each is refused at once. ``at_once`` 0: no limit. ``clock``
     has ``seconds`` and ``callLater``.
     """
 
-    def __init__(self, clock: IReactorTime, at_once: int) -> None:
-        self._clock, self._at_once = clock, at_once
+    def __init__(
+        self, clock: IReactorTime, at_once: int, *, per_turn: int = MAX_PER_TURN, max_waiting: int = MAX_WAITING
+    ) -> None:
+        self._clock, self._at_once, self._per_turn, self._max_waiting = clock, at_once, per_turn, max_waiting
         self._active: defaultdict[str, int] = defaultdict(int)
         self._begun: defaultdict[str, int] = defaultdict(int)  # in this turn of the reactor
         self._turn_ends = 0.0
@@ -47,7 +52,7 @@ class FairShare:
         Raises TooManyRequestsError when too many requests of the network wait already.
         """
         queue = self._waiting.setdefault(network, deque())
-        if len(queue) >= MAX_WAITING:
+        if len(queue) >= self._max_waiting:
             raise TooManyRequestsError("Too many requests from your network are waiting.", retry_after=1)
         turn: Deferred[None] = Deferred()
         queue.append(turn)
@@ -66,7 +71,7 @@ class FairShare:
             self._plan()
 
     def _has_room(self, network: str) -> bool:
-        return self._active[network] < self._at_once and self._begun[network] < MAX_PER_TURN
+        return self._active[network] < self._at_once and self._begun[network] < self._per_turn
 
     def _begin(self, network: str) -> None:
         self._active[network] += 1
@@ -93,3 +98,8 @@ class FairShare:
     def _begin_turn(self) -> None:
         self._begun.clear()
         self._turn_ends = self._clock.seconds() + TURN_SECONDS
+
+
+def pages_in_turn(clock: IReactorTime) -> FairShare:
+    """Of all networks, under the name PAGES: many readers of pages do not delay those who take or answer a task."""
+    return FairShare(clock, MAX_PAGES_WAITING, per_turn=MAX_PAGES_PER_TURN, max_waiting=MAX_PAGES_WAITING)
