@@ -25,7 +25,6 @@ from twisted.internet.task import LoopingCall, deferLater
 from twisted.logger import Logger
 from twisted.python.failure import Failure
 
-from crowdd import lazy
 from crowdd.config import Settings
 from crowdd.domain.server import server_key
 from crowdd.domain.server.bootstrap import make_pool, make_services, make_slow_pool
@@ -222,7 +221,7 @@ class Server(Service):
         gc.set_threshold(10_000)
         log.info("crowdd answers on {address}", address=self._settings.base_url)
         self._when_ready()
-        self._reactor.callInThread(lazy.load_all)
+        self._reactor.callInThread(self._root.warm_up)
 
     async def _connect(self) -> None:
         self._services.passwords.start()

@@ -84,7 +84,7 @@ from crowdd.http.transport.limits.rate_limits import (
 from crowdd.http.transport.path_table import PathTable
 from crowdd.http.transport.response_writer import ResponseWriter
 from crowdd.http.transport.router import Router, answers
-from crowdd.http.transport.site import RootResource, Site
+from crowdd.http.transport.site import Site
 from crowdd.http.transport.streams import Streams
 from crowdd.reactor import IReactor
 from crowdd.storage.core import rate_counts
@@ -181,7 +181,7 @@ def make_site(reactor: IReactor, settings: Settings, process_state: ProcessState
     return site
 
 
-def make_root(clock: IReactorTime, services: Services, process_state: ProcessState) -> RootResource:
+def make_root(clock: IReactorTime, services: Services, process_state: ProcessState) -> Gateway:
     """The resource tree; ``clock`` has ``seconds()``."""
     settings = services.settings
     static = StaticFiles.read()
@@ -191,6 +191,7 @@ def make_root(clock: IReactorTime, services: Services, process_state: ProcessSta
         appearance=services.site.appearance,
         base_url=settings.base_url,
         languages=services.languages,
+        data=settings.data.dir,
     )
     https = settings.base_url.startswith("https:")
     cookies = Cookies(services.secrets, clock.seconds, https, settings.http.cross_site_cookies)

@@ -33,6 +33,7 @@ from crowdd.http.html.answer_words import alone, answer_keys, asked_keys, in_wor
 from crowdd.http.html.draft_steps import draft_steps, next_step
 from crowdd.http.html.placeholder_images import drawing
 from crowdd.http.html.static_files import StaticFiles
+from crowdd.http.html.template_byte_code import byte_code
 from crowdd.http.html.template_files import TemplateFiles
 from crowdd.languages import NAMES, Languages
 from crowdd.languages.content_languages import CONTENT_LANGUAGES, direction_of, language_of
@@ -99,11 +100,15 @@ class Templates:
         base_url: str = "",
         languages: Languages | None = None,
         folder: Path | None = None,
+        data: Path | None = None,
     ) -> None:
+        """``data``: the data folder of the server, if it has one."""
+        folder = folder or Path(__file__).parents[1] / "templates"
         self.environment = Environment(
             autoescape=True,
             undefined=StrictUndefined,
-            loader=TemplateFiles(folder or Path(__file__).parents[1] / "templates"),
+            loader=TemplateFiles(folder),
+            bytecode_cache=byte_code(folder, data),
             extensions=["jinja2.ext.i18n"],
             auto_reload=False,
             trim_blocks=False,
@@ -133,6 +138,18 @@ class Templates:
     def render(self, name: str, context: Mapping[str, object]) -> str:
         """The page as text. TemplateNotFound for an unknown name, UndefinedError for a name the context lacks."""
         return self.environment.get_template(name).render(context)
+
+    def compile_all(self) -> None:
+        """Compiles what has no byte code that is kept yet: two seconds after an installation, for a thread."""
+        cache, loader = self.environment.bytecode_cache, self.environment.loader
+        if cache is None or loader is None:
+            return
+        for name in self.environment.list_templates():
+            source, path, _ = loader.get_source(self.environment, name)
+            bucket = cache.get_bucket(self.environment, name, path, source)
+            if bucket.code is None:
+                bucket.code = self.environment.compile(source, name, path)
+                cache.set_bucket(bucket)
 
     def set_answered(self, has: Callable[[str], bool]) -> None:
         """Tells the pages which paths are answered; until then they believe that all are."""

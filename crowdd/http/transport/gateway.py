@@ -9,6 +9,7 @@ from urllib.parse import quote, unquote
 from twisted.web.resource import IResource
 from twisted.web.server import NOT_DONE_YET
 
+from crowdd import lazy
 from crowdd.config import Settings
 from crowdd.errors import ForbiddenError
 from crowdd.http.auth.identity import client_address
@@ -51,6 +52,11 @@ class Gateway(RootResource):
         self._refusals = refusals
         self._inner, self._hot, self._router, self._static = inner, hot, router, static
         self._negotiator, self._settings = negotiator, settings
+
+    def warm_up(self) -> None:
+        """Prepares what the first requests would wait for; for a thread, once the server serves."""
+        lazy.load_all()
+        self._negotiator.templates.compile_all()
 
     @property
     def routes(self) -> Mapping[str, Methods]:
