@@ -13,21 +13,24 @@ from twisted.internet.interfaces import IReactorTime
 from crowdd.concurrency.single_flight import SingleFlight
 
 T = TypeVar("T")
+_EARLY = 0.2  # of the seconds that a value is good: one caller makes it again in the last fifth
 
 
-@attrs.frozen
+@attrs.define
 class _Entry(Generic[T]):
     value: T
     version: Hashable
     until: float
     size: int
+    renewed: bool = False  # somebody makes the next one
 
 
 class VersionedCache(Generic[T]):
     """A value is good until ``seconds`` after it began to be made, for callers who know the same version.
 
-    Callers who come in that time while it is made wait for the same call. At most ``max_size`` in all stays, by
-    ``size_of`` the values: those that were asked for last. ``clock`` has ``seconds``.
+    Callers who come in that time while it is made wait for the same call. One of those who come shortly before its end
+    makes the next one, and the others get the present one, so that not all of them wait. At most ``max_size`` in all
+    stays, by ``size_of`` the values: those that were asked for last. ``clock`` has ``seconds``.
     """
 
     def __init__(self, clock: IReactorTime, seconds: float, max_size: int, size_of: Callable[[T], int]) -> None:
@@ -41,9 +44,12 @@ class VersionedCache(Generic[T]):
         return len(self._entries)
 
     def find(self, key: Hashable, version: Hashable) -> T | None:
-        """The value that is kept and good, or None."""
-        entry = self._entries.get(key)
-        if entry is None or entry.version != version or self._clock.seconds() >= entry.until:
+        """The value that is kept and good, or None: this caller has it made."""
+        entry, now = self._entries.get(key), self._clock.seconds()
+        if entry is None or entry.version != version or now >= entry.until:
+            return None
+        if now >= entry.until - _EARLY * self._seconds and not entry.renewed:
+            entry.renewed = True
             return None
         self._entries.move_to_end(key)
         return entry.value

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets as random
 from collections.abc import Mapping
+from functools import lru_cache
 from http import HTTPStatus
 from typing import Any, TypedDict
 from urllib.parse import quote, urlsplit
@@ -33,8 +34,8 @@ from crowdd.http.responses import (
     Stream,
     Titled,
 )
-from crowdd.http.transport.fixed_headers import encode, set_headers
-from crowdd.http.transport.request_headers import accepts_gzip, gzip_etag
+from crowdd.http.transport.fixed_headers import EncodedHeaders, encode, set_headers
+from crowdd.http.transport.request_headers import accepts_gzip
 from crowdd.languages import Languages, Sentence
 from crowdd.languages.content_languages import direction_of
 
@@ -121,15 +122,14 @@ class Negotiator:
         return self.html(incoming, page)
 
     def _shared_page(self, incoming: Incoming, page: SharedPage) -> bytes:
-        self._head(incoming, 200, page.headers)
-        self._headers(incoming, presenter.shared_page_headers(incoming.header("host")))
-        incoming.request.setHeader("Content-Type", _TYPE)
+        incoming.request.setResponseCode(200)
+        headers = incoming.request.responseHeaders
+        set_headers(headers, _shared_page_headers(incoming.header("host")))
+        packed = not page.token_mark and accepts_gzip(incoming.header("accept-encoding"))
+        set_headers(headers, page.packed_headers if packed else page.headers)
         if page.token_mark:
             return page.body.replace(page.token_mark, self.csrf.token(incoming).encode())
-        if not accepts_gzip(incoming.header("accept-encoding")):
-            return page.body
-        self._headers(incoming, {"Content-Encoding": "gzip", "ETag": gzip_etag(page.headers["ETag"])})
-        return page.packed
+        return page.packed if packed else page.body
 
     def html(self, incoming: Incoming, page: Page) -> bytes:
         """A page as HTML, with the nonce that the request has got."""
@@ -254,6 +254,11 @@ class Negotiator:
         for name, value in headers.items():
             # A header must not end early: what a line break would begin is somebody else's header.
             incoming.request.setHeader(name, value.replace("\r", "").replace("\n", "").encode("utf-8", "replace"))
+
+
+@lru_cache(maxsize=64)
+def _shared_page_headers(host: str) -> EncodedHeaders:
+    return encode(presenter.shared_page_headers(host))
 
 
 def _send_cookies(incoming: Incoming) -> None:

@@ -30,6 +30,8 @@ from crowdd.http.html import locales, presenter
 from crowdd.http.request import Incoming
 from crowdd.http.responses import BytesResponse, Page, Response, SharedPage
 from crowdd.http.routing import Shared
+from crowdd.http.transport.fixed_headers import encode
+from crowdd.http.transport.request_headers import gzip_etag
 
 SECONDS: Final = 1.0  # that a page is sent after it began to be made
 _AFTER_CHANGE: Final = 2.0  # seconds for which a network that changed something gets pages of its own
@@ -41,6 +43,7 @@ _OVERHEAD: Final = 1000  # bytes beside those of a page
 _GZIP_LEVEL: Final = 4
 _VARY: Final = "Accept, Content-Type, Cookie, Accept-Language, Authorization, X-Project-Password, X-Draft-Key"
 _OWN: Final = {"Vary": "Accept, Content-Type, Cookie", "Cache-Control": "no-store"}
+_HTML: Final = {"Content-Type": "text/html; charset=utf-8"}
 Make = Callable[[], Awaitable[Response]]
 Render = Callable[[Incoming, Page], bytes]
 Counted = Callable[[bool, int], None]
@@ -71,7 +74,7 @@ class PageCache:
         self._json: FreshFlight[BytesResponse | None] = FreshFlight(clock)
         self._changed = ExpiringCache(clock, _AFTER_CHANGE, _MAX_NETWORKS)
         self._token_mark = random.token_hex(16)
-        self._shared_headers = {"Vary": _VARY, "Cache-Control": _lifetime(settings.http.shared_cache_seconds)}
+        self._shared_headers = {"Cache-Control": _lifetime(settings.http.shared_cache_seconds), "Vary": _VARY}
 
     def note_change(self, network: str) -> None:
         """A request of this network may have changed something: they see it at once."""
@@ -164,11 +167,12 @@ class PageCache:
             incoming.cookies_to_set.clear()  # it is made again, for this visitor alone
             return None
         if mark in body:
-            return SharedPage(body, b"", mark, _OWN)
-        tag = hashlib.sha256(body).hexdigest()[:32]
-        return SharedPage(
-            body, gzip.compress(body, _GZIP_LEVEL, mtime=0), b"", {**self._shared_headers, "ETag": f'"{tag}"'}
-        )
+            headers = encode({**_OWN, **_HTML})
+            return SharedPage(body, b"", mark, headers, headers)
+        tag = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
+        plain = {**self._shared_headers, **_HTML, "ETag": tag}
+        packed = {**plain, "Content-Encoding": "gzip", "ETag": gzip_etag(tag)}
+        return SharedPage(body, gzip.compress(body, _GZIP_LEVEL, mtime=0), b"", encode(plain), encode(packed))
 
 
 def _size(page: SharedPage) -> int:

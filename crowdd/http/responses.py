@@ -62,13 +62,14 @@ class SharedPage:
     """A page that is the same for many visitors, as HTML, and compressed.
 
     ``token_mark`` stands in it for the form token of each visitor. It is empty for pages without forms: only these have
-    an entity tag and are compressed.
+    an entity tag and are compressed. Headers are encoded, those of each form of it.
     """
 
     body: bytes = attrs.field(repr=False)
     packed: bytes = attrs.field(repr=False)
     token_mark: bytes
-    headers: dict[str, str]
+    headers: tuple[tuple[bytes, bytes], ...]
+    packed_headers: tuple[tuple[bytes, bytes], ...]
 
 
 @attrs.frozen

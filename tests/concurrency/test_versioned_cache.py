@@ -40,13 +40,44 @@ class Maker:
 async def test_a_value_is_good_for_a_second_and_for_its_version():
     maker = Maker()
     assert await maker.ask() == await maker.ask() == "1"
-    maker.clock.advance(0.999)
+    maker.clock.advance(0.799)
     assert await maker.ask() == "1"
-    maker.clock.advance(0.001)
+    maker.clock.advance(0.201)
     assert await maker.ask() == "2"
     assert await maker.ask(version=2) == "3"
     assert await maker.ask(version=1) == "4", "an old version comes back for nobody"
     assert await maker.ask(key="b") == "5"
+
+
+@pytest_twisted.ensureDeferred
+async def test_one_makes_the_next_value_shortly_before_the_end_and_nobody_waits_for_it():
+    maker = Maker()
+    assert await maker.ask() == "1"
+    maker.clock.advance(0.8)
+    maker.waits = Deferred()
+    next_one = maker.ask()
+    assert [await maker.ask(), await maker.ask()] == ["1", "1"] and maker.made == 2
+    maker.clock.advance(0.199)
+    assert await maker.ask() == "1" and maker.made == 2
+    maker.clock.advance(0.001)
+    late = maker.ask()
+    assert not late.called, "a second after it was made it is good for nobody"
+    maker.waits.callback(None)
+    assert [await next_one, await late] == ["2", "2"]
+    maker.clock.advance(0.599)
+    assert await maker.ask() == "2" and maker.made == 2, "the second of the next one begins when it begins to be made"
+
+
+@pytest_twisted.ensureDeferred
+async def test_if_the_next_value_cannot_be_made_the_present_one_is_good_until_its_end():
+    maker = Maker()
+    assert await maker.ask() == "1"
+    maker.clock.advance(0.8)
+    with pytest.raises(ValueError, match="broken"):
+        await maker.ask(answer=ValueError("broken"))
+    assert await maker.ask() == "1"
+    maker.clock.advance(0.2)
+    assert await maker.ask() == "3"
 
 
 @pytest_twisted.ensureDeferred

@@ -142,12 +142,12 @@ class Router:
             self._share.leave(place)
 
     async def _page(self, incoming: Incoming, methods: Methods, names: Names) -> Response:
+        """A page, when it is its turn to be sent: many clients wait for the same one, and for the same statement."""
+        answer = await self._answer(incoming, methods, names)
         if not self._pages.begin(PAGES):
             await self._pages.wait(PAGES)
-        try:
-            return await self._answer(incoming, methods, names)
-        finally:
-            self._pages.leave(PAGES)
+        self._pages.leave(PAGES)
+        return answer
 
     async def _answer(self, incoming: Incoming, methods: Methods, names: Names) -> Response:
         method = "GET" if incoming.method == "HEAD" else incoming.method

@@ -223,10 +223,10 @@ async def test_who_answers_sees_it_at_once_and_visitors_a_second_later(site):
     await site.answer(site.ada)
     for path in FIGURES:
         assert without_own((await browser.get(site.at(path), headers=HTML)).text) != mine[path], path
-    site.clock.advance(0.999)
+    site.clock.advance(0.799)
     for path in FIGURES:
         assert (await site.seen(path)).body == before[path].body, "a page is a second old at most"
-    site.clock.advance(0.001)
+    site.clock.advance(0.201)
     for path in FIGURES:
         assert (await site.cached(path)).body != before[path].body, path
     assert await site.version() == version

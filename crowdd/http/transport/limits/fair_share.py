@@ -101,5 +101,8 @@ class FairShare:
 
 
 def pages_in_turn(clock: IReactorTime) -> FairShare:
-    """Of all networks, under the name PAGES: many readers of pages do not delay those who take or answer a task."""
+    """Of all networks, under the name PAGES: many who are sent pages do not delay those who take or answer a task.
+
+    A turn begins when a page is there and ends at once, so a page that takes long to make is in nobody's way.
+    """
     return FairShare(clock, MAX_PAGES_WAITING, per_turn=MAX_PAGES_PER_TURN, max_waiting=MAX_PAGES_WAITING)
