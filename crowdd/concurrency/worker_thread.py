@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from functools import partial
 from typing import Any, TypeVar
 
-from twisted.internet.defer import DeferredSemaphore
+from twisted.internet.defer import Deferred, DeferredSemaphore, ensureDeferred
 from twisted.internet.task import deferLater
 from twisted.internet.threads import deferToThreadPool
 
@@ -14,6 +14,7 @@ from crowdd.concurrency.concurrency_limit import Turns
 from crowdd.errors import UnavailableError
 from crowdd.reactor import IReactor
 
+A = TypeVar("A")
 T = TypeVar("T")
 MAX_WAITING = 50
 TEXT_WAIT_SECONDS, TEXT_REST = 30.0, 2.0  # the rest is in times of what the text took
@@ -41,6 +42,22 @@ class WorkerThread:
             raise UnavailableError("Too many files are being processed. Try again in a moment.")
         done: T = await self._one.run(self._in_thread, work, *arguments)
         return done
+
+    async def do_each(self, work: Callable[[A], T], arguments: AsyncIterator[A]) -> AsyncGenerator[T, None]:
+        """What the function gives for each, called in a thread. The next one is already asked for meanwhile."""
+        running: Deferred[T] | None = None
+        try:
+            async for argument in arguments:
+                before, running = running, ensureDeferred(self.do(work, argument))
+                if before is not None:
+                    yield await before
+            if running is not None:
+                before, running = running, None
+                yield await before
+        finally:
+            if running is not None:  # nobody wants what it gives
+                running.addErrback(lambda failure: None)
+                await running
 
     async def do_soon(self, work: Callable[..., T], *arguments: object) -> T:
         """The same for what takes a fraction of a second: it does not wait for pictures; one at a time.

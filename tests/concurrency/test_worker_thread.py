@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import threading
+from collections.abc import AsyncGenerator
 
 import pytest
 import pytest_twisted
@@ -23,6 +24,43 @@ async def test_calls_beyond_the_queue_are_refused_and_others_run_in_turn():
     assert await worker_thread.another().do(lambda: "beside it") == "beside it"
     free.set()
     assert await gatherResults(running) == [True, True, True]
+    assert await worker_thread.do(lambda: "again") == "again"
+
+
+async def numbers(asked: list[int], maximum: int) -> AsyncGenerator[int, None]:
+    for n in range(maximum):
+        asked.append(n)
+        yield n
+    if maximum == 3:
+        raise ValueError("no more")
+
+
+@pytest_twisted.ensureDeferred
+async def test_the_next_one_is_asked_for_while_a_function_runs():
+    worker_thread, free, asked = WorkerThread(reactor), threading.Event(), list[int]()
+    made = worker_thread.do_each(lambda n: (free.wait(60), n)[1], numbers(asked, 2))
+    first = ensureDeferred(anext(made))
+    assert asked == [0, 1] and not first.called
+    free.set()
+    assert [await first, *[n async for n in made]] == [0, 1]
+
+
+@pytest_twisted.ensureDeferred
+async def test_what_goes_wrong_while_a_function_runs_ends_both():
+    worker_thread, asked, made = WorkerThread(reactor), list[int](), list[int]()
+    with pytest.raises(ValueError, match="no more"):
+        async for n in worker_thread.do_each(lambda n: n, numbers(asked, 3)):
+            made.append(n)
+    assert made == [0, 1], "what the last one gives is not wanted any more"
+
+    def fails(n: int) -> int:
+        raise RuntimeError("broken")
+
+    with pytest.raises(RuntimeError, match="broken"):
+        await anext(worker_thread.do_each(fails, numbers(asked, 2)))
+    left = worker_thread.do_each(lambda n: n, numbers(asked, 2))
+    assert await anext(left) == 0
+    await left.aclose()
     assert await worker_thread.do(lambda: "again") == "again"
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing
 from functools import partial
@@ -20,7 +19,7 @@ from crowdd.domain.core.csv_escape import cell
 from crowdd.domain.projects.answers.answer_visibility import complete_only
 from crowdd.domain.tasks import task_selection
 from crowdd.domain.transfer.download_limits import DownloadLimits
-from crowdd.domain.transfer.exported import changes
+from crowdd.domain.transfer.exported import changes, data_files
 from crowdd.domain.transfer.exported.changes import NOT_FOLLOWED, Cursor
 from crowdd.domain.transfer.exported.data_files import DataFile
 from crowdd.domain.transfer.exported.dictionary import dictionary
@@ -33,6 +32,7 @@ from crowdd.domain.transfer.exported.export_file import (
     ExportFile,
     Options,
 )
+from crowdd.domain.transfer.exported.head import Head, Sink
 from crowdd.domain.transfer.exported.kept_spools import KeptSpool, KeptSpools
 from crowdd.domain.transfer.exported.tables import Tables
 from crowdd.domain.transfer.spool import Spool, Spools
@@ -49,17 +49,15 @@ from crowdd.storage.projects.rows import ProjectPage
 from crowdd.storage.tasks.selection import TaskFilter
 from crowdd.storage.transfer import exports
 from crowdd.storage.transfer.changes import prune
+from crowdd.storage.transfer.export_columns import Column
 from crowdd.values import Values
 
 T = TypeVar("T")
 PART, PART_BYTES = 10_000, 250_000  # rows of one write at most, and bytes after which it ends
-EARLY = 0.1  # seconds after which the names of the first columns leave, before the others are known
 _COUNTED = {"task": "n_tasks", "task_run": "n_task_runs"}  # counters; of results there is none that has every version
 MAX_COUNTED = 100_000  # rows that are counted one by one
 MAX_BATCHES = 2  # of followed changes that are made at the same time
 Named = Sequence[int] | None  # tasks; None: all
-Sink = Callable[[bytes, int], None]
-"""Takes a part of a file and how many rows are in it."""
 _FRAME_BYTES = 450  # of a row as JSON, beside its info
 USUAL_OPTIONS = Options()
 _BOM = b"\xef\xbb\xbf"
@@ -283,13 +281,19 @@ class Exports:
         await self._reading.transaction(work)
 
     async def _json(self, tx: Database, file: ExportFile, sink: Sink) -> None:
-        between = b",\n" if file.format == "json" else b"\n"
+        array = file.format == "json"
+        begin, between = (b"[\n", b",\n") if array else (b"", b"\n")
+
+        async def known(columns: Sequence[Column]) -> bytes:
+            line = await exports.table(file.kind, file.chosen, columns).begins(tx)
+            return begin + line if line else b""
+
         if file.is_flat:
-            lines = (await self._tables.of(tx, file, typed=False)).as_json(between)
+            head = Head(known, sink)
+            lines, sink = (await self._tables.of(tx, file, typed=False, waits=head.wait)).as_json(between), head.write
         else:
             lines = exports.as_json(file.kind, file.roles, self._base_url, file.chosen, between)
-        array = file.format == "json"
-        rows = await self._lines(tx, lines, sink, b"[\n" if array else b"")
+        rows = await self._lines(tx, lines, sink, begin)
         sink((b"\n]\n" if rows else b"[]\n") if array else b"\n" if rows else b"", 0)
 
     async def _changes(self, tx: Database, file: ExportFile, cursor: Cursor, sink: Sink) -> None:
@@ -302,20 +306,35 @@ class Exports:
         sink(await changes.write(tx, cursor, file.chosen, rows, write_lines), 0)
 
     async def _csv(self, tx: Database, file: ExportFile, sink: Sink) -> None:
-        head = _Head(file, sink)
+        async def known(columns: Sequence[Column]) -> bytes:
+            return _names(file, columns)
+
+        head = Head(known, sink)
         table = await self._tables.of(tx, file, typed=False, waits=head.wait)
-        head.end([column.name for column in table.columns])
-        if await self._lines(tx, table.as_csv(raw=file.options.raw), sink):
+        head.write(_names(file, table.columns) + b"\r\n", 0)
+        if await self._lines(tx, table.as_csv(raw=file.options.raw), head.write):
             sink(b"\r\n", 0)
 
     async def _data(self, tx: Database, file: ExportFile, sink: Sink) -> None:
-        table = await self._tables.of(tx, file, typed=True)
-        do = self._worker_thread.do
-        out = await do(partial(DataFile, file.format, table.columns))
-        sink(await do(out.begin), 0)
-        async with aclosing(self._resources.pieces(tx, table.as_exact_csv())) as pieces:
-            async for piece in pieces:
-                sink(await do(out.add, piece.content + b"\n"), piece.rows)
+        await self._worker_thread.do(data_files.require)
+
+        async def known(columns: Sequence[Column]) -> bytes:
+            return data_files.MAGIC[file.format]
+
+        head, do = Head(known, sink), self._worker_thread.do
+        table = await self._tables.of(tx, file, typed=True, waits=head.wait)
+        out = DataFile(file.format, table.columns)
+        head.write(await do(out.begin), 0)
+
+        def add(piece: Piece) -> tuple[bytes, int]:
+            return out.add(piece.content + b"\n"), piece.rows
+
+        async with (
+            aclosing(self._resources.pieces(tx, table.as_exact_csv())) as pieces,
+            aclosing(self._worker_thread.do_each(add, pieces)) as parts,
+        ):
+            async for part, rows in parts:
+                head.write(part, rows)
         sink(await do(out.end), 0)
 
     async def _lines(self, tx: Database, lines: exports.Lines, sink: Sink, begin: bytes = b"") -> int:
@@ -325,35 +344,6 @@ class Exports:
                 sink((lines.between if rows else begin) + piece.content, piece.rows)
                 rows += piece.rows
         return rows
-
-
-class _Head:
-    """The line of names of a CSV file. Where columns take long to find out, the names that are known leave before."""
-
-    def __init__(self, file: ExportFile, sink: Sink) -> None:
-        self._file, self._sink = file, sink
-        self._until = time.monotonic() + EARLY
-        self._first: Sequence[str] = ()
-        self._sent = 0
-
-    def wait(self, names: Sequence[str]) -> None:
-        """``names`` are the first ones, whatever comes behind them; [] if they were told before."""
-        self._first = self._first or names
-        if not self._sent and self._first and time.monotonic() > self._until:
-            self._send(self._first)
-
-    def end(self, names: Sequence[str]) -> None:
-        """``names`` are all of them."""
-        self._send(names)
-        self._sink(b"\r\n", 0)
-
-    def _send(self, names: Sequence[str]) -> None:
-        # The mark says UTF-8 to spreadsheets; programs that read "utf-8-sig" do not see it.
-        mark = _BOM if self._file.options.bom and not self._sent else b""
-        more = names[self._sent :]
-        line = _line([cell(name, raw=self._file.options.raw) for name in more]) if more else b""
-        self._sink(mark + (b"," if self._sent and more else b"") + line, 0)
-        self._sent = len(names)
 
 
 def _key(who: Requester, file: ExportFile, network: str) -> str:
@@ -387,7 +377,9 @@ def _wordings(info: Values) -> Values:
     return {question["name"]: question.get("text") for question in questions}
 
 
-def _line(cells: Sequence[str]) -> bytes:
+def _names(file: ExportFile, columns: Sequence[Column]) -> bytes:
+    """What a CSV file begins with: the names of its columns."""
     text = io.StringIO(newline="")
-    csv.writer(text).writerow(cells)
-    return text.getvalue().removesuffix("\r\n").encode()
+    csv.writer(text).writerow([cell(column.name, raw=file.options.raw) for column in columns])
+    # The mark says UTF-8 to spreadsheets; programs that read "utf-8-sig" do not see it.
+    return (_BOM if file.options.bom else b"") + text.getvalue().removesuffix("\r\n").encode()

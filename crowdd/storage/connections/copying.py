@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import os
 import socket
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from threading import Event, Lock, Thread
 from typing import Final
 
@@ -70,15 +70,22 @@ class Copies:
             copy.close()
 
 
+@attrs.frozen
+class _File:
+    """What psycopg2 takes for a file: ``write`` is called with each row."""
+
+    write: Callable[[bytes], object]
+
+
 class Copy:
-    """Rows on their way. ``next`` is asked once at a time; ``write`` is for psycopg2, in the thread."""
+    """Rows on their way. ``next`` is asked once at a time."""
 
     def __init__(self, reactor: IReactor, between: bytes, gone: Callable[[Copy], object]) -> None:
         self._reactor, self._between, self._gone = reactor, between, gone
         self._waiting: Deferred[Piece | None] | None = None
         self._go, self._closed = Event(), False
         self._rows: list[bytes] = []
-        self._bytes = self._max_rows = self._max_bytes = 0
+        self._max_rows = self._max_bytes = 0
         self._descriptor: int | None = None  # of the connection, while the thread has it
         self._lock = Lock()
 
@@ -113,12 +120,17 @@ class Copy:
 
     # In the thread
 
-    def write(self, row: bytes) -> None:
-        """Takes a row with its line break; waits while nobody wants the piece that it fills."""
-        self._rows.append(row[:-1])
-        self._bytes += len(row)
-        if len(self._rows) >= self._max_rows or self._bytes >= self._max_bytes:
-            self._deliver()
+    def _collect(self) -> Generator[None, bytes, None]:
+        """Is sent rows with their line breaks; waits while nobody wants the piece that they fill."""
+        # This runs for each row. A function would cost twice as much.
+        rows, size = self._rows, 0
+        while True:
+            row = yield
+            rows.append(row)
+            size += len(row)
+            if size >= self._max_bytes or len(rows) >= self._max_rows:
+                self._deliver()
+                size = 0
 
     def _run(self, dsn: str, setup: str, statement: str, values: Values) -> None:
         try:
@@ -135,7 +147,9 @@ class Copy:
                 cursor.execute(setup)
                 self._tell(None)
                 self._wait()
-                cursor.copy_expert(cursor.mogrify(statement, values), self)
+                collecting = self._collect()
+                next(collecting)
+                cursor.copy_expert(cursor.mogrify(statement, values), _File(collecting.send))
             if self._rows:
                 self._deliver()
             self._tell(None)
@@ -145,8 +159,8 @@ class Copy:
                 os.close(descriptor)
 
     def _deliver(self) -> None:
-        piece = Piece(self._between.join(self._rows), len(self._rows))
-        self._rows, self._bytes = [], 0
+        piece = Piece(_joined(self._rows, self._between), len(self._rows))
+        self._rows.clear()
         self._tell(piece)
         self._wait()
 
@@ -169,3 +183,13 @@ class Copy:
             waiting.errback(outcome)
         else:
             waiting.callback(outcome)
+
+
+def _joined(rows: Sequence[bytes], between: bytes) -> bytes:
+    """Rows, which end in a line break each, with ``between`` in its place and none behind the last."""
+    content = b"".join(rows)[:-1]
+    if between == b"\n":
+        return content
+    if content.count(b"\n") == len(rows) - 1:  # none within a row
+        return content.replace(b"\n", between)
+    return between.join(row[:-1] for row in rows)

@@ -19,6 +19,7 @@ from crowdd.values import Json as JsonValue
 SAID = ("value", "answers", "agreement", "confidence")
 """Columns of a table with what answers say at a field."""
 ISO = """'YYYY-MM-DD"T"HH24:MI:SS.US'"""
+_QUOTED_ISO = r"""'\"YYYY-MM-DD"T"HH24:MI:SS.US\"'"""
 _SAID_TYPES = {"value": "json", "answers": "integer", "agreement": "number", "confidence": "number"}
 _MAX_CLASSES = 10  # that have a column each
 
@@ -29,6 +30,7 @@ class Column:
 
     ``type`` is integer, number, boolean, text, timestamp or json, or decimal for numbers that no other type has exactly.
     ``about`` says what it is, ``origin`` where name and type come from: attribute, declared, values or computed.
+    ``shorter`` makes the value as text, where there is a shorter way than by ``sql``.
     """
 
     name: str
@@ -37,6 +39,12 @@ class Column:
     is_json: bool = False
     about: str = ""
     origin: str = "computed"
+    shorter: str = ""
+
+    @property
+    def is_stored(self) -> bool:
+        """Whether it is a column of the row as it is stored, which costs nothing to look at several times."""
+        return not self.is_json and self.sql == f't."{self.name}"'
 
     @property
     def is_guarded(self) -> bool:
@@ -46,7 +54,7 @@ class Column:
     @property
     def text(self) -> str:
         """Its value as text; null for a null of JSON, too."""
-        return f"({self.sql} #>> '{{}}')" if self.is_json else f"({self.sql})"
+        return self.shorter or (f"({self.sql} #>> '{{}}')" if self.is_json else f"({self.sql})")
 
     def cell(self) -> str:
         """Its value for COPY as CSV. An empty text is null, so that it is an empty cell as well."""
@@ -61,7 +69,7 @@ class Column:
         """The same for programs: null and an empty text are kept apart, and JSON is as it is."""
         match self.type:
             case "timestamp":
-                return f"to_char({self.sql} AT TIME ZONE 'UTC', {ISO}) || 'Z'"
+                return f"({self.sql})::timestamptz"  # in the style of ISO, and in UTC: settings of the connection
             case "json":
                 return f"nullif(({self.sql})::text, 'null')"
             case "boolean" if not self.is_json:
@@ -72,10 +80,10 @@ class Column:
         """Its name and value as a member of a JSON object, in two parts."""
         value = f"{self.sql}" if self.is_json else f"to_json({self.sql})"
         if self.type == "timestamp":
-            value = f"'\"' || to_char({self.sql} AT TIME ZONE 'UTC', {ISO}) || '\"'"
+            value = f"to_char({self.sql} AT TIME ZONE 'UTC', {_QUOTED_ISO})"
         elif self.type == "integer" and not self.is_json:
             value = f"({self.sql})"
-        return literal(orjson.dumps(self.name).decode() + ":"), f"coalesce(({value})::text, 'null')"
+        return orjson.dumps(self.name).decode() + ":", f"coalesce(({value})::text, 'null')"
 
 
 @attrs.frozen
@@ -109,7 +117,7 @@ def _attribute(kind: Kind, field: Field, roles: frozenset[Role]) -> Column:
 
 def of_info(name: str, key: str, type_: str = "json", about: str = "", origin: str = "values") -> Column:
     """The value of a key of ``info``, which the row ``i`` has."""
-    return Column(name, type_, f"(i.info->{literal(key)})", True, about, origin)
+    return Column(name, type_, f"(i.info->{literal(key)})", True, about, origin, f"(i.info->>{literal(key)})")
 
 
 def rest_of_info(info: Column) -> Column:

@@ -1,4 +1,4 @@
-"""Rows of one project as they leave in files: which keys they have, and their lines, piece by piece.
+"""Rows of one project as they leave in files: their lines, piece by piece.
 
 Lines are made by COPY: what is left to do here is to pass them on. What is read before them belongs in one transaction that
 ``begin`` has begun, and whose moment COPY sees, too: the file is one moment.
@@ -19,13 +19,12 @@ from crowdd.kinds.task_run import TASK_RUN
 from crowdd.storage.connections.copying import Copies, Copy
 from crowdd.storage.core import hidden_columns, projections
 from crowdd.storage.core.roles import COMPLETE
-from crowdd.storage.database import Database, one
-from crowdd.storage.transfer.export_columns import Column, Source
+from crowdd.storage.database import Database, one, one_or_none
+from crowdd.storage.transfer.export_columns import Column, Source, literal
 
 _MEASURED = 100  # rows that say how large one is
-_KEY_ROWS = 10_000  # whose keys one statement looks through
-_FEW_KEYS = 50  # so many known ones are faster taken away from a row than all of its own listed
-_ORDER = "t.project_id, t.id"
+ORDER = "t.project_id, t.id"
+"""The order of rows t by their key."""
 _CHANGED_ORDER = "t.changed_xid, t.id"
 CHANGED = "t.project_id = %(project)s AND t.project_id + 0 = %(project)s AND t.changed_xid > %(since)s AND t.changed_xid < %(horizon)s"
 """A condition: the row t changed between two positions."""
@@ -75,7 +74,7 @@ class Chosen:
     @property
     def order(self) -> str:
         """The order of the rows t."""
-        return _ORDER if self.changed is None else _CHANGED_ORDER
+        return ORDER if self.changed is None else _CHANGED_ORDER
 
     def where(self, kind: Kind) -> str:
         """Which rows t of a kind these are, behind ``%(after)s``; in the order of ``order``.
@@ -102,7 +101,7 @@ class Chosen:
     def values(self, after: int, maximum: int) -> dict[str, object]:
         """What stands for the names in it."""
         named = None if self.named is None else list(self.named)
-        window = {"project": self.project_id, "after": after, "maximum": maximum}
+        window = {"project": self.project_id, "after": after, "maximum": maximum, "mask": self.mask}
         since, horizon = self.changed or (None, None)
         return {**window, "named": named, "word": self.volunteer, "since": since, "horizon": horizon}
 
@@ -134,11 +133,11 @@ class Lines:
 
     async def open(self, copies: Copies, tx: Database) -> Copy:
         """Begins a file as of the moment of a transaction. Close it."""
-        more = {"mask": self.chosen.mask, "base_url": projections.in_json(self.base_url)}
-        values = {**self.chosen.values(0, 0), **more}
+        values = {**self.chosen.values(0, 0), "base_url": projections.in_json(self.base_url)}
         # The first lines soon, in the order of an index; of few rows in a large project all of them soon.
         few = self.chosen.named is not None or bool(self.chosen.volunteer)
-        settings = ["SET LOCAL max_parallel_workers_per_gather = 0", *([] if few else ["SET LOCAL enable_sort = off"])]
+        order = [] if few else ["SET LOCAL enable_sort = off"]
+        settings = ["SET LOCAL max_parallel_workers_per_gather = 0", "SET LOCAL datestyle = 'ISO'", *order]
         return await copies.open(tx, self.query, self.options, values, self.between, settings)
 
     def behind(self, first: Lines) -> Lines:
@@ -168,6 +167,12 @@ def rows_of(kind: Kind, chosen: Chosen) -> str:
     return f"{source} t WHERE {chosen.where(kind)}"
 
 
+def stored_rows(kind: Kind, chosen: Chosen) -> str:
+    """The same rows, with what is stored of them alone."""
+    source = hidden_columns.tasks(owns=chosen.owns) if kind is TASK else kind.table
+    return f"{source} t WHERE {chosen.where(kind)}"
+
+
 @attrs.frozen
 class Table:
     """What lines of columns are made of: the rows t of ``rows``, and what is read ``beside`` each."""
@@ -181,11 +186,15 @@ class Table:
         """Each row as a line of a CSV file. Texts are no formulas, unless ``raw``."""
         if raw:
             return self._lines([column.cell() for column in self.columns], "FORMAT csv", b"\r\n")
-        # Texts are read once, and looked at several times.
-        texts = [f"{column.text} AS c{n}" for n, column in enumerate(self.columns) if column.is_guarded]
-        read = f"(SELECT {', '.join(texts) or '1'} OFFSET 0) c"
-        beside = f"{self.beside} CROSS JOIN LATERAL {read}" if self.beside else read
-        cells = [f"csv_text(c.c{n})" if each.is_guarded else each.cell() for n, each in enumerate(self.columns)]
+        cells, texts = list[str](), list[str]()
+        for n, column in enumerate(self.columns):
+            if column.is_guarded and not column.is_stored:
+                texts.append(f"{column.text} AS c{n}")  # is made once, and looked at several times
+                cells.append(f"csv_text(c.c{n})")
+            else:
+                cells.append(f"csv_text({column.text})" if column.is_guarded else column.cell())
+        read = [f"(SELECT {', '.join(texts)} OFFSET 0) c"] if texts else []
+        beside = " CROSS JOIN LATERAL ".join([*([self.beside] if self.beside else []), *read])
         return Lines(_ordered(self.rows, self.chosen, cells, beside), self.chosen, "FORMAT csv", b"\r\n")
 
     def as_exact_csv(self) -> Lines:
@@ -194,8 +203,21 @@ class Table:
 
     def as_json(self, between: bytes) -> Lines:
         """Each row as a JSON object of the columns."""
-        parts = [part for column in self.columns for part in ("','", *column.member())][1:]
-        return self._lines([_concatenated(["'{'", *parts, "'}'"])], _AS_IT_IS, between)
+        return self._lines([_concatenated([*self._members(), "'}'"])], _AS_IT_IS, between)
+
+    async def begins(self, tx: Database) -> bytes:
+        """What the first line of ``as_json`` begins with, whatever columns come behind these; empty without rows."""
+        line = f"{_concatenated(self._members())} AS line"
+        query = _ordered(self.rows, self.chosen, [line], self.beside)
+        row = await one_or_none(tx, f"{query} LIMIT 1", self.chosen.values(0, 0))
+        return b"" if row is None else str(row["line"]).encode()
+
+    def _members(self) -> list[str]:
+        """Expressions: an object of JSON of the columns, in parts, without its end."""
+        members = (column.member() for column in self.columns)
+        return [
+            part for n, (name, value) in enumerate(members) for part in (literal(("," if n else "{") + name), value)
+        ]
 
     def _lines(self, columns: Sequence[str], options: str, between: bytes) -> Lines:
         return Lines(_ordered(self.rows, self.chosen, columns, self.beside), self.chosen, options, between)
@@ -240,51 +262,6 @@ def as_json(
 def json_lines(rows: str, chosen: Chosen, line: str, between: bytes, base_url: str = "") -> Lines:
     """Each row t of ``rows`` as a JSON text, which the expression ``line`` makes of it."""
     return Lines(_ordered(rows, chosen, [line]), chosen, _AS_IT_IS, between, base_url)
-
-
-Forms = dict[str, frozenset[str]]
-"""Keys of ``info`` with the forms of their values (definitions 62: json_form), in the order in which rows first have them."""
-
-
-async def info_keys(
-    tx: Database, kind: Kind, chosen: Chosen, known: Collection[str], after: int
-) -> tuple[Forms, int | None]:
-    """Further keys of ``info`` in the next rows, without forms; the last row, None at the end."""
-    taken = list(known) if len(known) <= _FEW_KEYS else []
-    rows = _info_rows(kind, chosen, "t.info - %(known)s::text[]")
-    row = await one(
-        tx,
-        f"WITH r AS MATERIALIZED ({rows}), k AS ("
-        "SELECT k.key, min(r.id) AS first, min(k.nth) AS nth FROM r CROSS JOIN LATERAL jsonb_object_keys(r.rest) WITH ORDINALITY k(key, nth)"
-        " WHERE r.rest <> '{}' GROUP BY k.key)"
-        " SELECT (SELECT max(id) FROM r) AS last, (SELECT array_agg(key ORDER BY first, nth) FROM k) AS keys",
-        {**chosen.values(after, _KEY_ROWS), "known": taken},
-    )
-    return dict.fromkeys(row["keys"] or [], frozenset()), row["last"]
-
-
-async def info_forms(
-    tx: Database, kind: Kind, chosen: Chosen, known: Collection[str], after: int
-) -> tuple[Forms, int | None]:
-    """The keys of ``info`` in the next rows with the forms of their values; the last row, None at the end."""
-    row = await one(
-        tx,
-        f"WITH r AS MATERIALIZED ({_info_rows(kind, chosen, 't.info')}), k AS ("
-        "SELECT k.key, min(r.id) AS first, min(k.nth) AS nth, array_agg(DISTINCT json_form(k.value)) AS forms"
-        " FROM r CROSS JOIN LATERAL jsonb_each(r.rest) WITH ORDINALITY k(key, value, nth) GROUP BY k.key)"
-        " SELECT (SELECT max(id) FROM r) AS last, (SELECT jsonb_agg(jsonb_build_array(key, forms) ORDER BY first, nth) FROM k) AS keys",
-        chosen.values(after, _KEY_ROWS),
-    )
-    return {key: frozenset(forms) for key, forms in row["keys"] or []}, row["last"]
-
-
-def _info_rows(kind: Kind, chosen: Chosen, rest: str) -> str:
-    """The next rows with their id, and ``rest`` of an ``info`` that is an object."""
-    table = hidden_columns.tasks(owns=chosen.owns) if kind is TASK else kind.table
-    return (
-        f"SELECT t.id, CASE WHEN jsonb_typeof(t.info) = 'object' THEN {rest} ELSE '{{}}' END AS rest FROM {table} t"
-        f" WHERE {chosen.where(kind)} ORDER BY {_ORDER} LIMIT %(maximum)s"
-    )
 
 
 async def imported_columns(db: Database, project_id: int) -> list[str]:

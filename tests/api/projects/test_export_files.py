@@ -23,12 +23,14 @@ from twisted.internet.task import Clock
 from twisted.web.client import readBody
 from twisted.web.http_headers import Headers
 
-from crowdd.domain.transfer.exported import data_files, kept_spools, tables
+from crowdd.domain.transfer.exported import data_files, head, kept_spools, tables
 from crowdd.domain.transfer.exported.export_file import FORMATS, KINDS, Options
 from crowdd.domain.transfer.exported.kept_spools import SECONDS, KeptSpools
 from crowdd.domain.transfer.exported.tables import type_of
-from crowdd.domain.transfer.spool import Spools
+from crowdd.domain.transfer.spool import Spool, Spools
 from crowdd.requester import SYSTEM
+from crowdd.storage.transfer import info_keys
+from crowdd.storage.transfer.export_columns import Column
 
 # Each value is the answer of somebody. None has a NUL, which PostgreSQL does not store.
 NASTY = [
@@ -139,6 +141,23 @@ async def test_every_format_gives_back_what_was_answered_to_the_programs_that_re
     assert [t or "" for t in polars.read_csv(files["csv"], infer_schema=False)["info_text"]] == texts
 
 
+@pytest_twisted.ensureDeferred
+async def test_times_are_the_same_moments_in_every_format(served):
+    times = [f"2026-03-01T12:30:05.{part}" for part in ("000000", "120000", "000001", "999999")]
+    owner, project = await answered(served, [{"n": n} for n, _ in enumerate(times)])
+    for n, time in enumerate(times):
+        sql = "UPDATE task_run SET finish_time = %(time)s::timestamptz WHERE project_id = %(p)s AND info = %(info)s::jsonb"
+        await served.database.execute(sql, {"time": f"{time}Z", "p": project["id"], "info": f'{{"n": {n}}}'})
+    parquet = pyarrow.parquet.read_table(pyarrow.BufferReader((await exported(owner, project, "format=parquet")).body))
+    assert [at.strftime("%Y-%m-%dT%H:%M:%S.%f") for at in parquet["finish_time"].to_pylist()] == times
+    assert str(parquet.schema.field("finish_time").type) == "timestamp[us, tz=UTC]"
+    for query in ("format=ndjson&info=columns", "format=ndjson"):
+        lines = (await exported(owner, project, query)).text.splitlines()
+        assert [json.loads(line)["finish_time"] for line in lines] == times
+    table = csv.DictReader(io.StringIO((await exported(owner, project, "format=csv")).text, newline=""))
+    assert [row["finish_time"] for row in table] == times
+
+
 @shows("export-dictionary")
 @pytest_twisted.ensureDeferred
 async def test_the_dictionary_says_what_each_column_is(served):
@@ -227,6 +246,80 @@ async def test_every_kind_leaves_in_every_format(served):
     (volunteer,) = [json.loads(line) for line in (await exported(owner, project, "type=volunteer")).text.splitlines()]
     assert (volunteer["task_runs"], volunteer["counted"]) == (2, 2)
     assert not {"link", "links"} & {*volunteer, *consensus[0]}, "these have no address"
+
+
+@pytest.mark.parametrize("few_keys", [1, 50])
+@pytest_twisted.ensureDeferred
+async def test_keys_and_types_are_those_of_all_rows_however_few_are_looked_at_together(served, monkeypatch, few_keys):
+    infos = [
+        *NASTY,
+        ["no", "object"],
+        5,
+        {"text": None, "late": 1, "b": 1, "it's %(project)s {": 1},
+        {"late": 1.5, "a": 1},
+        {"late": "x"},
+    ]
+    owner, project = await answered(served, [*infos, {"late": None, "whole": 2**63}])
+    whole = (await exported(owner, project, "format=dictionary")).json()["columns"]
+    monkeypatch.setattr(info_keys, "_FEW_KEYS", few_keys)
+    monkeypatch.setattr(info_keys, "_FIRST_WINDOW", 1)
+    for window in (1, 2, 7):
+        monkeypatch.setattr(info_keys, "_WINDOW", window)
+        assert (await exported(owner, project, "format=dictionary")).json()["columns"] == whole, window
+        header = (await exported(owner, project, "format=csv&info=columns")).text.partition("\r\n")[0]
+        assert header.endswith("info_b,info_late,info_it's %(project)s {,info_a")
+    types = {column["name"]: column["type"] for column in whole}
+    assert types["info_late"] == "json" and types["info_whole"] == "decimal" and types["info_a"] == "integer"
+
+
+@shows("export-early")
+@pytest.mark.parametrize(
+    "query", ["format=ndjson&info=columns", "format=json&info=both", "format=csv&bom=1", "format=parquet"]
+)
+@pytest_twisted.ensureDeferred
+async def test_a_file_begins_before_its_columns_are_known(served, monkeypatch, query):
+    owner, project = await answered(served, [{"a": 'x"\n=1'}, {"b": 2.5}, {"c": None}])
+    usual = (await exported(owner, project, query)).body
+    monkeypatch.setattr(head, "EARLY", -1.0)
+    monkeypatch.setattr(info_keys, "_FIRST_WINDOW", 1)
+    monkeypatch.setattr(info_keys, "_WINDOW", 1)
+    sent, look = list[bytes](), info_keys.more
+    write = Spool.write
+
+    async def looking(*about: Any, **more: Any) -> Any:
+        assert b"".join(sent) and usual.startswith(b"".join(sent)), "it has begun, and truly"
+        return await look(*about, **more)
+
+    monkeypatch.setattr(Spool, "write", lambda self, part: (sent.append(part), write(self, part))[1])
+    monkeypatch.setattr(info_keys, "more", looking)
+    assert (await exported(owner, project, query)).body == usual == b"".join(sent)
+    assert len([part for part in sent if part]) > 1
+    monkeypatch.setattr(info_keys, "more", look)
+    empty = await served.project(owner, "empty", tasks=1, published=True)
+    nothing = (await exported(owner, empty, query)).body
+    monkeypatch.setattr(head, "EARLY", 60.0)
+    assert (await exported(owner, empty, query)).body == nothing
+
+
+@pytest_twisted.ensureDeferred
+async def test_a_file_that_begins_otherwise_is_broken_off():
+    parts: list[bytes] = []
+
+    async def known(columns: Any) -> bytes:
+        return b"abc"
+
+    file = head.Head(known, lambda part, rows: parts.append(part))
+    file._until = 0
+    await file.wait([Column("id", "integer", "t.id")])
+    await file.wait([])
+    file.write(b"a", 0)
+    file.write(b"bcd", 1)
+    assert b"".join(parts) == b"abcd"
+    other = head.Head(known, lambda part, rows: None)
+    other._until = 0
+    await other.wait([Column("id", "integer", "t.id")])
+    with pytest.raises(RuntimeError):
+        other.write(b"abd", 1)
 
 
 @pytest_twisted.ensureDeferred

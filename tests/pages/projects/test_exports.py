@@ -31,6 +31,7 @@ from crowdd.requester import SYSTEM, Requester
 from crowdd.storage.connections.connection_budget import ConnectionBudget
 from crowdd.storage.connections.copying import Copy
 from crowdd.storage.connections.dedicated_connections import Apart
+from crowdd.storage.transfer import info_keys
 
 AT = "/project/birds/tasks/export?type={}&format={}"
 
@@ -55,7 +56,8 @@ def own_columns(header: list[str]) -> list[str]:
 
 @pytest_twisted.ensureDeferred
 async def test_a_table_has_a_column_for_every_key_of_every_row(served, monkeypatch):
-    monkeypatch.setattr("crowdd.storage.transfer.exports._KEY_ROWS", 2)
+    monkeypatch.setattr(info_keys, "_WINDOW", 2)
+    monkeypatch.setattr(info_keys, "_FIRST_WINDOW", 1)
     monkeypatch.setattr(domain_exports, "PART", 2)
     infos = [{"a": n} for n in range(7)]
     infos[3] |= {"rare": "x"}

@@ -6,7 +6,7 @@ one row group.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from crowdd.errors import InvalidValueError
@@ -21,20 +21,26 @@ pyarrow_parquet = lazy("pyarrow.parquet", seldom=True)
 
 _GROUP_BYTES: Final = 16_000_000  # of lines, after which a row group ends
 _MAX_LINES: Final = 2**30  # bytes of one piece
+MAGIC: Final[Mapping[str, bytes]] = {"parquet": b"PAR1", "arrow": b"ARROW1\0\0"}
+"""What a file of a format begins with."""
+
+
+def require() -> None:
+    """Passes where pyarrow is installed. Raises InvalidValueError. The first call imports it, so it is for a thread."""
+    try:
+        pyarrow.schema([])
+    except ModuleNotFoundError:
+        words = _("This server cannot write Parquet files. Its operator can add that: pip install 'crowdd[data]'.")
+        raise InvalidValueError(words) from None
 
 
 class DataFile:
     """A file of a format that is written in batches. Its functions are called in a thread, one at a time."""
 
     def __init__(self, format_: str, columns: Sequence[Column]) -> None:
-        """Raises InvalidValueError where pyarrow is not installed. The first one imports it, which takes a while."""
-        try:
-            self._schema = pyarrow.schema(
-                [_field(column, name) for column, name in zip(columns, _names(columns), strict=True)]
-            )
-        except ModuleNotFoundError:
-            words = _("This server cannot write Parquet files. Its operator can add that: pip install 'crowdd[data]'.")
-            raise InvalidValueError(words) from None
+        self._schema = pyarrow.schema(
+            [_field(column, name) for column, name in zip(columns, _names(columns), strict=True)]
+        )
         self._out = _Out()
         self._format = format_
         self._writer: Any = None

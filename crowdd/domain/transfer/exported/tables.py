@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 
 from crowdd.concurrency.concurrency_limit import Turns
@@ -14,14 +14,18 @@ from crowdd.kinds.task import TASK
 from crowdd.kinds.task_run import TASK_RUN
 from crowdd.languages import _
 from crowdd.storage.database import Database
-from crowdd.storage.transfer import export_columns, exports, mark_tables
+from crowdd.storage.transfer import export_columns, exports, info_keys, mark_tables
 from crowdd.storage.transfer.export_columns import Column, Source
 
 MAX_KEYS = 1500  # columns of a table that are keys of info: a query has at most 1,664 columns
 MAX_VOLUNTEERS = 500  # that have a column each
 _TYPES = {"label": "json", "number": "number", "text": "text"}  # of answer fields; all others are json
-Waits = Callable[[Sequence[str]], None]
-"""Is told the first columns of a file, whatever comes behind them, while keys are looked for."""
+Waits = Callable[[Sequence[Column]], Awaitable[None]]
+"""Is told the first columns of a file, whatever comes behind them, while keys are looked for; then []."""
+
+
+async def _nobody(columns: Sequence[Column]) -> None:
+    """Nobody is told."""
 
 
 class Tables:
@@ -30,9 +34,7 @@ class Tables:
     def __init__(self, turns: Turns) -> None:
         self._turns = turns
 
-    async def of(
-        self, tx: Database, file: ExportFile, *, typed: bool, waits: Waits = lambda names: None
-    ) -> exports.Table:
+    async def of(self, tx: Database, file: ExportFile, *, typed: bool, waits: Waits = _nobody) -> exports.Table:
         """The columns of a file. ``typed``: with the types of keys of ``info``, which takes longer to find out.
 
         Raises InvalidValueError when they are too many, NotFoundError for an analysis that is not there.
@@ -42,7 +44,7 @@ class Tables:
         if file.options.rows == "task":
             return await self._by_volunteer(tx, file, typed=typed)
         columns = _attributes(file)
-        waits([column.name for column in columns])
+        await waits(columns)
         if "info" in file.kind.by_name and file.info != "json":
             columns += await self._of_info(tx, file, typed=typed, waits=waits)
         if file.kind is RESULT:
@@ -62,14 +64,17 @@ class Tables:
     ) -> Mapping[str, frozenset[str]]:
         """The keys of ``info`` of all rows, as rows first have them, with the forms of their values if ``typed``."""
         found: dict[str, frozenset[str]] = {}
+        rows = exports.stored_rows(file.kind, file.chosen)
         after: int | None = 0
-        read = exports.info_forms if typed else exports.info_keys
         while after is not None:
-            keys, after = await self._turns.run("", partial(read, tx, file.kind, file.chosen, found, after))
-            found |= {key: found.get(key, frozenset()) | forms for key, forms in keys.items()}
+            # Nothing changes the type of a column that is json.
+            known = {key: frozenset[str]() if type_of(forms) == "json" else forms for key, forms in found.items()}
+            look = partial(info_keys.more, tx, rows, file.chosen, known, after, typed=typed)
+            more, after = await self._turns.run("", look)
+            found |= {key: found.get(key, frozenset()) | forms for key, forms in more.items()}
             if len(found) > MAX_KEYS:
                 raise InvalidValueError(_too_wide())
-            waits([])
+            await waits([])
         return found
 
     async def _sources(self, tx: Database, file: ExportFile) -> list[Source]:

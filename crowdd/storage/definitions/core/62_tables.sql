@@ -19,7 +19,7 @@ CREATE FUNCTION json_form(p_value jsonb) RETURNS text IMMUTABLE LANGUAGE sql AS 
 SELECT CASE jsonb_typeof(p_value)
     WHEN 'string' THEN 'text'
     WHEN 'number' THEN CASE
-        WHEN trunc(p_value::numeric) = p_value::numeric AND scale(p_value::numeric) = 0 THEN CASE
+        WHEN scale(p_value::numeric) = 0 THEN CASE
             WHEN abs(p_value::numeric) <= 9007199254740992 THEN 'integer'
             WHEN p_value::numeric BETWEEN -9223372036854775808 AND 9223372036854775807 THEN 'bigint' ELSE 'decimal' END
         WHEN abs(p_value::numeric) BETWEEN 1e-300 AND 1e300 THEN CASE
