@@ -113,6 +113,8 @@ setup(
         "trust": ["crowd-kit>=1.4.2,<2", "numpy>=2,<3", "pandas>=2.2,<4", "scipy>=1.14,<2"],
         # Pictures of telephones in HEIC.
         "heic": ["pillow-heif>=1,<2"],
+        # Downloads compressed with Zstandard on their way.
+        "zstd": ["zstandard>=0.23,<1"],
         "docs": ["furo>=2025.12,<2027", "myst-parser>=5,<6", "sphinx>=9,<10"],
         "test": [
             "axe-playwright-python>=0.1.7,<1",
@@ -144,6 +146,7 @@ setup(
             "setuptools>=70.1",
             "standardwebhooks>=1.1,<2",
             "tqdm>=4.66,<5",
+            "zstandard>=0.23,<1",
         ],
     },
 )

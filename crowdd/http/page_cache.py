@@ -31,7 +31,7 @@ from crowdd.http.request import Incoming
 from crowdd.http.responses import BytesResponse, Page, Response, SharedPage
 from crowdd.http.routing import Shared
 from crowdd.http.transport.fixed_headers import encode
-from crowdd.http.transport.request_headers import gzip_etag
+from crowdd.http.transport.request_headers import coded_etag
 
 SECONDS: Final = 1.0  # that a page is sent after it began to be made
 _AFTER_CHANGE: Final = 2.0  # seconds for which a network that changed something gets pages of its own
@@ -171,7 +171,7 @@ class PageCache:
             return SharedPage(body, b"", mark, headers, headers)
         tag = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
         plain = {**self._shared_headers, **_HTML, "ETag": tag}
-        packed = {**plain, "Content-Encoding": "gzip", "ETag": gzip_etag(tag)}
+        packed = {**plain, "Content-Encoding": "gzip", "ETag": coded_etag(tag)}
         return SharedPage(body, gzip.compress(body, _GZIP_LEVEL, mtime=0), b"", encode(plain), encode(packed))
 
 

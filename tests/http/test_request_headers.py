@@ -6,7 +6,14 @@ import pytest
 import pytest_twisted
 from support.checks.shows import shows
 
-from crowdd.http.transport.request_headers import accepts_gzip, best_language, cookies, matches, prefers_json
+from crowdd.http.transport.request_headers import (
+    accepts_gzip,
+    best_coding,
+    best_language,
+    cookies,
+    matches,
+    prefers_json,
+)
 
 TAG = '"0123abcd"'
 
@@ -26,8 +33,21 @@ def test_gzip_is_used_as_its_weight_says(header, expected):
 @pytest.mark.parametrize(
     ("header", "expected"),
     [
+        ("", ""), ("zstd", "zstd"), ("gzip, deflate, br, zstd", "zstd"), ("zstd;q=0.5, gzip", "gzip"), ("Zstd, gzip;q=0.9", "zstd"),
+        ("zstd;q=0, gzip", "gzip"), ("zstd;q=0", ""), ("*", "gzip"), ("zstd;q=0.5, *", "gzip"), ("zstd;q=0.5, identity", ""),
+        ("zstd, identity", "zstd"), ("zstd, gzip;q=0", "zstd"), ("notzstd", ""), ("br", ""),
+    ],
+)  # fmt: skip
+def test_the_coding_with_the_greatest_weight_is_used(header, expected):
+    assert best_coding(header, ("zstd", "gzip")) == expected
+    assert best_coding(header, ("gzip",)) in ("", "gzip")
+
+
+@pytest.mark.parametrize(
+    ("header", "expected"),
+    [
         ("", False), ("*", True), (TAG, True), ("W/" + TAG, True), ('"other"', False), ('"other", ' + TAG, True),
-        ('"other",W/"0123abcd-gzip"', True), ('"0123abcd-gzip"', True), ('"0123abcd-br"', False), (",,", False),
+        ('"other",W/"0123abcd-gzip"', True), ('"0123abcd-gzip"', True), ('"0123abcd-zstd"', True), ('"0123abcd-br"', False), (",,", False),
         ('"a, 0123abcd"', False),
     ],
 )  # fmt: skip

@@ -13,7 +13,7 @@ from typing import Final, Self
 
 import attrs
 
-from crowdd.http.transport.request_headers import gzip_etag
+from crowdd.http.transport.request_headers import coded_etag
 
 TYPES: Final[Mapping[str, str]] = {
     ".css": "text/css; charset=utf-8",
@@ -52,7 +52,7 @@ class StaticFile:
     def etag(self, *, packed: bool = False) -> str:
         """The quoted entity tag; the packed form is another entity and has another one."""
         entity_tag = f'"{self.digest[:32]}"'
-        return gzip_etag(entity_tag) if packed else entity_tag
+        return coded_etag(entity_tag) if packed else entity_tag
 
     def cache_control(self, version: str = "") -> str:
         """For ever under the address that names this content, otherwise ask each time (a script's own imports do)."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 import tempfile
 import zlib
 from collections.abc import AsyncGenerator
+from functools import cache
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, BinaryIO
 
 from twisted.internet.defer import Deferred
@@ -13,10 +15,13 @@ from twisted.logger import Logger
 from twisted.python.failure import Failure
 
 from crowdd.concurrency.worker_thread import WorkerThread
+from crowdd.http.transport.request_headers import GZIP, ZSTD
+from crowdd.lazy import lazy
 
 if TYPE_CHECKING:
     from crowdd.http.transport.site import Request
 
+zstandard = lazy("zstandard")
 log = Logger()
 PIECE = 65_536  # bytes of a file or a long response that are written at once
 _PACKED_LEVEL = 1  # a file is as long as what the network takes; more would cost more than it saves
@@ -72,14 +77,23 @@ async def pieces_of(source: BinaryIO, begin: int, end: int) -> AsyncGenerator[by
             yield piece
 
 
+@cache
+def offered_codings() -> tuple[str, ...]:
+    """How files can be compressed on their way, the best one first: with Zstandard where its library is installed."""
+    return (ZSTD, GZIP) if find_spec("zstandard") else (GZIP,)
+
+
 async def packed_parts(
-    first: bytes, rest: AsyncGenerator[bytes, None], worker_thread: WorkerThread
+    first: bytes, rest: AsyncGenerator[bytes, None], worker_thread: WorkerThread, coding: str
 ) -> AsyncGenerator[bytes, None]:
-    """The parts of a file compressed with gzip, in a thread. What there is of each part leaves at once."""
-    packing = zlib.compressobj(_PACKED_LEVEL, wbits=16 + zlib.MAX_WBITS)
+    """The parts of a file compressed, in a thread. What there is of each part leaves at once."""
+    if coding == ZSTD:
+        packing, mode = zstandard.ZstdCompressor(_PACKED_LEVEL).compressobj(), zstandard.COMPRESSOBJ_FLUSH_BLOCK
+    else:
+        packing, mode = zlib.compressobj(_PACKED_LEVEL, wbits=16 + zlib.MAX_WBITS), zlib.Z_SYNC_FLUSH
 
     def packed(part: bytes) -> bytes:
-        return packing.compress(part) + packing.flush(zlib.Z_SYNC_FLUSH)
+        return packing.compress(part) + packing.flush(mode)
 
     try:
         yield await worker_thread.do_soon(packed, first)

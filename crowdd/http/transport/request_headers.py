@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import lru_cache
 from types import MappingProxyType
+from typing import Final
 
 from werkzeug.datastructures import ETags, LanguageAccept, MIMEAccept
 from werkzeug.http import parse_accept_header, parse_etags
@@ -16,14 +17,27 @@ from werkzeug.sansio.http import parse_cookie
 
 from crowdd.languages import NAMES, SOURCE
 
-_GZIP = "-gzip"
+GZIP: Final = "gzip"
+ZSTD: Final = "zstd"
+_CODINGS: Final = (ZSTD, GZIP)
 
 
 @lru_cache(256)
-def accepts_gzip(accept_encoding: str) -> bool:
-    """Whether a response may be compressed: gzip has a weight, and ``identity`` has no greater one."""
+def best_coding(accept_encoding: str, offered: tuple[str, ...]) -> str:
+    """The coding of ``offered`` with the greatest weight, of equals the first; empty if ``identity`` has a greater one.
+
+    ``*`` stands for gzip alone: programs that say so are old.
+    """
     accepted = parse_accept_header(accept_encoding)
-    return accepted.quality("gzip") > 0 and accepted.quality("gzip") >= accepted.quality("identity")
+    named = {name.lower() for name in accepted.values()}
+    weights = {coding: accepted.quality(coding) for coding in offered if coding == GZIP or coding in named}
+    best = max(weights, key=weights.__getitem__, default="")
+    return best if best and 0 < weights[best] >= accepted.quality("identity") else ""
+
+
+def accepts_gzip(accept_encoding: str) -> bool:
+    """Whether a response may be compressed with gzip."""
+    return best_coding(accept_encoding, (GZIP,)) == GZIP
 
 
 @lru_cache(256)
@@ -39,9 +53,9 @@ def best_language(accept_language: str) -> str:
     return parse_accept_header(accept_language, LanguageAccept).best_match(NAMES, SOURCE)
 
 
-def gzip_etag(entity_tag: str) -> str:
+def coded_etag(entity_tag: str, coding: str = GZIP) -> str:
     """The entity tag of the compressed form of a response."""
-    return f'{entity_tag[:-1]}{_GZIP}"'
+    return f'{entity_tag[:-1]}-{coding}"'
 
 
 def matches(header: str, entity_tag: str) -> bool:
@@ -52,7 +66,7 @@ def matches(header: str, entity_tag: str) -> bool:
     if not header:
         return False
     named, tag = _etags(header), entity_tag.strip('"')
-    return named.star_tag or named.contains_weak(tag) or named.contains_weak(f"{tag}{_GZIP}")
+    return named.star_tag or any(named.contains_weak(each) for each in (tag, *(f"{tag}-{c}" for c in _CODINGS)))
 
 
 @lru_cache(256)

@@ -11,9 +11,9 @@ from crowdd.http.negotiation import Negotiator
 from crowdd.http.request import Incoming
 from crowdd.http.responses import Download, FileResponse, PiecesResponse, Stream
 from crowdd.http.transport.cors import Cors
-from crowdd.http.transport.downloads import LONG, Downloads, packed_parts, pieces_of, spilled
+from crowdd.http.transport.downloads import LONG, Downloads, offered_codings, packed_parts, pieces_of, spilled
 from crowdd.http.transport.fixed_headers import encode, set_headers
-from crowdd.http.transport.request_headers import accepts_gzip, gzip_etag, matches
+from crowdd.http.transport.request_headers import accepts_gzip, best_coding, coded_etag, matches
 from crowdd.http.transport.streams import EVENTS, LINES, Streams
 from crowdd.requester import network
 
@@ -77,9 +77,10 @@ class ResponseWriter:
         if incoming.method == "HEAD":
             return
         parts, headers = answer.parts, incoming.request.responseHeaders
-        if is_text(headers) and accepts_gzip(incoming.header("accept-encoding")) and not incoming.header("range"):
-            _mark_packed(headers)
-            parts = packed_parts(first, parts, self._worker_thread)
+        coding = best_coding(incoming.header("accept-encoding"), offered_codings())
+        if coding and is_text(headers) and not incoming.header("range"):
+            _mark_packed(headers, coding)
+            parts = packed_parts(first, parts, self._worker_thread, coding)
             first = await anext(parts)
         await self._downloads.send(incoming.request, first, parts)
 
@@ -119,7 +120,7 @@ class ResponseWriter:
         if not worth_packing(headers, body, incoming.header("accept-encoding")):
             return body
         if entity_tag:
-            request.setHeader("ETag", gzip_etag(entity_tag))
+            request.setHeader("ETag", coded_etag(entity_tag))
         request.setHeader("Content-Encoding", "gzip")
         if len(body) > _MAX_PACKED_AT_ONCE:
             return await self._worker_thread.do_soon(_packed, body)
@@ -139,12 +140,12 @@ def is_text(headers: Headers) -> bool:
     return type_.startswith((b"text/", b"application/json", b"application/x-ndjson"))
 
 
-def _mark_packed(headers: Headers) -> None:
+def _mark_packed(headers: Headers, coding: str) -> None:
     entity_tag = headers.getRawHeaders(b"etag", [b""])[0].decode()
     if entity_tag:
-        headers.setRawHeaders(b"etag", [gzip_etag(entity_tag).encode()])
+        headers.setRawHeaders(b"etag", [coded_etag(entity_tag, coding).encode()])
         headers.setRawHeaders(b"accept-ranges", [b"none"])
-    headers.setRawHeaders(b"content-encoding", [b"gzip"])
+    headers.setRawHeaders(b"content-encoding", [coding.encode()])
 
 
 def _packed(body: bytes) -> bytes:

@@ -17,6 +17,7 @@ import pyarrow.ipc
 import pyarrow.parquet
 import pytest
 import pytest_twisted
+import zstandard
 from support.checks.shows import shows
 from support.servers.served import Response
 from twisted.internet.task import Clock
@@ -28,6 +29,7 @@ from crowdd.domain.transfer.exported.export_file import FORMATS, KINDS, Options
 from crowdd.domain.transfer.exported.kept_spools import SECONDS, KeptSpools
 from crowdd.domain.transfer.exported.tables import type_of
 from crowdd.domain.transfer.spool import Spool, Spools
+from crowdd.http.transport import response_writer
 from crowdd.requester import SYSTEM
 from crowdd.storage.transfer import info_keys
 from crowdd.storage.transfer.export_columns import Column
@@ -416,6 +418,38 @@ async def test_text_is_compressed_on_its_way_for_clients_that_take_it(served):
     answer = await plain(served, served.client(), project, "type=task&format=csv", **{"Accept-Encoding": "gzip"})
     assert answer.header("content-encoding") == "gzip" and answer.header("etag").endswith('-gzip"')
     assert gzip.decompress(answer.body).count(b"\r\n") == b"".join(parts).count(b"\r\n") == 4
+
+
+@shows("format-zstd")
+@pytest_twisted.ensureDeferred
+async def test_zstandard_is_used_where_client_and_server_have_it(served, monkeypatch):
+    _owner, project = await answered(served, [{"n": n} for n in range(3)])
+    query = "type=task_run&format=csv"
+    whole = await plain(served, served.client(), project, query)
+    packed = await plain(served, served.client(), project, query, **{"Accept-Encoding": "gzip, deflate, br, zstd"})
+    tag = packed.header("etag")
+    assert packed.header("content-encoding") == "zstd" and tag.endswith('-zstd"') and tag != whole.header("etag")
+    assert packed.header("accept-ranges") == "none" and "Accept-Encoding" in packed.header("vary")
+    assert zstandard.ZstdDecompressor().decompressobj().decompress(packed.body) == whole.body
+    rest = await plain(
+        served, served.client(), project, query, Range="bytes=10-", **{"If-Range": tag, "Accept-Encoding": "zstd"}
+    )
+    assert (rest.status, rest.header("content-encoding"), rest.body) == (200, None, whole.body), (
+        "a packed one cannot go on"
+    )
+    for accepted, coding in (
+        ("zstd;q=0.5, gzip", "gzip"),
+        ("zstd;q=0", None),
+        ("*", "gzip"),
+        ("zstd;q=0.1, identity", None),
+    ):
+        answer = await plain(served, served.client(), project, query, **{"Accept-Encoding": accepted})
+        assert answer.header("content-encoding") == coding, accepted
+    parquet = await plain(served, served.client(), project, "format=parquet", **{"Accept-Encoding": "zstd"})
+    assert parquet.header("content-encoding") is None, "it is compressed already"
+    monkeypatch.setattr(response_writer, "offered_codings", lambda: ("gzip",))
+    answer = await plain(served, served.client(), project, query, **{"Accept-Encoding": "zstd, gzip;q=0.5"})
+    assert answer.header("content-encoding") == "gzip"
 
 
 async def plain(served: Any, client: Any, project: dict[str, Any], query: str, **headers: str) -> Response:
