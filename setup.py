@@ -115,9 +115,12 @@ setup(
         "heic": ["pillow-heif>=1,<2"],
         # Downloads compressed with Zstandard on their way.
         "zstd": ["zstandard>=0.23,<1"],
+        # Style and scripts of the pages compressed with Brotli.
+        "brotli": ["brotli>=1.1,<2"],
         "docs": ["furo>=2025.12,<2027", "myst-parser>=5,<6", "sphinx>=9,<10"],
         "test": [
             "axe-playwright-python>=0.1.7,<1",
+            "brotli>=1.1,<2",
             "cyclonedx-python-lib>=11,<12",
             "duckdb>=1.1,<2",
             "frictionless[json]>=5.18,<6",

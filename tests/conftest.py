@@ -37,6 +37,7 @@ from crowdd.domain.server import services as domain_module
 from crowdd.embedded import find_home, start
 from crowdd.http import application
 from crowdd.http.html import rendering, static_files
+from crowdd.http.html.template_byte_code import byte_code
 from crowdd.http.pages import api_docs
 from crowdd.storage import database, schedulers, schema
 from crowdd.storage.connections.pool import Pool
@@ -123,14 +124,15 @@ hypothesis.settings.load_profile("crowdd")
 def compiled() -> Iterator[None]:
     """What each server of this process creates again at its start, always the same, is made once."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(rendering, "Environment", functools.partial(rendering.Environment, bytecode_cache=Compiled()))
+        shared = functools.cache(lambda templates: Compiled(byte_code(templates)))
+        patch.setattr(rendering, "byte_code", lambda templates, data=None: shared(templates))
         patch.setattr(rendering, "TemplateFiles", functools.cache(rendering.TemplateFiles))
         patch.setattr(api_docs, "document", once_per_document(api_docs.document))
         patch.setattr(api_docs, "tagged", once_per_object(api_docs.tagged))
         patch.setattr(api_docs, "sections", once_per_object(api_docs.sections))
         patch.setattr(application, "setting_names", once(application.setting_names))
         ours = application.StaticFiles.read()
-        patch.setattr(application, "StaticFiles", SimpleNamespace(read=lambda: ours))
+        patch.setattr(application, "StaticFiles", SimpleNamespace(read=lambda data: ours))
         patch.setattr(static_files, "_gzip", functools.cache(static_files._gzip))
         sources = once_for_each(lambda: (schema.HERE, schedulers.dispatch), schema.definitions)
         patch.setattr(schema, "definitions", sources)

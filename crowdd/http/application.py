@@ -184,7 +184,7 @@ def make_site(reactor: IReactor, settings: Settings, process_state: ProcessState
 def make_root(clock: IReactorTime, services: Services, process_state: ProcessState) -> Gateway:
     """The resource tree; ``clock`` has ``seconds()``."""
     settings = services.settings
-    static = StaticFiles.read()
+    static = StaticFiles.read(data=settings.data.dir)
     templates = Templates(
         static,
         now=lambda: datetime.fromtimestamp(clock.seconds(), UTC),

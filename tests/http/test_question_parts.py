@@ -22,7 +22,7 @@ def packed(path: str) -> int:
     """The size of a file as it is sent."""
     file = FILES.lookup(path)
     assert file is not None, path
-    return len(file.gzipped or file.body)
+    return len(file.packed.get("gzip", file.body))
 
 
 def imports(path: str) -> Iterator[str]:

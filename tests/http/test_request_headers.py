@@ -47,7 +47,7 @@ def test_the_coding_with_the_greatest_weight_is_used(header, expected):
     ("header", "expected"),
     [
         ("", False), ("*", True), (TAG, True), ("W/" + TAG, True), ('"other"', False), ('"other", ' + TAG, True),
-        ('"other",W/"0123abcd-gzip"', True), ('"0123abcd-gzip"', True), ('"0123abcd-zstd"', True), ('"0123abcd-br"', False), (",,", False),
+        ('"other",W/"0123abcd-gzip"', True), ('"0123abcd-gzip"', True), ('"0123abcd-zstd"', True), ('"0123abcd-br"', True), ('"0123abcd-xz"', False), (",,", False),
         ('"a, 0123abcd"', False),
     ],
 )  # fmt: skip

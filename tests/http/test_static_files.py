@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import shutil
 from pathlib import Path
 
+import brotli
 import pytest
+
+from support.checks.shows import shows
 
 from crowdd.http.html.placeholder_images import drawing
 from crowdd.http.html.static_files import StaticFiles
@@ -52,14 +56,46 @@ def test_text_is_packed_the_same_way_each_time_and_pictures_are_not(folder: Path
     first, second = (StaticFiles.read(folder).lookup("style.css") for _ in range(2))
     assert first is not None
     assert second is not None
-    assert first.gzipped is not None
-    assert gzip.decompress(first.gzipped) == first.body
-    assert first.gzipped == second.gzipped
-    assert first.etag() != first.etag(packed=True)
+    assert gzip.decompress(first.packed["gzip"]) == first.body
+    assert first.packed == second.packed
+    assert first.etag() != first.etag("gzip")
     for path in ("img/p.webp", "img/mark.svg"):
         small = StaticFiles.read(folder).lookup(path)
         assert small is not None
-        assert small.gzipped is None
+        assert small.packed == {}
+
+
+@shows("format-brotli")
+def test_brotli_is_made_once_and_kept_for_the_same_content(folder: Path, tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setattr("sys.dont_write_bytecode", False)
+    made = StaticFiles.read(folder)
+    file = made.lookup("style.css")
+    assert file is not None and file.coding("br, gzip") == "gzip", "it is made in a thread, once the server serves"
+    made.pack()
+    assert brotli.decompress(file.packed["br"]) == file.body
+    assert [file.coding(accepted) for accepted in ("br, gzip", "gzip", "br;q=0.1, gzip", "br", "", "*")] == [
+        "br", "gzip", "gzip", "br", "", "gzip",
+    ]  # fmt: skip
+    assert len({file.etag(), file.etag("gzip"), file.etag("br")}) == 3
+    (kept,) = (folder / "__pycache__").iterdir()
+
+    again = StaticFiles.read(folder).lookup("style.css")
+    assert again is not None and again.packed == file.packed
+    assert StaticFiles.read(folder).lookup(f"__pycache__/{kept.name}") is None, "what is kept is no file of the site"
+
+    (folder / "style.css").write_text("p { color: blue }\n" * 100)
+    changed = StaticFiles.read(folder)
+    changed.pack()
+    (other,) = (folder / "__pycache__").iterdir()
+    assert other.name != kept.name, "what belongs to no file is removed"
+
+    shutil.rmtree(folder / "__pycache__")
+    (folder / "__pycache__").write_text("a file where the folder would be")
+    data = tmp_path / "data"
+    data.mkdir()
+    StaticFiles.read(folder, data=data).pack()
+    assert [path.name for path in (data / "static").iterdir()] == [other.name]
+    StaticFiles.read(folder).pack()
 
 
 def test_only_the_address_that_names_the_content_may_be_kept(folder: Path) -> None:
@@ -79,8 +115,7 @@ def test_our_own_files_are_there_and_the_style_is_small() -> None:
     files = StaticFiles.read()
     style = files.lookup("style.css")
     assert style is not None
-    assert style.gzipped is not None
-    assert len(style.gzipped) < 10_000
+    assert len(style.packed["gzip"]) < 10_000
     assert files.lookup("ui.js") is not None
     assert files.lookup("img/mark.svg") is not None
 

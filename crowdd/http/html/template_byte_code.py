@@ -5,13 +5,13 @@ To compile a page's template and those it includes takes up to 150 ms, for which
 
 from __future__ import annotations
 
-import os
 import pickle
-import sys
 from pathlib import Path
 
 import jinja2
 from jinja2.bccache import Bucket, FileSystemBytecodeCache
+
+from crowdd.http.html.kept_files import folder_for
 
 
 class _ByteCode(FileSystemBytecodeCache):
@@ -25,17 +25,9 @@ class _ByteCode(FileSystemBytecodeCache):
 
 
 def byte_code(templates: Path, data: Path | None = None) -> FileSystemBytecodeCache | None:
-    """What keeps it: in ``__pycache__`` beside the templates, or in the data folder where that cannot be written.
+    """What keeps it for the templates of a folder; None where nothing can be written.
 
-    None where neither can. A file holds for one text of its template, one Python (both are Jinja's rule) and one
-    Jinja; whoever may write to these folders may change the program anyway.
+    A file holds for one text of its template, one Python (both are Jinja's rule) and one Jinja.
     """
-    beside = [] if sys.dont_write_bytecode else [templates / "__pycache__"]
-    for folder in [*beside, *([] if data is None else [data / "templates"])]:
-        try:
-            folder.mkdir(exist_ok=True)
-        except OSError:
-            continue
-        if os.access(folder, os.W_OK):
-            return _ByteCode(str(folder), f"jinja-{jinja2.__version__}-%s")
-    return None
+    folder = folder_for(templates, data, "templates")
+    return None if folder is None else _ByteCode(str(folder), f"jinja-{jinja2.__version__}-%s")

@@ -21,7 +21,7 @@ from crowdd.http.request import Incoming
 from crowdd.http.responses import BytesResponse
 from crowdd.http.transport.limits.body_size import Limit
 from crowdd.http.transport.path_table import Methods, PathTable
-from crowdd.http.transport.request_headers import accepts_gzip, matches
+from crowdd.http.transport.request_headers import matches
 from crowdd.http.transport.router import Router
 from crowdd.http.transport.site import Request, RootResource
 
@@ -57,6 +57,7 @@ class Gateway(RootResource):
         """Prepares what the first requests would wait for; for a thread, once the server serves."""
         lazy.load_all()
         self._negotiator.templates.compile_all()
+        self._static.pack()
 
     @property
     def routes(self) -> Mapping[str, Methods]:
@@ -95,20 +96,19 @@ class Gateway(RootResource):
             )
         version = (request.args.get(b"v") or [b""])[0].decode("ascii", "replace")
         texts = request.header_texts()
-        packed = file.gzipped if accepts_gzip(texts.get("accept-encoding", "")) else None
+        coding = file.coding(texts.get("accept-encoding", ""))
         headers = {
             **presenter.public_headers(),
-            "ETag": file.etag(packed=packed is not None),
+            "ETag": file.etag(coding),
             "Cache-Control": file.cache_control(version),
             "Vary": "Accept-Encoding",
         }
         if matches(texts.get("if-none-match", ""), file.etag()):
             return self._write(request, BytesResponse(b"", file.content_type, 304, headers))
-        if packed is not None:
-            headers["Content-Encoding"] = "gzip"
-        return self._write(
-            request, BytesResponse(file.body if packed is None else packed, file.content_type, headers=headers)
-        )
+        if coding:
+            headers["Content-Encoding"] = coding
+        body = file.packed[coding] if coding else file.body
+        return self._write(request, BytesResponse(body, file.content_type, headers=headers))
 
     def _refuse(self, request: Request, reason: str) -> bytes:
         incoming = Incoming(request, client_address(request, self._settings))

@@ -19,7 +19,8 @@ from crowdd.languages import NAMES, SOURCE
 
 GZIP: Final = "gzip"
 ZSTD: Final = "zstd"
-_CODINGS: Final = (ZSTD, GZIP)
+BROTLI: Final = "br"
+_CODINGS: Final = (ZSTD, BROTLI, GZIP)
 
 
 @lru_cache(256)

@@ -11,15 +11,24 @@ from jinja2.bccache import Bucket
 
 
 class Compiled(BytecodeCache):
-    """Templates, by name and text."""
+    """Templates, by name and text. What this process does not have comes from ``files``, which all processes share."""
 
-    def __init__(self) -> None:
+    def __init__(self, files: BytecodeCache | None) -> None:
         self._codes: dict[tuple[str, str], CodeType] = {}
+        self._files = files
 
     def load_bytecode(self, bucket: Bucket) -> None:
         bucket.code = self._codes.get((bucket.key, bucket.checksum))
+        if bucket.code is None and self._files is not None:
+            self._files.load_bytecode(bucket)
+            self._keep(bucket)
 
     def dump_bytecode(self, bucket: Bucket) -> None:
+        self._keep(bucket)
+        if self._files is not None:
+            self._files.dump_bytecode(bucket)
+
+    def _keep(self, bucket: Bucket) -> None:
         if bucket.code is not None:
             self._codes[bucket.key, bucket.checksum] = bucket.code
 

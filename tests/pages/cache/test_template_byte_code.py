@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from crowdd.http.html import rendering, template_byte_code
 from crowdd.http.html.rendering import Templates
 from crowdd.http.html.static_files import StaticFiles
 
@@ -13,6 +14,7 @@ STATIC = StaticFiles({})
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     monkeypatch.setattr("sys.dont_write_bytecode", False)
+    monkeypatch.setattr(rendering, "byte_code", template_byte_code.byte_code)  # other tests share one of all servers
     made = tmp_path / "templates"
     made.mkdir()
     (made / "page.html").write_text("<p>{{ word }}</p>")
