@@ -123,6 +123,7 @@ setup(
             "brotli>=1.1,<2",
             "cyclonedx-python-lib>=11,<12",
             "duckdb>=1.1,<2",
+            "enki==3.0.0",
             "frictionless[json]>=5.18,<6",
             "httpx>=0.27,<1",
             "hypothesis>=6.120,<7",

@@ -11,6 +11,7 @@ from typing import Any
 import pbclient
 import pytest
 from support.checks.shows import shows
+from support.clients.pybossa_client import use
 from support.person import Person
 
 
@@ -18,14 +19,7 @@ from support.person import Person
 def owner(live_server: Any) -> Person:
     """Somebody whose key the client uses; the client's address ends with a slash, as many write it."""
     person = Person(live_server.url).register(f"owner{uuid.uuid4().hex[:8]}")
-    pbclient.set("endpoint", live_server.url + "/")
-    pbclient.set("api_key", person.key)
-    # Its functions keep the first key they ever saw as a default argument.
-    for function in (pbclient._pybossa_req,):
-        if function.__defaults__:
-            for default in function.__defaults__:
-                if isinstance(default, dict):
-                    default.pop("api_key", None)
+    use(live_server.url + "/", person.key)
     return person
 
 

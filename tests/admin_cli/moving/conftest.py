@@ -11,8 +11,10 @@ import psycopg2
 import pytest
 from psycopg2.extensions import make_dsn
 from psycopg2.extras import Json, execute_values
+from support.clients.pbs import pbs, warm_pbs
 from werkzeug.security import generate_password_hash
 
+__all__ = ["pbs", "warm_pbs"]
 SCHEMA = (Path(__file__).parent / "pybossa.sql").read_text("utf-8")
 PASSWORD = "the old password"
 AT = "2016-03-01T10:00:00.123456"

@@ -1,0 +1,1 @@
+"""Clients that people already have, unmodified."""
