@@ -41,7 +41,7 @@ from crowdd.sched.job_runner import JobRunner
 from crowdd.sched.node_heartbeat import NodeHeartbeat
 from crowdd.sched.notify_bridge import NotifyBridge
 from crowdd.sched.queue_worker import Worker
-from crowdd.sched.schedule import every_job
+from crowdd.sched.schedule import scheduled
 from crowdd.sched.sequencer import Sequencer
 from crowdd.sched.task_handlers import handlers
 from crowdd.storage import schema
@@ -107,7 +107,7 @@ class Server(Service):
         behind = self._services.with_database(self._background)
         patience = settings.http.shutdown_timeout
         self._job_runner = JobRunner(
-            reactor, self._session, every_job(), lambda job: job.work(behind), patience=patience
+            reactor, self._session, scheduled(settings), lambda job: job.work(behind), patience=patience
         )
         workers = settings.queue.workers
         self._worker = Worker(

@@ -120,7 +120,7 @@ PROSE = [
 ]
 PROSE_MAY = {
     "crowdd/domain/core/secrets.py",  # what values are bound to
-    "crowdd/domain/server/passphrase.py",  # a key in archives
+    "crowdd/domain/server/backups/passphrase.py",  # a key in archives
     "tests/domain/core/test_secrets.py",
     "tests/storage/test_schema.py",  # what former versions stored
     "tests/api/test_errors.py",  # a table that is renamed to break the server

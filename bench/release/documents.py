@@ -117,7 +117,7 @@ def _errors() -> Iterable[tuple[str, ...]]:
 
 
 def _metrics() -> Iterable[tuple[str, ...]]:
-    for metric in Metrics(Clock(), None).declared:
+    for metric in Metrics(Clock(), None, config.Settings()).declared:
         yield f"`{metric.name}`", ", ".join(f"`{label}`" for label in metric.labels), f"{metric.doc}."
 
 

@@ -30,6 +30,7 @@ COMMANDS = {
     "config": "Show and check the settings.",
     "db": "Show and upgrade the version of the database.",
     "doctor": "Check everything and report problems.",
+    "drill": "Prove that a backup can be restored.",
     "import-pybossa": "Move a PyBossa server in.",
     "jobs": "Manage periodic jobs.",
     "mail": "Manage e-mails.",
@@ -49,7 +50,7 @@ COMMANDS = {
 # Folders below commands that have the modules of some.
 FOLDERS = {
     **dict.fromkeys(("category", "template"), "catalogue"),
-    **dict.fromkeys(("backup", "import-pybossa", "media", "restore"), "copies"),
+    **dict.fromkeys(("backup", "drill", "import-pybossa", "media", "restore"), "copies"),
     **dict.fromkeys(("completion", "man"), "generated"),
     "project": "projects",
 }

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 import click
 
-from crowdd.domain.server.passphrase import MIN_CHARACTERS
+from crowdd.domain.server.backups.passphrase import MIN_CHARACTERS
 
 Command = TypeVar("Command", bound=Callable[..., object])
 VARIABLE = "CROWDD_BACKUP_PASSPHRASE"

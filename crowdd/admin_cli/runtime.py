@@ -78,16 +78,16 @@ def as_owner(config: Path | None, work: Callable[[Pool], Awaitable[T]]) -> T:
 def as_owner_of(settings: Settings, dsn: str, work: Callable[[Pool], Awaitable[T]]) -> T:
     """Run ``work`` on an existing database, as the role of this DSN."""
     named = attrs.evolve(settings, db=attrs.evolve(settings.db, dsn=dsn))
-    return _with_settings(_patient(named, 1), lambda settings, pool: work(pool))
+    return _with_settings(named, lambda settings, pool: work(pool), 1)
 
 
 def _with_pool(settings: Settings, work: Callable[[Settings, Pool], Awaitable[T]], connections: int = 1) -> T:
     with reachable(settings) as found:
-        return _with_settings(_patient(found, connections), work)
+        return _with_settings(found, work, connections)
 
 
-def _with_settings(settings: Settings, work: Callable[[Settings, Pool], Awaitable[T]]) -> T:
-    pool = make_pool(reactor, settings)
+def _with_settings(settings: Settings, work: Callable[[Settings, Pool], Awaitable[T]], connections: int) -> T:
+    pool = make_pool(reactor, _patient(settings, connections))
 
     async def connected() -> T:
         try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Callable
+from typing import IO
 
 import attrs
 
@@ -45,15 +46,19 @@ class LongProcess:
             self._process.stdin.close()
 
 
-def start(program: str, arguments: list[str], too_costly: Callable[[], str], **more: str) -> LongProcess:
+def start(
+    program: str, arguments: list[str], too_costly: Callable[[], str], output: IO[bytes] | None = None, /, **more: str
+) -> LongProcess:
     """Starts ``python -m program`` with these arguments; ``more`` is added to its environment.
+
+    ``output``: the file that what it prints goes to.
 
     The program calls ``child_process.watch_server``, so that it ends with the server.
     """
     process = subprocess.Popen(  # noqa: S603
         command(program, *arguments),
         stdin=subprocess.PIPE,  # closed when the server dies, which ends the process
-        stdout=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL if output is None else output,
         stderr=subprocess.DEVNULL,
         start_new_session=True,  # a Ctrl-C in a terminal is for the server
         env=environment(**more),

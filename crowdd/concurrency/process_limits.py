@@ -29,7 +29,8 @@ def yield_to_requests(niceness: int) -> None:
     Linux may share the processors out by sessions first, so that a nice value counts within a session only (sched(7),
     autogroup). So the session that this process leads is nice as well.
     """
-    os.nice(niceness)
+    with contextlib.suppress(PermissionError):  # a service manager may forbid it
+        os.nice(niceness)
     if os.getsid(0) == os.getpid():
         with contextlib.suppress(OSError):
             Path("/proc/self/autogroup").write_text(str(niceness), "ascii")

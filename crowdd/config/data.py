@@ -80,6 +80,37 @@ class DataSettings:
 
 
 @attrs.frozen
+class BackupSettings:
+    """``[backups]``: backups on a schedule."""
+
+    dir: str = option(
+        "",
+        doc=(
+            "Folder for scheduled backups, on another disk if possible. It must exist. Nobody else should be able to "
+            "read it. Leave it empty on servers that make none."
+        ),
+        fixed=True,
+    )
+    every_hours: int = option(24, positive, doc="Hours between the end of a backup and the next.", fixed=True)
+    keep_days: int = option(14, positive, doc="Days for which every scheduled backup is kept. The last one stays.")
+    keep_weeks: int = option(
+        8,
+        not_negative,
+        doc="Weeks for which the last scheduled backup of each week is kept. 0: none longer than keep_days.",
+    )
+    passphrase_file: str = option(
+        "", doc="File with the passphrase of scheduled backups in its first line, at least 10 characters."
+    )
+    dsn: str = option(
+        "",
+        doc=(
+            "Connection string of a standby that backups read, with a role that can read all tables. Leave it empty to "
+            "read the database itself."
+        ),
+    )
+
+
+@attrs.frozen
 class QueueSettings:
     """``[queue]``: background tasks."""
 

@@ -15,7 +15,7 @@ from crowdd.config.accounts import (
     SignInSettings,
     VolunteerSettings,
 )
-from crowdd.config.data import DataSettings, DbSettings, QueueSettings
+from crowdd.config.data import BackupSettings, DataSettings, DbSettings, QueueSettings
 from crowdd.config.limits import ExportSettings, LiveSettings, QuotaSettings, RateLimitSettings
 from crowdd.config.media import MediaSettings, UploadSettings
 from crowdd.config.outbound import MailSettings, OutgoingSettings, WebhookSettings
@@ -33,6 +33,7 @@ class Settings:
     metrics: MetricsSettings = attrs.Factory(MetricsSettings)
     db: DbSettings = attrs.Factory(DbSettings)
     data: DataSettings = attrs.Factory(DataSettings)
+    backups: BackupSettings = attrs.Factory(BackupSettings)
     queue: QueueSettings = attrs.Factory(QueueSettings)
     ratelimit: RateLimitSettings = attrs.Factory(RateLimitSettings)
     exports: ExportSettings = attrs.Factory(ExportSettings)
@@ -77,7 +78,7 @@ class Settings:
     def secrets(self) -> list[str]:
         """What must not stand in a log: every password, token and key that was configured."""
         named = (getattr(getattr(self, section), option) for section, option, _, _ in options() if _is_secret(option))
-        in_dsns = _DSN_PASSWORD.findall(f"{self.db.dsn} {self.db.migrate_dsn}")
+        in_dsns = _DSN_PASSWORD.findall(f"{self.db.dsn} {self.db.migrate_dsn} {self.backups.dsn}")
         return [text for text in (*in_dsns, *named) if text and isinstance(text, str)]
 
 

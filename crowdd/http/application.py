@@ -125,7 +125,7 @@ class ProcessState:
             RateLimit(reactor, rate_limits(settings), share),
             WindowGroup(newcomers),
             posts if share is None else share("posts", posts),
-            Metrics(reactor, services.db),
+            Metrics(reactor, services.db, services.settings),
             WorkerThread(reactor),
             Turns(reactor, 2, _FORM_WAIT_SECONDS, rest=1.0, max_waiting_of_one=64, refusal=_FORMS_BUSY),
             CostlyRequests(reactor),

@@ -25,6 +25,7 @@ from twisted.internet.interfaces import IReactorTime
 
 from crowdd import __version__
 from crowdd.concurrency.cached_value import CachedValue
+from crowdd.config import Settings
 from crowdd.sched.schedule import overview
 from crowdd.storage.connections.pool import PoolFigures
 from crowdd.storage.database import Database, Row
@@ -45,6 +46,7 @@ _OF_DATABASE = {
     "webhooks_failing": ("crowdd_webhooks_failing", "Webhooks whose last attempt failed"),
     "mail_waiting": ("crowdd_mail_waiting_messages", "E-mails that wait"),
     "leases": ("crowdd_active_leases", "Tasks that are leased to volunteers now"),
+    "last_backup": ("crowdd_last_backup_timestamp_seconds", "When the last backup was begun, since 1970. 0: never"),
     "unfolded": ("crowdd_pending_counter_changes", "Counter changes that are not yet summed up"),
 }
 _OF_JOBS = {
@@ -91,8 +93,8 @@ class Declared:
 class Metrics:
     """The figures of this process, and those of the whole server for the program that scrapes it."""
 
-    def __init__(self, clock: IReactorTime, db: Database) -> None:
-        self._db = db
+    def __init__(self, clock: IReactorTime, db: Database, settings: Settings) -> None:
+        self._db, self._settings = db, settings
         disable_created_metrics()  # when each series began: twice as many lines, and Prometheus knows
         self._registry = CollectorRegistry()
         self._figures = CachedValue(clock, KEPT, self._ask)
@@ -206,7 +208,7 @@ class Metrics:
 
     async def _ask(self) -> None:
         try:
-            row, jobs = await figures.read(self._db), await overview(self._db)
+            row, jobs = await figures.read(self._db), await overview(self._db, self._settings)
         except Exception:
             self._reachable.set(0)
             return

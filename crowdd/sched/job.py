@@ -8,6 +8,7 @@ import attrs
 from twisted.internet.defer import Deferred
 
 from crowdd.concurrency.back_off import back_off
+from crowdd.config import Settings
 from crowdd.domain.server.services import Services
 
 MINUTE, HOUR, DAY = 60.0, 3600.0, 86400.0
@@ -23,11 +24,14 @@ class Job:
 
     The period counts from the end of a run. If a run fell due while no server was running, it is made up for once, at
     the next start. The work should be in short transactions, because it may be cancelled between any two.
+
+    ``period_by`` says which period the settings of a server choose. None: this server does not run the job.
     """
 
     name: str
     period: float
     work: Callable[[Services], RunningJob]
+    period_by: Callable[[Settings], float | None] | None = None
 
     def is_logged(self, failed: bool) -> bool:
         """Whether to keep a run in the log: failed runs, and all runs of a job that runs every minute or less often."""

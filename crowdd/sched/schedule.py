@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import functools
 
+import attrs
+
+from crowdd.config import Settings
 from crowdd.sched import jobs
 from crowdd.sched.discovery import declared
 from crowdd.sched.job import Job
@@ -17,16 +20,26 @@ def every_job() -> tuple[Job, ...]:
     return tuple(declared(jobs, "JOB", Job))
 
 
+def scheduled(settings: Settings) -> tuple[Job, ...]:
+    """The jobs that a server with these settings runs, with the periods that these choose."""
+    periods = ((job, job.period if job.period_by is None else job.period_by(settings)) for job in every_job())
+    return tuple(attrs.evolve(job, period=period) for job, period in periods if period is not None)
+
+
 OVERVIEW = ("name", "period", "outcome", "began", "seconds", "failures", "runs", "due", "overdue", "words")
 
 
-async def overview(db: Database) -> list[Row]:
-    """Every job with the keys of OVERVIEW: the jobs of this program, and those that have run on the database.
+async def overview(db: Database, settings: Settings) -> list[Row]:
+    """Every job with the keys of OVERVIEW: those of a server with these settings, and those that ran on the database.
 
-    ``period`` is None for jobs of other versions. ``outcome`` is "new" for jobs that have not run yet.
+    ``period`` is None for jobs of other versions and for those that the settings switch off, which are never overdue.
+    ``outcome`` is "new" for jobs that have not run yet.
     """
-    rows = {row["name"]: row for row in await stored.list_jobs(db)}
-    periods = {job.name: job.period for job in every_job()}
+    periods = {job.name: job.period for job in scheduled(settings)}
+    rows = {
+        row["name"]: {**row, "overdue": row["overdue"] if row["name"] in periods else 0.0}
+        for row in await stored.list_jobs(db)
+    }
     return [
         {**dict.fromkeys(OVERVIEW), "outcome": "new", **rows.get(name, {}), "name": name, "period": periods.get(name)}
         for name in sorted({*rows, *periods})

@@ -22,8 +22,8 @@ from psycopg2.extras import RealDictCursor
 from support.ledger import Ledger
 from support.servers.live import BIN, LiveServer
 
-from crowdd.domain.server import backup_archive, passphrase
-from crowdd.domain.server.backup_archive import Writer
+from crowdd.domain.server.backups import backup_archive, passphrase
+from crowdd.domain.server.backups.backup_archive import Writer
 from crowdd.embedded.binaries import StartError
 from crowdd.embedded.process import wait_until
 from crowdd.embedded.tools import Tools, choose
@@ -305,9 +305,9 @@ class TestRestoreRefuses:
         assert untouched(place)
 
     def test_an_archive_of_a_newer_format(self, place, tmp_path, monkeypatch):
-        monkeypatch.setattr(backup_archive, "FORMAT", 2)
+        monkeypatch.setattr(backup_archive, "_WITHOUT_STORE", 3)
         target = written(tmp_path / "newer", {})
-        assert "has format 2, but this crowdd reads format 1" in place.refused("restore", target, **PASSPHRASE)
+        assert "has format 3, but this crowdd reads format 2" in place.refused("restore", target, **PASSPHRASE)
 
     @pytest.mark.parametrize("name", ["../evil", "uploads/../../evil", "/etc/evil", "uploads/a/b/c/d/e", "lock"])
     def test_an_archive_with_a_file_for_elsewhere(self, name):

@@ -22,6 +22,7 @@ ELSEWHERE = {
     "serve": ROOT / "tests/test_serve.py",
     "backup": HERE / "test_backup.py",
     "restore": HERE / "test_backup.py",
+    "drill": HERE / "test_scheduled_backups.py",
 }
 
 

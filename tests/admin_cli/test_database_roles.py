@@ -14,7 +14,7 @@ from support.browsers import newcomer
 from twisted.internet.threads import deferToThread
 
 from crowdd.config import load
-from crowdd.sched.schedule import every_job
+from crowdd.sched.schedule import scheduled
 
 TEXT = (Path(__file__).parents[2] / "docs/operations.md").read_text("utf-8")
 
@@ -48,7 +48,7 @@ async def test_the_serving_role_can_do_all_that_a_server_does(roles, serve, crow
     assert (await served.client().post("/api/taskrun", json=answer)).status == 200
     assert (await served.client().get("/ready")).status == 200
     services = served.services.with_database(served.server._background)
-    for job in every_job():
+    for job in scheduled(services.settings):
         await job.work(services)
     assert (await key.delete(f"/api/project/{project['id']}")).status == 204
     # An upgrade creates functions and views again; the role reads those, too.

@@ -42,6 +42,15 @@ def test_status_for_people(crowdctl):
     assert lines[-1] == "The database is up to date."
 
 
+def test_restored_makes_followers_begin_again(crowdctl, rows):
+    crowdctl.json("user", "list")
+    (before,) = rows("SELECT change_base FROM cluster")
+    assert crowdctl.json("db", "restored") == {"restored": True}
+    (after,) = rows("SELECT change_base FROM cluster")
+    assert after["change_base"] > before["change_base"]
+    assert crowdctl.json("check") == []
+
+
 def test_database_of_a_newer_version(crowdctl, rows):
     rows("INSERT INTO migration (number, name) VALUES (9999, 'from the future')")
     assert "created by a newer crowdd" in crowdctl.refused("db", "upgrade")

@@ -41,6 +41,16 @@ INSTEAD = {
     # systemd does not run here: the unit's own lines are run, as its user and with its environment.
     "systemctl daemon-reload": "true",
     "systemctl enable --now crowdd": "start_unit",
+    "systemctl start crowdd": "start_unit",
+    "systemctl stop crowdd": "stop_unit",
+    "systemctl restart crowdd": "stop_unit; start_unit",
+    "systemctl start postgresql": "pg start",
+    "systemctl stop postgresql": "pg stop",
+    "systemctl restart postgresql": "pg restart",
+    # It is there: without it, the test is skipped.
+    "apt-get install -y --no-install-recommends pgbackrest": "true",
+    # The moment of the test.
+    'moment="2026-03-04 14:31:07+00"': 'moment="$BEFORE"',
 }
 # What else the shell needs: a PostgreSQL as a package of the system starts it, and what systemd would do.
 BEFORE = """
@@ -55,9 +65,13 @@ chown postgres /var/run/postgresql; chmod 755 /var/run/postgresql
 install -d -o postgres /var/lib/pg
 as_postgres() { runuser -u postgres -- "$@"; }
 (cd / && as_postgres $PG/initdb -D /var/lib/pg/data --auth=peer --encoding=UTF8 > /dev/null)
-(cd / && as_postgres $PG/pg_ctl -D /var/lib/pg/data -w -l /var/lib/pg/log \\
-  -o "-c listen_addresses= -c unix_socket_directories=/var/run/postgresql" start > /dev/null)
-end() { test -z "${SERVER:-}" || { kill $SERVER; wait $SERVER || true; }; (cd / && as_postgres $PG/pg_ctl -D /var/lib/pg/data -m fast stop > /dev/null); }
+pg() {
+  (cd / && as_postgres $PG/pg_ctl -D /var/lib/pg/data -w -m fast -l /var/lib/pg/log \\
+    -o "-c listen_addresses= -c unix_socket_directories=/var/run/postgresql" $1 > /dev/null)
+}
+pg start
+stop_unit() { test -z "${SERVER:-}" || { kill $SERVER; wait $SERVER || true; }; SERVER=; }
+end() { stop_unit; pg stop; }
 trap end EXIT
 start_unit() {
   unit=/etc/systemd/system/crowdd.service
@@ -124,9 +138,9 @@ def test_installation_backup_and_restore_work_as_they_are_written(place, tmp_pat
     (tmp_path / "checkout").mkdir()
     wheel = built("wheel", copied(tmp_path / "checkout"), place)
     *install, doctor = commands("install.md", "Production installation")
-    passphrase, backup, restore, _postgresql = commands("operations.md", "Backup and restore")
+    passphrase, backup, _unit, _look, _drill, restore, _postgresql = commands("operations.md", "Backup and restore")
     moved = """
-kill $SERVER; wait $SERVER || true; SERVER=
+stop_unit
 mv /var/lib/crowdd /var/lib/crowdd.before; runuser -u postgres -- dropdb crowdd
 install -d -o crowdd -g crowdd -m 700 /var/lib/crowdd; runuser -u postgres -- createdb --owner crowdd crowdd
 mv /var/backups/crowdd/*.tar /var/backups/crowdd/backup.tar
@@ -156,6 +170,68 @@ mv /var/backups/crowdd/*.tar /var/backups/crowdd/backup.tar
     assert not [line for line in said if line.startswith("not of crowdd")]
 
 
+@needs_root
+def test_scheduled_backups_and_recovery_to_a_moment_work_as_they_are_written(place, tmp_path):
+    """A project is deleted, and the moment before comes back with its file."""
+    if shutil.which("pgbackrest") is None:
+        pytest.skip("pgBackRest is not installed: apt-get install -y --no-install-recommends pgbackrest")
+    (tmp_path / "checkout").mkdir()
+    wheel = built("wheel", copied(tmp_path / "checkout"), place)
+    *install, _doctor = commands("install.md", "Production installation")
+    passphrase, _backup, unit, look, drill, _restore, _postgresql = commands("operations.md", "Backup and restore")
+    page = (ROOT / "docs/operations.md").read_text("utf-8").partition("### Backups on a schedule\n")[2]
+    ini = page.partition("```ini\n")[2].partition("```")[0]
+    settings = [
+        (name, line)
+        for line in ini.splitlines()
+        if (name := line.partition("=")[0].strip()) in ("dir", "passphrase_file")
+    ]
+    assert len(settings) == 2 and "[backups]" in ini
+    setup = commands("operating/point-in-time-recovery.md", "Set up")
+    find, moment, *back = commands("operating/point-in-time-recovery.md", "Go back to a moment")
+    word = "a good password"
+    script = "\n".join(
+        [
+            *map(as_run, install),
+            as_run(passphrase),
+            as_run(unit),
+            *(f"sed -i 's|^#{name} =$|{line.strip()}|' /etc/crowdd/crowdd.conf" for name, line in settings),
+            'run() { runuser -u crowdd -- crowdctl "$@"; }',
+            f"(cd /var/lib/crowdd; run admin create --name ada --email ada@example.org --password '{word}')",
+            "mkdir /var/lib/birds; cd /var/lib/birds",
+            """printf '{"name": "Birds", "short_name": "birds", "description": "Who sings?"}' > project.json""",
+            "echo '<p>Who?</p>' > presenter.html; seq 20 | sed 's/.*/{\"info\": {\"n\": &}}/' > tasks.ndjson",
+            "chown -R crowdd /var/lib/birds; run project load /var/lib/birds --owner ada; cd ~",
+            "install -d -o crowdd /var/lib/crowdd/uploads /var/lib/crowdd/uploads/project-1",
+            "echo song > /var/lib/crowdd/uploads/project-1/song.ogg; chown crowdd /var/lib/crowdd/uploads/project-1/*",
+            "run jobs run back_up",
+            as_run(look),
+            as_run(drill),
+            *map(as_run, setup),
+            "BEFORE=$(runuser -u postgres -- psql -Atc 'SELECT clock_timestamp()')",
+            "run project delete birds --yes; rm -f /var/lib/crowdd/uploads/project-1/song.ogg",
+            as_run(find),
+            "run project show birds || echo the project is gone",
+            as_run(moment),
+            *map(as_run, back),
+            "run project show birds --json | grep -q '\"n_tasks\": 20' && echo the project is back",
+            "run check && cat /var/lib/crowdd/uploads/project-1/song.ogg",
+            "curl -s -o /dev/null -w '%{http_code}\\n' -H 'Host: crowd.example.org' http://127.0.0.1:8000/project/birds/",
+        ]
+    )
+    said = typed(place, script, wheel).splitlines()
+    assert [line for line in said if re.match(r"crowdd-.*\.tar$|files$", line)], said
+    assert any(line.startswith("Checked in ") and "Everything was removed again." in line for line in said), said
+    assert "the project is gone" in said and "the project is back" in said and "song" in said
+    assert any(line.startswith("Noted. Programs") for line in said) and "Added 1 files" in " ".join(said)
+
+
 def test_every_line_with_a_stand_in_is_in_the_text():
-    lines = [line for block in commands("install.md", "Production installation") for line in block.splitlines()]
+    sections = (
+        ("install.md", "Production installation"),
+        ("operations.md", "Backup and restore"),
+        ("operating/point-in-time-recovery.md", "Set up"),
+        ("operating/point-in-time-recovery.md", "Go back to a moment"),
+    )
+    lines = [line for section in sections for block in commands(*section) for line in block.splitlines()]
     assert {*INSTEAD} <= {*lines}

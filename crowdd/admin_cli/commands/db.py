@@ -16,13 +16,15 @@ from crowdd.domain.server.major_upgrade import move
 from crowdd.embedded import find_home, hold
 from crowdd.errors import ConfigError
 from crowdd.storage import schema
+from crowdd.storage.connections.pool import Pool
+from crowdd.storage.server import recount
 
 _FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 
 
 @click.group(cls=Group)
 def db() -> None:
-    """Show or upgrade the version of the database."""
+    """Show or upgrade the version of the database, and say that it was restored."""
 
 
 @db.command()
@@ -74,6 +76,24 @@ def status(config: Path | None, as_json: bool) -> None:
         click.echo("The database is up to date." if found.current else later)
     except schema.SchemaError as error:
         click.echo(str(error))
+
+
+@db.command()
+@json_option
+@click.pass_obj
+def restored(config: Path | None, as_json: bool) -> None:
+    """Say that another program restored the database, for example to an earlier moment. Changes no rows of projects.
+
+    Programs that follow changes of a project may have seen more than the database has now. Afterwards they begin new
+    copies, and volunteers are offered every open task again. crowdctl restore does this itself.
+    """
+
+    async def work(pool: Pool) -> bool:
+        (await schema.status(pool)).require()
+        return await recount.know_cluster(pool, restored=True)
+
+    done = with_database(config, work)
+    say(as_json, {"restored": done}, "Noted. Programs that follow changes will begin new copies.")
 
 
 def _move(settings: Settings, old_bin: Path | None, new_bin: Path | None, as_json: bool) -> None:

@@ -18,6 +18,7 @@ from crowdd.domain.core import secrets as keys
 from crowdd.domain.media.configured import s3_store
 from crowdd.domain.media.copying import check
 from crowdd.domain.server import server_key
+from crowdd.domain.server.backups import folder
 from crowdd.domain.server.doctor_rules import Facts, Finding, of_data_folder, of_server, of_settings
 from crowdd.domain.server.recount import Checking
 from crowdd.domain.webhooks.webhooks import state_view
@@ -76,9 +77,10 @@ async def _of_database(settings: Settings, pool: Pool, thorough: bool) -> list[F
         base_url=settings.base_url,
         now=time.time(),
         database=await condition(pool),
-        jobs=await overview(pool),
+        jobs=await overview(pool, settings),
         webhooks=[state_view(row) for row in await webhooks.states(pool)],
         backup_days=settings.data.backup_days,
+        backup_complaint=folder.complaint(settings),
         configured=bool(settings.db.dsn),
         media_complaint=await _media(settings),
         nodes=await nodes.overview(pool),

@@ -34,7 +34,7 @@ def jobs() -> None:
 @click.pass_obj
 def list_jobs(config: Path | None, as_json: bool) -> None:
     """List the periodic jobs with the result of the last run and the time of the next."""
-    listing(as_json, with_domain(config, lambda services: overview(services.db)), OVERVIEW)
+    listing(as_json, with_domain(config, lambda services: overview(services.db, services.settings)), OVERVIEW)
 
 
 @jobs.command()

@@ -130,6 +130,7 @@ class Facts:
     webhooks: Sequence[Values]
     key_complaint: str = ""  # how secret.key does not fit the database
     backup_days: int = 0  # [data] backup_days
+    backup_complaint: str = ""  # why backups on a schedule cannot be made
     configured: bool = True  # [db] dsn names the database; else it is crowdd's own
     media_complaint: str = ""  # why the store of media files cannot be used
     nodes: Sequence[NodeState] = ()
@@ -280,9 +281,16 @@ def _of_people(facts: Facts) -> Iterator[Finding]:
 def _of_backups(facts: Facts) -> Iterator[Finding]:
     """A place that has never seen a backup of ours may have another way; one whose backups have ended has a fault."""
     age, used = facts.database["last_backup"], (facts.database["first_project"] or 0.0) / _DAY
+    if facts.backup_complaint:
+        yield Finding(
+            f"Scheduled backups fail. {facts.backup_complaint}", "See Backup and restore in docs/operations.md."
+        )
     if not facts.backup_days:
         return
-    todo = "Run crowdctl backup FILE. If you make backups in another way, set [data] backup_days = 0."
+    todo = (
+        "Run crowdctl backup FILE, or set [backups] dir. "
+        "If you make backups in another way, set [data] backup_days = 0."
+    )
     if age is None and used > facts.backup_days:
         yield Finding("No backup was made with crowdctl backup.", todo, wrong=False)
     if age is not None and age / _DAY > facts.backup_days:

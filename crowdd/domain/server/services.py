@@ -55,6 +55,7 @@ from crowdd.domain.projects.thumbnails import Thumbnails
 from crowdd.domain.server.administration import Administration, CategoryBehaviour
 from crowdd.domain.server.audit_chain import PURPOSE as AUDIT_CHAIN
 from crowdd.domain.server.audit_chain import AuditChain
+from crowdd.domain.server.backups.scheduled import ScheduledBackups
 from crowdd.domain.server.recount import Checking
 from crowdd.domain.server.retention import Retention
 from crowdd.domain.server.shared import Shared, host_of
@@ -185,6 +186,7 @@ class Services:
     checking: Checking
     audit_chain: AuditChain
     retention: Retention
+    backups: ScheduledBackups
     mail: Mail
     shared: Shared = attrs.field(repr=False)
 
@@ -425,6 +427,7 @@ def _assemble(db: Transactions, settings: Settings, shared: Shared) -> Services:
         checking=Checking(db),
         audit_chain=audit_chain,
         retention=Retention(db, audit_chain, settings.retention),
+        backups=ScheduledBackups(settings, worker_thread.another()),
         mail=mail,
         shared=shared,
     )

@@ -24,6 +24,15 @@ CHUNK = 1 << 20
 CONNECT_SECONDS = 10
 _KEPT_BACKUPS = 50
 _PATIENT = "-c statement_timeout=0 -c idle_in_transaction_session_timeout=0 -c lock_timeout=0"
+# Read before the snapshot is taken: what was committed by then is in it.
+_NOW = """
+SELECT CASE WHEN pg_is_in_recovery() THEN coalesce(pg_last_xact_replay_timestamp(), pg_postmaster_start_time()) ELSE clock_timestamp() END
+"""
+_TABLES = """
+SELECT tablename, relpersistence = 'u' AND pg_is_in_recovery()
+  FROM pg_tables JOIN pg_class ON pg_class.oid = format('%I.%I', schemaname, tablename)::regclass
+ WHERE schemaname = 'public' ORDER BY 1
+"""
 _NAMED_FILES = """
 SELECT media_file FROM blogpost WHERE media_file IS NOT NULL UNION ALL
 SELECT media_file FROM helpingmaterial WHERE media_file IS NOT NULL UNION ALL
@@ -49,10 +58,10 @@ class Shape:
 class Snapshot:
     """The database as it was at one moment, for as long as the block lasts; other sessions go on meanwhile."""
 
-    def __init__(self, connected: connection) -> None:
-        self._connected = connected
+    def __init__(self, connected: connection, at: datetime) -> None:
+        self._connected, self.at = connected, at
         self.server_version: int = connected.server_version
-        ((self.name, self.at),) = self._rows("SELECT pg_export_snapshot(), clock_timestamp()")
+        ((self.name,),) = self._rows("SELECT pg_export_snapshot()")
 
     def shape(self) -> Shape:
         """Its migrations and rows."""
@@ -94,17 +103,23 @@ def connected(dsn: str) -> Iterator[connection]:
 
 @contextlib.contextmanager
 def snapshot(dsn: str) -> Iterator[Snapshot]:
-    """The database as it is now. Raises UnavailableError."""
+    """The database as it is now; a standby as of the last transaction of the primary that it has. Raises UnavailableError."""
     with connected(dsn) as made:
+        ((at,),) = _rows(made, _NOW)
+        made.rollback()
         made.set_session(isolation_level=ISOLATION_LEVEL_REPEATABLE_READ, readonly=True)
-        yield Snapshot(made)
+        yield Snapshot(made, at)
 
 
 def shape(made: connection) -> Shape:
-    """What the database of a connection holds; no migrations and no rows when it is empty."""
-    tables = [name for (name,) in _rows(made, "SELECT tablename FROM pg_tables WHERE schemaname = 'public' ORDER BY 1")]
-    rows = {name: int(_rows(made, f'SELECT count(*) FROM public."{name}"')[0][0]) for name in tables}
-    numbers = _rows(made, "SELECT number FROM public.migration ORDER BY 1") if "migration" in tables else []
+    """What the database of a connection holds; no migrations and no rows when it is empty.
+
+    A standby has no rows of unlogged tables, and pg_dump finds none there.
+    """
+    count = 'SELECT count(*) FROM public."{}"'
+    tables = _rows(made, _TABLES)
+    rows = {name: 0 if closed else int(_rows(made, count.format(name))[0][0]) for name, closed in tables}
+    numbers = _rows(made, "SELECT number FROM public.migration ORDER BY 1") if "migration" in rows else []
     return Shape(tuple(number for (number,) in numbers), rows)
 
 

@@ -17,6 +17,7 @@ SELECT (SELECT count(*) FROM queue_item WHERE state IN ('waiting', 'running') AN
          WHERE p.webhook IS NOT NULL AND w.failures > 0) AS webhooks_failing,
        (SELECT count(*) FROM mail WHERE state = 'waiting') AS mail_waiting,
        (SELECT count(*) FROM lease WHERE expires > now_) AS leases,
+       (SELECT coalesce(extract(epoch FROM max(snapshot_at)), 0)::float8 FROM backup) AS last_backup,
        (SELECT count(*) FROM stat_delta) AS unfolded
   FROM clock() now_"""
 

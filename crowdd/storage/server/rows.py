@@ -99,6 +99,7 @@ class ServerFigures(TypedDict):
     webhooks_failing: int
     mail_waiting: int
     leases: int
+    last_backup: float
     unfolded: int
 
 

@@ -35,6 +35,9 @@ WRONG = {
     ("log", "security_days"): ["0", "x"],
     ("data", "min_free_bytes"): ["-1", "x"],
     ("data", "backup_days"): ["-1", "x"],
+    ("backups", "every_hours"): ["0", "x"],
+    ("backups", "keep_days"): ["0", "x"],
+    ("backups", "keep_weeks"): ["-1", "x"],
     ("db", "pool_size"): ["0", "x"],
     ("db", "slow_read_timeout"): ["0", "x"],
     ("db", "max_queue"): ["0", "x"],
@@ -106,6 +109,7 @@ WRONG = {
 TEXTS = {
     ("http", "host"), ("http", "tls_certificate"), ("http", "tls_key"), ("log", "file"), ("metrics", "token"),
     ("daemon", "node"), ("http", "base_url"), ("http", "allowed_origins"), ("db", "dsn"), ("db", "migrate_dsn"), ("data", "dir"),
+    ("backups", "dir"), ("backups", "passphrase_file"), ("backups", "dsn"),
     ("data", "postgres_user"), ("mail", "host"), ("mail", "user"), ("mail", "password"), ("mail", "sender"),
     ("site", "name"), ("site", "texts"), ("commenting", "public_key"), ("commenting", "secret_key"),
     ("http", "spa_base_url"), ("http", "allowed_hosts"),

@@ -16,9 +16,10 @@ from crowdd.admin_cli.output import json_option, say
 from crowdd.admin_cli.passphrases import passphrase, passphrase_option, pg_bin_option
 from crowdd.admin_cli.runtime import as_owner_of
 from crowdd.config import Settings, load
+from crowdd.domain.server.backups.folder import store_of
+from crowdd.domain.server.backups.restore import Restored, Source, examine, put_back
+from crowdd.domain.server.backups.restore import restore as bring_back
 from crowdd.domain.server.recount import Checking, Difference
-from crowdd.domain.server.restore import Restored, examine
-from crowdd.domain.server.restore import restore as bring_back
 from crowdd.embedded import find_home, hold, start
 from crowdd.storage import schema
 from crowdd.storage.connections.pool import Pool
@@ -27,24 +28,35 @@ from crowdd.storage.server import recount
 
 @click.command()
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--only-files", is_flag=True, help="Add files that the data folder lacks. Leave the database alone.")
 @passphrase_option
 @pg_bin_option
 @json_option
 @click.pass_context
-def restore(ctx: click.Context, file: Path, passphrase_file: Path | None, pg_bin: Path | None, as_json: bool) -> None:
+def restore(
+    ctx: click.Context, file: Path, only_files: bool, passphrase_file: Path | None, pg_bin: Path | None, as_json: bool
+) -> None:
     """Restore the backup FILE into an empty database and an empty data folder.
 
     The configuration names both. All of FILE is checked before anything is changed. After restoring, the command
     upgrades the database to this version and recounts every counter. Exits with 1 if a counter differs.
+
+    With --only-files it adds the uploaded files of the backup that are missing, also while the server runs.
     """
     settings, word = load(ctx.obj), passphrase(passphrase_file)
     progress = Progress(quiet=as_json)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     place = RestoreTarget(settings)
     with file.open("rb") as archive:
-        contents = examine(archive, word, progress)
+        source = Source(archive, store_of(file))
+        contents = examine(source, word, progress)
+        if only_files:
+            added = put_back(settings.data.dir, source, progress)
+            progress.end()
+            say(as_json, {"added": added}, f"Added {added:,} files to {settings.data.dir}.")
+            return
         with place.held():
-            done = bring_back(settings, archive, contents, place.reached, pg_bin, progress)
+            done = bring_back(settings, source, contents, place.reached, pg_bin, progress)
             progress.end()
             found = place.finished()
     _tell(done, found, as_json)

@@ -1,10 +1,13 @@
-"""A backup: the database of one moment, the files that it names, and the keys, in one archive; the server goes on."""
+"""A backup: the database of one moment, the files that it names, and the keys, in one archive; the server goes on.
+
+Archives of one folder may share their files: then a file that an earlier backup has is neither read nor written again.
+"""
 
 from __future__ import annotations
 
 import os
 import secrets as random
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
 from importlib.metadata import version
@@ -17,7 +20,8 @@ from crowdd import config
 from crowdd.config import Settings
 from crowdd.domain.core import secrets as keys
 from crowdd.domain.server import server_key
-from crowdd.domain.server.backup_archive import Report, Writer
+from crowdd.domain.server.backups.backup_archive import Report, Writer, found_files, no_links
+from crowdd.domain.server.backups.file_store import FileStore, StoredFile, look
 from crowdd.embedded.tools import find_tools
 from crowdd.errors import ConflictError
 from crowdd.storage import schema
@@ -27,17 +31,49 @@ from crowdd.storage.server.dump import Snapshot
 
 @attrs.frozen
 class Made:
-    """A backup that was made. ``missing`` files were named by rows, and deleted before or while it was made."""
+    """A backup that was made. ``missing`` files were named by rows, and deleted before or while it was made.
+
+    ``new_files``: how many files are in it, or came to those that backups share.
+    """
 
     path: str
     bytes: int
     snapshot_at: datetime
     rows: dict[str, int]
     files: int
+    new_files: int
     missing: int
 
 
-def back_up(settings: Settings, dsn: str, target: Path, passphrase: str, pg_bin: Path | None, report: Report) -> Made:
+@attrs.frozen
+class Sharing:
+    """Where files go that backups share. ``known``: digests of files that an earlier backup read, by their ``look``."""
+
+    store: FileStore
+    known: Mapping[bytes, bytes]
+
+
+@attrs.frozen
+class Databases:
+    """Where the rows come from, and where the backup is noted: the DSN of the owner of the tables.
+
+    The source may be a standby. The other one is always the primary.
+    """
+
+    source: str
+    primary: str
+
+
+def back_up(
+    settings: Settings,
+    databases: Databases,
+    target: Path,
+    passphrase: str,
+    report: Report,
+    *,
+    pg_bin: Path | None = None,
+    sharing: Sharing | None = None,
+) -> Made:
     """Write an archive of what the database held when this began, and of the files that it names.
 
     The target has its name only when it is whole. Raises ConflictError when it is there already, StartError without a
@@ -46,21 +82,53 @@ def back_up(settings: Settings, dsn: str, target: Path, passphrase: str, pg_bin:
     if target.exists():
         raise ConflictError(f"{target} already exists.")
     secrets = keys.existing(settings.data.dir)
-    with dump.snapshot(dsn) as seen:
+    with dump.snapshot(databases.source) as seen:
         shape = seen.shape()
         schema.Status(shape.migrations, tuple(schema.migrations()), True).require()
         _require_keys(settings, seen, secrets)
         tools = find_tools(seen.server_version // 10_000, pg_bin)
         missing = sum(not (settings.data.dir / "uploads" / path).is_file() for path in seen.named_files())
         with _draft(target) as out:
-            writer = Writer(out, report)
+            writer = Writer(out, report, shared=sharing is not None)
             writer.header(_header(seen, shape, tools.version))
-            missing += writer.files(settings.data.dir)
-            writer.dump(dump.dumped(tools, dsn, seen))
+            added = _Added()
+            if sharing is None:
+                added.missing = writer.files(settings.data.dir)
+                added.new = writer.counts["files"]
+            else:
+                writer.listed(_shared(settings.data.dir, sharing, added))
+            writer.dump(dump.dumped(tools, databases.source, seen))
             writer.end(passphrase, _secret(settings, secrets))
+            if added.new:
+                os.sync()
     made = target.stat().st_size
-    dump.note_backup(dsn, seen.at, made)
-    return Made(str(target), made, seen.at, shape.rows, writer.counts["files"], missing)
+    dump.note_backup(databases.primary, seen.at, made)
+    return Made(str(target), made, seen.at, shape.rows, writer.counts["files"], added.new, missing + added.missing)
+
+
+@attrs.define
+class _Added:
+    """Files that are new in a store, and files that were deleted while they were listed."""
+
+    new: int = 0
+    missing: int = 0
+
+
+def _shared(folder: Path, sharing: Sharing, added: _Added) -> Iterator[StoredFile]:
+    """The files of the data folder, which are in the store when they are given."""
+    for path in found_files(folder):
+        try:
+            with open(path, "rb", opener=no_links) as content:
+                seen, name = os.fstat(content.fileno()), str(path.relative_to(folder))
+                known = sharing.known.get(look(name, seen.st_size, seen.st_mtime_ns, seen.st_ctime_ns), b"").hex()
+                size, new = seen.st_size, False
+                if not known or not sharing.store.holds(known, size):
+                    known, size, new = sharing.store.add(content)
+        except FileNotFoundError:
+            added.missing += 1
+            continue
+        added.new += new
+        yield StoredFile(name, size, known, seen.st_mtime_ns, seen.st_ctime_ns)
 
 
 def _require_keys(settings: Settings, seen: Snapshot, secrets: keys.Secrets | None) -> None:
@@ -95,6 +163,14 @@ def written(settings: Settings) -> str:
                 lines.append(f"[{section}]")
             lines.append(f"{option} = {_word(value)}")
     return "\n".join(lines) + "\n"
+
+
+def variables(settings: Settings) -> dict[str, str]:
+    """The settings that differ from their defaults, as the environment of a program has them."""
+    found = (
+        (s, option, getattr(getattr(settings, s), option), default) for s, option, _doc, default in config.options()
+    )
+    return {f"CROWDD_{s}_{option}".upper(): _word(value) for s, option, value, default in found if value != default}
 
 
 def _word(value: object) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from argon2.low_level import Type, hash_secret_raw
@@ -24,6 +25,18 @@ class PassphraseError(CrowddError):
     """The passphrase does not open what is encrypted, or what it was encrypted for has changed."""
 
     code = "passphrase"
+
+
+def read(file: Path) -> str:
+    """The passphrase in the first line of a file. Raises PassphraseError where it cannot be read or is too short."""
+    try:
+        word = (file.read_text("utf-8").splitlines() or [""])[0]
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "it is not UTF-8"
+        raise PassphraseError(f"The passphrase file {file} cannot be read: {reason}.") from None
+    if len(word) < MIN_CHARACTERS:
+        raise PassphraseError(f"The passphrase in {file} must have at least {MIN_CHARACTERS} characters.")
+    return word
 
 
 def encrypt(passphrase: str, content: bytes, bound_to: bytes) -> dict[str, object]:

@@ -3,6 +3,9 @@
 Its members, in this order: ``header.json`` (versions and rows), files of the data folder (``uploads/…``), the dump in
 parts (``dump/00000001`` …), ``manifest.json`` (size and digest of all before it), and ``keys.json``: the keys and the
 settings, encrypted by a passphrase and bound to the manifest, so that nobody without it can change anything unseen.
+
+Archives that share their files have a list of them (``files/00000001`` …: NDJSON with ``name``, ``bytes``, ``sha256``,
+``mtime_ns`` and ``ctime_ns``) instead of the files, which are in a ``FileStore`` beside them (format 2).
 """
 
 from __future__ import annotations
@@ -20,10 +23,12 @@ from typing import IO, Any
 import attrs
 import orjson
 
-from crowdd.domain.server import passphrase as encryption
+from crowdd.domain.server.backups import passphrase as encryption
+from crowdd.domain.server.backups.file_store import DIGEST, FileStore, StoredFile
 from crowdd.errors import CrowddError
 
-FORMAT = 1
+FORMAT = 2
+_WITHOUT_STORE = 1  # what an archive with its files has
 _TEXTS = ("header.json", "manifest.json", "keys.json")
 FOLDERS = ("uploads", "imports", "exports")  # of the data folder: files that rows name
 PART_BYTES = 8 << 20
@@ -31,6 +36,7 @@ _PIECE = 1 << 20
 _MAX_JSON = 4 << 20
 _FILE = re.compile(rf"(?:{'|'.join(FOLDERS)})(?:/[^/\0]+){{1,3}}")
 _DUMP = re.compile(r"dump/[0-9]{8}")
+_LIST = re.compile(r"files/[0-9]{8}")
 Report = Callable[[str, int], None]
 
 
@@ -43,8 +49,10 @@ class ArchiveError(CrowddError):
 class Writer:
     """Writes an archive to a file; each method once, in the order in which they stand here."""
 
-    def __init__(self, out: IO[bytes], report: Report) -> None:
+    def __init__(self, out: IO[bytes], report: Report, *, shared: bool = False) -> None:
+        """``shared``: ``listed`` comes in the place of ``files``."""
         self._out = _Hashed(out)
+        self._format = FORMAT if shared else _WITHOUT_STORE
         out_: Any = self._out  # tarfile writes to it and asks for its place, no more
         self._tar = tarfile.open(fileobj=out_, mode="w:", format=tarfile.PAX_FORMAT)  # noqa: SIM115
         self._report = report
@@ -52,14 +60,14 @@ class Writer:
 
     def header(self, header: Mapping[str, object]) -> None:
         """Versions and rows."""
-        _add(self._tar, "header.json", orjson.dumps({**header, "format": FORMAT}))
+        _add(self._tar, "header.json", orjson.dumps({**header, "format": self._format}))
 
     def files(self, folder: Path) -> int:
         """The files of the data folder that belong to the database; those that are gone meanwhile are counted."""
         gone = 0
-        for path in _files(folder):
+        for path in found_files(folder):
             try:
-                with open(path, "rb", opener=_no_links) as file:
+                with open(path, "rb", opener=no_links) as file:
                     self._file(str(path.relative_to(folder)), file)
             except FileNotFoundError:
                 gone += 1
@@ -79,6 +87,18 @@ class Writer:
         self.counts["file_bytes"] += info.size
         self._report("files", self.counts["files"])
 
+    def listed(self, files: Iterable[StoredFile]) -> None:
+        """The list of files that are in a store."""
+        for number, part in enumerate(_parts(self._lines(files)), 1):
+            _add(self._tar, f"files/{number:08}", part)
+
+    def _lines(self, files: Iterable[StoredFile]) -> Iterator[bytes]:
+        for file in files:
+            self.counts["files"] += 1
+            self.counts["file_bytes"] += file.size
+            self._report("files", self.counts["files"])
+            yield file.line()
+
     def dump(self, pieces: Iterable[bytes]) -> None:
         """The database."""
         for number, part in enumerate(_parts(pieces), 1):
@@ -89,7 +109,7 @@ class Writer:
     def end(self, passphrase: str, secret: Mapping[str, object]) -> None:
         """The manifest, and what is encrypted."""
         written = {"bytes": self._out.written, "sha256": self._out.digest.hexdigest()}
-        manifest = orjson.dumps({"format": FORMAT, **written, **self.counts}, option=orjson.OPT_SORT_KEYS)
+        manifest = orjson.dumps({"format": self._format, **written, **self.counts}, option=orjson.OPT_SORT_KEYS)
         keys = orjson.dumps(encryption.encrypt(passphrase, orjson.dumps(secret), _bound(manifest)))
         self._out.write(_tail(manifest, keys))
 
@@ -109,8 +129,13 @@ class Contents:
         return str(self.manifest["sha256"])
 
 
-def verify(archive: IO[bytes], passphrase: str, report: Report = lambda what, number: None) -> Contents:
-    """Check every byte of an archive. Raises ArchiveError, PassphraseError."""
+def verify(
+    archive: IO[bytes], passphrase: str, report: Report = lambda what, number: None, store: FileStore | None = None
+) -> Contents:
+    """Check every byte of an archive, and of the files in the store that it names.
+
+    Raises ArchiveError, PassphraseError.
+    """
     with _readable():
         texts = _texts(archive)
     header, manifest, keys = (texts.get(name, b"") for name in _TEXTS)
@@ -120,6 +145,7 @@ def verify(archive: IO[bytes], passphrase: str, report: Report = lambda what, nu
         raise ArchiveError("The archive is incomplete: its end is missing. Use another backup.")
     secret = _json(encryption.decrypt(passphrase, _json(keys), _bound(manifest)))
     _require_bytes(archive, _json(manifest), _tail(manifest, keys), report)
+    _require_files(archive, store, report)
     return Contents(_json(header), _json(manifest), tuple(secret["keys"]), secret["settings"])
 
 
@@ -131,7 +157,7 @@ def _texts(archive: IO[bytes]) -> dict[str, bytes]:
             raise _foreign(f"{member.name} is out of place")
         if member.name in _TEXTS:
             texts[member.name] = _small(content, member)
-        elif not _FILE.fullmatch(member.name) and not _DUMP.fullmatch(member.name):
+        elif not any(kind.fullmatch(member.name) for kind in (_FILE, _DUMP, _LIST)):
             raise _foreign(f"it holds {member.name}")
     return texts
 
@@ -148,9 +174,51 @@ def _require_bytes(archive: IO[bytes], manifest: Mapping[str, Any], tail: bytes,
         raise ArchiveError("The archive is damaged: its checksum does not match. Use another backup.")
 
 
-def files(archive: IO[bytes]) -> Iterator[tuple[str, IO[bytes]]]:
+def _require_files(archive: IO[bytes], store: FileStore | None, report: Report) -> None:
+    """Each file of the list is in the store, as it was."""
+    for number, file in enumerate(listed(archive), 1):
+        if store is None or not store.is_sound(file):
+            place = "files" if store is None else store.path(file.sha256)
+            raise ArchiveError(
+                f"The backup shares files with others, and one of them is missing or damaged: {place} ({file.name}). "
+                "Copy it from elsewhere, or use a backup that does not name it. If it is damaged, remove it: "
+                "the next backup stores it again."
+            )
+        report("files checked", number)
+
+
+def files(archive: IO[bytes], store: FileStore | None = None) -> Iterator[tuple[str, IO[bytes]]]:
     """The files of the data folder in an archive that was verified: names below it, and contents."""
-    return ((member.name, content) for member, content in _members(archive) if _FILE.fullmatch(member.name))
+    for member, content in _members(archive):
+        if _FILE.fullmatch(member.name):
+            yield member.name, content
+    if store is not None:
+        for file in listed(archive):
+            with store.path(file.sha256).open("rb") as content:
+                yield file.name, content
+
+
+def listed(archive: IO[bytes]) -> Iterator[StoredFile]:
+    """The files that an archive names and does not have itself. Raises ArchiveError where it is damaged."""
+    left = b""
+    with _readable():
+        for member, content in _members(archive):
+            if _DUMP.fullmatch(member.name):
+                return  # the list stands before the database
+            if _LIST.fullmatch(member.name):
+                lines = (left + content.read()).split(b"\n")
+                left = lines.pop()
+                yield from (_listed_file(line) for line in lines)
+
+
+def _listed_file(line: bytes) -> StoredFile:
+    try:
+        file = StoredFile.of_line(line)
+    except (ValueError, TypeError, KeyError):
+        raise _foreign("its list of files cannot be read") from None
+    if not _FILE.fullmatch(file.name) or ".." in file.name.split("/") or not DIGEST.fullmatch(file.sha256):
+        raise _foreign(f"it names {file.name}")
+    return file
 
 
 def dump(archive: IO[bytes]) -> Iterator[bytes]:
@@ -185,7 +253,7 @@ def _readable() -> Iterator[None]:
 
 
 def _require_format(header: Mapping[str, object]) -> None:
-    if header.get("format") != FORMAT:
+    if header.get("format") not in range(1, FORMAT + 1):
         raise ArchiveError(
             f"The archive has format {header.get('format')}, but this crowdd reads format {FORMAT}. "
             "Install a newer crowdd."
@@ -257,8 +325,8 @@ def _parts(pieces: Iterable[bytes]) -> Iterator[bytes]:
         yield bytes(gathered)
 
 
-def _files(folder: Path) -> Iterator[Path]:
-    """Regular files; those that begin with a full stop are being written."""
+def found_files(folder: Path) -> Iterator[Path]:
+    """The files of a data folder that belong in a backup; those that begin with a full stop are being written."""
     for name in FOLDERS:
         yield from _below(folder / name)
 
@@ -278,5 +346,6 @@ def _below(folder: Path) -> Iterator[Path]:
                 yield Path(entry.path)
 
 
-def _no_links(path: str, flags: int) -> int:
+def no_links(path: str, flags: int) -> int:
+    """Opens a file, but not what a symbolic link in its place leads to."""
     return os.open(path, flags | os.O_NOFOLLOW)

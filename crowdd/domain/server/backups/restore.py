@@ -17,8 +17,9 @@ import attrs
 
 from crowdd.config import Settings
 from crowdd.domain.core import secrets as keys
-from crowdd.domain.server import backup_archive
-from crowdd.domain.server.backup_archive import FOLDERS, Contents, Report
+from crowdd.domain.server.backups import backup_archive
+from crowdd.domain.server.backups.backup_archive import FOLDERS, Contents, Report
+from crowdd.domain.server.backups.file_store import FileStore
 from crowdd.embedded import StartError
 from crowdd.embedded.tools import Tools, find_tools
 from crowdd.errors import ConflictError
@@ -43,12 +44,20 @@ class Restored:
     settings: str
 
 
-def examine(archive: IO[bytes], passphrase: str, report: Report) -> Contents:
+@attrs.frozen
+class Source:
+    """An archive, and where the files are that it shares with others."""
+
+    archive: IO[bytes]
+    store: FileStore
+
+
+def examine(source: Source, passphrase: str, report: Report) -> Contents:
     """Check an archive and that this crowdd can use it; nothing is changed.
 
     Raises ArchiveError, PassphraseError, SchemaError.
     """
-    contents = backup_archive.verify(archive, passphrase, report)
+    contents = backup_archive.verify(source.archive, passphrase, report, source.store)
     schema.Status(tuple(contents.header["migrations"]), tuple(schema.migrations()), True).require_known()
     return contents
 
@@ -64,7 +73,7 @@ def require_empty_folder(folder: Path) -> None:
 
 
 def restore(
-    settings: Settings, archive: IO[bytes], contents: Contents, reached: Reached, pg_bin: Path | None, report: Report
+    settings: Settings, source: Source, contents: Contents, reached: Reached, pg_bin: Path | None, report: Report
 ) -> Restored:
     """Fill the database and the data folder from an archive that was examined.
 
@@ -79,7 +88,7 @@ def restore(
     with reached(needed) as dsn:
         if not (finishing and _is_filled(dsn, contents)):
             tools = _fitting(dsn, needed, pg_bin)
-            _fill(folder, archive, contents, tools, dsn, report)
+            _fill(folder, source, contents, tools, dsn, report)
         _require_rows(dsn, contents)
         _move(folder)
     return Restored(
@@ -88,6 +97,35 @@ def restore(
         contents.manifest["files"],
         str(folder / SETTINGS_FILE),
     )
+
+
+def put_back(folder: Path, source: Source, report: Report) -> int:
+    """Add the files of an archive that was examined to a data folder that lacks them, and say how many were added.
+
+    No file is replaced, and a server may be at work.
+    """
+    added = 0
+    for number, (name, content) in enumerate(backup_archive.files(source.archive, source.store), 1):
+        target = folder / name
+        if not os.path.lexists(target):
+            target.parent.mkdir(parents=True, exist_ok=True)
+            _put(target, content, folder.stat())
+            added += 1
+        report("files", number)
+    return added
+
+
+def _put(target: Path, content: IO[bytes], owner: os.stat_result) -> None:
+    draft = target.with_name(f".{target.name}.{os.getpid()}")
+    try:
+        with draft.open("xb") as out:
+            shutil.copyfileobj(content, out, _PIECE)
+        if os.geteuid() == 0:
+            for path in (draft, target.parent):
+                os.chown(path, owner.st_uid, owner.st_gid)
+        draft.rename(target)
+    finally:
+        draft.unlink(missing_ok=True)
 
 
 def _fitting(dsn: str, needed: int, pg_bin: Path | None) -> Tools:
@@ -103,23 +141,23 @@ def _fitting(dsn: str, needed: int, pg_bin: Path | None) -> Tools:
     return find_tools(major, pg_bin)
 
 
-def _fill(folder: Path, archive: IO[bytes], contents: Contents, tools: Tools, dsn: str, report: Report) -> None:
+def _fill(folder: Path, source: Source, contents: Contents, tools: Tools, dsn: str, report: Report) -> None:
     stage = folder / STAGE
     shutil.rmtree(stage, ignore_errors=True)
     try:
-        _stage(stage, archive, contents, report)
-        dump.restore(tools, dsn, _reported(backup_archive.dump(archive), report))
+        _stage(stage, source, contents, report)
+        dump.restore(tools, dsn, _reported(backup_archive.dump(source.archive), report))
     except BaseException:
         if not _is_filled(dsn, contents):
             shutil.rmtree(stage, ignore_errors=True)
         raise
 
 
-def _stage(stage: Path, archive: IO[bytes], contents: Contents, report: Report) -> None:
+def _stage(stage: Path, source: Source, contents: Contents, report: Report) -> None:
     """Everything but the database, on the disk; a mark comes last that says whose it is."""
     stage.mkdir(mode=0o700, parents=True)
     owner = stage.parent.stat()
-    for number, (name, content) in enumerate(backup_archive.files(archive), 1):
+    for number, (name, content) in enumerate(backup_archive.files(source.archive, source.store), 1):
         target = stage / name
         target.parent.mkdir(parents=True, exist_ok=True)
         with target.open("xb") as out:

@@ -1,0 +1,1 @@
+"""Backups: their archives, the folder of scheduled ones, and bringing them back."""
