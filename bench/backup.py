@@ -1,13 +1,17 @@
 """A backup of a server at work, and of the embedded database of an ordinary user, brought back elsewhere.
 
-    make backup                 (python -m bench.backup --rate 50 --seconds 60)
+    make backup                 (python -m bench.backup --rate 50 --seconds 60 --answers 1000000)
 
 First part: crowdd and a PostgreSQL of its own under so many answers a second; in the middle ``crowdctl backup``. The
 archive goes into an empty database of the same PostgreSQL and an empty folder. ``crowdctl check`` has to be silent
 there, an API key made before has to work, and every answer that was confirmed before the snapshot has to be there. A
 wrong passphrase, cut and changed archives have to be refused, with nothing changed.
 
-Second part (root only): the same archive as an ordinary user on a machine without any PostgreSQL (its folders are
+Then a site with a million answers and 1,000 uploads: two backups in a folder, the second of which writes no file again,
+and a restore of it within MAX_RESTORE, of the clock or, where others use the machine, of the CPU of crowdctl and
+PostgreSQL together.
+
+Last part (root only): the same archive as an ordinary user on a machine without any PostgreSQL (its folders are
 hidden in a mount namespace), into the embedded one; backed up from there, restored again, checked.
 """
 
@@ -18,6 +22,7 @@ import contextlib
 import http.cookiejar
 import json
 import os
+import resource
 import shutil
 import statistics
 import subprocess
@@ -35,9 +40,13 @@ from support.person import Person
 from support.servers.live import BIN, LiveServer
 
 from bench.support import testbed
+from bench.support.cpu import Cpu
+from bench.support.filled import Filling, fill
 
 WORD = "correct horse battery"
 THREADS = 12
+MAX_RESTORE = 300.0  # seconds
+UPLOADS = 1000
 
 
 @attrs.define
@@ -87,10 +96,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rate", type=float, default=50.0, help="Answers a second.")
     parser.add_argument("--seconds", type=float, default=60.0, help="How long before and after the backup.")
+    parser.add_argument("--answers", type=int, default=1_000_000, help="Answers of the large site; 0: none.")
     options = parser.parse_args()
     with testbed.folder() as place, testbed.postgres(place) as postgres:
         archive, wanted = live(place, postgres.dsn, options)
         restored(place, postgres.dsn, archive, wanted)
+        if options.answers:
+            large(place, postgres, options.answers)
         if os.geteuid() == 0:
             embedded(place, archive, wanted)
     return 0
@@ -201,6 +213,49 @@ def look(told: dict[str, str], place: Path, dsn: str, wanted: Wanted) -> None:
     missing = wanted.answers - there
     assert not missing, f"{len(missing)} answers are missing"
     print(f"crowdctl check         silent; all {len(wanted.answers)} answers are there, {len(there)} in all")
+
+
+def large(place: Path, postgres: testbed.Postgres, answers: int) -> None:
+    """A site with many answers and uploads, in a folder of backups and back."""
+    dsn, (data, folder) = make_dsn(postgres.dsn, dbname="large"), (place / "large", place / "backups")
+    testbed.Sql(make_dsn(dsn, user="postgres", dbname="postgres")).rows("CREATE DATABASE large OWNER crowdd")
+    data.mkdir()
+    folder.mkdir()
+    told = {"CROWDD_BACKUPS_DIR": str(folder), "CROWDD_DB_DSN": dsn, "CROWDD_DATA_DIR": str(data / "data")}
+    testbed.upgrade(dsn, data)
+    with testbed.crowdd(dsn, data) as server:
+        project = testbed.project(server, tasks=1, n_answers=30)
+    fill(testbed.Sql(dsn), project.id, Filling(tasks=max(1, answers // 10), runs=answers))
+    uploads = data / f"data/uploads/project-{project.id}"
+    uploads.mkdir(parents=True, exist_ok=True)
+    for number in range(UPLOADS):
+        (uploads / f"{number:032x}.png").write_bytes(os.urandom(100_000))
+    told = {**os.environ, **told}
+    for turn in ("first", "second"):
+        began = time.monotonic()
+        made = crowdctl(told, place, "backup", "--json")
+        took = time.monotonic() - began
+        print(f"{turn + ' of a folder':<22} {took:.1f} s, {made['new_files']} of {made['files']} files new")
+    assert made["new_files"] == 0 and made["files"] == UPLOADS
+    again = make_dsn(dsn, dbname="large_again")
+    testbed.Sql(make_dsn(dsn, user="postgres", dbname="postgres")).rows("CREATE DATABASE large_again OWNER crowdd")
+    there = {**told, "CROWDD_DB_DSN": again, "CROWDD_DATA_DIR": str(place / "large-again")}
+    cpu = Cpu(os.getpid(), postgres.pid)
+    before, own, began = cpu.spent(), resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
+    done = subprocess.run(
+        [BIN / "crowdctl", "restore", made["path"], "--json"],
+        env={**there, "CROWDD_BACKUP_PASSPHRASE": WORD}, cwd=place, capture_output=True, check=False,
+    )  # fmt: skip
+    ended, used = time.monotonic(), resource.getrusage(resource.RUSAGE_CHILDREN)
+    assert done.returncode in (0, 1) and done.stdout, done.stderr.decode()
+    spent = cpu.spent().since(before).postgres + used.ru_utime + used.ru_stime - own.ru_utime - own.ru_stime
+    counts = [testbed.Sql(each).one("SELECT count(*) FROM task_run") for each in (dsn, again)]
+    assert counts[0] == counts[1] == answers, counts
+    name = f"uploads/{uploads.name}/{7:032x}.png"
+    assert (data / "data" / name).read_bytes() == (place / "large-again" / name).read_bytes()
+    assert len([*(place / "large-again/uploads").rglob("*.png")]) == UPLOADS
+    print(f"{answers:,} answers       restored and recounted in {ended - began:.1f} s ({spent:.1f} s of CPU)")
+    assert min(ended - began, spent) <= MAX_RESTORE
 
 
 EMBEDDED = """
