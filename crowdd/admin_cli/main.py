@@ -32,6 +32,7 @@ COMMANDS = {
     "doctor": "Check everything and report problems.",
     "drill": "Prove that a backup can be restored.",
     "import-pybossa": "Move a PyBossa server in.",
+    "import-zooniverse": "Import the exports of a Zooniverse project.",
     "jobs": "Manage periodic jobs.",
     "mail": "Manage e-mails.",
     "man": "Write the manual pages of crowdctl.",
@@ -50,7 +51,7 @@ COMMANDS = {
 # Folders below commands that have the modules of some.
 FOLDERS = {
     **dict.fromkeys(("category", "template"), "catalogue"),
-    **dict.fromkeys(("backup", "drill", "import-pybossa", "media", "restore"), "copies"),
+    **dict.fromkeys(("backup", "drill", "import-pybossa", "import-zooniverse", "media", "restore"), "copies"),
     **dict.fromkeys(("completion", "man"), "generated"),
     "project": "projects",
 }

@@ -11,6 +11,11 @@ GONE = "999"
 
 # Words of the command, its exit status, and what the sentence holds.
 REFUSALS = [
+    (
+        ("import-zooniverse", "birds", "--workflow", "1", "--subjects", "birds/project.json"),
+        REFUSED,
+        "is not such an export of Zooniverse: it has no column locations",
+    ),
     (("import-pybossa", "--dsn", "no dsn"), REFUSED, "--dsn is not valid"),
     (
         ("admin", "create", "--name", "eve", "--email", "nowhere", "--password", "good enough"),

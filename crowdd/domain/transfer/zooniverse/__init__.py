@@ -1,0 +1,1 @@
+"""Exports of a Zooniverse project: subjects become tasks, classifications become answers."""

@@ -1,0 +1,147 @@
+"""Data exports of Zooniverse as files that imports of tasks and answers read.
+
+Zooniverse exports CSV files (https://help.zooniverse.org, Data exports). A row of subjects is a subject in a workflow:
+``subject_id``, ``workflow_id``, ``subject_set_id``, ``metadata`` and ``locations`` (JSON), ``retired_at`` and
+``created_at``. A row of classifications is what a volunteer said of a subject: ``classification_id``, ``user_id``,
+``user_ip`` (a digest), ``workflow_id``, ``workflow_version``, ``created_at``, ``metadata`` and ``annotations`` (JSON:
+a list of objects with ``task`` and ``value``), and ``subject_ids``.
+"""
+
+from __future__ import annotations
+
+import csv
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Container, Iterator, Mapping
+from pathlib import Path
+from typing import IO, Final
+
+import attrs
+import orjson
+
+from crowdd.domain.transfer.zooniverse.rows import (
+    MAX_ANSWERS,
+    RowError,
+    answer,
+    subject_of,
+    task,
+    volunteer,
+)
+from crowdd.errors import InvalidValueError
+
+_SUBJECTS: Final = frozenset({"subject_id", "workflow_id", "metadata", "locations", "retired_at"})
+_CLASSIFICATIONS: Final = frozenset(
+    {"classification_id", "user_id", "user_ip", "workflow_id", "created_at", "annotations", "subject_ids"}
+)
+_SHOWN: Final = 20
+_OTHER_WORKFLOW: Final = "It belongs to another workflow."
+Row = Mapping[str, str]
+
+
+@attrs.define
+class Sums:
+    """What became of the rows of a file: how many were read, and refused for which reason, with the first ids.
+
+    ``subjects``: those that became tasks.
+    """
+
+    read: int = 0
+    converted: int = 0
+    reasons: Counter[str] = attrs.field(factory=Counter)
+    first: defaultdict[str, list[str]] = attrs.field(factory=lambda: defaultdict(list))
+    subjects: set[int] = attrs.field(factory=set)
+
+    def refuse(self, reason: str, row_id: str) -> None:
+        """Counts a row that does not come over."""
+        self.reasons[reason] += 1
+        if len(self.first[reason]) < _SHOWN:
+            self.first[reason].append(row_id)
+
+
+@attrs.frozen
+class Export:
+    """The files of one project, and the workflow that is taken. Raises InvalidValueError for other files."""
+
+    subjects: Path
+    classifications: Path | None
+    workflow: str
+
+    def write_tasks(self, out: IO[bytes], n_answers: int) -> Sums:
+        """Writes the subjects of the workflow as tasks, one JSON object in a line.
+
+        A retired subject needs as many answers as it has from different volunteers, so it is complete with them. Others
+        need ``n_answers``.
+        """
+        sums, seen, given = Sums(), set[str](), self._volunteers()
+        for row in self._rows(self.subjects, _SUBJECTS, sums, "subject_id"):
+            subject = row["subject_id"]
+            if subject in seen:
+                sums.refuse("The subject is in another subject set as well: it becomes one task.", subject)
+                continue
+            seen.add(subject)
+            needed = len(given.get(subject, ())) if row["retired_at"] else 0
+            try:
+                _line(out, sums, task(row, needed or n_answers))
+                sums.subjects.add(int(subject))
+            except RowError as error:
+                sums.refuse(str(error), subject)
+        return sums
+
+    def write_answers(self, out: IO[bytes], subjects: Container[int]) -> Sums:
+        """Writes the classifications of these subjects as answers: of each volunteer the first."""
+        sums, given = Sums(), set[tuple[int, int]]()
+        if self.classifications is not None:
+            for row in self._rows(self.classifications, _CLASSIFICATIONS, sums, "classification_id"):
+                try:
+                    made = answer(row)
+                    subject, who = int(made["task_id"]), hash(made["volunteer"])
+                    if subject not in subjects:
+                        raise RowError("Its subject does not come over.")
+                    if (subject, who) in given:
+                        raise RowError("The same volunteer has another classification of the subject.")
+                    given.add((subject, who))
+                    _line(out, sums, made)
+                except RowError as error:
+                    sums.refuse(str(error), row["classification_id"])
+        return sums
+
+    def _volunteers(self) -> dict[str, set[int]]:
+        """For each subject, who classified it (digests)."""
+        found: dict[str, set[int]] = {}
+        if self.classifications is not None:
+            for row in self._rows(self.classifications, _CLASSIFICATIONS, Sums(), "classification_id"):
+                try:
+                    someone = found.setdefault(str(subject_of(row)), set())
+                except RowError:
+                    continue
+                if len(someone) < MAX_ANSWERS:
+                    someone.add(hash(volunteer(row)))
+        return found
+
+    def _rows(self, path: Path, needed: frozenset[str], sums: Sums, named: str) -> Iterator[Row]:
+        """The rows of the workflow. Those of others are counted as refused."""
+        for row in rows(path, needed):
+            sums.read += 1
+            if row["workflow_id"] == self.workflow:
+                yield row
+            else:
+                sums.refuse(_OTHER_WORKFLOW, row[named])
+
+
+def _line(out: IO[bytes], sums: Sums, value: object) -> None:
+    out.write(orjson.dumps(value) + b"\n")
+    sums.converted += 1
+
+
+def rows(path: Path, needed: frozenset[str]) -> Iterator[Row]:
+    """The rows of a CSV file with at least these columns. Raises InvalidValueError."""
+    csv.field_size_limit(sys.maxsize)
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        reader = csv.DictReader(file)
+        missing = needed - {*(reader.fieldnames or ())}
+        if missing:
+            raise InvalidValueError(
+                f"{path.name} is not such an export of Zooniverse: it has no column {', '.join(sorted(missing))}."
+            )
+        for row in reader:
+            yield {name: value or "" for name, value in row.items() if name is not None}
