@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
 from twisted.internet import reactor as installed
 from twisted.python import usage
 
-from crowdd.app import Server
 from crowdd.config import Settings, load
 from crowdd.errors import CrowddError
+from crowdd.lazy import lazy
 from crowdd.logs import EventWriter, standard_output
 from crowdd.program import Program
 from crowdd.service_manager import ServiceManager
-from crowdd.workers import Workers, begin, say_ready
+
+if TYPE_CHECKING:
+    from crowdd import app, workers
+else:
+    app, workers = lazy("crowdd.app"), lazy("crowdd.workers")
+
+# What is imported from here on stays as long as the process. To look for garbage in it again and again would take a
+# fifth of the start. A server that has started sets another number.
+gc.set_threshold(100_000, 20, 100)
 
 reactor: Any = installed  # mypy knows a module here, without the methods
 
@@ -55,12 +64,12 @@ def _program(options: Options) -> Program:
     manager = ServiceManager({} if worker else os.environ)
     program = Program(reactor, settings, journal, manager, read)
     if worker:
-        listener, node = begin(worker, settings)
-        program.serve(Server(reactor, settings, listener, say_ready, node))
+        listener, node = workers.begin(worker, settings)
+        program.serve(app.Server(reactor, settings, listener, workers.say_ready, node))
     elif settings.daemon.workers > 1:
-        program.serve(Workers(reactor, settings, options["config"], journal, when_ready=program.ready))
+        program.serve(workers.Workers(reactor, settings, options["config"], journal, when_ready=program.ready))
     else:
-        program.serve(Server(reactor, settings, when_ready=program.ready))
+        program.serve(app.Server(reactor, settings, when_ready=program.ready))
     return program
 
 
