@@ -84,6 +84,12 @@ def pytest_collection_finish() -> None:
     gc.enable()
 
 
+def pytest_configure() -> None:
+    """Templates are compiled once for all workers, also those of modules that make pages while they are imported."""
+    shared = functools.cache(lambda templates, made_by: Compiled(byte_code(templates, made_by)))
+    rendering.byte_code = lambda templates, made_by, data=None: shared(templates, made_by)  # type: ignore[assignment, misc]
+
+
 LEFT_OUT = pytest.StashKey[int]()
 
 
@@ -124,8 +130,6 @@ hypothesis.settings.load_profile("crowdd")
 def compiled() -> Iterator[None]:
     """What each server of this process creates again at its start, always the same, is made once."""
     with pytest.MonkeyPatch.context() as patch:
-        shared = functools.cache(lambda templates: Compiled(byte_code(templates)))
-        patch.setattr(rendering, "byte_code", lambda templates, data=None: shared(templates))
         patch.setattr(rendering, "TemplateFiles", functools.cache(rendering.TemplateFiles))
         patch.setattr(api_docs, "document", once_per_document(api_docs.document))
         patch.setattr(api_docs, "tagged", once_per_object(api_docs.tagged))

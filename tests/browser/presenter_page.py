@@ -39,15 +39,23 @@ class Project:
         self.record = owner.api("POST", "project", body)
         self.id, self.short_name = self.record["id"], self.record["short_name"]
         self.tasks: list[int] = []
-        for _ in range(tasks):
-            self.add_task()
+        self._add(tasks)
         owner.publish(name)
 
     def add_task(self) -> None:
-        number = len(self.tasks)
-        info = {"n": number, "link": "/", "url_b": f"/static/img/mark.svg?{number}"}
-        body = {"project_id": self.id, "info": info, "n_answers": self.n_answers}
-        self.tasks.append(self.owner.api("POST", "task", body)["id"])
+        self._add(1)
+
+    def _add(self, tasks: int) -> None:
+        """At once, in the order of their numbers."""
+        body = [
+            {
+                "project_id": self.id,
+                "info": {"n": number, "link": "/", "url_b": f"/static/img/mark.svg?{number}"},
+                "n_answers": self.n_answers,
+            }
+            for number in range(len(self.tasks), len(self.tasks) + tasks)
+        ]
+        self.tasks += [task["id"] for task in self.owner.api("POST", "task", body)] if body else []
 
     def show(self, **sources: str) -> None:
         """Sets ``task_presenter``, ``tutorial`` or ``results``."""

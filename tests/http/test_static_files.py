@@ -9,7 +9,6 @@ from pathlib import Path
 
 import brotli
 import pytest
-
 from support.checks.shows import shows
 
 from crowdd.http.html.placeholder_images import drawing

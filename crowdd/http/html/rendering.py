@@ -33,7 +33,7 @@ from crowdd.http.html.answer_words import alone, answer_keys, asked_keys, in_wor
 from crowdd.http.html.draft_steps import draft_steps, next_step
 from crowdd.http.html.placeholder_images import drawing
 from crowdd.http.html.static_files import StaticFiles
-from crowdd.http.html.template_byte_code import byte_code
+from crowdd.http.html.template_byte_code import byte_code, sweep
 from crowdd.http.html.template_files import TemplateFiles
 from crowdd.languages import NAMES, Languages
 from crowdd.languages.content_languages import CONTENT_LANGUAGES, direction_of, language_of
@@ -108,7 +108,8 @@ class Templates:
             autoescape=True,
             undefined=StrictUndefined,
             loader=TemplateFiles(folder),
-            bytecode_cache=byte_code(folder, data),
+            bytecode_cache=byte_code(folder, Path(__file__), data),
+            optimized=False,  # what filters make of constants is no part of the byte code that is kept
             extensions=["jinja2.ext.i18n"],
             auto_reload=False,
             trim_blocks=False,
@@ -150,6 +151,7 @@ class Templates:
             if bucket.code is None:
                 bucket.code = self.environment.compile(source, name, path)
                 cache.set_bucket(bucket)
+        sweep(cache)
 
     def set_answered(self, has: Callable[[str], bool]) -> None:
         """Tells the pages which paths are answered; until then they believe that all are."""

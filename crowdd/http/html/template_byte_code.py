@@ -5,11 +5,12 @@ To compile a page's template and those it includes takes up to 150 ms, for which
 
 from __future__ import annotations
 
+import hashlib
 import pickle
 from pathlib import Path
 
 import jinja2
-from jinja2.bccache import Bucket, FileSystemBytecodeCache
+from jinja2.bccache import Bucket, BytecodeCache, FileSystemBytecodeCache
 
 from crowdd.http.html.kept_files import folder_for
 
@@ -24,10 +25,22 @@ class _ByteCode(FileSystemBytecodeCache):
             bucket.reset()
 
 
-def byte_code(templates: Path, data: Path | None = None) -> FileSystemBytecodeCache | None:
+def byte_code(templates: Path, made_by: Path, data: Path | None = None) -> FileSystemBytecodeCache | None:
     """What keeps it for the templates of a folder; None where nothing can be written.
 
-    A file holds for one text of its template, one Python (both are Jinja's rule) and one Jinja.
+    A file holds for one text of its template, one Python (both are Jinja's rule), one Jinja, and one ``made_by``: the
+    module with the settings and filters that they are compiled with.
     """
     folder = folder_for(templates, data, "templates")
-    return None if folder is None else _ByteCode(str(folder), f"jinja-{jinja2.__version__}-%s")
+    if folder is None:
+        return None
+    settings = hashlib.sha256(made_by.read_bytes()).hexdigest()[:8]
+    return _ByteCode(str(folder), f"jinja-{jinja2.__version__}-{settings}-%s")
+
+
+def sweep(cache: BytecodeCache | None) -> None:
+    """Removes what other settings and another Jinja have left."""
+    if isinstance(cache, _ByteCode):
+        for path in Path(cache.directory).glob("jinja-*"):
+            if not path.name.startswith(cache.pattern.removesuffix("%s")):
+                path.unlink(missing_ok=True)

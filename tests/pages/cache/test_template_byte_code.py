@@ -59,6 +59,20 @@ def test_another_process_compiles_nothing_but_what_has_changed(folder):
     assert names == ["page.html"]
 
 
+def test_byte_code_of_another_version_is_not_used_and_goes(folder, monkeypatch):
+    templates(folder).compile_all()
+    before = {path.name for path in (folder / "__pycache__").iterdir()}
+    changed = folder.parent / "rendering.py"
+    changed.write_text("# other filters")
+    byte_code = template_byte_code.byte_code
+    monkeypatch.setattr(rendering, "byte_code", lambda folder, made_by, data: byte_code(folder, changed, data))
+    names = compiled(other := templates(folder))
+    other.compile_all()
+    assert sorted(names) == ["other.html", "page.html"]
+    after = {path.name for path in (folder / "__pycache__").iterdir()}
+    assert len(after) == 2 and not after & before
+
+
 def test_damaged_byte_code_is_made_again(folder):
     templates(folder).compile_all()
     (kept, other) = sorted((folder / "__pycache__").iterdir())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from html.parser import HTMLParser
 from itertools import pairwise
@@ -16,7 +17,9 @@ BLOCKS = {
     "article", "aside", "details", "div", "dl", "fieldset", "form", "h1", "h2", "h3", "h4", "h5", "h6", "nav", "ol",
     "p", "section", "table", "ul",
 }  # fmt: skip
-REFERENCES = ("aria-labelledby", "aria-describedby", "aria-controls", "for", "form")
+REFERENCES = {"aria-labelledby", "aria-describedby", "aria-controls", "for", "form"}
+ADDRESSES = {"src", "href", "action", "srcset", "poster", "formaction"}
+TARGETS = {"href", "data-copy", "data-open"}
 
 
 @attrs.define
@@ -51,9 +54,11 @@ class Page(HTMLParser):
 
     def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
         """Keeps the element; twice the same attribute is a mistake."""
-        names = [name for name, _ in attributes]
-        self.broken += [f"<{tag}> has {name} twice" for name in {*names} if names.count(name) > 1]
-        element = Element(tag, {name: value or "" for name, value in attributes}, tuple(self._open))
+        named = {name: value or "" for name, value in attributes}
+        if len(named) < len(attributes):
+            counted = Counter(name for name, _ in attributes)
+            self.broken += [f"<{tag}> has {name} twice" for name, count in counted.items() if count > 1]
+        element = Element(tag, named, tuple(self._open))
         if tag in BLOCKS and element.inside("p"):
             self.broken.append(f"<{tag}> inside <p>")
         self.elements.append(element)
@@ -108,7 +113,7 @@ def _code_in_the_page(page: Page) -> Iterator[str]:
 
 def _foreign_addresses(page: Page) -> Iterator[str]:
     for element in page.elements:
-        for name in ("src", "href", "action", "srcset", "poster", "formaction"):
+        for name in ADDRESSES & element.attributes.keys():
             address = element.get(name)
             inside = not address or (address.startswith(("#", "/")) and not address.startswith(("//", "/\\")))
             written = element.tag == "a" and "nofollow" in element.get("rel") and address.startswith("https://")
@@ -130,14 +135,14 @@ def _bad_forms(page: Page) -> Iterator[str]:
 
 
 def _bad_names(page: Page) -> Iterator[str]:
-    ids = page.ids()
-    yield from (f"id {name!r} twice or empty" for name in {*ids} if ids.count(name) > 1 or not name)
+    ids = Counter(page.ids())
+    yield from (f"id {name!r} twice or empty" for name, count in ids.items() if count > 1 or not name)
     for element in page.elements:
-        for attribute in REFERENCES:
+        for attribute in REFERENCES & element.attributes.keys():
             yield from (f"{attribute}={name}" for name in element.get(attribute).split() if name not in ids)
-        for attribute, names in (("href", ids), ("data-copy", ids), ("data-open", ids)):
+        for attribute in TARGETS & element.attributes.keys():
             target = element.get(attribute)
-            if target.startswith("#") and len(target) > 1 and target[1:] not in names and "page/" not in target:
+            if target.startswith("#") and len(target) > 1 and target[1:] not in ids and "page/" not in target:
                 yield f"{attribute}={target}"
 
 

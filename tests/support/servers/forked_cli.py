@@ -26,6 +26,7 @@ MODULES = (
     "click_man.core",
     "crowdd.domain.server.bootstrap",
     "crowdd.domain.server.doctor_rules",
+    "crowdd.domain.server.backups.passphrase",
     "crowdd.domain.transfer.project_folder",
     "crowdd.domain.transfer.folder_import",
     "crowdd.http.errors",
@@ -46,6 +47,7 @@ def serve(modules: Sequence[str]) -> None:
     for name in modules:
         importlib.import_module(name)
     assert "twisted.internet.reactor" not in sys.modules
+    _quicken(sys.modules.get("crowdd.domain.server.backups.passphrase"))
     for line in sys.stdin:
         number, *request = json.loads(line)
         process = os.fork()
@@ -53,6 +55,12 @@ def serve(modules: Sequence[str]) -> None:
             _be(*request)
         _, status = os.waitpid(process, 0)
         print(number, os.waitstatus_to_exitcode(status), flush=True)
+
+
+def _quicken(passphrase: Any) -> None:
+    """Keys are made of passphrases as always, but quickly; tests/docs/test_install.py makes one at its full cost."""
+    if passphrase is not None:
+        passphrase._COST = {"time_cost": 1, "memory_kib": 64, "lanes": 1}
 
 
 def _be(argv: Sequence[str], environment: dict[str, str], folder: str, *files: str) -> Any:
