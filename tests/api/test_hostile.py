@@ -46,7 +46,7 @@ def victim(own_server: Any) -> Any:
     return owner
 
 
-@pytest.mark.parametrize("count", [300, pytest.param(1000, marks=pytest.mark.proof)])
+@pytest.mark.parametrize("count", [120, pytest.param(1000, marks=pytest.mark.proof)])
 def test_hostile_requests(own_server: Any, victim: Any, count: int):
     log = own_server.data / "log"
     said_before = log.stat().st_size

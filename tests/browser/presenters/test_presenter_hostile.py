@@ -44,8 +44,8 @@ PROOFS = (
 AT_ONCE = 16  # attacks of one presenter, one after the other
 
 
-def presenters_of(names: Iterable[str]) -> list[Any]:
-    """Lists of names: each list is one presenter's attacks."""
+def presenters_of(names: Iterable[str], proofs: Sequence[str] = PROOFS) -> list[Any]:
+    """Lists of names: each list is one presenter's attacks. Those that begin with one of ``proofs`` are left to make proofs."""
     alone, allowed, others = [], [], []
     for name in names:
         kind = alone if name.startswith(ALONE) else allowed if name in REFUSED_BY_THE_SERVER else others
@@ -56,7 +56,7 @@ def presenters_of(names: Iterable[str]) -> list[Any]:
         pytest.param(
             group,
             id=group[0] if len(group) == 1 else f"from {group[0]}",
-            marks=[pytest.mark.proof] if group[0] in PROOFS else [],
+            marks=[pytest.mark.proof] if group[0] in proofs else [],
         )
         for group in groups
     ]
@@ -142,7 +142,9 @@ def test_hostile(arena: Any, names: list[str]) -> None:
     assert allowed or not crossed
 
 
-@pytest.mark.parametrize("names", presenters_of(name for name in ATTACKS if name.startswith(DIRECT)))
+@pytest.mark.parametrize(
+    "names", presenters_of((name for name in ATTACKS if name.startswith(DIRECT)), proofs=(*PROOFS, "base tag"))
+)
 def test_hostile_where_cookies_cross_sites(crossing: Any, names: list[str]) -> None:
     stage = crossing
     stage.begin()

@@ -231,7 +231,8 @@ CHANGED = """async () => { const seen = [], watch = new MutationObserver((record
     watch.disconnect(); return seen.length; }"""
 
 
-def test_a_box_costs_no_more_beside_three_hundred_than_beside_ten(desk: Any) -> None:
+@pytest.mark.parametrize("boxes", [90, pytest.param(300, marks=pytest.mark.proof)])
+def test_a_box_costs_no_more_beside_many_than_beside_ten(desk: Any, boxes: int) -> None:
     frame = ask(desk, only("box", "picture", "/photo.jpg"))
     field(frame, "one_box")
     line = desk.context.new_cdp_session(frame)
@@ -248,14 +249,15 @@ def test_a_box_costs_no_more_beside_three_hundred_than_beside_ten(desk: Any) -> 
 
     frame.evaluate(ADD, 10)
     few = [add() for _ in range(5)]
-    frame.evaluate(ADD, 285)
+    frame.evaluate(ADD, boxes - 15)
     many = [add() for _ in range(5)]
-    assert frame.locator(".mark-item").count() == 305
+    assert frame.locator(".mark-item").count() == boxes + 5
     assert min(many)[0] < 8 * min(few)[0], (few, many)  # the browser goes over what it need not draw again
     assert many[-1][1] <= few[-1][1] + 5, (few, many)  # nothing of the others is made again
 
 
-def test_nothing_is_left_of_tasks_that_were_answered(desk: Any, new_project: Any) -> None:
+@pytest.mark.parametrize("tasks", [6, pytest.param(20, marks=pytest.mark.proof)])
+def test_nothing_is_left_of_tasks_that_were_answered(desk: Any, new_project: Any, tasks: int) -> None:
     desk.mine = new_project(tasks=40, n_answers=1)
     frame = ask(desk, only("box", "picture", "/photo.jpg"))
     line = desk.context.new_cdp_session(frame)
@@ -275,5 +277,5 @@ def test_nothing_is_left_of_tasks_that_were_answered(desk: Any, new_project: Any
     answer(3)
     desk.until(lambda: left() == left())
     few = left()
-    answer(20)
+    answer(tasks)
     desk.until(lambda: left() <= few + 20)  # one task has some 200
