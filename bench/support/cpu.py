@@ -29,6 +29,27 @@ class Spent:
         """What came in between."""
         return Spent(self.crowdd - before.crowdd, self.postgres - before.postgres, self.client - before.client)
 
+    def times(self, factor: float) -> Spent:
+        """So many times as much."""
+        return Spent(self.crowdd * factor, self.postgres * factor, self.client * factor)
+
+
+@attrs.frozen
+class Taken:
+    """Seconds of the clock, and of CPU; 0 if nobody looked."""
+
+    clock: float
+    cpu: float
+
+    @property
+    def seconds(self) -> float:
+        """What it would have taken with a processor for itself."""
+        return min(self.clock, self.cpu or self.clock)
+
+    def rate(self, plain: Taken) -> float:
+        """Of the rate of something else."""
+        return max(plain.clock / self.clock, plain.cpu / self.cpu if self.cpu else 0.0)
+
 
 class Cpu:
     """Looks at crowdd, one process or with further ones that answer, and at the processes of its PostgreSQL."""

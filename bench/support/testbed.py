@@ -82,12 +82,22 @@ class Sql:
 
     def rows(self, statement: str, values: Any = None) -> list[dict[str, Any]]:
         """The rows of a statement."""
+        with self.session() as asked:
+            return asked(statement, values)
+
+    @contextlib.contextmanager
+    def session(self) -> Iterator[Callable[..., list[dict[str, Any]]]]:
+        """A connection for many statements: to make one takes more than most statements do."""
         with contextlib.closing(psycopg2.connect(self.dsn, cursor_factory=RealDictCursor)) as connection:
             connection.autocommit = True
-            with connection.cursor() as cursor:
-                cursor.execute("SET search_path = public, code")
-                cursor.execute(statement, values)
-                return [] if cursor.description is None else [dict(row) for row in cursor.fetchall()]
+
+            def rows(statement: str, values: Any = None) -> list[dict[str, Any]]:
+                with connection.cursor() as cursor:
+                    cursor.execute(statement, values)
+                    return [] if cursor.description is None else [dict(row) for row in cursor.fetchall()]
+
+            rows("SET search_path = public, code")
+            yield rows
 
     def broken_rules(self) -> list[str]:
         """Rules of the ledger and its counters that are broken, before and after the counters are folded."""

@@ -33,7 +33,7 @@ import requests
 from support.servers.live import LiveServer
 
 from bench.support import testbed
-from bench.support.cpu import Cpu, Spent
+from bench.support.cpu import Cpu, Spent, Taken
 from bench.support.figures import Times, table
 from bench.transfer.imports import memory
 from crowdd.kinds.task_run import TASK_RUN
@@ -106,23 +106,6 @@ def whole(address: str) -> tuple[float, bytes]:
             answer.raise_for_status()
             return time.monotonic() - began, answer.content
         time.sleep(0.1)
-
-
-@attrs.frozen
-class Taken:
-    """Seconds of the clock, and of CPU; 0 if nobody looked."""
-
-    clock: float
-    cpu: float
-
-    @property
-    def seconds(self) -> float:
-        """What it would have taken with a processor for itself."""
-        return min(self.clock, self.cpu or self.clock)
-
-    def rate(self, plain: Taken) -> float:
-        """Of the rate of something else."""
-        return max(plain.clock / self.clock, plain.cpu / self.cpu if self.cpu else 0.0)
 
 
 def _nothing() -> Spent:

@@ -60,9 +60,13 @@ def clean_object(value: Mapping[str, object], depth: int = 0) -> Values:
 def is_clean(value: object) -> bool:
     """Whether ``clean_json`` would certainly give the same value, as its text shows: quick for what is usual."""
     try:
-        text = orjson.dumps(value)
+        return is_clean_text(orjson.dumps(value))
     except TypeError:
         return False  # surrogates, whole numbers of more than 64 bits
+
+
+def is_clean_text(text: bytes) -> bool:
+    """The same of a value of which orjson has made this text."""
     nested = text.count(b"{") + text.count(b"[")
     return b"\\u0000" not in text and b"null" not in text and nested <= MAX_JSON_DEPTH  # NaN is null there, too
 

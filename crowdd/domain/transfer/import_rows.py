@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
+
+import attrs
+import orjson
 
 from crowdd.domain.transfer.task_files.dialect import TABLES
 from crowdd.errors import CrowddError, InvalidValueError
 from crowdd.kinds.task import TASK
+from crowdd.kinds.types import is_clean_text
 from crowdd.languages import _
 from crowdd.values import Values
 
@@ -19,7 +23,8 @@ USES = ("info", *ATTRIBUTES, GOLD, "whole", "skip")
 _GOLD_COLUMNS = ("gold", "gold_answers")
 MAX_KEY_CHARACTERS = 500
 _INFO = TASK.field("info")
-_REPEATED = frozenset({str, int, float, bool})
+_REPEATED = frozenset({str, int, float, bool, type(None)})
+_MAX_KNOWN = 1000
 
 
 def usual(format_: str, columns: list[str]) -> dict[str, str]:
@@ -83,43 +88,102 @@ def key_of(info: object, name: str) -> str:
     return text
 
 
-def task_of(values: Mapping[str, object], uses: Mapping[str, str], n_answers: int | None = None) -> dict[str, Any]:
-    """The values of a new task (info, n_answers, priority_0, quorum, calibration) for a row.
+@attrs.frozen
+class _Layout:
+    """What the columns of a row become. ``infos`` are keys of info; None: all columns are, and nothing else."""
 
-    ``given`` names the attributes that the row has itself; ``n_answers`` is for rows that have none. ``gold`` is there
-    if the row has the right answer. A column that was not there when the file was read first is kept in info. Raises
-    InvalidValueError.
-    """
-    info: Any = {}
-    given: Values = {}
-    gold: Values = {}
-    whole = False
-    for name, value in values.items():
-        use = uses.get(name, "info")
-        if use == "whole":
-            info, whole = value, True
-        elif use == "info" and not whole:
-            info[name] = value
-        elif use in ATTRIBUTES and value not in ("", None):
-            given[use] = value
-        elif use == GOLD and value not in ("", None):
-            gold = {GOLD: value}
-    return {**new_task(info, given, n_answers), **gold}
+    infos: tuple[str, ...] | None
+    whole: str | None
+    given: tuple[tuple[str, str], ...]
+    gold: str | None
+
+
+class TaskMaker:
+    """Makes tasks of rows. Most rows have the same columns and one of a few attributes: these are worked out once."""
+
+    def __init__(self, uses: Mapping[str, str], n_answers: int | None = None) -> None:
+        self._uses, self._n_answers = uses, n_answers
+        self._columns: tuple[str, ...] | None = None
+        self._layout = _Layout(None, None, (), None)
+        self._known: dict[object, tuple[Values, list[str]]] = {}
+
+    def made(self, values: Mapping[str, object]) -> tuple[object, Values, list[str]]:
+        """The info of a new task, not checked yet; its other values; the attributes that the row has itself.
+
+        Of n_answers, priority_0, quorum and calibration each has a value, ``gold`` is there if the row has the right
+        answer. A column that was not there when the file was read first is kept in info. Raises InvalidValueError.
+        """
+        if (columns := tuple(values)) != self._columns:
+            self._columns, self._layout, self._known = columns, _layout(columns, self._uses), {}
+        layout = self._layout
+        if layout.infos is None:
+            info: object = values
+        elif layout.whole is None:
+            info = {name: values[name] for name in layout.infos}
+        else:
+            info = values[layout.whole]
+        cells = tuple([values[name] for name, _ in layout.given])
+        try:
+            made, given = self._known[cells, (*map(type, cells),)]
+        except (KeyError, TypeError):
+            made, given = self._attributes(cells)
+        if layout.gold is not None and (right := values[layout.gold]) not in ("", None):
+            made = {**made, GOLD: right}
+        return info, made, given
+
+    def _attributes(self, cells: tuple[object, ...]) -> tuple[Values, list[str]]:
+        given = {use: cell for (_, use), cell in zip(self._layout.given, cells, strict=True) if cell not in ("", None)}
+        made = _checked_attributes(given, self._n_answers), list(given)
+        if len(self._known) < _MAX_KNOWN and _REPEATED.issuperset(map(type, cells)):
+            self._known[cells, (*map(type, cells),)] = made
+        return made
+
+
+def _layout(columns: Sequence[str], uses: Mapping[str, str]) -> _Layout:
+    by_use = [(name, uses.get(name, "info")) for name in columns]
+    infos = tuple(name for name, use in by_use if use == "info")
+    whole, gold = (next((name for name, use in by_use if use == wanted), None) for wanted in ("whole", GOLD))
+    given = tuple((name, use) for name, use in by_use if use in ATTRIBUTES)
+    return _Layout(None if len(infos) == len(columns) else infos, whole, given, gold)
+
+
+def task_of(values: Mapping[str, object], uses: Mapping[str, str], n_answers: int | None = None) -> dict[str, Any]:
+    """The values of a new task for a row as ``TaskMaker`` has them, and ``given``. Raises InvalidValueError."""
+    info, made, given = TaskMaker(uses, n_answers).made(values)
+    return {**made, "info": orjson.loads(info_text(info)), "given": given}
+
+
+def info_text(info: object) -> bytes:
+    """The info of a task as JSON, its keys in order, found to be one that can be stored. Raises InvalidValueError."""
+    try:
+        text = orjson.dumps(info, option=orjson.OPT_SORT_KEYS)
+        if len(text) <= _INFO.max_bytes and is_clean_text(text):
+            return text
+    except TypeError:
+        pass
+    try:
+        return orjson.dumps(_INFO.parse(info), option=orjson.OPT_SORT_KEYS)
+    except CrowddError as error:
+        raise InvalidValueError(f"{error}") from None
 
 
 def new_task(info: object, given: Mapping[str, object], n_answers: int | None = None) -> dict[str, Any]:
     """The values of a task with these attributes, the others as usual; ``given`` has the names. InvalidValueError."""
-    known = tuple((name, type(value), value) for name, value in given.items())
     try:
         clean = _INFO.parse(info)
-        made = (
-            _attributes(known, n_answers)
-            if _REPEATED.issuperset(map(type, given.values()))
-            else _made(given, n_answers)
-        )
     except CrowddError as error:
         raise InvalidValueError(f"{error}") from None
-    return {**made, "info": clean, "given": list(given)}
+    return {**_checked_attributes(given, n_answers), "info": clean, "given": list(given)}
+
+
+def _checked_attributes(given: Mapping[str, object], n_answers: int | None) -> Values:
+    """The attributes of a task without its info: not to be changed. Raises InvalidValueError."""
+    try:
+        if _REPEATED.issuperset(map(type, given.values())):
+            return _attributes(tuple((name, type(value), value) for name, value in given.items()), n_answers)
+        return _made(given, n_answers)
+    except CrowddError as error:
+        raise InvalidValueError(f"{error}") from None
 
 
 @lru_cache(maxsize=1000)  # most rows of a file have the same few
@@ -128,7 +192,6 @@ def _attributes(given: tuple[tuple[str, type, object], ...], n_answers: int | No
 
 
 def _made(given: Mapping[str, object], n_answers: int | None) -> Values:
-    """The attributes of a task without its info."""
     usual_ = {} if n_answers is None else {"n_answers": n_answers}
     made = TASK.creation({"project_id": 0, **usual_, **given})
     del made["project_id"], made["info"]

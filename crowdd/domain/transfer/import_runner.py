@@ -1,4 +1,4 @@
-"""Imports in the background: a file is read against the project first, then its rows are added, a thousand at a time.
+"""Imports in the background: a file is read against the project first, then its rows are added, some at a time.
 
 Each step that adds is one transaction that also says how far it is: after a kill it goes on there, and no row is taken
 twice or left out. Where the owner wants all or nothing, all steps are one transaction.
@@ -175,7 +175,7 @@ class ImportRunner:
 
     async def _preview(self, row: PendingImport, path: Path, item: QueuedTask | None, inspected: Inspected) -> Values:
         total, answers = Counter(dict.fromkeys(figures(), 0)), Counter[int]()
-        matched, reader = 0, RowReader(path, self._plan(row))
+        matched, reader = 0, RowReader(path, self._plan(row, adds=False))
         if row["key_name"] is not None:
             while await imports.learn_keys(self._db, row["project_id"], row["key_name"], _KEYS_AT_ONCE):
                 pass
@@ -227,10 +227,10 @@ class ImportRunner:
         if _has_origins(taken):
             there = await imports.match_exported(self._db, project_id, taken)
         else:
-            there = [each["present"] for each in await imports.known(self._db, project_id, [t["info"] for t in taken])]
+            there = await imports.known(self._db, project_id, [each["info"] for each in taken])
         return ["present" if each else "added" for each in there]
 
-    def _plan(self, row: PendingImport) -> Plan:
+    def _plan(self, row: PendingImport, *, adds: bool) -> Plan:
         def pseudonym(source: int, volunteer: str) -> str:
             text = f"{row['project_id']} {source} {volunteer}"
             return f"imported-{self._secrets.digest('imported volunteer', text).hex()[:24]}"
@@ -244,6 +244,8 @@ class ImportRunner:
             row["n_answers"],
             pseudonym,
             datetime.now(UTC) + _A_DAY,
+            row["rows"],
+            finds_twice=not adds,
         )
 
     # Adding it
@@ -255,7 +257,7 @@ class ImportRunner:
             self._notify(row["project_id"])
             return
         taken = int((item.checkpoint or {}).get("rows", 0))
-        reader = RowReader(path, self._plan(row))
+        reader = RowReader(path, self._plan(row, adds=True))
         try:
             await self._worker_thread.do(reader.skip, taken)
             async with aclosing(self._chunks(reader)) as chunks:
@@ -288,7 +290,7 @@ class ImportRunner:
 
     async def _add_all(self, tx: Database, item: QueuedTask, row: PendingImport, path: Path) -> None:
         """Everything in one transaction: after a refused row, a limit or a cancellation nothing is left behind."""
-        reader = RowReader(path, self._plan(row))
+        reader = RowReader(path, self._plan(row, adds=True))
         try:
             while (chunk := await self._worker_thread.do(reader.next_chunk)).passed:
                 refused = await self._take(tx, item.who, row, chunk)
@@ -333,10 +335,7 @@ class ImportRunner:
             return {**some, "refusals": refusals(chunk, fates)}
         if _has_origins(taken):
             return dict(await imports.add_exported(tx, project_id, taken, row["again"]))
-        new = taken if row["again"] else await _missing(tx, project_id, taken)
-        if new:
-            await tasks.add(tx, project_id, new)
-        return {"added": len(new), "present": len(taken) - len(new)}
+        return dict(await imports.add_new(tx, project_id, taken, row["again"]))
 
     def _path(self, row: PendingImport) -> Path:
         path = self._folder / row["file"]
@@ -379,17 +378,6 @@ def _has_origins(taken: Sequence[Mapping[str, object]]) -> bool:
 
 def _with(chunk: Chunk, fates: Sequence[str], wanted: str) -> list[tuple[Values, str]]:
     return [(each, fate) for each, fate in zip(chunk.taken, fates, strict=True) if fate == wanted]
-
-
-async def _missing(tx: Database, project_id: int, made: Sequence[Values]) -> list[Values]:
-    """Those that the project does not have, each once."""
-    digests: set[str] = set()
-    new = []
-    for values, known in zip(made, await imports.known(tx, project_id, [v["info"] for v in made]), strict=True):
-        if not known["present"] and known["digest"] not in digests:
-            digests.add(known["digest"])
-            new.append(values)
-    return new
 
 
 def _short(values: Values) -> dict[str, str]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
+from operator import itemgetter
 
 from crowdd.storage.database import Database, as_json, fetch_row, fetch_row_or_none, fetch_rows, one, one_or_none
 from crowdd.storage.transfer.rows import (
-    ExportedFigures,
+    AddedFigures,
     GoneTask,
     ImportChoices,
     ImportFigures,
@@ -14,7 +16,6 @@ from crowdd.storage.transfer.rows import (
     ImportRow,
     KeyedFate,
     KeyedFigures,
-    KnownInfo,
     ListedImport,
     LockedImport,
     PendingCounts,
@@ -24,6 +25,7 @@ from crowdd.storage.transfer.rows import (
 )
 
 KEPT_ERRORS = 10_000  # refused rows of an import that are kept
+_ATTRIBUTES = ("n_answers", "priority_0", "quorum", "calibration")
 CHOICES = tuple(ImportChoices.__annotations__)
 """What an owner chooses of a file; the preview holds for one set of choices."""
 
@@ -205,16 +207,31 @@ async def forget(db: Database, project_id: int, import_id: int) -> str | None:
     return row["file"] if row else None
 
 
-async def known(db: Database, project_id: int, infos: Sequence[object]) -> list[KnownInfo]:
-    """For each value, in order, its ``digest`` and whether the project has a task with this info (``present``)."""
-    return await fetch_rows(
+async def known(db: Database, project_id: int, infos: Sequence[object]) -> list[bool]:
+    """Of each value, in order, whether the project has a task with this info."""
+    values = {"project": project_id, "infos": as_json(list(infos))}
+    row = await one(db, "SELECT known_infos(%(project)s, %(infos)s) AS known", values)
+    return list(row["known"])
+
+
+async def add_new(db: Database, project_id: int, rows: Sequence[Mapping[str, object]], again: bool) -> AddedFigures:
+    """Adds tasks (as ``storage.tasks.tasks.add``) that are not there, each once, or all: how many were ``added`` and ``present``."""
+    return await fetch_row(
         db,
-        KnownInfo,
-        "SELECT md5(e::text) AS digest, EXISTS (SELECT FROM task t WHERE t.project_id = %(project)s"
-        " AND md5(t.info::text)::uuid = md5(e::text)::uuid) AS present"
-        " FROM jsonb_array_elements(%(infos)s) WITH ORDINALITY u(e, o) ORDER BY o",
-        {"project": project_id, "infos": as_json(list(infos))},
+        AddedFigures,
+        "SELECT * FROM import_new_tasks(%(project)s, %(runs)s, %(again)s, clock())",
+        {"project": project_id, "runs": as_json(list(_runs(rows))), "again": again},
     )
+
+
+def _runs(rows: Sequence[Mapping[str, object]]) -> Iterator[dict[str, object]]:
+    """Tasks that follow each other with the same attributes as one, with their ``infos``. Gold tasks are by themselves."""
+    for is_gold, some in groupby(rows, lambda row: "gold" in row):
+        if is_gold:
+            yield from ({**row, "infos": [row["info"]]} for row in some)
+        else:
+            for attributes, run in groupby(some, itemgetter(*_ATTRIBUTES)):
+                yield {"infos": [row["info"] for row in run], **dict(zip(_ATTRIBUTES, attributes, strict=True))}
 
 
 async def learn_keys(db: Database, project_id: int, name: str, maximum: int) -> bool:
@@ -298,11 +315,11 @@ async def match_exported(db: Database, project_id: int, rows: Sequence[Mapping[s
 
 async def add_exported(
     db: Database, project_id: int, rows: Sequence[Mapping[str, object]], again: bool
-) -> ExportedFigures:
+) -> AddedFigures:
     """Adds exported tasks that are not there: how many were ``added`` and ``present``."""
     return await fetch_row(
         db,
-        ExportedFigures,
+        AddedFigures,
         "SELECT * FROM import_exported_tasks(%(project)s, %(rows)s, %(again)s, clock())",
         {"project": project_id, "rows": as_json(list(rows)), "again": again},
     )

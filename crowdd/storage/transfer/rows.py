@@ -115,13 +115,6 @@ class PendingCounts:
     person: int
 
 
-class KnownInfo(TypedDict):
-    """The digest of a value, and whether a task of the project has it as its ``info``."""
-
-    digest: str
-    present: bool
-
-
 class KeyedFate(TypedDict):
     """What would become of a row with a key, and whether its task is retired."""
 
@@ -138,8 +131,8 @@ class KeyedFigures(TypedDict):
     kept: int
 
 
-class ExportedFigures(TypedDict):
-    """What became of exported tasks."""
+class AddedFigures(TypedDict):
+    """What became of the tasks of a file."""
 
     added: int
     present: int

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+import orjson
 import pytest
 
 from crowdd.domain.transfer.import_reader import CHUNK, Plan, RowReader
-from crowdd.domain.transfer.import_rows import checked, task_of, usual
+from crowdd.domain.transfer.import_rows import TaskMaker, checked, info_text, task_of, usual
 from crowdd.domain.transfer.task_files import Dialect
 from crowdd.errors import InvalidValueError
 
@@ -37,6 +38,32 @@ def test_columns_are_keys_of_info_but_for_what_a_task_has():
 def test_a_row_that_is_no_task_is_refused(row):
     with pytest.raises(InvalidValueError):
         task_of({"x": "y", **row}, usual("csv", ["x", *row]))
+
+
+def test_what_is_remembered_of_a_row_is_right_for_the_next_one():
+    made = TaskMaker({"n": "n_answers", "g": "gold", "x": "skip"}, 4).made
+    for cell, wanted in ((1, 1), ("2", 2), (None, 4), ("", 4), (3.0, 3), (1, 1), ("2", 2)):
+        assert made({"n": cell, "a": 1})[1]["n_answers"] == wanted
+    for wrong in (True, 0, "many", [1], {"n": 1}):
+        with pytest.raises(InvalidValueError):
+            made({"n": wrong, "a": 1})
+    rows = [{"a": 1, "b": 2}, {"b": 2, "a": 1}, {"a": 1, "g": "owl"}, {"g": "", "a": 1}, {"x": 1, "late": 2}]
+    assert [made(row)[0] for row in rows] == [rows[0], rows[1], {"a": 1}, {"a": 1}, {"late": 2}]
+    assert [made(row)[1].get("gold") for row in rows] == [None, None, "owl", None, None]
+    assert made({"n": "2", "a": 1})[2] == ["n_answers"] and made({"n": "", "a": 1})[2] == []
+
+
+@pytest.mark.parametrize("value", [None, "ü", [1.5, {"b": None, "a": "null"}], {"a": "\\u0000 as text"}, 2**63, []])
+def test_info_that_can_be_stored_is_its_text(value):
+    assert orjson.loads(info_text(value)) == value
+
+
+@pytest.mark.parametrize(
+    "value", ["\x00", {"\x00": 1}, {"a": "\ud800"}, "x" * 256_000, orjson.loads("[" * 102 + "]" * 102)]
+)
+def test_info_that_cannot_be_stored_is_refused(value):
+    with pytest.raises(InvalidValueError):
+        info_text(value)
 
 
 @pytest.mark.parametrize(

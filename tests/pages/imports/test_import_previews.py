@@ -77,16 +77,16 @@ async def test_all_or_nothing_that_is_cancelled_half_way_adds_nothing_and_all_wh
     monkeypatch.setattr(import_reader, "CHUNK", 10)
     owner = await served.person("owner")
     project = await served.project(owner)
-    add, calls = import_runner.tasks.add, 0
+    add, calls = import_runner.imports.add_new, 0
 
-    async def cancelled_at_the_third(db: Any, project_id: int, new: Any) -> Any:
+    async def cancelled_at_the_third(db: Any, project_id: int, new: Any, again: bool) -> Any:
         nonlocal calls
         calls += 1
         if calls == 3:
             await served.database.execute("UPDATE queue_item SET cancel = true")
-        return await add(db, project_id, new)
+        return await add(db, project_id, new, again)
 
-    monkeypatch.setattr(import_runner.tasks, "add", cancelled_at_the_third)
+    monkeypatch.setattr(import_runner.imports, "add_new", cancelled_at_the_third)
     begun = await bring(owner, b"n\n" + b"".join(b"%d\n" % n for n in range(45)), on_error="stop")
     (item,) = await worked(served)
     assert item["state"] == "cancelled" and await tasks_of(owner, project) == []

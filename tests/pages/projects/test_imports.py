@@ -331,21 +331,21 @@ async def test_an_import_can_be_stopped_and_goes_on_when_told_to(served, monkeyp
     monkeypatch.setattr(reading_module, "CHUNK", 10)
     owner = await served.person("owner")
     project = await served.project(owner)
-    add = running_module.tasks.add
+    add = running_module.imports.add_new
 
-    async def stopped_after_two(db: Any, project_id: int, new: Any) -> Any:
-        made = await add(db, project_id, new)
-        if made and len(await tasks_of(owner, project)) == 20:
+    async def stopped_after_two(db: Any, project_id: int, new: Any, again: bool) -> Any:
+        made = await add(db, project_id, new, again)
+        if len(await tasks_of(owner, project)) == 20:
             await served.database.execute("UPDATE queue_item SET cancel = true")
         return made
 
-    monkeypatch.setattr(running_module.tasks, "add", stopped_after_two)
+    monkeypatch.setattr(running_module.imports, "add_new", stopped_after_two)
     begun = (await bring(owner, b"n\n" + b"".join(b"%d\n" % n for n in range(45)))).json()
     (item,) = await worked(served)
     assert item["state"] == "cancelled" and len(await tasks_of(owner, project)) == 20
     page = (await owner.page(begun["next"])).json()["import"]
     assert (page["state"], page["added"], page["rows"]) == ("cancelled", 20, 45)
-    monkeypatch.setattr(running_module.tasks, "add", add)
+    monkeypatch.setattr(running_module.imports, "add_new", add)
     await owner.post(f"/project/birds/queue/{begun['queue_item']}/retry", json={})
     assert (await worked(served))[0]["result"]["added"] == 45 and len(await tasks_of(owner, project)) == 45
 
@@ -378,15 +378,15 @@ async def test_who_loses_his_rights_half_way_imports_no_more(served, monkeypatch
     monkeypatch.setattr(reading_module, "CHUNK", 10)
     owner, other = await served.person("owner"), await served.person("other")
     project = await served.project(owner)
-    add = running_module.tasks.add
+    add = running_module.imports.add_new
 
-    async def then_somebody_elses(db: Any, project_id: int, new: Any) -> Any:
-        made = await add(db, project_id, new)
+    async def then_somebody_elses(db: Any, project_id: int, new: Any, again: bool) -> Any:
+        made = await add(db, project_id, new, again)
         sql = "UPDATE project SET owner_id = %(u)s, owners_ids = ARRAY[%(u)s::bigint]"
         await served.database.execute(sql, {"u": other.user_id})
         return made
 
-    monkeypatch.setattr(running_module.tasks, "add", then_somebody_elses)
+    monkeypatch.setattr(running_module.imports, "add_new", then_somebody_elses)
     await bring(owner, b"n\n" + b"".join(b"%d\n" % n for n in range(45)))
     (item,) = await worked(served)
     assert item["state"] == "dead" and len(await tasks_of(other, project)) == 10

@@ -94,21 +94,21 @@ def _too_many_rows(rows: int) -> InvalidValueError:
     return InvalidValueError(words)
 
 
-def _rows(file: Any) -> Iterator[list[Any]]:
+def _rows(file: Any) -> Iterator[tuple[Any, ...]]:
     for group in range(file.metadata.num_row_groups):
         for batch in file.iter_batches(batch_size=BATCH, row_groups=[group], use_threads=False):
-            columns = [_column(batch.column(n)) for n in range(batch.num_columns)]
-            for row in zip(*columns, strict=True):
-                yield [_value(cell) for cell in row]
+            yield from zip(*(_column(batch.column(n)) for n in range(batch.num_columns)), strict=True)
 
 
 def _column(column: Any) -> list[Any]:
-    """The values of a column; times in nanoseconds as texts, because Python has none."""
-    if pyarrow.types.is_timestamp(column.type) and column.type.unit == "ns":
+    """The values of a column as JSON; times in nanoseconds as texts, because Python has none."""
+    types = pyarrow.types
+    if types.is_timestamp(column.type) and column.type.unit == "ns":
         zone = "Z" if column.type.tz else ""
         return [None if ns is None else _moment(ns, zone) for ns in column.cast(pyarrow.int64()).to_pylist()]
     values: list[Any] = column.to_pylist()
-    return values
+    plain = types.is_string(column.type) or types.is_large_string(column.type) or types.is_boolean(column.type)
+    return values if plain else [_value(value) for value in values]
 
 
 def _moment(nanoseconds: int, zone: str) -> str:

@@ -53,7 +53,8 @@ class _Sum:
         self.sample: list[Values] = []
         self.good = self.refused = self.empty = 0
         self.last_error = ""
-        self._undecodable, self._rows_in_cell = False, False
+        self._undecodable = False
+        self._grows, self._may_hide_rows = dialect.format not in TABLES, dialect.format == "csv"
 
     def add(self, row: FileRow) -> None:
         """Counts a row."""
@@ -70,10 +71,12 @@ class _Sum:
     def _look_at(self, values: Values) -> None:
         if len(self.sample) < self._max_shown:
             self.sample.append(values)
-        if self.good == 1 or (self._dialect.format not in TABLES and len(self.columns) < MAX_COLUMNS):
+        if self.good == 1 or (
+            self._grows and len(self.columns) < MAX_COLUMNS and not values.keys() <= self.columns.keys()
+        ):
             self.columns |= dict.fromkeys(islice(values, MAX_COLUMNS))
-        if self._dialect.format == "csv" and not self._rows_in_cell:
-            self._rows_in_cell = _hides_rows(values, self._dialect.delimiter)
+        if self._may_hide_rows:
+            self._may_hide_rows = not _hides_rows(values, self._dialect.delimiter)
 
     def doubts(self, first: list[str]) -> Iterator[str]:
         """The doubts of a file; ``first`` are the cells of its first line, where it is a table."""
@@ -83,7 +86,7 @@ class _Sum:
             yield "no_header"
         if self._dialect.encoding not in _CERTAIN or self._undecodable:
             yield "encoding"
-        if self._rows_in_cell:
+        if self._dialect.format == "csv" and not self._may_hide_rows:
             yield "rows_in_cell"
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import BinaryIO
 
-import attrs
-
 from crowdd.domain.transfer.task_files.csv_rows import CsvRows
 from crowdd.domain.transfer.task_files.decoding import decoded, line_blocks
 from crowdd.domain.transfer.task_files.dialect import PREPARED, Dialect
@@ -46,4 +44,4 @@ def _renamed(row: FileRow, names: Mapping[str, str]) -> FileRow:
     if len(values) < len(row.values):
         twice = next(name for name in names.values() if name in row.values)
         return refused(row.number, _("The file already has a column %(name)s.", name=twice[:100]))
-    return attrs.evolve(row, values=values)
+    return row._replace(values=values)

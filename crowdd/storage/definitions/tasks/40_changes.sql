@@ -10,40 +10,53 @@ BEGIN
         SELECT project_id, actor, scan FROM position WHERE project_id = p_project FOR UPDATE SKIP LOCKED);
 END $$;
 
+-- A task that is to be added, and its right answer; null: it is no gold task.
+CREATE TYPE new_task AS (info jsonb, n_answers int, priority_0 float8, quorum bigint, calibration bigint, gold jsonb);
+
 -- Adds tasks at the end of the project's order. Tasks that sort before its end are stamped as returned, so that
 -- volunteers who are past that point find them. One import at a time per project: ids that commit late would be behind
 -- a position. Of two tasks of a project, the one with the higher id was never created earlier, so the order of ids is
--- that of created. p_tasks: an array of {info, n_answers, priority_0, quorum, calibration}. Returns the ids in the
--- given order. A task with its right answer (gold) becomes a gold task at once.
-CREATE FUNCTION add_tasks(p_project bigint, p_tasks jsonb, p_now timestamptz) RETURNS bigint[] LANGUAGE plpgsql AS $$
-DECLARE p project_ledger; k int := jsonb_array_length(p_tasks); ids bigint[]; at timestamptz; m assignment_mode; least_ int; added bigint; g record; changed bigint;
+-- that of created. Returns the ids in the given order. A task with its right answer becomes a gold task at once.
+--
+-- All that is the same for all tasks is looked up once, because a file may have a million. rank, open and level are those of
+-- set_ledger_columns(), whose trigger leaves out rows that have them.
+CREATE FUNCTION insert_tasks(p_project bigint, p_tasks new_task[], p_now timestamptz) RETURNS bigint[] LANGUAGE plpgsql AS $$
+DECLARE p project_ledger; k int := cardinality(p_tasks); ids bigint[]; at timestamptz; m assignment_mode; least_ int; added bigint; g record;
+        changed bigint; stamped bigint; sequence regclass := pg_get_serial_sequence('task', 'id');
 BEGIN
-    IF jsonb_path_exists(p_tasks, '$[*].gold') THEN PERFORM FROM project WHERE id = p_project FOR NO KEY UPDATE; END IF;
+    IF EXISTS (SELECT FROM unnest(p_tasks) t WHERE t.gold IS NOT NULL) THEN PERFORM FROM project WHERE id = p_project FOR NO KEY UPDATE; END IF;
     SELECT * INTO p FROM project_ledger WHERE project_id = p_project FOR UPDATE;
     IF NOT FOUND THEN RETURN NULL; END IF;
     at := greatest(p_now, (SELECT created FROM task WHERE project_id = p_project ORDER BY id DESC LIMIT 1));
-    m := mode_of(p.sched); changed := change_stamp();
+    m := mode_of(p.sched); changed := change_stamp(); stamped := stamp(p_project);
     IF p.has_label THEN least_ := first_wanted(p_project); END IF;
-    ids := ARRAY(SELECT nextval(pg_get_serial_sequence('task', 'id')) FROM generate_series(1, k));
+    ids := ARRAY(SELECT nextval(sequence) FROM generate_series(1, k));
     INSERT INTO task (id, project_id, created, info, quorum, calibration)
-    SELECT ids[o], p_project, at, e->'info', (e->>'quorum')::bigint, (e->>'calibration')::bigint
-      FROM jsonb_array_elements(p_tasks) WITH ORDINALITY u(e, o) ORDER BY o;
-    WITH tasks AS (
-        INSERT INTO task_ledger (project_id, task_id, ordinal, n_answers, max_answers, mode, priority_0, changed_xid, requeued_xid)
-        SELECT p_project, ids[o], p.n_ordinals + o, CASE WHEN n <= 50 AND least_ < n THEN least_ ELSE n END, CASE WHEN n <= 50 AND least_ IS NOT NULL THEN n END,
-               m, (e->>'priority_0')::float8, changed,
-               CASE WHEN m = 'by_level' OR p.two_way OR -(e->>'priority_0')::float8 < p.max_rank THEN stamp(p_project) END
-          FROM jsonb_array_elements(p_tasks) WITH ORDINALITY u(e, o), LATERAL (SELECT (e->>'n_answers')::int AS n) w ORDER BY o
+    SELECT t.id, p_project, at, coalesce(t.info, 'null'), t.quorum, t.calibration
+      FROM unnest(ids, p_tasks) t(id, info, n_answers, priority_0, quorum, calibration, gold);
+    WITH narrow AS (
+        INSERT INTO task_ledger (project_id, task_id, ordinal, n_answers, max_answers, mode, priority_0, rank, open, level, changed_xid, requeued_xid)
+        SELECT p_project, t.id, p.n_ordinals + t.o, CASE WHEN t.n <= 50 AND least_ < t.n THEN least_ ELSE t.n END,
+               CASE WHEN t.n <= 50 AND least_ IS NOT NULL THEN t.n END, m, t.priority_0, -t.priority_0, m = 'unlimited' OR t.n > 0,
+               CASE m WHEN 'by_level' THEN 0 END, changed,
+               CASE WHEN m = 'by_level' OR p.two_way OR -t.priority_0 < p.max_rank THEN stamped END
+          FROM unnest(ids, p_tasks) WITH ORDINALITY t(id, info, n, priority_0, quorum, calibration, gold, o)
         RETURNING n_answers)
-    SELECT sum(n_answers) INTO added FROM tasks;
-    UPDATE project_ledger SET n_ordinals = n_ordinals + k,
-           max_rank = greatest(max_rank, (SELECT max(-(e->>'priority_0')::float8) FROM jsonb_array_elements(p_tasks) e))
+    SELECT sum(n_answers) INTO added FROM narrow;
+    UPDATE project_ledger SET n_ordinals = n_ordinals + k, max_rank = greatest(max_rank, (SELECT max(-t.priority_0) FROM unnest(p_tasks) t))
      WHERE project_id = p_project;
     INSERT INTO stat_delta (project_id, hour, tasks, wanted) SELECT p_project, date_trunc('hour', p_now), k, added WHERE k > 0;
-    FOR g IN SELECT e->'gold' AS cell, o FROM jsonb_array_elements(p_tasks) WITH ORDINALITY u(e, o) WHERE e ? 'gold' ORDER BY o LOOP
-        PERFORM make_gold(p_project, ids[g.o], gold_cell(p_project, g.cell), NULL, NULL, NULL, p_now);
+    FOR g IN SELECT t.gold, t.o FROM unnest(p_tasks) WITH ORDINALITY t(info, n_answers, priority_0, quorum, calibration, gold, o)
+              WHERE t.gold IS NOT NULL ORDER BY t.o LOOP
+        PERFORM make_gold(p_project, ids[g.o], gold_cell(p_project, g.gold), NULL, NULL, NULL, p_now);
     END LOOP;
     RETURN ids;
+END $$;
+
+-- The same for an array of {info, n_answers, priority_0, quorum, calibration, gold}.
+CREATE FUNCTION add_tasks(p_project bigint, p_tasks jsonb, p_now timestamptz) RETURNS bigint[] LANGUAGE plpgsql AS $$
+BEGIN
+    RETURN insert_tasks(p_project, ARRAY(SELECT t FROM jsonb_populate_recordset(NULL::new_task, p_tasks) t), p_now);
 END $$;
 
 -- How many tasks a change affects, and how many of them and of their answers change.

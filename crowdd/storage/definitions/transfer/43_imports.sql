@@ -28,6 +28,42 @@ BEGIN
     RETURN true;
 END $$;
 
+-- Of each info whether the project has a task with it, in order. Each is looked up separately (LATERAL, LIMIT), so that the
+-- planner never reads whole tables.
+CREATE FUNCTION known_infos(p_project bigint, p_infos jsonb) RETURNS boolean[] STABLE LANGUAGE sql AS $$
+SELECT ARRAY(
+    SELECT x.id IS NOT NULL
+      FROM jsonb_array_elements(p_infos) WITH ORDINALITY u(e, o)
+      LEFT JOIN LATERAL (SELECT t.id FROM task t WHERE t.project_id = p_project AND md5(t.info::text)::uuid = md5(e::text)::uuid LIMIT 1) x ON true
+     ORDER BY o) $$;
+
+-- The tasks of runs, in order (import_new_tasks).
+CREATE FUNCTION tasks_of_runs(p_runs jsonb) RETURNS SETOF new_task STABLE LANGUAGE sql AS $$
+SELECT (i.info, r.n_answers, r.priority_0, r.quorum, r.calibration, r.gold)::new_task
+  FROM jsonb_to_recordset(p_runs) r(infos jsonb, n_answers int, priority_0 float8, quorum bigint, calibration bigint, gold jsonb),
+       jsonb_array_elements(r.infos) i(info) $$;
+
+-- Adds the tasks that the project does not have, each once; all of them with p_again. p_runs: tasks that follow each other with the same
+-- attributes, {infos, n_answers, priority_0, quorum, calibration, gold} each: to read the attributes again for each task takes as long as
+-- to read its info. Which tasks are there is asked in the order of digests, as they stand in the index.
+CREATE FUNCTION import_new_tasks(p_project bigint, p_runs jsonb, p_again boolean, p_now timestamptz, OUT added bigint, OUT present bigint) LANGUAGE plpgsql AS $$
+DECLARE tasks new_task[];
+BEGIN
+    IF p_again THEN
+        tasks := ARRAY(SELECT t FROM tasks_of_runs(p_runs) t);
+    ELSE
+        tasks := ARRAY(
+            SELECT n.t FROM (
+                SELECT f.*, row_number() OVER (PARTITION BY digest ORDER BY o) AS nth
+                  FROM (SELECT t, row_number() OVER () AS o, md5(t.info::text)::uuid AS digest FROM tasks_of_runs(p_runs) t) f) n
+              LEFT JOIN LATERAL (SELECT x.id FROM task x WHERE x.project_id = p_project AND md5(x.info::text)::uuid = n.digest LIMIT 1) x ON true
+             WHERE n.nth = 1 AND x.id IS NULL ORDER BY n.o);
+    END IF;
+    added := cardinality(tasks);
+    present := (SELECT coalesce(sum(jsonb_array_length(r->'infos')), 0) FROM jsonb_array_elements(p_runs) r) - added;
+    IF added > 0 THEN PERFORM insert_tasks(p_project, tasks, p_now); END IF;
+END $$;
+
 -- Whether an import may still change a task: it is not retired, nobody holds it, and no answer counts. In a draft,
 -- trial answers do not matter, because they are deleted when it is published.
 CREATE FUNCTION open_to_changes(l task_ledger, p_trial boolean, p_now timestamptz) RETURNS boolean STABLE LANGUAGE sql AS $$
