@@ -253,7 +253,7 @@ def standby(postgres):
 def test_a_standby_can_be_the_source(used, place, postgres, standby, tmp_path):
     of_it = make_dsn(standby, dbname=psycopg2.extensions.parse_dsn(dsn(used))["dbname"])
     fetched(dsn(used), "UPDATE project SET description = 'of the primary'")
-    ((position,),) = postgres.fetch("SELECT pg_current_wal_lsn()::text")
+    ((position,),) = postgres.fetch("SELECT pg_current_wal_insert_lsn()::text")
 
     def followed() -> bool:
         with contextlib.suppress(psycopg2.OperationalError):
