@@ -140,7 +140,7 @@ truth: .venv/installed-embedded,test
 
 # As root also the part of an ordinary user on a machine without PostgreSQL.
 backup: .venv/installed-embedded,test
-	@$(venv)python -m bench.backup
+	@$(venv)python -m bench.backups.backup
 
 webhooks: .venv/installed-embedded,test
 	@$(venv)python -m bench.webhooks
@@ -245,4 +245,4 @@ move-in: .venv/installed-embedded,test
 pitr: .venv/installed-embedded,test
 	@command -v pgbackrest >/dev/null || \
 	  { echo "pgBackRest is not installed: apt-get install -y --no-install-recommends pgbackrest" >&2; exit 1; }
-	@$(venv)python -m bench.pitr
+	@$(venv)python -m bench.backups.pitr

@@ -174,5 +174,10 @@ def test_a_dry_run_changes_nothing(crowdctl, files, rows):
 
 def test_another_file_is_refused(crowdctl, files):
     *_, classifications = files
+    broken = classifications.with_name("broken.csv")
+    broken.write_bytes(b"\xff\xfe\x00\x01")
+    assert "broken.csv cannot be read" in crowdctl.refused(
+        "import-zooniverse", "owls", "--workflow", "7", "--subjects", broken
+    )
     said = crowdctl.refused("import-zooniverse", "owls", "--workflow", "7", "--subjects", classifications)
     assert "is not such an export of Zooniverse: it has no column locations, retired_at, subject_id." in said

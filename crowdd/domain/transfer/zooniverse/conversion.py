@@ -136,12 +136,13 @@ def _line(out: IO[bytes], sums: Sums, value: object) -> None:
 def rows(path: Path, needed: frozenset[str]) -> Iterator[Row]:
     """The rows of a CSV file with at least these columns. Raises InvalidValueError."""
     csv.field_size_limit(sys.maxsize)
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        reader = csv.DictReader(file)
-        missing = needed - {*(reader.fieldnames or ())}
-        if missing:
-            raise InvalidValueError(
-                f"{path.name} is not such an export of Zooniverse: it has no column {', '.join(sorted(missing))}."
-            )
-        for row in reader:
-            yield {name: value or "" for name, value in row.items() if name is not None}
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            reader = csv.DictReader(file)
+            if missing := needed - {*(reader.fieldnames or ())}:
+                names = ", ".join(sorted(missing))
+                raise InvalidValueError(f"{path.name} is not such an export of Zooniverse: it has no column {names}.")
+            for row in reader:
+                yield {name: value or "" for name, value in row.items() if name is not None}
+    except (csv.Error, UnicodeDecodeError) as error:
+        raise InvalidValueError(f"{path.name} cannot be read: {error}.") from None

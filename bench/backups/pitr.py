@@ -1,6 +1,6 @@
 """A project is deleted, and the restore to the moment before brings it back: pgBackRest on the embedded PostgreSQL.
 
-    make pitr                   (python -m bench.pitr [--answers 2000])
+    make pitr                   (python -m bench.backups.pitr [--answers 2000])
 
 Follows docs/operating/point-in-time-recovery.md: archive_command, stanza, a full backup of the database, and a backup
 of crowdd in a folder for the files. A person answers; then the owner deletes the project, and others go on. The

@@ -1,6 +1,6 @@
 """A backup of a server at work, and of the embedded database of an ordinary user, brought back elsewhere.
 
-    make backup                 (python -m bench.backup --rate 50 --seconds 60 --answers 1000000)
+    make backup                 (python -m bench.backups.backup --rate 50 --seconds 60 --answers 1000000)
 
 First part: crowdd and a PostgreSQL of its own under so many answers a second; in the middle ``crowdctl backup``. The
 archive goes into an empty database of the same PostgreSQL and an empty folder. ``crowdctl check`` has to be silent
@@ -290,7 +290,7 @@ def embedded(place: Path, archive: Path, wanted: Wanted) -> None:
     subprocess.run([python, "-m", "venv", "--without-pip", user / "venv"], check=True)
     (site,) = (user / "venv/lib").glob("python3*/site-packages")
     packages = next(path for path in sys.path if path.endswith("site-packages"))
-    (site / "ours.pth").write_text(f"{packages}\n{Path(__file__).parents[1]}\n")
+    (site / "ours.pth").write_text(f"{packages}\n{Path(__file__).parents[2]}\n")
     shutil.copy(BIN / "crowdctl", user / "venv/bin/crowdctl")
     shutil.copy(archive, user / "backup.tar")
     for path in (user, user / "backup.tar"):

@@ -1,0 +1,1 @@
+"""Backups of a server at work, of a large site and to a moment, brought back."""
