@@ -12,7 +12,7 @@ from crowdd.storage.database import Database, one
 from crowdd.storage.transfer.export_columns import literal
 from crowdd.storage.transfer.exports import ORDER, Chosen
 
-_WINDOW = 10_000  # rows that one statement looks through
+_WINDOW = 25_000  # rows that one statement looks through
 _FIRST_WINDOW = 500  # rows that are taken apart before anything is known
 _FEW_KEYS = 50  # so many known ones are faster looked for in a row than all of its own listed
 _END = 2**63 - 1
