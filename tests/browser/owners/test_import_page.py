@@ -10,7 +10,7 @@ import attrs
 import pytest
 
 pytestmark = pytest.mark.browser
-ROWS = 24_000  # some seconds of work
+ROWS = 60_000  # some seconds of work
 # What the page shows at each change, until so many were seen.
 WATCH = """(many) => new Promise(done => {
     const place = document.querySelector("[data-import]"), seen = [];

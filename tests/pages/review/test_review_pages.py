@@ -99,6 +99,28 @@ async def test_the_least_certain_tasks_come_first_and_a_decision_is_a_new_versio
     assert 'id="review-task"' in text and all(not it.inside("dialog") and it.get("type") != "password" for it in fields)
 
 
+async def _agreement(served: Any, project: int) -> list[dict[str, Any]]:
+    """The sums of which alpha is made; no check may find a difference."""
+    for check in ("check_comparisons", "check_alpha", "check_agreement"):
+        assert await rows(served, f"SELECT * FROM {check}(%(p)s, clock())", p=project) == []
+    return await rows(served, "SELECT * FROM alpha_sums(%(p)s) ORDER BY 1, 2", p=project)
+
+
+@shows("result-decision")
+@pytest_twisted.ensureDeferred
+async def test_a_decision_keeps_what_answers_say_of_agreement_and_what_is_still_to_be_compared(served):
+    project = await Project(served).build([["fox", "owl", "fox"], ["fox", "fox", "fox"]])
+    split, sure = project.tasks
+    assert (await project.decide(project.owner, split, 2))["state"] == "decided"  # before it was compared
+    await served.services.comparisons.run()
+    before = await _agreement(served, project.id)
+    assert before and (await project.result(split))["consensus"]["kind"]["value"] == "owl"
+    assert (await project.decide(project.owner, sure, 2))["state"] == "decided"
+    assert await _agreement(served, project.id) == before, "the answers are the same"
+    assert (await project.decide(project.owner, split, 1))["state"] == "decided"
+    assert await _agreement(served, project.id) == before
+
+
 @shows("page-reviewers")
 @pytest_twisted.ensureDeferred
 async def test_reviewers_see_answers_and_decide_and_nothing_else(served):

@@ -18,6 +18,9 @@ BEGIN
                         class, posterior, reason, saved, decided_by, decided_at)
     VALUES (r.project_id, r.task_id, r.version + 1, true, r.task_run_ids, p_now, r.info, s.consensus, s.consensus_hash, s.n_compared, s.agreement, s.confidence, r.further,
             p_class, p_posterior, p_reason, r.saved, p_user, p_now) RETURNING id INTO res;
+    -- Of the same answers, so what they add to alpha is the same. What was still to be compared of them is so of this version.
+    IF r.alpha IS NULL AND (SELECT answer_fields FROM project WHERE id = r.project_id) IS NOT NULL THEN PERFORM compare_later(r.project_id, r.task_id, res, false);
+    ELSE UPDATE result SET alpha = r.alpha WHERE project_id = r.project_id AND id = res; END IF;
     PERFORM teach(r.project_id, r.task_id);
     INSERT INTO stat_delta (project_id, hour, outcomes, consensus_hash, n_compared, agreement)
     VALUES (r.project_id, date_trunc('hour', p_now), 1, s.consensus_hash, s.n_compared, s.agreement);
