@@ -10,7 +10,8 @@ from pathlib import Path
 def folder_for(beside: Path, data: Path | None, name: str) -> Path | None:
     """``__pycache__`` in the folder ``beside``, or ``name`` in the data folder where that cannot be written.
 
-    None where neither can be written. Whoever may write to these folders may change the program anyway.
+    Returns None if neither is writable. A server runs what it finds there, so keep both folders from people who may not
+    change crowdd.
     """
     own = [] if sys.dont_write_bytecode else [beside / "__pycache__"]
     for folder in [*own, *([] if data is None else [data / name])]:

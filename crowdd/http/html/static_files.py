@@ -151,5 +151,8 @@ def _kept_name(file: StaticFile) -> str:
 def _write(path: Path, content: bytes) -> None:
     """All of it or nothing: another process may write the same file."""
     unfinished = path.with_suffix(f".{os.getpid()}")
-    unfinished.write_bytes(content)
-    unfinished.replace(path)
+    try:
+        unfinished.write_bytes(content)
+        unfinished.replace(path)
+    finally:
+        unfinished.unlink(missing_ok=True)

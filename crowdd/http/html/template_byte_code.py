@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import pickle
+from contextlib import suppress
 from pathlib import Path
 
 import jinja2
@@ -16,13 +17,17 @@ from crowdd.http.html.kept_files import folder_for
 
 
 class _ByteCode(FileSystemBytecodeCache):
-    """Files of Jinja, of which a damaged one counts as missing."""
+    """Files of Jinja. A damaged one counts as missing, and a full disk keeps no page from being rendered."""
 
     def load_bytecode(self, bucket: Bucket) -> None:
         try:
             super().load_bytecode(bucket)
-        except (pickle.UnpicklingError, EOFError, ValueError, TypeError):
+        except (pickle.UnpicklingError, EOFError, ValueError, TypeError, OSError):
             bucket.reset()
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        with suppress(OSError):
+            super().dump_bytecode(bucket)
 
 
 def byte_code(templates: Path, made_by: Path, data: Path | None = None) -> FileSystemBytecodeCache | None:

@@ -83,6 +83,16 @@ def test_damaged_byte_code_is_made_again(folder):
     assert made.render("other.html", {}) == "<p>another</p>"
 
 
+def test_a_page_is_rendered_where_its_byte_code_cannot_be_kept(folder):
+    made = templates(folder)
+    (folder / "__pycache__").rmdir()  # as on a full disk: a file cannot be created
+    assert made.render("page.html", {"word": "owl"}) == "<p>owl</p>"
+    made.compile_all()
+    (folder / "__pycache__").write_text("neither read nor written")
+    assert templates(folder).render("page.html", {"word": "fox"}) == "<p>fox</p>"
+    assert made.render("other.html", {}) == "<p>another</p>"
+
+
 def test_where_the_folder_of_templates_cannot_be_written_the_data_folder_keeps_it(folder, tmp_path):
     (folder / "__pycache__").write_text("a file where the folder would be")
     data = tmp_path / "data"
