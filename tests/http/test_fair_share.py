@@ -112,7 +112,7 @@ async def test_a_task_is_given_while_pages_wait_for_their_turn(served):
     for _ in range(MAX_PAGES_PER_TURN):
         assert turns.begin(PAGES)
     page = ensureDeferred(served.client().get("/about"))
-    while not clock.getDelayedCalls():
+    while not (clock.getDelayedCalls() or page.called):
         await deferLater(reactor, 0.005)
     for path in (f"/api/project/{project['id']}/newtask", "/api/project", "/health"):
         assert (await served.client().get(path)).status == 200
