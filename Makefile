@@ -41,7 +41,7 @@ proofs: .venv/installed-embedded,test browser
 tests:
 	@# The first time once alone, so that asserts are compiled by one process instead of by each.
 	@ls tests/__pycache__/conftest.*-pytest-*.pyc > /dev/null 2>&1 || $(venv)pytest --collect-only -qq > /dev/null || true
-	@$(venv)pytest -n $(workers) --dist worksteal $(if $(CI),--reruns 2 --reruns-delay 1) -m '$(CHOSEN)'
+	@$(venv)pytest -n $(workers) --dist worksteal $(if $(CI),--reruns 2 --reruns-delay 1 --rerun-show-tracebacks) -m '$(CHOSEN)'
 
 lint: .venv/installed-embedded,test
 	@$(venv)ruff check .

@@ -67,7 +67,8 @@ class Server(Service):
     """One crowdd process. It opens the database before the port, and closes the port before the database.
 
     ``listener`` is a socket that is already bound. ``when_ready`` is called once, when requests are answered.
-    ``node``: the server that the process belongs to; otherwise it is the only one.
+    ``node``: the server that the process belongs to; otherwise it is the only one. ``give_up`` ends the program when
+    the server cannot start; otherwise the reactor is stopped.
     """
 
     def __init__(
@@ -77,8 +78,10 @@ class Server(Service):
         listener: socket.socket | None = None,
         when_ready: Callable[[], None] = lambda: None,
         node: Node | None = None,
+        give_up: Callable[[], None] | None = None,
     ) -> None:
         keep_little()
+        self._end_program = give_up or reactor.stop
         self._reactor, self._settings = reactor, settings
         self._listener, self._when_ready = listener, when_ready
         options = read_certificate(settings.http)
@@ -256,7 +259,7 @@ class Server(Service):
             return
         reason = " ".join(filter(None, (failure.getErrorMessage(), getattr(failure.value, "hint", ""))))
         log.critical("crowdd cannot start: {reason}", reason=reason)
-        self._reactor.callLater(0, self._reactor.stop)
+        self._reactor.callLater(0, self._end_program)
         self.exit_status = 1
 
     exit_status = 0

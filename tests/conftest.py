@@ -20,6 +20,7 @@ import pytest
 import pytest_twisted
 from psycopg2.extensions import make_dsn
 from support.checks import row_types
+from support.checks.left_over import pytest_runtest_teardown
 from support.servers import s3
 from support.servers.compiled import Compiled, once, once_for_each, once_per_document, once_per_object
 from support.servers.live import CROWDED, LiveServer
@@ -41,6 +42,8 @@ from crowdd.http.html.template_byte_code import byte_code
 from crowdd.http.pages import api_docs
 from crowdd.storage import database, schedulers, schema
 from crowdd.storage.connections.pool import Pool
+
+__all__ = ["pytest_runtest_teardown"]
 
 # What takes longest, begun first, so that no worker is left alone with it at the end.
 LONG = (

@@ -139,7 +139,8 @@ class Served:
     def __init__(self, reactor: Any, settings: Settings) -> None:
         self._reactor = reactor
         port_of_its_own = attrs.evolve(settings, http=attrs.evolve(settings.http, port=0))
-        self.server = app.Server(reactor, port_of_its_own)
+        # The reactor is that of all tests: one server that cannot start must not stop it.
+        self.server = app.Server(reactor, port_of_its_own, give_up=lambda: None)
         self._pool = HTTPConnectionPool(reactor)
         self._pool.maxPersistentPerHost = 100
         self._agent = Agent(reactor, pool=self._pool)
@@ -163,6 +164,7 @@ class Served:
         self.server.privilegedStartService()
         self.server.startService()
         await self._started()
+        assert not self.server.exit_status, "crowdd did not start; its log says why"
         self.base = f"http://127.0.0.1:{self.server._port.getHost().port}"
 
     async def _started(self) -> None:
