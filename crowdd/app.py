@@ -27,7 +27,7 @@ from twisted.python.failure import Failure
 
 from crowdd.config import Settings
 from crowdd.domain.server import server_key
-from crowdd.domain.server.bootstrap import make_pool, make_services, make_slow_pool
+from crowdd.domain.server.bootstrap import make_pool, make_replica, make_services, make_slow_pool
 from crowdd.domain.server.readiness import Node
 from crowdd.domain.server.services import Services
 from crowdd.domain.webhooks.deliveries import Deliveries
@@ -51,6 +51,8 @@ from crowdd.storage.connections.connection_settings import session
 from crowdd.storage.connections.dedicated_connections import Apart
 from crowdd.storage.connections.leadership import Leadership
 from crowdd.storage.connections.pool import Pool
+from crowdd.storage.connections.replica import ReplicaFirst
+from crowdd.storage.database import Reading
 from crowdd.storage.projects import projects
 from crowdd.storage.server import recount
 
@@ -102,7 +104,8 @@ class Server(Service):
         # Lists that may read much of a table, and downloads, have connections of their own, too.
         self._slow_pool = make_slow_pool(reactor, settings, budget)
         self._apart = Apart(reactor, settings.db.dsn, session(BACKGROUND_STATEMENT_SECONDS), budget)
-        self._services = make_services(reactor, settings, self._pool, self._apart, self._slow_pool)
+        self._replica = make_replica(reactor, settings, self._pool, BACKGROUND_STATEMENT_SECONDS)
+        self._services = make_services(reactor, settings, self._pool, *self._long_reading())
         self._node = Node.begin(settings) if node is None else node
         self._process_state = ProcessState.begin(reactor, self._services, self._node)
         self._site = make_site(reactor, settings, self._process_state)
@@ -137,6 +140,13 @@ class Server(Service):
         self._starting: Deferred[None] | None = None
         self._noticing: Deferred[None] = succeed(None)  # cancelled: proxies have noticed
 
+    def _long_reading(self) -> tuple[Reading, Reading]:
+        """What reads files, and what reads lists that may cost much."""
+        if self._replica is None:
+            return self._apart, self._slow_pool
+        files = ReplicaFirst(self._replica, self._replica.apart, self._apart, repeatable=False)
+        return files, ReplicaFirst(self._replica, self._replica.pool, self._slow_pool, repeatable=True)
+
     def _deliveries(self, services: Services) -> Deliveries:
         return Deliveries(
             self._pool,
@@ -151,12 +161,15 @@ class Server(Service):
     def _start_gauges(self) -> LoopingCall:
         site, pools = self._site, {"requests": self._pool.figures, "background": self._background.figures}
         pools["slow"] = self._slow_pool.figures
+        if self._replica is not None:
+            pools["replica"] = self._replica.pool.figures
         gauges = ProcessGauges(
             pools,
             connections=lambda: len(site.channels),
             requests=lambda: len(site.requests),
             streams=lambda: len(site.streams),
             untranslated=self._services.languages.missing_translations,
+            long_reads={} if self._replica is None else self._replica.reads,
         )
         self._process_state.metrics.watch(gauges)
         looking = LoopingCall(self._process_state.metrics.look)
@@ -236,6 +249,8 @@ class Server(Service):
         in_background(
             self._slow_pool.start()
         )  # if there is no place for it, slow reads get 503 and all others are served
+        if self._replica is not None:
+            self._replica.start()
         (await schema.status(self._pool, self._node.code)).require()
         await self._heartbeat.announce()
         (await schema.status(self._pool, self._node.code)).require()  # an upgrade may have ended meanwhile
@@ -292,6 +307,9 @@ class Server(Service):
         await self._heartbeat.stopService()
         await self._leave(self._session)
         await self._leave(self._slow_pool)
+        if self._replica is not None:
+            self._replica.stop()
+            await self._leave(self._replica.pool)
         await self._pool.close()
 
     async def _let_proxies_notice(self) -> None:

@@ -29,6 +29,18 @@ class DbSettings:
             "if the role in dsn owns them."
         ),
     )
+    replica_dsn: str = option(
+        "",
+        doc=(
+            "Connection string of one streaming replica, with the same role and database, for exports and for lists "
+            "that may read much of a table. Nobody sees less there: a read waits until the replica has what was "
+            "committed, or the primary reads."
+        ),
+        fixed=True,
+    )
+    replica_timeout: int = option(
+        1, positive, doc="How long a read waits for the replica before the primary reads, in seconds.", fixed=True
+    )
     pool_size: int = option(8, positive, doc="Connections for the requests of one process.", fixed=True)
     max_queue: int = option(
         1000, positive, doc="Requests that may wait for a connection. Further ones get 503.", fixed=True

@@ -79,6 +79,7 @@ class ProcessGauges:
     requests: Callable[[], int]
     streams: Callable[[], int]
     untranslated: Callable[[], Mapping[str, int]]
+    long_reads: Mapping[str, int]  # by what served them
 
 
 @attrs.frozen
@@ -121,6 +122,9 @@ class Metrics:
         )
         self._waiting = self._sum(
             "crowdd_pool_waiting_requests", "Requests that wait for a database connection", "pool"
+        )
+        self._long_reads = self._sum(
+            "crowdd_long_reads_total", "Exports and lists that may read much, where there is a replica", "served_by"
         )
         self._untranslated = self._sum(
             "crowdd_untranslated_messages_total", "Strings served in English because no translation exists", "language"
@@ -189,6 +193,8 @@ class Metrics:
             self._waiting.labels(name).set(now.waiting)
             for state, number in (("free", now.free), ("busy", now.busy), ("missing", now.size - now.free - now.busy)):
                 self._pool.labels(name, state).set(number)
+        for served_by, times in watched.long_reads.items():
+            self._long_reads.labels(served_by).set(times)
         for language, times in watched.untranslated().items():
             self._untranslated.labels(language).set(times)
         used = resource.getrusage(resource.RUSAGE_SELF)

@@ -55,12 +55,16 @@ class Database(Protocol):
         ...
 
 
-class Transactions(Database, Protocol):
-    """A database that also runs transactions; ``crowdd.storage.connections.pool.Pool`` is one."""
+class Reading(Protocol):
+    """What runs transactions, perhaps only such that change nothing (``crowdd.storage.connections.replica``)."""
 
     async def transaction(self, work: Callable[[Database], Awaitable[T]]) -> T:
         """The result of ``work``, committed; rolled back when it raises."""
         ...
+
+
+class Transactions(Database, Reading, Protocol):
+    """A database that also runs transactions; ``crowdd.storage.connections.pool.Pool`` is one."""
 
 
 async def one_or_none(db: Database, sql: Statement, values: Values = None) -> Row | None:

@@ -99,3 +99,10 @@ def test_a_key_that_others_may_read(crowdctl):
     crowdctl.json("admin", "list")
     os.chmod(Path(crowdctl.environment["CROWDD_DATA_DIR"]) / "secret.key", 0o644)
     assert "Other users can read secret.key in the data folder." in wrong(crowdctl)
+
+
+def test_a_replica_that_is_away_or_none(crowdctl, tmp_path):
+    away = wrong(crowdctl, CROWDD_DB_REPLICA_DSN=f"host={tmp_path} dbname=crowdd")
+    assert sum(what.startswith("The replica does not answer, so the primary serves") for what in away) == 1
+    itself = wrong(crowdctl, CROWDD_DB_REPLICA_DSN=crowdctl.environment["CROWDD_DB_DSN"])
+    assert "[db] replica_dsn names a server that is no replica." in itself

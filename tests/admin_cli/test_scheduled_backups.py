@@ -6,16 +6,14 @@ import contextlib
 import fcntl
 import os
 import resource
-import shutil
 import subprocess
 from pathlib import Path
 
 import psycopg2
 import pytest
 import pytest_twisted
-from psycopg2.extensions import make_dsn
 from support.servers.live import BIN
-from support.servers.postgres import scratch_folder
+from support.servers.standby import standby_of
 from test_backup import (
     PASSPHRASE,
     WORD,
@@ -38,8 +36,6 @@ from twisted.internet.threads import deferToThread
 from crowdd import config
 from crowdd.concurrency.worker_thread import WorkerThread
 from crowdd.domain.server.backups.scheduled import ScheduledBackups
-from crowdd.embedded.binaries import find_all, pick
-from crowdd.embedded.home import PORT, find_home
 from crowdd.embedded.process import wait_until
 from crowdd.sched.schedule import scheduled
 
@@ -231,36 +227,15 @@ class TestJob:
 
 @pytest.fixture
 def standby(postgres):
-    """A DSN without a database of a standby of the tests' PostgreSQL."""
-    folder = scratch_folder("crowdd-standby-")
-    home = find_home(folder)
-    home.account.own(home.cluster)
-    binaries = pick(find_all(), home.cluster, 0)
-    source = make_dsn(postgres.dsn, user="postgres", dbname="postgres")
-    command = [binaries.tool("pg_basebackup"), "-D", home.cluster, "-R", "-X", "stream", "-c", "fast", "-d", source]
-    subprocess.run(command, check=True, capture_output=True, **home.account.spawning())
-    running = subprocess.Popen(
-        [binaries.tool("postgres"), "-D", home.cluster, "-c", f"unix_socket_directories={home.socket}", "-c", f"port={PORT}", "-c", "listen_addresses="],
-        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **home.account.spawning(),
-    )  # fmt: skip
-    found = make_dsn(host=str(home.socket), port=PORT, user="crowdd")
-    yield found
-    running.terminate()
-    running.wait(60)
-    shutil.rmtree(folder, ignore_errors=True)
+    """A standby of the tests' PostgreSQL."""
+    with standby_of(postgres) as running:
+        yield running
 
 
 def test_a_standby_can_be_the_source(used, place, postgres, standby, tmp_path):
-    of_it = make_dsn(standby, dbname=psycopg2.extensions.parse_dsn(dsn(used))["dbname"])
+    of_it = standby.of(dsn(used))
     fetched(dsn(used), "UPDATE project SET description = 'of the primary'")
-    ((position,),) = postgres.fetch("SELECT pg_current_wal_insert_lsn()::text")
-
-    def followed() -> bool:
-        with contextlib.suppress(psycopg2.OperationalError):
-            return fetched(of_it, f"SELECT pg_last_wal_replay_lsn() >= '{position}' AS there") == [{"there": True}]
-        return False
-
-    assert wait_until(followed, 60)
+    standby.follow(postgres)
     made = used.json("backup", tmp_path / "b.tar", "--dsn", of_it, **PASSPHRASE)
     assert made["rows"]["task"] == 20
     assert fetched(dsn(used), "SELECT count(*) AS n FROM backup WHERE snapshot_at <= clock_timestamp()")[0]["n"] >= 1

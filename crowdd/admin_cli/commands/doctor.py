@@ -19,6 +19,7 @@ from crowdd.domain.media.configured import s3_store
 from crowdd.domain.media.copying import check
 from crowdd.domain.server import server_key
 from crowdd.domain.server.backups import folder
+from crowdd.domain.server.bootstrap import make_replica
 from crowdd.domain.server.doctor_rules import Facts, Finding, of_data_folder, of_server, of_settings
 from crowdd.domain.server.recount import Checking
 from crowdd.domain.webhooks.webhooks import state_view
@@ -27,7 +28,8 @@ from crowdd.http.errors import message_of
 from crowdd.sched.schedule import overview
 from crowdd.storage import nodes, schema
 from crowdd.storage.connections.pool import Pool
-from crowdd.storage.server.db_health import condition
+from crowdd.storage.server.db_health import condition, replica_condition
+from crowdd.storage.server.rows import ReplicaHealth
 from crowdd.storage.webhooks import webhooks
 
 
@@ -86,6 +88,7 @@ async def _of_database(settings: Settings, pool: Pool, thorough: bool) -> list[F
         nodes=await nodes.overview(pool),
         shares_limits=settings.ratelimit.shared,
         drains=bool(settings.http.drain_delay),
+        replica=await _replica(settings, pool),
     )
     return of_server(facts) + (await _recounted(pool) if thorough else [])
 
@@ -98,6 +101,21 @@ async def _media(settings: Settings) -> str:
         return await check(s3_store(reactor, settings.media))
     except CrowddError as error:
         return message_of(error)
+
+
+async def _replica(settings: Settings, pool: Pool) -> ReplicaHealth | str | None:
+    """How the replica is, or why it does not answer; None if there is none."""
+    replica = make_replica(reactor, settings, pool, settings.db.statement_timeout)
+    if replica is None:
+        return None
+    starting = replica.pool.start()
+    try:
+        return await replica_condition(replica.pool)
+    except CrowddError as error:
+        return message_of(error)
+    finally:
+        starting.addErrback(lambda failure: None)
+        await replica.pool.close()
 
 
 def _folder(settings: Settings) -> tuple[int, int | None]:

@@ -8,12 +8,14 @@ from crowdd.config import Settings
 from crowdd.domain.core import secrets
 from crowdd.domain.server.services import Services, build
 from crowdd.domain.server.shared import max_slow_reads
-from crowdd.domain.transfer.exports import Reading
 from crowdd.errors import ConfigError
 from crowdd.reactor import IReactor
 from crowdd.storage.connections.connection_budget import ConnectionBudget
 from crowdd.storage.connections.connection_settings import ONE_PROCESSOR, session
+from crowdd.storage.connections.dedicated_connections import Apart
 from crowdd.storage.connections.pool import Pool
+from crowdd.storage.connections.replica import Replica
+from crowdd.storage.database import Reading
 
 
 def make_pool(
@@ -60,8 +62,29 @@ def make_slow_pool(reactor: IReactor, settings: Settings, budget: ConnectionBudg
     )
 
 
+def make_replica(reactor: IReactor, settings: Settings, pool: Pool, file_seconds: int) -> Replica | None:
+    """The replica of ``[db] replica_dsn``; None if there is none.
+
+    ``pool`` asks the primary. Statements of files have ``file_seconds``.
+    """
+    if not settings.db.replica_dsn:
+        return None
+    budget = ConnectionBudget()
+    there = Pool(
+        reactor,
+        settings.db.replica_dsn,
+        size=max_slow_reads(settings) + 1,  # one asks how far the replica is
+        max_queue=settings.db.max_queue,
+        timeout=settings.db.replica_timeout,
+        setup=[*session(settings.db.slow_read_timeout), ONE_PROCESSOR],
+        budget=budget,
+    )
+    apart = Apart(reactor, settings.db.replica_dsn, session(file_seconds), budget, settings.db.replica_timeout)
+    return Replica(reactor, pool, there, apart, settings.db.replica_timeout)
+
+
 def make_services(
-    reactor: IReactor, settings: Settings, pool: Pool, reading: Reading | None = None, slow_pool: Pool | None = None
+    reactor: IReactor, settings: Settings, pool: Pool, reading: Reading | None = None, slow_pool: Reading | None = None
 ) -> Services:
     """The rules of crowdd on a pool, with the secrets of the data folder. Raises ConfigError without these.
 

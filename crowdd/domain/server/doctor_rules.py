@@ -13,7 +13,7 @@ from crowdd.domain.accounts import account_validation
 from crowdd.domain.server import server_key
 from crowdd.storage.database import Row
 from crowdd.storage.node_rows import NodeState
-from crowdd.storage.server.rows import DatabaseHealth
+from crowdd.storage.server.rows import DatabaseHealth, ReplicaHealth
 from crowdd.values import Values
 
 OLDEST_POSTGRESQL = 15
@@ -23,6 +23,7 @@ LONG_TRANSACTION_SECONDS = 600
 OVERDUE_SECONDS = 900  # beyond what any job waits when all is well
 WAITING_SECONDS = 600  # of an item that is due and that nobody takes
 SKEW_SECONDS = 30
+BEHIND_SECONDS = 30  # of a replica
 _DAY = 86_400.0
 
 
@@ -136,13 +137,14 @@ class Facts:
     nodes: Sequence[NodeState] = ()
     shares_limits: bool = True  # [ratelimit] shared
     drains: bool = True  # [http] drain_delay
+    replica: ReplicaHealth | str | None = None  # of [db] replica_dsn, or why it does not answer; None: there is none
 
 
 def of_server(facts: Facts) -> list[Finding]:
     """What can be said of a server whose database answers."""
     looks: tuple[Callable[[Facts], Iterator[Finding]], ...] = (
         _of_data_folder, _of_postgresql, _of_roles, _of_running, _of_jobs, _of_queue, _of_letters, _of_webhooks,
-        _of_people, _of_backups, _of_media, _of_nodes,
+        _of_people, _of_backups, _of_media, _of_nodes, _of_replica,
     )  # fmt: skip
     return [finding for look in looks for finding in look(facts)]
 
@@ -300,6 +302,30 @@ def _of_backups(facts: Facts) -> Iterator[Finding]:
 def _of_media(facts: Facts) -> Iterator[Finding]:
     if facts.media_complaint:
         yield Finding(f"Media files cannot be stored. {facts.media_complaint}", "See [media] in docs/configuration.md.")
+
+
+def _of_replica(facts: Facts) -> Iterator[Finding]:
+    replica = facts.replica
+    if replica is None:
+        return
+    if isinstance(replica, str):
+        yield Finding(
+            f"The replica does not answer, so the primary serves exports and long lists. {replica}",
+            "Start it, or correct [db] replica_dsn.",
+        )
+    elif not replica["follows"]:
+        yield Finding("[db] replica_dsn names a server that is no replica.", "Let it name a streaming replica.")
+    elif replica["behind"] > BEHIND_SECONDS:
+        yield Finding(
+            f"The replica is {_duration(replica['behind'])} behind, so the primary serves exports and long lists.",
+            "Compare pg_stat_replication on the primary with the load and the disk of the replica.",
+        )
+    elif not replica["keeps_rows"]:
+        yield Finding(
+            "hot_standby_feedback is off on the replica: long exports may break off.",
+            "Switch it on there.",
+            wrong=False,
+        )
 
 
 def _duration(seconds: float) -> str:

@@ -83,7 +83,7 @@ from crowdd.domain.tasks.task_list import Browsing
 from crowdd.domain.tasks.tasks import TaskBehaviour
 from crowdd.domain.tasks.volunteers import Volunteers
 from crowdd.domain.transfer.deposits.deposits import Deposits
-from crowdd.domain.transfer.exports import Exports, Reading, Resources
+from crowdd.domain.transfer.exports import Exports, Resources
 from crowdd.domain.transfer.gallery.gallery import Gallery
 from crowdd.domain.transfer.gallery.sample_tasks import SampleTasks
 from crowdd.domain.transfer.gallery.saving import TemplateMaker
@@ -101,7 +101,7 @@ from crowdd.kinds import KINDS
 from crowdd.languages import Languages
 from crowdd.reactor import IReactor
 from crowdd.storage.connections.slow_reads import SlowReads
-from crowdd.storage.database import Transactions
+from crowdd.storage.database import Reading, Transactions
 
 
 @attrs.frozen
@@ -205,7 +205,7 @@ def build(
     settings: Settings,
     secrets: Secrets,
     reading: Reading | None = None,
-    slow_db: Transactions | None = None,
+    slow_db: Reading | None = None,
 ) -> Services:
     """The domain on a database. ``reading``: what files are read by; ``slow_db``: what slow lists are read by.
 

@@ -26,13 +26,13 @@ from crowdd.domain.media.store import MediaStore
 from crowdd.domain.outbound.client import Outgoing
 from crowdd.domain.transfer.download_limits import DownloadLimits
 from crowdd.domain.transfer.exported.kept_spools import KeptSpools
-from crowdd.domain.transfer.exports import Reading, Resources
+from crowdd.domain.transfer.exports import Resources
 from crowdd.languages import Languages
 from crowdd.reactor import IReactor
 from crowdd.storage.connections.connection_settings import session
 from crowdd.storage.connections.copying import Copies
 from crowdd.storage.connections.slow_reads import SlowReads
-from crowdd.storage.database import Transactions
+from crowdd.storage.database import Reading, Transactions
 
 # Lists that may read a large part of a table: so many at a time, and never on more than half of the processors.
 MAX_SLOW_READS, SEARCH_WAIT_SECONDS = 2, 3.0
@@ -85,7 +85,7 @@ class Shared:
         settings: Settings,
         secrets: Secrets,
         reading: Reading,
-        slow_db: Transactions,
+        slow_db: Reading,
     ) -> Shared:
         """Nothing is running yet. ``reading``: what files are read by; ``slow_db``: what slow lists are read by."""
         refusal = "Too many clients request many tasks at once. Use a smaller limit."
@@ -102,7 +102,7 @@ class Shared:
             preloads=Turns(reactor, 1, PRELOAD_WAIT_SECONDS, rest=1.0, refusal=refusal),
             export_resources=Resources(
                 reading,
-                Copies(reactor, settings.db.dsn, session(COPY_SECONDS)),
+                Copies(reactor, settings.db.dsn, session(COPY_SECONDS), settings.db.replica_dsn),
                 Turns(reactor, 1, None, rest=EXPORT_PAUSE),
                 DownloadLimits(reactor, settings.exports),
                 KeptSpools(reactor),

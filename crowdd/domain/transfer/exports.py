@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from functools import partial
-from typing import Protocol, TypeVar
 
 import attrs
 from twisted.internet.defer import DeferredSemaphore, ensureDeferred
@@ -44,7 +43,7 @@ from crowdd.kinds.roles import OWNERS
 from crowdd.kinds.task_run import TASK_RUN
 from crowdd.requester import Requester
 from crowdd.storage.connections.copying import Copies, Piece
-from crowdd.storage.database import Database
+from crowdd.storage.database import Database, Reading
 from crowdd.storage.projects.rows import ProjectPage
 from crowdd.storage.tasks.selection import TaskFilter
 from crowdd.storage.transfer import exports
@@ -52,7 +51,6 @@ from crowdd.storage.transfer.changes import prune
 from crowdd.storage.transfer.export_columns import Column
 from crowdd.values import Values
 
-T = TypeVar("T")
 PART, PART_BYTES = 10_000, 250_000  # rows of one write at most, and bytes after which it ends
 _COUNTED = {"task": "n_tasks", "task_run": "n_task_runs"}  # counters; of results there is none that has every version
 MAX_COUNTED = 100_000  # rows that are counted one by one
@@ -61,16 +59,6 @@ Named = Sequence[int] | None  # tasks; None: all
 _FRAME_BYTES = 450  # of a row as JSON, beside its info
 USUAL_OPTIONS = Options()
 _BOM = b"\xef\xbb\xbf"
-
-
-class Reading(Protocol):
-    """Connections for long reading; ``crowdd.storage.connections.dedicated_connections.Apart`` has some of its own, and
-    a pool will do.
-    """
-
-    async def transaction(self, work: Callable[[Database], Awaitable[T]]) -> T:
-        """The result of ``work`` in a transaction."""
-        ...
 
 
 @attrs.frozen

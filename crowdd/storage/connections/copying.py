@@ -36,10 +36,12 @@ class Piece:
 
 
 class Copies:
-    """Opens them. ``setup`` are statements that each connection runs first."""
+    """Opens them. ``setup`` are statements that each connection runs first. ``replica_dsn``: where transactions of a
+    replica run, if there is one.
+    """
 
-    def __init__(self, reactor: IReactor, dsn: str, setup: Sequence[str]) -> None:
-        self._reactor, self._dsn, self._setup = reactor, dsn, tuple(setup)
+    def __init__(self, reactor: IReactor, dsn: str, setup: Sequence[str], replica_dsn: str = "") -> None:
+        self._reactor, self._dsn, self._replica_dsn, self._setup = reactor, dsn, replica_dsn, tuple(setup)
         self._open: set[Copy] = set()
 
     async def open(
@@ -50,7 +52,8 @@ class Copies:
         ``settings`` are statements before it. ``between`` stands between two rows, in the place of the line break that COPY ends each with. Close it.
         Raises UnavailableError, or what is wrong with the query.
         """
-        snapshot = (await one(tx, "SELECT pg_export_snapshot() AS id"))["id"]
+        row = await one(tx, "SELECT pg_export_snapshot() AS id, pg_is_in_recovery() AS on_replica")
+        snapshot, dsn = row["id"], self._replica_dsn if row["on_replica"] else self._dsn
         begin = (
             *self._setup, "SET statement_timeout = 0", "BEGIN TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY",
             f"SET TRANSACTION SNAPSHOT '{snapshot}'", *settings,
@@ -58,7 +61,7 @@ class Copies:
         copy = Copy(self._reactor, between, self._open.discard)
         self._open.add(copy)
         try:
-            await copy.begin(self._dsn, "; ".join(begin), f"COPY ({query}) TO STDOUT ({options})", values)
+            await copy.begin(dsn, "; ".join(begin), f"COPY ({query}) TO STDOUT ({options})", values)
         except BaseException:
             copy.close()
             raise

@@ -8,7 +8,7 @@ from typing import TypeVar
 import attrs
 
 from crowdd.concurrency.concurrency_limit import Turns
-from crowdd.storage.database import Database, Transactions
+from crowdd.storage.database import Database, Reading
 
 T = TypeVar("T")
 
@@ -20,7 +20,7 @@ class SlowReads:
     Statements for strangers have at most ``stranger_seconds``, others the time of the connection.
     """
 
-    db: Transactions
+    db: Reading
     turns: Turns
     stranger_seconds: int
 

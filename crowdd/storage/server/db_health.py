@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from crowdd.storage.database import Database, fetch_row
-from crowdd.storage.server.rows import DatabaseHealth
+from crowdd.storage.server.rows import DatabaseHealth, ReplicaHealth
 
 
 async def condition(db: Database) -> DatabaseHealth:
@@ -30,4 +30,15 @@ async def condition(db: Database) -> DatabaseHealth:
         " (SELECT count(*) FROM mail WHERE state = 'held') AS mail_held,"
         " (SELECT extract(epoch FROM clock_timestamp() - max(snapshot_at))::float8 FROM backup) AS last_backup,"
         " (SELECT extract(epoch FROM clock() - min(created))::float8 FROM project) AS first_project",
+    )
+
+
+async def replica_condition(db: Database) -> ReplicaHealth:
+    """How a streaming replica is doing."""
+    return await fetch_row(
+        db,
+        ReplicaHealth,
+        "SELECT pg_is_in_recovery() AS follows, current_setting('hot_standby_feedback')::bool AS keeps_rows,"
+        " CASE WHEN pg_last_wal_replay_lsn() >= pg_last_wal_receive_lsn() THEN 0"
+        " ELSE coalesce(extract(epoch FROM clock_timestamp() - pg_last_xact_replay_timestamp()), 0) END::float8 AS behind",
     )

@@ -65,6 +65,14 @@ class AuditMisfit(TypedDict):
     reason: str
 
 
+class ReplicaHealth(TypedDict):
+    """``behind``: seconds since the last transaction of the primary that it has, 0 where it has all that arrived."""
+
+    follows: bool
+    behind: float
+    keeps_rows: bool
+
+
 class DatabaseHealth(TypedDict):
     """Settings and load of PostgreSQL, and what waits; times are in seconds."""
 

@@ -169,3 +169,30 @@ def test_several_servers_share_limits_and_drain():
         ("Servers run different versions: a 0.1.0", False),
         ("[http] drain_delay is 0", False),
     ]
+
+
+REPLICA = {"follows": True, "behind": 0.0, "keeps_rows": True}
+
+
+@pytest.mark.parametrize(
+    "replica, said",
+    [
+        (None, []),
+        (REPLICA, []),
+        ({**REPLICA, "behind": 29.0}, []),
+        (
+            {**REPLICA, "behind": 120.0},
+            ["The replica is 2 minutes behind, so the primary serves exports and long lists."],
+        ),
+        ({**REPLICA, "follows": False}, ["[db] replica_dsn names a server that is no replica."]),
+        ({**REPLICA, "keeps_rows": False}, ["hot_standby_feedback is off on the replica: long exports may break off."]),
+        (
+            "There is no connection.",
+            [
+                "The replica does not answer, so the primary serves exports and long lists. There is no connection.",
+            ],
+        ),
+    ],
+)
+def test_a_replica_has_to_follow(replica, said):
+    assert [finding.what for finding in of_server(attrs.evolve(WELL, replica=replica))] == said
