@@ -861,6 +861,15 @@ async def test_closing_lets_running_work_end_and_sends_the_rest_away(pair, make_
 
 
 @in_time
+async def test_what_runs_when_a_pool_closes_has_its_rows(make_pool):
+    pool = await make_pool(size=1).start()
+    running = started(pool.fetch("SELECT 1 AS n FROM pg_sleep(0.1)"))
+    closing = pool.close()
+    assert await running == [{"n": 1}]
+    await closing
+
+
+@in_time
 async def test_closing_may_be_hurried(pair, make_pool):
     pool = await make_pool(size=1).start()
     running = started(pool.fetch("SELECT pg_sleep(60)"))

@@ -22,7 +22,7 @@ from twisted.internet.defer import CancelledError, Deferred, ensureDeferred, fai
 from crowdd.concurrency.shield import shield
 from crowdd.errors import CrowddError, NoConnectionError
 from crowdd.reactor import IReactor
-from crowdd.storage.connections.connection import Connection, in_background, row_count, rows
+from crowdd.storage.connections.connection import Connection, Cursor, in_background, row_count, rows
 from crowdd.storage.connections.connection_budget import ConnectionBudget
 from crowdd.storage.connections.connector import Connector
 from crowdd.storage.connections.listener import Listener, Observer
@@ -117,11 +117,11 @@ class Pool:
         errors come as psycopg2 raises them. A statement that fails by deadlock, by serialisation or because an upgrade
         replaces what it uses is run again, at most three times.
         """
-        return rows(await self._run(sql, values))
+        return await self._run(sql, values, rows)
 
     async def execute(self, sql: Statement, values: Values = None) -> int:
         """How many rows a statement touched that commits by itself; values and errors as with ``fetch``."""
-        return row_count(await self._run(sql, values))
+        return await self._run(sql, values, row_count)
 
     async def transaction(self, work: Callable[[Transaction], Awaitable[T]]) -> T:
         """What ``work`` returns, after its transaction was committed; rolled back if it raises.
@@ -163,8 +163,12 @@ class Pool:
         """
         await self._listener.notify(channel, payload)
 
-    def _run(self, sql: Statement, values: Values) -> Deferred[Any]:
-        return self._with(lambda connection: rerun(self._reactor, lambda: connection.run(sql, values, commits=True)))
+    def _run(self, sql: Statement, values: Values, read: Callable[[Cursor], T]) -> Deferred[T]:
+        async def run(connection: Connection) -> T:
+            # Read before the connection goes back, which closes it when the pool is being closed.
+            return read(await rerun(self._reactor, lambda: connection.run(sql, values, commits=True)))
+
+        return self._with(run)
 
     def _with(self, use: Callable[[Connection], Coroutine[Any, Any, T]]) -> Deferred[T]:
         place = self._check_out()
