@@ -30,10 +30,12 @@ END $$;
 -- The codes of the volunteers whose answers make up a version of a result, in the order of the answers. Deleted answers
 -- are left out.
 CREATE FUNCTION volunteers_of_result(p_project bigint, p_result bigint) RETURNS jsonb STABLE LANGUAGE sql AS $$
-SELECT coalesce(jsonb_agg(w.word ORDER BY r.id), '[]')
-  FROM result s CROSS JOIN unnest(s.task_run_ids) u(id)
-  JOIN task_run r ON r.project_id = s.project_id AND r.id = u.id
-  JOIN volunteer_word w ON w.project_id = r.project_id AND w.actor = r.actor
+-- From answer to answer, and from it to its code: before the tables of a young project are analyzed, a join would begin
+-- with all codes of the project, for each result.
+SELECT coalesce(jsonb_agg(v.word ORDER BY u.id) FILTER (WHERE v.word IS NOT NULL), '[]')
+  FROM result s CROSS JOIN unnest(s.task_run_ids) u(id) CROSS JOIN LATERAL (
+       SELECT (SELECT w.word FROM volunteer_word w WHERE w.project_id = r.project_id AND w.actor = r.actor) AS word
+         FROM task_run r WHERE r.project_id = s.project_id AND r.id = u.id OFFSET 0) v
  WHERE s.project_id = p_project AND s.id = p_result $$;
 
 -- The content of an event for owners and their webhook: what was stored when it happened, and who answered.
