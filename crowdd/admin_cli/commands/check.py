@@ -21,8 +21,8 @@ from crowdd.values import Values
 def check(ctx: click.Context, repair: bool, as_json: bool) -> None:
     """Recount every counter from the rows, verify the audit log, and print what differs. The server can run meanwhile.
 
-    Of the audit log, the first row is named that was changed, added or deleted after it was written, and the snapshots
-    are named whose manifest has an end of the log that it does not have any more. This cannot be repaired.
+    For the audit log, the command names the first row that was changed, added or deleted after it was written, and each
+    snapshot that was made when the log ended with a row that it no longer has. This cannot be repaired.
 
     Prints nothing and exits with 0 if nothing differs. Exits with 1 if a difference remains.
     """

@@ -24,7 +24,7 @@ _FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 
 @click.group(cls=Group)
 def db() -> None:
-    """Show or upgrade the version of the database, and say that it was restored."""
+    """Show or upgrade the version of the database, and record that it was restored."""
 
 
 @db.command()
@@ -82,7 +82,7 @@ def status(config: Path | None, as_json: bool) -> None:
 @json_option
 @click.pass_obj
 def restored(config: Path | None, as_json: bool) -> None:
-    """Say that another program restored the database, for example to an earlier moment. Changes no rows of projects.
+    """Record that another program restored the database, for example to an earlier moment. Changes no rows of projects.
 
     Programs that follow changes of a project may have seen more than the database has now. Afterwards they begin new
     copies, and volunteers are offered every open task again. crowdctl restore does this itself.

@@ -42,7 +42,7 @@ _EXPORT = Operation(
     section="project",
     summary="Download tasks, answers or results of a project",
     about="For those who may see the answers. The file shows the data as it was at one moment. With If-Range and Range,"
-    " a download that broke off goes on, for ten minutes after the file was made.",
+    " you can continue an interrupted download for ten minutes after the file was made.",
     parameters=(
         Parameter("object_id", _ID, "Id of the project.", where="path"),
         Parameter("type", {"type": "string", "enum": list(KINDS)}, "What a row is (default: task_run)."),
@@ -59,7 +59,7 @@ _EXPORT = Operation(
         ),
         Parameter("raw", _FLAG, "With 1, texts in CSV are not guarded against spreadsheets.", empty=True),
         Parameter("bom", _FLAG, "With 1, CSV begins with a byte order mark.", empty=True),
-        Parameter("task_ids", _TEXT, "Only of these tasks: ids, separated by commas.", empty=True),
+        Parameter("task_ids", _TEXT, "Only rows of these tasks: ids, separated by commas.", empty=True),
         Parameter("volunteer", VOLUNTEER, "Only answers of this volunteer. For type=task_run.", empty=True),
         Parameter("analysis", _ID, "Analysis whose labels stand beside results. For owners.", empty=True),
         Parameter(

@@ -33,7 +33,7 @@ _RULE: Schema = {
 }
 _GOLD = closed_object(
     task_id=_COUNT,
-    answers={"type": "array", "items": {}, "description": "Values that are right, at the first answer field."},
+    answers={"type": "array", "items": {}, "description": "The right values of the first answer field."},
     rule={
         "anyOf": [_RULE, {"type": "null"}],
         "description": "How answers are compared (null: by the type).",
@@ -53,9 +53,7 @@ _WARNINGS = closed_object(
 )
 _DESCRIPTION: Schema = {
     "task_id": _NUMBER,
-    "answer": {
-        "description": "The value that is right, at the first answer field. Default: the consensus of the task."
-    },
+    "answer": {"description": "The right value of the first answer field. Default: the consensus of the task."},
     "answers": {
         "type": "array",
         "items": {},
@@ -85,7 +83,7 @@ _MAKE = Operation(
     name="make_gold_task",
     section="project",
     summary="Make a task a gold task",
-    about=_OWNERS + "A gold task measures volunteers: its answers are compared with what is right and do not count."
+    about=_OWNERS + "A gold task measures volunteers: its answers are compared with the right answer and do not count."
     " The response also says by what volunteers could recognize it.",
     parameters=(_PROJECT, PASSWORD),
     bodies={
@@ -104,7 +102,7 @@ _MAKE = Operation(
 _CHANGE = Operation(
     name="change_gold_task",
     section="project",
-    summary="Change what is right about a gold task",
+    summary="Change the right answer to a gold task",
     about=_OWNERS + "Its answers are compared again.",
     parameters=(_PROJECT, PASSWORD),
     bodies={

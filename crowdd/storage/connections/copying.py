@@ -171,7 +171,7 @@ class Copy:
         self._go.wait()
         self._go.clear()
         if self._closed:
-            raise UnavailableError("Nobody wants the rows any more.")
+            raise UnavailableError("The reader has stopped reading.")
 
     def _tell(self, outcome: Piece | Exception | None) -> None:
         self._reactor.callFromThread(self._answer, outcome)

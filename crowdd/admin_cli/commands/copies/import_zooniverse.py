@@ -28,8 +28,8 @@ _NOT_KEPT = (
 @click.argument("project")
 @click.option("--subjects", required=True, type=_FILE, help="The subject export (CSV).")
 @click.option("--classifications", type=_FILE, help="The classification export (CSV).")
-@click.option("--workflow", required=True, help="Number of the workflow that is imported.")
-@click.option("--n-answers", default=15, show_default=True, help="Answers that subjects need which are not retired.")
+@click.option("--workflow", required=True, help="Number of the workflow to import.")
+@click.option("--n-answers", default=15, show_default=True, help="Answers per task for subjects that are not retired.")
 @click.option("--dry-run", is_flag=True, help="Report what would come over and what would not. Change nothing.")
 @json_option
 @click.pass_obj
@@ -45,9 +45,10 @@ def import_zooniverse(
 ) -> None:
     """Import the data exports of a workflow of Zooniverse into PROJECT.
 
-    Subjects become tasks and classifications become answers. No accounts are made: each volunteer becomes an external
-    volunteer of the project under a random name. A second time, rows that are there already are left alone, and new
-    ones are added. The report says, for both files, how many rows were read, added, present and refused, and why.
+    Subjects become tasks and classifications become answers. No accounts are created: each volunteer becomes an
+    external volunteer of the project under a random name. A second time, rows that are there already are left alone,
+    and new ones are added. The report says, for both files, how many rows were read, added, present and refused, and
+    why.
     """
     export, progress = Export(subjects, classifications, workflow), Progress(quiet=as_json)
 

@@ -68,7 +68,7 @@ def verify(ctx: click.Context, what: str, as_json: bool) -> None:
     """Verify a snapshot: a ZIP archive, or one of this server.
 
     FILE|HASH is the archive, or the hash of the content. Reads all files, and compares them with the manifest and with
-    the hash. Prints what does not fit, and exits with 1 if anything does not.
+    the hash. Prints what differs, and exits with 1 if anything does.
     """
     path = Path(what)
     done = verify_archive(path) if path.is_file() else with_domain(ctx.obj, lambda services: _verify(services, what))

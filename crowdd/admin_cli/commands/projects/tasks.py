@@ -51,7 +51,7 @@ def add_media(
     keep_original: bool,
     as_json: bool,
 ) -> None:
-    """Make tasks of the pictures, sounds, videos and PDFs in the folder DIRECTORY and the folders in it.
+    """Create tasks from the pictures, sounds, videos and PDFs in the folder DIRECTORY and the folders in it.
 
     The files are copied, and the running server, or the next one that starts, prepares them. If the command is
     interrupted, run it again: only what is missing is copied. Files that a task of the project already has are
@@ -75,7 +75,7 @@ def add_media(
 @click.argument("source", metavar="FILE|URL", required=False)
 @click.option("--key", metavar="COLUMN", help="Find tasks by this column, and update those that are open.")
 @click.option("--keep-columns", is_flag=True, help="With --key: tasks keep columns that the file does not have.")
-@click.option("--n-answers", type=click.IntRange(1, 10_000), help="Answers per task where the file does not say it.")
+@click.option("--n-answers", type=click.IntRange(1, 10_000), help="Answers per task if the file gives no number.")
 @click.option("--sheet", metavar="NAME", help="Sheet of a workbook.")
 @click.option("--on-error", type=click.Choice(["skip", "stop"]), help="Leave refused rows out, or add nothing.")
 @click.option("--dry-run", is_flag=True, help="Show what would happen, and add nothing.")

@@ -175,7 +175,7 @@ def _is_ordered(figures: GoldFigures) -> bool:
 def _require_made(state: str, task_id: int) -> None:
     """Raises the error for a state of ``make_gold``, or for a task without an answer that could be right."""
     if state == "no answer":
-        words = _("Say what is right: the answers to task %(number)s do not agree.", number=task_id)
+        words = _("Give the right answer: the answers to task %(number)s do not agree.", number=task_id)
         raise InvalidValueError(words, code="no_right_answer")
     if state == "exists":
         raise ForbiddenError(_("Task %(number)s is a gold task already.", number=task_id), code="gold_exists")
@@ -184,4 +184,4 @@ def _require_made(state: str, task_id: int) -> None:
 
 
 def _none(task_id: int) -> NotFoundError:
-    return NotFoundError(NOT_FOUND, hint=f"Task {task_id} is no gold task of this project.")
+    return NotFoundError(NOT_FOUND, hint=f"Task {task_id} is not a gold task of this project.")

@@ -162,7 +162,7 @@ class Deposits:
 
     async def _carry_out(self, row: DepositWork, found: SnapshotRow, short_name: str, report: Report) -> None:
         if row.token_encrypted is None:
-            raise InvalidValueError(_("The access token was forgotten. Remove the deposit and begin again."))
+            raise InvalidValueError(_("The access token is no longer stored. Remove the deposit and begin again."))
         token = self._secrets.decrypt(row.token_encrypted, _place(row.id))
         repository = Repository(self._outgoing, row.url, token)
         address = f"{self._base_url.rstrip('/')}/project/{short_name}/snapshots/{found['hash']}"

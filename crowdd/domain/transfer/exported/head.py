@@ -39,6 +39,6 @@ class Head:
         if self._sent:
             n = min(len(part), len(self._sent))
             if part[:n] != self._sent[:n]:
-                raise RuntimeError("The file does not begin with what has left.")
+                raise RuntimeError("The file does not begin with the bytes that were sent.")
             part, self._sent = part[n:], self._sent[n:]
         self._sink(part, rows)
