@@ -18,6 +18,7 @@ deadlock_timeout = 10ms
 client_connection_check_interval = 10ms
 """
 ACCESS = """
+local replication all trust
 local all guarded scram-sha-256
 local all all trust
 """
@@ -42,6 +43,26 @@ class Cluster:
         with (self._directory / "data/postgresql.conf").open("a") as settings:
             settings.write(f"{SETTINGS}unix_socket_directories = '{self._directory}'\n")
         (self._directory / "data/pg_hba.conf").write_text(ACCESS)
+
+    def follow(self, primary: "Cluster") -> None:
+        """Makes the data directory as a standby of another server."""
+        if os.getuid() == 0:
+            shutil.chown(self._directory, self._user)
+        self._run(
+            "pg_basebackup", "--write-recovery-conf", "--checkpoint=fast", "--no-sync", f"--dbname={primary.dsn()}"
+        )
+        with (self._directory / "data/postgresql.conf").open("a") as settings:
+            settings.write(f"unix_socket_directories = '{self._directory}'\n")
+
+    def promote(self) -> None:
+        """Returns when it takes changes."""
+        self._run("pg_ctl", "promote", "--wait", "--silent")
+
+    def demote(self) -> None:
+        """As Patroni does: it stops, and starts as a standby."""
+        self.stop("fast")
+        (self._directory / "data/standby.signal").touch()
+        self.start()
 
     def start(self) -> None:
         """Returns when it accepts connections."""

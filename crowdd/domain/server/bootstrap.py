@@ -13,6 +13,7 @@ from crowdd.reactor import IReactor
 from crowdd.storage.connections.connection_budget import ConnectionBudget
 from crowdd.storage.connections.connection_settings import ONE_PROCESSOR, session
 from crowdd.storage.connections.dedicated_connections import Apart
+from crowdd.storage.connections.hosts import require_primary
 from crowdd.storage.connections.pool import Pool
 from crowdd.storage.connections.replica import Replica
 from crowdd.storage.database import Reading
@@ -39,6 +40,7 @@ def make_pool(
     seconds = settings.db.statement_timeout if statement_timeout is None else statement_timeout
     if not settings.db.dsn:
         raise ConfigError("No database is configured: set [db] dsn, or start with: crowdctl serve")
+    require_primary(settings.db.dsn)
     return Pool(
         reactor,
         settings.db.dsn,

@@ -142,11 +142,13 @@ class Connection(txpostgres.Connection):
     """A connection that tells when it was lost and when it may be used again.
 
     ``when_lost(connection)`` is called when it is lost, after a running statement has failed; ``when_notified(channel,
-    payload)`` for each NOTIFY.
+    payload)`` for each NOTIFY. One that is to be ``writable`` counts as lost when its server takes no changes: it is ``demoted``,
+    and another server of the DSN may have become the primary.
     """
 
     cursorFactory = Cursor
     active: Cursor | None = None
+    writable = demoted = False
     _connection: Any = None
     _pollingD: "Deferred[Connection] | None" = None
     _descriptor: int | None = None
@@ -211,9 +213,11 @@ class Connection(txpostgres.Connection):
         error: Any = failure.value
         self._outdated = self._outdated or (isinstance(error, Exception) and is_replaced(error))
         code = getattr(error, "pgcode", None) or ""
-        if not self.alive or code.startswith(LOST_CLASSES):
+        self.demoted = self.writable and code == errorcodes.READ_ONLY_SQL_TRANSACTION
+        if self.demoted or not self.alive or code.startswith(LOST_CLASSES):
             self.lose()
-        meaning = domain_error(error, lost=not self.alive, uncertain=commits)
+        # A statement that was refused because nothing may be changed has changed nothing.
+        meaning = domain_error(error, lost=not self.alive, uncertain=commits and not self.demoted)
         if meaning is error:
             return failure
         meaning.__cause__ = error

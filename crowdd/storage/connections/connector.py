@@ -1,4 +1,4 @@
-"""Opens connections, however long the server is away."""
+"""Opens connections, however long the server is away, to whichever of several servers is the primary."""
 
 from __future__ import annotations
 
@@ -16,13 +16,14 @@ from crowdd.errors import ConfigError, InvalidValueError, UnavailableError
 from crowdd.reactor import IReactor
 from crowdd.storage.connections.connection import Connection, first_line
 from crowdd.storage.connections.connection_budget import ConnectionBudget
+from crowdd.storage.connections.hosts import Hosts
 
 FIRST_PAUSE, MAX_PAUSE, PAUSE_GROWTH = 0.1, 2.0, 1.7  # seconds, seconds, factor
 # libpq has no SQLSTATE for a refused connection, only text. A server that speaks another language is taken for one that
 # is away, and tried again.
 REFUSED_FOR_GOOD = re.compile(
     r'authentication failed|no password supplied|no pg_hba\.conf entry|(database|role) ".*" does not exist'
-    r"|permission denied for database|not permitted to log in|invalid (dsn|connection option|port number|sslmode value)"
+    r"|permission denied for database|not permitted to log in|invalid (dsn|connection option|port number|sslmode value|target_session_attrs value)|could not match"
 )
 # Worth another attempt: the server runs and knows us, but has no place for a further session.
 FULL = re.compile(r"too many (connections|clients)|connection slots")
@@ -31,10 +32,11 @@ log = Logger()
 
 
 class Connector:
-    """Opens connections to one database, and gives up an attempt after ``seconds``."""
+    """Opens connections to one database, and gives up an attempt after ``seconds``; an attempt at one of several hosts earlier."""
 
-    def __init__(self, reactor: IReactor, dsn: str, *, seconds: float, budget: ConnectionBudget) -> None:
-        self._reactor, self._dsn, self._seconds, self._budget = reactor, dsn, seconds, budget
+    def __init__(self, reactor: IReactor, hosts: Hosts, *, seconds: float, budget: ConnectionBudget) -> None:
+        self._reactor, self._hosts, self._budget = reactor, hosts, budget
+        self._seconds = hosts.seconds(seconds)
         self._opening: set[Connection] = set()
         self._pauses: set[Deferred[None]] = set()
         self._wanting: Callable[[], bool] | None = None
@@ -80,25 +82,44 @@ class Connector:
             if self._budget.reserved(self):
                 await self._rest(FIRST_PAUSE)
                 continue
-            try:
-                return await self._attempt(make(self._reactor), setup)
-            except Exception as error:
-                if strict and is_permanent(error):
-                    raise ConfigError(f"The database refuses the connection: {first_line(error)}") from error
-                if not self._stopped:
-                    log.warn("could not connect to the database: {error}", error=first_line(error))
-                    if self.lacks_any and FULL.search(str(error)):
-                        self._budget.make_room()
-                    await self._rest(back_off(failures + 1, FIRST_PAUSE, PAUSE_GROWTH, MAX_PAUSE))
+            made, errors = await self._try_each(make, setup)
+            if made is not None:
+                return made
+            refusal = next(filter(is_permanent, errors), None) if strict else None
+            if refusal is not None:
+                raise ConfigError(f"The database refuses the connection: {first_line(refusal)}") from refusal
             failures += 1
+            if not self._stopped:
+                log.warn("could not connect to the database: {error}", error="; ".join(map(first_line, errors)))
+                if self.lacks_any and any(FULL.search(str(error)) for error in errors):
+                    self._budget.make_room()
+                await self._rest(back_off(failures, FIRST_PAUSE, PAUSE_GROWTH, MAX_PAUSE))
         raise UnavailableError("The database connections are being closed.")
 
-    async def _attempt(self, connection: Connection, setup: Sequence[str]) -> Connection:
+    async def _try_each(
+        self, make: Callable[[IReactor], Connection], setup: Sequence[str]
+    ) -> tuple[Connection | None, list[Exception]]:
+        """A connection with one of the hosts, else what was wrong with each."""
+        errors: list[Exception] = []
+        for dsn in self._hosts.in_turn():
+            if self._stopped:
+                break
+            try:
+                made = await self._attempt(make(self._reactor), dsn, setup)
+            except Exception as error:
+                errors.append(error)
+            else:
+                self._hosts.found(dsn)
+                return made, errors
+        return None, errors
+
+    async def _attempt(self, connection: Connection, dsn: str, setup: Sequence[str]) -> Connection:
         # libpq ignores connect_timeout in asynchronous mode.
         self._opening.add(connection)
+        connection.writable = self._hosts.writable
         try:
             with deadline(self._reactor, self._seconds, connection.close):
-                await connection.connect(self._dsn)
+                await connection.connect(dsn)
                 if setup:  # one message for all: a server starts with a dozen connections
                     await connection.run("; ".join(setup))
         except Exception:

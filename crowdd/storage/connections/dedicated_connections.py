@@ -13,6 +13,7 @@ from crowdd.reactor import IReactor
 from crowdd.storage.connections.connection import Connection
 from crowdd.storage.connections.connection_budget import ConnectionBudget
 from crowdd.storage.connections.connector import Connector
+from crowdd.storage.connections.hosts import Hosts
 from crowdd.storage.connections.transaction import Transaction
 from crowdd.storage.database import Database
 
@@ -28,7 +29,7 @@ class Apart:
     def __init__(
         self, reactor: IReactor, dsn: str, setup: Sequence[str], budget: ConnectionBudget, seconds: float = 5.0
     ) -> None:
-        self._reactor, self._dsn, self._setup, self._budget = reactor, dsn, tuple(setup), budget
+        self._reactor, self._hosts, self._setup, self._budget = reactor, Hosts.of(dsn), tuple(setup), budget
         self._seconds = seconds
         self._open: set[Connection] = set()
         self._connectors: set[Connector] = set()
@@ -51,7 +52,7 @@ class Apart:
             connection.close()
 
     async def _connect(self) -> Connection:
-        connector = Connector(self._reactor, self._dsn, seconds=self._seconds, budget=self._budget)
+        connector = Connector(self._reactor, self._hosts, seconds=self._seconds, budget=self._budget)
         self._connectors.add(connector)
         try:
             with deadline(self._reactor, self._seconds, connector.stop):

@@ -7,6 +7,7 @@ from crowdd.storage.connections.connection import Connection, rows
 from crowdd.storage.connections.connection_budget import ConnectionBudget
 from crowdd.storage.connections.connection_settings import KEEPALIVES
 from crowdd.storage.connections.connector import Connector
+from crowdd.storage.connections.hosts import Hosts
 
 _CONNECT_SECONDS = 10.0
 
@@ -19,7 +20,7 @@ class Leadership:
 
     def __init__(self, reactor: IReactor, dsn: str, name: str, budget: ConnectionBudget | None = None) -> None:
         budget = ConnectionBudget() if budget is None else budget
-        self._connector = Connector(reactor, dsn, seconds=_CONNECT_SECONDS, budget=budget)
+        self._connector = Connector(reactor, Hosts.of(dsn), seconds=_CONNECT_SECONDS, budget=budget)
         self._name = name
         self._connection: Connection | None = None
         self._held = False

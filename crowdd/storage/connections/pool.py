@@ -25,6 +25,7 @@ from crowdd.reactor import IReactor
 from crowdd.storage.connections.connection import Connection, Cursor, in_background, row_count, rows
 from crowdd.storage.connections.connection_budget import ConnectionBudget
 from crowdd.storage.connections.connector import Connector
+from crowdd.storage.connections.hosts import Hosts
 from crowdd.storage.connections.listener import Listener, Observer
 from crowdd.storage.connections.transaction import Transaction, rerun
 from crowdd.storage.connections.wait_queue import WaitQueue
@@ -46,8 +47,8 @@ class PoolFigures:
 class Pool:
     """Connections to one database, shared by all requests of a process.
 
-    ``dsn`` is libpq's and should name a socket directory or an address, since names are resolved while the reactor
-    stands still. ``setup`` are statements that each new connection runs first (PREPARE, SET). At most ``max_waiting``
+    ``dsn`` is libpq's and should name a socket directory or addresses, since names are resolved while the reactor
+    stands still. It may name several servers (``Hosts``). ``setup`` are statements that each new connection runs first (PREPARE, SET). At most ``max_waiting``
     callers wait for a connection, each for ``timeout``; an attempt to connect is given up after
     ``connect_seconds``. Pools of one process that share ``budget`` leave each other at least one connection.
     """
@@ -69,8 +70,9 @@ class Pool:
         self._setup = tuple(setup)
         budget = ConnectionBudget() if budget is None else budget
         budget.lend(self._give_up_one)
-        self._connector = Connector(reactor, dsn, seconds=connect_seconds, budget=budget)
-        self._listener = Listener(Connector(reactor, dsn, seconds=connect_seconds, budget=budget))
+        hosts = Hosts.of(dsn)
+        self._connector = Connector(reactor, hosts, seconds=connect_seconds, budget=budget)
+        self._listener = Listener(Connector(reactor, hosts, seconds=connect_seconds, budget=budget))
         self._queue: WaitQueue[Connection] = WaitQueue(reactor, maximum=max_queue, seconds=timeout)
         self._free: list[Connection] = []
         self._busy: set[Connection] = set()
@@ -214,9 +216,11 @@ class Pool:
         in_background(ensureDeferred(self._refill()))
 
     def _lost(self, connection: Connection) -> None:
-        if connection in self._free:
-            self._free.remove(connection)
-            self._replace(connection)
+        # Those that lead to a demoted server would go on reading there what is no longer so.
+        for lost in [*self._free] if connection.demoted else [connection]:
+            if lost in self._free:
+                self._free.remove(lost)
+                self._replace(lost)
 
     async def _refill(self) -> None:
         # One attempt at a time: a server that comes back is not stormed, and there is one back-off to wait out.

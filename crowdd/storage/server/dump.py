@@ -63,6 +63,12 @@ class Snapshot:
         self.server_version: int = connected.server_version
         ((self.name,),) = self._rows("SELECT pg_export_snapshot()")
 
+    def only_server(self, dsn: str) -> str:
+        """The DSN with that one of its hosts that the snapshot was made on: no other server knows it."""
+        info = self._connected.info
+        words = {name: value for name, value in parse_dsn(dsn).items() if name != "hostaddr"}
+        return make_dsn(**{**words, "host": info.host, "port": info.port})
+
     def shape(self) -> Shape:
         """Its migrations and rows."""
         return shape(self._connected)
@@ -154,7 +160,8 @@ def note_backup(dsn: str, at: datetime, size: int) -> None:
 def dumped(tools: Tools, dsn: str, seen: Snapshot) -> Iterator[bytes]:
     """The snapshot in pg_dump's custom format, in pieces. Raises DumpError."""
     left_out = [f"--exclude-schema={name}" for name in seen.foreign_schemas()]
-    command = [tools.program("pg_dump"), "--format=custom", f"--snapshot={seen.name}", *left_out, *_target(dsn)]
+    command = [tools.program("pg_dump"), "--format=custom", f"--snapshot={seen.name}", *left_out]
+    command += _target(seen.only_server(dsn))
     with _running(command, dsn, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         while piece := process.stdout.read(CHUNK):
@@ -206,7 +213,8 @@ def _said(complaints: IO[bytes]) -> str:
 
 def _target(dsn: str) -> list[str]:
     """The database for the command line, which everybody on the machine can read: without the password."""
-    return [f"--dbname={make_dsn(**{name: value for name, value in parse_dsn(dsn).items() if name != 'password'})}"]
+    words = {"connect_timeout": str(CONNECT_SECONDS), **parse_dsn(dsn)}
+    return [f"--dbname={make_dsn(**{name: value for name, value in words.items() if name != 'password'})}"]
 
 
 def _environment(dsn: str) -> dict[str, str]:
