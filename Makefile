@@ -183,6 +183,10 @@ nodes: .venv/installed-embedded,test
 	  { echo "HAProxy is not installed: apt-get install -y --no-install-recommends haproxy" >&2; exit 1; }
 	@$(venv)python -m bench.nodes $(if $(RATE),--rate $(RATE))
 
+# The primary of three PostgreSQL servers fails under load.
+ha: .venv/installed-embedded,test
+	@$(venv)python -m bench.ha $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(RATE),--rate $(RATE))
+
 # Known holes in what crowdd is installed with: asks the network (docs/operations.md).
 audit: .venv/installed-embedded,test
 	@$(venv)python -m bench.release.audit

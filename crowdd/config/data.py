@@ -18,7 +18,8 @@ class DbSettings:
         "",
         doc=(
             "libpq connection string. Leave it empty and `crowdctl serve` starts an embedded PostgreSQL. "
-            "Prefer a socket folder or an IP address: looking up a host name blocks the server."
+            "Prefer a socket folder or an IP address: looking up a host name blocks the server. Several hosts need "
+            "target_session_attrs=read-write: the one that is the primary is used."
         ),
         fixed=True,
     )

@@ -27,6 +27,7 @@ from crowdd.errors import CrowddError
 from crowdd.http.errors import message_of
 from crowdd.sched.schedule import overview
 from crowdd.storage import nodes, schema
+from crowdd.storage.connections.hosts import Hosts
 from crowdd.storage.connections.pool import Pool
 from crowdd.storage.server.db_health import condition, replica_condition
 from crowdd.storage.server.rows import ReplicaHealth
@@ -89,6 +90,7 @@ async def _of_database(settings: Settings, pool: Pool, thorough: bool) -> list[F
         shares_limits=settings.ratelimit.shared,
         drains=bool(settings.http.drain_delay),
         replica=await _replica(settings, pool),
+        several_hosts=len(Hosts.of(settings.db.dsn).dsns) > 1,
     )
     return of_server(facts) + (await _recounted(pool) if thorough else [])
 

@@ -138,6 +138,7 @@ class Facts:
     shares_limits: bool = True  # [ratelimit] shared
     drains: bool = True  # [http] drain_delay
     replica: ReplicaHealth | str | None = None  # of [db] replica_dsn, or why it does not answer; None: there is none
+    several_hosts: bool = False  # [db] dsn names them
 
 
 def of_server(facts: Facts) -> list[Finding]:
@@ -189,6 +190,11 @@ def _of_postgresql(facts: Facts) -> Iterator[Finding]:
         )
     if not row["fsync"]:
         yield Finding("PostgreSQL runs with fsync off: a power cut loses the database.", "Switch fsync on.")
+    if facts.several_hosts and not row["synchronous"]:
+        yield Finding(
+            "The database waits for no other server: if the primary fails, confirmed answers may be lost.",
+            "Start the other servers, and check that synchronous_mode and synchronous_commit are on.",
+        )
     if row["oldest_transaction"] > LONG_TRANSACTION_SECONDS:
         yield Finding(
             f"A transaction has been open for {_duration(row['oldest_transaction'])}, so tables cannot be vacuumed.",

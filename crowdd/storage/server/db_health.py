@@ -16,6 +16,7 @@ async def condition(db: Database) -> DatabaseHealth:
         " (SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend') AS connections,"
         " pg_is_in_recovery() OR current_setting('default_transaction_read_only')::bool AS read_only,"
         " current_setting('fsync')::bool AS fsync,"
+        " current_setting('synchronous_standby_names') <> '' AND current_setting('synchronous_commit') IN ('on', 'remote_apply') AS synchronous,"
         " pg_database_size(current_database()) AS bytes,"
         " (SELECT coalesce(extract(epoch FROM clock_timestamp() - min(xact_start)), 0)::float8 FROM pg_stat_activity"
         "  WHERE pid <> pg_backend_pid() AND datname = current_database() AND backend_type = 'client backend') AS oldest_transaction,"

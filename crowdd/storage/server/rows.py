@@ -81,6 +81,7 @@ class DatabaseHealth(TypedDict):
     connections: int
     read_only: bool
     fsync: bool
+    synchronous: bool
     bytes: int
     oldest_transaction: float
     now: float

@@ -15,7 +15,7 @@ WELL = Facts(
     base_url="https://crowd.example",
     now=1_000_000.0,
     database={
-        "version": 170_002, "max_connections": 100, "connections": 20, "read_only": False, "fsync": True,
+        "version": 170_002, "max_connections": 100, "connections": 20, "read_only": False, "fsync": True, "synchronous": False,
         "oldest_transaction": 3.0, "now": 1_000_001.0, "admins": 1, "queue_dead": 0, "queue_waits": 0.5,
         "mail_dead": 0, "mail_held": 0, "last_backup": None, "first_project": None,
         "owns_tables": False, "elsewhere": False, "encrypted": False,
@@ -62,6 +62,15 @@ def test_one_thing_is_wrong(changes, said):
 def test_the_database_says_so(column, value, said):
     (finding,) = of_server(attrs.evolve(WELL, database={**WELL.database, column: value}))
     assert (finding.what, finding.wrong) == (said, True)
+
+
+def test_one_of_several_database_servers_must_not_confirm_alone():
+    alone = attrs.evolve(WELL, several_hosts=True)
+    (finding,) = of_server(alone)
+    assert (
+        finding.what == "The database waits for no other server: if the primary fails, confirmed answers may be lost."
+    )
+    assert of_server(attrs.evolve(alone, database={**WELL.database, "synchronous": True})) == []
 
 
 def test_jobs_that_are_late_or_fail_and_webhooks_that_are_off():

@@ -9,8 +9,8 @@ import shutil
 import psycopg2
 import pytest
 import pytest_twisted
-from conftest import Cluster
 from psycopg2.extensions import parse_dsn
+from support.servers.cluster import Cluster
 from support.servers.postgres import scratch_folder
 from support.until import until
 from twisted.internet import reactor

@@ -1,0 +1,1 @@
+"""Three PostgreSQL servers under Patroni, of which the primary fails under load."""

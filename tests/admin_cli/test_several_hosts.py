@@ -1,0 +1,58 @@
+"""Commands with a DSN that names several hosts: one that is down, a standby, and the primary."""
+
+from __future__ import annotations
+
+import psycopg2
+import pytest
+from psycopg2.extensions import make_dsn, parse_dsn
+from test_backup import PASSPHRASE, databases, dsn, fetched, lasting_databases, original, place, used
+from test_scheduled_backups import standby
+
+from crowdd.embedded.process import wait_until
+
+__all__ = ["databases", "lasting_databases", "original", "place", "standby", "used"]
+pytestmark = pytest.mark.slow
+
+ALONE = "The database waits for no other server: if the primary fails, confirmed answers may be lost."
+
+
+def hosts_of(server, standby: str, attributes: str) -> str:
+    """A host without a server, the standby and the primary of a server's database, in this order."""
+    words, other = parse_dsn(dsn(server)), parse_dsn(standby)
+    hosts = ("/nowhere/at/all", other["host"], words["host"])
+    ports = (other["port"], other["port"], words.get("port", "5432"))
+    return make_dsn(dsn(server), host=",".join(hosts), port=",".join(ports), target_session_attrs=attributes)
+
+
+@pytest.fixture
+def following(used, standby):
+    """The standby, once it takes connections."""
+
+    def there() -> bool:
+        try:
+            return fetched(make_dsn(dsn(used), **parse_dsn(standby)), "SELECT 1 AS n") == [{"n": 1}]
+        except psycopg2.OperationalError:
+            return False
+
+    assert wait_until(there, 60)
+    return standby
+
+
+def test_backup_restore_and_doctor_find_the_primary(used, place, following, tmp_path):
+    several = {"CROWDD_DB_DSN": hosts_of(used, following, "read-write")}
+    made = used.json("backup", tmp_path / "b.tar", **PASSPHRASE, **several)
+    assert made["rows"]["task"] == 20
+    into = {"CROWDD_DB_DSN": hosts_of(place, following, "primary")}
+    assert place.json("restore", tmp_path / "b.tar", **PASSPHRASE, **into)["differences"] == []
+    assert ALONE in [found["what"] for found in used("doctor", "--json", **several).json]
+    assert ALONE not in [found["what"] for found in used("doctor", "--json").json]
+
+
+def test_a_standby_is_preferred_and_its_snapshot_is_read_there(used, following, tmp_path):
+    preferred = hosts_of(used, following, "prefer-standby")
+    assert used.json("backup", tmp_path / "b.tar", "--dsn", preferred, **PASSPHRASE)["rows"]["task"] == 20
+
+
+def test_a_server_does_not_start_where_any_host_would_do(used):
+    several = make_dsn(dsn(used), host=f"/nowhere/at/all,{parse_dsn(dsn(used))['host']}")
+    assert "Add target_session_attrs=read-write to it" in used.refused("nodes", CROWDD_DB_DSN=several)
