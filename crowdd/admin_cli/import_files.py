@@ -12,8 +12,9 @@ from crowdd.admin_cli.lookups import project
 from crowdd.admin_cli.runtime import presence, reactor
 from crowdd.domain.core.background_queue import QueuedTask
 from crowdd.domain.server.services import Services
+from crowdd.domain.transfer.import_choices import Choices
 from crowdd.domain.transfer.import_progress import MOVING
-from crowdd.domain.transfer.imports import CHECK, HANDLER, Choices, ImportPage
+from crowdd.domain.transfer.imports import CHECK, HANDLER, ImportPage
 from crowdd.domain.transfer.scheduled.import_sources import is_address
 from crowdd.errors import InvalidValueError, NotFoundError
 from crowdd.requester import SYSTEM

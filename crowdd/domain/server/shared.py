@@ -24,7 +24,7 @@ from crowdd.domain.mail.transport import Post
 from crowdd.domain.media.configured import media_store as configured_media_store
 from crowdd.domain.media.store import MediaStore
 from crowdd.domain.outbound.client import Outgoing
-from crowdd.domain.transfer.download_limits import DownloadLimits
+from crowdd.domain.transfer.exported.download_limits import DownloadLimits
 from crowdd.domain.transfer.exported.kept_spools import KeptSpools
 from crowdd.domain.transfer.exports import Resources
 from crowdd.languages import Languages

@@ -17,11 +17,11 @@ from crowdd.domain.core import rights
 from crowdd.domain.core.csv_escape import cell
 from crowdd.domain.projects.answers.answer_visibility import complete_only
 from crowdd.domain.tasks import task_selection
-from crowdd.domain.transfer.download_limits import DownloadLimits
 from crowdd.domain.transfer.exported import changes, data_files
 from crowdd.domain.transfer.exported.changes import NOT_FOLLOWED, Cursor
 from crowdd.domain.transfer.exported.data_files import DataFile
 from crowdd.domain.transfer.exported.dictionary import dictionary
+from crowdd.domain.transfer.exported.download_limits import DownloadLimits
 from crowdd.domain.transfer.exported.export_file import (
     DATA_FORMATS,
     DICTIONARY,

@@ -5,10 +5,10 @@ from __future__ import annotations
 import secrets as random
 import shutil
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from functools import partial
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 import attrs
 
@@ -21,7 +21,15 @@ from crowdd.domain.core.site import Site
 from crowdd.domain.outbound.client import Outgoing
 from crowdd.domain.outbound.response import Response
 from crowdd.domain.tasks.changes import Changes, Effect
-from crowdd.domain.transfer import import_archives, import_exports, import_roles, import_rows, task_files
+from crowdd.domain.transfer import (
+    import_archives,
+    import_choices,
+    import_exports,
+    import_roles,
+    import_rows,
+    task_files,
+)
+from crowdd.domain.transfer.import_choices import Choices
 from crowdd.domain.transfer.import_figures import MAX_ATOMIC_ROWS, undecided
 from crowdd.domain.transfer.import_progress import ImportState, state_of
 from crowdd.domain.transfer.import_reader import printable
@@ -50,7 +58,6 @@ from crowdd.storage.transfer.rows import GoneTask, ImportRow, ListedImport, Pend
 from crowdd.values import Values
 
 HANDLER, CHECK = "import_tasks", "check_import"
-ON_ERROR = ("skip", "stop")
 MAX_PENDING = 20  # files of a project that wait for a word
 MAX_PENDING_OF_ACCOUNT = 20  # files of one person that do, over all projects
 MAX_AT_ONCE = 3  # files of one person that are copied or downloaded at a time
@@ -61,29 +68,6 @@ INLINE_BYTES, INLINE_ROWS = 300_000, 5000  # what is read while its owner waits;
 MAX_GONE = 100_000  # tasks that a list of those gone from a file may have
 _OK = 200
 _A_DAY = 86_400.0
-
-
-@attrs.frozen
-class Choices:
-    """What an owner says of a file. None leaves it as it is, or as it is usual.
-
-    ``roles``: what columns are for, by their names (``kinds.column_roles``), "" for nothing special.
-    ``key``: the column by which tasks are found again, "" for none. ``keep_columns``: tasks that are found by their key
-    keep the columns that the file does not have. ``on_error``: "" for undecided. ``begin``: add its
-    rows when it has been read; unless ``sure``, only when no choice has changed its figures.
-    """
-
-    dialect: Mapping[str, Any] | None = None
-    kind: str | None = None
-    uses: Any = None
-    roles: Any = None
-    key: str | None = None
-    keep_columns: bool | None = None
-    again: bool | None = None
-    n_answers: Any = None
-    on_error: str | None = None
-    begin: bool = True
-    sure: bool = True
 
 
 @attrs.frozen
@@ -227,7 +211,7 @@ class Imports:
 
     async def _add(self, who: Requester, project_id: int, name: str, path: Path, choices: Choices) -> int:
         """A new import of a file with these choices, unread."""
-        checked = _checked(choices)
+        checked = import_choices.checked(choices)
         member = await self._worker_thread.do(import_archives.unpack, path, self.max_bytes)
         found = await self._worker_thread.do(task_files.detect, path)
         dialect = Dialect.from_json({**found.to_json(), **(choices.dialect or {})})
@@ -312,7 +296,7 @@ class Imports:
             if found["preview"] is None:
                 return Begun("reading", found["queue_item"])
             raise ConflictError(_("This import has already started."))
-        changed = await self._choose(row["id"], import_id, _checked(choices), choices)
+        changed = await self._choose(row["id"], import_id, import_choices.checked(choices), choices)
         if changed or found["state"] == "unread":
             await self._read(who, row, import_id, large=found["bytes"] > INLINE_BYTES)
         read = await self._get(row, import_id)
@@ -343,7 +327,7 @@ class Imports:
             if choices.dialect is not None:
                 wanted["dialect"] = Dialect.from_json({**(now["dialect"] or {}), **choices.dialect}).to_json()
                 wanted["kind"] = checked.get("kind", "" if wanted["dialect"] != now["dialect"] else now["kind"])
-            _require_no_key(wanted, found)
+            import_choices.require_no_key(wanted, found)
             if choices.roles is not None:
                 roles = import_roles.checked(choices.roles, found["columns"])
                 await imports.save_roles(tx, import_id, roles)
@@ -418,42 +402,6 @@ class Imports:
             if path.name.partition(".")[0] not in wanted and now - path.stat().st_mtime > _A_DAY:
                 path.unlink(missing_ok=True)
         return gone
-
-
-def _checked(choices: Choices) -> Values:
-    """Those choices that were made, as they are stored. Raises InvalidValueError."""
-    made: Values = {}
-    if choices.kind:
-        made["kind"] = _one_of("kind", choices.kind, import_exports.KINDS)
-    if choices.uses is not None:
-        if not isinstance(choices.uses, Mapping):
-            raise InvalidValueError(_("`uses` must be an object."))
-        made["uses"] = dict(choices.uses)
-    if choices.key is not None:
-        made["key_name"] = choices.key or None
-    for name, chosen in (("again", choices.again), ("keep_columns", choices.keep_columns)):
-        if chosen is not None:
-            made[name] = chosen
-    if choices.n_answers not in (None, ""):
-        try:
-            made["n_answers"] = TASK.field("n_answers").parse(choices.n_answers)
-        except InvalidValueError as error:
-            raise InvalidValueError(f"n_answers {error}.") from None
-    if choices.on_error:
-        _one_of("on_error", choices.on_error, ON_ERROR)
-    return made
-
-
-def _require_no_key(wanted: Mapping[str, object], found: PendingImport) -> None:
-    """Raises InvalidValueError for a key column of an export."""
-    if wanted["key_name"] and wanted["kind"] == found["kind"] and found["kind"] not in ("", import_exports.TABLE):
-        raise InvalidValueError(_("An export has no key column: its tasks are identified by their ids."))
-
-
-def _one_of(name: str, value: str, choices: tuple[str, ...]) -> str:
-    if value not in choices:
-        raise InvalidValueError(_("%(name)s must be one of %(choices)s.", name=name, choices=", ".join(choices)))
-    return value
 
 
 def _too_many(maximum: int) -> TooManyRequestsError:

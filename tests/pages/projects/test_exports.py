@@ -22,8 +22,8 @@ from twisted.web._newclient import ResponseFailed
 from crowdd.config.limits import ExportSettings
 from crowdd.domain.core.csv_escape import cell
 from crowdd.domain.transfer import exports as domain_exports
-from crowdd.domain.transfer.download_limits import WINDOW, DownloadLimits
 from crowdd.domain.transfer.exported import tables
+from crowdd.domain.transfer.exported.download_limits import WINDOW, DownloadLimits
 from crowdd.domain.transfer.exported.tables import in_order
 from crowdd.domain.transfer.spool import AbandonedError, Spools
 from crowdd.errors import TooManyRequestsError, UnavailableError

@@ -19,7 +19,8 @@ from crowdd.domain.mail.mail import Mail
 from crowdd.domain.outbound.client import Outgoing
 from crowdd.domain.outbound.response import Response
 from crowdd.domain.transfer import import_exports
-from crowdd.domain.transfer.imports import FETCH_SECONDS, Choices, Imports
+from crowdd.domain.transfer.import_choices import Choices
+from crowdd.domain.transfer.imports import FETCH_SECONDS, Imports
 from crowdd.domain.transfer.prepared.process import discard
 from crowdd.domain.transfer.scheduled.source_policy import MAX_FAILURES, MAX_SOURCES, PERIODS, is_off, pause
 from crowdd.domain.transfer.share_links import download_address

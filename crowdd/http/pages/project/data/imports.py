@@ -11,9 +11,10 @@ from urllib.parse import quote
 from crowdd.domain.core.csv_escape import harmless
 from crowdd.domain.projects.projects import Projects
 from crowdd.domain.transfer.gallery.sample_tasks import SampleTasks
+from crowdd.domain.transfer.import_choices import Choices
 from crowdd.domain.transfer.import_progress import MOVING, ImportState
 from crowdd.domain.transfer.import_rows import USES
-from crowdd.domain.transfer.imports import Begun, Choices, ImportPage, Imports
+from crowdd.domain.transfer.imports import Begun, ImportPage, Imports
 from crowdd.domain.transfer.scheduled.import_sources import Sources, is_address
 from crowdd.domain.transfer.task_files import ENCODINGS
 from crowdd.errors import (
