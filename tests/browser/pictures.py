@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from PIL import Image
 from playwright.sync_api import sync_playwright
-from support.checks.page_contexts import Case, cases
+from support.checks.page_contexts import Case, cases, plain_cases
 from support.person import Person
 from support.servers.chromium import binary
 
@@ -32,7 +32,6 @@ IMAGES = Path(__file__).parents[2] / "docs" / "images"
 WIDE, PHONE = (1280, 800), (390, 844)
 SCALE = 2  # of a phone's screen
 PATIENCE = 180_000  # milliseconds: a busy machine may take long to draw a long page
-_STRANGE = ("hostile", "long words", "right to left")
 
 
 class Picture(NamedTuple):
@@ -61,7 +60,7 @@ def chosen() -> Iterator[Picture]:
 
 def every(only: str) -> Iterator[Picture]:
     """The first case of each page at both widths in both themes; all cases of the pages that begin with ``only``."""
-    plain = [case for case in cases() if case.template.startswith(only) and not case.kind.endswith(_STRANGE)]
+    plain = [case for case in plain_cases() if case.template.startswith(only)]
     shown = plain if only else list({case.template: case for case in reversed(plain)}.values())
     for nth, case in enumerate(sorted(shown, key=lambda case: case.template)):
         name = case.template.removesuffix(".html").replace("/", "-") + (f"-{nth:03}" if only else "")

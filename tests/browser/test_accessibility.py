@@ -13,15 +13,12 @@ import json
 from typing import Any
 
 import pytest
-from support.checks.page_contexts import Case, cases
+from support.checks.page_contexts import Case, plain_cases, strange
 
 pytestmark = pytest.mark.browser
 
 AXE = importlib.resources.files("axe_playwright_python").joinpath("axe.min.js").read_text("utf-8")
-EVERY = cases()
-STRANGE = ("hostile", "long words", "right to left")
-PLAIN = [case for case in EVERY if not case.kind.endswith(STRANGE)]
-HOSTILE = [case for case in EVERY if case.kind.endswith("hostile")]
+PLAIN = plain_cases()
 RUN_AXE = """async (where, options) => (await axe.run(where, {resultTypes: ['violations'], ...options})).violations
     .map(v => v.id + ': ' + v.nodes.slice(0, 3).map(n => n.html.slice(0, 160)).join(' | '))"""
 COLOURS = {"runOnly": ["color-contrast", "link-in-text-block"]}
@@ -152,7 +149,7 @@ def test_nothing_that_people_wrote_runs_even_without_the_policy(opened: Any) -> 
 
     gallery.page.on("dialog", heard)
     gallery.show(PLAIN[0])
-    for case in {case.template: case for case in HOSTILE}.values():
+    for case in (strange(last, "hostile") for last in {case.template: case for case in PLAIN}.values()):
         page = gallery.swap(case)  # handlers run; scripts do not, but are counted
         made = page.evaluate(
             "document.querySelectorAll('script:not([src], [type=speculationrules]), [onerror], [onload], iframe:not(#presenter *, #tutorial *, #preview *)').length"
@@ -165,7 +162,7 @@ def test_the_canary_would_fire(opened: Any) -> None:
     gallery = opened(guarded=False)
     fired: list[str] = []
     gallery.page.on("dialog", lambda dialog: (fired.append(dialog.message), dialog.dismiss()))
-    page = gallery.show(HOSTILE[0])
+    page = gallery.show(strange(PLAIN[0], "hostile"))
     page.evaluate("document.body.insertAdjacentHTML('beforeend', '<img src=/nothing onerror=alert(2)>')")
     page.evaluate("document.querySelector('[onerror]').onerror()")
     assert fired == ["2"]

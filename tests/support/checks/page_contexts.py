@@ -32,6 +32,7 @@ Context = dict[str, Any]
 EVIL = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)> ${7*7}{{7*7}}"
 LONG = "Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft" * 2
 ARABIC = "من يعبر بوابة الليل"
+STRANGE = {"hostile": EVIL, "long words": LONG, "right to left": ARABIC}
 
 
 class Case(NamedTuple):
@@ -263,16 +264,23 @@ EMPTY_HOME: Context = {
 
 
 @functools.cache
+def plain_cases() -> tuple[Case, ...]:
+    """Every page in its ordinary states."""
+    return tuple(_plain())
+
+
+def strange(case: Case, words: str) -> Case:
+    """The same page with other words in all that somebody outside may have written: one of STRANGE."""
+    changed = _all(STRANGE[words])(copy.copy(case.context))
+    direction = {"locale": "ar", "direction": "rtl"} if words == "right to left" else {}
+    return Case(case.template, f"{case.kind}, {words}", changed | direction)
+
+
+@functools.cache
 def cases() -> tuple[Case, ...]:
     """Every page in its ordinary states, then each of them with hostile, long and Arabic words."""
-    plain = list(_plain())
-    strange = (("hostile", _all(EVIL)), ("long words", _all(LONG)), ("right to left", _all(ARABIC)))
-    changed = (
-        Case(case.template, f"{case.kind}, {name}", _direct(change(copy.copy(case.context)), name))
-        for case in plain
-        for name, change in strange
-    )
-    return (*plain, *changed)
+    plain = plain_cases()
+    return (*plain, *(strange(case, words) for case in plain for words in STRANGE))
 
 
 def _plain() -> Iterator[Case]:
@@ -2456,7 +2464,3 @@ def _all(words: str) -> Callable[..., Any]:
         return value
 
     return change
-
-
-def _direct(context: Context, kind: str) -> Context:
-    return context | {"locale": "ar", "direction": "rtl"} if kind == "right to left" else context
