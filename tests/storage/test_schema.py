@@ -34,13 +34,21 @@ def empty(postgres):
     postgres.drop(made)
 
 
-@pytest.fixture
-def dsn(postgres):
-    """A database with all of ours and nothing else, which no other test gets."""
-    name = "fresh"
-    postgres.run(f"CREATE DATABASE {name} OWNER crowdd TEMPLATE template0")
-    made = make_dsn(postgres.dsn, dbname=name)
+@pytest.fixture(scope="module")
+def fresh(postgres):
+    """The DSN of a database with all of ours and nothing else; nobody changes it."""
+    postgres.run("CREATE DATABASE schema_fresh OWNER crowdd TEMPLATE template0")
+    made = make_dsn(postgres.dsn, dbname="schema_fresh")
     pytest_twisted.blockon(ensureDeferred(_upgraded(made)))
+    yield made
+    postgres.drop(made)
+
+
+@pytest.fixture
+def dsn(postgres, fresh):
+    """The same for one test."""
+    postgres.run("CREATE DATABASE schema_copy OWNER crowdd TEMPLATE schema_fresh")
+    made = make_dsn(postgres.dsn, dbname="schema_copy")
     yield made
     postgres.drop(made)
 
@@ -140,13 +148,9 @@ async def test_an_upgrade_applies_everything_and_a_second_one_nothing(empty, pos
 
 
 @pytest.fixture(scope="module")
-def fresh_dump(postgres):
+def fresh_dump(postgres, fresh):
     """Everything in a fresh database but the rows."""
-    postgres.run("CREATE DATABASE fresh_dump OWNER crowdd TEMPLATE template0")
-    made = make_dsn(postgres.dsn, dbname="fresh_dump")
-    pytest_twisted.blockon(ensureDeferred(_upgraded(made)))
-    yield dump(postgres, made)
-    postgres.drop(made)
+    return dump(postgres, fresh)
 
 
 @pytest.mark.slow

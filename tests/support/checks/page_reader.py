@@ -47,6 +47,11 @@ class Element:
         return any(parent.tag == tag for parent in self.parents)
 
 
+# Tags that were read, by how they are written: pages have the same ones.
+_STARTS: dict[str, tuple[str, dict[str, str]]] = {}
+_MAX_STARTS = 20_000
+
+
 class Page(HTMLParser):
     """The elements of a page in order, and tags that do not match."""
 
@@ -68,12 +73,29 @@ class Page(HTMLParser):
         if len(named) < len(attributes):
             counted = Counter(name for name, _ in attributes)
             self.broken += [f"<{tag}> has {name} twice" for name, count in counted.items() if count > 1]
+        self._add(tag, named)
+
+    def _add(self, tag: str, named: dict[str, str]) -> None:
         element = Element(tag, named, tuple(self._open), self._texts, len(self._texts), len(self._texts))
         if tag in BLOCKS and element.inside("p"):
             self.broken.append(f"<{tag}> inside <p>")
         self.elements.append(element)
         if tag not in VOID:
             self._open.append(element)
+
+    def parse_starttag(self, i: int) -> int:
+        """Reads a tag that is written like an earlier one only once: its attributes are most of what reading takes."""
+        end = self.check_for_whole_start_tag(i)
+        written = self.rawdata[i:end]
+        if end > 0 and written in _STARTS:
+            self._add(*_STARTS[written])
+            return end
+        before = len(self.broken), len(self.elements)
+        end = super().parse_starttag(i)
+        whole = (len(self.broken), len(self.elements) - 1) == before and not written.endswith("/>")
+        if whole and self.cdata_elem is None and len(_STARTS) < _MAX_STARTS:
+            _STARTS[written] = self.elements[-1].tag, self.elements[-1].attributes
+        return end
 
     def handle_startendtag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
         """Only void elements and drawings close themselves."""
