@@ -12,8 +12,8 @@ from pathlib import Path
 import psycopg2
 import pytest
 import pytest_twisted
+from support.replication.cluster import standby_of
 from support.servers.live import BIN
-from support.servers.standby import standby_of
 from test_backup import (
     PASSPHRASE,
     WORD,
@@ -235,7 +235,7 @@ def standby(postgres):
 def test_a_standby_can_be_the_source(used, place, postgres, standby, tmp_path):
     of_it = standby.of(dsn(used))
     fetched(dsn(used), "UPDATE project SET description = 'of the primary'")
-    standby.follow(postgres)
+    standby.catch_up(postgres)
     made = used.json("backup", tmp_path / "b.tar", "--dsn", of_it, **PASSPHRASE)
     assert made["rows"]["task"] == 20
     assert fetched(dsn(used), "SELECT count(*) AS n FROM backup WHERE snapshot_at <= clock_timestamp()")[0]["n"] >= 1

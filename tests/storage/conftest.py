@@ -3,7 +3,7 @@
 import shutil
 
 import pytest
-from support.servers.cluster import Cluster
+from support.replication.cluster import Cluster
 from support.servers.postgres import scratch_folder
 
 

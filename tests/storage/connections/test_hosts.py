@@ -10,7 +10,7 @@ import psycopg2
 import pytest
 import pytest_twisted
 from psycopg2.extensions import parse_dsn
-from support.servers.cluster import Cluster
+from support.replication.cluster import Cluster
 from support.servers.postgres import scratch_folder
 from support.until import until
 from twisted.internet import reactor
@@ -61,7 +61,7 @@ def two():
     primary, standby = map(Cluster, folders)
     primary.create()
     primary.start()
-    standby.follow(primary)
+    standby.follow(primary.dsn())
     standby.start()
     asked(primary, "CREATE TABLE answer (task integer UNIQUE)")
     position = asked(primary, "SELECT pg_current_wal_lsn()::text")[0][0]

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import psycopg2
 import pytest
 from psycopg2.extensions import make_dsn, parse_dsn
-from test_backup import PASSPHRASE, databases, dsn, fetched, lasting_databases, original, place, used
+from test_backup import PASSPHRASE, databases, dsn, lasting_databases, original, place, used
 from test_scheduled_backups import standby
-
-from crowdd.embedded.process import wait_until
 
 __all__ = ["databases", "lasting_databases", "original", "place", "standby", "used"]
 pytestmark = pytest.mark.slow
@@ -16,25 +13,18 @@ pytestmark = pytest.mark.slow
 ALONE = "The database waits for no other server: if the primary fails, confirmed answers may be lost."
 
 
-def hosts_of(server, standby: str, attributes: str) -> str:
+def hosts_of(server, standby, attributes: str) -> str:
     """A host without a server, the standby and the primary of a server's database, in this order."""
-    words, other = parse_dsn(dsn(server)), parse_dsn(standby)
+    words, other = parse_dsn(dsn(server)), parse_dsn(standby.of(dsn(server)))
     hosts = ("/nowhere/at/all", other["host"], words["host"])
-    ports = (other["port"], other["port"], words.get("port", "5432"))
+    ports = ("5432", other.get("port", "5432"), words.get("port", "5432"))
     return make_dsn(dsn(server), host=",".join(hosts), port=",".join(ports), target_session_attrs=attributes)
 
 
 @pytest.fixture
-def following(used, standby):
-    """The standby, once it takes connections."""
-
-    def there() -> bool:
-        try:
-            return fetched(make_dsn(dsn(used), **parse_dsn(standby)), "SELECT 1 AS n") == [{"n": 1}]
-        except psycopg2.OperationalError:
-            return False
-
-    assert wait_until(there, 60)
+def following(postgres, used, standby):
+    """The standby, once it has the database."""
+    standby.catch_up(postgres)
     return standby
 
 

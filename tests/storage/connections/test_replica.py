@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 import pytest_twisted
-from support.servers.standby import standby_of
+from support.replication.cluster import standby_of
 from twisted.internet.threads import deferToThread
 
 from crowdd.embedded.process import wait_until
@@ -32,7 +32,7 @@ def with_replica(serve, settings, standby, postgres):
     """Starts a server that may use the replica, once the replica is proved to follow."""
 
     async def started(**environment):
-        await deferToThread(standby.follow, postgres)
+        await deferToThread(standby.catch_up, postgres)
         served = await serve(CROWDD_DB_REPLICA_DSN=standby.of(settings.db.dsn), **environment)
         await usable(served, standby, postgres)
         return served
@@ -47,7 +47,7 @@ async def usable(served, standby, postgres):
     for _ in range(2):
         await replica.check()
         await served.database.execute("UPDATE node SET seen = seen + interval '1 second'")
-        await deferToThread(standby.follow, postgres)
+        await deferToThread(standby.catch_up, postgres)
     await replica.check()
     assert replica.available
 
@@ -108,7 +108,7 @@ async def test_a_replica_that_is_behind_is_left_alone_until_it_is_not(with_repli
     await replica.check()
     assert not replica.available
     await deferToThread(standby.run, "SELECT pg_wal_replay_resume()")
-    await deferToThread(standby.follow, postgres)
+    await deferToThread(standby.catch_up, postgres)
     await replica.check()
     assert replica.available
     assert await found(owner, project, 7) == [project["tasks"][1]]

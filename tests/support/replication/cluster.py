@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import getpass
 import os
 import shutil
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
+
+import attrs
+import psycopg2
+from psycopg2.extensions import make_dsn, parse_dsn
+
+from crowdd.embedded.process import wait_until
+from support.servers.postgres import Postgres, scratch_folder
 
 BINARIES = Path("/usr/lib/postgresql/15/bin")
 SETTINGS = """
@@ -43,15 +53,13 @@ class Cluster:
             settings.write(f"{SETTINGS}unix_socket_directories = '{self._directory}'\n")
         (self._directory / "data/pg_hba.conf").write_text(ACCESS)
 
-    def follow(self, primary: Cluster) -> None:
+    def follow(self, dsn: str) -> None:
         """Makes the data directory as a standby of another server."""
         if os.getuid() == 0:
             shutil.chown(self._directory, self._user)
-        self._run(
-            "pg_basebackup", "--write-recovery-conf", "--checkpoint=fast", "--no-sync", f"--dbname={primary.dsn()}"
-        )
+        self._run("pg_basebackup", "--write-recovery-conf", "--checkpoint=fast", "--no-sync", f"--dbname={dsn}")
         with (self._directory / "data/postgresql.conf").open("a") as settings:
-            settings.write(f"unix_socket_directories = '{self._directory}'\n")
+            settings.write(f"unix_socket_directories = '{self._directory}'\nlisten_addresses = ''\n")
 
     def promote(self) -> None:
         """Returns when it takes changes."""
@@ -75,3 +83,41 @@ class Cluster:
         become = ["runuser", "-u", self._user, "--"] if os.getuid() == 0 else []
         command = [*become, BINARIES / program, f"--pgdata={self._directory}/data", *arguments]
         subprocess.run(command, check=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, cwd="/", timeout=60)
+
+
+@attrs.frozen
+class Standby:
+    """A streaming replica of the PostgreSQL of the tests."""
+
+    cluster: Cluster
+
+    def of(self, dsn: str) -> str:
+        """The replica of a database of the primary."""
+        return self.cluster.dsn(dbname=str(parse_dsn(dsn)["dbname"]), user="crowdd")
+
+    def run(self, statement: str) -> Any:
+        """The first value of a statement, as the superuser."""
+        with contextlib.closing(psycopg2.connect(self.cluster.dsn())) as connected:
+            connected.autocommit = True
+            with connected.cursor() as cursor:
+                cursor.execute(statement)
+                return cursor.fetchone()[0] if cursor.description else None
+
+    def catch_up(self, postgres: Postgres) -> None:
+        """Waits until it has all that was written by now."""
+        ((position,),) = postgres.fetch("SELECT pg_current_wal_insert_lsn()::text")
+        assert wait_until(lambda: bool(self.run(f"SELECT pg_last_wal_replay_lsn() >= '{position}'")), 60)
+
+
+@contextlib.contextmanager
+def standby_of(postgres: Postgres) -> Iterator[Standby]:
+    """Copies the server and follows it; gone at the end."""
+    folder = scratch_folder("crowdd-standby-")
+    cluster = Cluster(folder)
+    cluster.follow(make_dsn(postgres.dsn, user="postgres", dbname="postgres"))
+    cluster.start()
+    try:
+        yield Standby(cluster)
+    finally:
+        cluster.stop()
+        shutil.rmtree(folder, ignore_errors=True)
