@@ -62,12 +62,13 @@ class Plan:
 
 @attrs.frozen
 class Round:
-    """What was seen, in seconds. ``silence``: without a confirmed answer; ``together``: until all three run again."""
+    """What was seen: answers per second before, seconds without a confirmed one, and until all three ran again."""
 
     number: int
     fault: str
     old: str
     new: str
+    rate: float
     silence: float
     together: float
 
@@ -104,8 +105,10 @@ class Run:
     async def _round(self, number: int, people: Volunteers) -> None:
         began = time.monotonic()
         await asyncio.sleep(CALM_SECONDS)
-        if people.confirmed_since(began) < CALM_SECONDS * self.plan.rate / 2:
-            self.violations.append(f"round {number}: only {people.confirmed_since(began)} answers before the failure")
+        calm = time.monotonic() - began - people.stood_still(began, time.monotonic())
+        rate = people.confirmed_since(began) / max(calm, 0.1)
+        if rate < self.plan.rate / 2:
+            self.violations.append(f"round {number}: only {rate:.0f} answers per second before the failure")
         fault, old = (
             self.plan.faults[(number - 1) % len(self.plan.faults)],
             await asyncio.to_thread(self.cluster.leader),
@@ -117,7 +120,7 @@ class Run:
         healed = time.monotonic()
         await asyncio.to_thread(self._heal, fault, old)
         await asyncio.to_thread(self.cluster.await_whole, TOGETHER_SECONDS)
-        done = Round(number, fault, old, new, silence, time.monotonic() - healed)
+        done = Round(number, fault, old, new, rate, silence, time.monotonic() - healed)
         self.rounds.append(done)
         click.echo(f"{number} of {self.plan.rounds}: {fault} {old} -> {new}, {silence:.1f} s without answers", err=True)
         if silence > self.plan.limit:
@@ -209,7 +212,7 @@ def _lines(run: Run) -> list[tuple[str, Any]]:
     rounds: list[tuple[str, Any]] = [
         (
             f"{each.number}: {each.fault} {each.old}",
-            f"{each.new} after {each.silence:.1f} s; together {each.together:.0f} s later",
+            f"{each.new} after {each.silence:.1f} s; together {each.together:.0f} s later; {each.rate:.0f}/s before",
         )
         for each in run.rounds
     ]
