@@ -1,17 +1,31 @@
-"""What is wrong with what an owner says of a project on its forms: sentences for each field, none when all is well."""
+"""What is wrong with what an owner says of a project: of its fields on forms, of its short name and of its ``info``."""
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from typing import Final
 
 from crowdd.domain.accounts.account_validation import Mistakes, found
-from crowdd.domain.projects.projects import RESERVED_SHORT_NAMES, slug
+from crowdd.domain.core.secrets import token
+from crowdd.domain.projects import dataset
+from crowdd.domain.projects.answers.stopping import STOPPING, check_stopping
 from crowdd.errors import ConflictError, InvalidValueError
+from crowdd.kinds import column_roles
+from crowdd.kinds.column_roles import COLUMN_ROLES
+from crowdd.kinds.gold_shares import GOLD_SHARES
 from crowdd.kinds.project import PROJECT
+from crowdd.kinds.task_run import MAX_ANSWER_BYTES, MAX_KEY_CHARACTERS, MAX_RAISED_BYTES
 from crowdd.languages import _
+from crowdd.languages.content_languages import is_tag
+from crowdd.storage import schedulers
+from crowdd.values import Values
 
+# First segments of addresses below /project/ that are pages, not projects.
+RESERVED_SHORT_NAMES = frozenset({"new", "category", "search", "all", "page"})
 MAXIMUM: Final = 255
+_MIN_LEASE, _MAX_LEASE = 60, 7 * 86400  # seconds
+MAX_PER_NETWORK = 1000  # answers of one network that an owner may let count per task
 _MARKS = re.compile(r"[#*_`>~]+|!?\[([^\]]*)\]\([^)]*\)|<[^>]*>")
 
 
@@ -67,3 +81,56 @@ def first_sentence(markdown: str) -> str:
     """The beginning of a long description as the one sentence that lists show, without its marks."""
     plain = " ".join(_MARKS.sub(lambda mark: mark[1] or "", markdown).split())
     return plain if len(plain) <= MAXIMUM else f"{plain[: MAXIMUM - 3]}..."
+
+
+def slug(name: str, kind: str = "project") -> str:
+    """A short name for a name: ASCII letters, digits, single hyphens; the kind and some letters where none are left."""
+    plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
+    return re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:100] or f"{kind}-" + token()[:8].lower().strip("-_")
+
+
+def check_info(info: Values) -> None:
+    """Refuses what the server itself reads from ``info`` when it has an impossible value."""
+    sched = info.get("sched")
+    if sched is not None and sched not in schedulers.names():
+        raise InvalidValueError(f"info.sched must be one of {', '.join(schedulers.names())}.")
+    for name in ("task_presenter", "results", "tutorial"):
+        if not isinstance(info.get(name), str | None):
+            raise InvalidValueError(f"info.{name} must be a string.")
+    for name in ("answers_when_complete", "token_per_volunteer", "gold_feedback", "show_accuracy"):
+        if not isinstance(info.get(name), bool | None):
+            raise InvalidValueError(f"info.{name} must be true or false.")
+    for name, allowed in GOLD_SHARES.items():
+        share = info.get(name, 0)
+        if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share <= allowed.maximum:
+            raise InvalidValueError(f"info.{name} must be a number from 0 to {allowed.maximum}.")
+    if info.get("language") is not None and not is_tag(info["language"]):
+        raise InvalidValueError("info.language must be a language tag such as en, pt-BR or zh-Hant.")
+    key = info.get("answer_key")
+    if key is not None and (not isinstance(key, str) or not 1 <= len(key) <= MAX_KEY_CHARACTERS or "\0" in key):
+        raise InvalidValueError(
+            _("info.answer_key must be a string of 1 to %(max)s characters.", max=MAX_KEY_CHARACTERS)
+        )
+    if info.get(COLUMN_ROLES) is not None:
+        column_roles.check(info[COLUMN_ROLES])
+    check_stopping(info.get(STOPPING))
+    dataset.read(info)
+    size = info.get("max_answer_bytes")
+    if size is not None and (type(size) is not int or not MAX_ANSWER_BYTES <= size <= MAX_RAISED_BYTES):
+        words = f"`info.max_answer_bytes` must be a whole number from {MAX_ANSWER_BYTES} to {MAX_RAISED_BYTES}"
+        raise InvalidValueError(f"{words} (got {str(size)[:50]}).")
+    seconds = info.get("lease_seconds")
+    if seconds is not None and (type(seconds) is not int or not _MIN_LEASE <= seconds <= _MAX_LEASE):
+        raise InvalidValueError(f"info.lease_seconds must be a whole number from {_MIN_LEASE} to {_MAX_LEASE}.")
+    maximum = info.get("counted_per_network")
+    if maximum is not None and (type(maximum) is not int or not 0 <= maximum <= MAX_PER_NETWORK):
+        raise InvalidValueError(
+            _("info.counted_per_network must be a whole number from 0 to %(max)s.", max=MAX_PER_NETWORK)
+        )
+
+
+def free_name(short_name: str) -> str:
+    """The short name, unless it is a page of the site. Raises InvalidValueError."""
+    if short_name.lower() in RESERVED_SHORT_NAMES:
+        raise InvalidValueError(f"short_name {short_name} is reserved for a page of the site.")
+    return short_name

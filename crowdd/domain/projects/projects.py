@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Awaitable, Callable, Mapping
 from types import MappingProxyType
 
@@ -17,9 +16,9 @@ from crowdd.domain.core.quota import Quota
 from crowdd.domain.core.records import Behaviour
 from crowdd.domain.core.secrets import Secrets, place, token
 from crowdd.domain.core.uploads import FileChanges
-from crowdd.domain.projects import dataset, project_questions
+from crowdd.domain.projects import project_questions, project_validation
 from crowdd.domain.projects.answers.answer_recount import recount
-from crowdd.domain.projects.answers.stopping import STOPPING, check_stopping, follow_stopping
+from crowdd.domain.projects.answers.stopping import STOPPING, follow_stopping
 from crowdd.domain.projects.guides import documents
 from crowdd.domain.projects.schedulers import choose
 from crowdd.domain.webhooks.webhooks import Webhooks
@@ -28,20 +27,14 @@ from crowdd.errors import (
     AnonymousError,
     ForbiddenError,
     InvalidRequestError,
-    InvalidValueError,
     NotFoundError,
 )
-from crowdd.kinds import column_roles
-from crowdd.kinds.column_roles import COLUMN_ROLES
 from crowdd.kinds.gold_shares import GOLD_SHARES
 from crowdd.kinds.kind import Kind
 from crowdd.kinds.project import PROJECT
 from crowdd.kinds.roles import OWNERS, REVIEWERS, Role
-from crowdd.kinds.task_run import MAX_ANSWER_BYTES, MAX_KEY_CHARACTERS, MAX_RAISED_BYTES
 from crowdd.languages import _
-from crowdd.languages.content_languages import is_tag
 from crowdd.requester import Requester
-from crowdd.storage import schedulers
 from crowdd.storage.core import audit, records
 from crowdd.storage.core.keyset import Keyset, KeysetPage
 from crowdd.storage.core.rows import AuditEntry
@@ -52,16 +45,12 @@ from crowdd.storage.projects.rows import ProjectPage
 from crowdd.storage.tasks import changes, tasks
 from crowdd.values import Values
 
-# First segments of addresses below /project/ that are pages, not projects.
-RESERVED_SHORT_NAMES = frozenset({"new", "category", "search", "all", "page"})
 MAX_HELPED = 100  # projects on the page of a person who answered in them
 _MAX_ATTEMPTS = 20  # at the password of a project, per network
 SWEEP = "sweep_project"
 _BITES_AT_ONCE = 4  # of what a deleted project leaves; the queue takes the rest
 _TRIALS_AT_ONCE = 5000
 _KNOWN = REVIEWERS | {Role.REACHABLE}
-_MIN_LEASE, _MAX_LEASE = 60, 7 * 86400  # seconds
-MAX_PER_NETWORK = 1000  # answers of one network that an owner may let count per task
 
 
 class ProjectBehaviour(Behaviour):
@@ -88,9 +77,11 @@ class ProjectBehaviour(Behaviour):
         return made
 
     async def prepare(self, tx: Database, who: Requester, values: Values) -> Values:
-        values["short_name"] = _free_name(values["short_name"] or slug(values["name"]))
+        values["short_name"] = project_validation.free_name(
+            values["short_name"] or project_validation.slug(values["name"])
+        )
         values["category_id"] = await _category(tx, values["category_id"])
-        check_info(values["info"])
+        project_validation.check_info(values["info"])
         return {
             **values,
             "info": documents.complete_new(values["info"]),
@@ -102,11 +93,11 @@ class ProjectBehaviour(Behaviour):
 
     async def change(self, tx: Database, who: Requester, row: Row, changes: Values) -> None:
         if "short_name" in changes:
-            _free_name(changes["short_name"])
+            project_validation.free_name(changes["short_name"])
         if "category_id" in changes:
             changes["category_id"] = await _category(tx, changes["category_id"])
         if "info" in changes:
-            check_info(changes["info"])
+            project_validation.check_info(changes["info"])
             changes["info"] = await documents.complete(tx, row["id"], row["info"], changes["info"])
         if "webhook" in changes:
             changes["webhook"] = changes["webhook"] or None
@@ -318,7 +309,7 @@ class Projects:
         """
         rights.require(who, row["roles"], OWNERS)
         changed = {**row["info"], **info}
-        check_info(changed)
+        project_validation.check_info(changed)
         PROJECT.field("info").require_size(changed, row["info"])
 
         async def work(tx: Database) -> None:
@@ -403,58 +394,6 @@ def link_word(row: ProjectPage) -> str | None:
     """What stands in the "try it" link of a project; None when it is no draft."""
     key = row["draft_key"]
     return None if key is None else str(key).removeprefix("try-")
-
-
-def slug(name: str, kind: str = "project") -> str:
-    """A short name for a name: ASCII letters, digits, single hyphens; the kind and some letters where none are left."""
-    plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
-    return re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:100] or f"{kind}-" + token()[:8].lower().strip("-_")
-
-
-def check_info(info: Values) -> None:
-    """Refuses what the server itself reads from ``info`` when it has an impossible value."""
-    sched = info.get("sched")
-    if sched is not None and sched not in schedulers.names():
-        raise InvalidValueError(f"info.sched must be one of {', '.join(schedulers.names())}.")
-    for name in ("task_presenter", "results", "tutorial"):
-        if not isinstance(info.get(name), str | None):
-            raise InvalidValueError(f"info.{name} must be a string.")
-    for name in ("answers_when_complete", "token_per_volunteer", "gold_feedback", "show_accuracy"):
-        if not isinstance(info.get(name), bool | None):
-            raise InvalidValueError(f"info.{name} must be true or false.")
-    for name, allowed in GOLD_SHARES.items():
-        share = info.get(name, 0)
-        if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share <= allowed.maximum:
-            raise InvalidValueError(f"info.{name} must be a number from 0 to {allowed.maximum}.")
-    if info.get("language") is not None and not is_tag(info["language"]):
-        raise InvalidValueError("info.language must be a language tag such as en, pt-BR or zh-Hant.")
-    key = info.get("answer_key")
-    if key is not None and (not isinstance(key, str) or not 1 <= len(key) <= MAX_KEY_CHARACTERS or "\0" in key):
-        raise InvalidValueError(
-            _("info.answer_key must be a string of 1 to %(max)s characters.", max=MAX_KEY_CHARACTERS)
-        )
-    if info.get(COLUMN_ROLES) is not None:
-        column_roles.check(info[COLUMN_ROLES])
-    check_stopping(info.get(STOPPING))
-    dataset.read(info)
-    size = info.get("max_answer_bytes")
-    if size is not None and (type(size) is not int or not MAX_ANSWER_BYTES <= size <= MAX_RAISED_BYTES):
-        words = f"`info.max_answer_bytes` must be a whole number from {MAX_ANSWER_BYTES} to {MAX_RAISED_BYTES}"
-        raise InvalidValueError(f"{words} (got {str(size)[:50]}).")
-    seconds = info.get("lease_seconds")
-    if seconds is not None and (type(seconds) is not int or not _MIN_LEASE <= seconds <= _MAX_LEASE):
-        raise InvalidValueError(f"info.lease_seconds must be a whole number from {_MIN_LEASE} to {_MAX_LEASE}.")
-    maximum = info.get("counted_per_network")
-    if maximum is not None and (type(maximum) is not int or not 0 <= maximum <= MAX_PER_NETWORK):
-        raise InvalidValueError(
-            _("info.counted_per_network must be a whole number from 0 to %(max)s.", max=MAX_PER_NETWORK)
-        )
-
-
-def _free_name(short_name: str) -> str:
-    if short_name.lower() in RESERVED_SHORT_NAMES:
-        raise InvalidValueError(f"short_name {short_name} is reserved for a page of the site.")
-    return short_name
 
 
 async def _category(tx: Database, category_id: int | None) -> int:

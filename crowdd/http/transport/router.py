@@ -25,7 +25,8 @@ from crowdd.config import Settings
 from crowdd.domain.accounts.account_validation import RESERVED_NAMES
 from crowdd.domain.accounts.authentication import recent_proof
 from crowdd.domain.core import rights
-from crowdd.domain.projects.projects import RESERVED_SHORT_NAMES, Projects
+from crowdd.domain.projects.project_validation import RESERVED_SHORT_NAMES
+from crowdd.domain.projects.projects import Projects
 from crowdd.errors import CrowddError, ForbiddenError, MethodError, NotFoundError, TooManyRequestsError
 from crowdd.http.auth.csrf import Csrf
 from crowdd.http.auth.identity import Identity, client_address

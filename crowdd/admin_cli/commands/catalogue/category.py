@@ -12,7 +12,7 @@ from crowdd.admin_cli.lookups import given
 from crowdd.admin_cli.output import json_option, listing, say
 from crowdd.admin_cli.prompts import confirm, yes_option
 from crowdd.admin_cli.runtime import with_domain
-from crowdd.domain.projects.projects import slug
+from crowdd.domain.projects.project_validation import slug
 from crowdd.domain.server.services import Services
 from crowdd.errors import ConflictError
 from crowdd.kinds.category import CATEGORY

@@ -12,7 +12,8 @@ from typing import Any, Final
 import attrs
 import orjson
 
-from crowdd.domain.projects.projects import Projects, slug
+from crowdd.domain.projects.project_validation import slug
+from crowdd.domain.projects.projects import Projects
 from crowdd.domain.server.services import Services
 from crowdd.domain.transfer import project_folder
 from crowdd.domain.transfer.folder_import import find, load

@@ -7,7 +7,7 @@ from typing import Final
 
 from crowdd.domain.accounts import account_validation
 from crowdd.domain.accounts.authentication import foreign_hashes
-from crowdd.domain.projects.projects import slug
+from crowdd.domain.projects.project_validation import slug
 from crowdd.domain.transfer.move_in import values
 from crowdd.domain.transfer.move_in.outcome import Converted
 from crowdd.errors import InvalidValueError

@@ -12,7 +12,7 @@ import attrs
 import orjson
 
 from crowdd.domain.accounts.authentication import foreign_hashes
-from crowdd.domain.projects.projects import RESERVED_SHORT_NAMES, check_info, slug
+from crowdd.domain.projects.project_validation import RESERVED_SHORT_NAMES, check_info, slug
 from crowdd.domain.transfer.move_in import values
 from crowdd.domain.transfer.move_in.outcome import Converted, Refused
 from crowdd.errors import InvalidValueError, RefusedTargetError

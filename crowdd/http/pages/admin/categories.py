@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypedDict
 
 from crowdd.domain.core.records import Records
-from crowdd.domain.projects.projects import slug
+from crowdd.domain.projects.project_validation import slug
 from crowdd.domain.server.administration import Administration
 from crowdd.errors import ConflictError
 from crowdd.http.html.forms import MISTAKES, Form, Forms, WithForm

@@ -9,7 +9,7 @@ from urllib.parse import quote
 from crowdd.domain.accounts.account_validation import Mistakes
 from crowdd.domain.core.records import Records
 from crowdd.domain.projects import project_validation
-from crowdd.domain.projects.projects import slug
+from crowdd.domain.projects.project_validation import slug
 from crowdd.domain.transfer.gallery.drafts import Wish, questions_for
 from crowdd.domain.transfer.gallery.gallery import Gallery
 from crowdd.domain.transfer.gallery.template import Template
