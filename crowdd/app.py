@@ -97,6 +97,7 @@ class Server(Service):
             settings,
             size=settings.queue.workers + JOBS_AT_ONCE,
             statement_timeout=BACKGROUND_STATEMENT_SECONDS,
+            may_be_late=True,
             budget=budget,
         )
         # One connection, used for nothing else, holds the locks of jobs, of the worker and of the node.

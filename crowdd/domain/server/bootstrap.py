@@ -10,6 +10,7 @@ from crowdd.domain.server.services import Services, build
 from crowdd.domain.server.shared import max_slow_reads
 from crowdd.errors import ConfigError
 from crowdd.reactor import IReactor
+from crowdd.storage.connections.answer_deadline import GRACE_SECONDS
 from crowdd.storage.connections.connection_budget import ConnectionBudget
 from crowdd.storage.connections.connection_settings import ONE_PROCESSOR, session
 from crowdd.storage.connections.dedicated_connections import Apart
@@ -25,10 +26,14 @@ def make_pool(
     *,
     size: int = 0,
     statement_timeout: int | None = None,
+    may_be_late: bool = False,
     further: Sequence[str] = (),
     budget: ConnectionBudget | None = None,
 ) -> Pool:
     """A pool on the configured database, with size and time-out of ``[db]`` unless told.
+
+    A connection counts as lost when PostgreSQL says nothing for a little longer than the time-out. It never does if
+    there is none, or with ``may_be_late``: some of its transactions set another one.
 
     ``further`` are statements that its connections begin with, too.
 
@@ -47,6 +52,7 @@ def make_pool(
         size=size or settings.db.pool_size,
         max_queue=settings.db.max_queue,
         timeout=settings.db.pool_timeout,
+        answer_timeout=None if may_be_late or not seconds else seconds + GRACE_SECONDS,
         setup=[*session(seconds), *further],
         budget=budget,
     )
@@ -78,6 +84,7 @@ def make_replica(reactor: IReactor, settings: Settings, pool: Pool, file_seconds
         size=max_slow_reads(settings) + 1,  # one asks how far the replica is
         max_queue=settings.db.max_queue,
         timeout=settings.db.replica_timeout,
+        answer_timeout=settings.db.slow_read_timeout + GRACE_SECONDS,
         setup=[*session(settings.db.slow_read_timeout), ONE_PROCESSOR],
         budget=budget,
     )

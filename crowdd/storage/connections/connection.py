@@ -21,6 +21,7 @@ from txpostgres import txpostgres
 
 from crowdd.errors import ConflictError, InvalidValueError, StatementTimeoutError, UnavailableError
 from crowdd.reactor import IReactor
+from crowdd.storage.connections.answer_deadline import AnswerDeadline
 from crowdd.storage.database import Prepared, Row, Statement, Values
 
 T = TypeVar("T")
@@ -117,6 +118,7 @@ class Cursor(txpostgres.Cursor):
         polling: Deferred[Cursor] = Deferred()
         self._pollingD: Deferred[Cursor] | None = polling
         self._connection.active = self
+        self._connection.answer.begin()
         self.continuePolling()
         return polling
 
@@ -134,6 +136,7 @@ class Cursor(txpostgres.Cursor):
     def finish(self, result: "Cursor | Failure") -> None:
         """Ends the statement with its cursor or its failure."""
         polling, self._pollingD, self._connection.active = self._pollingD, None, None
+        self._connection.answer.end()
         if polling is not None:
             polling.callback(result)
 
@@ -142,8 +145,9 @@ class Connection(txpostgres.Connection):
     """A connection that tells when it was lost and when it may be used again.
 
     ``when_lost(connection)`` is called when it is lost, after a running statement has failed; ``when_notified(channel,
-    payload)`` for each NOTIFY. One that is to be ``writable`` counts as lost when its server takes no changes: it is ``demoted``,
-    and another server of the DSN may have become the primary.
+    payload)`` for each NOTIFY. It counts as lost when a statement gets no answer for ``answer_timeout``. One that is to be
+    ``writable`` also when its server takes no changes: it is ``demoted``, and another server of the DSN may have become the
+    primary.
     """
 
     cursorFactory = Cursor
@@ -158,8 +162,10 @@ class Connection(txpostgres.Connection):
         reactor: IReactor,
         when_lost: "Callable[[Connection], None]",
         when_notified: Callable[[str, str], None] = lambda channel, payload: None,
+        answer_timeout: float | None = None,
     ) -> None:
         super().__init__(reactor)
+        self.answer = AnswerDeadline(reactor, answer_timeout, self._unanswered)
         self._when_lost = when_lost
         self._when_notified = when_notified
         self._prepared: set[str] = set()
@@ -246,6 +252,7 @@ class Connection(txpostgres.Connection):
         """Disconnects at once; a running statement or a connection attempt fails. May be called at any time."""
         if self._connection is None:
             return
+        self.answer.stop()
         self._unwatch()
         if self.alive:
             self._connection.close()
@@ -282,6 +289,10 @@ class Connection(txpostgres.Connection):
             (self.active or self).continuePolling()
 
     def connectionLost(self, reason: Failure) -> None:
+        self.lose()
+
+    def _unanswered(self) -> None:
+        log.warn("no answer from the database within the time limit, connection closed")
         self.lose()
 
     def lose(self) -> None:

@@ -12,7 +12,6 @@ KEEPALIVES = (
     "SET tcp_keepalives_count = 3",
 )
 
-
 ONE_PROCESSOR = "SET max_parallel_workers_per_gather = 0"
 """For connections whose statements may take long."""
 

@@ -22,6 +22,7 @@ from twisted.internet.defer import Deferred
 from crowdd.errors import UnavailableError
 from crowdd.reactor import IReactor
 from crowdd.storage.connections.connection import domain_error
+from crowdd.storage.connections.hosts import noticing_silence
 from crowdd.storage.database import Database, Values, one
 
 _CONNECT_SECONDS: Final = 5
@@ -41,7 +42,8 @@ class Copies:
     """
 
     def __init__(self, reactor: IReactor, dsn: str, setup: Sequence[str], replica_dsn: str = "") -> None:
-        self._reactor, self._dsn, self._replica_dsn, self._setup = reactor, dsn, replica_dsn, tuple(setup)
+        self._reactor, self._setup = reactor, tuple(setup)
+        self._dsn, self._replica_dsn = noticing_silence(dsn), noticing_silence(replica_dsn)
         self._open: set[Copy] = set()
 
     async def open(

@@ -13,7 +13,7 @@ from psycopg2.extensions import make_dsn, parse_dsn
 from crowdd.errors import ConfigError
 
 # A machine that is gone without a word: a session with it ends after 11 seconds, and what runs on it fails. Without these libpq
-# waits for a quarter of an hour or two hours. No effect on sockets of the same machine, nor on a server that only takes long.
+# waits for a quarter of an hour or two hours. No effect on a server that only takes long.
 _NOTICING = {
     "keepalives_idle": "5",
     "keepalives_interval": "2",
@@ -36,12 +36,14 @@ class Hosts:
     @classmethod
     def of(cls, dsn: str) -> Hosts:
         """Those of a DSN. One that libpq cannot read is left to it: connecting says what is wrong."""
+        noticing = noticing_silence(dsn)
         try:
-            words = {**_NOTICING, **parse_dsn(dsn)}
+            words = parse_dsn(noticing)
         except psycopg2.Error:
             return cls((dsn,), writable=False)
-        writable = words.get("target_session_attrs") in _PRIMARY
-        return cls(tuple(make_dsn(**{**words, **host}) for host in _each(words)), writable)
+        each, writable = _each(words), words.get("target_session_attrs") in _PRIMARY
+        dsns = (noticing,) if len(each) == 1 else tuple(str(make_dsn(**{**words, **host})) for host in each)
+        return cls(dsns, writable)
 
     def in_turn(self) -> tuple[str, ...]:
         """All of them, first the one that was found last."""
@@ -54,6 +56,21 @@ class Hosts:
     def seconds(self, whole: float) -> float:
         """How long to try one of them, where an attempt at a single one may take ``whole``."""
         return whole if len(self.dsns) == 1 else min(whole, _HOST_SECONDS)
+
+
+def noticing_silence(dsn: str) -> str:
+    """The DSN, with how soon a silent network counts as cut, unless it says so itself or names a socket of this machine.
+
+    A DSN that libpq does not understand is returned as it is.
+    """
+    try:
+        words = parse_dsn(dsn)
+    except psycopg2.Error:
+        return dsn
+    hosts = [*filter(None, words.get("host", "").split(","))]
+    if not words or (hosts and all(host.startswith(("/", "@")) for host in hosts) and "hostaddr" not in words):
+        return dsn
+    return str(make_dsn(dsn, **{name: value for name, value in _NOTICING.items() if name not in words}))
 
 
 def require_primary(dsn: str) -> None:

@@ -14,6 +14,7 @@ from crowdd.storage.connections.connection import Connection, in_background
 from crowdd.storage.connections.connector import Connector
 
 Observer = Callable[[str, str], None]
+ANSWER_TIMEOUT = 10.0  # of NOTIFY, which waits for nothing
 
 log = Logger()
 
@@ -69,7 +70,7 @@ class Listener:
         return self._connection
 
     def _make(self, reactor: IReactor) -> Connection:
-        return Connection(reactor, self._lost, self._tell)
+        return Connection(reactor, self._lost, self._tell, answer_timeout=ANSWER_TIMEOUT)
 
     def _lost(self, connection: Connection) -> None:
         if connection is self._connection:

@@ -50,7 +50,7 @@ class Pool:
     ``dsn`` is libpq's and should name a socket directory or addresses, since names are resolved while the reactor
     stands still. It may name several servers (``Hosts``). ``setup`` are statements that each new connection runs first (PREPARE, SET). At most ``max_waiting``
     callers wait for a connection, each for ``timeout``; an attempt to connect is given up after
-    ``connect_seconds``. Pools of one process that share ``budget`` leave each other at least one connection.
+    ``connect_seconds``, and a connection once a statement got no answer for ``answer_timeout``. Pools of one process that share ``budget`` leave each other at least one connection.
     """
 
     def __init__(
@@ -61,12 +61,13 @@ class Pool:
         size: int = 8,
         max_queue: int = 1000,
         timeout: float = 5.0,
+        answer_timeout: float | None = None,
         connect_seconds: float = 10.0,
         setup: Sequence[str] = (),
         budget: ConnectionBudget | None = None,
     ) -> None:
         self._reactor = reactor
-        self._size = size
+        self._size, self._answer_timeout = size, answer_timeout
         self._setup = tuple(setup)
         budget = ConnectionBudget() if budget is None else budget
         budget.lend(self._give_up_one)
@@ -247,7 +248,7 @@ class Pool:
         return spare
 
     def _make(self, reactor: IReactor) -> Connection:
-        return Connection(reactor, self._lost)
+        return Connection(reactor, self._lost, answer_timeout=self._answer_timeout)
 
     def _admit(self, connection: Connection) -> None:
         self._free.append(connection)

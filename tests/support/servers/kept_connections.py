@@ -84,6 +84,7 @@ class KeptConnections:
             return stock_connect(connection, dsn)
 
         def close(connection: Any) -> None:
+            connection.answer.stop()
             # Only one that the reactor watches: it is open, and nobody waits for it to be.
             usable = connection.idle and connection.active is None and connection._descriptor is not None
             if usable and self.keep(connection.dsn, connection._connection, connection._prepared):
