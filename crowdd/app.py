@@ -8,6 +8,7 @@ import random
 import socket
 import sys
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from twisted.application.service import Service
@@ -25,6 +26,7 @@ from twisted.internet.task import LoopingCall, deferLater
 from twisted.logger import Logger
 from twisted.python.failure import Failure
 
+from crowdd.concurrency.steady_clock import epoch_seconds
 from crowdd.config import Settings
 from crowdd.domain.server import server_key
 from crowdd.domain.server.bootstrap import make_pool, make_replica, make_services, make_slow_pool
@@ -154,7 +156,7 @@ class Server(Service):
             services.outgoing,
             services.secrets,
             services.settings.webhooks,
-            self._reactor.seconds,
+            partial(epoch_seconds, self._reactor),
             random.random,
             services.mail.send,
         )

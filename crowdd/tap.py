@@ -12,6 +12,7 @@ import attrs
 from twisted.internet import reactor as installed
 from twisted.python import usage
 
+from crowdd.concurrency.steady_clock import keep_steady
 from crowdd.config import Settings, load
 from crowdd.errors import CrowddError
 from crowdd.lazy import lazy
@@ -42,6 +43,7 @@ class Options(usage.Options):
 
 def makeService(options: Options) -> Program:
     """The server as a service. A sentence and exit 1 for a configuration that cannot work."""
+    keep_steady(reactor)
     try:
         program = _program(options)
     except CrowddError as error:

@@ -14,6 +14,7 @@ from twisted.internet.error import ReactorNotRunning
 from twisted.python.failure import Failure
 
 from crowdd.admin_cli.embedded_database import reachable
+from crowdd.concurrency.steady_clock import keep_steady
 from crowdd.config import Settings, load
 from crowdd.domain.server import server_key
 from crowdd.domain.server.bootstrap import make_pool, make_services
@@ -114,6 +115,7 @@ async def _start(pool: Pool, seconds: int) -> None:
 
 def _on_the_reactor(work: Callable[[], Coroutine[Deferred[object], object, T]]) -> T:
     """Run the reactor until the work has ended. Raises KeyboardInterrupt if a signal ends it before."""
+    keep_steady(reactor)
     ended: list[T | Failure] = []
 
     def begin() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 import attrs
@@ -11,6 +12,7 @@ from twisted.logger import Logger
 
 from crowdd.concurrency.concurrency_limit import Turns
 from crowdd.concurrency.fresh_flight import FreshFlight
+from crowdd.concurrency.steady_clock import epoch_seconds
 from crowdd.concurrency.worker_thread import WorkerThread
 from crowdd.config import Settings
 from crowdd.domain.server.readiness import Node, Readiness
@@ -184,17 +186,17 @@ def make_site(reactor: IReactor, settings: Settings, process_state: ProcessState
 def make_root(clock: IReactorTime, services: Services, process_state: ProcessState) -> Gateway:
     """The resource tree; ``clock`` has ``seconds()``."""
     settings = services.settings
-    static = StaticFiles.read(data=settings.data.dir)
+    static, now = StaticFiles.read(data=settings.data.dir), partial(epoch_seconds, clock)
     templates = Templates(
         static,
-        now=lambda: datetime.fromtimestamp(clock.seconds(), UTC),
+        now=lambda: datetime.fromtimestamp(now(), UTC),
         appearance=services.site.appearance,
         base_url=settings.base_url,
         languages=services.languages,
         data=settings.data.dir,
     )
     https = settings.base_url.startswith("https:")
-    cookies = Cookies(services.secrets, clock.seconds, https, settings.http.cross_site_cookies)
+    cookies = Cookies(services.secrets, now, https, settings.http.cross_site_cookies)
     csrf = Csrf(services.secrets, cookies, settings.base_url, frozenset(settings.http.allowed_origins))
     newcomers, sessions = process_state.newcomers, services.people.sessions
     tokens = services.people.api_tokens
@@ -284,7 +286,7 @@ def _views(clock: IReactorTime, services: Services, templates: Templates, cookie
         FavouritesApi(services.favourites),
         StatisticsApi(services.statistics, services.records, services.projects, services.finished_tasks),
         QueueApi(services.queue),
-        CommentingSso(settings.commenting, services.accounts, clock.seconds),
+        CommentingSso(settings.commenting, services.accounts, partial(epoch_seconds, clock)),
         TokensApi(services.people.social_login),
         HomePages(services.projects, services.accounts, services.statistics, services.site),
         Preferences(services.records, services.languages, cookies, csrf),
@@ -296,7 +298,7 @@ def _views(clock: IReactorTime, services: Services, templates: Templates, cookie
         StatisticsPages(services.statistics, services.accounts),
         AboutPages(settings.site, services.site, services.prose),
         SiteStyle(services.site),
-        SecurityTxt(settings.site.security_contact, settings.base_url, clock.seconds),
+        SecurityTxt(settings.site.security_contact, settings.base_url, partial(epoch_seconds, clock)),
         Announcements(services.records, services.prose),
         *admin.pages(services, forms, left_out),
         UploadPages(services.uploads, services.media_store, services.file_access),

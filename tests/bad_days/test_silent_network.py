@@ -6,7 +6,7 @@ import psycopg2
 import pytest
 import pytest_twisted
 from psycopg2.extensions import parse_dsn
-from support.servers.silent_line import SilentLine
+from support.outside.silent_line import SilentLine
 from support.until import until
 from twisted.internet import reactor
 from twisted.internet.defer import ensureDeferred, gatherResults

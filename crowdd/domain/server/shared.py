@@ -11,6 +11,7 @@ import attrs
 
 from crowdd.concurrency.batching import Batcher, BatcherFactory
 from crowdd.concurrency.concurrency_limit import Turns
+from crowdd.concurrency.steady_clock import epoch_seconds
 from crowdd.concurrency.worker_thread import WorkerThread
 from crowdd.config import Settings
 from crowdd.domain.accounts.authentication.passwords import Passwords
@@ -92,7 +93,7 @@ class Shared:
         return cls(
             secrets=secrets,
             security_log=SecurityLog(reactor, db, secrets),
-            seconds=reactor.seconds,
+            seconds=partial(epoch_seconds, reactor),
             change_notifier=ChangeNotifier(reactor),
             slow_reads=SlowReads(
                 slow_db,

@@ -19,6 +19,7 @@ from twisted.web.resource import Resource
 from twisted.web.server import Request as TwistedRequest
 from twisted.web.server import Site as TwistedSite
 
+from crowdd.concurrency.steady_clock import epoch_seconds
 from crowdd.config import Settings
 from crowdd.errors import CrowddError, UnavailableError
 from crowdd.http.auth.cookie_names import SECURE_PREFIX
@@ -325,14 +326,14 @@ class Site(TwistedSite):
 
     def greeting(self) -> EncodedHeaders:
         """The first headers of every response."""
-        second = int(self.seconds())
+        second = int(epoch_seconds(self._clock))
         if second != self._greeted:
             self._greeted = second
             self._greeting = encode({**self._always, "Date": datetimeToString(second).decode()})
         return self._greeting
 
     def seconds(self) -> float:
-        """Now."""
+        """Seconds that pass, for durations."""
         return float(self._clock.seconds())
 
     def startFactory(self) -> None:

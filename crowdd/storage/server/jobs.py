@@ -12,7 +12,8 @@ from crowdd.storage.server.rows import BegunJob, JobRun, JobState, JobWait
 async def first_waits(db: Database, periods: Mapping[str, float]) -> dict[str, float]:
     """In how many seconds to look at each of these jobs, by their periods; new ones are added, as ``begin`` does.
 
-    A job that another process adds at the same moment is left out, and one that is said to be running is due at once.
+    A job that another process adds at the same moment is left out, and one that is said to be running is due at once,
+    as is one that is due later than its period allows: the clock was set back.
     """
     found = await fetch_rows(
         db,
@@ -21,8 +22,9 @@ async def first_waits(db: Database, periods: Mapping[str, float]) -> dict[str, f
         " FROM unnest(%(names)s::text[], %(periods)s::float8[]) given (name, period)"
         " ON CONFLICT DO NOTHING RETURNING name, due)"
         " SELECT name, greatest(0, extract(epoch FROM due - clock()))::float8 AS wait FROM added"
-        " UNION ALL SELECT name, CASE outcome WHEN 'running' THEN 0"
-        " ELSE greatest(0, extract(epoch FROM due - clock())) END::float8 FROM job WHERE name = ANY (%(names)s)",
+        " UNION ALL SELECT name, CASE WHEN outcome = 'running' OR due > latest_due(period, clock()) THEN 0"
+        " ELSE greatest(0, extract(epoch FROM due - clock())) END::float8"
+        " FROM job JOIN unnest(%(names)s::text[], %(periods)s::float8[]) given (name, period) USING (name)",
         {"names": [*periods], "periods": [*periods.values()]},
     )
     return {row.name: row.wait for row in found}

@@ -10,6 +10,7 @@ from twisted.internet.task import deferLater
 from twisted.logger import Logger
 
 from crowdd.concurrency.back_off import back_off
+from crowdd.concurrency.steady_clock import epoch_seconds
 from crowdd.config.media import MediaSettings
 from crowdd.domain.media.s3.signing import Credentials, Query, encoded, query_string, sha256, signed
 from crowdd.domain.media.s3.xml_texts import texts_of
@@ -89,7 +90,7 @@ class S3Client:
     ) -> Response:
         url = f"{self._endpoint}{path}" + (f"?{query_string(query)}" if query else "")
         host = urlsplit(self._outgoing.target(url).url).netloc
-        sent = signed(self._credentials, method, host, path, query, headers, digest, self._reactor.seconds())
+        sent = signed(self._credentials, method, host, path, query, headers, digest, epoch_seconds(self._reactor))
         content = body if method in ("PUT", "POST") else None
         return await self._outgoing.request(method, url, sent, content, seconds=SECONDS, max_bytes=max_bytes)
 

@@ -13,6 +13,7 @@ from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
 from crowdd.concurrency.single_flight import SingleFlight
+from crowdd.concurrency.steady_clock import epoch_seconds
 from crowdd.http.transport.fixed_headers import EncodedHeaders
 
 MAX_KEYS = 100_000
@@ -96,8 +97,8 @@ class Window:
 
     def end(self) -> int:
         """The epoch second at which the present window ends; an earlier one is forgotten."""
-        now = self._clock.seconds()
-        if now >= self._end:
+        now = epoch_seconds(self._clock)
+        if not self._end - self._seconds <= now < self._end:  # over, or the clock was set back
             self._end = (int(now) // self._seconds + 1) * self._seconds
             self._used = {}
         return self._end
@@ -236,7 +237,7 @@ class RateLimit:
 
     def seconds(self) -> float:
         """Now, as epoch seconds."""
-        return float(self._clock.seconds())
+        return epoch_seconds(self._clock)
 
     async def take(self, endpoint: str, client: LimitedClient) -> RateLimitStatus:
         """Counts a request to an end point. What the client's own window refuses does not count for its network."""
