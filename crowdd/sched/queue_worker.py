@@ -105,7 +105,7 @@ class Worker(Service):
     async def take(self) -> list[Deferred[None]]:
         """Begin due tasks until ``size`` are running. Each Deferred fires when the outcome of a task is saved."""
         begun = []
-        while len(self._active) < self._size and not self._stopping:
+        while len(self._active) < self._size and not self._stopping and not self._has_suspect():
             item = await self._queue.claim(self._handlers.keys(), await self._presence())
             self._outage.succeeded()
             if item is None:
@@ -113,6 +113,13 @@ class Worker(Service):
             item.stopping = self._stopping
             begun.append(self._begin(item))
         return begun
+
+    def _has_suspect(self) -> bool:
+        """Whether a task is under way that failed before, and has not got further since.
+
+        It may have killed its process. No other task begins beside it, which would count that as its own failure.
+        """
+        return any(item.failures for item in self._active)
 
     async def _presence(self) -> str | None:
         """The name of the lock that shows that this process is alive, or None while it cannot be held."""

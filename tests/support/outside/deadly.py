@@ -1,0 +1,48 @@
+"""A process that works on the queue, in which one kind of work kills it: ``python -m support.outside.deadly <dsn>``.
+
+Two tasks at a time: "kill" ends the process as the kernel does when there is no memory left, "count" counts slowly.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from typing import Any
+
+from twisted.internet import reactor as installed
+from twisted.internet import task
+from twisted.internet.defer import Deferred
+
+from crowdd import config
+from crowdd.domain.core.secrets import Secrets
+from crowdd.domain.server import services as domain_module
+from crowdd.domain.server.bootstrap import make_pool
+from crowdd.sched.handler import Handler
+from support.servers.counting import worker_on
+
+MAX_ATTEMPTS = 3
+
+
+async def _kill(services: Any, item: Any) -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+async def _count(services: Any, item: Any) -> dict[str, object]:
+    await task.deferLater(installed, 0.5)
+    return {"counted": item.attempt}
+
+
+async def _main(reactor: Any, dsn: str) -> None:
+    settings = config.load(None, {"CROWDD_DB_DSN": dsn})
+    pool, session = make_pool(reactor, settings, size=3), make_pool(reactor, settings, size=1)
+    await pool.start()
+    await session.start()
+    services = domain_module.build(reactor, pool, settings, Secrets(b"\x07" * 32))
+    handlers = [Handler("count", _count, max_attempts=MAX_ATTEMPTS), Handler("kill", _kill, max_attempts=MAX_ATTEMPTS)]
+    worker_on(services, *handlers, size=2, session=session).startService()
+    await Deferred()
+
+
+if __name__ == "__main__":
+    task.react(_main, sys.argv[1:])
