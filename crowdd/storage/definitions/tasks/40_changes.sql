@@ -33,22 +33,22 @@ BEGIN
     ids := ARRAY(SELECT nextval(sequence) FROM generate_series(1, k));
     INSERT INTO task (id, project_id, created, info, quorum, calibration)
     SELECT t.id, p_project, at, coalesce(t.info, 'null'), t.quorum, t.calibration
-      FROM unnest(ids, p_tasks) t(id, info, n_answers, priority_0, quorum, calibration, gold);
+      FROM unnest(ids, p_tasks) t(id);
     WITH narrow AS (
         INSERT INTO task_ledger (project_id, task_id, ordinal, n_answers, max_answers, mode, priority_0, rank, open, level, changed_xid, requeued_xid)
-        SELECT p_project, t.id, p.n_ordinals + t.o, CASE WHEN t.n <= 50 AND least_ < t.n THEN least_ ELSE t.n END,
-               CASE WHEN t.n <= 50 AND least_ IS NOT NULL THEN t.n END, m, t.priority_0, -t.priority_0, m = 'unlimited' OR t.n > 0,
+        SELECT p_project, t.id, p.n_ordinals + t.ordinality, CASE WHEN t.n_answers <= 50 AND least_ < t.n_answers THEN least_ ELSE t.n_answers END,
+               CASE WHEN t.n_answers <= 50 AND least_ IS NOT NULL THEN t.n_answers END, m, t.priority_0, -t.priority_0, m = 'unlimited' OR t.n_answers > 0,
                CASE m WHEN 'by_level' THEN 0 END, changed,
                CASE WHEN m = 'by_level' OR p.two_way OR -t.priority_0 < p.max_rank THEN stamped END
-          FROM unnest(ids, p_tasks) WITH ORDINALITY t(id, info, n, priority_0, quorum, calibration, gold, o)
+          FROM unnest(ids, p_tasks) WITH ORDINALITY t(id)
         RETURNING n_answers)
     SELECT sum(n_answers) INTO added FROM narrow;
     UPDATE project_ledger SET n_ordinals = n_ordinals + k, max_rank = greatest(max_rank, (SELECT max(-t.priority_0) FROM unnest(p_tasks) t))
      WHERE project_id = p_project;
     INSERT INTO stat_delta (project_id, hour, tasks, wanted) SELECT p_project, date_trunc('hour', p_now), k, added WHERE k > 0;
-    FOR g IN SELECT t.gold, t.o FROM unnest(p_tasks) WITH ORDINALITY t(info, n_answers, priority_0, quorum, calibration, gold, o)
-              WHERE t.gold IS NOT NULL ORDER BY t.o LOOP
-        PERFORM make_gold(p_project, ids[g.o], gold_cell(p_project, g.gold), NULL, NULL, NULL, p_now);
+    FOR g IN SELECT t.gold, t.ordinality FROM unnest(p_tasks) WITH ORDINALITY t
+              WHERE t.gold IS NOT NULL ORDER BY t.ordinality LOOP
+        PERFORM make_gold(p_project, ids[g.ordinality], gold_cell(p_project, g.gold), NULL, NULL, NULL, p_now);
     END LOOP;
     RETURN ids;
 END $$;
