@@ -1,4 +1,7 @@
-"""Values that many want at the same time, good for some seconds and for one version of what they are made of."""
+"""Values that many want at the same time, good for some seconds and for one version of what they are made of.
+
+A ``FreshCache`` is for values that must never be older than the question.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ from typing import Generic, TypeVar
 import attrs
 from twisted.internet.interfaces import IReactorTime
 
+from crowdd.concurrency.fresh_flight import FreshFlight
 from crowdd.concurrency.single_flight import SingleFlight
 
 T = TypeVar("T")
@@ -87,3 +91,27 @@ class VersionedCache(Generic[T]):
         while self.size > self._max_size:
             _, gone = self._entries.popitem(last=False)
             self.size -= gone.size
+
+
+class FreshCache(Generic[T]):
+    """Values as they are when they are asked for: one that is kept is good only for the version of the question.
+
+    The version has to change with everything that the values are made of. Where it changes all the time, a value is
+    made for all who ask meanwhile (``FreshFlight``), as if nothing was kept. ``clock`` has ``callLater``.
+    """
+
+    def __init__(self, clock: IReactorTime, kept: VersionedCache[T]) -> None:
+        self._kept = kept
+        self._flight: FreshFlight[T | None] = FreshFlight(clock)
+
+    async def get(self, key: Hashable, version: Hashable, work: Callable[[], Awaitable[T | None]]) -> T | None:
+        """The value, which is kept unless it is None. Raises what ``work`` raises.
+
+        ``version`` was read after the question; None: nobody knows it.
+        """
+        if version is None:
+            return await self._flight.run(key, work)
+        value = self._kept.find(key, version)
+        if value is not None:
+            return value
+        return await self._flight.run(key, partial(self._kept.make, key, version, work))

@@ -11,8 +11,8 @@ from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
 from crowdd.concurrency.concurrency_limit import Turns
-from crowdd.concurrency.fresh_flight import FreshFlight
 from crowdd.concurrency.steady_clock import epoch_seconds
+from crowdd.concurrency.versioned_cache import FreshCache, VersionedCache
 from crowdd.concurrency.worker_thread import WorkerThread
 from crowdd.config import Settings
 from crowdd.domain.server.readiness import Node, Readiness
@@ -26,7 +26,7 @@ from crowdd.http.api.exports import ExportsApi
 from crowdd.http.api.favourites import FavouritesApi
 from crowdd.http.api.gold import GoldApi
 from crowdd.http.api.leases import LeasesApi
-from crowdd.http.api.objects import Objects
+from crowdd.http.api.objects import KEPT_SECONDS, MAX_KEPT_BYTES, Objects, kept_size
 from crowdd.http.api.outcomes.analyses import AnalysesApi
 from crowdd.http.api.outcomes.decisions import DecisionsApi
 from crowdd.http.api.queue import QueueApi
@@ -268,7 +268,7 @@ def _views(clock: IReactorTime, services: Services, templates: Templates, cookie
             services.record_texts,
             services.contributions,
             services.statistics,
-            FreshFlight(clock),
+            FreshCache(clock, VersionedCache(clock, KEPT_SECONDS, MAX_KEPT_BYTES, kept_size)),
             PastObjects(services.history),
         ),
         ResultsApi(services.results),

@@ -124,7 +124,8 @@ class Negotiator:
     def _shared_page(self, incoming: Incoming, page: SharedPage) -> bytes:
         incoming.request.setResponseCode(200)
         headers = incoming.request.responseHeaders
-        set_headers(headers, _shared_page_headers(incoming.header("host")))
+        if page.drawn:
+            set_headers(headers, _shared_page_headers(incoming.header("host")))
         packed = not page.token_mark and accepts_gzip(incoming.header("accept-encoding"))
         set_headers(headers, page.packed_headers if packed else page.headers)
         if page.token_mark:

@@ -5,15 +5,15 @@ another visitor only while it is younger than a second and nothing has changed t
 the database (``domain.core.exposure``). People who may have changed something get pages of their own for a
 while. A page that is sent to many says nothing of one of them: it sets no cookie, and its scripts need no nonce.
 
-Programs get what is committed: JSON is made for those who ask at the same time, after all of them have asked.
+Programs get what is committed: JSON is sent again only if nothing at all was committed since it was made. Otherwise it
+is made for those who ask at the same time, after all of them have asked.
 """
 
 from __future__ import annotations
 
 import gzip
-import hashlib
 import secrets as random
-from collections.abc import Awaitable, Callable, Hashable
+from collections.abc import Awaitable, Callable, Hashable, Mapping
 from functools import partial
 from typing import Final
 
@@ -21,15 +21,15 @@ import attrs
 from twisted.internet.interfaces import IReactorTime
 
 from crowdd.concurrency.expiring_cache import ExpiringCache
-from crowdd.concurrency.fresh_flight import FreshFlight
-from crowdd.concurrency.versioned_cache import VersionedCache
+from crowdd.concurrency.versioned_cache import FreshCache, VersionedCache
 from crowdd.config import Settings
 from crowdd.domain.core.exposure import Exposure
 from crowdd.http.auth.cookies import CSRF
 from crowdd.http.html import locales, presenter
 from crowdd.http.request import Incoming
-from crowdd.http.responses import BytesResponse, Page, Response, SharedPage
+from crowdd.http.responses import Page, Response, SharedPage
 from crowdd.http.routing import Shared
+from crowdd.http.transport.etags import etag_of
 from crowdd.http.transport.fixed_headers import encode
 from crowdd.http.transport.request_headers import coded_etag
 
@@ -39,11 +39,18 @@ _MAX_NETWORKS: Final = 10_000
 _COOKIES: Final = frozenset({CSRF, locales.COOKIE, "theme"})  # that many have alike, or that no page shows
 _IDENTITY: Final = ("authorization", "x-project-password", "x-draft-key", "x-volunteer")
 _THEMES: Final = ("light", "dark")
+_AS_JSON: Final = "as JSON"  # in place of a theme
 _OVERHEAD: Final = 1000  # bytes beside those of a page
 _GZIP_LEVEL: Final = 4
 _VARY: Final = "Accept, Content-Type, Cookie, Accept-Language, Authorization, X-Project-Password, X-Draft-Key"
 _OWN: Final = {"Vary": "Accept, Content-Type, Cookie", "Cache-Control": "no-store"}
 _HTML: Final = {"Content-Type": "text/html; charset=utf-8"}
+_JSON: Final = {
+    **presenter.api_headers(),
+    "Content-Type": "application/json",
+    "Cache-Control": "private, no-cache",
+    "Vary": _VARY,
+}
 Make = Callable[[], Awaitable[Response]]
 Render = Callable[[Incoming, Page], bytes]
 Counted = Callable[[bool, int], None]
@@ -71,7 +78,7 @@ class PageCache:
         self._pages: VersionedCache[SharedPage] = VersionedCache(
             clock, SECONDS, settings.http.max_page_cache_bytes, _size
         )
-        self._json: FreshFlight[BytesResponse | None] = FreshFlight(clock)
+        self._fresh: FreshCache[SharedPage] = FreshCache(clock, self._pages)
         self._changed = ExpiringCache(clock, _AFTER_CHANGE, _MAX_NETWORKS)
         self._token_mark = random.token_hex(16)
         self._shared_headers = {"Cache-Control": _lifetime(settings.http.shared_cache_seconds), "Vary": _VARY}
@@ -123,16 +130,21 @@ class PageCache:
         own = incoming.who
         try:
             if shared is Shared.NEW_VISITORS:
-                incoming.who = await self._exposure.alike(own)
-                if incoming.who is own:
+                seen = await self._exposure.alike(own)
+                incoming.who = seen.who
+                if seen.who is own:
                     return await make()
-            key = (incoming.path, locales.locale_of(incoming))
-            answer = await self._json.run(key, partial(self._json_made, incoming, make))
+                moment = seen.moment
+            else:
+                moment = await self._exposure.moment()
+            version = (moment, self._site_version())
+            key = (incoming.path, locales.locale_of(incoming), _AS_JSON)
+            answer = await self._fresh.get(key, version, partial(self._json_made, incoming, make))
         finally:
             incoming.who = own
         return await make() if answer is None else answer
 
-    async def _json_made(self, incoming: Incoming, make: Make) -> BytesResponse | None:
+    async def _json_made(self, incoming: Incoming, make: Make) -> SharedPage | None:
         """A page as JSON for many programs. None for another response, and for one that says something of this one."""
         incoming.csrf_mark = self._token_mark
         try:
@@ -145,7 +157,7 @@ class PageCache:
         body = answer.as_json()
         if self._token_mark.encode() in body:
             return None
-        return BytesResponse(body, "application/json", 200, {**_OWN, **presenter.api_headers()})
+        return _tagged(body, _JSON, drawn=False)
 
     async def _made(self, incoming: Incoming, make: Make, own: list[Response]) -> SharedPage | None:
         """A page for many visitors. A response of another kind goes into ``own``."""
@@ -169,10 +181,14 @@ class PageCache:
         if mark in body:
             headers = encode({**_OWN, **_HTML})
             return SharedPage(body, b"", mark, headers, headers)
-        tag = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
-        plain = {**self._shared_headers, **_HTML, "ETag": tag}
-        packed = {**plain, "Content-Encoding": "gzip", "ETag": coded_etag(tag)}
-        return SharedPage(body, gzip.compress(body, _GZIP_LEVEL, mtime=0), b"", encode(plain), encode(packed))
+        return _tagged(body, {**self._shared_headers, **_HTML}, drawn=True)
+
+
+def _tagged(body: bytes, headers: Mapping[str, str], *, drawn: bool) -> SharedPage:
+    """A page without anything of one visitor."""
+    tag = etag_of(body)
+    plain, packed = {**headers, "ETag": tag}, {**headers, "Content-Encoding": "gzip", "ETag": coded_etag(tag)}
+    return SharedPage(body, gzip.compress(body, _GZIP_LEVEL, mtime=0), b"", encode(plain), encode(packed), drawn=drawn)
 
 
 def _size(page: SharedPage) -> int:

@@ -59,7 +59,7 @@ class Page:
 
 @attrs.frozen
 class SharedPage:
-    """A page that is the same for many visitors, as HTML, and compressed.
+    """A page that is the same for many visitors, as HTML or JSON, and compressed. ``drawn``: it is HTML.
 
     ``token_mark`` stands in it for the form token of each visitor. It is empty for pages without forms: only these have
     an entity tag and are compressed. Headers are encoded, those of each form of it.
@@ -70,6 +70,7 @@ class SharedPage:
     token_mark: bytes
     headers: tuple[tuple[bytes, bytes], ...]
     packed_headers: tuple[tuple[bytes, bytes], ...]
+    drawn: bool = True
 
 
 @attrs.frozen
@@ -99,6 +100,14 @@ class BytesResponse:
     content_type: str = "text/html; charset=utf-8"
     status: int = 200
     headers: dict[str, str] = attrs.field(factory=dict)
+
+
+@attrs.frozen
+class FixedResponse:
+    """What an address always answers to everybody: its body, and all headers that are its own, encoded."""
+
+    body: bytes
+    headers: tuple[tuple[bytes, bytes], ...]
 
 
 @attrs.frozen

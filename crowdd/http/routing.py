@@ -10,7 +10,7 @@ from typing import Protocol
 import attrs
 
 from crowdd.http.operation import Operation
-from crowdd.http.responses import Response
+from crowdd.http.responses import FixedResponse, Response
 
 Handler = Callable[..., Awaitable[Response]]
 
@@ -37,6 +37,7 @@ class Route:
     only the rights in it can decide about a token for one project. ``spooled``: its body is never read as a whole, but
     copied from the disk to the disk, so it takes no turn among the requests that need much memory. ``shared``:
     the visitors for whom it is the same, who may get one that was made for another of them (``http.page_cache``).
+    ``fixed``: what the handler answers, always. It is sent without asking who wants it.
     """
 
     method: str
@@ -53,6 +54,7 @@ class Route:
     by_role: bool = False
     spooled: bool = False
     shared: Shared | None = None
+    fixed: FixedResponse | None = None
 
     @property
     def assigns(self) -> bool:

@@ -9,7 +9,7 @@ import pytest_twisted
 from twisted.internet.defer import Deferred, ensureDeferred, gatherResults
 from twisted.internet.task import Clock
 
-from crowdd.concurrency.versioned_cache import VersionedCache
+from crowdd.concurrency.versioned_cache import FreshCache, VersionedCache
 
 
 class Maker:
@@ -147,3 +147,63 @@ async def test_what_is_larger_than_all_is_given_and_not_kept():
     assert await maker.ask(answer="x" * 11) == "x" * 11
     assert len(maker.cache) == maker.cache.size == 1
     assert await maker.ask("small") == "1"
+
+
+# Values that are never older than the question
+
+
+class Reader:
+    """A fresh cache whose values are what was committed when they began to be read."""
+
+    def __init__(self) -> None:
+        self.clock, self.committed, self.read = Clock(), 1, 0
+        self.waits: Deferred[None] | None = None
+        kept: VersionedCache[int] = VersionedCache(self.clock, 1.0, 1000, lambda value: 1)
+        self.cache: FreshCache[int] = FreshCache(self.clock, kept)
+
+    def ask(self, *, knows: bool = True) -> Deferred[int | None]:
+        async def work() -> int:
+            self.read += 1
+            value = self.committed
+            if self.waits is not None:
+                await self.waits
+            return value
+
+        return ensureDeferred(self.cache.get("a", self.committed if knows else None, work))
+
+    def now(self) -> Any:
+        """A value that is there after one turn of the reactor."""
+        asked = self.ask()
+        self.clock.advance(0)
+        return asked.result
+
+
+def test_what_did_not_change_is_read_once_and_what_did_is_read_at_once():
+    reader = Reader()
+    assert [reader.now() for _ in range(5)] == [1] * 5 and reader.read == 1
+    reader.committed = 2
+    assert [reader.now() for _ in range(5)] == [2] * 5 and reader.read == 2
+    reader.clock.advance(1.0)
+    assert reader.now() == 2 and reader.read == 3, "no version is good for ever"
+
+
+def test_who_asks_while_others_wait_for_an_older_version_gets_their_own():
+    reader = Reader()
+    reader.waits = Deferred()
+    early = [reader.ask(), reader.ask()]
+    reader.clock.advance(0)
+    reader.committed = 2
+    late = [reader.ask(), reader.ask()]
+    reader.clock.advance(0)
+    assert reader.read == 1, "one at a time, however often the version changes"
+    reader.waits.callback(None)
+    assert [each.result for each in early + late] == [1, 1, 2, 2] and reader.read == 2
+    assert reader.now() == 2 and reader.read == 2
+
+
+def test_without_a_version_nothing_is_kept():
+    reader = Reader()
+    for number in (1, 2):
+        asked = reader.ask(knows=False)
+        reader.clock.advance(0)
+        assert asked.result == 1 and reader.read == number

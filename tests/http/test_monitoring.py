@@ -134,3 +134,18 @@ async def test_every_answer_names_its_request(served):
     assert page.header("x-request-id") in page.text
     answer = await wire.exchange(served.base, b"NO HTTP\r\n\r\n")
     assert re.search(rb"\r\nX-Request-Id: [0-9a-f]{16}\r\n", answer)
+
+
+@pytest_twisted.ensureDeferred
+async def test_health_has_the_headers_of_every_response_whoever_asks(served):
+    bare = await served.client().get("/health")
+    asked = await served.client("", Origin="https://other.example", Cookie="session=x").get("/health")
+    head = await served.client().request("HEAD", "/health")
+    kept = {"server", "content-type", "cache-control", "vary"}
+    for answer in (asked, head):
+        assert {name: answer.header(name) for name in kept} == {name: bare.header(name) for name in kept}
+    assert (bare.text, asked.text, head.body) == ("ok\n", "ok\n", b"")
+    assert bare.header("x-request-id") and bare.header("date") and head.header("content-length") == "3"
+    whole = await wire.exchange(served.base, b"GET /health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+    assert b"\r\nContent-Length: 3\r\n" in whole and whole.endswith(b"\r\n\r\nok\n")
+    assert (await served.client().post("/health", json={})).status == 405

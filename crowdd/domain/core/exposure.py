@@ -6,7 +6,9 @@ which visitors see the same.
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from functools import partial
+from typing import TypeVar
 
 import attrs
 
@@ -15,6 +17,17 @@ from crowdd.requester import Requester
 from crowdd.storage.core import site
 from crowdd.storage.database import Database
 from crowdd.storage.tasks import contributions
+from crowdd.storage.tasks.rows import HasAnswered
+
+T = TypeVar("T")
+
+
+@attrs.frozen
+class Viewpoint:
+    """Somebody who sees rows as a requester does. ``moment``: when it was looked up who that is; None if it was not."""
+
+    who: Requester
+    moment: str | None = None
 
 
 class Exposure:
@@ -22,21 +35,28 @@ class Exposure:
 
     def __init__(self, db: Database, new_batcher: BatcherFactory) -> None:
         self._db = db
-        self._asked: Batcher[None, int] = new_batcher(self._together)
-        self._volunteers: Batcher[str, bool] = new_batcher(partial(contributions.have_answered, db))
+        self._asked: Batcher[None, int] = new_batcher(partial(_for_all, partial(site.exposure, db)))
+        self._moments: Batcher[None, str] = new_batcher(partial(_for_all, partial(site.moment, db)))
+        self._volunteers: Batcher[str, HasAnswered] = new_batcher(partial(contributions.have_answered, db))
 
     async def version(self) -> int:
         """The number that is committed; it was read after this was called."""
         return await self._asked.add(None)
 
-    async def alike(self, who: Requester) -> Requester:
+    async def moment(self) -> str:
+        """A text that changes with every commit (``storage.core.site``); it was read after this was called."""
+        return await self._moments.add(None)
+
+    async def alike(self, who: Requester) -> Viewpoint:
         """One requester for all without an account who have given no answer: rows made for them are good for ``who``.
 
         Somebody else is returned as they are.
         """
-        if who.signed_in or who.external_uid is not None or await self._volunteers.add(who.actor):
-            return who
-        return attrs.evolve(who, volunteer="", network="")
+        if who.signed_in or who.external_uid is not None:
+            return Viewpoint(who)
+        found = await self._volunteers.add(who.actor)
+        return Viewpoint(who if found.answered else attrs.evolve(who, volunteer="", network=""), found.moment)
 
-    async def _together(self, members: list[None]) -> list[int]:
-        return [await site.exposure(self._db)] * len(members)
+
+async def _for_all(read: Callable[[], Awaitable[T]], members: list[None]) -> list[T]:
+    return [await read()] * len(members)

@@ -8,7 +8,7 @@ from functools import partial
 import orjson
 
 from crowdd.concurrency.batching import Batcher, BatcherFactory
-from crowdd.domain.core.exposure import Exposure
+from crowdd.domain.core.exposure import Exposure, Viewpoint
 from crowdd.domain.core.records import Records
 from crowdd.domain.core.secrets import Secrets
 from crowdd.kinds import KINDS
@@ -34,9 +34,15 @@ class RecordTexts:
     async def _together(self, kind: Kind, asks: list[projections.Ask]) -> list[str | None]:
         return await projections.texts_of(self._db, kind, asks, self._records.base_url, self._mask)
 
-    async def requester(self, kind: Kind, who: Requester) -> Requester:
-        """Who stands for all requesters that see rows of the kind as ``who`` does, as far as that is known."""
-        return await self._exposure.alike(who) if kind is PROJECT else who
+    async def viewpoint(self, kind: Kind, who: Requester, *, again: bool) -> Viewpoint:
+        """Who stands for all requesters that see rows of the kind as ``who`` does, as far as that is known.
+
+        ``again``: they have asked before, and it is worth a look whether anything was committed since.
+        """
+        found = await self._exposure.alike(who) if kind is PROJECT else Viewpoint(who)
+        if again and found.moment is None:
+            return Viewpoint(found.who, await self._exposure.moment())
+        return found
 
     def list_key(self, query: Query, who: Requester) -> Hashable | None:
         """Equal for those who get the same text of a list that is read at the same time; None: it is not shared."""

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Hashable, Iterator
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 import orjson
 
-from crowdd.concurrency.fresh_flight import FreshFlight
+from crowdd.concurrency.versioned_cache import FreshCache
+from crowdd.domain.core.exposure import Viewpoint
 from crowdd.domain.core.idempotency import Once, once
 from crowdd.domain.core.record_texts import RecordTexts
 from crowdd.domain.core.records import Records, Views
@@ -33,6 +34,9 @@ from crowdd.requester import Requester
 from crowdd.storage.core.listing import Query
 
 _MAX_ID = 2**63 - 1
+KEPT_SECONDS: Final = 5.0  # that a response is sent again while nothing is committed
+MAX_KEPT_BYTES: Final = 4_000_000
+_OVERHEAD = 1000  # bytes beside those of a text
 
 
 class Objects:
@@ -44,11 +48,11 @@ class Objects:
         texts: RecordTexts,
         contributions: Contributions,
         statistics: Statistics,
-        flight: FreshFlight[JsonResponse],
+        kept: FreshCache[JsonResponse],
         past: PastObjects,
     ) -> None:
-        """``flight`` is for what several requesters want at the same time."""
-        self._parts = records, texts, contributions, statistics, flight, past
+        """``kept`` is for what several requesters want at the same time."""
+        self._parts = records, texts, contributions, statistics, kept, past
 
     def routes(self) -> Iterator[Route]:
         """/api/<kind> and /api/<kind>/<id>."""
@@ -64,10 +68,10 @@ class _Kind:
         texts: RecordTexts,
         contributions: Contributions,
         statistics: Statistics,
-        flight: FreshFlight[JsonResponse],
+        kept: FreshCache[JsonResponse],
         past: PastObjects,
     ) -> None:
-        self._kind, self._records, self._texts, self._flight = kind, records, texts, flight
+        self._kind, self._records, self._texts, self._kept = kind, records, texts, kept
         self._contributions, self._statistics, self._past = contributions, statistics, past
         self._also = queries.CONTROL_OF.get(kind.name, frozenset()) - {"external_uid"}
 
@@ -91,8 +95,9 @@ class _Kind:
             return tagged(await self._past.list(self._kind.name, incoming.who, incoming.query))
         query = queries.parse(self._kind, incoming.query, incoming.who)
         if not self._brings_more(incoming):
-            who = await self._texts.requester(self._kind, incoming.who)
-            return await self._shared(self._texts.list_key(query, who), partial(self._list_text, query, who))
+            seen = await self._viewpoint(incoming)
+            key = self._texts.list_key(query, seen.who)
+            return await self._shared(key, seen, partial(self._list_text, query, seen.who))
         listing = self._records.list_related if incoming.query.get("related") else self._records.list
         views = await listing(query, incoming.who)
         if self._kind == PROJECT and incoming.query.get("stats"):
@@ -104,16 +109,21 @@ class _Kind:
             found = await self._past.get(self._kind.name, incoming.who, checked_id(object_id), incoming.query)
             return tagged(found)
         if not self._brings_more(incoming):
-            who, row_id = await self._texts.requester(self._kind, incoming.who), checked_id(object_id)
-            return await self._shared(
-                self._texts.row_key(self._kind, who, row_id), partial(self._row_text, who, row_id)
-            )
+            row_id, seen = checked_id(object_id), await self._viewpoint(incoming)
+            key = self._texts.row_key(self._kind, seen.who, row_id)
+            return await self._shared(key, seen, partial(self._row_text, seen.who, row_id))
         view = await self._records.get(self._kind, incoming.who, checked_id(object_id))
         return tagged((await self._in_full(incoming, [view]))[0])
 
-    async def _shared(self, key: Hashable | None, make: Callable[[], Awaitable[JsonResponse]]) -> JsonResponse:
-        """A response that is made once for those who ask at the same time and whose keys are equal."""
-        return await (make() if key is None else self._flight.run(key, make))
+    async def _viewpoint(self, incoming: Incoming) -> Viewpoint:
+        return await self._texts.viewpoint(self._kind, incoming.who, again=bool(incoming.header("if-none-match")))
+
+    async def _shared(
+        self, key: Hashable | None, seen: Viewpoint, make: Callable[[], Awaitable[JsonResponse]]
+    ) -> JsonResponse:
+        """A response that is made once for those who ask at the same time, and while nothing is committed."""
+        found = None if key is None else await self._kept.get(key, seen.moment, make)
+        return await make() if found is None else found
 
     async def _list_text(self, query: Query, who: Requester) -> JsonResponse:
         return tagged_list(await self._texts.list(query, who))
@@ -187,6 +197,11 @@ def tagged_list(text: str | bytes) -> JsonResponse:
 def tagged_text(text: str) -> JsonResponse:
     """An object as JSON with the ETag that ``tagged`` gives its value."""
     return JsonResponse(orjson.Fragment(text), headers={"ETag": etag(orjson.loads(text))})
+
+
+def kept_size(answer: JsonResponse) -> int:
+    """Bytes of a response that is kept."""
+    return len(orjson.dumps(answer.value)) + _OVERHEAD
 
 
 def _once(incoming: Incoming, uid: str | None = None) -> Once | None:

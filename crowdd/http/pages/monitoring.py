@@ -13,6 +13,7 @@ from crowdd.errors import ForbiddenError
 from crowdd.http.request import Incoming
 from crowdd.http.responses import BytesResponse, Response
 from crowdd.http.routing import Route, get
+from crowdd.http.transport.response_writer import fixed
 
 HEALTH = "/health"
 _UNKEPT = {"Cache-Control": "no-store"}
@@ -27,7 +28,7 @@ class Monitoring:
         self._readiness, self._token, self._figures = readiness, token, figures
 
     def routes(self) -> Iterator[Route]:
-        yield get(HEALTH, self.health, page=False, hot=True)
+        yield get(HEALTH, self.health, page=False, hot=True, fixed=fixed(healthy()))
         yield get("/ready", self.ready, page=False)
         yield get("/metrics", self.metrics, page=False, key_header=False)
 

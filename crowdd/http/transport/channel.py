@@ -13,7 +13,7 @@ from twisted.web.http_headers import Headers
 
 from crowdd.errors import CrowddError, InvalidRequestError, MisdirectedError, TooLargeError
 from crowdd.http.negotiation import bare_refusal
-from crowdd.http.transport.framing import head_error
+from crowdd.http.transport.framing import PlainHead, head_error, plain_head
 
 if TYPE_CHECKING:
     from crowdd.http.transport.site import Site
@@ -125,7 +125,28 @@ class Channel(HTTPChannel):
         if self._began is None and not self._handlingRequest:
             self._began = self.site.seconds()
         self._came += len(data)
-        super().dataReceived(data)
+        head = plain_head(data) if self._is_between_requests() else None
+        if head is None:
+            super().dataReceived(data)
+        else:
+            self._take(head)
+
+    def _is_between_requests(self) -> bool:
+        return bool(self.line_mode and self.persistent and not self.requests and not self._buffer)
+
+    def _take(self, head: PlainHead) -> None:
+        """Begin a request whose head came at once, as most do.
+
+        Twisted does the same line by line, which takes a third of the time of a request that needs nothing else.
+        """
+        self.resetTimeout()
+        request = self.requestFactory(self)
+        self.requests.append(request)
+        self._command, self._path, self._version = head.method, head.target, b"HTTP/1.1"
+        for name, value in head.headers:
+            request.requestHeaders.addRawHeader(name, value)
+        self.allHeadersReceived()
+        self.allContentReceived()
 
     def lineReceived(self, line: bytes) -> None:
         """Refuse a header that continues on the next line, which proxies read differently (RFC 9112, 5.2)."""

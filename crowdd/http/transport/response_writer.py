@@ -9,7 +9,7 @@ from twisted.web.http_headers import Headers
 from crowdd.concurrency.worker_thread import WorkerThread
 from crowdd.http.negotiation import Negotiator
 from crowdd.http.request import Incoming
-from crowdd.http.responses import Download, FileResponse, PiecesResponse, Stream
+from crowdd.http.responses import BytesResponse, Download, FileResponse, FixedResponse, PiecesResponse, Stream
 from crowdd.http.transport.cors import Cors
 from crowdd.http.transport.downloads import LONG, Downloads, offered_codings, packed_parts, pieces_of, spilled
 from crowdd.http.transport.fixed_headers import encode, set_headers
@@ -125,6 +125,12 @@ class ResponseWriter:
         if len(body) > _MAX_PACKED_AT_ONCE:
             return await self._worker_thread.do_soon(_packed, body)
         return _packed(body)
+
+
+def fixed(answer: BytesResponse) -> FixedResponse:
+    """A short response as it goes out to everybody who is not on a page of another site."""
+    headers = {**answer.headers, "Content-Type": answer.content_type, "Content-Length": str(len(answer.body))}
+    return FixedResponse(answer.body, (*encode(headers), *_VARY))
 
 
 def worth_packing(headers: Headers, body: bytes, accepted: str) -> bool:

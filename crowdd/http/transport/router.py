@@ -102,8 +102,13 @@ class Router:
 
     def begin(self, request: Request, methods: Methods, names: Names) -> None:
         """Serves a request and sends its response."""
-        request.route = next(iter(methods.values())).path
-        ensureDeferred(self._served(request, methods, names))
+        route = next(iter(methods.values()))
+        request.route = route.path
+        if route.fixed is not None and request.method == b"GET" and "origin" not in request.header_texts():
+            set_headers(request.responseHeaders, route.fixed.headers)
+            request.deliver(route.fixed.body)
+        else:
+            ensureDeferred(self._served(request, methods, names))
 
     async def _served(self, request: Request, methods: Methods, names: Names) -> None:
         try:

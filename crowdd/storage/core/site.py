@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Final
 
 from crowdd.storage.core.rows import FirstSteps, OpenInvitation, SiteRow
 from crowdd.storage.database import Database, Prepared, as_json, fetch_row, fetch_rows, one
@@ -23,11 +24,20 @@ async def find(db: Database) -> SiteRow:
 
 
 _EXPOSURE = Prepared("SELECT version FROM exposure")
+# Statements of equal moments see the same rows, of whatever table: it says which transactions of the server have ended. It is
+# kept for seconds at most, so that those before and after a restart of PostgreSQL are never compared.
+MOMENT: Final = "pg_current_snapshot()::text"
+_MOMENT = Prepared(f"SELECT {MOMENT} AS moment")
 
 
 async def exposure(db: Database) -> int:
     """The number that changes with everything that decides what visitors may see."""
     return int((await one(db, _EXPOSURE))["version"])
+
+
+async def moment(db: Database) -> str:
+    """A text that changes with every commit: what a statement reads now, it reads until then."""
+    return str((await one(db, _MOMENT))["moment"])
 
 
 async def lock(tx: Database) -> SiteRow:

@@ -10,6 +10,7 @@ from crowdd.kinds.task import TASK
 from crowdd.requester import Requester
 from crowdd.storage.core.list_size import MAX_LIST_BYTES
 from crowdd.storage.core.projections import in_json, json_of
+from crowdd.storage.core.site import MOMENT
 from crowdd.storage.database import (
     Database,
     Prepared,
@@ -20,7 +21,7 @@ from crowdd.storage.database import (
     fetch_rows,
     one,
 )
-from crowdd.storage.tasks.rows import Amended, Answer, Ask, Handed, Progress, Submitted
+from crowdd.storage.tasks.rows import Amended, Answer, Ask, Handed, HasAnswered, Progress, Submitted
 from crowdd.values import Values
 
 # What a volunteer who was handed a task may see of it.
@@ -80,15 +81,15 @@ def asking(asks: Sequence[Ask], base_url: str, *, wait: bool) -> dict[str, objec
 
 _HAVE_ANSWERED = Prepared(
     "WITH lately AS MATERIALIZED (SELECT DISTINCT actor FROM stat_delta WHERE xact >= (SELECT unfolded_from()) AND actor = ANY (%(actors)s))"
-    " SELECT EXISTS (SELECT FROM volunteer v WHERE v.actor = a.actor) OR EXISTS (SELECT FROM lately d WHERE d.actor = a.actor) AS answered"
-    " FROM unnest(%(actors)s) WITH ORDINALITY a(actor, nth) ORDER BY a.nth",
+    " SELECT EXISTS (SELECT FROM volunteer v WHERE v.actor = a.actor) OR EXISTS (SELECT FROM lately d WHERE d.actor = a.actor) AS answered,"
+    f" {MOMENT} AS moment FROM unnest(%(actors)s) WITH ORDINALITY a(actor, nth) ORDER BY a.nth",
     actors="text[]",
 )
 
 
-async def have_answered(db: Database, actors: Sequence[str]) -> list[bool]:
-    """Whether each volunteer has ever given an answer in a project that still exists."""
-    return [row["answered"] for row in await db.fetch(_HAVE_ANSWERED, {"actors": list(actors)})]
+async def have_answered(db: Database, actors: Sequence[str]) -> list[HasAnswered]:
+    """Whether each volunteer has ever given an answer in a project that still exists, and the moment at which that was so."""
+    return await fetch_rows(db, HasAnswered, _HAVE_ANSWERED, {"actors": list(actors)})
 
 
 async def limit_time(tx: Database, seconds: int) -> None:

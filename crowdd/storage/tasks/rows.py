@@ -47,6 +47,14 @@ class Answer(TypedDict):
     media_url: str | None
 
 
+@attrs.frozen
+class HasAnswered:
+    """Whether a volunteer has ever given an answer, at a moment (``storage.core.site``)."""
+
+    answered: bool
+    moment: str
+
+
 class Submitted(TypedDict):
     """What became of an answer. ``run`` is None where it was not stored. ``feedback``: of a gold task, where it is given."""
 
