@@ -16,6 +16,7 @@ import statistics
 import sys
 import time
 import urllib.request
+from collections.abc import Mapping
 from pathlib import Path
 
 import attrs
@@ -28,23 +29,26 @@ from bench.support import testbed
 from bench.support.cpu import Cpu
 
 CLIENTS, ROUNDS, SECONDS = 32, 5, 1.5
+OTHERS = "20 tasks, others for each client"
+_SAME = "If-None-Match: {etag}\r\n"
 _JSON, _HTML = "Accept: application/json\r\n", "Accept: text/html\r\n"
 
 
 def reads(site: Filled) -> list[Read]:
     """What is measured, with the goals of the floor."""
     project, key = f"project_id={site.project}", f"api_key={site.owner.key}"
-    page = f"/project/{site.short_name}"
+    page, others = f"/project/{site.short_name}", f"/api/task?{project}&limit=20&offset={{n}}"
     return [
         Read("health", "/health", 2.0),
         Read("task", f"/api/task/{site.task}", 0.85),
         Read("task with key", f"/api/task/{site.task}?{key}", 0.75),
         Read("20 tasks", f"/api/task?{project}&limit=20", 0.50),
-        Read("20 tasks, others for each client", f"/api/task?{project}&limit=20&offset={{n}}", 0.0),
+        Read(OTHERS, others, 0.0),
+        Read("20 tasks, others, the same", others, 1.5, _SAME, 304, beside=OTHERS),
         Read("100 tasks", f"/api/task?{project}&limit=100", 0.25),
         Read("10 answers of a task", f"/api/taskrun?{project}&task_id={site.task}", 0.50),
         Read("20 results", f"/api/result?{project}&limit=20", 0.50),
-        Read("20 results, the same", f"/api/result?{project}&limit=20", 0.0, 'If-None-Match: "{etag}"\r\n', 304),
+        Read("20 results, the same", f"/api/result?{project}&limit=20", 0.0, _SAME, 304),
         Read("project", f"/api/project/{site.project}", 0.75),
         Read("20 projects", "/api/project?limit=20", 0.40),
         Read("userprogress", f"/api/project/{site.project}/userprogress", 0.80),
@@ -55,7 +59,9 @@ def reads(site: Filled) -> list[Read]:
         Read("tasks page", f"{page}/tasks/", 0.50, _HTML),
         Read("volunteer's page", f"/account/{site.person}/", 0.50, _HTML),
         Read("home", "/", 0.80, _HTML),
+        Read("home, the same", "/", 0.0, _HTML + _SAME, 304),
         Read("home, JSON", "/", 0.50, _JSON),
+        Read("home, JSON, the same", "/", 0.0, _JSON + _SAME, 304),
         Read("leaderboard", "/leaderboard/", 0.70, _HTML),
         Read("category", "/project/category/thinking/", 0.70, _HTML),
         Read("sign-in page", "/account/signin", 0.70, _HTML),
@@ -92,8 +98,15 @@ class Line:
         """The gate that does not hold, or nothing."""
         if self.wrong:
             return f"{self.read.name}: {self.wrong}"
-        missed = self.read.goal and self.share < self.read.goal
+        missed = self.read.goal and not self.read.beside and self.share < self.read.goal
         return f"{self.read.name}: {self.share:.2f} of the floor instead of {self.read.goal:.2f}" if missed else ""
+
+    def slower_than(self, others: Mapping[str, Line]) -> str:
+        """The gate beside another read that does not hold, or nothing."""
+        other = others.get(self.read.beside)
+        if other is None or self.share >= self.read.goal * other.share:
+            return ""
+        return f"{self.read.name}: {self.share / other.share:.2f} times {other.read.name} instead of {self.read.goal}"
 
     def middle(self, name: str) -> float:
         """The median of a figure of the slices."""
@@ -117,7 +130,7 @@ class Contest:
         """One turn of an address."""
         here = line.read.floor
         (_, cpu), readers = (self._floor, self._readers[0]) if here else (self._server, self._readers[1])
-        read = line.read if here else with_etag(line.read, self._server[0])
+        read = line.read if here else with_etags(line.read, self._server[0])
         before = cpu.spent()
         outcome = readers.run(read, self._seconds)
         spent = cpu.spent().since(before)
@@ -152,7 +165,7 @@ class Statements:
 
     def count(self, read: Read) -> float:
         """Statements of one request, the mean of some."""
-        readers, read = Readers(self._port, 1), with_etag(read, self._port)
+        readers, read = Readers(self._port, 1), with_etags(read, self._port)
         readers.run(read, 0.1)  # prepares what is prepared
         self._database.set("log_statement", "'all'")
         time.sleep(0.3)
@@ -169,12 +182,19 @@ class Statements:
         return sum(log.read_text(errors="replace").count("LOG:  statement: ") for log in logs)
 
 
-def with_etag(read: Read, port: int) -> Read:
-    """The read with the entity tag that the server has for it now."""
-    if "{etag}" not in read.headers:
+def with_etags(read: Read, port: int) -> Read:
+    """The read with the entity tags that the server has for its clients now."""
+    if not read.conditional:
         return read
-    with urllib.request.urlopen(f"http://127.0.0.1:{port}{read.path}", timeout=30) as answer:
-        return attrs.evolve(read, headers=read.headers.replace('"{etag}"', answer.headers["ETag"]))
+    several = range(CLIENTS) if "{n}" in read.path else range(1)
+    return attrs.evolve(read, etags=tuple(_etag(read, number, port) for number in several))
+
+
+def _etag(read: Read, number: int, port: int) -> str:
+    accept = {"Accept": "application/json" if _JSON in read.headers else "text/html"}
+    request = urllib.request.Request(f"http://127.0.0.1:{port}{read.address(number)}", headers=accept)
+    with urllib.request.urlopen(request, timeout=30) as answer:
+        return str(answer.headers["ETag"])
 
 
 def table(floor: Line, lines: list[Line]) -> str:
@@ -187,7 +207,7 @@ def table(floor: Line, lines: list[Line]) -> str:
     for line in [floor, *lines]:
         web, postgres = line.middle("web"), line.middle("postgres")
         share = line.share if line.shares else 1.0
-        goal = f"{line.read.goal:.2f}" if line.read.goal else ""
+        goal = f"{line.read.goal:.2f}" if line.read.goal and not line.read.beside else ""
         rows.append(
             f"| {line.read.name} | {line.middle('rate'):,.0f} | {share:.2f} | {goal} | {web:.3f} | {postgres:.3f}"
             f" | {(web + postgres) / base:.1f} | {line.statements:.1f} | {line.body_bytes:,} |"
@@ -246,7 +266,9 @@ def main() -> int:
         floor, lines = measure(server, database, place, options)
         complaints = [f"The server's log: {line}" for line in testbed.complaints(server)[:3]]
     print(table(floor, lines))
-    wrong = [line.broken for line in lines if line.broken] + complaints
+    named = {line.read.name: line for line in lines}
+    broken = [line.broken or line.slower_than(named) for line in lines]
+    wrong = [sentence for sentence in broken if sentence] + complaints
     print("\n".join([f"VIOLATED: {sentence}" for sentence in wrong] or ["Nothing is violated."]))
     if options.json:
         figures = [{"name": line.read.name, "shares": line.shares, **attrs.asdict(line)} for line in (floor, *lines)]

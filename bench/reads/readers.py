@@ -20,8 +20,9 @@ _LENGTH = re.compile(rb"\r\nContent-Length: (\d+)", re.IGNORECASE)
 class Read:
     """An address that is asked for: its name in the table, its path, further lines of headers, and goals of the floor.
 
-    ``{n}`` in the path is another number for each client. ``status`` is that of the answers. ``goal`` 0: nothing is
-    promised. ``floor``: the floor answers, not crowdd.
+    ``{n}`` in the path is another number for each client, ``{etag}`` in the headers the entity tag of its number among
+    ``etags``. ``status`` is that of the answers. ``goal`` 0: nothing is promised. ``floor``: the floor answers, not
+    crowdd. ``beside`` is the read to whose rate the goal belongs, instead of that of the floor.
     """
 
     name: str
@@ -30,12 +31,23 @@ class Read:
     headers: str = ""
     status: int = 200
     floor: bool = False
+    etags: tuple[str, ...] = ()
+    beside: str = ""
+
+    @property
+    def conditional(self) -> bool:
+        """Whether clients say what they have."""
+        return "{etag}" in self.headers
+
+    def address(self, number: int) -> str:
+        """The path for the client with this number."""
+        return self.path.replace("{n}", str(number))
 
     def request(self, number: int) -> bytes:
         """The request of the client with this number, which has an address of its own."""
-        path = self.path.replace("{n}", str(number))
-        head = f"GET {path} HTTP/1.1\r\nHost: localhost\r\nX-Forwarded-For: {address(number)}\r\n"
-        return f"{head}{self.headers}\r\n".encode()
+        head = f"GET {self.address(number)} HTTP/1.1\r\nHost: localhost\r\nX-Forwarded-For: {address(number)}\r\n"
+        headers = self.headers.replace("{etag}", self.etags[number % len(self.etags)]) if self.etags else self.headers
+        return f"{head}{headers}\r\n".encode()
 
 
 class _Reader:

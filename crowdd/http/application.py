@@ -73,7 +73,7 @@ from crowdd.http.transport.downloads import Downloads
 from crowdd.http.transport.gateway import Gateway
 from crowdd.http.transport.limits.body_size import Senders
 from crowdd.http.transport.limits.expensive_requests import CostlyRequests
-from crowdd.http.transport.limits.fair_share import FairShare, pages_in_turn
+from crowdd.http.transport.limits.fair_share import FairShare, PageTurns
 from crowdd.http.transport.limits.rate_limits import (
     Limits,
     RateLimit,
@@ -220,7 +220,7 @@ def make_root(clock: IReactorTime, services: Services, process_state: ProcessSta
         process_state.unpacking,
         refusals,
         FairShare(clock, settings.http.max_requests_per_network),
-        pages_in_turn(clock),
+        PageTurns(clock),
         process_state.account_forms,
         process_state.costly,
         PageCache(

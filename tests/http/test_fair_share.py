@@ -15,8 +15,9 @@ from crowdd.http.transport.limits.fair_share import (
     PAGES,
     TURN_SECONDS,
     FairShare,
-    pages_in_turn,
+    PageTurns,
 )
+from crowdd.storage.connections.connection import Connection
 
 
 async def enter(share, network):
@@ -93,7 +94,7 @@ async def test_more_requests_at_once_than_the_share_are_all_answered(serve, path
 
 def test_so_many_pages_begin_in_a_turn_whoever_asks_and_none_is_refused():
     clock, order = Clock(), []
-    share = pages_in_turn(clock)
+    share = PageTurns(clock)
     entering(share, Clock(), order, *[PAGES] * (MAX_WAITING + MAX_PAGES_PER_TURN))
     assert len(order) == MAX_PAGES_PER_TURN
     clock.callLater(0, order.append, "another request")
@@ -103,12 +104,51 @@ def test_so_many_pages_begin_in_a_turn_whoever_asks_and_none_is_refused():
     assert order == [f"{PAGES}{number}" for number in range(MAX_WAITING + MAX_PAGES_PER_TURN)]
 
 
+def test_while_volunteers_wait_one_page_is_sent_in_a_turn():
+    clock, order = Clock(), []
+    share = PageTurns(clock)
+    share.volunteers = 2
+    entering(share, Clock(), order, *[PAGES] * 8)
+    assert len(order) == 1
+    clock.callLater(0, order.append, "a task")
+    clock.advance(0)
+    assert order.index("a task") == 2 and len(order) == 9, "what comes behind a page follows it"
+    order.clear()
+    share.volunteers = 0
+    clock.advance(TURN_SECONDS)
+    entering(share, Clock(), order, *[PAGES] * 8)
+    assert len(order) == MAX_PAGES_PER_TURN
+
+
+@pytest_twisted.ensureDeferred
+async def test_requests_for_tasks_and_answers_count_as_long_as_they_are_under_way(served, monkeypatch):
+    owner = await served.person("owner")
+    project = await served.project(owner, tasks=1, published=True)
+    turns, seen = served.server._site.resource._router._pages, []
+    run = Connection.run
+    monkeypatch.setattr(
+        Connection, "run", lambda self, *sql, **named: (seen.append(turns.volunteers), run(self, *sql, **named))[1]
+    )
+    task = (await owner.get(f"/api/{project['id']}/newtask")).json()
+    assert max(seen) == 1 and turns.volunteers == 0
+    seen.clear()
+    answer = {"project_id": project["id"], "task_id": task["id"], "info": 1}
+    assert (await owner.post("/api/taskrun", json=answer)).status == 200
+    assert max(seen) == 1 and turns.volunteers == 0
+    seen.clear()
+    assert (await owner.post("/api/taskrun", json={**answer, "task_id": 0})).status >= 400
+    assert (await owner.get("/api/0/newtask")).status == 404 and turns.volunteers == 0
+    seen.clear()
+    assert (await owner.get("/", headers={"Accept": "text/html"})).status == 200
+    assert max(seen) == 0
+
+
 @shows("limit-fair-share")
 @pytest_twisted.ensureDeferred
 async def test_a_task_is_given_while_pages_wait_for_their_turn(served):
     project = await served.project(await served.person("owner"), tasks=1, published=True)
     clock = Clock()
-    served.server._site.resource._router._pages = turns = pages_in_turn(clock)
+    served.server._site.resource._router._pages = turns = PageTurns(clock)
     for _ in range(MAX_PAGES_PER_TURN):
         assert turns.begin(PAGES)
     page = ensureDeferred(served.client().get("/about"))

@@ -38,7 +38,7 @@ from crowdd.http.responses import JsonResponse, Response
 from crowdd.http.routing import Route, Shared
 from crowdd.http.transport.fixed_headers import set_headers
 from crowdd.http.transport.limits.expensive_requests import CostlyRequests
-from crowdd.http.transport.limits.fair_share import PAGES, FairShare
+from crowdd.http.transport.limits.fair_share import PAGES, FairShare, PageTurns
 from crowdd.http.transport.limits.rate_limits import (
     BROWSER,
     KEY,
@@ -77,7 +77,7 @@ class Router:
         worker_thread: WorkerThread,
         refusals: Refusals,
         share: FairShare,
-        pages: FairShare,
+        pages: PageTurns,
         account_forms: Turns,
         costly: CostlyRequests,
         page_cache: PageCache,
@@ -140,11 +140,15 @@ class Router:
         place = network(incoming.address)
         if not self._share.begin(place):
             await self._share.wait(place)
+        route = methods.get(incoming.method)
+        works = route is not None and route.assigns and incoming.is_api
+        self._pages.volunteers += works
         try:
-            if incoming.method == "GET" and not incoming.is_api and "GET" in methods and methods["GET"].page:
+            if incoming.method == "GET" and not incoming.is_api and route is not None and route.page:
                 return await self._page(incoming, methods, names)
             return await self._answer(incoming, methods, names)
         finally:
+            self._pages.volunteers -= works
             self._share.leave(place)
 
     async def _page(self, incoming: Incoming, methods: Methods, names: Names) -> Response:

@@ -100,9 +100,17 @@ class FairShare:
         self._turn_ends = self._clock.seconds() + TURN_SECONDS
 
 
-def pages_in_turn(clock: IReactorTime) -> FairShare:
+class PageTurns(FairShare):
     """Of all networks, under the name PAGES: many who are sent pages do not delay those who take or answer a task.
 
-    A turn begins when a page is there and ends at once, so a page that takes long to make is in nobody's way.
+    A turn begins when a page is there and ends at once, so a page that takes long to make is in nobody's way. While
+    ``volunteers`` wait for a task, or for their answer to be stored, one page is sent in a turn of the reactor: each of
+    the turns that such a request takes then is as long as a page.
     """
-    return FairShare(clock, MAX_PAGES_WAITING, per_turn=MAX_PAGES_PER_TURN, max_waiting=MAX_PAGES_WAITING)
+
+    def __init__(self, clock: IReactorTime) -> None:
+        super().__init__(clock, MAX_PAGES_WAITING, per_turn=MAX_PAGES_PER_TURN, max_waiting=MAX_PAGES_WAITING)
+        self.volunteers = 0
+
+    def _has_room(self, network: str) -> bool:
+        return super()._has_room(network) and (not self.volunteers or not self._begun[network])
