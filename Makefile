@@ -1,7 +1,7 @@
 # make run: from nothing to a running server. make check: what to run while you work. make test: all that must pass
 # before a change goes in.
 
-.PHONY: backup run check test tests proofs lint i18n strings pictures browser clean crowd crowd-kills exact storm live hot reads cost truth webhooks wheel documents docs hostile soak spine-workers large-project imports damaged hostile-files exports copies paint walk audit constraints sbom vendor class-room museum budgets upload-folder media first-hour analyses trust trust-cost slow-reads page-flood nodes move-in pitr
+.PHONY: backup run check test tests proofs lint i18n strings pictures browser clean crowd crowd-kills exact storm live hot reads cost truth webhooks wheel documents docs hostile soak spine-workers large-project imports damaged hostile-files exports copies paint walk audit constraints sbom vendor class-room museum budgets upload-folder media first-hour analyses trust trust-cost slow-reads page-flood nodes move-in pitr bad-days
 .DELETE_ON_ERROR:
 
 # Also where somebody wants no compiled modules: a test starts hundreds of programs, which would all compile the same.
@@ -244,6 +244,10 @@ media: .venv/installed-embedded,test
 # A PyBossa database of 100,000 answers: how long the move takes, and what five kills leave.
 move-in: .venv/installed-embedded,test
 	@$(venv)python -m bench.transfer.move_in
+
+# Disks that fill up: of the database, of uploads, of the log and of temporary files. Only root may mount them.
+bad-days: .venv/installed-embedded,test
+	@$(venv)python -m bench.bad_days
 
 # Restore to the moment before a project was deleted, with pgBackRest.
 pitr: .venv/installed-embedded,test

@@ -26,7 +26,6 @@ from twisted.internet.task import LoopingCall, deferLater
 from twisted.logger import Logger
 from twisted.python.failure import Failure
 
-from crowdd.concurrency.steady_clock import epoch_seconds
 from crowdd.config import Settings
 from crowdd.domain.server import server_key
 from crowdd.domain.server.bootstrap import make_pool, make_replica, make_services, make_slow_pool
@@ -37,7 +36,7 @@ from crowdd.http.application import ProcessState, make_root, make_site
 from crowdd.http.metrics import KEPT, ProcessGauges
 from crowdd.http.transport.memory import keep_little
 from crowdd.listening import Certificate, allow_connections, bind, read_certificate
-from crowdd.reactor import IReactor
+from crowdd.reactor import IReactor, epoch_seconds
 from crowdd.sched.deliveries import Deliverer
 from crowdd.sched.job_runner import JobRunner
 from crowdd.sched.node_heartbeat import NodeHeartbeat

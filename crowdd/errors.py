@@ -5,6 +5,8 @@ error is written for the person who reads it; ``code`` is stable for programs, `
 is the index of the element of an array that caused it.
 """
 
+import errno
+
 
 class CrowddError(Exception):
     """Root of everything that crowdd refuses on purpose."""
@@ -228,6 +230,21 @@ class UnavailableError(CrowddError):
         super().__init__(message)
         self.retry_after = retry_after
         self.uncertain = uncertain
+
+
+class NoSpaceError(UnavailableError):
+    """A disk is full: of the server, or of its database. What was asked for was not done."""
+
+    hint = "The operator has to free disk space. Try again later."
+
+    def __init__(self, message: str = "The disk of the server is full.") -> None:
+        super().__init__(message, retry_after=60)
+
+
+def full_disk(error: BaseException) -> NoSpaceError | None:
+    """What an error of the system means if it says that a disk is full, or a quota used up."""
+    full = isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
+    return NoSpaceError() if full else None
 
 
 class NoConnectionError(UnavailableError):

@@ -12,12 +12,12 @@ import attrs
 from twisted.internet import reactor as installed
 from twisted.python import usage
 
-from crowdd.concurrency.steady_clock import keep_steady
 from crowdd.config import Settings, load
 from crowdd.errors import CrowddError
 from crowdd.lazy import lazy
 from crowdd.logs import EventWriter, standard_output
 from crowdd.program import Program
+from crowdd.reactor import keep_steady
 from crowdd.service_manager import ServiceManager
 
 if TYPE_CHECKING:

@@ -14,14 +14,15 @@ from twisted.internet.error import ReactorNotRunning
 from twisted.python.failure import Failure
 
 from crowdd.admin_cli.embedded_database import reachable
-from crowdd.concurrency.steady_clock import keep_steady
 from crowdd.config import Settings, load
 from crowdd.domain.server import server_key
 from crowdd.domain.server.bootstrap import make_pool, make_services
 from crowdd.domain.server.services import Services
 from crowdd.errors import UnavailableError
+from crowdd.reactor import keep_steady
 from crowdd.sched.notify_bridge import NotifyBridge
 from crowdd.storage import schema
+from crowdd.storage.connections.connector import FULL_WORDS
 from crowdd.storage.connections.pool import Pool
 
 T = TypeVar("T")
@@ -109,6 +110,8 @@ async def _start(pool: Pool, seconds: int) -> None:
     try:
         await pool.start().addTimeout(seconds, reactor)
     except TimeoutError:
+        if pool.trouble == FULL_WORDS:
+            raise UnavailableError(FULL_WORDS) from None
         message = f"The database has not answered for {seconds} seconds. Is it running, and is [db] dsn right?"
         raise UnavailableError(message) from None
 

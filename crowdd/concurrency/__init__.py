@@ -3,7 +3,6 @@
 All layers use them instead of timers and Deferreds of their own:
 
 * ``shield``: let work end though its caller was cancelled.
-* ``steady_clock``: timers that do not follow a clock that is set, and the time of day.
 * ``deadline``: do something when a block takes too long.
 * ``poll_loop``: look again and again, never twice at once.
 * ``throttling``: work that is asked for often and done seldom.

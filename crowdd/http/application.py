@@ -88,7 +88,7 @@ from crowdd.http.transport.response_writer import ResponseWriter
 from crowdd.http.transport.router import Router, answers
 from crowdd.http.transport.site import Site
 from crowdd.http.transport.streams import Streams
-from crowdd.reactor import IReactor
+from crowdd.reactor import IReactor, epoch_seconds
 from crowdd.storage.core import rate_counts
 
 log = Logger()

@@ -64,7 +64,12 @@ class Reading(Protocol):
 
 
 class Transactions(Database, Reading, Protocol):
-    """A database that also runs transactions; ``crowdd.storage.connections.pool.Pool`` is one."""
+    """A database that also runs transactions; ``crowdd.storage.connections.pool.Pool`` is one.
+
+    ``no_space``: a statement failed because the disk of the database was full, and nobody has found room since.
+    """
+
+    no_space: bool
 
 
 async def one_or_none(db: Database, sql: Statement, values: Values = None) -> Row | None:

@@ -20,7 +20,7 @@ from crowdd.domain.media.copying import check
 from crowdd.domain.server import server_key
 from crowdd.domain.server.backups import folder
 from crowdd.domain.server.bootstrap import make_replica
-from crowdd.domain.server.doctor_rules import Facts, Finding, of_data_folder, of_server, of_settings
+from crowdd.domain.server.doctor_rules import Facts, Finding, of_damage, of_data_folder, of_server, of_settings
 from crowdd.domain.server.recount import Checking
 from crowdd.domain.webhooks.webhooks import state_view
 from crowdd.errors import CrowddError
@@ -29,6 +29,7 @@ from crowdd.sched.schedule import overview
 from crowdd.storage import nodes, schema
 from crowdd.storage.connections.hosts import Hosts
 from crowdd.storage.connections.pool import Pool
+from crowdd.storage.server.damage import damaged_tables
 from crowdd.storage.server.db_health import condition, replica_condition
 from crowdd.storage.server.rows import ReplicaHealth
 from crowdd.storage.webhooks import webhooks
@@ -36,15 +37,16 @@ from crowdd.storage.webhooks import webhooks
 
 @click.command()
 @click.option("--thorough", is_flag=True, help="Also recount every counter, as crowdctl check does.")
+@click.option("--deep", is_flag=True, help="Also read every row of every table, to find damaged ones.")
 @json_option
 @click.pass_context
-def doctor(ctx: click.Context, thorough: bool, as_json: bool) -> None:
+def doctor(ctx: click.Context, thorough: bool, deep: bool, as_json: bool) -> None:
     """Check settings, data folder, database, server, jobs, queue, e-mails and webhooks, and print problems.
 
     Each problem comes with what to do about it. Changes nothing: a file that it writes to an S3 bucket is removed.
     Exits with 1 if there is a problem, and with 0 if there is none or only advice.
     """
-    found = examine(ctx.obj, thorough)
+    found = examine(ctx.obj, thorough, deep)
     if as_json:
         print_json([attrs.asdict(finding) for finding in found])
     else:
@@ -55,7 +57,7 @@ def doctor(ctx: click.Context, thorough: bool, as_json: bool) -> None:
     ctx.exit(int(any(finding.wrong for finding in found)))
 
 
-def examine(config: Path | None, thorough: bool) -> list[Finding]:
+def examine(config: Path | None, thorough: bool, deep: bool) -> list[Finding]:
     """Everything that was found; what cannot be looked at is a finding too."""
     try:
         settings = load(config)
@@ -63,12 +65,13 @@ def examine(config: Path | None, thorough: bool) -> list[Finding]:
         return [Finding(message_of(error), "Correct it. To list the settings: crowdctl config show")]
     found = of_settings(settings)
     try:
-        return found + with_database(config, lambda pool: _of_database(settings, pool, thorough))
+        return found + with_database(config, lambda pool: _of_database(settings, pool, thorough, deep))
     except CrowddError as error:
         return [*found, *of_data_folder(*_folder(settings)), Finding(message_of(error), error.hint)]
 
 
-async def _of_database(settings: Settings, pool: Pool, thorough: bool) -> list[Finding]:
+async def _of_database(settings: Settings, pool: Pool, thorough: bool, deep: bool) -> list[Finding]:
+    damaged = [of_damage(each.table, each.error) async for each in damaged_tables(pool)] if deep else []
     (await schema.status(pool)).require()
     free_bytes, key_mode = _folder(settings)
     key = await server_key.find(pool, keys.existing(settings.data.dir))
@@ -91,8 +94,9 @@ async def _of_database(settings: Settings, pool: Pool, thorough: bool) -> list[F
         drains=bool(settings.http.drain_delay),
         replica=await _replica(settings, pool),
         several_hosts=len(Hosts.of(settings.db.dsn).dsns) > 1,
+        other_disks=_other_disks(settings),
     )
-    return of_server(facts) + (await _recounted(pool) if thorough else [])
+    return damaged + of_server(facts) + (await _recounted(pool) if thorough else [])
 
 
 async def _media(settings: Settings) -> str:
@@ -127,6 +131,20 @@ def _folder(settings: Settings) -> tuple[int, int | None]:
         folder = folder.parent
     key = settings.data.dir / keys.FILE
     return shutil.disk_usage(folder).free, os.stat(key).st_mode & 0o777 if key.exists() else None
+
+
+def _other_disks(settings: Settings) -> list[tuple[str, int]]:
+    """The folders of uploads and of the log that lie on another disk than the data folder, and their free bytes."""
+    data = settings.data.dir.absolute()
+    named = {"folder of uploads": data / "uploads"}
+    if settings.log.file:
+        named["folder of the log"] = Path(settings.log.file).absolute().parent
+    there = {name: folder for name, folder in named.items() if folder.is_dir() and data.is_dir()}
+    return [
+        (f"{name} ({folder})", shutil.disk_usage(folder).free)
+        for name, folder in there.items()
+        if os.stat(folder).st_dev != os.stat(data).st_dev
+    ]
 
 
 async def _recounted(pool: Pool) -> list[Finding]:

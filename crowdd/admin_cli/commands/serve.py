@@ -9,6 +9,7 @@ import contextlib
 import json
 import os
 import select
+import shutil
 import signal
 import socket
 import subprocess
@@ -40,6 +41,8 @@ HEALTH_SECONDS = 60.0
 IMPATIENT_SECONDS = 1.0
 _FIRST_PAUSE, _MAX_PAUSE = 0.5, 30.0  # seconds before a process that ended is started again
 _MAX_RESTARTS = 5  # in a row, of a process that does not run for a minute
+_MIN_FREE_BYTES = 48 << 20  # three segments of its log: PostgreSQL cannot start with less
+_SPACE_SECONDS = 1.0  # between two looks whether there is room
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -200,6 +203,11 @@ class DatabaseService:
         """Whether our own has ended."""
         return self.server is not None and not self.server.running()
 
+    @property
+    def has_space(self) -> bool:
+        """Whether the disk of our own has room for its log."""
+        return self.server is None or shutil.disk_usage(self.server.cluster).free >= _MIN_FREE_BYTES
+
     def stop(self) -> None:
         """Ends our own."""
         if self.server is not None:
@@ -249,6 +257,7 @@ class Running:
     def _start_again(self) -> bool:
         """Whether what ended was started again; a daemon that was asked to end, by anybody, is not."""
         if self._database.lost:
+            self._await_space()
             self._pause("PostgreSQL", self._postgresql)
             self._start_database()
             return True
@@ -257,6 +266,14 @@ class Running:
         self._pause("server", self._server)
         self._start_daemon()
         return True
+
+    def _await_space(self) -> None:
+        """PostgreSQL ends where the disk is full, and would end again and again."""
+        if not self._database.has_space:
+            needed = _MIN_FREE_BYTES >> 20
+            click.echo(f"PostgreSQL exited and its disk is full: waiting for {needed} MB of free space", err=True)
+        while not self._database.has_space and not self._stop.asked:
+            wait_until(lambda: self._stop.asked, _SPACE_SECONDS)
 
     def _pause(self, name: str, restarts: Restarts) -> None:
         seconds = restarts.pause()

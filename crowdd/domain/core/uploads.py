@@ -114,9 +114,14 @@ class Uploads:
         if len(upload.content) > MAX_BYTES:
             raise TooLargeError(_("A file may have at most %(maximum)s bytes.", maximum=f"{MAX_BYTES:,}"))
         name = secrets.token_hex(16) + suffix_of(upload.content)
-        with (self._container(container) / name).open("xb") as file:
-            data_folder.give(file.fileno(), self._data)
-            file.write(upload.content)
+        path = self._container(container) / name
+        try:
+            with path.open("xb") as file:
+                data_folder.give(file.fileno(), self._data)
+                file.write(upload.content)
+        except OSError:
+            path.unlink(missing_ok=True)  # what fitted on a full disk is half a file
+            raise
         return f"{container}/{name}"
 
     def forget(self, path: str | None) -> None:
@@ -259,8 +264,12 @@ def _copy(source: Path, target: Path, data: Path) -> None:
     """Readers of the target meanwhile get the old content or the new one, never a half."""
     draft = target.with_name(f".{target.name}.{os.getpid()}")
     draft.unlink(missing_ok=True)
-    with source.open("rb") as content, draft.open("xb") as file:
-        data_folder.give(file.fileno(), data)
-        shutil.copyfileobj(content, file)
+    try:
+        with source.open("rb") as content, draft.open("xb") as file:
+            data_folder.give(file.fileno(), data)
+            shutil.copyfileobj(content, file)
+    except OSError:
+        draft.unlink(missing_ok=True)
+        raise
     os.utime(draft, ns=(source.stat().st_atime_ns, source.stat().st_mtime_ns))
     draft.replace(target)

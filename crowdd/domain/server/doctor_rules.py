@@ -139,6 +139,16 @@ class Facts:
     drains: bool = True  # [http] drain_delay
     replica: ReplicaHealth | str | None = None  # of [db] replica_dsn, or why it does not answer; None: there is none
     several_hosts: bool = False  # [db] dsn names them
+    other_disks: Sequence[tuple[str, int]] = ()  # folders on other disks than the data folder's, and their free bytes
+
+
+def of_damage(table: str, error: str) -> Finding:
+    """A table cannot be read to its end; ``error`` are PostgreSQL's words."""
+    return Finding(
+        f"The table {table} is damaged: {error}.",
+        "Stop the server, copy the files of PostgreSQL, check the disk, and restore a backup:"
+        " docs/operations.md, Failure modes.",
+    )
 
 
 def of_server(facts: Facts) -> list[Finding]:
@@ -168,6 +178,9 @@ def of_data_folder(free_bytes: int, key_mode: int | None) -> Iterator[Finding]:
 
 
 def _of_data_folder(facts: Facts) -> Iterator[Finding]:
+    for folder, free_bytes in facts.other_disks:
+        if free_bytes < MIN_FREE_BYTES:
+            yield Finding(f"Only {free_bytes // 1_000_000} MB are free in the {folder}.", "Free disk space there.")
     if facts.key_complaint:
         yield Finding(facts.key_complaint, server_key.WHAT_TO_DO)
     if facts.key_mode is not None or not facts.key_complaint:

@@ -18,13 +18,14 @@ from crowdd.domain.core.secrets import Secrets
 from crowdd.domain.server import server_key
 from crowdd.errors import CrowddError
 from crowdd.storage import schema
-from crowdd.storage.database import Database
+from crowdd.storage.database import Transactions
 from crowdd.storage.nodes import Process
-from crowdd.storage.server import figures
+from crowdd.storage.server import disk_space, figures
 
 PATIENCE = 2.0  # seconds
 KEPT = 1.0  # seconds: asking often costs nothing more
 OK = "ok"
+_UPLOADS = "uploads"  # of the data folder
 
 
 def new_id() -> str:
@@ -54,7 +55,7 @@ class Readiness:
     """Asks the database and the disk; ``clock`` is the reactor."""
 
     def __init__(
-        self, clock: IReactorTime, db: Database, secrets: Secrets, folder: Path, min_free_bytes: int, node: Node
+        self, clock: IReactorTime, db: Transactions, secrets: Secrets, folder: Path, min_free_bytes: int, node: Node
     ) -> None:
         self._clock, self._db, self._secrets = clock, db, secrets
         self._folder, self._minimum, self._node = folder, min_free_bytes, node
@@ -70,12 +71,16 @@ class Readiness:
         return {"disk": self.disk(), **await self._database()}
 
     def disk(self) -> str:
-        """The same for the data folder alone."""
+        """The same for the data folder alone, and the folder of uploads in it, which may lie on another disk."""
+        uploads = self._folder / _UPLOADS
         try:
-            if not os.access(self._folder, os.W_OK):
-                return "The data folder cannot be written."
-            if shutil.disk_usage(self._folder).free < self._minimum:
-                return "There is too little free space in the data folder."
+            for folder, name in ((self._folder, "data folder"), (uploads, "folder of uploads")):
+                if folder == uploads and not folder.is_dir():
+                    continue
+                if not os.access(folder, os.W_OK):
+                    return f"The {name} cannot be written."
+                if shutil.disk_usage(folder).free < self._minimum:
+                    return f"There is too little free space in the {name}."
         except OSError:
             return "The data folder is not there."
         return OK
@@ -91,6 +96,8 @@ class Readiness:
 
     async def _ask(self) -> dict[str, str]:
         closed = await figures.read_only(self._db)
+        if self._db.no_space:
+            await disk_space.look(self._db)
         try:
             (await schema.status(self._db, self._node.code)).require()
         except schema.SchemaError as error:

@@ -11,7 +11,6 @@ import attrs
 
 from crowdd.concurrency.batching import Batcher, BatcherFactory
 from crowdd.concurrency.concurrency_limit import Turns
-from crowdd.concurrency.steady_clock import epoch_seconds
 from crowdd.concurrency.worker_thread import WorkerThread
 from crowdd.config import Settings
 from crowdd.domain.accounts.authentication.passwords import Passwords
@@ -29,7 +28,7 @@ from crowdd.domain.transfer.exported.download_limits import DownloadLimits
 from crowdd.domain.transfer.exported.kept_spools import KeptSpools
 from crowdd.domain.transfer.exports import Resources
 from crowdd.languages import Languages
-from crowdd.reactor import IReactor
+from crowdd.reactor import IReactor, epoch_seconds
 from crowdd.storage.connections.connection_settings import session
 from crowdd.storage.connections.copying import Copies
 from crowdd.storage.connections.slow_reads import SlowReads

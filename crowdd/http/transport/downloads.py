@@ -7,6 +7,7 @@ import zlib
 from collections.abc import AsyncGenerator
 from functools import cache
 from importlib.util import find_spec
+from io import BytesIO
 from typing import TYPE_CHECKING, BinaryIO
 
 from twisted.internet.defer import Deferred
@@ -62,9 +63,12 @@ class Downloads:
 
 def spilled(body: bytes) -> BinaryIO:
     """A long response as a temporary file, so that it does not stay in memory while a slow client reads it."""
-    file = tempfile.TemporaryFile()  # noqa: SIM115
-    file.write(body)
-    file.seek(0)
+    file: BinaryIO = tempfile.TemporaryFile()  # noqa: SIM115
+    try:
+        file.write(body)
+        file.seek(0)
+    except OSError:
+        file = BytesIO(body)  # the disk is full: who reads is served nevertheless
     return file
 
 

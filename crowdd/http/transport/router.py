@@ -27,7 +27,7 @@ from crowdd.domain.accounts.authentication import recent_proof
 from crowdd.domain.core import rights
 from crowdd.domain.projects.project_validation import RESERVED_SHORT_NAMES
 from crowdd.domain.projects.projects import Projects
-from crowdd.errors import CrowddError, ForbiddenError, MethodError, NotFoundError, TooManyRequestsError
+from crowdd.errors import CrowddError, ForbiddenError, MethodError, NotFoundError, TooManyRequestsError, full_disk
 from crowdd.http.auth.csrf import Csrf
 from crowdd.http.auth.identity import Identity, client_address
 from crowdd.http.auth.refusals import Refusals
@@ -295,7 +295,10 @@ class Router:
         return int(found) if found is not None and number else found
 
     def _failed(self, incoming: Incoming, error: Exception) -> bytes:
-        if not isinstance(error, CrowddError):
+        if (full := full_disk(error)) is not None:
+            log.error("disk full: route={route} error={error}", route=incoming.request.route, error=error)
+            error = full
+        elif not isinstance(error, CrowddError):
             log.failure(
                 "request failed: method={method} route={route}", method=incoming.method, route=incoming.request.route
             )

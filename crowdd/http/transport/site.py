@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import tempfile
 from collections import Counter
 from collections.abc import Callable
 from io import BytesIO
@@ -19,9 +20,8 @@ from twisted.web.resource import Resource
 from twisted.web.server import Request as TwistedRequest
 from twisted.web.server import Site as TwistedSite
 
-from crowdd.concurrency.steady_clock import epoch_seconds
 from crowdd.config import Settings
-from crowdd.errors import CrowddError, UnavailableError
+from crowdd.errors import CrowddError, UnavailableError, full_disk
 from crowdd.http.auth.cookie_names import SECURE_PREFIX
 from crowdd.http.auth.identity import is_trusted
 from crowdd.http.transport.body_memory import BodyMemory
@@ -32,6 +32,7 @@ from crowdd.http.transport.limits.body_size import BodyLimits, Limit, imports_in
 from crowdd.http.transport.limits.part_turns import BURST, PartTurns
 from crowdd.http.transport.memory import Trimmer
 from crowdd.http.transport.streams import Streams
+from crowdd.reactor import epoch_seconds
 from crowdd.requester import network
 
 log = Logger()
@@ -105,7 +106,7 @@ class Request(TwistedRequest):
         if self._in_memory:
             self.content = BytesIO()
         else:
-            super().gotLength(0 if self._refused else length)
+            self._kept_by(lambda: super(Request, self).gotLength(0 if self._refused else length))
 
     def handleContentChunk(self, data: bytes) -> None:
         if self._refused:
@@ -113,10 +114,22 @@ class Request(TwistedRequest):
         self.came += len(data)
         if self.came > self._limit:
             self._beyond(self.came)
-        if not self._refused:
-            super().handleContentChunk(data)
-            if self._turn is not None:
-                self._pace(len(data))
+        kept = not self._refused and self._kept_by(lambda: super(Request, self).handleContentChunk(data))
+        if kept and self._turn is not None:
+            self._pace(len(data))
+
+    def _kept_by(self, keep: Callable[[], object]) -> bool:
+        """Whether there was room for the body, which waits in a temporary file if it is large."""
+        try:
+            keep()
+        except OSError as error:
+            full = full_disk(error)
+            if full is None:
+                raise
+            log.error("disk full: folder={folder} error={error}", folder=tempfile.gettempdir(), error=error)
+            self.turn_away(full)
+            return False
+        return True
 
     def _pace(self, length: int) -> None:
         """Let others go on between the pieces of a part."""

@@ -19,7 +19,7 @@ from twisted.logger import Logger
 from twisted.python.failure import Failure
 from txpostgres import txpostgres
 
-from crowdd.errors import ConflictError, InvalidValueError, StatementTimeoutError, UnavailableError
+from crowdd.errors import ConflictError, InvalidValueError, NoSpaceError, StatementTimeoutError, UnavailableError
 from crowdd.reactor import IReactor
 from crowdd.storage.connections.answer_deadline import AnswerDeadline
 from crowdd.storage.database import Prepared, Row, Statement, Values
@@ -65,6 +65,8 @@ def domain_error(error: Exception, *, lost: bool, uncertain: bool) -> Exception:
     ``lost``: the connection is gone. ``uncertain``: if it is, nobody knows whether the statement took effect.
     """
     code = getattr(error, "pgcode", None) or ""
+    if code == errorcodes.DISK_FULL and not lost:
+        return NoSpaceError("The database has no disk space left.")
     if lost or code.startswith(UNAVAILABLE_CLASSES):
         return UnavailableError(_away(code), uncertain=lost and uncertain)
     if code == errorcodes.QUERY_CANCELED:
@@ -81,6 +83,8 @@ def domain_error(error: Exception, *, lost: bool, uncertain: bool) -> Exception:
 def _away(code: str) -> str:
     if code == errorcodes.READ_ONLY_SQL_TRANSACTION:
         return "The database takes no changes."
+    if code == errorcodes.OUT_OF_MEMORY:
+        return "The database has no memory left."
     return "The database cannot be reached."
 
 

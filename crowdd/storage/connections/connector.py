@@ -27,6 +27,8 @@ REFUSED_FOR_GOOD = re.compile(
 )
 # Worth another attempt: the server runs and knows us, but has no place for a further session.
 FULL = re.compile(r"too many (connections|clients)|connection slots")
+FULL_WORDS = "PostgreSQL accepts no more connections."
+AWAY_WORDS = "The database cannot be reached."
 
 log = Logger()
 
@@ -41,6 +43,7 @@ class Connector:
         self._pauses: set[Deferred[None]] = set()
         self._wanting: Callable[[], bool] | None = None
         self._stopped = False
+        self.trouble = ""  # a sentence, while attempts fail
         budget.join(self)
 
     @property
@@ -84,6 +87,7 @@ class Connector:
                 continue
             made, errors = await self._try_each(make, setup)
             if made is not None:
+                self.trouble = ""
                 return made
             refusal = next(filter(is_permanent, errors), None) if strict else None
             if refusal is not None:
@@ -91,7 +95,9 @@ class Connector:
             failures += 1
             if not self._stopped:
                 log.warn("could not connect to the database: {error}", error="; ".join(map(first_line, errors)))
-                if self.lacks_any and any(FULL.search(str(error)) for error in errors):
+                full = any(FULL.search(str(error)) for error in errors)
+                self.trouble = FULL_WORDS if full else AWAY_WORDS
+                if self.lacks_any and full:
                     self._budget.make_room()
                 await self._rest(back_off(failures, FIRST_PAUSE, PAUSE_GROWTH, MAX_PAUSE))
         raise UnavailableError("The database connections are being closed.")

@@ -18,9 +18,10 @@ from typing import Any, TypeVar
 
 from attrs import frozen
 from twisted.internet.defer import CancelledError, Deferred, ensureDeferred, fail, succeed
+from twisted.python.failure import Failure
 
 from crowdd.concurrency.shield import shield
-from crowdd.errors import CrowddError, NoConnectionError
+from crowdd.errors import CrowddError, NoConnectionError, NoSpaceError
 from crowdd.reactor import IReactor
 from crowdd.storage.connections.connection import Connection, Cursor, in_background, row_count, rows
 from crowdd.storage.connections.connection_budget import ConnectionBudget
@@ -74,12 +75,18 @@ class Pool:
         hosts = Hosts.of(dsn)
         self._connector = Connector(reactor, hosts, seconds=connect_seconds, budget=budget)
         self._listener = Listener(Connector(reactor, hosts, seconds=connect_seconds, budget=budget))
-        self._queue: WaitQueue[Connection] = WaitQueue(reactor, maximum=max_queue, seconds=timeout)
+        self._queue: WaitQueue[Connection] = WaitQueue(
+            reactor,
+            maximum=max_queue,
+            seconds=timeout,
+            trouble=lambda: self._connector.trouble if self._has_none() else "",
+        )
         self._free: list[Connection] = []
         self._busy: set[Connection] = set()
         self._started: Deferred[Pool] = Deferred()
         self._closed: Deferred[None] | None = None
         self._refilling = self._handing_out = False
+        self.no_space = False  # see ``Transactions``
 
     def start(self) -> "Deferred[Pool]":
         """Fires with the pool at the first connection, and keeps trying while the server is away.
@@ -143,6 +150,11 @@ class Pool:
         """Size, free, busy and waiting, now."""
         return PoolFigures(size=self._size, free=len(self._free), busy=len(self._busy), waiting=len(self._queue))
 
+    @property
+    def trouble(self) -> str:
+        """Why no connection can be opened, in a sentence; "" if the last attempt succeeded."""
+        return self._connector.trouble
+
     def add_observer(self, observer: Observer) -> None:
         """Has ``observer(channel, payload)`` called for each notification on a channel that is listened to.
 
@@ -194,6 +206,8 @@ class Pool:
 
     def _back(self, result: T, connection: Connection) -> T:
         self._busy.discard(connection)
+        if isinstance(result, Failure) and result.check(NoSpaceError):
+            self.no_space = True
         if connection.idle and self._closed is None:
             self._free.append(connection)
         else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Callable
 from typing import Generic, TypeVar
 
 from twisted.internet.defer import Deferred, fail
@@ -14,9 +15,15 @@ T = TypeVar("T")
 
 
 class WaitQueue(Generic[T]):
-    """Callers who wait for a thing, first come, first served; ``maximum`` of them, each for at most ``seconds``."""
+    """Callers who wait for a thing, first come, first served; ``maximum`` of them, each for at most ``seconds``.
 
-    def __init__(self, clock: IReactorTime, *, maximum: int, seconds: float) -> None:
+    ``trouble`` says in a sentence why there are none; "" if they are only busy.
+    """
+
+    def __init__(
+        self, clock: IReactorTime, *, maximum: int, seconds: float, trouble: Callable[[], str] = lambda: ""
+    ) -> None:
+        self._trouble = trouble
         self._clock, self._maximum, self._seconds = clock, maximum, seconds
         self._timers: OrderedDict[Deferred[T], IDelayedCall] = OrderedDict()
 
@@ -51,4 +58,5 @@ class WaitQueue(Generic[T]):
 
     def _expire(self, place: Deferred[T]) -> None:
         del self._timers[place]
-        place.errback(NoConnectionError(f"No database connection became free within {self._seconds:g} seconds."))
+        words = self._trouble() or f"No database connection became free within {self._seconds:g} seconds."
+        place.errback(NoConnectionError(words))

@@ -10,14 +10,13 @@ from twisted.internet.task import deferLater
 from twisted.logger import Logger
 
 from crowdd.concurrency.back_off import back_off
-from crowdd.concurrency.steady_clock import epoch_seconds
 from crowdd.config.media import MediaSettings
 from crowdd.domain.media.s3.signing import Credentials, Query, encoded, query_string, sha256, signed
 from crowdd.domain.media.s3.xml_texts import texts_of
 from crowdd.domain.outbound.client import Outgoing, Resolve
 from crowdd.domain.outbound.response import Response
 from crowdd.errors import MediaStoreError, RefusedTargetError, UnreachableError
-from crowdd.reactor import IReactor
+from crowdd.reactor import IReactor, epoch_seconds
 
 log = Logger()
 SECONDS: Final = 60.0  # for one request with its body

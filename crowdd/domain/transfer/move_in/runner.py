@@ -96,6 +96,8 @@ class _RehearsedError(Exception):
 class _Within:
     """A transaction in the place of a pool: what would be committed stays within it."""
 
+    no_space = False
+
     def __init__(self, tx: Database) -> None:
         self._tx = tx
 

@@ -13,8 +13,8 @@ from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
 from crowdd.concurrency.single_flight import SingleFlight
-from crowdd.concurrency.steady_clock import epoch_seconds
 from crowdd.http.transport.fixed_headers import EncodedHeaders
+from crowdd.reactor import epoch_seconds
 
 MAX_KEYS = 100_000
 NETWORK, BROWSER, KEY = "network", "browser", "key"  # whose window the figures of an answer speak of

@@ -1,0 +1,1 @@
+"""Bad days that need privileges: full disks."""
