@@ -11,7 +11,6 @@ from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
 from crowdd.concurrency.concurrency_limit import Turns
-from crowdd.concurrency.steady_clock import epoch_seconds
 from crowdd.concurrency.versioned_cache import FreshCache, VersionedCache
 from crowdd.concurrency.worker_thread import WorkerThread
 from crowdd.config import Settings

@@ -16,7 +16,7 @@ from crowdd.domain.server import bootstrap
 from crowdd.errors import UnavailableError
 from crowdd.storage.connections import leadership as leadership_module
 from crowdd.storage.connections import listener
-from crowdd.storage.connections.connection_settings import noticing_silence
+from crowdd.storage.connections.hosts import noticing_silence
 from crowdd.storage.connections.leadership import Leadership
 from crowdd.storage.connections.pool import Pool
 
@@ -179,7 +179,7 @@ def test_a_silent_network_is_noticed_except_on_this_machine(given, notices):
         assert made == given
         return
     words = parse_dsn(made)
-    assert words["keepalives_idle"] == "10" and words["tcp_user_timeout"] == "25000"
+    assert words["keepalives_idle"] == "5" and words["tcp_user_timeout"] == "11000"
     assert {name: words[name] for name in parse_dsn(given)} == parse_dsn(given)
 
 
