@@ -40,6 +40,7 @@ WRONG = {
     ("backups", "keep_weeks"): ["-1", "x"],
     ("db", "pool_size"): ["0", "x"],
     ("db", "slow_read_timeout"): ["0", "x"],
+    ("db", "replica_timeout"): ["0", "x"],
     ("db", "max_queue"): ["0", "x"],
     ("db", "pool_timeout"): ["0", "x"],
     ("db", "statement_timeout"): ["0", "x"],
@@ -108,7 +109,7 @@ WRONG = {
 # Any text will do for these.
 TEXTS = {
     ("http", "host"), ("http", "tls_certificate"), ("http", "tls_key"), ("log", "file"), ("metrics", "token"),
-    ("daemon", "node"), ("http", "base_url"), ("http", "allowed_origins"), ("db", "dsn"), ("db", "migrate_dsn"), ("data", "dir"),
+    ("daemon", "node"), ("http", "base_url"), ("http", "allowed_origins"), ("db", "dsn"), ("db", "migrate_dsn"), ("db", "replica_dsn"), ("data", "dir"),
     ("backups", "dir"), ("backups", "passphrase_file"), ("backups", "dsn"),
     ("data", "postgres_user"), ("mail", "host"), ("mail", "user"), ("mail", "password"), ("mail", "sender"),
     ("site", "name"), ("site", "texts"), ("commenting", "public_key"), ("commenting", "secret_key"),
