@@ -155,7 +155,8 @@ class Run:
                 if people.confirmed_since(seen):
                     return new
             await asyncio.sleep(0.2)
-        raise RuntimeError(f"{GIVE_UP_SECONDS:g} s after the failure of {old} there are no answers: {people.failed}")
+        answers = people.confirmed_since(moment)
+        raise RuntimeError(f"{old} failed {GIVE_UP_SECONDS:g} s ago; {answers} answers since. {self.cluster.seen()}")
 
     def _judge(self, people: Volunteers, project: int) -> None:
         stored = self.sql.rows("SELECT id, task_id FROM task_run WHERE project_id = %s", [project])

@@ -204,11 +204,14 @@ class Cluster:
         follow = all(isinstance(row.get("lag", 0), int) and row.get("lag", 0) <= _SMALL_LAG for row in rows)
         return roles == ["leader", "replica", self._second] and len(lines) == 1 and follow
 
+    def seen(self) -> str:
+        """What each Patroni says of all three."""
+        return "; ".join(f"{machine.name}: {machine.told('/cluster')}" for machine in self.machines.values())
+
     def await_whole(self, seconds: float) -> None:
         """Returns when it is. Raises RuntimeError with what is the case instead."""
         if not wait_until(self.whole, seconds):
-            seen = next(filter(None, (machine.told("/cluster") for machine in self.machines.values())), None)
-            raise RuntimeError(f"The three servers do not come together: {seen}")
+            raise RuntimeError(f"The three servers do not come together: {self.seen()}")
 
     def switch_over(self) -> None:
         """As an operator does before maintenance."""
@@ -216,7 +219,7 @@ class Cluster:
         file = str(self.machines[leader].folder / "patroni.yml")
         command = ["patronictl", "-c", file, "switchover", SCOPE, "--master", leader, "--force"]
         done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
-        if done.returncode:
+        if done.returncode or "Successfully switched over" not in done.stdout:
             raise RuntimeError(f"patronictl: {done.stdout[-500:]} {done.stderr[-500:]}")
 
 
