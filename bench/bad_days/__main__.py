@@ -254,7 +254,7 @@ def embedded(place: Path) -> tuple[Lines, list[str]]:
         with output.open("wb") as log:
             serving = subprocess.Popen([BIN / "crowdctl", "serve"], env=environment, cwd=place, stdout=log, stderr=log)
         try:
-            _, late = back("start", lambda: _is_ready(port))
+            _, late = back("start", lambda: "Press Ctrl-C" in output.read_text())
             found += late
             disk.fill()
             postmaster = int((disk.folder / "data" / "postgres" / "postmaster.pid").read_text().split()[0])
