@@ -21,10 +21,11 @@ from crowdd.domain.server.bootstrap import make_pool
 from crowdd.sched.handler import Handler
 from support.servers.counting import worker_on
 
-MAX_ATTEMPTS = 3
+MAX_ATTEMPTS = 5
 
 
 async def _kill(services: Any, item: Any) -> None:
+    await task.deferLater(installed, 0.2)  # others begin meanwhile
     os.kill(os.getpid(), signal.SIGKILL)
 
 
