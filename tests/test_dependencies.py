@@ -25,6 +25,7 @@ PRIVATE = [
     ("twisted.web.http", "HTTPChannel", "_abortingCall", "crowdd/http/transport/channel.py"),
     ("twisted.web.http", "HTTPChannel", "_send100Continue", "crowdd/http/transport/channel.py"),
     ("twisted.web.http", "HTTPChannel", "_respondToBadRequestAndDisconnect", "crowdd/http/transport/channel.py"),
+    ("twisted.protocols.basic", "LineReceiver", "_buffer", "crowdd/http/transport/channel.py"),
     ("twisted.internet.tcp", "Connection", "_tempDataBuffer", "crowdd/http/transport/channel.py"),
     ("twisted.web.http", "Request", "_disconnected", "crowdd/http/transport/site.py"),
     ("twisted.web.server", "Request", "_handleStar", "crowdd/http/transport/site.py"),

@@ -238,7 +238,7 @@ async def test_the_token_of_a_deleted_account_is_forgotten(serve, repository):
     (row,) = await served.database.fetch("SELECT user_id, token_encrypted FROM deposit")
     assert row == {"user_id": None, "token_encrypted": None}
     await worked(served)
-    assert "was forgotten" in (await owner.get(at)).json()["error"]
+    assert "no longer stored" in (await owner.get(at)).json()["error"]
 
 
 @shows("page-snapshot-deposit")

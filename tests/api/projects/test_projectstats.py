@@ -183,7 +183,7 @@ async def counted(served, client, path):
     """How many statements about figures the server runs for a request; its jobs run others meanwhile."""
     seen, pool = [], served.database
     original = pool._run
-    pool._run = lambda sql, values: seen.append(sql) or original(sql, values)
+    pool._run = lambda sql, values, read: seen.append(sql) or original(sql, values, read)
     try:
         assert (await client.get(path)).status == 200
     finally:

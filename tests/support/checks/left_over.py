@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 
-@pytest.hookimpl(wrapper=True)
+@pytest.hookimpl(wrapper=True, tryfirst=True)  # around what other plugins do, which may fail as well
 def pytest_runtest_teardown(item: pytest.Item) -> Generator[None, object, object]:
     """What a test leaves does not reach the next one, whatever fails."""
     try:
