@@ -61,7 +61,6 @@ def reads(site: Filled) -> list[Read]:
         Read("home", "/", 0.80, _HTML),
         Read("home, the same", "/", 0.0, _HTML + _SAME, 304),
         Read("home, JSON", "/", 0.50, _JSON),
-        Read("home, JSON, the same", "/", 0.0, _JSON + _SAME, 304),
         Read("leaderboard", "/leaderboard/", 0.70, _HTML),
         Read("category", "/project/category/thinking/", 0.70, _HTML),
         Read("sign-in page", "/account/signin", 0.70, _HTML),
