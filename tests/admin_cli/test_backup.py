@@ -285,6 +285,16 @@ class TestRestoreRefuses:
                 backup_archive.verify(io.BytesIO(changed), WORD)
         assert backup_archive.verify(io.BytesIO(whole), WORD).header["rows"]["task"] == 20
 
+    @pytest.mark.usefixtures("derived_once")
+    def test_a_letter_that_means_the_same(self, archive):
+        """Keys are hexadecimal digits: one bit makes a capital of a letter."""
+        whole = archive.read_bytes()
+        start = whole.rindex(b'"salt":"') + len(b'"salt":"')
+        letter = next(at for at in range(start, start + 32) if whole[at : at + 1].isalpha())
+        changed = whole[:letter] + whole[letter : letter + 1].upper() + whole[letter + 1 :]
+        with pytest.raises(backup_archive.encryption.PassphraseError):
+            backup_archive.verify(io.BytesIO(changed), WORD)
+
     def test_a_changed_byte_by_the_command(self, place, archive):
         changed = bytearray(archive.read_bytes())
         changed[len(changed) // 2] ^= 1

@@ -49,7 +49,11 @@ def processes(settings):
         pytest_twisted.blockon(ensureDeferred(process.stop()))
 
 
-_OTHERS = "FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+# Not of PostgreSQL itself, whose vacuum only a superuser may end.
+_OTHERS = (
+    "FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+    " AND backend_type = 'client backend'"
+)
 
 
 def sessions(dsn):

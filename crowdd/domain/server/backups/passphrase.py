@@ -50,7 +50,7 @@ def decrypt(passphrase: str, box: Mapping[str, Any], bound_to: bytes) -> bytes:
     """The content. Raises PassphraseError."""
     try:
         cost = {name: int(box[name]) for name in _COST}
-        salt, nonce, encrypted = (bytes.fromhex(box[name]) for name in ("salt", "nonce", "sealed"))
+        salt, nonce, encrypted = (_bytes_of(box[name]) for name in ("salt", "nonce", "sealed"))
         if box["kdf"] != "argon2id" or any(not 1 <= cost[name] <= _MAX_COST[name] for name in cost):
             raise ValueError
         return AESGCM(_key(passphrase, salt, cost)).decrypt(nonce, encrypted, bound_to)
@@ -58,6 +58,14 @@ def decrypt(passphrase: str, box: Mapping[str, Any], bound_to: bytes) -> bytes:
         raise PassphraseError("The passphrase is wrong, or the archive was changed.") from None
     except (KeyError, TypeError, ValueError):
         raise PassphraseError("The keys in the archive are not encrypted in a way that this crowdd knows.") from None
+
+
+def _bytes_of(text: str) -> bytes:
+    """What hexadecimal digits say, in small letters only: capitals say the same, but the archive was changed."""
+    found = bytes.fromhex(text)
+    if found.hex() != text:
+        raise ValueError
+    return found
 
 
 def _key(passphrase: str, salt: bytes, cost: Mapping[str, int]) -> bytes:
