@@ -24,7 +24,10 @@ T = TypeVar("T")
 
 @attrs.frozen
 class Viewpoint:
-    """Somebody who sees rows as a requester does. ``moment``: when it was looked up who that is; None if it was not."""
+    """The requester for whom rows are read: ``who``, or one who stands for all that see the same.
+
+    ``moment``: the moment (``Exposure.moment``) at which that was looked up; None if it was not.
+    """
 
     who: Requester
     moment: str | None = None

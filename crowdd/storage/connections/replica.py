@@ -15,12 +15,14 @@ from datetime import datetime
 from typing import Final, TypeVar
 
 import attrs
+import psycopg2
 from twisted.internet.defer import ensureDeferred
 from twisted.internet.task import LoopingCall, deferLater
 from twisted.logger import Logger
 
 from crowdd.errors import CrowddError, UnavailableError
 from crowdd.reactor import IReactor
+from crowdd.storage.connections.connection import first_line
 from crowdd.storage.connections.dedicated_connections import Apart
 from crowdd.storage.connections.pool import Pool
 from crowdd.storage.connections.transaction import RERUNNABLE
@@ -44,6 +46,10 @@ SELECT substr(pg_walfile_name(inserted), 1, 8) AS timeline, (SELECT max(seen) FR
 _REPLICA = """
 SELECT pg_is_in_recovery() AND coalesce(pg_last_wal_replay_lsn() >= %(position)s::pg_lsn, false) AS reached,
        (SELECT max(seen) FROM node) AS seen"""
+
+# Whatever is wrong with a replica (another database, a missing right, a statement that applying the log cancelled) must
+# stop neither the look at it nor a read, which the primary can serve.
+_WRONG: Final = (CrowddError, psycopg2.Error)
 
 log = Logger()
 
@@ -116,8 +122,8 @@ class Replica:
         try:
             primary = await self._of_primary()
             replica = await self._of_replica(asked or primary.position)
-        except (CrowddError, *RERUNNABLE) as error:
-            self._be(available=False, because=str(error))
+        except _WRONG as error:
+            self._be(available=False, because=first_line(error))
             return
         self._position, self._proof = primary.position, self._proof.after(primary, replica)
         if not replica.reached:
@@ -135,8 +141,8 @@ class Replica:
                 self._be(available=False, because="The primary is on another timeline.")
                 return False
             return await self._reaches(primary.position)
-        except UnavailableError as error:
-            self._be(available=False, because=str(error))
+        except _WRONG as error:
+            self._be(available=False, because=first_line(error))
             return False
 
     async def _reaches(self, position: str) -> bool:

@@ -180,6 +180,20 @@ async def test_a_server_starts_and_reads_without_its_replica(serve, tmp_path):
 
 
 @pytest_twisted.ensureDeferred
+async def test_a_replica_of_another_database_is_left_alone(serve, standby):
+    """It follows the same server, but has no tables: neither the look at it nor a read fails."""
+    served = await serve(CROWDD_DB_REPLICA_DSN=standby.of("dbname=postgres"))
+    replica = served.server._replica
+    await replica.check()
+    assert not replica.available and replica._checking.running
+    owner = await served.person("ada")
+    project = await served.project(owner, tasks=3)
+    replica.available, replica._proof = True, Proof((await replica._of_primary()).timeline, proved=True)
+    assert await found(owner, project) == [project["tasks"][1]]
+    assert reads(served) == (0, 1) and not replica.available
+
+
+@pytest_twisted.ensureDeferred
 async def test_a_primary_is_no_replica(serve, settings, standby):
     """A copy that was promoted goes its own way, even where its log is longer."""
     served = await serve(CROWDD_DB_REPLICA_DSN=settings.db.dsn)
