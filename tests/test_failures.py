@@ -64,10 +64,7 @@ async def test_postgresql_away_at_the_start_is_told_and_waited_for(switch, setti
     monkeypatch.setattr(app, "SILENT_SECONDS", 0.1)
     switch.off()
     served = Served(reactor, attrs.evolve(settings, db=attrs.evolve(settings.db, dsn=switch.dsn)))
-    served.server.privilegedStartService()
-    served.server.startService()
-    await until(lambda: served.server._port)
-    served.base = f"http://127.0.0.1:{served.server._port.getHost().port}"
+    await served.start_without_database()
     client = served.client()
     assert (await client.get("/health")).status == 200
     waiting = await client.get("/ready")

@@ -34,7 +34,6 @@ from bench.support.testbed import Sql
 
 FAULTS = ("kill", "cut off", "switchover")
 NODES = ("a", "b")
-SHARED = ("uploads", "media", "imports", "exports")
 KINDS = ("browser", "user", "user", "external")
 N_ANSWERS = 3
 CALM_SECONDS = 5.0
@@ -195,12 +194,7 @@ class Run:
 
 
 def _node(name: str, dsn: str, place: Path) -> LiveServer:
-    data = place / name
-    data.mkdir()
-    (data / "secret.key").write_text(f"{'b7' * 32}\n")
-    for folder in SHARED:
-        (place / folder).mkdir(exist_ok=True)
-        (data / folder).symlink_to(place / folder)
+    data = testbed.node_folder(place, name)
     settings = {
         "CROWDD_DAEMON_NODE": name,
         "CROWDD_RATELIMIT_SHARED": "on",

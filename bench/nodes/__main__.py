@@ -34,7 +34,6 @@ from bench.support.testbed import Sql
 from bench.support.wire import LostError, Response
 
 NAMES = ("a", "b")
-SHARED = ("uploads", "media", "imports", "exports")  # as docs/operating/several-servers.md has it
 KINDS = ("browser", "user", "user", "external")
 FOLLOWERS = 3
 N_ANSWERS = 3
@@ -64,12 +63,7 @@ class Node(LiveServer):
     """One of the servers. It shares files and its key with the other one."""
 
     def __init__(self, name: str, dsn: str, place: Path, plan: Plan) -> None:
-        data = place / name
-        data.mkdir()
-        (data / "secret.key").write_text(f"{'b7' * 32}\n")
-        for folder in SHARED:
-            (place / folder).mkdir(exist_ok=True)
-            (data / folder).symlink_to(place / folder)
+        data = testbed.node_folder(place, name)
         settings = {
             "CROWDD_DAEMON_NODE": name,
             "CROWDD_HTTP_DRAIN_DELAY": str(plan.drain),

@@ -27,6 +27,7 @@ from crowdd.embedded import PostgresServer, find_home, start
 
 T = TypeVar("T")
 SETTINGS = {"CROWDD_HTTP_TRUSTED_PROXIES": "127.0.0.1"}  # each client may then say which address it comes from
+SHARED_FOLDERS = ("uploads", "media", "imports", "exports")  # as docs/operating/several-servers.md has it
 
 
 class Postgres:
@@ -224,3 +225,14 @@ def last_of_traceback(lines: list[str]) -> list[str]:
     indented = itertools.takewhile(lambda line: not line[:4].isdigit(), lines)
     named = [line.strip() for line in indented if line.strip() and "Traceback" not in line]
     return named[-6:]
+
+
+def node_folder(place: Path, name: str) -> Path:
+    """The data folder of one of several servers: its key and its files are those of all."""
+    data = place / name
+    data.mkdir()
+    (data / "secret.key").write_text(f"{'b7' * 32}\n")
+    for folder in SHARED_FOLDERS:
+        (place / folder).mkdir(exist_ok=True)
+        (data / folder).symlink_to(place / folder)
+    return data

@@ -51,10 +51,7 @@ async def test_when_the_server_starts(switch, settings, monkeypatch):
     monkeypatch.setattr(app, "SILENT_SECONDS", 0.1)
     switch.alter("CONNECTION LIMIT 0")
     served = Served(reactor, attrs.evolve(settings, db=attrs.evolve(settings.db, dsn=switch.dsn)))
-    served.server.privilegedStartService()
-    served.server.startService()
-    await until(lambda: served.server._port)
-    served.base = f"http://127.0.0.1:{served.server._port.getHost().port}"
+    await served.start_without_database()
     client = served.client()
     assert (await client.get("/api/project")).status == 503
     assert (await client.get("/health")).status == 200

@@ -1,6 +1,5 @@
 """The pool under cancelled callers, lost connections, a restarted server and overload, on a real PostgreSQL."""
 
-import functools
 import random
 from datetime import UTC, datetime
 from typing import Any
@@ -9,6 +8,7 @@ import psycopg2
 import pytest
 import pytest_twisted
 from psycopg2.extras import Json
+from support.until import in_time
 from twisted.internet import reactor
 from twisted.internet.defer import CancelledError, Deferred, DeferredList, ensureDeferred
 from twisted.internet.protocol import Factory, Protocol
@@ -28,16 +28,6 @@ from crowdd.storage.connections.pool import Pool, PoolFigures
 from crowdd.storage.connections.wait_queue import WaitQueue
 
 PID = "SELECT pg_backend_pid() AS pid"
-
-
-def in_time(test):
-    """An asynchronous test that fails instead of hanging."""
-
-    @functools.wraps(test)
-    async def limited(*arguments, **keywords):
-        await ensureDeferred(test(*arguments, **keywords)).addTimeout(60, reactor)
-
-    return pytest_twisted.ensureDeferred(limited)
 
 
 def connections() -> list[Connection]:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import time
 from collections.abc import Callable
 from typing import Any
 
+import pytest_twisted
 from twisted.internet import reactor
+from twisted.internet.defer import ensureDeferred
 from twisted.internet.task import deferLater
 
 PAUSE = 0.01
@@ -30,6 +33,16 @@ def until_on(page: Any, condition: Callable[[], Any], seconds: float = 60, seen:
         assert time.monotonic() < end, ("it never came true", page.url, seen())
         page.wait_for_timeout(PAGE_PAUSE)
     return found
+
+
+def in_time(test: Callable[..., Any]) -> Callable[..., Any]:
+    """An asynchronous test that fails instead of hanging."""
+
+    @functools.wraps(test)
+    async def limited(*arguments: Any, **keywords: Any) -> None:
+        await ensureDeferred(test(*arguments, **keywords)).addTimeout(60, reactor)
+
+    return pytest_twisted.ensureDeferred(limited)  # type: ignore[no-any-return]
 
 
 async def _value(found: Any) -> Any:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 import shutil
 
 import psycopg2
@@ -12,9 +11,9 @@ import pytest_twisted
 from psycopg2.extensions import parse_dsn
 from support.replication.cluster import Cluster
 from support.servers.postgres import scratch_folder
-from support.until import until
+from support.until import in_time, until
 from twisted.internet import reactor
-from twisted.internet.defer import Deferred, ensureDeferred
+from twisted.internet.defer import Deferred
 from twisted.internet.protocol import Factory, Protocol
 
 from crowdd.errors import ConfigError, UnavailableError
@@ -26,16 +25,6 @@ from crowdd.storage.connections.pool import Pool
 
 WHERE = "SELECT current_setting('unix_socket_directories') AS place"
 NOWHERE = "/nowhere/at/all"
-
-
-def in_time(test):
-    """An asynchronous test that fails instead of hanging."""
-
-    @functools.wraps(test)
-    async def limited(*arguments, **keywords):
-        await ensureDeferred(test(*arguments, **keywords)).addTimeout(60, reactor)
-
-    return pytest_twisted.ensureDeferred(limited)
 
 
 def place_of(cluster: Cluster) -> str:

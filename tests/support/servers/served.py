@@ -19,6 +19,7 @@ from crowdd import app
 from crowdd.config import Settings
 from crowdd.domain.server import bootstrap
 from support.servers.live import LiveServer
+from support.until import until
 
 # Central, so that what is asked of passwords changes in one place.
 PASSWORD = "a good password"
@@ -165,6 +166,13 @@ class Served:
         self.server.startService()
         await self._started()
         assert not self.server.exit_status, "crowdd did not start; its log says why"
+        self.base = f"http://127.0.0.1:{self.server._port.getHost().port}"
+
+    async def start_without_database(self) -> None:
+        """As ``start``, but returns once the port is open, which answers while the database is waited for."""
+        self.server.privilegedStartService()
+        self.server.startService()
+        await until(lambda: self.server._port)
         self.base = f"http://127.0.0.1:{self.server._port.getHost().port}"
 
     async def _started(self) -> None:
