@@ -403,6 +403,26 @@ async def test_work_that_this_server_does_not_know_waits_for_one_that_does(bench
     assert (await bench.item(item_id))["state"] == "dead"
 
 
+@pytest.mark.parametrize("failed", [True, False])
+@pytest_twisted.ensureDeferred
+async def test_nothing_begins_beside_work_that_failed(failed, bench):
+    """It may have killed its process, and would take with it what runs beside it."""
+    first = await bench.add(to=1)
+    if failed:
+        await bench.work_off(counting(0, raising(UnavailableError("The disk is away."))))
+        await bench.pass_time(seconds=background_queue.FIRST_PAUSE)
+    second = await bench.add(to=1)
+    go_on = Deferred()
+    worker = bench.worker(counting(0, lambda: go_on), size=3)
+    begun = await worker.take()
+    assert [item.id for item in worker._active] == ([first] if failed else [first, second])
+    assert await worker.take() == []
+    go_on.callback(None)
+    await DeferredList(begun)
+    await DeferredList(await worker.take())
+    assert {(await bench.item(one))["state"] for one in (first, second)} == {"done"}
+
+
 @pytest_twisted.ensureDeferred
 async def test_who_has_less_under_way_comes_first(bench):
     ada, bob = await bench.person("ada"), await bench.person("bob")
