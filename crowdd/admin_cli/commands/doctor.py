@@ -75,6 +75,7 @@ async def _of_database(settings: Settings, pool: Pool, thorough: bool, deep: boo
     (await schema.status(pool)).require()
     free_bytes, key_mode = _folder(settings)
     key = await server_key.find(pool, keys.existing(settings.data.dir))
+    replica, current = await _replica(settings, pool)
     facts = Facts(
         free_bytes=free_bytes,
         key_mode=key_mode,
@@ -92,7 +93,8 @@ async def _of_database(settings: Settings, pool: Pool, thorough: bool, deep: boo
         nodes=await nodes.overview(pool),
         shares_limits=settings.ratelimit.shared,
         drains=bool(settings.http.drain_delay),
-        replica=await _replica(settings, pool),
+        replica=replica,
+        replica_current=current,
         several_hosts=len(Hosts.of(settings.db.dsn).dsns) > 1,
         other_disks=_other_disks(settings),
     )
@@ -109,16 +111,16 @@ async def _media(settings: Settings) -> str:
         return message_of(error)
 
 
-async def _replica(settings: Settings, pool: Pool) -> ReplicaHealth | str | None:
-    """How the replica is, or why it does not answer; None if there is none."""
+async def _replica(settings: Settings, pool: Pool) -> tuple[ReplicaHealth | str | None, bool]:
+    """How the replica is, or why it does not answer; None if there is none. And whether it has what the primary has."""
     replica = make_replica(reactor, settings, pool, settings.db.statement_timeout)
     if replica is None:
-        return None
+        return None, True
     starting = replica.pool.start()
     try:
-        return await replica_condition(replica.pool)
+        return await replica_condition(replica.pool), await replica.catches_up()
     except CrowddError as error:
-        return message_of(error)
+        return message_of(error), False
     finally:
         starting.addErrback(lambda failure: None)
         await replica.pool.close()

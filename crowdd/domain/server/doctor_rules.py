@@ -138,6 +138,7 @@ class Facts:
     shares_limits: bool = True  # [ratelimit] shared
     drains: bool = True  # [http] drain_delay
     replica: ReplicaHealth | str | None = None  # of [db] replica_dsn, or why it does not answer; None: there is none
+    replica_current: bool = True  # it has what the primary had when it was asked
     several_hosts: bool = False  # [db] dsn names them
     other_disks: Sequence[tuple[str, int]] = ()  # folders on other disks than the data folder's, and their free bytes
 
@@ -334,9 +335,10 @@ def _of_replica(facts: Facts) -> Iterator[Finding]:
         )
     elif not replica["follows"]:
         yield Finding("[db] replica_dsn names a server that is no replica.", "Let it name a streaming replica.")
-    elif replica["behind"] > BEHIND_SECONDS:
+    elif not facts.replica_current and replica["last_transaction"] > BEHIND_SECONDS:
+        behind = _duration(replica["last_transaction"])
         yield Finding(
-            f"The replica is {_duration(replica['behind'])} behind, so the primary serves exports and long lists.",
+            f"The replica is {behind} behind, so the primary serves exports and long lists.",
             "Compare pg_stat_replication on the primary with the load and the disk of the replica.",
         )
     elif not replica["keeps_rows"]:

@@ -145,6 +145,10 @@ class Replica:
             self._be(available=False, because=first_line(error))
             return False
 
+    async def catches_up(self) -> bool:
+        """Whether it has, within the time of a read, all that was committed when this was called. Raises what asking does."""
+        return await self._reaches((await self._of_primary()).position)
+
     async def _reaches(self, position: str) -> bool:
         pauses, end = iter(_PAUSES), self._reactor.seconds() + self._seconds
         pause = 0.0

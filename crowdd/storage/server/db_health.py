@@ -40,6 +40,5 @@ async def replica_condition(db: Database) -> ReplicaHealth:
         db,
         ReplicaHealth,
         "SELECT pg_is_in_recovery() AS follows, current_setting('hot_standby_feedback')::bool AS keeps_rows,"
-        " CASE WHEN pg_last_wal_replay_lsn() >= pg_last_wal_receive_lsn() THEN 0"
-        " ELSE coalesce(extract(epoch FROM clock_timestamp() - pg_last_xact_replay_timestamp()), 0) END::float8 AS behind",
+        " coalesce(extract(epoch FROM clock_timestamp() - pg_last_xact_replay_timestamp()), 0)::float8 AS last_transaction",
     )

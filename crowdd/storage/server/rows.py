@@ -66,10 +66,10 @@ class AuditMisfit(TypedDict):
 
 
 class ReplicaHealth(TypedDict):
-    """``behind``: seconds since the last transaction of the primary that it has, 0 where it has all that arrived."""
+    """``last_transaction``: seconds since the last one of the primary that it has, also where nothing was committed since."""
 
     follows: bool
-    behind: float
+    last_transaction: float
     keeps_rows: bool
 
 

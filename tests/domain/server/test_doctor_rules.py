@@ -180,21 +180,20 @@ def test_several_servers_share_limits_and_drain():
     ]
 
 
-REPLICA = {"follows": True, "behind": 0.0, "keeps_rows": True}
+REPLICA = {"follows": True, "last_transaction": 120.0, "keeps_rows": True}
 
 
 @pytest.mark.parametrize(
     "replica, said",
     [
         (None, []),
-        (REPLICA, []),
-        ({**REPLICA, "behind": 29.0}, []),
-        (
-            {**REPLICA, "behind": 120.0},
-            ["The replica is 2 minutes behind, so the primary serves exports and long lists."],
-        ),
+        ({**REPLICA, "last_transaction": 29.0}, []),
+        (REPLICA, ["The replica is 2 minutes behind, so the primary serves exports and long lists."]),
         ({**REPLICA, "follows": False}, ["[db] replica_dsn names a server that is no replica."]),
-        ({**REPLICA, "keeps_rows": False}, ["hot_standby_feedback is off on the replica: long exports may break off."]),
+        (
+            {**REPLICA, "last_transaction": 0.0, "keeps_rows": False},
+            ["hot_standby_feedback is off on the replica: long exports may break off."],
+        ),
         (
             "There is no connection.",
             [
@@ -204,4 +203,9 @@ REPLICA = {"follows": True, "behind": 0.0, "keeps_rows": True}
     ],
 )
 def test_a_replica_has_to_follow(replica, said):
-    assert [finding.what for finding in of_server(attrs.evolve(WELL, replica=replica))] == said
+    facts = attrs.evolve(WELL, replica=replica, replica_current=False)
+    assert [finding.what for finding in of_server(facts)] == said
+
+
+def test_a_replica_is_not_behind_where_nothing_was_committed_for_long():
+    assert of_server(attrs.evolve(WELL, replica=REPLICA)) == []

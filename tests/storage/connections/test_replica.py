@@ -7,9 +7,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 import pytest_twisted
 from support.replication.cluster import standby_of
+from support.until import until
 from twisted.internet.threads import deferToThread
 
-from crowdd.embedded.process import wait_until
 from crowdd.errors import UnavailableError
 from crowdd.storage.connections.replica import PrimaryState, Proof, ReplicaFirst, ReplicaState
 from crowdd.storage.server.db_health import replica_condition
@@ -204,15 +204,21 @@ async def test_a_primary_is_no_replica(serve, settings, standby):
 
 
 @pytest_twisted.ensureDeferred
-async def test_the_doctor_sees_how_it_is(with_replica, standby):
+async def test_the_doctor_sees_a_replica_that_is_cut_off(with_replica, standby):
+    """It has applied all that arrived, but nothing arrives any more."""
     served = await with_replica()
-    of_it = served.server._replica.pool
-    assert await replica_condition(of_it) == {"follows": True, "behind": 0.0, "keeps_rows": False}
-    await deferToThread(standby.run, "SELECT pg_wal_replay_pause()")
-    await served.person("ada")
-    more = "SELECT pg_last_wal_receive_lsn() > pg_last_wal_replay_lsn()"
-    assert await deferToThread(wait_until, lambda: standby.run(more), 60)
-    assert (await replica_condition(of_it))["behind"] > 0
+    replica = served.server._replica
+    health = await replica_condition(replica.pool)
+    assert (health["follows"], health["keeps_rows"]) == (True, False) and health["last_transaction"] > 0
+    assert await replica.catches_up()
+    source = await deferToThread(standby.cut_off)
+    try:
+        await served.person("ada")
+        assert not await replica.catches_up()
+        assert await deferToThread(standby.run, "SELECT pg_last_wal_replay_lsn() >= pg_last_wal_receive_lsn()")
+    finally:
+        await deferToThread(standby.reconnect, source)
+    await until(replica.catches_up)
 
 
 @pytest_twisted.ensureDeferred

@@ -103,6 +103,21 @@ class Standby:
                 cursor.execute(statement)
                 return cursor.fetchone()[0] if cursor.description else None
 
+    def cut_off(self) -> str:
+        """Has it receive nothing any more, while it goes on answering. Returns where it received from."""
+        before = str(self.run("SELECT current_setting('primary_conninfo')"))
+        self.run("ALTER SYSTEM SET primary_conninfo = 'host=/nowhere/at/all'")
+        self.run("SELECT pg_reload_conf()")
+        gone = "SELECT count(*) = 0 FROM pg_stat_activity WHERE backend_type = 'walreceiver'"
+        assert wait_until(lambda: bool(self.run(gone)), 60)
+        return before
+
+    def reconnect(self, source: str) -> None:
+        """Has it receive again."""
+        quoted = source.replace("'", "''")
+        self.run(f"ALTER SYSTEM SET primary_conninfo = '{quoted}'")
+        self.run("SELECT pg_reload_conf()")
+
     def catch_up(self, postgres: Postgres) -> None:
         """Waits until it has all that was written by now."""
         ((position,),) = postgres.fetch("SELECT pg_current_wal_insert_lsn()::text")
