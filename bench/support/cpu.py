@@ -59,10 +59,14 @@ class Cpu:
 
     def spent(self) -> Spent:
         """So far; sessions with PostgreSQL that have ended are counted by the postmaster."""
-        processes = {pid: (parent, own, ended) for pid, parent, own, ended in _all()}
-        postgres = processes[self._postmaster][2] + sum(
-            own for parent, own, _ in processes.values() if parent == self._postmaster
-        )
+        before = _ended(self._postmaster)
+        while True:
+            processes = {pid: (parent, own) for pid, parent, own in _all()}
+            ended = _ended(self._postmaster)
+            if ended == before:
+                break
+            before = ended  # a session ended meanwhile, and may have been seen neither among processes nor there
+        postgres = ended + sum(own for parent, own in processes.values() if parent == self._postmaster)
         return Spent(sum(processes[pid][1] for pid in self._crowdd), postgres, sum(os.times()[:2]))
 
 
@@ -75,7 +79,7 @@ class Meter:
 
     def __init__(self, crowdd: int, postmaster: int = 0) -> None:
         """Without a postmaster crowdd alone is looked at."""
-        sessions = [] if postmaster == 0 else [pid for pid, parent, _, _ in _all() if parent == postmaster]
+        sessions = [] if postmaster == 0 else [pid for pid, parent, _ in _all() if parent == postmaster]
         self._places = [Path(f"/proc/{pid}/schedstat") for pid in (crowdd, *sessions)]
 
     def __call__(self) -> tuple[float, float]:
@@ -88,10 +92,20 @@ class Meter:
         return ran / 1e9, waited / 1e9
 
 
-def _all() -> Iterator[tuple[int, int, float, float]]:
-    """Each process: its number, its parent's, CPU seconds of its own and of its children that have ended."""
+def _all() -> Iterator[tuple[int, int, float]]:
+    """Each process: its number, its parent's, CPU seconds of its own."""
     for entry in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
-            fields = (entry / "stat").read_text().rpartition(")")[2].split()
-            user, system, of_children, system_of_children = (int(word) / TICK for word in fields[11:15])
-            yield int(entry.name), int(fields[1]), user + system, of_children + system_of_children
+            fields = _fields(entry)
+            yield int(entry.name), int(fields[1]), (int(fields[11]) + int(fields[12])) / TICK
+
+
+def _ended(pid: int) -> float:
+    """CPU seconds of those children of a process that have ended."""
+    fields = _fields(Path("/proc") / str(pid))
+    return (int(fields[13]) + int(fields[14])) / TICK
+
+
+def _fields(process: Path) -> list[str]:
+    """What its ``stat`` says behind the name (proc(5)); raises OSError if there is no such process."""
+    return (process / "stat").read_text().rpartition(")")[2].split()

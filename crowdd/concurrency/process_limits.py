@@ -23,14 +23,14 @@ def bound(
             resource.setrlimit(what, (maximum, maximum))
 
 
-def yield_to_requests(niceness: int) -> None:
-    """Lets the server and PostgreSQL have the processors before this process, 1 to 19.
+def yield_to_requests(niceness: int, pid: int = 0) -> None:
+    """Lets others have the processors before a process, this one unless told; 1 to 19.
 
     Linux may share the processors out by sessions first, so that a nice value counts within a session only (sched(7),
-    autogroup). So the session that this process leads is nice as well.
+    autogroup). So the session that the process leads is nice as well. Nothing changes where the system forbids it.
     """
-    with contextlib.suppress(PermissionError):  # a service manager may forbid it
-        os.nice(niceness)
-    if os.getsid(0) == os.getpid():
-        with contextlib.suppress(OSError):
-            Path("/proc/self/autogroup").write_text(str(niceness), "ascii")
+    with contextlib.suppress(PermissionError, ProcessLookupError):  # a service manager may forbid it
+        os.setpriority(os.PRIO_PROCESS, pid, os.getpriority(os.PRIO_PROCESS, pid) + niceness)
+    with contextlib.suppress(OSError):
+        if os.getsid(pid) == (pid or os.getpid()):
+            Path(f"/proc/{pid or 'self'}/autogroup").write_text(str(niceness), "ascii")

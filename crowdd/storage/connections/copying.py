@@ -21,6 +21,7 @@ from twisted.internet.defer import Deferred
 
 from crowdd.errors import UnavailableError
 from crowdd.reactor import IReactor
+from crowdd.storage.connections.backend_priority import yield_backend
 from crowdd.storage.connections.connection import domain_error
 from crowdd.storage.connections.hosts import noticing_silence
 from crowdd.storage.database import Database, Values, one
@@ -145,6 +146,7 @@ class Copy:
             self._tell(domain_error(error, lost=isinstance(error, psycopg2.OperationalError), uncertain=False))
 
     def _copy(self, session: connection, setup: str, statement: str, values: Values) -> None:
+        yield_backend(session)
         session.autocommit = True  # the statements of ``setup`` begin the transaction
         self._descriptor = os.dup(session.fileno())
         try:
