@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import click
+import psycopg2
 from support.person import Person
 from support.servers.live import BIN, LiveServer, free_port
 
@@ -31,6 +32,7 @@ from bench.support.testbed import Postgres, Project, Sql
 SETTINGS = {"CROWDD_DATA_MIN_FREE_BYTES": "1000000", "CROWDD_DB_POOL_TIMEOUT": "2"}
 PICTURE = b"\x89PNG\r\n\x1a\n" + b"\0" * 40_000
 BACK_SECONDS = 90.0
+MAX_LOG = 200  # MB
 
 Lines = list[tuple[str, object]]
 
@@ -75,20 +77,29 @@ class Filling:
     """In the place of a PostgreSQL that is stopped and started: one whose disk is full for a while.
 
     PostgreSQL ends where it cannot write its log. It is then started again, as ``crowdctl serve`` and systemd do.
+    ``panics``: somebody's writes see to it that this is the case.
     """
 
-    def __init__(self, disk: SmallDisk, postgres: Postgres, looks: Callable[[], str]) -> None:
-        self._disk, self._postgres, self._looks = disk, postgres, looks
+    def __init__(self, disk: SmallDisk, postgres: Postgres, looks: Callable[[], str], *, panics: bool) -> None:
+        self._disk, self._postgres, self._looks, self._panics = disk, postgres, looks, panics
         self.said: set[str] = set()
         self.ended = False
 
     def stop(self) -> None:
         """Fill it, and look at what the server says of it."""
         self._disk.fill()
+        if self._panics:
+            self._fill_log()
         until = time.monotonic() + 4
         while time.monotonic() < until:
             self.said.add(self._looks())
             time.sleep(0.2)
+
+    def _fill_log(self) -> None:
+        """Writes to the log and to nothing else, until PostgreSQL cannot begin its next file."""
+        with contextlib.suppress(psycopg2.OperationalError):
+            for _ in range(MAX_LOG):
+                Sql(self._postgres.dsn).rows("SELECT pg_logical_emit_message(false, 'bad day', repeat('x', 1000000))")
 
     def start(self) -> None:
         """Give it room."""
@@ -97,6 +108,11 @@ class Filling:
         self.ended = not Path(f"/proc/{self._postgres.pid}").exists() or _is_over(self._postgres.pid)
         if self.ended:
             self._postgres.start()
+
+
+def _log(disk: SmallDisk) -> str:
+    """What PostgreSQL has written about itself."""
+    return "".join(path.read_text(errors="replace") for path in disk.folder.rglob("*.log"))
 
 
 def _is_over(pid: int) -> bool:
@@ -119,19 +135,21 @@ def back(what: str, condition: Callable[[], bool]) -> tuple[Lines, list[str]]:
     return [(f"{what}: back after", f"{time.monotonic() - began:.1f} s")], []
 
 
-def database(place: Path, away: float) -> tuple[Lines, list[str]]:
+def database(place: Path, away: float, *, panics: bool = False) -> tuple[Lines, list[str]]:
     """Its disk is full while people answer, look and add tasks."""
     with small_disk(place / "small", 160) as disk, testbed.postgres(disk.folder) as postgres:
         with testbed.crowdd(postgres.dsn, place, **SETTINGS) as server:
             project, sql = testbed.project(server, tasks=500, n_answers=10), Sql(postgres.dsn)
-            filling = Filling(disk, postgres, lambda: checks(server)["database"])
+            filling = Filling(disk, postgres, lambda: checks(server)["database"], panics=panics)
             outage = Outage(server, project, filling, clients=6, away=away)
             testbed.run(outage.run())
             read = [seen for seen in outage.seen if outage.stopped < seen.asked < outage.returned - 1]
             lines, found = back("database", lambda: set(checks(server).values()) == {"ok"})
             found += outage.violations(2.0, sql) + testbed.complaints(server)
-            if "The database has no disk space left." not in filling.said:
+            if not panics and "The database has no disk space left." not in filling.said:
                 found.append(f"/ready did not say that the disk is full: {filling.said}")
+            if panics and not (filling.ended and "PANIC" in _log(disk)):
+                found.append("PostgreSQL could write its log")
         found += sql.broken_rules()
     lines += [
         *outage.lines(),
@@ -281,13 +299,14 @@ def _is_ready(port: int) -> bool:
 
 @click.command()
 @click.option("--away", default=8.0, show_default=True, help="Seconds for which the disk of the database is full.")
-@click.option("--only", default="", help="One of: database, uploads, others, embedded.")
+@click.option("--only", default="", help="One of: database, panic, uploads, others, embedded.")
 def main(away: float, only: str) -> None:
     """Play the bad days; exit with 1 if a gate does not hold."""
     if os.geteuid():
         raise click.ClickException("Only root may mount file systems.")
     days: dict[str, Callable[[Path], tuple[Lines, list[str]]]] = {
         "database": lambda place: database(place, away),
+        "panic": lambda place: database(place, away, panics=True),
         "uploads": uploads,
         "others": others,
         "embedded": embedded,
