@@ -1,5 +1,5 @@
-# make run: from nothing to a running server. make check: what to run while you work. make test: all that must pass
-# before a change goes in.
+# make run: from nothing to a running server. make check: what to run while you work. make test: what must pass before a
+# change goes in, with examples of each rule. make proofs: everything else that CI runs (.ci/run).
 
 .PHONY: backup run check test tests proofs lint i18n strings pictures browser clean crowd crowd-kills exact storm live hot reads cost truth webhooks wheel documents docs hostile soak spine-workers large-project imports damaged hostile-files exports copies paint walk audit constraints sbom vendor class-room museum budgets upload-folder media first-hour analyses trust trust-cost slow-reads page-flood nodes move-in pitr bad-days
 .DELETE_ON_ERROR:
@@ -32,7 +32,8 @@ test: .venv/installed-embedded,test browser
 check: .venv/installed-embedded,test
 	@$(MAKE) --no-print-directory -j2 lint tests CHOSEN='not browser and not slow and not proof'
 
-# The proofs of bench/ in small (crowds, storms, attacks, large files), and in a browser what make test shows by examples.
+# What make test shows by examples: the other cases, each page and each way to use it in a browser, and the proofs of bench/
+# in small (crowds, storms, attacks, large files).
 proofs: .venv/installed-embedded,test browser
 	@$(MAKE) --no-print-directory tests CHOSEN='proof'
 

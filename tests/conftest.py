@@ -21,6 +21,7 @@ import pytest_twisted
 from psycopg2.extensions import make_dsn
 from support.checks import row_types
 from support.checks.left_over import pytest_runtest_teardown
+from support.checks.proofs import leave_to_proofs
 from support.servers import s3
 from support.servers.compiled import Compiled, once, once_for_each, once_per_document, once_per_object
 from support.servers.live import CROWDED, LiveServer
@@ -68,8 +69,9 @@ PROGRAMS = {"live_server", "own_server", "restartable", "unpacked"}
 
 
 @pytest.hookimpl(tryfirst=True)  # before pytest chooses by markers
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Files of LONG come first, in its order, then those with slow tests. Tests of PROGRAMS are marked as slow."""
+    leave_to_proofs(config, items)
     for item in items:
         if not PROGRAMS.isdisjoint(getattr(item, "fixturenames", ())):
             item.add_marker("slow")
