@@ -20,7 +20,8 @@ def the_same_dice():
     random.seed(20)
 
 
-@pytest.mark.parametrize("kill_every", [pytest.param(0, marks=pytest.mark.proof), 1], ids=["alive", "killed"])
+@pytest.mark.proof
+@pytest.mark.parametrize("kill_every", [0, 1], ids=["alive", "killed"])
 def test_a_crowd_answers_each_task_exactly_as_often_as_wanted_and_what_is_wrong_is_found(dsn, tmp_path, kill_every):
     plan = crowd.Plan(clients=20, tasks=40, n_answers=3, kill_every=kill_every, rushes=2, lease_seconds=1)
     sql = testbed.Sql(dsn)

@@ -142,6 +142,7 @@ class TestOnItsOwnDatabase:
         assert "Traceback" not in server.output
         assert processes_of(data) == {}
 
+    @pytest.mark.proof
     def test_killed_outright_its_children_end_and_the_next_start_works(self, crowdctl_serve, data):
         server = crowdctl_serve()
         server.read_until(READY)

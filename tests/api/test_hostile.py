@@ -13,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from support.checks.conformance import administrator
 from support.checks.hostile import ODD, Answer, Hostile, requests
+from support.checks.proofs import examples
 
 from crowdd.embedded.process import wait_until
 
@@ -46,7 +47,8 @@ def victim(own_server: Any) -> Any:
     return owner
 
 
-@pytest.mark.parametrize("count", [120, pytest.param(1000, marks=pytest.mark.proof)])
+@examples("40")
+@pytest.mark.parametrize("count", [40, 120, 1000])
 def test_hostile_requests(own_server: Any, victim: Any, count: int):
     log = own_server.data / "log"
     said_before = log.stat().st_size

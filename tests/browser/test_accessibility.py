@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from support.checks.page_contexts import Case, plain_cases, strange
+from support.checks.proofs import examples
 
 pytestmark = pytest.mark.browser
 
@@ -77,6 +78,11 @@ def run_colours(themes: list[str]) -> str:
 
 
 FIRST = {case.template: case for case in reversed(PLAIN)}  # one case of each template
+# Pages that people see first and most often, the one that shows all our elements, and a form, a table and figures.
+SOME = [
+    "about/design.html", "home/index.html", "account/signin.html", "project/index.html", "project/presenter.html",
+    "project/browse.html", "project/new.html", "project/stats.html",
+]  # fmt: skip
 
 
 @pytest.fixture
@@ -91,16 +97,18 @@ def inspected(opened: Any) -> Any:
     return make
 
 
-# Both themes take their colours from one list. In the dark one, each of our elements is looked at on the page that shows
-# them all, and each page in make proofs.
+# Both themes take their colours from one list. Each of our elements is looked at on the page that shows them all, and
+# each page in make proofs.
+@examples("elements")
 @pytest.mark.parametrize(
     ("themes", "shown"),
     [
+        (["light", "dark"], [FIRST["about/design.html"]]),
         (["light"], [*FIRST.values()]),
         (["dark"], [FIRST["about/design.html"]]),
-        pytest.param(["dark"], [*FIRST.values()], marks=pytest.mark.proof),
+        (["dark"], [*FIRST.values()]),
     ],
-    ids=["light", "elements, dark", "dark"],
+    ids=["elements", "light", "elements, dark", "dark"],
 )
 def test_axe_finds_no_colour_too_pale(inspected: Any, themes: list[str], shown: list[Case]) -> None:
     gallery = inspected(viewport={"width": 1280, "height": 800})
@@ -108,13 +116,18 @@ def test_axe_finds_no_colour_too_pale(inspected: Any, themes: list[str], shown: 
     assert {case[:2]: wrong for case, wrong in gallery.each(light, run_colours(themes)) if wrong} == {}
 
 
+@examples("some pages")
 @pytest.mark.parametrize(
-    "further", [False, pytest.param(True, marks=pytest.mark.proof)], ids=["each page", "further states"]
+    ("pages", "further"),
+    [(SOME, False), ([*FIRST], False), ([*FIRST], True)],
+    ids=["some pages", "each page", "further states"],
 )
-def test_axe_finds_nothing_in_arabic_on_a_phone_and_nothing_is_too_wide(inspected: Any, further: bool) -> None:
+def test_axe_finds_nothing_in_arabic_on_a_phone_and_nothing_is_too_wide(
+    inspected: Any, pages: list[str], further: bool
+) -> None:
     gallery = inspected(viewport={"width": 320, "height": 640})
     over = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-    firsts = [*FIRST.values()]
+    firsts = [FIRST[name] for name in pages]
     others = [case for case in PLAIN if not any(case is first for first in firsts)] if further else []
     for shown, run in ((firsts, RUN_SHAPES), (others, RUN_NEW)):
         arabic = (Case(case.template, case.kind, case.context | {"locale": "ar", "direction": "rtl"}) for case in shown)

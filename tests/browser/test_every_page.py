@@ -63,6 +63,7 @@ def first_shown(site: Site) -> dict[str, tuple[str, str, str]]:
     return found
 
 
+@pytest.mark.proof
 def test_every_page_is_shown_to_somebody_or_is_excused(
     site: Site, first_shown: dict[str, tuple[str, str, str]]
 ) -> None:
@@ -70,7 +71,8 @@ def test_every_page_is_shown_to_somebody_or_is_excused(
     assert unseen == UNSEEN, "\n".join(sorted(unseen ^ UNSEEN))
 
 
-@pytest.mark.parametrize("each_route", [False, pytest.param(True, marks=pytest.mark.proof)], ids=["scripts", "routes"])
+@pytest.mark.proof
+@pytest.mark.parametrize("each_route", [False, True], ids=["scripts", "routes"])
 def test_axe_finds_nothing(
     browser: Any, site: Site, first_shown: dict[str, tuple[str, str, str]], each_route: bool
 ) -> None:

@@ -10,6 +10,7 @@ from gallery import TEMPLATES
 from presenter_page import Person
 from support.checks.page_contexts import ILSE, Case, frame, plain_cases, strange
 from support.checks.page_reader import Page, faults
+from support.checks.proofs import examples
 
 pytestmark = pytest.mark.browser
 
@@ -34,9 +35,10 @@ TOO_SMALL = """[...document.querySelectorAll('.btn, .icon, button, summary, inpu
 
 
 # German words are the longest, English ones the shortest.
+@examples("de")
 @pytest.mark.parametrize(
     ("locale", "every_state"),
-    [("en", False), ("de", False), pytest.param("de", True, marks=pytest.mark.proof)],
+    [("en", False), ("de", False), ("de", True)],
     ids=["en", "de", "every state, de"],
 )
 def test_pages_fit_a_small_phone_and_what_can_be_touched_is_large_enough(
@@ -62,6 +64,7 @@ TWICE = f"""() => {{
 }}"""
 
 
+@pytest.mark.proof
 def test_pages_fit_at_twice_their_size(opened: Any) -> None:
     gallery = opened(viewport={"width": 640, "height": 400}, device_scale_factor=2)  # a window of 1280 by 800 at 200 %
     gallery.show(PARTS)
@@ -82,7 +85,8 @@ def one_for_each_set_of_scripts() -> list[Case]:
 ASKING = ("audio", "iframe", "img", "object", "video")  # elements that ask for something
 
 
-@pytest.mark.parametrize("each", [False, pytest.param(True, marks=pytest.mark.proof)], ids=["scripts", "every page"])
+@examples("scripts")
+@pytest.mark.parametrize("each", [False, True], ids=["scripts", "every page"])
 def test_no_page_asks_anybody_else_or_is_refused_anything(opened: Any, each: bool) -> None:
     gallery = opened()
     shown = ONCE if each else one_for_each_set_of_scripts()

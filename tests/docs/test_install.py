@@ -133,6 +133,7 @@ def typed(place: Path, script: str, wheel: Path) -> str:
     return done.stdout
 
 
+@pytest.mark.proof
 @needs_root
 def test_installation_backup_and_restore_work_as_they_are_written(place, tmp_path):
     (tmp_path / "checkout").mkdir()
@@ -170,6 +171,7 @@ mv /var/backups/crowdd/*.tar /var/backups/crowdd/backup.tar
     assert not [line for line in said if line.startswith("not of crowdd")]
 
 
+@pytest.mark.proof
 @needs_root
 def test_scheduled_backups_and_recovery_to_a_moment_work_as_they_are_written(place, tmp_path):
     """A project is deleted, and the moment before comes back with its file."""

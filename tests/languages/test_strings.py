@@ -51,6 +51,7 @@ def test_strings_lists_every_kind_of_text(tmp_path: Path):
     ]
 
 
+@pytest.mark.proof
 def test_strings_prints_kind_place_and_text(capsys: pytest.CaptureFixture[str]):
     assert main() == 0
     rows = [line.split("\t") for line in capsys.readouterr().out.splitlines()]

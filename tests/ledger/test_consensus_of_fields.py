@@ -12,6 +12,7 @@ from statistics import median
 import pytest
 from psycopg2.extras import Json
 from support.checks.invariants import invariants
+from support.checks.proofs import examples
 
 CHOICES = ["fox", "owl", "hare", None]
 LABEL = {"name": "kind", "at": "/kind", "type": "label", "choices": CHOICES, "unsure": None}
@@ -187,6 +188,7 @@ def test_a_first_field_with_a_type_of_its_own_is_compared_by_it(ledger):
     assert counts(ledger, project) == {}
 
 
+@examples("True")
 @pytest.mark.parametrize("fold", [False, True])
 def test_counters_of_each_field_follow_whatever_becomes_of_results(ledger, fold):
     def now():

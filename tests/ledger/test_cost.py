@@ -120,23 +120,27 @@ def check(sized: tuple[Ledger, dict[tuple[str, int], int]], sched: str, order: s
         assert large[name] <= small[name] + DEEPER, (name, small, large)
 
 
+@pytest.mark.proof
 @shows("newtask-order-cost")
 @pytest.mark.parametrize("sched", SCHEDULERS)
 def test_a_pair_costs_the_same_at_any_size(sized, sched):
     check(sized, sched)
 
 
+@pytest.mark.proof
 @shows("newtask-order-cost")
 @pytest.mark.parametrize("order", ORDERS[1:])
 def test_so_it_does_in_every_order(sized, order):
     check(sized, "depth_first_all", order)
 
 
+@pytest.mark.proof
 @shows("gold-mixed")
 def test_gold_tasks_cost_no_more(sized):
     check(sized, "gold")
 
 
+@pytest.mark.proof
 def test_the_margin_is_smaller_than_a_look_at_every_task(sized):
     ledger, projects = sized
     counting = "SELECT count(*) FROM task WHERE project_id = %(p)s"

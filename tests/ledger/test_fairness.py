@@ -6,6 +6,7 @@ import heapq
 import random
 import threading
 
+import pytest
 from support.ledger import Ledger
 
 PEOPLE = 40
@@ -36,6 +37,7 @@ def crowd(ledger, project, people, chance):
     return now, work, states
 
 
+@pytest.mark.proof
 def test_forty_people_waste_no_answer_and_hardly_wait(dsn):
     ledger = Ledger(dsn)
     project = ledger.project(tasks=150, n=3)
@@ -95,6 +97,7 @@ def test_forty_newcomers_at_once_keep_the_levels_even(dsn):
     ledger.close()
 
 
+@pytest.mark.proof
 def test_chance_is_the_same_for_every_task_however_much_is_done(dsn):
     """Open tasks among many that are done, for somebody who has answered some of the open ones."""
     ledger = Ledger(dsn)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from support.checks.invariants import invariants
+from support.checks.proofs import examples
 
 OUTCOMES = (
     "SELECT o.kind, coalesce((SELECT consensus #>> '{}' FROM result WHERE project_id = %(p)s AND consensus_hash = o.hash LIMIT 1), '') AS value, o.tasks"
@@ -36,6 +37,7 @@ def few(ledger):
     ledger.run(text.replace("%", "%%"))
 
 
+@examples("True")
 @pytest.mark.parametrize("fold", [False, True])
 def test_counters_follow_whatever_becomes_of_results(ledger, fold):
     def now():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from support.checks.proofs import examples
 
 START = "SELECT (%s).k1, (%s).k2, (%s).at_low_water_mark FROM start_in_order((SELECT p FROM project_ledger p), (SELECT asker_of(p, 'u:1', '') FROM project_ledger p), 'priority')"
 
@@ -115,6 +116,8 @@ def long_project(planned_again, ledger):
     return project
 
 
+@pytest.mark.slow
+@examples("priority")
 @pytest.mark.parametrize("order", ["priority", "id-down"])
 def test_who_starts_over_jumps_over_what_he_has_answered(ledger, long_project, order):
     asked = [ledger.ask(long_project, "u:1", order=order, once=True) for _ in range(2)]
@@ -124,6 +127,7 @@ def test_who_starts_over_jumps_over_what_he_has_answered(ledger, long_project, o
     assert ledger.take(long_project, "u:2", order=order) == (last if order == "id-down" else last - 20_999)
 
 
+@pytest.mark.slow
 def test_a_jump_stops_before_what_one_could_take(ledger, long_project):
     tasks = ledger.tasks(long_project)
     ledger.run("DELETE FROM task_run WHERE task_id = %(t)s", t=tasks[7_000])

@@ -19,6 +19,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 from psycopg2 import OperationalError
+from support.checks.proofs import examples
 from support.copies import Copy, source
 from support.first_encryption import encrypted_at_first
 from support.ledger import DRAFT, Ledger
@@ -34,6 +35,7 @@ from crowdd.requester import SYSTEM, Requester
 from crowdd.storage import schedulers
 
 EXAMPLES = int(os.environ.get("CROWDD_EXAMPLES", "7"))
+FEW = 3  # the first one is always short
 STEPS = 30
 HOME, SCHOOL = "10.0.0.1", "10.0.0.2"
 LINK = (DRAFT,)  # all of them have the link of the draft
@@ -302,12 +304,14 @@ class People(RuleBasedStateMachine):
         self.ledger.sweep(self.project)
 
 
+@examples("few")
+@pytest.mark.parametrize("number", [FEW, EXAMPLES], ids=["few", "many"])
 @pytest_twisted.ensureDeferred
-async def test_whatever_people_do(dsn, services):
+async def test_whatever_people_do(dsn, services, number):
     ledger = Ledger(dsn)
     machine = type("PeopleHere", (People,), {"services": services, "ledger": ledger, "dsn": dsn})
     how = settings(
-        max_examples=EXAMPLES,
+        max_examples=number,
         stateful_step_count=STEPS,
         deadline=None,
         database=None,

@@ -9,6 +9,7 @@ import pytest
 import pytest_twisted
 from matrix.example_site import REQUESTERS, Stage
 from matrix.test_exposure import PAGES, values  # noqa: F401 - a fixture
+from support.checks.proofs import examples
 from twisted.internet.defer import ensureDeferred, gatherResults
 
 from crowdd.kinds import KINDS
@@ -41,6 +42,7 @@ async def check(stage: Stage, paths: list[str]) -> None:
 
 
 @pytest.mark.inside
+@examples("task", "result", "user")  # of a project with rules of its own, written by nobody, and of a person
 @pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
 @pytest_twisted.ensureDeferred
 async def test_lists_and_rows(kind, stage, values):  # noqa: F811
@@ -51,6 +53,7 @@ async def test_lists_and_rows(kind, stage, values):  # noqa: F811
     await check(stage, paths)
 
 
+@pytest.mark.proof
 @pytest.mark.inside
 @pytest_twisted.ensureDeferred
 async def test_pages_as_json(stage, values):  # noqa: F811

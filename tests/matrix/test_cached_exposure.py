@@ -17,6 +17,7 @@ import pytest_twisted
 from matrix.example_site import Stage
 from matrix.planted import PUBLIC_KEY, Value, recognised
 from matrix.test_exposure import ON_PAGES, PAGES, assert_silent, forbidden, values  # noqa: F401 - a fixture
+from support.checks.proofs import examples
 
 from crowdd.concurrency.versioned_cache import VersionedCache
 from crowdd.http.page_cache import PageCache
@@ -30,6 +31,7 @@ SHARED = (
 )  # fmt: skip
 EVERY = tuple(dict.fromkeys((*SHARED, *(page for page in PAGES if not page.startswith("/api")))))
 KNOWN = ("owner", "coowner", "admin", "volunteer", "stranger", "herself")
+few_of_them = examples("owner", "stranger")  # who gets most, and who gets what a visitor does with a name at its top
 HTML = {"Accept": "text/html"}
 
 
@@ -69,6 +71,7 @@ def test_every_page_that_is_shared_is_asked_for_here(stage):
 
 
 @pytest.mark.inside
+@few_of_them
 @pytest.mark.parametrize("known", KNOWN)
 @pytest_twisted.ensureDeferred
 async def test_visitors_get_nothing_of_who_asked_before_them(known, stage, values, made):  # noqa: F811
@@ -84,6 +87,7 @@ async def test_visitors_get_nothing_of_who_asked_before_them(known, stage, value
 
 
 @pytest.mark.inside
+@few_of_them
 @pytest.mark.parametrize("known", KNOWN)
 @pytest_twisted.ensureDeferred
 async def test_people_get_nothing_of_the_visitor_who_asked_before_them(known, stage, values, made):  # noqa: F811

@@ -12,6 +12,7 @@ from types import SimpleNamespace
 import attrs
 import psycopg2
 import pytest
+from support.checks.proofs import examples
 from support.servers.postgres import scratch_folder
 
 from crowdd.embedded import StartError, account, binaries, cluster, find_home, hold, home, start
@@ -105,6 +106,7 @@ def kinds_of_binaries():
 
 
 class TestRunning:
+    @examples("embedded-17")
     @pytest.mark.parametrize("found", kinds_of_binaries())
     def test_what_was_stored_is_there_after_a_restart(self, data, found):
         place = find_home(data)
@@ -118,6 +120,7 @@ class TestRunning:
             again.stop()
         assert not again.running()
 
+    @examples("embedded-17")
     @pytest.mark.parametrize("found", kinds_of_binaries())
     def test_database_is_utf8_with_checksums_and_trigrams(self, data, started, found):
         dsn = started(find_home(data), found).dsn

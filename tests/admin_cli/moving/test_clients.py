@@ -98,6 +98,7 @@ def test_enki_reads_what_was_moved_in(site) -> None:
     assert list(answers.index) == [21, 22, 23] and answers["answer"].describe()["top"] == "tit"
 
 
+@pytest.mark.proof
 def test_enki_reads_the_exported_files(site, tmp_path) -> None:
     tasks, answers = (exported(site, kind, tmp_path) for kind in ("task", "task_run"))
     project = enki.Enki(api_key=OWNER, endpoint=site.url, project_short_name="birds")
@@ -118,6 +119,7 @@ def exported(site: LiveServer, kind: str, folder: Path) -> str:
     return str(path)
 
 
+@pytest.mark.proof
 def test_pbs_works_with_the_old_key(site, pbs, warm_pbs, tmp_path) -> None:
     (tmp_path / "project.json").write_text(
         json.dumps({"name": "Birds", "short_name": "birds", "description": "By pbs"})
@@ -139,6 +141,7 @@ def test_pbs_works_with_the_old_key(site, pbs, warm_pbs, tmp_path) -> None:
     assert [task["info"]["n"] for task in owner.api("GET", "task", project_id=3)] == [1, 1, 1, 5, 6]
 
 
+@pytest.mark.proof
 def test_the_old_password_signs_in_and_is_hashed_again(site, rows) -> None:
     stored = "SELECT passwd_hash FROM account WHERE id = 1"
     for password, status, kept in (("another", "error", "pbkdf2:"), (PASSWORD, "success", "$argon2id$")):

@@ -7,6 +7,7 @@ import subprocess
 import psycopg2
 import pytest
 import pytest_twisted
+from support.checks.proofs import examples
 from support.servers.live import BIN
 
 from crowdd.domain.transfer.move_in import runner
@@ -21,6 +22,7 @@ SELECT jsonb_build_object('runs', (SELECT jsonb_agg(to_jsonb(r) - 'actor' - 'use
 """
 
 
+@examples("task_run")
 @pytest.mark.parametrize("table", ["project", "task_run", "announcement"])
 def test_a_killed_command_is_resumed(crowdctl, filled, rows, table: str) -> None:
     holder = psycopg2.connect(filled.dsn)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 import pytest_twisted
+from support.checks.proofs import examples
 from support.servers.live import BIN
 
 from crowdd.embedded.process import wait_until
@@ -305,6 +306,7 @@ def test_name_of_another_project(crowdctl, folder):
     assert "A project with this name exists already." in crowdctl.refused("project", "load", folder)
 
 
+@examples("1001-True")
 @pytest.mark.parametrize(("tasks", "seen"), [(1001, True), (1000, False)])
 def test_progress_is_shown_on_a_terminal(crowdctl, folder, tasks, seen):
     write_tasks(folder, [{"info": n} for n in range(tasks)])

@@ -34,6 +34,7 @@ def loaded(place, folder):
     return place.json("project", "load", folder, "--owner", "bob")["id"]
 
 
+@pytest.mark.proof
 def test_a_project_has_the_same_hash_on_another_server(crowdctl, elsewhere, folder, tmp_path, dsn, rows):
     first = loaded(crowdctl, folder)
     made = crowdctl.json("project", "snapshot", "make", "birds")

@@ -93,6 +93,7 @@ def test_the_answer_is_declared_then_gold_tasks_are_ticked(owner: Owner) -> None
     }
 
 
+@pytest.mark.proof
 def test_an_analysis_is_followed_and_its_labels_are_compared(owner: Owner) -> None:
     page = owner.page
     field = {"name": "kind", "at": "/kind", "type": "label", "choices": ["fox", "owl"]}

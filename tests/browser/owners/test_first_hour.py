@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from first_hour import MAX_CLICKS, MAX_SECONDS, WAYS, Hands, Walked, Way, walk
+from support.checks.proofs import examples
 
 pytestmark = pytest.mark.browser
 PATIENCE = 600.0  # seconds: a whole way on a busy machine
@@ -27,13 +28,12 @@ def walked(live_server: Any, browser: Any, person: Any, way: Way, folder: Path, 
     return found
 
 
-EACH_TIME = ("boxes", "survey")  # one with media and one without; the others differ in their media and questions
-
-
+# One with media; the others differ in their media and questions.
+@examples("boxes")
 @pytest.mark.parametrize(
     ("way", "size"),
     [
-        pytest.param(way, size, id=way.template, marks=[] if way.template in EACH_TIME else [pytest.mark.proof])
+        pytest.param(way, size, id=way.template)
         for way, size in zip(WAYS, (WIDE, PHONE, WIDE, PHONE, WIDE), strict=True)
     ],
 )
@@ -44,7 +44,8 @@ def test_a_template_with_own_files(
     walked(live_server, browser, new_person(), way, tmp_path, False, size)
 
 
-@pytest.mark.parametrize("size", [WIDE, pytest.param(PHONE, marks=pytest.mark.proof)], ids=["wide", "phone"])
+@pytest.mark.proof
+@pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])
 def test_by_keyboard_alone(
     live_server: Any, browser: Any, new_person: Callable[[], Any], tmp_path: Path, size: Any
 ) -> None:

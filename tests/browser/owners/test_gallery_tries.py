@@ -9,6 +9,7 @@ from typing import Any
 
 import jsonschema_rs
 import pytest
+from support.checks.proofs import examples
 from support.until import until_on
 from test_accessibility import AXE, RUN_IN
 
@@ -90,17 +91,22 @@ def of_each_type() -> list[Path]:
     return chosen
 
 
+@examples("one")
 @pytest.mark.parametrize(
-    "every", [False, pytest.param(True, marks=pytest.mark.proof)], ids=["of each type", "every template"]
+    "chosen",
+    [lambda: of_each_type()[:1], of_each_type, lambda: FOLDERS],
+    ids=["one", "of each type", "every template"],
 )
-def test_templates_can_be_tried_and_their_answers_fit(live_server: Any, browser: Any, every: bool) -> None:
+def test_templates_can_be_tried_and_their_answers_fit(
+    live_server: Any, browser: Any, chosen: Callable[[], list[Path]]
+) -> None:
     context = browser.new_context(locale="en")
     context.set_default_timeout(60_000)
     page, wrong = context.new_page(), list[str]()
     page.on("pageerror", lambda error: wrong.append(str(error)))
     stored: list[str] = []
     page.on("request", lambda request: stored.append(request.url) if request.method == "POST" else None)
-    for folder in FOLDERS if every else of_each_type():
+    for folder in chosen():
         document = read(folder).project["info"]["questions"]
         page.goto(f"{live_server.url}/templates/{folder.name}")
         try:
@@ -145,6 +151,7 @@ def test_a_template_becomes_a_draft_in_one_click(live_server: Any, browser: Any,
     context.close()
 
 
+@pytest.mark.proof
 def test_axe_finds_nothing_in_the_gallery(live_server: Any, browser: Any) -> None:
     context = browser.new_context(bypass_csp=True, reduced_motion="reduce")  # colours change at once
     page = context.new_page()

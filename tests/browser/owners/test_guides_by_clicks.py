@@ -182,6 +182,7 @@ def test_an_owner_makes_a_field_guide_by_clicks_and_a_draft_survives(shared: Any
     assert info["field_guide_version"] == 2
 
 
+@pytest.mark.proof
 def test_a_volunteer_sees_the_tutorial_once_and_practises_by_keyboard(shared: Any, new_project: Any) -> None:
     shared.context.clear_cookies()
     begin(shared, new_project, questions=QUESTIONS, guided_tutorial=tutorial(), field_guide=field_guide())
@@ -294,6 +295,7 @@ def test_the_field_guide_is_searched_while_a_task_is_answered(shared: Any, new_p
     assert shared.mine.runs()[0]["info"]["note"] == "White tip" and shared.console == []
 
 
+@pytest.mark.proof
 def test_guides_on_a_phone_in_arabic_and_beside_html(make_stage: Any, new_project: Any) -> None:
     stage = make_stage(viewport={"width": 390, "height": 800}, locale="ar", has_touch=True, reduced_motion="reduce")
     begin(stage, new_project, questions=QUESTIONS, guided_tutorial=tutorial(), field_guide=field_guide())

@@ -54,6 +54,7 @@ def draft(live_server: Any, browser: Any, new_person: Callable[[], Any]) -> Iter
     context.close()
 
 
+@pytest.mark.proof
 def test_the_page_moves_by_itself_and_polls_nothing(draft: Draft) -> None:
     draft.bring(ROWS)
     page = draft.page

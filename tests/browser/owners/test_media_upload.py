@@ -105,6 +105,7 @@ def test_a_folder_becomes_tasks_by_name(draft: Draft, folder: Path) -> None:
     assert page.get_by_role("link", name="Try it").first.is_visible() and draft.wrong == []
 
 
+@pytest.mark.proof
 def test_after_a_cut_only_what_is_missing_is_sent(draft: Draft, folder: Path) -> None:
     page = draft.page
     (folder / "big.jpg").write_bytes(picture(9, (3000, 2500), quality=100, subsampling=0) + bytes(9_000_000))

@@ -30,6 +30,7 @@ def owner_page(live_server: Any, browser: Any, new_person: Callable[[], Any]) ->
     context.close()
 
 
+@pytest.mark.proof
 def test_another_starter_takes_along_what_was_typed(owner_page: Any) -> None:
     page, person, project = owner_page
 

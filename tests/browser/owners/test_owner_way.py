@@ -67,6 +67,7 @@ def test_from_signing_in_to_the_first_own_answer(live_server: Any, browser: Any,
     page.context.close()
 
 
+@pytest.mark.proof
 def test_the_preview_follows_what_is_typed_and_keeps_nothing(
     live_server: Any, browser: Any, new_person: Callable[[], Any]
 ) -> None:

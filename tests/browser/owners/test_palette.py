@@ -107,6 +107,7 @@ def test_letters_find_and_keys_go(owner: Owner) -> None:
     assert owner.wrong == []
 
 
+@pytest.mark.proof
 def test_axe_finds_nothing_and_nothing_is_too_wide(owner: Owner) -> None:
     page = owner.page
     for locale, width, theme in (("en", 1280, "light"), ("ar", 390, "dark")):

@@ -97,6 +97,7 @@ def test_the_preview_is_used_by_mouse_and_stays_at_its_step(shared: Any, new_pro
     shared.until(lambda: preview.get_by_label("Yes").is_checked())
 
 
+@pytest.mark.proof
 def test_a_questionnaire_of_three_steps_is_built_by_mouse(shared: Any, new_project: Any) -> None:
     page = build(shared, new_project)
     step = page.locator(".b-step")
@@ -267,6 +268,7 @@ def test_a_change_says_what_it_means_and_a_second_owner_is_told(shared: Any, new
     assert shared.console == []
 
 
+@pytest.mark.proof
 def test_an_arabic_builder_on_a_phone_has_no_faults(make_stage: Any, new_person: Any) -> None:
     stage = make_stage(viewport={"width": 390, "height": 844}, locale="ar", reduced_motion="reduce")
     owner = new_person()

@@ -102,6 +102,7 @@ def test_tasks_are_decided_by_keys_alone(review: Review) -> None:
     assert review.faults() == []
 
 
+@pytest.mark.proof
 def test_settings_are_compared_and_a_spammer_is_barred(review: Review) -> None:
     page = review.page
     page.goto(f"{review.at}/adaptive")

@@ -166,6 +166,7 @@ def test_everything_can_be_selected_without_javascript(table: Table) -> None:
     assert page.locator("#table-keys-open").count() == 0
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize(
     "table", [{"bypass_csp": True, "color_scheme": scheme} for scheme in ("light", "dark")], indirect=True
 )

@@ -176,6 +176,7 @@ MARKED: list[tuple[str, str, str, list[tuple[str, str, set[str]]]]] = [
 ]  # fmt: skip
 
 
+@pytest.mark.proof
 def test_each_type_of_marks_says_its_name_role_and_state(desk: Any) -> None:
     document = every_mark()
     for step in document["steps"]:

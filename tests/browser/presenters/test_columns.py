@@ -36,9 +36,10 @@ def both(stage: Any) -> tuple[str, str, str]:
 
 
 # Of one from before, what is served is shown below.
-EARLIER = [pytest.param(document, marks=pytest.mark.proof) for document in (BEFORE, BEFORE.replace("\n", "\r\n"))]
+EARLIER = [BEFORE, BEFORE.replace("\n", "\r\n")]
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("document", [starters.source("picture"), *EARLIER])
 def test_a_caption_is_the_column_that_its_owner_chooses(stage: Any, document: str) -> None:
     for task in stage.mine.tasks:

@@ -134,6 +134,7 @@ def test_nothing_of_a_library_is_loaded_before_a_list_uses_it(desk: Any) -> None
     assert {name for one in desk.asked() for name in LIBRARIES if name in one.path} == {"text-annotator", "marks/"}
 
 
+@pytest.mark.proof
 def test_every_type_by_keyboard(desk: Any) -> None:
     document, before = every_mark(), len(desk.mine.runs())
     frame = ask(desk, document)

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from presenters import FAMILY, RESULTS
+from support.checks.proofs import examples
 
 pytestmark = pytest.mark.browser
 
@@ -14,9 +15,8 @@ pytestmark = pytest.mark.browser
 EACH_TIME = ("form", "module")
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[] if name in EACH_TIME else [pytest.mark.proof]) for name in FAMILY]
-)
+@examples(*EACH_TIME)
+@pytest.mark.parametrize("name", FAMILY)
 def test_a_presenter_works_to_its_end(stage: Any, name: str) -> None:
     stage.show(FAMILY[name].source)
     for task in stage.mine.tasks:

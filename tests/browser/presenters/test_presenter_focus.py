@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from support.checks.proofs import examples
 from support.checks.shows import shows
 
 pytestmark = pytest.mark.browser
@@ -91,6 +92,7 @@ def test_the_panels_have_no_field_for_text_and_leave_the_frame_as_it_is(stage: A
     assert frame.input_value("#note") == "half an answer" and frame.evaluate("window.mark") == 1
 
 
+@examples("newtask")
 @shows("presenter-no-password")
 @pytest.mark.parametrize("path", PATHS)
 def test_pages_with_a_frame_say_whose_content_it_is_and_have_no_password_field(stage: Any, path: str) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from presenters import JQUERY, OLD_STYLE, OWN_LIBRARY, SIMPLE
+from support.checks.proofs import examples
 from support.checks.shows import shows
 
 pytestmark = pytest.mark.browser
@@ -99,6 +100,7 @@ def test_own_library_on_a_task_page(stage: Any) -> None:
     stage.until(lambda: frame.inner_text("#work") == f"Task {stage.mine.tasks[1]}")
 
 
+@examples("False")
 @pytest.mark.parametrize("own_jquery", [False, True])
 def test_an_old_style_presenter(stage: Any, own_jquery: bool) -> None:
     frame = stage.show(
@@ -364,6 +366,7 @@ def test_links(stage: Any) -> None:
     stage.until(lambda: stage.path() == f"/project/{name}/stats")
 
 
+@examples("markup")
 @pytest.mark.parametrize("how", ["property", "attribute", "markup"])
 def test_images_do_not_taint_a_canvas(stage: Any, how: str) -> None:
     frame = stage.show("<img id='markup' src='/static/img/mark.svg?1' width='40' height='40'>")

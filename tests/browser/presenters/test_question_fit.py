@@ -42,11 +42,12 @@ def fits(stage: Any, frame: Any) -> None:
     assert frame.evaluate(TOO_WIDE) == []
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize(
     ("options", "language"),
     [
-        pytest.param(TWICE, "en", marks=pytest.mark.proof),
-        pytest.param(SMALL, "en", marks=pytest.mark.proof),
+        (TWICE, "en"),
+        (SMALL, "en"),
         (SMALL, "ar"),
     ],
     ids=["200 %", "320 px", "320 px Arabic"],
@@ -71,6 +72,7 @@ def test_every_type_fits(make_stage: Any, options: dict[str, Any], language: str
     stage.context.close()
 
 
+@pytest.mark.proof
 def test_every_form_is_answered_from_right_to_left_and_at_200_percent(make_stage: Any) -> None:
     stage = with_media(make_stage(**TWICE, locale="ar", reduced_motion="reduce"))
     document = every_form()
@@ -117,6 +119,7 @@ def test_every_form_is_answered_from_right_to_left_and_at_200_percent(make_stage
     stage.context.close()
 
 
+@pytest.mark.proof
 def test_marks_land_where_the_pointer_is_from_right_to_left_and_at_200_percent(make_stage: Any) -> None:
     stage = with_media(make_stage(**TWICE, locale="ar", reduced_motion="reduce"))
     document = relaxed(every_mark())

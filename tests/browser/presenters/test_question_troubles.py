@@ -47,6 +47,7 @@ NOTE = {"name": "note", "type": "short_text", "text": "What is it?"}
 MISSING = [("picture", "/none.jpg"), ("pictures", "/none.jpg"), ("sound", "/noise.wav"), ("video", "/none.webm"), ("text", "/none.txt"), ("zoom_picture", "/none.jpg")]  # fmt: skip
 
 
+@pytest.mark.proof
 def test_a_task_whose_medium_is_missing_can_be_answered_and_skipped(desk: Any) -> None:
     for kind, path in MISSING:
         one = medium(kind, path)
@@ -81,6 +82,7 @@ def test_a_picture_that_never_comes_holds_up_nothing_and_none_before_is_shown(de
     desk.page.locator("#why").get_by_role("button").first.wait_for()
 
 
+@pytest.mark.proof
 def test_the_beginning_of_a_very_long_text_can_be_marked(desk: Any) -> None:
     before = len(desk.mine.runs())
     document = only("text_spans", "text", "/long.txt")
@@ -113,6 +115,7 @@ def chain(n: int) -> Any:
     ]
 
 
+@pytest.mark.proof
 def test_as_many_questions_choices_and_languages_as_there_may_be(desk: Any) -> None:
     text = {tag: f"Word in {tag}" for tag in LANGUAGES}
     many = {
@@ -231,7 +234,8 @@ CHANGED = """async () => { const seen = [], watch = new MutationObserver((record
     watch.disconnect(); return seen.length; }"""
 
 
-@pytest.mark.parametrize("boxes", [90, pytest.param(300, marks=pytest.mark.proof)])
+@pytest.mark.proof
+@pytest.mark.parametrize("boxes", [90, 300])
 def test_a_box_costs_no_more_beside_many_than_beside_ten(desk: Any, boxes: int) -> None:
     frame = ask(desk, only("box", "picture", "/photo.jpg"))
     field(frame, "one_box")
@@ -256,7 +260,8 @@ def test_a_box_costs_no_more_beside_many_than_beside_ten(desk: Any, boxes: int) 
     assert many[-1][1] <= few[-1][1] + 5, (few, many)  # nothing of the others is made again
 
 
-@pytest.mark.parametrize("tasks", [6, pytest.param(20, marks=pytest.mark.proof)])
+@pytest.mark.proof
+@pytest.mark.parametrize("tasks", [6, 20])
 def test_nothing_is_left_of_tasks_that_were_answered(desk: Any, new_project: Any, tasks: int) -> None:
     desk.mine = new_project(tasks=40, n_answers=1)
     frame = ask(desk, only("box", "picture", "/photo.jpg"))

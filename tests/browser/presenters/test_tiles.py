@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from marking import Surface, answers, ask, button, field, forward, near, press, with_media
+from support.checks.proofs import examples
 from support.questions.marked_lists import only, step
 from support.tiles import HEIGHT, WIDTH, TileServer
 
@@ -34,6 +35,7 @@ def surface(stage: Any, frame: Any) -> Surface:
     return Surface(stage, frame.locator(".marked:visible svg.a9s-annotationlayer"), (WIDTH, HEIGHT))
 
 
+@examples("/two/info.json")
 @pytest.mark.parametrize("path", ["/two/info.json", "/three/info.json", "/deep.dzi"])
 def test_a_picture_in_tiles_is_shown_enlarged_and_marked(desk: Any, library: TileServer, path: str) -> None:
     document = {"version": 1, "steps": [step("one", medium(library.url + path), "point")]}
@@ -69,7 +71,8 @@ def test_a_description_that_other_sites_may_not_read_is_said_not_to_load(desk: A
 TURNED = ("box", "line", "polygon", "freehand", "point")
 
 
-@pytest.mark.parametrize("turns", [1, *(pytest.param(turns, marks=pytest.mark.proof) for turns in (2, 3))])
+@pytest.mark.proof
+@pytest.mark.parametrize("turns", [1, 2, 3])
 def test_marks_are_drawn_on_a_turned_picture_where_the_pointer_is(desk: Any, turns: int) -> None:
     place = only("box", "zoom_picture", "/photo.jpg")["steps"][0]["media"][0]
     document = {"version": 1, "steps": [step("one", place, *TURNED)]}

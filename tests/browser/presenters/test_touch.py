@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from marking import Fingers, Surface, answers, ask, button, field, forward, near, picture, with_media
+from support.checks.proofs import examples
 from support.questions.marked_lists import every_mark, only
 from support.questions.question_lists import every_form
 
@@ -36,6 +37,7 @@ def top(stage: Any, frame: Any) -> bool:
     return begins >= line["y"] + line["height"] - 1
 
 
+@pytest.mark.proof
 def test_every_type_of_form_by_touch(phone: Any, new_project: Any) -> None:
     document = every_form()
     phone.mine = new_project(n_answers=1)
@@ -105,9 +107,8 @@ def marks(frame: Any, name: str) -> Any:
 EACH_TIME = ("boxes", "sounds", "regions")
 
 
-@pytest.mark.parametrize(
-    "steps", [EACH_TIME, pytest.param((), marks=pytest.mark.proof)], ids=["each way to touch", "every type"]
-)
+@examples("each way to touch")
+@pytest.mark.parametrize("steps", [EACH_TIME, ()], ids=["each way to touch", "every type"])
 def test_marks_are_made_by_touch(phone: Any, new_project: Any, steps: tuple[str, ...]) -> None:
     document = every_mark()
     names = [each["name"].removeprefix("step_") for each in document["steps"]]
@@ -237,6 +238,7 @@ class Marking:
         assert near(info["writing_transcription"], [{"text": "Dear Mary,", "x": 100, "y": 50, "width": 400}], 3)
 
 
+@examples("box")
 @pytest.mark.parametrize("kind", ["box", "polygon", "freehand", "point"])
 def test_two_fingers_enlarge_a_picture_and_draw_nothing(phone: Any, kind: str) -> None:
     frame = ask(phone, only(kind, "zoom_picture", "/photo.jpg"))

@@ -90,6 +90,7 @@ def test_by_keys_and_buttons_and_back_with_the_next_task(stage: Any) -> None:
     assert stage.console == []
 
 
+@pytest.mark.proof
 def test_by_wheel_and_double_click_while_the_page_scrolls_by_itself(stage: Any) -> None:
     frame, page = opened(stage, "/static/img/sample-1.svg"), stage.page
     page.set_viewport_size({"width": 1000, "height": 400})
@@ -115,6 +116,7 @@ def test_by_wheel_and_double_click_while_the_page_scrolls_by_itself(stage: Any) 
     stage.until(lambda: state(frame)["zoom"] == 1.5)
 
 
+@pytest.mark.proof
 def test_two_fingers_zoom_and_one_scrolls(make_stage: Any) -> None:
     stage = make_stage(has_touch=True, viewport={"width": 390, "height": 700})
     frame, page = opened(stage, "/static/img/sample-1.svg"), stage.page
@@ -149,6 +151,7 @@ def test_two_fingers_zoom_and_one_scrolls(make_stage: Any) -> None:
     stage.until(lambda: page.evaluate("document.scrollingElement.scrollTop") > 0)
 
 
+@pytest.mark.proof
 def test_full_screen_is_the_volunteers_and_keeps_the_page(stage: Any) -> None:
     frame, page = opened(stage, "/static/img/sample-1.svg"), stage.page
     refused = "document.body.requestFullscreen().then(() => 'granted', () => 'refused')"

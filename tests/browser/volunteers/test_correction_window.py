@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from presenters import FAMILY, KEYS, OWN_LIBRARY
+from support.checks.proofs import examples
 
 from crowdd.http import starters
 
@@ -60,6 +61,7 @@ def test_by_key_and_the_next_task_comes_back(stage: Any, new_project: Any) -> No
     assert not stage.console
 
 
+@pytest.mark.proof
 def test_by_touch_on_a_phone_and_left_as_it_was(make_stage: Any) -> None:
     stage = make_stage(viewport={"width": 360, "height": 740}, has_touch=True, is_mobile=True)
     frame = open_starter(stage, "picture")
@@ -83,6 +85,7 @@ def test_by_touch_on_a_phone_and_left_as_it_was(make_stage: Any) -> None:
     stage.until(lambda: infos(stage) == [{"answer": "Yes"}, {"answer": "Yes"}])
 
 
+@pytest.mark.proof
 def test_what_was_typed_for_the_next_one_is_there_again(stage: Any) -> None:
     frame = open_starter(stage, "text")
     frame.fill("#field", "a strom")
@@ -121,6 +124,7 @@ def test_an_answer_that_waits_for_the_line_is_replaced_where_it_waits(stage: Any
     assert not [asked for asked in stage.asked() if asked.path.endswith("/correct")]
 
 
+@pytest.mark.proof
 def test_an_answer_that_got_there_unseen_is_changed_there(stage: Any) -> None:
     frame = open_starter(stage, "picture")
     lost: list[str] = []
@@ -143,6 +147,7 @@ def test_an_answer_that_got_there_unseen_is_changed_there(stage: Any) -> None:
     stage.until(lambda: stage.page.inner_text("#count") == "1" and stage.page.is_hidden("#offline"))
 
 
+@examples("library")
 @pytest.mark.parametrize("source", [KEYS, OWN_LIBRARY], ids=["library", "own library"])
 def test_presenters_that_know_nothing_of_it(stage: Any, source: str) -> None:
     first, second, third = stage.mine.tasks
@@ -164,6 +169,7 @@ def test_presenters_that_know_nothing_of_it(stage: Any, source: str) -> None:
     assert stage.page.inner_text("#count") == "2"
 
 
+@pytest.mark.proof
 def test_a_presenter_that_asks_by_hand_gets_the_task_once_more(stage: Any) -> None:
     first, second, _ = stage.mine.tasks
     frame = stage.show(FAMILY["by hand"].source)
@@ -176,6 +182,7 @@ def test_a_presenter_that_asks_by_hand_gets_the_task_once_more(stage: Any) -> No
     stage.until(lambda: stage.frame().inner_text("#task-id") == str(second))
 
 
+@pytest.mark.proof
 def test_what_has_its_result_for_long_stays(stage: Any, new_project: Any, live_server: Any) -> None:
     stage.mine = new_project(tasks=2, n_answers=1)
     frame = open_starter(stage, "picture")
@@ -206,6 +213,7 @@ def test_after_the_last_task(stage: Any, new_project: Any) -> None:
     stage.until(lambda: infos(stage) == [{"answer": "No"}])
 
 
+@pytest.mark.proof
 def test_it_is_offered_for_half_a_minute(stage: Any) -> None:
     stage.page.clock.install()
     frame = open_starter(stage, "picture")

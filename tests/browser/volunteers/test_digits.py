@@ -57,6 +57,7 @@ def test_all_by_keyboard_to_the_thanks(digits: Any) -> None:
     digits.until(lambda: digits.path() == f"/project/{digits.mine.short_name}/")
 
 
+@pytest.mark.proof
 def test_a_skipped_one_does_not_come_back_soon(digits: Any) -> None:
     digits.page.keyboard.press("s")
     digits.until(lambda: digits.frame_now.inner_text("#place") == "Digit 2")
@@ -69,6 +70,7 @@ def test_a_skipped_one_does_not_come_back_soon(digits: Any) -> None:
     digits.until(lambda: digits.frame_now.inner_text("#place") == "Digit 4")
 
 
+@pytest.mark.proof
 def test_a_held_key_answers_once(digits: Any) -> None:
     digits.page.keyboard.down("3")
     digits.page.keyboard.down("3")  # repeated by the keyboard

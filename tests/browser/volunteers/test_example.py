@@ -28,6 +28,7 @@ def stored(dsn: str) -> list[tuple[int, int]]:
         return cursor.fetchall()
 
 
+@pytest.mark.proof
 def test_twenty_answers_by_keyboard_are_all_in_the_database(browser: Any, live_server: Any) -> None:
     command = [BIN / "crowdctl", "project", "load", EXAMPLE, "--publish"]
     subprocess.run(command, env=live_server.environment, cwd=live_server.data, check=True, capture_output=True)

@@ -12,6 +12,7 @@ from crowdd.http import starters
 pytestmark = pytest.mark.browser
 
 
+@pytest.mark.proof
 def test_owner_marks_gold_tasks_and_volunteer_hears_whether_they_were_right(
     stage: Any, browser: Any, live_server: Any, new_project: Any
 ) -> None:

@@ -111,6 +111,7 @@ def test_who_lost_his_task_is_told_and_loses_no_answer(
     stage.until(lambda: stage.page.is_hidden("#lapsed"))
 
 
+@pytest.mark.proof
 def test_who_takes_another_task_instead_finds_what_he_typed_when_it_comes_back(
     stage: Any, leases: Any, new_person: Any, new_project: Any
 ) -> None:
@@ -141,6 +142,7 @@ def test_who_takes_another_task_instead_finds_what_he_typed_when_it_comes_back(
     assert [(run["task_id"], run["info"]) for run in stage.runs()] == [(second, {"answer": "another one"})]
 
 
+@pytest.mark.proof
 def test_closing_one_tab_leaves_the_task_to_the_other(stage: Any, leases: Any) -> None:
     task = open_page(stage)
     other = stage.context.new_page()

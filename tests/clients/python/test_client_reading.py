@@ -109,6 +109,7 @@ def test_an_array_that_arrives_in_parts_is_read_element_by_element():
     assert list(elements([b"[", b"]\n"])) == []
 
 
+@pytest.mark.proof
 def test_a_long_array_needs_little_memory():
     row = json.dumps({"id": 1, "info": {"answer": "yes", "text": "x" * 200}}).encode()
 

@@ -76,6 +76,7 @@ def test_same_rows_are_as_many_tasks(project):
     assert numbers(project) == [1] * 25
 
 
+@pytest.mark.proof
 def test_a_batch_that_is_too_large_is_sent_in_parts(live_server, project, monkeypatch):
     """Each row fits, together they are beyond what the server takes; one row alone is too large for a task."""
     monkeypatch.setattr("crowdd_client.batches.MAX_BYTES", 100_000_000)
@@ -197,6 +198,7 @@ with Client(os.environ["SITE"]) as client:
 """
 
 
+@pytest.mark.proof
 def test_killed_at_any_moment_it_ends_with_each_row_once(project, owner, tmp_path):
     """kill -9 while it works, five times; then it runs to its end."""
     path, source = tmp_path / "state", Path(upload_module.__file__).parents[1]

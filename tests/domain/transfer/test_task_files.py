@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.checks.damaged_files import DAMAGE, ENCODINGS, STYLES, Damaged, good_file, violations
+from support.checks.proofs import examples
 
 from crowdd.domain.transfer.task_files import (
     MAX_ROW_BYTES,
@@ -139,6 +140,7 @@ def test_header_that_cannot_be_read_refuses_every_row():
     ]
 
 
+@examples("content0")
 @pytest.mark.parametrize(
     "content",
     [

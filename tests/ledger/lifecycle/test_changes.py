@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from support.checks.proofs import examples
 from support.checks.shows import shows
 
 
@@ -147,6 +148,7 @@ def test_a_task_taken_out_of_a_draft_stays_out_when_it_is_published(ledger):
     assert ledger.figures(project)["n_completed_tasks"] == 3
 
 
+@examples("default-depth_first_all")
 @shows("scheduler-change")
 @pytest.mark.parametrize(
     ("was", "wanted"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from support.checks.proofs import examples
 from support.checks.shows import shows
 from support.ledger import Meanwhile
 
@@ -227,6 +228,7 @@ def test_newcomer_of_a_network_starts_where_it_is(ledger):
     assert ledger.take(project, "c:third", network=OTHER) == ledger.tasks(project)[0]
 
 
+@examples("default-priority", "breadth_first-id-down")
 @pytest.mark.parametrize("order", ["priority", "id-down"])
 @pytest.mark.parametrize("sched", ["default", "breadth_first"])
 def test_class_room_meets_every_task_again_that_it_may_answer(ledger, sched, order):

@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable
 
 import pytest
+from support.checks.proofs import examples
 from support.ledger import Ledger, Meanwhile
 
 
@@ -247,6 +248,7 @@ def test_chance_falls_from_the_start_to_the_rate_and_never_shows_the_end(ledger:
     assert ledger.broken() == []
 
 
+@examples("priority")
 @pytest.mark.parametrize("order", ["priority", "id", "id-down"])
 def test_without_a_chosen_scheduler_the_order_does_not_tell_gold_tasks(ledger: Ledger, order: str) -> None:
     ledger.check = False
