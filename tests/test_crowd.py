@@ -71,6 +71,7 @@ def test_all_who_watch_are_told_and_who_follows_loses_nothing_over_a_kill(dsn, t
     assert violations == [], lines
 
 
+@pytest.mark.proof
 def test_every_completion_is_told_though_server_and_receivers_fail(dsn, tmp_path):
     plan = webhooks.Plan(completions=40, kills=2, projects=2)
     with testbed.crowdd(dsn, tmp_path, **webhooks.SETTINGS) as server:

@@ -154,6 +154,7 @@ class TestOnItsOwnDatabase:
         again.process.kill()
         assert wait_until(lambda: processes_of(data) == {}, 60)
 
+    @pytest.mark.proof
     def test_killed_daemon_and_killed_postgresql_are_started_again(self, crowdctl_serve, data):
         """Commands find the database beside the server, and when it has ended."""
         server = crowdctl_serve()

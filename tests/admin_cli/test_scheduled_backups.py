@@ -112,6 +112,7 @@ def test_old_backups_go_with_the_files_that_only_they_name(server, folder):
     assert not (folder / "crowdd-2020-01-01T000000Z.tar").exists() and set(stored(folder).values()) == {b""}
 
 
+@pytest.mark.proof
 def test_a_damaged_shared_file_is_refused_and_stored_again_once_it_is_removed(server, place, folder, tmp_path):
     path = server.json("backup")["path"]
     (damaged,) = (each for each in (folder / "files").rglob("*") if each.is_file() and each.stat().st_size > 0)
@@ -129,6 +130,7 @@ def test_a_damaged_shared_file_is_refused_and_stored_again_once_it_is_removed(se
     assert not [*tmp_path.glob("crowdd-drill-*")]
 
 
+@pytest.mark.proof
 def test_a_full_disk_leaves_the_last_good_one(server, folder, tmp_path):
     good = server.json("backup")["path"]
     song(server).with_name("long.ogg").write_bytes(b"x" * 3_000_000)
@@ -232,6 +234,7 @@ def standby(postgres):
         yield running
 
 
+@pytest.mark.proof
 def test_a_standby_can_be_the_source(used, place, postgres, standby, tmp_path):
     of_it = standby.of(dsn(used))
     fetched(dsn(used), "UPDATE project SET description = 'of the primary'")

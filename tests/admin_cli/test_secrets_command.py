@@ -75,6 +75,7 @@ def test_a_server_with_another_key_refuses_to_start_in_a_sentence(crowdctl, dsn)
     assert workers.process.wait() == 1
 
 
+@pytest.mark.proof
 @pytest.mark.slow
 def test_several_workers_make_one_key(dsn, tmp_path):
     server = LiveServer(dsn, tmp_path, CROWDD_DAEMON_WORKERS="2")

@@ -10,6 +10,7 @@ from datetime import timedelta
 import psycopg2
 import pytest
 import pytest_twisted
+from support.checks.proofs import examples
 from support.servers.live import LiveServer
 from support.until import until
 from twisted.internet import reactor
@@ -80,6 +81,7 @@ time.time = lambda: _real() + float(_file.read_text() or 0)
 """
 
 
+@examples("-3600")
 @pytest.mark.parametrize("began", [DAY, -HOUR])
 def test_a_server_goes_on_at_once_when_its_clock_is_set(own_server_with_clock, began):
     """From a day ahead to now, and from an hour behind to now."""

@@ -50,6 +50,7 @@ def damaged():
     shutil.rmtree(folder, ignore_errors=True)
 
 
+@pytest.mark.proof
 @pytest.mark.slow
 def test_requests_without_it_work_and_doctor_names_the_table(damaged):
     server, owner, project = damaged

@@ -8,7 +8,6 @@ import threading
 
 import pytest
 from support.checks.invariants import invariants
-from support.checks.proofs import examples
 from support.ledger import Ledger
 
 pytestmark = pytest.mark.slow
@@ -183,7 +182,7 @@ ADAPTIVE = [*EVERYTHING, "withdraw", "retire", "claim", "stop", "fold", "correct
 
 
 # The last has all that the second has, the first the strictest bounds.
-@examples("steady")
+@pytest.mark.proof
 @pytest.mark.parametrize(
     "edits",
     [STEADY, EVERYTHING, ADAPTIVE],

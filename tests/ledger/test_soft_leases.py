@@ -14,6 +14,7 @@ def held(ledger, actor):
     return [row["task_id"] for row in ledger.rows("SELECT task_id FROM lease WHERE actor = %(a)s ORDER BY id", a=actor)]
 
 
+@pytest.mark.proof
 @shows("lease-soft")
 def test_six_hoarders_leave_every_task_to_the_seventh(ledger):
     ledger.check = False

@@ -90,6 +90,7 @@ def test_a_move_that_fails_leaves_the_old_folder_in_use(home, monkeypatch):
         assert cursor.fetchone() == (1000,)
 
 
+@pytest.mark.proof
 @needs_two
 def test_missing_programs_are_named_with_what_to_do(home, monkeypatch):
     monkeypatch.setattr(major_upgrade, "find_all", lambda: [NEW])

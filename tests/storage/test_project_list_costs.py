@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 
+import pytest
 import pytest_twisted
 from support.checks.explained import Explained
 from support.ledger import Ledger
@@ -29,6 +30,7 @@ async def touched(explained: Explained, kind: str, **asked: object) -> int:
     return explained.pages
 
 
+@pytest.mark.proof
 @pytest_twisted.ensureDeferred
 async def test_a_page_of_100_costs_the_same_in_a_large_project(pool, dsn):
     ledger, sql = Ledger(dsn), Sql(dsn)

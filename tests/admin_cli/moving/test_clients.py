@@ -81,6 +81,7 @@ def asked(site: LiveServer, task_id: int) -> dict[str, Any]:
     return {"project_id": 3, "task_id": task_id, "info": {"answer": "owl"}}
 
 
+@pytest.mark.proof
 def test_the_key_of_another_user_and_an_unknown_one_are_refused(site) -> None:
     use(site.url, ANN)
     assert pbclient.create_task(3, {"n": 4})["status_code"] == 403
@@ -90,6 +91,7 @@ def test_the_key_of_another_user_and_an_unknown_one_are_refused(site) -> None:
     assert len(pbclient.get_tasks(3)) == 3
 
 
+@pytest.mark.proof
 def test_enki_reads_what_was_moved_in(site) -> None:
     project = enki.Enki(api_key=OWNER, endpoint=site.url, project_short_name="birds")
     project.get_all()

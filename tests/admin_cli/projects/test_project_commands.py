@@ -62,6 +62,7 @@ def test_listed_by_what_they_are(crowdctl, birds):
     assert names(crowdctl, "--after", str(birds)) == ["bees"]
 
 
+@pytest.mark.proof
 def test_a_list_goes_on_beyond_a_page(crowdctl, birds, rows):
     rows(
         "INSERT INTO project (created, updated, name, short_name, owner_id, owners_ids, category_id, secret_key_encrypted)"

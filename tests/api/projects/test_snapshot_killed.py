@@ -6,11 +6,13 @@ import time
 from typing import Any
 
 import psycopg2
+import pytest
 from support.person import Person
 
 ROWS = 10_000
 
 
+@pytest.mark.proof
 def test_a_kill_leaves_nothing_half_made_and_the_snapshot_is_made_after_it(own_server):
     owner = Person(own_server.url).register("owner")
     project = owner.api("POST", "project", {"name": "birds", "short_name": "birds", "description": "x"})

@@ -6,6 +6,7 @@ import random
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+import pytest
 import pytest_twisted
 from support.checks.histories import after, answer, at
 from support.checks.shows import shows
@@ -143,6 +144,7 @@ def without_who(copy: Copy, gone: set[int], withdrawn: set[int]) -> Copy:
     return {**copy, "taskrun": runs, "figures": figures, "task": tasks}
 
 
+@pytest.mark.proof
 @shows("list-at")
 @pytest_twisted.ensureDeferred
 async def test_what_was_at_any_time_is_what_was_read_then(serve):

@@ -79,6 +79,7 @@ def send_box(frame: Any) -> None:
     button(frame, "Send").press("Enter")
 
 
+@pytest.mark.proof
 def test_an_owner_makes_a_tutorial_by_clicks(shared: Any, new_project: Any) -> None:
     begin(shared, new_project, questions=BOXES)
     shared.sign_in(shared.mine.owner)

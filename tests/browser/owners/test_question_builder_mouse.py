@@ -47,6 +47,7 @@ def in_preview(page: Any, selector: str, place: tuple[float, float]) -> tuple[fl
     return box["x"] + (left + place[0] * width) * scale, box["y"] + (top + place[1] * height) * scale
 
 
+@pytest.mark.proof
 def test_the_preview_is_used_by_mouse_and_stays_at_its_step(shared: Any, new_project: Any) -> None:
     picture = {"name": "photo", "type": "picture", "source": {"url": "/static/img/sample-1.svg"}}
     document = {
@@ -220,6 +221,7 @@ def tab_to(page: Any, words: str, key: str = "Tab") -> None:
     raise AssertionError(f"{words} is not reached; the focus is at {focused(page)}")
 
 
+@pytest.mark.proof
 def test_a_change_says_what_it_means_and_a_second_owner_is_told(shared: Any, new_project: Any, new_person: Any) -> None:
     page = build(shared, new_project, ONE)
     first, *_ = shared.mine.tasks

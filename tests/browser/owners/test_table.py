@@ -180,6 +180,7 @@ def test_axe_finds_nothing_in_a_table_with_a_selection(table: Table) -> None:
     assert page.evaluate(_RUN) == []
 
 
+@pytest.mark.proof
 def test_answers_to_a_task_are_selected_by_keys_and_deleted(table: Table) -> None:
     page, owner = table.page, table.project.owner
     task = owner.api("GET", f"{table.project.id}/newtask")["id"]

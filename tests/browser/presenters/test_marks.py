@@ -20,6 +20,7 @@ def desk(make_stage: Any) -> Any:
     return with_media(make_stage(viewport={"width": 1280, "height": 800}))
 
 
+@pytest.mark.proof
 def test_every_type_by_mouse(desk: Any) -> None:
     document, before = every_mark(), len(desk.mine.runs())
     frame = ask(desk, document)

@@ -50,6 +50,7 @@ def test_bootstraps_modal_its_icons_and_its_tooltip(stage: Any) -> None:
     assert not stage.console
 
 
+@pytest.mark.proof
 def test_a_page_of_results_reads_its_lists(stage: Any, new_person: Any, new_project: Any) -> None:
     stage.mine = new_project(tasks=2, n_answers=1)
     person = new_person()

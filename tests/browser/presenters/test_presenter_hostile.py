@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from presenters import SIMPLE
+from support.checks.proofs import examples
 from support.checks.shows import shows
 
 pytestmark = pytest.mark.browser
@@ -142,6 +143,7 @@ def test_hostile(arena: Any, names: list[str]) -> None:
     assert allowed or not crossed
 
 
+@examples("from profile over the bridge", "form post")
 @pytest.mark.parametrize(
     "names", presenters_of((name for name in ATTACKS if name.startswith(DIRECT)), proofs=(*PROOFS, "base tag"))
 )

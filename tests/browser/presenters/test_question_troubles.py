@@ -142,6 +142,7 @@ def test_as_many_questions_choices_and_languages_as_there_may_be(desk: Any) -> N
     }
 
 
+@pytest.mark.proof
 def test_what_was_begun_survives_a_reload_and_a_change_of_the_list(desk: Any) -> None:
     document = every_form()
     frame = ask(desk, document)

@@ -52,6 +52,7 @@ def stored(stage: Any, n: int, document: Any) -> Any:
     return runs[-1]["info"]
 
 
+@pytest.mark.proof
 def test_every_type_is_answered_by_mouse(shared: Any, new_project: Any) -> None:
     document = every_form()
     frame = ask(shared, document, new_project)

@@ -46,6 +46,7 @@ def test_an_accent_colours_the_page_and_the_frame_of_a_presenter(stage: Any, bos
     assert stage.console == []
 
 
+@pytest.mark.proof
 def test_without_an_accent_a_frame_loads_no_colours(stage: Any) -> None:
     frame = stage.show(starters.source("picture"))
     assert LIGHT not in frame.evaluate(_LINK)

@@ -49,6 +49,7 @@ def test_a_double_click_answers_once(stage: Any) -> None:
     assert len(stage.runs()) == 1
 
 
+@pytest.mark.proof
 def test_texts_by_keyboard_alone(stage: Any) -> None:
     frame = open_starter(stage, "text")
     assert frame.inner_text("#words") == "Wind NNW, 4. Heavy swell from the west all night."

@@ -258,6 +258,7 @@ def test_two_fingers_enlarge_a_picture_and_draw_nothing(phone: Any, kind: str) -
         )
 
 
+@pytest.mark.proof
 def test_a_finger_scrolls_where_nothing_is_drawn_and_two_enlarge_a_plain_picture(phone: Any) -> None:
     frame = ask(phone, only("box", "picture", "/photo.jpg"))
     fingers = Fingers(phone)

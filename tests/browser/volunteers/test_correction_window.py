@@ -200,6 +200,7 @@ def test_what_has_its_result_for_long_stays(stage: Any, new_project: Any, live_s
     assert infos(stage) == [{"answer": "Yes"}]
 
 
+@pytest.mark.proof
 def test_after_the_last_task(stage: Any, new_project: Any) -> None:
     stage.mine = new_project(tasks=1, n_answers=1)
     frame = open_starter(stage, "picture")

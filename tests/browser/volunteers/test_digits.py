@@ -41,6 +41,7 @@ def answer(stage: Any, key: str, count: int) -> None:
     stage.until(lambda: stage.frame_now.evaluate("document.querySelectorAll('[aria-pressed=true]').length") == 0)
 
 
+@pytest.mark.proof
 def test_all_by_keyboard_to_the_thanks(digits: Any) -> None:
     for number, key in enumerate("0123456789x", start=1):
         digits.until(lambda number=number: digits.frame_now.inner_text("#place") == f"Digit {number}")

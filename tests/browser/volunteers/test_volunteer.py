@@ -71,6 +71,7 @@ def test_the_first_minute_by_touch_on_a_phone(make_stage: Any) -> None:
     assert len(stage.runs()) == 3 and not stage.console
 
 
+@pytest.mark.proof
 def test_the_first_minute_by_keyboard_alone_on_a_narrow_screen(stage: Any) -> None:
     open_starter(stage)
     page, press = stage.page, stage.page.keyboard.press
@@ -315,6 +316,7 @@ def test_a_favourite_by_one_key_or_one_click(stage: Any, new_person: Any) -> Non
     assert shown == ["true"] and page.get_attribute("#favourite", "aria-pressed") == "false"
 
 
+@pytest.mark.proof
 def test_milestones_are_told_beside_the_task(stage: Any, new_person: Any) -> None:
     stage.sign_in(new_person())
     open_starter(stage)

@@ -16,6 +16,7 @@ from urllib.parse import quote
 
 import pytest
 import pytest_twisted
+from support.checks.proofs import examples
 from support.checks.shows import shows
 from support.person import Person
 
@@ -50,6 +51,7 @@ def run(birds: Any, folder: Path, *command: str, key: str | None = None) -> subp
     )
 
 
+@examples("client")
 @shows("page-data")
 @pytest.mark.parametrize("name", ["pandas", "polars", "duckdb", "client"])
 def test_each_python_program_counts_the_answers_of_each_task(birds, tmp_path, name):

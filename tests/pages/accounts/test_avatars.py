@@ -10,6 +10,7 @@ import pytest_twisted
 from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 from support.browsers import newcomer
+from support.checks.proofs import examples
 from support.checks.shows import shows
 
 from crowdd.domain.accounts import avatars
@@ -183,6 +184,7 @@ def test_many_pixels_are_refused_before_they_are_unpacked(monkeypatch):
             redrawn(content, None)
 
 
+@examples("lossless")
 @pytest.mark.parametrize("more", [{}, {"lossless": True}, {"exif": b"Exif\0\0"}], ids=["lossy", "lossless", "extended"])
 def test_a_large_webp_is_refused_before_it_is_opened(monkeypatch, more):
     small, large = picture((90, 60), "WEBP", **more), picture((6_000, 5_001), "WEBP", **more)

@@ -15,6 +15,7 @@ import psycopg2
 import pytest
 import pytest_twisted
 from support.checks.invariants import invariants
+from support.checks.proofs import examples
 from support.checks.shows import shows
 from support.importing import AT, bring, brought, figures, looked_at, tasks_of
 from support.servers.queue_runner import worked
@@ -63,6 +64,7 @@ async def agrees(served: Any) -> None:
         assert invariants(connection) == []
 
 
+@examples("csv")
 @pytest.mark.parametrize("format_", ["json", "csv", "ndjson"])
 @pytest_twisted.ensureDeferred
 async def test_a_task_export_comes_back_as_tasks(served, format_):
@@ -223,6 +225,7 @@ async def results_of(owner: Any, project: dict[str, Any]) -> list[Any]:
     return [row["info"] for row in sorted(rows, key=lambda row: row["task_id"])]
 
 
+@examples("zip")
 @shows("page-import-export")
 @pytest.mark.parametrize("format_", ["json", "csv", "zip"])
 @pytest_twisted.ensureDeferred

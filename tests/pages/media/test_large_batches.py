@@ -1,5 +1,6 @@
 """A batch of ten thousand files: pages and lists stay small, and one statement changes all of them."""
 
+import pytest
 import pytest_twisted
 from support.media import begin
 
@@ -15,6 +16,7 @@ SELECT %(batch)s, 1, clock(), 'trip/' || n || '.jpg', 'k' || n, 10, CASE WHEN n 
 PAGES_READ = "EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) "
 
 
+@pytest.mark.proof
 @pytest_twisted.ensureDeferred
 async def test_ten_thousand_files_are_counted_listed_and_left_out(served):
     owner = await served.person("owner")

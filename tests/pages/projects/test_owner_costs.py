@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 import pytest_twisted
 from support.browsers import signed_in
 
@@ -63,11 +64,13 @@ async def test_so_many_statements_among_few_projects(served, monkeypatch):
     assert await counted(await stage(served, 30), monkeypatch) == STATED
 
 
+@pytest.mark.proof
 @pytest_twisted.ensureDeferred
 async def test_so_many_statements_among_a_thousand_projects(served, monkeypatch):
     assert await counted(await stage(served, 1000), monkeypatch) == STATED
 
 
+@pytest.mark.proof
 @pytest_twisted.ensureDeferred
 async def test_a_search_walks_over_no_project_that_it_does_not_find(served):
     browser = await stage(served, 10_000)

@@ -27,8 +27,12 @@ MODULES = (
     "crowdd.domain.server.bootstrap",
     "crowdd.domain.server.doctor_rules",
     "crowdd.domain.server.backups.passphrase",
+    "crowdd.domain.media.copying",
     "crowdd.domain.transfer.project_folder",
+    "crowdd.domain.transfer.folder_export",
     "crowdd.domain.transfer.folder_import",
+    "crowdd.domain.transfer.move_in.runner",
+    "crowdd.domain.transfer.snapshots.views",
     "crowdd.http.errors",
     "crowdd.sched.job_runner",
     "crowdd.sched.notify_bridge",
@@ -39,6 +43,7 @@ MODULES = (
     "rich.progress",
     "rich.table",
     "twisted.internet.epollreactor",
+    "zxcvbn",
 )
 
 
