@@ -398,6 +398,7 @@ def test_starts_that_cannot_work_end_with_a_sentence(postgres):
     postgres.drop(newer)
 
 
+@pytest.mark.proof
 def test_an_upgrade_that_is_killed_leaves_the_database_as_it_was(postgres):
     postgres.run("CREATE DATABASE half OWNER crowdd")
     dsn = make_dsn(postgres.dsn, dbname="half")

@@ -41,12 +41,14 @@ def files(folder: Path) -> set[str]:
     return {str(path.relative_to(ROOT)) for path in folder.rglob("*") if path.is_file() and not left & {*path.parts}}
 
 
+@pytest.mark.proof
 def test_the_wheel_has_every_file_of_the_packages_and_no_other(wheel):
     found = {name for name in wheel.namelist() if ".dist-info/" not in name}
     shipped = {f"crowdd/shipped/{name}" for name in files(ROOT / "etc") | files(ROOT / "examples")}
     assert found == files(ROOT / "crowdd") | shipped | {"twisted/plugins/crowdd_plugin.py"}
 
 
+@pytest.mark.proof
 def test_the_wheel_is_for_every_machine_and_has_the_command(wheel):
     (name,) = [name for name in wheel.namelist() if name.endswith("entry_points.txt")]
     assert wheel.read(name).decode().split() == ["[console_scripts]", "crowdctl", "=", "crowdd.admin_cli.main:main"]
@@ -54,6 +56,7 @@ def test_the_wheel_is_for_every_machine_and_has_the_command(wheel):
     assert "Tag: py3-none-any" in wheel.read(name).decode()
 
 
+@pytest.mark.proof
 def test_the_licence_comes_along_whole(wheel):
     (name,) = [name for name in wheel.namelist() if name.endswith(".dist-info/licenses/LICENSE")]
     text = wheel.read(name)
@@ -73,10 +76,12 @@ def test_a_package_that_could_not_be_looked_up_is_no_clean_bill():
     assert audit.judge([])[0] == audit.UNKNOWN
 
 
+@pytest.mark.proof
 def test_the_source_distribution_has_every_part(unpacked):
     assert {path.name for path in unpacked.iterdir()} >= {*PARTS}
 
 
+@pytest.mark.proof
 def test_every_requirement_has_bounds(wheel):
     """A version that nobody has tried must not come by itself, nor one that is too old."""
     (name,) = [name for name in wheel.namelist() if name.endswith(".dist-info/METADATA")]

@@ -371,6 +371,7 @@ def written(target, header):
     return target
 
 
+@pytest.mark.proof
 def test_snapshots_come_back_and_the_same_content_has_the_same_hash(used, place, tmp_path):
     used("project", "publish", "birds")
     ledger = Ledger(dsn(used))
@@ -389,6 +390,7 @@ def test_snapshots_come_back_and_the_same_content_has_the_same_hash(used, place,
     assert (again["hash"], again["known"]) == (made["hash"], False)
 
 
+@pytest.mark.proof
 def test_a_restore_that_is_interrupted_leaves_an_empty_place(place, archive):
     """While the table of tasks is filled; then it works."""
     with contextlib.closing(psycopg2.connect(dsn(place))) as holder, holder.cursor() as cursor:

@@ -59,6 +59,7 @@ def test_another_key_file_is_refused_and_doctor_says_so(crowdctl, elsewhere):
     assert finding["wrong"] and LOST in finding["todo"]
 
 
+@pytest.mark.proof
 @pytest.mark.slow
 def test_a_server_with_another_key_refuses_to_start_in_a_sentence(crowdctl, dsn):
     crowdctl.json("admin", "list")

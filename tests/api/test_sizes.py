@@ -6,6 +6,7 @@ import gzip
 import itertools
 import random
 
+import pytest
 import pytest_twisted
 from support.checks.shows import shows
 
@@ -171,6 +172,7 @@ async def test_a_large_value_is_refused_before_its_parts_are_looked_at(served, m
 # Lists
 
 
+@pytest.mark.proof
 @shows("limit-list-bytes")
 @pytest_twisted.ensureDeferred
 async def test_a_list_stops_at_5_mb_and_last_id_goes_on(served):

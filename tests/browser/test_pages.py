@@ -158,6 +158,7 @@ def test_a_key_is_copied_and_the_button_says_so(opened: Any) -> None:
     assert page.evaluate("navigator.clipboard.readText()") == page.input_value("#link")
 
 
+@examples("rtl-ArrowLeft")
 @pytest.mark.parametrize(("direction", "key"), [("ltr", "ArrowRight"), ("rtl", "ArrowLeft")])
 def test_tabs_follow_the_arrows_in_reading_direction(opened: Any, direction: str, key: str) -> None:
     context = frame(ILSE, "/about/design", direction=direction)
@@ -168,6 +169,7 @@ def test_tabs_follow_the_arrows_in_reading_direction(opened: Any, direction: str
     assert (page.is_visible("#p1"), page.is_visible("#p2")) == (False, True)
 
 
+@examples("ar-rtl")
 @pytest.mark.parametrize(("locale", "direction"), [("en", "ltr"), ("ar", "rtl")])
 def test_the_open_tab_of_many_is_seen_and_the_page_begins_at_its_top(opened: Any, locale: str, direction: str) -> None:
     gallery = opened(viewport={"width": 360, "height": 640})

@@ -127,6 +127,7 @@ def test_who_starts_over_jumps_over_what_he_has_answered(ledger, long_project, o
     assert ledger.take(long_project, "u:2", order=order) == (last if order == "id-down" else last - 20_999)
 
 
+@pytest.mark.proof
 @pytest.mark.slow
 def test_a_jump_stops_before_what_one_could_take(ledger, long_project):
     tasks = ledger.tasks(long_project)

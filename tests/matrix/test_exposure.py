@@ -224,6 +224,7 @@ async def test_related_rows_show_no_more_than_when_asked_for_themselves(kind, re
             assert_shown(own, of(values, other), requester, row["id"])
 
 
+@some_kinds
 @for_each_requester
 async def test_an_error_tells_nothing_of_the_row_it_is_about(kind, requester, stage, values):
     secret = forbidden(values, requester)
@@ -261,6 +262,7 @@ async def test_a_page_as_json_shows_what_is_public(requester, stage, values):
 FILES = ("format=ndjson", "format=ndjson&info=columns", "format=csv&raw=1", "format=dictionary", "format=parquet")
 
 
+@examples("volunteer", "coowner")
 @shows("export-rights")
 @everybody
 @pytest_twisted.ensureDeferred
@@ -277,6 +279,7 @@ async def test_a_file_tells_nothing_that_the_api_hides(requester, stage, values)
         assert not [one for one in secret if one in text], at
 
 
+@examples("volunteer", "coowner")
 @shows("export-rights")
 @everybody
 @pytest_twisted.ensureDeferred

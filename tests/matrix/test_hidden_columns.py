@@ -7,6 +7,7 @@ from itertools import product
 from typing import Any
 from urllib.parse import quote
 
+import pytest
 import pytest_twisted
 from support.addresses import NAMES, statements
 from support.checks.shows import shows
@@ -82,6 +83,7 @@ async def addresses(served: Any, project: dict[str, Any]) -> list[str]:
     return found
 
 
+@pytest.mark.proof
 @shows("task-hidden-columns")
 @pytest_twisted.ensureDeferred
 async def test_no_address_tells_a_volunteer_what_is_in_a_hidden_column(served):

@@ -8,6 +8,7 @@ import orjson
 import pytest
 import pytest_twisted
 from matrix.example_site import REQUESTERS, Stage
+from support.checks.proofs import examples
 from support.checks.shows import shows
 
 from crowdd.domain.core.records import Records
@@ -64,6 +65,7 @@ async def test_a_row_is_shown_as_its_view(kind, stage: Stage, monkeypatch):
             assert text.header("etag") == view.header("etag")
 
 
+@examples("task", "user")
 @every_kind
 @pytest_twisted.ensureDeferred
 async def test_a_list_shows_rows_as_their_views(kind, stage: Stage, monkeypatch):

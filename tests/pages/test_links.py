@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 import pytest_twisted
 
 
@@ -18,6 +19,7 @@ async def links(client, path):
     return {address.replace("&amp;", "&") for address in found}
 
 
+@pytest.mark.proof
 @pytest_twisted.ensureDeferred
 async def test_every_link_of_every_page_leads_somewhere(served):
     owner = await served.person("owner", admin=True)

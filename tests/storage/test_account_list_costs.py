@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 import pytest_twisted
 from support.checks.explained import Explained
 
@@ -22,6 +23,7 @@ ANALYZE account, person_stat
 """
 
 
+@pytest.mark.proof
 @pytest_twisted.ensureDeferred
 async def test_lists_of_accounts_touch_few_pages(served):
     for statement in FILL.format(accounts=ACCOUNTS).split(";"):

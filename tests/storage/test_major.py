@@ -75,6 +75,7 @@ def test_rows_sequences_and_functions_come_along_and_the_old_folder_stays(home):
     assert "already uses the newest installed PostgreSQL" in command(home).stdout
 
 
+@pytest.mark.proof
 @needs_two
 def test_a_move_that_fails_leaves_the_old_folder_in_use(home, monkeypatch):
     def broken(*_):

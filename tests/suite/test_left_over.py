@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from support.checks.proofs import examples
 
 TESTS = Path(__file__).parents[1]
 
@@ -45,6 +46,7 @@ def test_two(connection, server):
 """
 
 
+@examples("setup-RuntimeError", "teardown-GeneratorExit")
 @pytest.mark.parametrize("raised", ["RuntimeError", "GeneratorExit"])
 @pytest.mark.parametrize("fails", ["setup", "teardown"])
 def test_a_failure_stays_with_its_test(fails, raised, tmp_path):

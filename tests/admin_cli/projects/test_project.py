@@ -314,6 +314,7 @@ def test_progress_is_shown_on_a_terminal(crowdctl, folder, tasks, seen):
     assert ("Loading tasks" in shown, "Created birds" in shown) == (seen, True)
 
 
+@pytest.mark.proof
 @pytest.mark.slow
 def test_what_was_interrupted_goes_on_and_nothing_is_doubled(crowdctl, folder, rows):
     write_tasks(folder, [{"info": n} for n in range(12_000)])

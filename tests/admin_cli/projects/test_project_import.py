@@ -52,6 +52,7 @@ def test_a_file_is_previewed_then_added_and_found_again(crowdctl, birds, rows):
     assert {row["via"] for row in rows("SELECT via FROM audit WHERE action = 'import'")} == {"cli"}
 
 
+@pytest.mark.proof
 @pytest.mark.slow
 def test_what_was_interrupted_goes_on_where_it_was_and_nothing_is_doubled(crowdctl, birds, rows, dsn):
     file, number = birds / "many.csv", 5000

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from support.checks.proofs import examples
 from test_accessibility import AXE, RUN_IN
 
 pytestmark = pytest.mark.browser
@@ -40,6 +41,7 @@ def test_no_other_page_of_a_project_is_shown_there(stage: Any) -> None:
         assert stage.mine.short_name not in page.frames[-1].content(), address
 
 
+@examples("dark")
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_axe_finds_nothing_on_the_card(stage: Any, theme: str) -> None:
     stage.page.emulate_media(color_scheme=theme)

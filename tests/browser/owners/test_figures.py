@@ -17,6 +17,7 @@ def answer(person: Any, project: Any) -> None:
     assert person.ask("POST", "/api/taskrun", body).status == 200
 
 
+@pytest.mark.proof
 def test_bar_label_and_heading_are_one_measure(stage: Any, new_person: Any, new_project: Any) -> None:
     stage.mine = new_project(tasks=2, n_answers=2)
     ada, page = new_person(), stage.page
@@ -33,6 +34,7 @@ def test_bar_label_and_heading_are_one_measure(stage: Any, new_person: Any, new_
     assert "too few answers for an estimate" in page.inner_text("main")
 
 
+@pytest.mark.proof
 def test_fewer_answers_wanted_do_not_finish_a_project(stage: Any, new_person: Any, new_project: Any) -> None:
     stage.mine = new_project(tasks=2, n_answers=5)
     first, owner = stage.mine.tasks[0], stage.mine.owner
@@ -68,6 +70,7 @@ def test_the_export_page_counts_what_the_files_hold(stage: Any, new_person: Any,
             assert said[name].startswith(f"{held} row"), (path, name, said)
 
 
+@pytest.mark.proof
 def test_what_happened_is_told_by_what_was_done(stage: Any, new_person: Any, new_project: Any) -> None:
     stage.mine = new_project(tasks=2, n_answers=1)
     ada, owner = new_person(), stage.mine.owner

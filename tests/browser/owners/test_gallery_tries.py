@@ -124,6 +124,7 @@ def test_templates_can_be_tried_and_their_answers_fit(
     context.close()
 
 
+@pytest.mark.proof
 def test_a_template_becomes_a_draft_in_one_click(live_server: Any, browser: Any, new_person: Callable[[], Any]) -> None:
     person = new_person()
     context = browser.new_context(locale="en")

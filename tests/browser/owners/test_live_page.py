@@ -67,6 +67,7 @@ def test_a_page_that_nobody_looks_at_has_no_stream(stage: Any) -> None:
     assert streams(stage) == 2
 
 
+@pytest.mark.proof
 def test_who_wants_no_motion_sees_none(stage: Any) -> None:
     stage.page.emulate_media(reduced_motion="reduce")
     stage.go("/project/MINE/")

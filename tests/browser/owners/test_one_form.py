@@ -77,6 +77,7 @@ def test_the_text_and_its_words_are_saved_by_either_button(owner_page: Any) -> N
     assert starters.asked(stored)["question"] == "Which fly?" and stored.endswith("<!-- mine -->")
 
 
+@pytest.mark.proof
 def test_the_picture_and_the_story_are_one_form(owner_page: Any) -> None:
     page, person, project = owner_page
     at = f"{person.url}/project/{project['short_name']}/update"
@@ -106,6 +107,7 @@ def test_the_picture_and_the_story_are_one_form(owner_page: Any) -> None:
     assert stored()["long_description"] == "Nobody has counted them."
 
 
+@pytest.mark.proof
 def test_a_button_asks_before_another_form_loses_what_was_typed(owner_page: Any) -> None:
     page, person, _project = owner_page
     asked: list[str] = []

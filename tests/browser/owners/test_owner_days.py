@@ -75,6 +75,7 @@ def test_a_file_is_brought_to_the_end_and_its_errors_are_downloaded(owned: Any) 
     assert wrong == []
 
 
+@pytest.mark.proof
 def test_the_buttons_of_a_webhook_are_pressed(owned: Any, receiver: Receiver) -> None:
     _person, page, at = owned
     receiver.behave = lambda request: 500

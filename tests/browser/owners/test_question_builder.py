@@ -103,6 +103,7 @@ def test_questions_are_built_by_keyboard_alone_and_undone(shared: Any, new_proje
     assert stored(shared)["questions"] == document and shared.console == []
 
 
+@pytest.mark.proof
 def test_problems_appear_at_their_places_and_go(shared: Any, new_project: Any) -> None:
     page = build(shared, new_project, every_form())
     status(shared, "No problems")

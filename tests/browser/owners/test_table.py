@@ -95,6 +95,7 @@ def test_keys_move_select_and_open_rows(table: Table) -> None:
     page.wait_for_url(f"**/tasks/{tasks[1]}")
 
 
+@pytest.mark.proof
 def test_the_bar_says_what_is_selected_and_the_buttons_take_it(table: Table) -> None:
     page, tasks = table.page, [str(task) for task in table.project.tasks]
     bar, retire = page.locator("[data-selection]"), page.get_by_role("button", name="Retire", exact=True)
@@ -202,6 +203,7 @@ def test_answers_to_a_task_are_selected_by_keys_and_deleted(table: Table) -> Non
     assert owner.api("GET", "taskrun", project_id=table.project.id) == []
 
 
+@pytest.mark.proof
 def test_deliveries_follow_what_is_on_its_way_without_a_reload(table: Table) -> None:
     page, project = table.page, table.project
     receiver = Receiver()

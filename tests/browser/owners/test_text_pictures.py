@@ -52,6 +52,7 @@ def test_a_picture_is_uploaded_beside_the_story_and_put_into_it(stage: Any) -> N
     assert page.inner_text("section h3") == "No pictures yet"
 
 
+@pytest.mark.proof
 def test_pictures_that_are_not_shown_are_named_with_the_reason(stage: Any) -> None:
     page = stage.page
     stage.sign_in(stage.mine.owner)

@@ -47,6 +47,7 @@ def test_a_frame_that_reloads_itself_before_the_scripts_are_there_is_begun_again
     stage.until(lambda: stage.frame().inner_text("#work") == f"Task {stage.mine.tasks[0]}")
 
 
+@pytest.mark.proof
 def test_what_a_presenter_keeps_is_there_from_the_beginning(stage: Any) -> None:
     frame = stage.show(KEEPS)
     assert frame.inner_text("#kept") == "nothing"
@@ -76,6 +77,7 @@ def test_the_first_task_is_asked_for_while_the_frame_loads_and_once(stage: Any) 
     stage.until(lambda: stage.handed() == stage.mine.tasks[:2])
 
 
+@pytest.mark.proof
 def test_who_begins_otherwise_gets_what_he_asks_for(stage: Any) -> None:
     frame = stage.show("<p>begins otherwise</p>")
     stage.until(lambda: asked_for_tasks(stage) == ["offset=0"])
@@ -88,6 +90,7 @@ def test_who_begins_otherwise_gets_what_he_asks_for(stage: Any) -> None:
     assert asked_for_tasks(stage) == ["offset=0", query]
 
 
+@pytest.mark.proof
 def test_a_task_that_was_opened_is_not_asked_for_ahead(stage: Any) -> None:
     stage.show(SIMPLE, path="/project/MINE/task/MINE_TASK1")
     stage.until(lambda: stage.frame().inner_text("#work") == f"Task {stage.mine.tasks[1]}")

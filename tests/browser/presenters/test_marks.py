@@ -233,6 +233,7 @@ def test_every_type_by_keyboard(desk: Any) -> None:
     assert changed == info | {"writing_transcription": [{"text": "Dear Maria,"}, second]}
 
 
+@pytest.mark.proof
 def test_marks_on_a_turned_picture_are_in_pixels_of_what_is_seen(desk: Any) -> None:
     document, before = only("box", "picture", "/turned.jpg"), len(desk.mine.runs())
     frame = ask(desk, document)

@@ -36,6 +36,7 @@ def showing(stage: Any, task: int) -> Any:
     return frame if frame.evaluate("document.getElementById('task-id')?.textContent") == str(task) else None
 
 
+@pytest.mark.proof
 def test_bootstraps_modal_its_icons_and_its_tooltip(stage: Any) -> None:
     frame = stage.show(FAMILY["modal"].source)
     stage.until(lambda: frame.inner_text("#task-id") == str(stage.mine.tasks[0]))

@@ -73,6 +73,7 @@ def test_no_key_pressed_in_a_dialog_of_the_page_reaches_the_presenter(stage: Any
     assert stolen(stage).strip("x") == ""
 
 
+@pytest.mark.proof
 def test_the_panels_have_no_field_for_text_and_leave_the_frame_as_it_is(stage: Any) -> None:
     stage.mine.owner.api("PUT", f"project/{stage.mine.id}", {"long_description": "Look."})
     frame = stage.show(

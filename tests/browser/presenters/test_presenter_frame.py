@@ -95,6 +95,7 @@ def test_own_jquery_and_own_library(stage: Any) -> None:
     stage.unharmed()
 
 
+@pytest.mark.proof
 def test_own_library_on_a_task_page(stage: Any) -> None:
     frame = stage.show(OWN_LIBRARY, "/project/MINE/task/MINE_TASK1")
     stage.until(lambda: frame.inner_text("#work") == f"Task {stage.mine.tasks[1]}")
@@ -174,6 +175,7 @@ def test_lists_hold_the_rows_of_this_project_only(stage: Any) -> None:
 # What presenters expect of a page
 
 
+@pytest.mark.proof
 @shows("presenter-global")
 def test_locale_jquery_and_bootstrap(stage: Any) -> None:
     frame = stage.show(
@@ -272,6 +274,7 @@ def test_height_follows_and_does_not_run_away(stage: Any) -> None:
     assert seen[-1] < 4000
 
 
+@pytest.mark.proof
 def test_a_modal_opens_where_people_look(stage: Any) -> None:
     frame = stage.show(
         "<div style='height:3000px'>x</div><div class='modal' id='m' style='display:none'><p id='mp'>Hello</p></div>"
@@ -313,6 +316,7 @@ def test_keyboard_and_focus(stage: Any) -> None:
     assert stage.page.get_attribute("#presenter iframe", "title")
 
 
+@pytest.mark.proof
 def test_on_a_phone(stage: Any) -> None:
     stage.page.set_viewport_size({"width": 360, "height": 640})
     frame = stage.show("<img src='/static/img/mark.svg' style='width:2000px'><p>x</p>")
@@ -320,6 +324,7 @@ def test_on_a_phone(stage: Any) -> None:
     assert frame.evaluate("document.documentElement.scrollWidth") == 360
 
 
+@pytest.mark.proof
 def test_back_button_and_reload(stage: Any) -> None:
     first, second, third = stage.mine.tasks
     name = stage.mine.short_name
@@ -435,6 +440,7 @@ def test_the_server_refuses_by_itself(stage: Any, new_person: Any) -> None:
     )
 
 
+@pytest.mark.proof
 @shows("presenter-bridge")
 def test_an_owner_is_a_volunteer_in_his_own_frame(stage: Any) -> None:
     stage.sign_in(stage.mine.owner)

@@ -40,7 +40,8 @@ ALONE = (
 # The same ways out as others that are tried each time: to another document, by a script's address, past the base address.
 PROOFS = (
     "form get to other site", "meta refresh", "data: URL", "blob: URL", "javascript: over the bridge", "base tag and the API",
-    "history spam", "operations that there are not",
+    "history spam", "operations that there are not", "wrong shapes", "going where the page must not", "false address",
+    "frame goes elsewhere", "history.back",
 )  # fmt: skip
 AT_ONCE = 16  # attacks of one presenter, one after the other
 

@@ -62,6 +62,7 @@ def test_a_task_whose_medium_is_missing_can_be_answered_and_skipped(desk: Any) -
     assert answers(desk, before + 1, beside(medium(*MISSING[-1]), NOTE))["note"] == "zoom_picture"
 
 
+@pytest.mark.proof
 def test_a_picture_that_never_comes_holds_up_nothing_and_none_before_is_shown(desk: Any) -> None:
     desk.page.clock.install()
     frame = ask(

@@ -246,6 +246,7 @@ def test_media_are_shown_and_what_does_not_load_is_said(shared: Any, new_project
     frame.get_by_text("Something of this task did not load. Skip it, please.").wait_for()
 
 
+@pytest.mark.proof
 def test_an_arabic_page_with_all_types_has_no_faults(make_stage: Any, new_project: Any) -> None:
     stage = make_stage(viewport={"width": 390, "height": 800}, locale="ar", reduced_motion="reduce")
     document = every_form()
@@ -275,6 +276,7 @@ def test_an_arabic_page_with_all_types_has_no_faults(make_stage: Any, new_projec
     assert stage.console == []
 
 
+@pytest.mark.proof
 def test_the_preview_follows_the_questions_that_are_typed(stage: Any) -> None:
     stage.mine.show(questions=ONE)
     stage.sign_in(stage.mine.owner)

@@ -60,6 +60,7 @@ def test_a_picture_in_tiles_is_shown_enlarged_and_marked(desk: Any, library: Til
     assert [asked for asked in library.asked if largest in asked]
 
 
+@pytest.mark.proof
 def test_a_description_that_other_sites_may_not_read_is_said_not_to_load(desk: Any, library: TileServer) -> None:
     for path in ("/closed/info.json", "/none/info.json"):
         frame = ask(desk, {"version": 1, "steps": [step("one", medium(library.url + path), "point")]})

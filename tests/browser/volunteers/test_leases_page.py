@@ -154,6 +154,7 @@ def test_closing_one_tab_leaves_the_task_to_the_other(stage: Any, leases: Any) -
     assert stage.page.is_hidden("#lapsed")
 
 
+@pytest.mark.proof
 def test_how_many_tasks_others_are_at_and_when_one_may_come_back(stage: Any, new_person: Any, new_project: Any) -> None:
     stage.mine = new_project(tasks=2, n_answers=1)
     for _ in range(2):

@@ -6,6 +6,7 @@ import uuid
 from typing import Any
 
 import pytest
+from support.checks.proofs import examples
 
 from crowdd.http import starters
 
@@ -37,6 +38,7 @@ def test_a_paused_project_shows_its_note_and_no_presenter(stage: Any) -> None:
     assert stage.page.is_visible("#whose") and stage.page.is_hidden("#closed")
 
 
+@pytest.mark.proof
 def test_who_has_a_task_left_in_a_paused_project_answers_it_and_the_presenter_goes(stage: Any) -> None:
     frame = stage.show(PICTURE)
     stage.until(lambda: frame.is_visible("button[value=Yes]"))
@@ -56,6 +58,7 @@ def test_who_has_a_task_left_in_a_paused_project_answers_it_and_the_presenter_go
     assert stage.page.is_visible("#closed") and {run["task_id"] for run in stage.runs()} >= {held[0]}
 
 
+@pytest.mark.proof
 def test_no_tutorial_opens_over_nothing_and_it_comes_with_the_first_task(
     stage: Any, new_person: Any, new_project: Any
 ) -> None:
@@ -107,6 +110,7 @@ def test_a_draft_says_what_is_missing_and_its_owner_makes_it(stage: Any) -> None
     assert page.get_by_role("link", name="Create a task presenter").count() == 0 and not stage.console
 
 
+@examples("True")
 @pytest.mark.parametrize("members_only", [False, True])
 def test_who_has_answered_everything_is_not_sent_to_start(
     stage: Any, new_person: Any, new_project: Any, members_only: bool

@@ -75,6 +75,7 @@ def test_a_page_of_an_owners_own_takes_its_place(stage: Any) -> None:
     stage.until(lambda: stage.frame().inner_text("h1") == "Mine")
 
 
+@pytest.mark.proof
 @shows("page-results")
 def test_results_come_page_by_page(stage: Any, new_person: Any, new_project: Any) -> None:
     stage.mine = new_project(tasks=22, n_answers=1)

@@ -75,6 +75,7 @@ def test_the_list_of_keys_and_switching_them_off(stage: Any) -> None:
     assert frame.evaluate("pressed") == []
 
 
+@pytest.mark.proof
 def test_skip_presses_the_presenters_own_key_where_it_offers_one(stage: Any) -> None:
     frame = open_with_keys(stage)
     stage.page.click("#skip")
@@ -96,6 +97,7 @@ def test_the_offer_of_an_account_comes_after_three_answers_until_it_is_declined(
     assert stage.page.evaluate("localStorage.getItem('sign-up-offer')") == "declined"
 
 
+@pytest.mark.proof
 def test_nothing_is_offered_to_those_who_have_an_account(stage: Any, new_person: Any) -> None:
     stage.sign_in(new_person())
     open_with_keys(stage)
@@ -113,6 +115,7 @@ def test_nothing_left_is_said(stage: Any) -> None:
     assert stage.page.is_hidden("#look-again")
 
 
+@pytest.mark.proof
 def test_the_last_tasks_in_other_hands_are_no_end(stage: Any, new_person: Any, new_project: Any) -> None:
     stage.mine = new_project(tasks=1, n_answers=1)
     other = new_person()
@@ -164,6 +167,7 @@ def test_help_opens_beside_the_task_and_gives_the_focus_back(stage: Any) -> None
     assert frame.inner_text("#work").startswith("Task")
 
 
+@pytest.mark.proof
 def test_the_link_to_comment_follows_the_task_and_leaves_an_unsent_answer_alone(stage: Any) -> None:
     frame = open_with_keys(stage)
     first, second = stage.mine.tasks[:2]
@@ -189,6 +193,7 @@ def test_a_task_in_the_address_is_announced(stage: Any) -> None:
     assert not stage.console
 
 
+@pytest.mark.proof
 def test_the_page_fits(stage: Any) -> None:
     picture = "<div class='see'><img src='/static/img/mark.svg' alt=''></div>"
     answers = "<div class='answers'><button class='answer'>One</button><button class='answer'>Two</button></div>"

@@ -193,6 +193,7 @@ def test_signing_in_as_somebody_else_sends_nothing(stage: Any, new_person: Any) 
     assert stage.runs()[0]["user_id"] == ada.profile()["user"]["id"]
 
 
+@pytest.mark.proof
 def test_who_signs_in_meanwhile_keeps_his_task(stage: Any, new_person: Any) -> None:
     frame = open_starter(stage)
     ada = new_person()
@@ -203,6 +204,7 @@ def test_who_signs_in_meanwhile_keeps_his_task(stage: Any, new_person: Any) -> N
     assert stage.page.is_hidden("#refused")
 
 
+@pytest.mark.proof
 def test_a_limit_is_waited_out(stage: Any) -> None:
     frame = open_starter(stage)
     refused: list[str] = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from support.checks.proofs import examples
 from support.ledger import Meanwhile, account
 
 MOVE = "SELECT move_runs(%(p)s, %(a)s, %(was)s, %(to)s, %(user)s, %(ip)s, %(tasks)s, clock())"
@@ -26,6 +27,7 @@ def owners(ledger, project):
     return [(row["task_id"], row["actor"]) for row in rows]
 
 
+@examples("c:a-u:7-default", "u:7-i:fd00::1-random")
 @pytest.mark.parametrize("sched", SCHEDULERS)
 @pytest.mark.parametrize(("actor", "to"), [("c:a", "u:7"), ("u:7", "i:fd00::1")])
 def test_answers_move_with_their_figures_and_their_giver_starts_over(ledger, sched, actor, to):

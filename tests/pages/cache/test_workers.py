@@ -15,6 +15,7 @@ pytestmark = pytest.mark.slow
 ASKED = 12  # times, each on a connection of its own: the kernel gives them to both
 
 
+@pytest.mark.proof
 @pytest_twisted.ensureDeferred
 async def test_visitors_of_both_processes_see_what_was_changed(serve, monkeypatch):
     monkeypatch.setenv("CROWDD_DAEMON_WORKERS", "2")
