@@ -65,7 +65,7 @@ LONG = (
 
 
 # Programs that run long, and what takes one long to make: what asks for one is slow.
-PROGRAMS = {"live_server", "own_server", "restartable", "unpacked"}
+PROGRAMS = {"crowdctl", "live_server", "own_server", "restartable", "unpacked"}
 
 
 @pytest.hookimpl(tryfirst=True)  # before pytest chooses by markers

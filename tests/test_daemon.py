@@ -357,6 +357,7 @@ class TestTwoWorkers:
         assert processes_of(pair.folder) == {}
 
 
+@pytest.mark.proof
 def test_workers_end_with_the_first_process(dsn_of_all):
     made = begun(dsn_of_all, 2)
     try:

@@ -223,6 +223,7 @@ def child(data, words):
     return next(pid for pid, line in processes_of(data).items() if words in line)
 
 
+@pytest.mark.proof
 def test_on_a_configured_database_none_is_begun(crowdctl_serve, dsn, data):
     server = crowdctl_serve(CROWDD_DB_DSN=dsn)
     server.read_until(READY)

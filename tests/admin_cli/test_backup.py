@@ -19,6 +19,7 @@ import psycopg2
 import pytest
 from psycopg2.extensions import make_dsn, parse_dsn
 from psycopg2.extras import RealDictCursor
+from support.checks.proofs import examples
 from support.ledger import Ledger
 from support.servers.live import BIN, LiveServer
 
@@ -238,6 +239,7 @@ class TestBackupRefuses:
         (data(used) / "secret.key").write_text(f"{'5a' * 32}\n")
         assert "is not the key file" in used.refused("backup", tmp_path / "b", **PASSPHRASE)
 
+    @examples("15")
     @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
     def test_interrupted_it_leaves_nothing(self, used, tmp_path, number):
         with contextlib.closing(psycopg2.connect(dsn(used))) as holder, holder.cursor() as cursor:

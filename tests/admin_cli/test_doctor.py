@@ -6,6 +6,7 @@ import os
 import re
 from pathlib import Path
 
+import pytest
 from support.servers.live import LiveServer
 from support.servers.mailbox import certificate
 
@@ -48,6 +49,7 @@ class OverTls(LiveServer):
         return complaints(load(None, self.environment)) is not None
 
 
+@pytest.mark.proof
 def test_it_asks_a_server_that_speaks_tls_what_it_lacks(crowdctl, dsn, tmp_path):
     (tmp_path / "server.pem").write_bytes(certificate(tmp_path)[0].dumpPEM())
     settings = {

@@ -124,6 +124,7 @@ def test_a_new_key_is_adopted_on_purpose_only_and_says_what_stops(crowdctl, rows
     assert crowdctl.json("secrets", "adopt") == {"needed": False, "done": False, "losses": []}
 
 
+@pytest.mark.proof
 def test_keys_that_the_file_still_opens_survive_the_loss_of_the_last_line(crowdctl, dsn):
     bob = crowdctl.json("user", "create", "--name", "bob", "--email", "bob@example.org", *WORD)
     crowdctl.json("secrets", "add", "--yes")

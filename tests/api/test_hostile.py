@@ -86,6 +86,7 @@ def assault(url: str, victim: Any, count: int) -> None:
     survives()
 
 
+@pytest.mark.proof
 def test_memory_of_a_large_request_is_given_back(own_server: Any, victim: Any):
     rows = [{"project_id": victim.ids["project"][0], "info": {"n": n, "text": "x" * 600}} for n in range(10_000)]
     body = orjson.dumps(rows)

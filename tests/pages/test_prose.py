@@ -74,6 +74,7 @@ def test_html_in_a_text_ends_with_its_paragraph() -> None:
     )
 
 
+@pytest.mark.proof
 @pytest_twisted.ensureDeferred
 async def test_others_are_served_while_the_dearest_text_is_refused(served):
     ada = await served.person("ada")

@@ -91,6 +91,7 @@ def judge(found: dict[str, int]) -> None:
     assert all(0 < pages <= MAXIMUM[name] for name, pages in found.items()), found
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize("size", SIZES)
 @pytest_twisted.ensureDeferred
 async def test_the_pairs_of_newcomers_and_of_a_veteran(site, size):

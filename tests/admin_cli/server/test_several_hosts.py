@@ -28,6 +28,7 @@ def following(postgres, used, standby):
     return standby
 
 
+@pytest.mark.proof
 def test_backup_restore_and_doctor_find_the_primary(used, place, following, tmp_path):
     several = {"CROWDD_DB_DSN": hosts_of(used, following, "read-write")}
     made = used.json("backup", tmp_path / "b.tar", **PASSPHRASE, **several)

@@ -394,6 +394,7 @@ def test_an_embedded_player_is_stripped_of_its_origin(stage: Any) -> None:
     assert player == {"origin": "null", "storage": "SecurityError", "cookie": "SecurityError"}
 
 
+@pytest.mark.proof
 def test_the_theme_of_the_page_reaches_the_frame(stage: Any) -> None:
     stage.page.emulate_media(color_scheme="dark")
     ground = "getComputedStyle(document.documentElement).backgroundColor"

@@ -40,6 +40,7 @@ def test_pictures_by_keys_to_the_end(stage: Any) -> None:
     assert not stage.console
 
 
+@pytest.mark.proof
 def test_a_double_click_answers_once(stage: Any) -> None:
     frame = open_starter(stage, "picture")
     frame.dblclick("button[value=Yes]")

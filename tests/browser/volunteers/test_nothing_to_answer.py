@@ -81,6 +81,7 @@ def test_no_tutorial_opens_over_nothing_and_it_comes_with_the_first_task(
     stage.until(lambda: stage.handed() == [task])
 
 
+@pytest.mark.proof
 def test_a_first_visit_with_a_task_opens_the_tutorial_and_holds_nothing(stage: Any, new_person: Any) -> None:
     stage.mine.show(task_presenter=PICTURE, tutorial=GRASPING)
     stage.go("/project/MINE/newtask")
