@@ -57,6 +57,7 @@ def test_files_of_other_platforms_add_their_hashes():
     assert read(written(found)) == {pin.name: pin for pin in found}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("digest", "works"), [(None, True), ("0" * 64, False)])
 def test_pip_refuses_a_file_with_another_hash(tmp_path, digest, works):
     """With a package of our own, so that no index is asked."""

@@ -1,7 +1,7 @@
 """The proofs of bench/ in small: a crowd on a server that lives or is killed, a storm, a database that goes away, many
 who watch, receivers of webhooks that behave badly.
 
-Those marked as proof are left to ``make proofs``: other tests show each of their rules, they show them at size.
+They are left to ``make proofs``: other tests show each of their rules, they show them at size.
 """
 
 import random

@@ -304,6 +304,7 @@ class People(RuleBasedStateMachine):
         self.ledger.sweep(self.project)
 
 
+@pytest.mark.slow
 @examples("few")
 @pytest.mark.parametrize("number", [FEW, EXAMPLES], ids=["few", "many"])
 @pytest_twisted.ensureDeferred

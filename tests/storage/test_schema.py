@@ -21,6 +21,7 @@ from crowdd.storage import schedulers, schema
 from crowdd.storage.connections.pool import Pool
 from crowdd.storage.database import Database
 
+pytestmark = pytest.mark.slow
 VOLATILE = ("\\restrict", "\\unrestrict", "--")
 
 
@@ -153,7 +154,6 @@ def fresh_dump(postgres, fresh):
     return dump(postgres, fresh)
 
 
-@pytest.mark.slow
 @pytest_twisted.ensureDeferred
 async def test_a_database_that_had_every_version_equals_a_fresh_one(empty, fresh_dump, postgres, earlier):
     """Each version is the next one's earlier version: its definitions stand in the way of no migration."""
@@ -170,7 +170,6 @@ async def test_a_database_that_had_every_version_equals_a_fresh_one(empty, fresh
     assert dump(postgres, empty) == fresh_dump
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("number", [1, len(schema.migrations()) // 2])
 @pytest_twisted.ensureDeferred
 async def test_a_database_of_an_early_version_is_upgraded_at_once(empty, fresh_dump, postgres, earlier, number):

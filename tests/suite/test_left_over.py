@@ -46,6 +46,7 @@ def test_two(connection, server):
 """
 
 
+@pytest.mark.slow
 @examples("setup-RuntimeError", "teardown-GeneratorExit")
 @pytest.mark.parametrize("raised", ["RuntimeError", "GeneratorExit"])
 @pytest.mark.parametrize("fails", ["setup", "teardown"])
