@@ -49,6 +49,7 @@ __all__ = ["pytest_runtest_teardown"]
 # What takes longest, begun first, so that no worker is left alone with it at the end.
 LONG = (
     "test_first_run.py",
+    "docs/test_install.py",
     "clients/test_pbs.py",
     "browser/test_markup_probe.py",
     "test_crowd.py",

@@ -374,6 +374,7 @@ def test_what_a_server_imports_is_hardly_searched_for_garbage():
     assert done.stdout.split() == ["True", "False"]
 
 
+@pytest.mark.proof
 def test_starts_that_cannot_work_end_with_a_sentence(postgres):
     """All at once, for each takes a second or two."""
     newer = postgres.make()

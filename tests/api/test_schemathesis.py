@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 from support.checks import conformance
-from support.checks.proofs import examples
 
 # The same requests each time; bench/fuzz/schemathesis.py looks for new ones.
 SHORT = ("--phases=fuzzing", "--no-shrink", "--seed=20261121")
@@ -27,7 +26,7 @@ def project(person: Any, name: str) -> int:
 
 
 # Most of what is asked without a key is refused alike.
-@examples("without")
+@pytest.mark.proof
 @pytest.mark.parametrize(("known", "examples"), [(True, 3), (False, 1)], ids=["with a key", "without"])
 def test_the_server_does_what_the_document_says(
     own_server: Any, administrator: Any, tmp_path: Path, known: bool, examples: int

@@ -235,6 +235,7 @@ async def answer(served, project):
     return stored.json()["id"]
 
 
+@examples("back0")
 @pytest.mark.parametrize("back", [{"hours": 1}, {"days": 1}])
 @pytest_twisted.ensureDeferred
 async def test_work_goes_on_while_the_clock_is_set(served, back):

@@ -325,6 +325,7 @@ class TestAsRoot:
         with pytest.raises(StartError, match=r"nosuchuser.*CROWDD_DATA_POSTGRES_USER"):
             find_home(data, "nosuchuser")
 
+    @examples("embedded-17")
     @pytest.mark.parametrize("found", kinds_of_binaries())
     def test_data_folder_out_of_reach(self, closed, started, found):
         place = find_home(closed)

@@ -38,6 +38,7 @@ def person(site: LiveServer, key: str = "") -> Person:
     return found
 
 
+@pytest.mark.proof
 def test_pybossa_client_reads_and_writes_with_the_old_key(site) -> None:
     use(site.url, OWNER)
     assert [project.id for project in pbclient.get_projects()] == [3]

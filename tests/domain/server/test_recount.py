@@ -99,6 +99,7 @@ async def found(pool, **options):
     return [difference async for difference in Checking(pool).run(**options)]
 
 
+@pytest.mark.proof
 @pytest.mark.slow
 @pytest_twisted.ensureDeferred
 async def test_whatever_is_wrong_is_found_and_repaired(pool, ledger, project):

@@ -134,6 +134,7 @@ async def test_a_collection_goes_on_where_it_was_cut(serve, documents, tmp_path)
     assert sorted(each.name for each in tmp_path.glob("file*")) == ["file", "file.rows"]
 
 
+@pytest.mark.proof
 @pytest_twisted.ensureDeferred
 async def test_a_collection_is_bounded_in_number_depth_bytes_and_failures(serve, documents, tmp_path, monkeypatch):
     served = await serve(**ALLOWED)

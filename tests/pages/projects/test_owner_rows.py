@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 import pytest_twisted
 from support.browsers import lock, newcomer
 from support.checks.shows import shows
@@ -123,6 +124,7 @@ async def test_each_row_of_a_draft_to_each_requester_as_page_and_as_json(served)
     await check(people, rows, SHARED)
 
 
+@pytest.mark.proof
 @shows("page-all", "page-category", "page-editor", "page-new", "page-project", "page-settings", "page-update")
 @pytest_twisted.ensureDeferred
 async def test_each_row_of_a_published_project_to_each_requester(served):

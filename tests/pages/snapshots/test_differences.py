@@ -6,6 +6,7 @@ import json
 import os
 from typing import Any
 
+import pytest
 import pytest_twisted
 from support.checks.shows import shows
 from support.servers.queue_runner import worked
@@ -83,6 +84,7 @@ async def test_rows_that_came_went_and_changed_are_told_with_settings(served):
     assert told["url"].endswith(f"{address}/changes?from={first['hash']}")
 
 
+@pytest.mark.proof
 @pytest_twisted.ensureDeferred
 async def test_rows_are_matched_by_id_where_numbers_have_moved(served):
     owner, ada, project = await built(served)
