@@ -1,5 +1,5 @@
 # make run: from nothing to a running server. make check: what to run while you work. make test: what must pass before a
-# change goes in, with examples of each rule. make proofs: everything else that CI runs (.ci/run).
+# change goes in, with examples of each rule. make proofs: everything else; CI runs it without what takes minutes (.ci/run).
 
 .PHONY: backup run check test tests proofs lint i18n strings pictures browser clean crowd crowd-kills exact storm live hot reads cost truth webhooks wheel documents docs hostile soak spine-workers large-project imports damaged hostile-files exports copies paint walk audit constraints sbom vendor class-room museum budgets upload-folder media first-hour analyses trust trust-cost slow-reads page-flood nodes move-in pitr bad-days
 .DELETE_ON_ERROR:

@@ -11,6 +11,7 @@ from bench.transfer import copies
 
 @shows("export-since", "export-follow")
 @pytest.mark.proof
+@pytest.mark.size
 def test_copies_become_equal_to_their_source(dsn, tmp_path):
     random.seed(20)
     plan = exact.Plan(clients=12, tasks=60, kills=2, think_seconds=0.02, lease_seconds=1)

@@ -21,7 +21,7 @@ def the_same_dice():
 
 
 @pytest.mark.proof
-@pytest.mark.parametrize("kill_every", [0, 1], ids=["alive", "killed"])
+@pytest.mark.parametrize("kill_every", [pytest.param(0, marks=pytest.mark.size), 1], ids=["alive", "killed"])
 def test_a_crowd_answers_each_task_exactly_as_often_as_wanted_and_what_is_wrong_is_found(dsn, tmp_path, kill_every):
     plan = crowd.Plan(clients=20, tasks=40, n_answers=3, kill_every=kill_every, rushes=2, lease_seconds=1)
     sql = testbed.Sql(dsn)
@@ -43,6 +43,7 @@ def test_a_crowd_answers_each_task_exactly_as_often_as_wanted_and_what_is_wrong_
 
 
 @pytest.mark.proof
+@pytest.mark.size
 def test_rude_clients_and_a_lost_database_harm_nobody_else():
     plan = storm.Plan(requests=100, dropped=10, away=2, pool_timeout=1, clients=12)
     with testbed.folder() as place:
@@ -51,6 +52,7 @@ def test_rude_clients_and_a_lost_database_harm_nobody_else():
 
 
 @pytest.mark.proof
+@pytest.mark.size
 def test_clients_that_mean_harm_harm_nobody_else(dsn, tmp_path):
     few, anything = {"idle": 150, "trickles": 30, "bodies": 3, "headers": 5}, float("inf")
     # A busy machine is no failure: make hostile asks for 500 ms.
@@ -64,6 +66,7 @@ def test_clients_that_mean_harm_harm_nobody_else(dsn, tmp_path):
 
 
 @pytest.mark.proof
+@pytest.mark.size
 def test_all_who_watch_are_told_and_who_follows_loses_nothing_over_a_kill(dsn, tmp_path):
     plan = live.Plan(clients=100, owners=3, seconds=1, rate=6, kills=1, max_state=10_000, max_event=10_000)
     with testbed.crowdd(dsn, tmp_path, **live.MANY) as server:
@@ -101,6 +104,7 @@ def test_what_receivers_should_not_have_heard_or_missed_is_found(rows, told, wor
 
 
 @pytest.mark.proof
+@pytest.mark.size
 def test_an_import_ends_with_every_row_though_the_server_is_killed(dsn, tmp_path):
     plan = imports.Plan(
         rows=3000, format="json", kills=1, seconds=600, calm=5, max_memory=200e6, max_wait=60, max_pause=60
@@ -110,6 +114,7 @@ def test_an_import_ends_with_every_row_though_the_server_is_killed(dsn, tmp_path
 
 
 @pytest.mark.proof
+@pytest.mark.size
 def test_an_export_is_whole_and_stops_for_who_does_not_read(dsn, tmp_path):
     sizes = {"answers": 12_000, "tasks": 1500, "crowd": 4000, "calm_pages": 10}
     plan = exports.Plan(**sizes, max_first=60, max_memory=200e6, max_page=60, max_slower=60, min_rate=0)

@@ -88,6 +88,7 @@ def test_a_page_has_no_fault_and_what_people_write_is_only_ever_text(template: s
 
 
 @pytest.mark.proof
+@pytest.mark.size
 def test_no_state_of_a_page_has_a_fault_with_long_or_arabic_words() -> None:
     for case in (strange(each, words) for each in EVERY for words in FURTHER):
         assert wrong(case, read(case)) == [], case[:2]

@@ -185,7 +185,7 @@ ADAPTIVE = [*EVERYTHING, "withdraw", "retire", "claim", "stop", "fold", "correct
 @pytest.mark.proof
 @pytest.mark.parametrize(
     "edits",
-    [STEADY, EVERYTHING, ADAPTIVE],
+    [STEADY, pytest.param(EVERYTHING, marks=pytest.mark.size), ADAPTIVE],
     ids=["steady", "everything", "adaptive"],
 )
 def test_a_crowd(dsn, edits):

@@ -262,6 +262,7 @@ def test_the_classifier_finds_what_there_is_to_find():
 
 
 @pytest.mark.proof
+@pytest.mark.size
 @shows("gold-hidden")
 @pytest_twisted.ensureDeferred
 async def test_who_records_2000_tasks_cannot_tell_gold_better_than_chance(serve):

@@ -120,7 +120,7 @@ def put(ledger, project, k, chance, *, generous=True):
     return model(ledger, project), {row["actor"]: row for row in rows}
 
 
-@pytest.mark.parametrize("examples", [200, pytest.param(10_000, marks=pytest.mark.proof)])
+@pytest.mark.parametrize("examples", [200, pytest.param(10_000, marks=[pytest.mark.proof, pytest.mark.size])])
 def test_posteriors_are_what_a_second_implementation_says(ledger, examples):
     ledger.check = False
     chance = random.Random(18)

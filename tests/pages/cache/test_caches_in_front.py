@@ -22,7 +22,7 @@ from support.servers.served import Client
 from support.until import until
 from support.visitors import HTML, VisitedSite
 
-pytestmark = pytest.mark.proof
+pytestmark = [pytest.mark.proof, pytest.mark.size]
 
 ROOT = Path(__file__).parents[3]
 DOCUMENTED = (ROOT / "docs" / "operations.md").read_text().partition("### Caches in front of crowdd")[2]

@@ -184,6 +184,7 @@ async def test_nobody_sees_what_is_no_longer_for_them(site):
 
 
 @pytest.mark.proof
+@pytest.mark.size
 @pytest_twisted.ensureDeferred
 async def test_nobody_does_in_ten_thousand_changes(site):
     await play(site, SEED + 1000, PROOF)

@@ -237,7 +237,7 @@ async def test_metrics_count_hits_and_misses_and_bytes(site):
     assert len(page.body) < found["crowdd_page_cache_bytes"] - before["crowdd_page_cache_bytes"] < 3 * len(page.body)
 
 
-@pytest.mark.parametrize("addresses", [150, pytest.param(10_000, marks=pytest.mark.proof)])
+@pytest.mark.parametrize("addresses", [150, pytest.param(10_000, marks=[pytest.mark.proof, pytest.mark.size])])
 @pytest_twisted.ensureDeferred
 async def test_the_cache_holds_its_bound_whatever_is_asked_for(serve, addresses):
     maximum = 400_000
