@@ -138,8 +138,8 @@ def place(projects: Sequence[Hours], clusters: int) -> list[Hours]:
     loads = [[0.0] * HOURS for _ in range(clusters)]
     heap = [(0.0, number) for number in range(clusters)]
     for hours in sorted(projects, key=sum, reverse=True):
-        least, number = heap[0]
-        heapq.heapreplace(heap, (least + sum(hours), number))
+        fewest, number = heap[0]
+        heapq.heapreplace(heap, (fewest + sum(hours), number))
         loads[number] = [had + more for had, more in zip(loads[number], hours, strict=True)]
     return loads
 

@@ -69,21 +69,13 @@ LONG = (
 PROGRAMS = {"crowdctl", "live_server", "own_server", "restartable", "unpacked"}
 
 
-# Folders of which nearly each test starts a server, for a quarter of a second: make check runs the first test of each file.
-SERVED = [Path(__file__).parent / name for name in ("api", "pages")]
-
-
 @pytest.hookimpl(tryfirst=True)  # before pytest chooses by markers
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Files of LONG come first, in its order, then those with slow tests. PROGRAMS and SERVED say which are slow."""
+    """Files of LONG come first, in its order, then those with slow tests. Tests of PROGRAMS are marked as slow."""
     leave_to_proofs(config, items)
-    begun: set[Path] = set()
     for item in items:
-        served = any(item.path.is_relative_to(folder) for folder in SERVED)
-        if not PROGRAMS.isdisjoint(getattr(item, "fixturenames", ())) or (served and item.path in begun):
+        if not PROGRAMS.isdisjoint(getattr(item, "fixturenames", ())):
             item.add_marker("slow")
-        if not item.get_closest_marker("proof"):
-            begun.add(item.path)
     ranks = {Path(__file__).parent / name: rank for rank, name in enumerate(LONG)}
     slow = {item.path for item in items if item.get_closest_marker("slow") or item.get_closest_marker("browser")}
     items.sort(key=lambda item: (ranks.get(item.path, len(LONG)), item.path not in slow))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
 import pytest_twisted
 from matrix.test_hidden_columns import HTML, addresses
 from support.checks.shows import shows
@@ -35,7 +34,6 @@ async def built(served: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     return people, project
 
 
-@pytest.mark.proof
 @shows("gold-hidden")
 @pytest_twisted.ensureDeferred
 async def test_no_address_tells_a_volunteer_what_is_right_or_what_others_said(served):
