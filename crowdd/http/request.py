@@ -18,6 +18,7 @@ from crowdd.errors import DisconnectedError, InvalidValueError, TooLargeError
 from crowdd.http.auth import cookie_names
 from crowdd.http.html import presenter
 from crowdd.http.transport import json_arrays
+from crowdd.http.transport.fixed_headers import values_of
 from crowdd.http.transport.request_headers import cookies, prefers_json
 from crowdd.kinds.types import clean_text
 from crowdd.languages import _
@@ -50,14 +51,15 @@ class Incoming:
         self.who = _NOBODY
         self._headers = request.header_texts()
         self.query = _query(request.uri)  # of a name that stands twice the last counts
-        self.content_type = self.header("content-type").partition(";")[0].strip().lower()  # without parameters
+        self.content_type = _bare(self._headers.get("content-type"))  # without parameters
         self.request_id = ""
         self.by_cookie = False  # the requester is known by their session cookie
         self.key_name = ""  # of the API key or token that the requester is known by; no secret
         self.wrong_key = False  # there was one, and it is nobody's
         self.cookies_to_set: list[bytes] = []
         # The cookies of the request by their full names.
-        self._cookies = dict(cookies(b"; ".join(request.requestHeaders.getRawHeaders(b"cookie", ()))))
+        lines = values_of(request.requestHeaders, b"Cookie")
+        self._cookies = dict(cookies(b"; ".join(lines))) if lines else {}
         self.cookie_prefix: str = getattr(request, "cookie_prefix", "")
         self.nonce = ""
         self.csrf_mark = ""  # stands for the token of forms on a page that is made for many visitors
@@ -281,6 +283,10 @@ def _query(uri: bytes) -> dict[str, str]:
     if not text:
         return {}
     return dict(parse_qsl(text.decode("ascii", "replace"), keep_blank_values=True, errors="surrogateescape"))
+
+
+def _bare(content_type: str | None) -> str:
+    return content_type.partition(";")[0].strip().lower() if content_type else ""
 
 
 def _text(raw: bytes) -> str:

@@ -14,7 +14,7 @@ from twisted.internet.defer import ensureDeferred, gatherResults
 
 from crowdd.config import Settings
 from crowdd.config.server import HttpSettings
-from crowdd.http.transport import channel
+from crowdd.http.transport import channel, site
 from crowdd.http.transport.hosts import Hosts
 from crowdd.http.transport.limits.body_size import BodyLimits, imports_into
 
@@ -212,6 +212,41 @@ class TestConnections:
         for one in kept[1:]:
             one.transport.abortConnection()
         await until(lambda: "127.0.0.2" not in served.server._site.networks)
+
+    @pytest_twisted.ensureDeferred
+    async def test_idle_connections_are_closed_but_not_one_that_a_response_is_sent_on(self, serve, monkeypatch):
+        monkeypatch.setattr(site, "IDLE_SECONDS", 1)
+        monkeypatch.setattr(site, "LOOK_SECONDS", 0.1)
+        served = await serve()
+        owner = await served.person("owner")
+        await served.project(owner, tasks=1, published=True)
+        head = f"GET /project/birds/events HTTP/1.1\r\nHost: localhost\r\nAuthorization: {owner.key}\r\n\r\n"
+        stream = await wire.connect(served.base, head.encode())
+        await until(lambda: stream.got)
+        assert status_of(stream.got) == 200
+        silent = await wire.connect(served.base, b"")
+        half = await wire.connect(served.base, b"GET /health HTTP/1.1\r\n")
+        kept = await wire.connect(served.base, b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        for one in (silent, half):
+            assert await one.closed == b""
+        assert status_of(await kept.closed) == 200
+        assert not stream.closed.called
+        stream.transport.abortConnection()
+
+    @pytest_twisted.ensureDeferred
+    async def test_data_begins_the_time_of_an_idle_connection_again(self, serve):
+        served = await serve()
+        wire_ = await wire.connect(served.base, b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        await until(lambda: wire_.got)
+        (here,) = served.server._site.channels
+        now = served.server._site.seconds()
+        assert not here.is_idle(now + site.IDLE_SECONDS - 5) and here.is_idle(now + site.IDLE_SECONDS + 1)
+        here._quiet_since = now - site.IDLE_SECONDS
+        assert here.is_idle(now)
+        wire_.transport.write(b"GET / HTTP/1.1\r\n")
+        await until(lambda: here.is_receiving)
+        assert not here.is_idle(now + 5)
+        wire_.transport.abortConnection()
 
     @pytest_twisted.ensureDeferred
     async def test_trusted_proxies_and_a_limit_of_0_count_nobody(self, serve):

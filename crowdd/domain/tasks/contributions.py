@@ -203,7 +203,7 @@ class Contributions:
             raise NotFoundError(NOT_FOUND)
         _same_project(who, row["id"])
         known = who.admin or who.user_id in row["owners_ids"]
-        if row["first_published"] is None and not known and row["draft_key"] not in who.unlocked:
+        if not row["published"] and not known and row["draft_key"] not in who.unlocked:
             raise NotFoundError(NOT_FOUND)
         if row["lock_id"] is not None and not known and row["lock_id"] not in who.unlocked:
             raise _locked()

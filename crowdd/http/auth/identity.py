@@ -24,6 +24,7 @@ from crowdd.http.auth.cookies import SESSION, VOLUNTEER, YEAR, Cookies
 from crowdd.http.auth.csrf import Csrf
 from crowdd.http.html.locales import preferred
 from crowdd.http.request import Incoming
+from crowdd.http.transport.fixed_headers import values_of
 from crowdd.http.transport.limits.rate_limits import WindowGroup
 from crowdd.languages import SOURCE
 from crowdd.requester import Requester, network
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
     from crowdd.http.transport.site import Request
 
 _MAX_AGENT, _MAX_KEY = 200, 199
+# Headers that say who asks, or for whom a page was made. A request without them is a stranger's, and most are.
+_OF_SOMEBODY = frozenset({"authorization", "cookie", "x-draft-key", "x-presenter", "x-volunteer"})
 _LOCAL = "127.0.0.1"  # a client on a unix socket: a proxy of this machine
 # Where an API key speaks for its person. Elsewhere (settings, sessions, administration) only a session does.
 _KEYED = re.compile(r"/(?:api|project)(?:/.*)?|/account/[^/]+/export(?:/.*)?", re.DOTALL)
@@ -65,7 +68,7 @@ def client_address(request: Request, settings: Settings) -> str:
     that is no address ends the reading: what stands before it may be anybody's invention.
     """
     here = getattr(request.getClientAddress(), "host", None) or _LOCAL
-    lines = request.requestHeaders.getRawHeaders(b"x-forwarded-for")
+    lines = values_of(request.requestHeaders, b"X-Forwarded-For")
     return _first_foreign(here, b",".join(lines), settings.http.trusted_proxies) if lines else here
 
 
@@ -123,6 +126,8 @@ class Identity:
         AnonymousError when a page says by X-Volunteer that it was made for another account: nobody's answer must be
         stored as a stranger's because their session ended meanwhile.
         """
+        if _OF_SOMEBODY.isdisjoint(incoming.headers) and "api_key" not in incoming.query:
+            return self._anonymous(incoming, self._sender(incoming), "")
         who = await self._find(incoming, key_header=key_header, renew=renew)
         meant = incoming.header("x-volunteer")
         if meant and meant != str(who.user_id):
@@ -136,13 +141,9 @@ class Identity:
         return attrs.evolve(who, unlocked=(*who.unlocked, *opened))
 
     async def _find(self, incoming: Incoming, *, key_header: bool, renew: bool) -> Requester:
-        known: _Sender = {
-            "network": self.secrets.pseudonym(network(incoming.address)),
-            "agent": incoming.header("user-agent")[:_MAX_AGENT],
-            "unlocked": (*self.cookies.unlocked(incoming), *_link(incoming)),
-            "via": "api" if incoming.is_api else "web",
-            "presenter": _presenter(incoming),
-        }
+        known = self._sender(incoming)
+        known["unlocked"] = (*self.cookies.unlocked(incoming), *_link(incoming))
+        known["presenter"] = _presenter(incoming)
         key = _key(incoming, key_header, in_query=self.settings.accounts.key_in_query)
         if key and not _KEYED.fullmatch(incoming.path):
             key = ""
@@ -163,18 +164,28 @@ class Identity:
                 self._refuse_forged(incoming)
                 fresh = Freshness(self.settings.accounts).of_session(person)
                 return Requester(**known, **_person(person), session=session, **fresh)
-        return self._anonymous(incoming, known)
+        return self._anonymous(incoming, known, self._volunteer(incoming))
 
-    def _anonymous(self, incoming: Incoming, known: _Sender) -> Requester:
+    def _sender(self, incoming: Incoming) -> _Sender:
+        """What a request says that names nobody."""
+        return {
+            "network": self.secrets.pseudonym(network(incoming.address)),
+            "agent": incoming.header("user-agent")[:_MAX_AGENT],
+            "unlocked": (),
+            "via": "api" if incoming.is_api else "web",
+            "presenter": None,
+        }
+
+    def _anonymous(self, incoming: Incoming, known: _Sender, volunteer: str) -> Requester:
         locale = SOURCE if incoming.is_api else preferred(incoming)
-        return Requester(**known, locale=locale, volunteer=self._volunteer(incoming))
+        return Requester(**known, locale=locale, volunteer=volunteer)
 
     async def _by_token(self, incoming: Incoming, token: str, known: _Sender) -> Requester:
         """The person of an API token, which is good below /api and /project; anonymous with one that does not work."""
         row = await self.tokens.find(token) if incoming.is_api or incoming.path.startswith("/project/") else None
         if row is None:
             incoming.wrong_key = True
-            return self._anonymous(incoming, known)
+            return self._anonymous(incoming, known, self._volunteer(incoming))
         incoming.key_name = f"token {row['token_id']}"
         return Requester(**known, **_person(row), scope=row["scope"], only_project=row["project_id"])
 

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from twisted.internet.interfaces import IAddress, IConsumer, IDelayedCall, IPushProducer, ISystemHandle, ITCPTransport
 from twisted.internet.protocol import connectionDone
 from twisted.internet.tcp import Connection
 from twisted.python.failure import Failure
 from twisted.web.http import HTTPChannel
+from twisted.web.http import Request as TwistedRequest
 from twisted.web.http_headers import Headers
 
 from crowdd.errors import CrowddError, InvalidRequestError, MisdirectedError, TooLargeError
 from crowdd.http.negotiation import bare_refusal
+from crowdd.http.transport.fixed_headers import add_headers, head_text, values_of
 from crowdd.http.transport.framing import PlainHead, head_error, plain_head
 
 if TYPE_CHECKING:
-    from crowdd.http.transport.site import Site
+    from crowdd.http.transport.site import Request, Site
 
 LINGER_SECONDS = 2
 HEAD_SECONDS = 30.0  # for the lines before the body
@@ -38,11 +40,11 @@ class Channel(HTTPChannel):
     _hanging_up: IDelayedCall | None = None
     _began: float | None = None  # when the request that is arriving began
     _came = 0  # bytes of it
+    _quiet_since: float | None = None  # since when no data has come, while the connection may time out
     _ends: tuple[IAddress, IAddress] | None = None
     body_seconds = MAX_BODY_SECONDS
     _networkProducer: IPushProducer
     network = ""  # the network that it counts for; "" for a trusted proxy
-    _held: list[bytes] | None = None  # what is written of a response that is sent as one text
 
     def connectionMade(self) -> None:
         self.site.arrived(self)
@@ -102,8 +104,30 @@ class Channel(HTTPChannel):
         super().allContentReceived()
         self.site.look_again()
 
+    def setTimeout(self, period: int | None) -> int | None:
+        """Close the connection after so many seconds without data; None: never. Returns what held before.
+
+        The site looks at all connections every few seconds. Twisted plans a call for each connection, and moves and
+        cancels it in each request.
+        """
+        before, self.timeOut = self.timeOut, period
+        self._quiet_since = None if period is None else self.site.seconds()
+        return before
+
+    def resetTimeout(self) -> None:
+        """Count the seconds without data from now on."""
+        if self._quiet_since is not None:
+            self._quiet_since = self.site.seconds()
+
+    def is_idle(self, now: float) -> bool:
+        """Whether nothing has come for longer than it may."""
+        if self._quiet_since is None or self.timeOut is None:
+            return False
+        return now - self._quiet_since >= self.timeOut
+
     def timeoutConnection(self) -> None:
         """Close a timed-out connection as Twisted does, without logging the peer."""
+        self._quiet_since = None
         if self.abortTimeout is not None:
             self._abortingCall = self.callLater(self.abortTimeout, self.forceAbortClient)
         self.loseConnection()
@@ -139,14 +163,22 @@ class Channel(HTTPChannel):
 
         Twisted does the same line by line, which takes a third of the time of a request that needs nothing else.
         """
-        self.resetTimeout()
-        request = self.requestFactory(self)
+        request = cast("Request", self.requestFactory(self))
         self.requests.append(request)
-        self._command, self._path, self._version = head.method, head.target, b"HTTP/1.1"
-        for name, value in head.headers:
-            request.requestHeaders.addRawHeader(name, value)
-        self.allHeadersReceived()
-        self.allContentReceived()
+        headers = request.requestHeaders
+        add_headers(headers, head.headers)
+        error = self._head_error(head.target, b"HTTP/1.1", headers)
+        if error is not None:
+            self._command, self._path = head.method, head.target
+            request.turn_away(error)
+            return
+        self.persistent = self.checkPersistence(request, b"HTTP/1.1")
+        self.complete()
+        self._savedTimeOut = self.setTimeout(None)
+        self._handlingRequest = True
+        self.setRawMode()  # until the response is sent, what comes is kept
+        request.begin(head.method, head.target)
+        self.site.look_again()
 
     def lineReceived(self, line: bytes) -> None:
         """Refuse a header that continues on the next line, which proxies read differently (RFC 9112, 5.2)."""
@@ -156,34 +188,34 @@ class Channel(HTTPChannel):
             super().lineReceived(line)
 
     def allHeadersReceived(self) -> None:
-        error = self._head_error()
+        error = self._head_error(self._path, self._version, self.requests[-1].requestHeaders)
         if error is None:
             super().allHeadersReceived()
         else:
             self.requests[-1].turn_away(error)
 
-    def _head_error(self) -> CrowddError | None:
-        headers = self.requests[-1].requestHeaders
-        hosts = headers.getRawHeaders(b"host") or []
-        wrong = head_error(self._version, hosts, headers.getRawHeaders(b"transfer-encoding") or [])
+    def _head_error(self, target: bytes, version: bytes, headers: Headers) -> CrowddError | None:
+        hosts, codings = values_of(headers, b"Host"), values_of(headers, b"Transfer-Encoding")
+        wrong = head_error(version, hosts, codings)
         if wrong:
             return InvalidRequestError(wrong)
         here = getattr(self.getHost(), "host", "") or "localhost"
-        if not self.site.hosts.allow(self._path, hosts[0] if hosts else None, here):
+        if not self.site.hosts.allow(target, hosts[0] if hosts else None, here):
             return MisdirectedError("This server does not use this host name.")
         return None
 
-    def hold_writes(self) -> None:
-        """Keep what is written until ``send_held``."""
-        self._held = []
+    def checkPersistence(self, request: TwistedRequest, version: bytes) -> bool:
+        """Whether the connection stays open, as Twisted decides."""
+        if version == b"HTTP/1.1" and not values_of(request.requestHeaders, b"Connection"):
+            return True
+        return bool(super().checkPersistence(request, version))
 
-    def send_held(self) -> None:
-        """Send what was kept, at once where the socket takes it.
+    def send(self, data: bytes) -> None:
+        """Send a whole response, at once where the socket takes it.
 
         Twisted would wait for the reactor to say that the socket takes it: two system calls and an event for each
         response.
         """
-        data, self._held = b"".join(self._held or ()), None
         transport = self.transport
         if isinstance(transport, Connection) and _is_idle(transport):
             sent = transport.writeSomeData(data)
@@ -192,17 +224,9 @@ class Channel(HTTPChannel):
         if data:
             transport.write(data)
 
-    def write(self, data: bytes) -> None:
-        if self._held is None:
-            super().write(data)
-        else:
-            self._held.append(data)
-
     def writeHeaders(self, version: bytes, code: bytes, reason: bytes, headers: Headers) -> None:
         """Write the head as one text: Twisted writes, and checks, each name, value and separator."""
-        lines = [b"%s %s %s\r\n" % (version, code, reason)]
-        lines += [b"%s: %s\r\n" % (name, value) for name, values in headers.getAllRawHeaders() for value in values]
-        self.write(b"".join((*lines, b"\r\n")))
+        self.write(head_text(version, code, reason, headers))
 
     def lineLengthExceeded(self, line: bytes) -> None:
         """Refuse a long line. Twisted would close the connection without a response."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+from functools import lru_cache
 
 from twisted.web.http_headers import Headers
 
@@ -12,7 +13,7 @@ from crowdd.http.request import Incoming
 from crowdd.http.responses import BytesResponse, Download, FileResponse, FixedResponse, PiecesResponse, Stream
 from crowdd.http.transport.cors import Cors
 from crowdd.http.transport.downloads import LONG, Downloads, offered_codings, packed_parts, pieces_of, spilled
-from crowdd.http.transport.fixed_headers import encode, set_headers
+from crowdd.http.transport.fixed_headers import EncodedHeaders, encode, set_headers, values_of
 from crowdd.http.transport.request_headers import accepts_gzip, best_coding, coded_etag, matches
 from crowdd.http.transport.streams import EVENTS, LINES, Streams
 from crowdd.requester import network
@@ -111,7 +112,8 @@ class ResponseWriter:
         if origin:
             for name, value in self._cors.headers(origin, is_api=incoming.is_api, preflight=preflight).items():
                 request.setHeader(name, value)
-        entity_tag = headers.getRawHeaders(b"etag", [b""])[0].decode()
+        tags = values_of(headers, b"ETag")
+        entity_tag = tags[0].decode() if tags else ""
         _vary_more(headers)
         fresh = incoming.method in ("GET", "HEAD") and request.code == 200 and entity_tag
         if fresh and matches(incoming.header("if-none-match"), entity_tag):
@@ -160,8 +162,11 @@ def _packed(body: bytes) -> bytes:
 
 def _vary_more(headers: Headers) -> None:
     """Says that every answer depends on who asks for it from where, and on the codings that they accept."""
-    if not headers.hasHeader(b"vary"):
-        set_headers(headers, _VARY)
-        return
-    named = [word.strip() for line in headers.getRawHeaders("vary") or [] for word in line.split(",")]
-    headers.setRawHeaders("vary", [", ".join(dict.fromkeys([*named, "Origin", "Accept-Encoding"]))])
+    lines = values_of(headers, b"Vary")
+    set_headers(headers, _vary(tuple(lines)) if lines else _VARY)
+
+
+@lru_cache(50)
+def _vary(lines: tuple[bytes, ...]) -> EncodedHeaders:
+    named = [word.strip() for line in lines for word in line.decode().split(",")]
+    return encode({"Vary": ", ".join(dict.fromkeys([*named, "Origin", "Accept-Encoding"]))})

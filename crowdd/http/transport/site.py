@@ -15,7 +15,7 @@ from twisted.internet.interfaces import IAddress, IDelayedCall, IReactorTime
 from twisted.internet.task import deferLater
 from twisted.logger import Logger
 from twisted.python.failure import Failure
-from twisted.web.http import datetimeToString
+from twisted.web.http import NO_BODY_CODES, datetimeToString, parse_qs
 from twisted.web.resource import Resource
 from twisted.web.server import Request as TwistedRequest
 from twisted.web.server import Site as TwistedSite
@@ -26,7 +26,7 @@ from crowdd.http.auth.cookie_names import SECURE_PREFIX
 from crowdd.http.auth.identity import is_trusted
 from crowdd.http.transport.body_memory import BodyMemory
 from crowdd.http.transport.channel import LINGER_SECONDS, MAX_IMPORT_SECONDS, Channel
-from crowdd.http.transport.fixed_headers import EncodedHeaders, encode, set_headers
+from crowdd.http.transport.fixed_headers import EncodedHeaders, encode, head_text, set_headers, values_of
 from crowdd.http.transport.hosts import Hosts
 from crowdd.http.transport.limits.body_size import BodyLimits, Limit, imports_into, is_part, too_large
 from crowdd.http.transport.limits.part_turns import BURST, PartTurns
@@ -38,7 +38,7 @@ from crowdd.requester import network
 log = Logger()
 IDLE_SECONDS = 75
 _REQUEST_IDS = random.Random(os.urandom(16))  # noqa: S311 - they tell requests apart and are no secrets
-LOOK_SECONDS = 5.0  # between two checks for connections that take too long
+LOOK_SECONDS = 5.0  # between two checks for connections that take too long or are idle
 
 
 class Request(TwistedRequest):
@@ -155,6 +155,14 @@ class Request(TwistedRequest):
         elif not self._refused:
             super().requestReceived(command, path, version)
 
+    def begin(self, method: bytes, target: bytes) -> None:
+        """Process a request without a body whose head has come at once: what Twisted does in three steps."""
+        self.method, self.uri, self.clientproto = method, target, b"HTTP/1.1"
+        self.path, _, query = target.partition(b"?")
+        self.args = parse_qs(query, True) if query else {}
+        self.cookie_prefix, self.content = self.channel.site.cookie_prefix, BytesIO()
+        self.process()
+
     def _beyond(self, size: int) -> None:
         """The body is larger than the limit for anonymous clients."""
         maximum = self.channel.site.limits.limit(self.uri, known=True)
@@ -253,14 +261,26 @@ class Request(TwistedRequest):
                 turn.callback(None)
 
     def deliver(self, body: bytes) -> None:
-        """Write the whole response, unless the client has disconnected."""
-        if self.channel is not None:
-            self.channel.hold_writes()
-            try:
-                self.write(body)
-            finally:
-                self.channel.send_held()
-            self.finish()
+        """Write the whole response, or the rest of one that has begun, unless the client has disconnected."""
+        if self.gone:
+            return
+        if self._is_complete():
+            head = head_text(self.clientproto, b"%d" % self.code, self.code_message, self.responseHeaders)
+            body = b"" if self.method == b"HEAD" or self.code in NO_BODY_CODES else body
+            self.startedWriting, self.sentLength = 1, len(body)
+            self.channel.send(head + body)
+        else:
+            self.write(body)
+        self.finish()
+
+    def _is_complete(self) -> bool:
+        """Whether the headers are all that a response needs, so that Twisted has none to add."""
+        if self.startedWriting:
+            return False
+        if self.code in NO_BODY_CODES:
+            return True
+        headers = self.responseHeaders
+        return bool(values_of(headers, b"Content-Length") and values_of(headers, b"Content-Type"))
 
     def turn_away(self, error: Exception) -> None:
         """Refuse the request before all of it is read, and close the connection."""
@@ -392,9 +412,11 @@ class Site(TwistedSite):
         self.look_again()
 
     def _cut_slow(self) -> None:
-        """Abort connections whose request takes too long to arrive, even if data keeps arriving."""
+        """Abort connections whose request takes too long to arrive, even if data keeps arriving. Close idle ones."""
         self._look = self._clock.callLater(LOOK_SECONDS, self._cut_slow)
         now = self.seconds()
+        for channel in [one for one in self.channels if one.is_idle(now)]:
+            channel.timeoutConnection()
         for channel in [one for one in self.channels if one.is_late(now)]:
             channel.transport.abortConnection()
 

@@ -179,9 +179,11 @@ async def delete_run(db: Database, project_id: int, run_id: int) -> bool:
 _PROGRESS = {
     column: Prepared(
         "SELECT p.* FROM unnest(%(actors)s, %(projects)s) WITH ORDINALITY a(actor, project, nth) LEFT JOIN LATERAL ("
-        "SELECT p.id, runs_of(p.id, a.actor) AS done, tasks_of(p.id) + coalesce((SELECT n_gold FROM project_ledger l WHERE l.project_id = p.id), 0) AS total,"
-        " CASE WHEN p.shows_accuracy THEN shown_accuracy(p.id, a.actor) END AS accuracy, p.lock_id, p.owners_ids, p.first_published, p.draft_key"
-        f" FROM project p WHERE p.{column} = a.project OFFSET 0) p ON true ORDER BY a.nth",
+        "SELECT p.id, r.runs AS done, t.tasks + coalesce((SELECT n_gold FROM project_ledger l WHERE l.project_id = p.id), 0) AS total,"
+        " CASE WHEN p.shows_accuracy THEN shown_accuracy(p.id, a.actor) END AS accuracy,"
+        " p.lock_id, p.owners_ids, p.first_published IS NOT NULL AS published, p.draft_key"
+        " FROM project p CROSS JOIN LATERAL runs_in(p.id, a.actor) r CROSS JOIN LATERAL tasks_in(p.id) t"
+        f" WHERE p.{column} = a.project OFFSET 0) p ON true ORDER BY a.nth",
         actors="text[]",
         projects=type_,
     )

@@ -90,7 +90,7 @@ class Progress(TypedDict):
     accuracy: Values | None
     lock_id: str | None
     owners_ids: list[int]
-    first_published: datetime | None
+    published: bool
     draft_key: str | None
 
 

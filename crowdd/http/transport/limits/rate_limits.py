@@ -241,10 +241,12 @@ class RateLimit:
 
     async def take(self, endpoint: str, client: LimitedClient) -> RateLimitStatus:
         """Counts a request to an end point. What the client's own window refuses does not count for its network."""
+        if client.scope == NETWORK and client.project is None:  # as most are
+            return await count_hit(self._windows["own"], (endpoint, client.network))
         own = await self._hit_of_own(endpoint, client)
         if client.scope != NETWORK:
             own = RateLimitStatus(own.allowed, own.limit, own.remaining, own.reset, client.scope)
-        if not own.allowed or (client.scope == NETWORK and client.project is None):
+        if not own.allowed:
             return own
         ceiling = self._windows["all keys" if client.scope == KEY else "common"]
         common = await count_hit(ceiling, (endpoint, client.network))

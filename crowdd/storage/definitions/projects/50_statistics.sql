@@ -175,9 +175,12 @@ SELECT p.project_id,
               LEFT JOIN volunteer v ON v.project_id = p.project_id AND v.actor = d.actor) m) n;
 
 -- How many tasks a project has, even while thousands of answers are not folded: rows about tasks name no volunteer.
-CREATE FUNCTION tasks_of(p_project bigint) RETURNS bigint STABLE LANGUAGE sql AS $$
-SELECT coalesce((SELECT tasks FROM project_stat WHERE project_id = p_project), 0)
-     + coalesce((SELECT sum(tasks) FROM stat_delta WHERE project_id = p_project AND (project_id, xact) >= (p_project, (SELECT unfolded_from())) AND actor = ''), 0) $$;
+-- In FROM, PostgreSQL puts the text of such a function in its place; a call of tasks_of begins a statement of its own each time.
+CREATE FUNCTION tasks_in(p_project bigint) RETURNS TABLE (tasks bigint) STABLE LANGUAGE sql AS $$
+SELECT coalesce((SELECT s.tasks FROM project_stat s WHERE s.project_id = p_project), 0)
+     + coalesce((SELECT sum(d.tasks) FROM stat_delta d WHERE d.project_id = p_project AND (d.project_id, d.xact) >= (p_project, (SELECT unfolded_from())) AND d.actor = ''), 0)::bigint $$;
+
+CREATE FUNCTION tasks_of(p_project bigint) RETURNS bigint STABLE LANGUAGE sql AS $$ SELECT tasks FROM tasks_in(p_project) $$;
 
 -- When the last existing answer was stored. Ordered by the whole key: ordered by id alone, the planner may read the
 -- answers of all projects backwards.
@@ -186,9 +189,11 @@ SELECT CASE WHEN project_id = p_project THEN finish_time END
   FROM (SELECT project_id, finish_time FROM task_run WHERE (project_id, id) < (p_project + 1, 0) ORDER BY project_id DESC, id DESC LIMIT 1) r $$;
 
 -- How many answers a volunteer has given in a project.
-CREATE FUNCTION runs_of(p_project bigint, p_actor text) RETURNS bigint STABLE LANGUAGE sql AS $$
-SELECT coalesce((SELECT runs FROM volunteer WHERE project_id = p_project AND actor = p_actor), 0)
-     + coalesce((SELECT sum(runs) FROM stat_delta WHERE project_id = p_project AND (project_id, xact) >= (p_project, (SELECT unfolded_from())) AND actor = p_actor), 0)::bigint $$;
+CREATE FUNCTION runs_in(p_project bigint, p_actor text) RETURNS TABLE (runs bigint) STABLE LANGUAGE sql AS $$
+SELECT coalesce((SELECT v.runs FROM volunteer v WHERE v.project_id = p_project AND v.actor = p_actor), 0)
+     + coalesce((SELECT sum(d.runs) FROM stat_delta d WHERE d.project_id = p_project AND (d.project_id, d.xact) >= (p_project, (SELECT unfolded_from())) AND d.actor = p_actor), 0)::bigint $$;
+
+CREATE FUNCTION runs_of(p_project bigint, p_actor text) RETURNS bigint STABLE LANGUAGE sql AS $$ SELECT runs FROM runs_in(p_project, p_actor) $$;
 
 -- What happened in each hour of a project since a day. Hours without events are left out.
 CREATE FUNCTION hours_of(p_project bigint, p_since date) RETURNS TABLE (
