@@ -34,7 +34,7 @@ from crowdd.domain.server.services import Services
 from crowdd.domain.webhooks.deliveries import Deliveries
 from crowdd.http.application import ProcessState, make_root, make_site
 from crowdd.http.metrics import KEPT, ProcessGauges
-from crowdd.http.transport.memory import keep_little
+from crowdd.http.transport.memory import forget_generated_sources, keep_little
 from crowdd.listening import Certificate, allow_connections, bind, read_certificate
 from crowdd.reactor import IReactor, epoch_seconds
 from crowdd.sched.deliveries import Deliverer
@@ -234,6 +234,7 @@ class Server(Service):
         # All objects so far live as long as the process, so the collector need not visit them again. Requests leave
         # hardly any cycles. A search for cycles every 700 objects would cost 5 % of a request.
         sys.setswitchinterval(SWITCH_SECONDS)
+        forget_generated_sources()
         gc.collect()
         gc.freeze()
         gc.set_threshold(10_000)

@@ -21,7 +21,7 @@ from crowdd.storage.database import Database, Transactions
 if TYPE_CHECKING:
     from PIL import Image, ImageOps
 else:
-    Image, ImageOps = lazy("PIL.Image"), lazy("PIL.ImageOps")
+    Image, ImageOps = lazy("PIL.Image", seldom=True), lazy("PIL.ImageOps", seldom=True)  # in a thread
 
 EDGE = 256  # pixels of a finished picture
 MAX_PIXELS = 30_000_000  # a larger picture is refused by its header, before a pixel is unpacked

@@ -20,13 +20,14 @@ from crowdd.http.negotiation import Negotiator
 from crowdd.http.request import Incoming
 from crowdd.http.responses import BytesResponse
 from crowdd.http.transport.limits.body_size import Limit
+from crowdd.http.transport.memory import trim
 from crowdd.http.transport.path_table import Methods, PathTable
 from crowdd.http.transport.request_headers import matches
 from crowdd.http.transport.router import Router
 from crowdd.http.transport.site import Request, RootResource
 
 _PLAIN = "!$&'()*+,;=:@"  # what stands unquoted in a path (RFC 3986, 3.3)
-_TIDY = re.compile(rb"(?:/[A-Za-z0-9_.~-]+)+")
+_TIDY = re.compile(rb"(?:/[A-Za-z0-9_.~-]+)+/?|/")
 
 
 class Gateway(RootResource):
@@ -58,6 +59,7 @@ class Gateway(RootResource):
         lazy.load_all()
         self._negotiator.templates.compile_all()
         self._static.pack()
+        trim()  # compiling leaves megabytes
 
     @property
     def routes(self) -> Mapping[str, Methods]:

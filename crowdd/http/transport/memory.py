@@ -6,7 +6,7 @@ Only glibc has these calls; with other C libraries nothing happens.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable
+import linecache
 
 from twisted.internet.interfaces import IDelayedCall, IReactorTime
 
@@ -28,6 +28,22 @@ def keep_little() -> None:
         set_option(_MMAP_THRESHOLD, _MIN_MAPPED)
 
 
+def forget_generated_sources() -> None:
+    """Drop the texts of the methods that attrs has generated: tracebacks then show their names only.
+
+    They are a hundredth of the memory of a server, and grow with each class.
+    """
+    for name in [name for name in linecache.cache if name.startswith("<attrs generated ")]:
+        del linecache.cache[name]
+
+
+def trim() -> None:
+    """Have glibc return free memory, in however many places it lies."""
+    function = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    if function is not None:
+        function(0)
+
+
 class Trimmer:
     """Has glibc return free memory soon after a large request. Several requests at a time take one call.
 
@@ -37,11 +53,10 @@ class Trimmer:
     def __init__(self, clock: IReactorTime) -> None:
         self._clock = clock
         self._planned: IDelayedCall | None = None
-        self._trim: Callable[[int], int] | None = getattr(ctypes.CDLL(None), "malloc_trim", None)
 
     def after(self, size: int) -> None:
         """A request of this size has been answered."""
-        if size >= LARGE and self._planned is None and self._trim is not None:
+        if size >= LARGE and self._planned is None:
             self._planned = self._clock.callLater(PAUSE_SECONDS, self._now)
 
     def stop(self) -> None:
@@ -52,5 +67,4 @@ class Trimmer:
 
     def _now(self) -> None:
         self._planned = None
-        if self._trim is not None:
-            self._trim(0)
+        trim()

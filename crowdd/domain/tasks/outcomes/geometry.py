@@ -11,7 +11,9 @@ from crowdd.lazy import lazy
 if TYPE_CHECKING:
     from PIL import Image, ImageChops, ImageDraw
 else:
-    Image, ImageChops, ImageDraw = lazy("PIL.Image"), lazy("PIL.ImageChops"), lazy("PIL.ImageDraw")
+    # For polygons, which are compared in a process or a thread.
+    Image, ImageChops = lazy("PIL.Image", seldom=True), lazy("PIL.ImageChops", seldom=True)
+    ImageDraw = lazy("PIL.ImageDraw", seldom=True)
 
 RASTER: Final = 512
 """Pixels of the longer side of the raster on which areas are compared."""

@@ -12,7 +12,7 @@ from crowdd.lazy import lazy
 if TYPE_CHECKING:
     import charset_normalizer
 else:
-    charset_normalizer = lazy("charset_normalizer")
+    charset_normalizer = lazy("charset_normalizer", seldom=True)
 
 PIECE = 1_048_576
 _SAMPLE = 16_384  # bytes that charset-normalizer is shown
