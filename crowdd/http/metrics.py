@@ -137,6 +137,8 @@ class Metrics:
             ),
             registry=self._registry,
         )
+        self._page_hits, self._page_misses = (self._page_cache.labels(result) for result in ("hit", "miss"))
+        self._page_bytes = -1
         self._page_cache_bytes = self._sum("crowdd_page_cache_bytes", "Bytes of the pages in the cache")
         self._memory = self._each("crowdd_resident_memory_bytes", "Resident memory of the process")
         self._files = self._each("crowdd_open_fds", "Open file descriptors of the process")
@@ -173,8 +175,10 @@ class Metrics:
 
     def page_cache(self, hit: bool, size: int) -> None:
         """Counts a request for a page that many get alike: whether it was in the cache, and the size of the cache."""
-        self._page_cache.labels("hit" if hit else "miss").inc()
-        self._page_cache_bytes.set(size)
+        (self._page_hits if hit else self._page_misses).inc()
+        if size != self._page_bytes:
+            self._page_bytes = size
+            self._page_cache_bytes.set(size)
 
     def watch(self, gauges: ProcessGauges) -> None:
         """Where the figures of this process come from."""

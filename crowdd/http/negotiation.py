@@ -26,6 +26,7 @@ from crowdd.http.responses import (
     Download,
     FileResponse,
     JsonResponse,
+    NotModified,
     Page,
     PiecesResponse,
     Redirect,
@@ -74,6 +75,10 @@ class Negotiator:
                 body = self._page(incoming, answer)
             case SharedPage():
                 body = self._shared_page(incoming, answer)
+            case NotModified():
+                incoming.request.setResponseCode(304)
+                set_headers(incoming.request.responseHeaders, answer.headers)
+                body = b""
             case Redirect():
                 body = self._redirect(incoming, answer)
             case JsonResponse():

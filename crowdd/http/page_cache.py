@@ -27,22 +27,23 @@ from crowdd.domain.core.exposure import Exposure
 from crowdd.http.auth.cookies import CSRF
 from crowdd.http.html import locales, presenter
 from crowdd.http.request import Incoming
-from crowdd.http.responses import Page, Response, SharedPage
+from crowdd.http.responses import NotModified, Page, Response, SharedPage
 from crowdd.http.routing import Shared
 from crowdd.http.transport.etags import etag_of
 from crowdd.http.transport.fixed_headers import encode
-from crowdd.http.transport.request_headers import coded_etag
+from crowdd.http.transport.request_headers import accepts_gzip, coded_etag, matches
 
 SECONDS: Final = 1.0  # that a page is sent after it began to be made
 _AFTER_CHANGE: Final = 2.0  # seconds for which a network that changed something gets pages of its own
 _MAX_NETWORKS: Final = 10_000
 _COOKIES: Final = frozenset({CSRF, locales.COOKIE, "theme"})  # that many have alike, or that no page shows
-_IDENTITY: Final = ("authorization", "x-project-password", "x-draft-key", "x-volunteer")
+_IDENTITY: Final = frozenset({"authorization", "x-project-password", "x-draft-key", "x-volunteer"})
 _THEMES: Final = ("light", "dark")
 _AS_JSON: Final = "as JSON"  # in place of a theme
 _OVERHEAD: Final = 1000  # bytes beside those of a page
 _GZIP_LEVEL: Final = 4
 _VARY: Final = "Accept, Content-Type, Cookie, Accept-Language, Authorization, X-Project-Password, X-Draft-Key"
+_OF_KNOWN: Final = ("ETag", "Cache-Control", "Vary")  # headers of a page that its client has (RFC 9110, 15.4.5)
 _OWN: Final = {"Vary": "Accept, Content-Type, Cookie", "Cache-Control": "no-store"}
 _HTML: Final = {"Content-Type": "text/html; charset=utf-8"}
 _JSON: Final = {
@@ -101,13 +102,19 @@ class PageCache:
         only_format = incoming.wants_json and incoming.query.keys() <= {"response_format"}
         plain = not (incoming.is_frame or incoming.is_prefetch) and (only_format or not incoming.query)
         bare = who.presenter is None and incoming.has_no_cookies_but(_COOKIES)
-        bare = bare and not any(incoming.header(name) for name in _IDENTITY)
+        bare = bare and _IDENTITY.isdisjoint(incoming.headers)
         return anonymous and plain and bare and who.network not in self._changed
 
     async def get(self, incoming: Incoming, shared: Shared, make: Make) -> Response:
-        """The page for a visitor; ``make`` gives it where there is none. Raises what ``make`` raises."""
-        if incoming.wants_json:
-            return await self._fresh_json(incoming, shared, make)
+        """The page for a visitor; ``make`` gives it where there is none. Raises what ``make`` raises.
+
+        Who has this page already is told so: the page is neither written nor compressed, and sent to nobody.
+        """
+        answer = await (self._fresh_json if incoming.wants_json else self._drawn)(incoming, shared, make)
+        return _unless_known(incoming, answer) if isinstance(answer, SharedPage) else answer
+
+    async def _drawn(self, incoming: Incoming, shared: Shared, make: Make) -> Response:
+        """The page as HTML."""
         version: Hashable = self._site_version()
         if shared is not Shared.CONSTANT:
             version = (await self._exposure.version(), version)
@@ -188,7 +195,20 @@ def _tagged(body: bytes, headers: Mapping[str, str], *, drawn: bool) -> SharedPa
     """A page without anything of one visitor."""
     tag = etag_of(body)
     plain, packed = {**headers, "ETag": tag}, {**headers, "Content-Encoding": "gzip", "ETag": coded_etag(tag)}
-    return SharedPage(body, gzip.compress(body, _GZIP_LEVEL, mtime=0), b"", encode(plain), encode(packed), drawn=drawn)
+    known = tuple(
+        NotModified(each["ETag"], encode({name: each[name] for name in _OF_KNOWN})) for each in (plain, packed)
+    )
+    packed_body = gzip.compress(body, _GZIP_LEVEL, mtime=0)
+    return SharedPage(body, packed_body, b"", encode(plain), encode(packed), drawn=drawn, known=known)
+
+
+def _unless_known(incoming: Incoming, page: SharedPage) -> SharedPage | NotModified:
+    """The page, or that the client has it, in the form in which it would be sent."""
+    header = incoming.header("if-none-match")
+    if not header or not page.known:
+        return page
+    known = page.known[accepts_gzip(incoming.header("accept-encoding"))]
+    return known if matches(header, known.entity_tag) else page
 
 
 def _size(page: SharedPage) -> int:

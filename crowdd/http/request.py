@@ -64,7 +64,7 @@ class Incoming:
         self.nonce = ""
         self.csrf_mark = ""  # stands for the token of forms on a page that is made for many visitors
 
-    @property
+    @cached_property
     def is_frame(self) -> bool:
         """Whether a presenter's document is asked for: it comes without cookies and gets none."""
         return presenter.wants_frame(self.path, presenter.MARK in self.query, self.header("sec-fetch-dest").lower())
@@ -266,7 +266,7 @@ class Incoming:
         """Whether a browser asks ahead of its person, who may never open the page."""
         return "prefetch" in (self.header("sec-purpose") or self.header("purpose"))
 
-    @property
+    @cached_property
     def wants_json(self) -> bool:
         """Whether the answer is to be JSON: by Content-Type, by Accept, or by response_format=json."""
         if self.content_type == "application/json" or self.query.get("response_format") == "json":

@@ -58,11 +58,20 @@ class Page:
 
 
 @attrs.frozen
+class NotModified:
+    """What is sent to those who have a page with this entity tag already; ``headers`` are encoded."""
+
+    entity_tag: str
+    headers: tuple[tuple[bytes, bytes], ...]
+
+
+@attrs.frozen
 class SharedPage:
     """A page that is the same for many visitors, as HTML or JSON, and compressed. ``drawn``: it is HTML.
 
     ``token_mark`` stands in it for the form token of each visitor. It is empty for pages without forms: only these have
-    an entity tag and are compressed. Headers are encoded, those of each form of it.
+    an entity tag and are compressed. Headers are encoded, those of each form of it. ``known`` is for those who have it,
+    as it is and compressed.
     """
 
     body: bytes = attrs.field(repr=False)
@@ -71,6 +80,7 @@ class SharedPage:
     headers: tuple[tuple[bytes, bytes], ...]
     packed_headers: tuple[tuple[bytes, bytes], ...]
     drawn: bool = True
+    known: tuple[NotModified, ...] = ()
 
 
 @attrs.frozen
@@ -156,5 +166,14 @@ class PiecesResponse:
 
 
 Response = (
-    Page | SharedPage | Redirect | JsonResponse | BytesResponse | Stream | Download | FileResponse | PiecesResponse
+    Page
+    | SharedPage
+    | NotModified
+    | Redirect
+    | JsonResponse
+    | BytesResponse
+    | Stream
+    | Download
+    | FileResponse
+    | PiecesResponse
 )

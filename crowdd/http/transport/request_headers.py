@@ -64,8 +64,8 @@ def matches(header: str, entity_tag: str) -> bool:
 
     The comparison is weak for both headers: a proxy that compresses makes our strong tags weak.
     """
-    if not header:
-        return False
+    if not header or header == entity_tag:
+        return bool(header)
     named, tag = _etags(header), entity_tag.strip('"')
     return named.star_tag or any(named.contains_weak(each) for each in (tag, *(f"{tag}-{c}" for c in _CODINGS)))
 

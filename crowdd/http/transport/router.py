@@ -34,7 +34,7 @@ from crowdd.http.auth.refusals import Refusals
 from crowdd.http.negotiation import Negotiator
 from crowdd.http.page_cache import PageCache
 from crowdd.http.request import Incoming
-from crowdd.http.responses import JsonResponse, Response
+from crowdd.http.responses import JsonResponse, NotModified, Response
 from crowdd.http.routing import Route, Shared
 from crowdd.http.transport.fixed_headers import set_headers
 from crowdd.http.transport.limits.expensive_requests import CostlyRequests
@@ -154,6 +154,8 @@ class Router:
     async def _page(self, incoming: Incoming, methods: Methods, names: Names) -> Response:
         """A page, when it is its turn to be sent: many clients wait for the same one, and for the same statement."""
         answer = await self._answer(incoming, methods, names)
+        if isinstance(answer, NotModified):
+            return answer
         if not self._pages.begin(PAGES):
             await self._pages.wait(PAGES)
         self._pages.leave(PAGES)
