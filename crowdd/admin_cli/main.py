@@ -43,6 +43,7 @@ COMMANDS = {
     "restore": "Restore a backup.",
     "secrets": "Manage encryption keys.",
     "serve": "Start everything and serve until Ctrl-C.",
+    "shards": "Manage databases that projects live on.",
     "site": "Manage settings of the site.",
     "template": "Manage project templates.",
     "user": "Manage accounts.",

@@ -58,6 +58,19 @@ def endpoint_list(text: str) -> tuple[str, ...]:
     return found
 
 
+def shards(text: str) -> tuple[tuple[str, str], ...]:
+    """names with connection strings, as in: one = host=/run/one dbname=crowdd; two = host=/run/two dbname=crowdd"""
+    found = []
+    for part in filter(None, map(str.strip, text.split(";"))):
+        name, _, dsn = part.partition("=")
+        if not re.fullmatch(r"(?!home$)[a-z][a-z0-9_]{0,30}", name.strip()) or ("=" not in dsn and "://" not in dsn):
+            raise ValueError
+        found.append((name.strip(), dsn.strip()))
+    if len({name for name, _ in found}) < len(found):
+        raise ValueError
+    return tuple(found)
+
+
 def contact(text: str) -> str:
     """an e-mail address or an https address"""
     if text and not re.fullmatch(r"https://[!-~]+|[!-9;-~]+@[!-?A-~]+", text):

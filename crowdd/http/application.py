@@ -16,6 +16,7 @@ from crowdd.concurrency.worker_thread import WorkerThread
 from crowdd.config import Settings
 from crowdd.domain.server.readiness import Node, Readiness
 from crowdd.domain.server.services import Services
+from crowdd.domain.server.shards.places import Arrived
 from crowdd.http.api.answer_correction import CorrectingApi
 from crowdd.http.api.assignment import Assignment
 from crowdd.http.api.bars import BarsApi
@@ -182,9 +183,18 @@ def make_site(reactor: IReactor, settings: Settings, process_state: ProcessState
     return site
 
 
-def make_root(clock: IReactorTime, services: Services, process_state: ProcessState) -> Gateway:
-    """The resource tree; ``clock`` has ``seconds()``."""
-    settings = services.settings
+def make_root(
+    clock: IReactorTime,
+    services: Services,
+    process_state: ProcessState,
+    accounts: Services | None = None,
+    arrived: Arrived | None = None,
+) -> Gateway:
+    """The resource tree; ``clock`` has ``seconds()``.
+
+    ``accounts``: the rules on the database that knows who asks, where that is another one (``Identity``).
+    """
+    settings, home = services.settings, accounts or services
     static, now = StaticFiles.read(data=settings.data.dir), partial(epoch_seconds, clock)
     templates = Templates(
         static,
@@ -197,10 +207,17 @@ def make_root(clock: IReactorTime, services: Services, process_state: ProcessSta
     https = settings.base_url.startswith("https:")
     cookies = Cookies(services.secrets, now, https, settings.http.cross_site_cookies)
     csrf = Csrf(services.secrets, cookies, settings.base_url, frozenset(settings.http.allowed_origins))
-    newcomers, sessions = process_state.newcomers, services.people.sessions
-    tokens = services.people.api_tokens
     identity = Identity(
-        settings, services.secrets, services.accounts, sessions, tokens, cookies, csrf, newcomers, services.security_log
+        settings,
+        services.secrets,
+        home.accounts,
+        home.people.sessions,
+        home.people.api_tokens,
+        cookies,
+        csrf,
+        process_state.newcomers,
+        services.security_log,
+        arrived,
     )
     refusals = Refusals(services.secrets, services.security_log)
     negotiator = Negotiator(templates, cookies, csrf, services.languages)

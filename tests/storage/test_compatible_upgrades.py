@@ -158,13 +158,13 @@ async def test_functions_that_statements_call_stay_while_servers_run_and_others_
     earlier = schema.Code.read()
     relied = (await pool.fetch("SELECT relies_on FROM definition"))[0]["relies_on"]
     internal = {way.partition("(")[0] for way in await offered(pool) if way not in relied}
-    assert "add_to_scores" in internal and "end_job" not in internal
+    assert "accuracy_cap" in internal and "end_job" not in internal
     later(NOTHING, change=(r"\bend_job\b", "finish_job"))
     async with running(dsn, "old", earlier):
         with pytest.raises(schema.SchemaError, match=TAKES_AWAY):
             await schema.upgrade(pool)
         later(NOTHING, number=9002, change=(r"\bfinish_job\b", "end_job"))
-        later(NOTHING, number=9003, change=(r"\badd_to_scores\b", "add_to_all_scores"))
+        later(NOTHING, number=9003, change=(r"\baccuracy_cap\b", "accuracy_limit"))
         assert await schema.upgrade(pool) == [9001, 9002, 9003]
 
 

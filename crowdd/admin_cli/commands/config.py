@@ -101,11 +101,17 @@ def shown(path: Path | None) -> list[dict[str, object]]:
 
 def public(option: str, value: object) -> object:
     """The value as anybody may see it: a number, a switch, or a text without secrets."""
-    if isinstance(value, tuple):
+    if option == "shards" and isinstance(value, tuple):
+        value = "; ".join(f"{name} = {dsn}" for name, dsn in value)
+    elif isinstance(value, tuple):
         return " ".join(map(str, value))
     if isinstance(value, bool | int | float):
         return value
     text = str(value)
     if text and _SECRET.search(option):
         return HIDDEN
-    return _IN_DSN.sub(lambda found: f"{found[1] or found[2]}{HIDDEN}", text) if option == "dsn" else text
+    return (
+        _IN_DSN.sub(lambda found: f"{found[1] or found[2]}{HIDDEN}", text)
+        if "dsn" in option or option == "shards"
+        else text
+    )

@@ -215,6 +215,14 @@ def build(
     return _assemble(db, settings, shared)
 
 
+def build_beside(
+    reactor: IReactor, home: Services, db: Transactions, settings: Settings, reading: Reading, slow_db: Reading
+) -> Services:
+    """The domain on a shard: people, keys and the site are those of ``home``, whose servers share what is in memory."""
+    own = Shared.begin(reactor, db, settings, home.secrets, reading, slow_db)
+    return _assemble(db, settings, own.beside(home.shared))
+
+
 def _assemble(db: Transactions, settings: Settings, shared: Shared) -> Services:
     secrets, security_log, passwords = shared.secrets, shared.security_log, shared.passwords
     notify, new_batcher, worker_thread = shared.change_notifier.notify, shared.new_batcher, shared.worker_thread

@@ -121,6 +121,20 @@ class Shared:
         """The same, but for the ways to other servers."""
         return attrs.evolve(self, servers=OtherServers.of(reactor, settings))
 
+    def beside(self, home: Shared) -> Shared:
+        """The same with what is one for all databases of a server: people's business, the site, threads and limits."""
+        return attrs.evolve(
+            self,
+            security_log=home.security_log,
+            passwords=home.passwords,
+            worker_thread=home.worker_thread,
+            media_thread=home.media_thread,
+            languages=home.languages,
+            site_state=home.site_state,
+            servers=home.servers,
+            preloads=home.preloads,
+        )
+
 
 def max_slow_reads(settings: Settings) -> int:
     """How many lists that may cost much are read at a time."""

@@ -42,6 +42,7 @@ WRONG = {
     ("db", "slow_read_timeout"): ["0", "x"],
     ("db", "replica_timeout"): ["0", "x"],
     ("db", "max_queue"): ["0", "x"],
+    ("db", "shards"): ["x", "home=host=/a", "One=host=/a", "one=crowdd", "one=host=/a; one=host=/b"],
     ("db", "pool_timeout"): ["0", "x"],
     ("db", "statement_timeout"): ["0", "x"],
     ("queue", "workers"): ["-1", "x"],
@@ -182,8 +183,10 @@ def test_values_are_read_into_their_types():
             "CROWDD_HTTP_CROSS_SITE_COOKIES": "Yes",
             "CROWDD_HTTP_BASE_URL": "https://crowd.example/",
             "CROWDD_DATA_DIR": "/srv/crowdd",
+            "CROWDD_DB_SHARDS": "one = host=/a dbname=b; two=postgresql://c/d;",
         },
     )
+    assert settings.db.shards == (("one", "host=/a dbname=b"), ("two", "postgresql://c/d"))
     networks = tuple(map(ip_network, ("10.0.0.0/8", "::1/128", "192.0.2.7/32")))
     assert settings.http.trusted_proxies == networks and settings.http.cross_site_cookies is True
     assert settings.http.allowed_origins == ("https://a.example", "https://b.example")

@@ -1,0 +1,1 @@
+"""Projects on several databases: which there are, where a project lives, and moving it."""

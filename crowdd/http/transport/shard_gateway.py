@@ -1,0 +1,98 @@
+"""One site over several databases: each request goes to the views of the database that its project lives on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final, Protocol
+
+from twisted.internet.defer import ensureDeferred
+from twisted.python.failure import Failure
+from twisted.web.server import NOT_DONE_YET
+
+from crowdd.domain.server.shards.places import HOME, Places, Reference
+from crowdd.errors import CrowddError, InvalidRequestError, UnavailableError
+from crowdd.http.request import Incoming
+from crowdd.http.transport.gateway import Gateway, normalise_path
+from crowdd.http.transport.shard_references import needs_project, of_address, of_body
+from crowdd.http.transport.site import Request, RootResource
+
+_NO_PROJECT: Final = "Projects of this server live on several databases. Add project_id to the query."
+_BODIES: Final = frozenset({b"POST", b"PUT", b"DELETE"})
+
+
+class ShardViews(Protocol):
+    """The views of a shard."""
+
+    number: int
+
+    def gateway(self) -> Gateway | None:
+        """None while its database cannot be used."""
+        ...
+
+
+class ShardGateway(RootResource):
+    """Asks ``places`` where the project of a request lives. What names no project is answered by ``home``."""
+
+    def __init__(self, home: Gateway, places: Places, shards: Sequence[ShardViews]) -> None:
+        super().__init__()
+        self._home, self._places, self._shards = home, places, shards
+        self.body_limit = self._body_limit
+
+    def warm_up(self) -> None:
+        """Prepares what the first requests would wait for; for a thread, once the server serves."""
+        self._home.warm_up()
+
+    async def _body_limit(self, request: Request) -> int:
+        reference = of_address(*_address(request))
+        place = HOME if reference is None else await self._places.find(reference)
+        return await self._gateway(place).body_limit(request)
+
+    def render(self, request: Request) -> bytes | int:
+        words, query = _address(request)
+        reference = of_address(words, query)
+        if reference is None and request.method in _BODIES and words[:1] == ["api"] and request.content is not None:
+            request.content.seek(0)
+            reference = of_body(words, request.content.read())
+            request.content.seek(0)
+        if reference is None:
+            if request.method in (b"GET", b"HEAD") and needs_project(words):
+                return self._home.refuse(request, InvalidRequestError(_NO_PROJECT, code="project_needed"))
+            return self._home.render(request)
+        place = self._places.known(reference)
+        if place is not None:
+            return self._render(request, place)
+        ensureDeferred(self._find(request, reference))
+        return NOT_DONE_YET
+
+    async def _find(self, request: Request, reference: Reference) -> None:
+        try:
+            try:
+                place = await self._places.find(reference)
+                body = b"" if request.gone else self._render(request, place)
+            except CrowddError as error:
+                body = self._home.refuse(request, error)
+            if isinstance(body, bytes) and not request.gone:
+                request.deliver(body)
+        except Exception:
+            request.processingFailed(Failure())
+
+    def _render(self, request: Request, place: int) -> bytes | int:
+        try:
+            return self._gateway(place).render(request)
+        except UnavailableError as error:
+            return self._home.refuse(request, error)
+
+    def _gateway(self, place: int) -> Gateway:
+        if place == HOME:
+            return self._home
+        found = next((shard.gateway() for shard in self._shards if shard.number == place), None)
+        if found is None:
+            raise UnavailableError("The database of this project is not available.", retry_after=5)
+        return found
+
+
+def _address(request: Request) -> tuple[list[str], Mapping[str, str]]:
+    """The segments of the path and the query."""
+    normalise_path(request)
+    words = [word.decode("utf-8", "replace") for word in request.postpath]
+    return words, Incoming(request, "").query if b"?" in request.uri else {}

@@ -1,0 +1,1 @@
+"""Statements about databases that projects live on besides the first one."""

@@ -1,0 +1,63 @@
+"""Rows of statements about shards."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TypedDict
+
+import attrs
+
+
+class ListedShard(TypedDict):
+    """A database that projects may live on."""
+
+    number: int
+    name: str
+    added: datetime
+    projects: int
+
+
+@attrs.frozen
+class OwnShard:
+    """Which shard a database is."""
+
+    number: int
+    name: str
+
+
+@attrs.frozen
+class Contents:
+    """What a database has that is to become a shard."""
+
+    accounts: int
+    projects: int
+    system_identifier: int
+    database: str
+
+
+@attrs.frozen
+class Place:
+    """Where a project lives: the number of a shard, 0 for home."""
+
+    project_id: int
+    shard: int
+
+
+@attrs.frozen
+class Copying:
+    """How far the copy of the shared tables is. ``waiting``: tables whose first copy has not ended."""
+
+    tables: int
+    waiting: int
+    running: bool
+
+
+@attrs.frozen
+class AccountState:
+    """What a request needs of an account, as a shard has it."""
+
+    id: int
+    name: str
+    fullname: str
+    admin: bool
+    locale: str

@@ -1,0 +1,60 @@
+"""``crowdctl shards``: listing, adding and moving, and what happens when a move is killed."""
+
+import json
+import os
+import signal
+import subprocess
+
+import pytest
+import pytest_twisted
+from support.servers.live import BIN
+from test_moving import finished_project, rows_of
+from twisted.internet.threads import deferToThread
+
+from crowdd.embedded.process import wait_until
+
+pytestmark = pytest.mark.slow
+
+
+def environment(clusters):
+    return {
+        **os.environ,
+        "CROWDD_DB_DSN": clusters.dsn("home"),
+        "CROWDD_DB_SHARDS": clusters.setting,
+        "CROWDD_DATA_DIR": str(clusters.folder),
+    }
+
+
+def crowdctl(clusters, *words):
+    """What a command prints as JSON."""
+    argv = [str(BIN / "crowdctl"), "shards", *words, "--json"]
+    ran = subprocess.run(argv, env=environment(clusters), capture_output=True, text=True, timeout=120)
+    assert ran.returncode == 0, ran.stderr
+    return json.loads(ran.stdout)
+
+
+def test_added_shards_are_listed_and_adding_one_again_changes_nothing(clusters):
+    again = crowdctl(clusters, "add", "two", "--superuser", clusters.dsn("two", "postgres"))
+    assert (again["number"], again["name"]) == (2, "two")
+    assert [row["name"] for row in crowdctl(clusters, "list")] == ["one", "two"]
+
+
+@pytest_twisted.ensureDeferred
+async def test_a_move_that_is_killed_is_finished_by_the_same_command(node, clusters):
+    project = await finished_project(node)
+    before = rows_of(clusters, "home", project["id"])
+    argv = [str(BIN / "crowdctl"), "shards", "move", project["short_name"], "one"]
+
+    def killed_behind_the_switch():
+        running = subprocess.Popen(argv, env=environment(clusters), stdout=subprocess.DEVNULL)
+        where = "SELECT shard FROM project_place WHERE project_id = %s"
+        assert wait_until(lambda: bool(clusters.fetch("home", where, project["id"])), 60)
+        running.send_signal(signal.SIGKILL)
+        running.wait()
+
+    await deferToThread(killed_behind_the_switch)
+    assert rows_of(clusters, "home", project["id"])["task_run"] == before["task_run"]  # nothing was deleted yet
+    moved = await deferToThread(crowdctl, clusters, "move", project["short_name"], "one")
+    assert moved["moved"] is True
+    assert rows_of(clusters, "one", project["id"]) == before
+    assert await deferToThread(crowdctl, clusters, "move", project["short_name"], "one") == {"moved": False}

@@ -1,0 +1,196 @@
+"""Moving a project: all of it arrives, nobody changes it meanwhile, and an interrupted move loses nothing."""
+
+import itertools
+import threading
+
+import attrs
+import psycopg2
+import pytest
+import pytest_twisted
+from test_node import forget
+from twisted.internet.threads import deferToThread
+
+from crowdd.domain.server.shards import moving as steps
+from crowdd.errors import ConflictError
+from crowdd.storage.server.shards import moving, tables
+from crowdd.storage.server.shards.moving import Session
+
+pytestmark = pytest.mark.slow
+_NAMES = (f"moths{n}" for n in itertools.count())
+# These change on the way: they count transactions, or begin again.
+ADAPTED = {"project_ledger", "change_feed", "agreement_due"}
+
+
+async def finished_project(node, tasks=3):
+    """A paused project with answers, results, events, a lease, and answers that late volunteers may give."""
+    owner = await node.person(f"owner_{next(_NAMES)}")
+    project = await node.project(owner, next(_NAMES), tasks=tasks, published=True)
+    project["owner"] = owner
+    for _ in range(2):
+        volunteer = node.client()
+        for _ in range(tasks):
+            await answer(volunteer, project)
+    project["volunteer"] = node.client()
+    await owner.post("/api/task", json={"project_id": project["id"], "info": {"n": "last"}})
+    project["leased"] = (await project["volunteer"].get(f"/api/project/{project['id']}/newtask")).json()["id"]
+    paused = await owner.post(f"/project/{project['short_name']}/pause", json={})
+    assert paused.status == 200, paused.body
+    await deferToThread(settle, node, project["id"])
+    return project
+
+
+def settle(node, project_id):
+    """Folds its counters, which a move does, too."""
+    session = Session(node.server._settings.db.dsn)
+    moving.settle(session, project_id)
+    session.close()
+
+
+async def answer(volunteer, project):
+    """One task, answered."""
+    await volunteer.get(f"/project/{project['short_name']}/")
+    task = (await volunteer.get(f"/api/project/{project['id']}/newtask")).json()
+    run = {"project_id": project["id"], "task_id": task["id"], "info": {"seen": 1}}
+    given = await volunteer.post("/api/taskrun", json=run)
+    assert given.status == 200, given.body
+    return given.json()
+
+
+def rows_of(clusters, name, project_id):
+    """How many rows of a project each table of a database has."""
+    session = Session(clusters.dsn(name))
+    try:
+        return {table: found.rows for table, found in moving.sums(session, project_id).items() if found.rows}
+    finally:
+        session.close()
+
+
+def without_adapted(found):
+    return {table: value for table, value in found.items() if table not in ADAPTED}
+
+
+def sums_of(clusters, name, project_id):
+    session = Session(clusters.dsn(name))
+    try:
+        return without_adapted(moving.sums(session, project_id))
+    finally:
+        session.close()
+
+
+def test_every_table_is_declared_to_move_or_to_stay(clusters):
+    there = {name for (name,) in clusters.fetch("home", "SELECT tablename FROM pg_tables WHERE schemaname = 'public'")}
+    assert there == tables.MOVED.keys() | tables.NOT_MOVED
+    assert not tables.MOVED.keys() & tables.NOT_MOVED
+    sql = "SELECT relname FROM pg_class c JOIN pg_attribute a ON attrelid = c.oid WHERE attname = 'project_id' AND relkind = 'r'"
+    of_projects = {name for (name,) in clusters.fetch("home", sql)}
+    stay = {"api_token", "audit", "collection_item", "position", "stat_delta", "project_move", "project_place"}
+    assert of_projects - tables.MOVED.keys() == stay
+
+
+@pytest_twisted.ensureDeferred
+async def test_all_of_a_project_arrives_and_volunteers_go_on(node, mover, clusters):
+    project = await finished_project(node)
+    before = sums_of(clusters, "home", project["id"])
+    assert before["task_run"].rows == 6 and before["result"].rows == 3 and before["event"].rows > 0
+    moved = await deferToThread(mover.move, project["id"], 1)
+    assert moved.rows["task_run"] == 6
+    assert sums_of(clusters, "one", project["id"]) == before
+    left = rows_of(clusters, "home", project["id"])
+    assert left.keys() <= {*tables.CARD}
+    forget(node)
+    late = {"project_id": project["id"], "task_id": project["leased"], "info": "late"}
+    given = await project["volunteer"].post("/api/taskrun", json=late)
+    assert given.status == 200, given.body
+    assert (await project["owner"].post(f"/project/{project['short_name']}/publish", json={})).status == 200
+    assert (await answer(node.client(), project))["task_id"] == project["leased"]
+    check = clusters.fetch(
+        "one", "SET search_path = public, code; SELECT count(*) FROM check_positions(%s, now())", project["id"]
+    )
+    assert check == [(0,)]
+
+
+@pytest_twisted.ensureDeferred
+async def test_a_project_that_is_published_or_has_work_under_way_stays(node, mover, clusters):
+    owner = await node.person("busy")
+    project = await node.project(owner, next(_NAMES), tasks=1, published=True)
+    with pytest.raises(ConflictError, match="Pause it first"):
+        await deferToThread(mover.move, project["id"], 1)
+    await owner.post(f"/project/{project['short_name']}/pause", json={})
+    await deferToThread(mover.move, project["id"], 1)
+    forget(node)
+    assert (await owner.post("/api/task", json={"project_id": project["id"], "info": 1})).status == 200
+    with pytest.raises(ConflictError, match="larger than those"):
+        await deferToThread(mover.move, project["id"], 0)
+    moved = await deferToThread(mover.move, project["id"], 2)  # from a shard to another
+    assert moved.rows["task"] == 2
+    forget(node)
+    assert len((await owner.get(f"/api/task?project_id={project['id']}")).json()) == 2
+    assert rows_of(clusters, "one", project["id"]) == {}
+
+
+@pytest_twisted.ensureDeferred
+async def test_changes_are_refused_while_a_project_moves_and_others_go_on(node, mover, clusters, monkeypatch):
+    project, other = await finished_project(node), await finished_project(node, tasks=1)
+    copying, go_on = threading.Event(), threading.Event()
+
+    def copy(*given):
+        copying.set()
+        assert go_on.wait(60)
+        return kept(*given)
+
+    kept = moving.copy
+    monkeypatch.setattr(steps.moving, "copy", copy)
+    moved = deferToThread(mover.move, project["id"], 1)
+    try:
+        assert await deferToThread(copying.wait, 60)
+        late = {"project_id": project["id"], "task_id": project["leased"], "info": "late"}
+        refused = await project["volunteer"].post("/api/taskrun", json=late)
+        assert refused.status == 503, refused.body
+        change = await project["owner"].put(f"/api/project/{project['id']}", json={"description": "New."})
+        assert change.status == 503
+        assert (await other["owner"].put(f"/api/project/{other['id']}", json={"description": "New."})).status == 200
+        with pytest.raises(ConflictError, match="Somebody else"):
+            await deferToThread(mover.move, project["id"], 1)
+    finally:
+        go_on.set()
+    await moved
+    forget(node)
+    assert (await project["volunteer"].post("/api/taskrun", json=late)).status == 200
+
+
+STOPS = ("guard", "settle", "copy", "adapt", "switch", "leave", "release", "end")
+
+
+@pytest.mark.parametrize("step", STOPS)
+@pytest_twisted.ensureDeferred
+async def test_a_move_that_breaks_off_anywhere_is_finished_by_the_next(node, mover, clusters, monkeypatch, step):
+    project = await finished_project(node, tasks=1)
+    before = rows_of(clusters, "home", project["id"])
+    scores = "SELECT count(*) FROM task_run WHERE project_id = %s"
+    kept, broken = getattr(moving, step), []
+
+    def breaks(*given, **named):
+        result = kept(*given, **named)
+        if not broken:
+            broken.append(step)
+            raise psycopg2.OperationalError("the connection is gone")
+        return result
+
+    monkeypatch.setattr(steps.moving, step, breaks)
+    with pytest.raises(psycopg2.OperationalError):
+        await deferToThread(mover.move, project["id"], 1)
+    monkeypatch.undo()
+    place = len(clusters.fetch("home", "SELECT shard FROM project_place WHERE project_id = %s", project["id"]))
+    assert clusters.fetch("one" if place else "home", scores, project["id"]) == [(2,)]  # the copy in use is whole
+    await deferToThread(mover.move, project["id"], 1)
+    found = rows_of(clusters, "one", project["id"])
+    assert {**found, "change_feed": 0} == {**before, "change_feed": 0}
+    assert rows_of(clusters, "home", project["id"]).keys() <= {*tables.CARD}
+    assert clusters.fetch("home", "SELECT count(*) FROM project_move") == [(0,)]
+    triggers = "SELECT count(*) FROM pg_trigger WHERE tgname LIKE 'moving%%'"
+    assert clusters.fetch("home", triggers) == clusters.fetch("one", triggers) == [(0,)]
+
+
+def test_a_mover_has_one_side_for_each_database(mover):
+    assert {number: side.name for number, side in mover.sides.items()} == {0: "home", 1: "one", 2: "two"}
+    assert attrs.asdict(mover.sides[1])["folder"].name == "one"

@@ -1,0 +1,69 @@
+"""A server over several databases: each project is served where it lives, and rights hold at once."""
+
+import itertools
+
+import pytest
+import pytest_twisted
+from twisted.internet.threads import deferToThread
+
+pytestmark = pytest.mark.slow
+_NAMES = (f"birds{n}" for n in itertools.count())
+ID = 1_000_000_000_000
+
+
+async def moved(node, mover, owner, *, tasks=2, to=1, **task):
+    """A published project on a shard."""
+    project = await node.project(owner, next(_NAMES), tasks=tasks, **task)
+    await deferToThread(mover.move, project["id"], to)
+    forget(node)
+    answer = await owner.post(f"/project/{project['short_name']}/publish", json={})
+    assert answer.status == 200, answer.body
+    return project
+
+
+def forget(node):
+    """As if the seconds had passed for which a server goes by what it was told."""
+    places = node.server._root._places
+    for known in (places._by_id, places._by_name, places._of_row):
+        known._kept.clear()
+
+
+@pytest_twisted.ensureDeferred
+async def test_a_project_is_served_where_it_lives(node, mover, clusters):
+    owner = await node.person("ada")
+    project = await moved(node, mover, owner)
+    ids, name = project["tasks"], project["short_name"]
+    assert clusters.fetch("one", "SELECT count(*) FROM task WHERE project_id = %s", project["id"]) == [(2,)]
+    assert clusters.fetch("home", "SELECT count(*) FROM task WHERE project_id = %s", project["id"]) == [(0,)]
+    volunteer = node.client()
+    task = (await volunteer.get(f"/api/project/{project['id']}/newtask")).json()
+    assert task["id"] in ids
+    answer = await volunteer.post("/api/taskrun", json={"project_id": project["id"], "task_id": task["id"], "info": 1})
+    assert answer.status == 200 and answer.json()["id"] > ID, answer.body
+    found = await owner.get(f"/api/taskrun?project_id={project['id']}")
+    assert [run["info"] for run in found.json()] == [1]
+    assert (await owner.get(f"/api/task/{task['id']}")).json()["id"] == task["id"]
+    for page in ("", "/tasks/browse", "/stats", "/settings", f"/task/{task['id']}"):
+        assert (await owner.page(f"/project/{name}{page}")).status == 200, page
+    made = await owner.post("/api/task", json={"project_id": project["id"], "info": {"n": 9}})
+    assert made.status == 200 and made.json()["id"] > ID
+    assert (await owner.get("/api/task?limit=20")).status == 400
+
+
+@pytest_twisted.ensureDeferred
+async def test_what_home_says_of_an_account_holds_on_a_shard_at_once(node, mover, clusters):
+    owner, admin = await node.person("eve"), await node.person("root", admin=True)
+    project = await moved(node, mover, owner, tasks=1)
+    change = {"description": "Another."}
+    assert (await owner.put(f"/api/project/{project['id']}", json=change)).status == 200
+    clusters.fetch("one", "ALTER SUBSCRIPTION crowdd_shared_1 DISABLE")  # the shard hears of nothing
+    try:
+        blocked = await admin.post(f"/admin/users/block/{owner.user_id}", json={})
+        answer = await owner.put(f"/api/project/{project['id']}", json=change)
+        assert answer.status == 401, (blocked.status, answer.body)
+        newcomer = await node.person("new")
+        late = await newcomer.get(f"/api/project/{project['id']}/newtask")
+        assert late.status == 503 and late.header("Retry-After") == "1"
+    finally:
+        clusters.fetch("one", "ALTER SUBSCRIPTION crowdd_shared_1 ENABLE")
+    assert (await newcomer.get(f"/api/project/{project['id']}/newtask")).status == 200
