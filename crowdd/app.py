@@ -36,7 +36,7 @@ from crowdd.http.application import ProcessState, make_root, make_site
 from crowdd.http.metrics import KEPT, ProcessGauges
 from crowdd.http.transport.gateway import Gateway
 from crowdd.http.transport.memory import forget_generated_sources, keep_little
-from crowdd.http.transport.shard_gateway import ShardGateway
+from crowdd.http.transport.shards.gateway import ShardGateway
 from crowdd.listening import Certificate, allow_connections, bind, read_certificate
 from crowdd.reactor import IReactor, epoch_seconds
 from crowdd.sched.deliveries import Deliverer
@@ -142,6 +142,7 @@ class Server(Service):
         self._site_loading = self._services.site.follow(reactor, self._services.change_notifier)
         self._shards = self._make_shards()
         self._figures = self._start_gauges()
+        self._services.shards[:] = [shard.behind for shard in self._shards]
         self._root = self._make_root(self._services)
         self._port: IListeningPort | None = None
         self._starting: Deferred[None] | None = None
@@ -209,6 +210,7 @@ class Server(Service):
         def put_to_use() -> None:
             for shard in self._shards:
                 shard.use(settings, services)
+            services.shards[:] = [shard.behind for shard in self._shards]
             self._settings, self._services, self._root = settings, services, root
             if self._certificate is not None and options is not None:
                 self._certificate.options = options

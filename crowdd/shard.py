@@ -17,15 +17,17 @@ from crowdd.config import Settings
 from crowdd.domain.server import server_key
 from crowdd.domain.server.bootstrap import make_pool, make_slow_pool
 from crowdd.domain.server.services import Services, build_beside
-from crowdd.domain.server.shards.places import Arrivals, Places
+from crowdd.domain.server.shards.figures import PERIOD, FiguresHome
+from crowdd.domain.server.shards.locations import AccountCopies, Locations
 from crowdd.domain.webhooks.deliveries import Deliveries
 from crowdd.errors import CrowddError
 from crowdd.http.application import ProcessState, make_root
 from crowdd.http.live_updates import Broadcast
 from crowdd.http.transport.gateway import Gateway
-from crowdd.http.transport.shard_gateway import ShardGateway
+from crowdd.http.transport.shards.gateway import ShardGateway
 from crowdd.reactor import IReactor, epoch_seconds
 from crowdd.sched.deliveries import Deliverer
+from crowdd.sched.job import Job
 from crowdd.sched.job_runner import JobRunner
 from crowdd.sched.notify_bridge import NotifyBridge
 from crowdd.sched.queue_worker import Worker
@@ -78,11 +80,12 @@ class Shard(Service):
         self._slow_pool = make_slow_pool(reactor, self._settings, budget)
         self._apart = Apart(reactor, self._settings.db.dsn, session(seconds), budget)
         self.services = build_beside(reactor, home, self.pool, self._settings, self._apart, self._slow_pool)
-        self._arrivals = Arrivals(reactor, self.services.new_batcher, self.pool)
+        self._copies = AccountCopies(reactor, self.services.new_batcher, self.pool)
         self._broadcast = Broadcast(reactor, self.services.live, self.services.change_notifier)
-        behind = self.services.with_database(self._background)
+        behind = self.behind = self.services.with_database(self._background)
         patience = settings.http.shutdown_timeout
-        jobs = scheduled_on_shards(self._settings)
+        tell = Job("tell_home", PERIOD, lambda services: FiguresHome(home.db, services.db, self.number).tell())
+        jobs = (*scheduled_on_shards(self._settings), tell)
         self._job_runner = JobRunner(reactor, self._session, jobs, lambda job: job.work(behind), patience=patience)
         self._worker = Worker(
             reactor,
@@ -112,14 +115,14 @@ class Shard(Service):
         self._settings, self._home = own_settings(settings, self.shard_name), home
         services = self.services = self.services.with_settings(self._reactor, self._settings)
         self._root = self._make_root(services)
-        behind = services.with_database(self._background)
+        behind = self.behind = services.with_database(self._background)
         self._job_runner.use(lambda job: job.work(behind))
         self._worker.use(behind.db, behind.queue, behind.mail, lambda handler, task: handler.run(behind, task))
         self._deliverer.use(self._deliveries(services))
 
     def _make_root(self, services: Services) -> Gateway:
         state = attrs.evolve(self._process_state, broadcast=self._broadcast)
-        return make_root(self._reactor, services, state, self._home, self._arrivals.require)
+        return make_root(self._reactor, services, state, self._home, self._copies.require)
 
     def _deliveries(self, services: Services) -> Deliveries:
         return Deliveries(
@@ -200,7 +203,7 @@ def own_settings(settings: Settings, name: str) -> Settings:
 
 def over_shards(reactor: IReactor, home: Gateway, services: Services, shards: Sequence[Shard]) -> ShardGateway:
     """One site over home and the shards. Their numbers are known once home has been asked."""
-    places = Places(
+    locations = Locations(
         reactor, services.new_batcher, services.db, lambda: {shard.number: shard.services.db for shard in shards}
     )
-    return ShardGateway(home, places, shards)
+    return ShardGateway(home, locations, shards)

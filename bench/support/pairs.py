@@ -102,7 +102,9 @@ class Rush:
         says: Callable[[bytes], bytes] = lambda _task: _SAME,
         stays: int = 0,
     ) -> None:
-        """``project``: one, or several that the volunteers share evenly. ``meter`` is read at each request, which makes sense for one volunteer alone: what ran and waited for it.
+        """``project``: one, or several that the volunteers share evenly.
+
+        ``meter`` is read at each request, which makes sense for one volunteer alone: what ran and waited for it.
 
         ``says``: the ``info`` of an answer to a task, as JSON. ``stays``: how many answers a person gives; 0: as many
         as there are tasks.

@@ -16,7 +16,7 @@ from crowdd.concurrency.worker_thread import WorkerThread
 from crowdd.config import Settings
 from crowdd.domain.server.readiness import Node, Readiness
 from crowdd.domain.server.services import Services
-from crowdd.domain.server.shards.places import Arrived
+from crowdd.domain.server.shards.locations import Arrived
 from crowdd.http.api.answer_correction import CorrectingApi
 from crowdd.http.api.assignment import Assignment
 from crowdd.http.api.bars import BarsApi

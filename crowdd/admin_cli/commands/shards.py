@@ -30,7 +30,7 @@ def shards() -> None:
 @shards.command(name="list")
 @json_option
 @click.pass_obj
-def list_(config: Path | None, as_json: bool) -> None:
+def list_shards(config: Path | None, as_json: bool) -> None:
     """List the databases, and how many projects each has."""
     listing(as_json, with_database(config, _listed), _COLUMNS)
 

@@ -189,14 +189,17 @@ class Services:
     backups: ScheduledBackups
     mail: Mail
     shared: Shared = attrs.field(repr=False)
+    shards: list[Services] = attrs.field(factory=list, repr=False)
+    """The rules on each shard, for work that goes through all databases. A server fills it."""
 
     def with_database(self, db: Transactions) -> Services:
         """The same rules on other connections; what is kept in memory is shared."""
-        return _assemble(db, self.settings, self.shared)
+        return attrs.evolve(_assemble(db, self.settings, self.shared), shards=self.shards)
 
     def with_settings(self, reactor: IReactor, settings: Settings) -> Services:
         """The same rules by other settings; what is kept in memory is shared, but for the ways to other servers."""
-        return _assemble(self.db, settings, self.shared.with_settings(reactor, settings))
+        made = _assemble(self.db, settings, self.shared.with_settings(reactor, settings))
+        return attrs.evolve(made, shards=self.shards)
 
 
 def build(
@@ -237,7 +240,7 @@ def _assemble(db: Transactions, settings: Settings, shared: Shared) -> Services:
     mail = Mail(db, letters, sender, servers.post, settings.mail.keep_days)
     administrators = Administrators(security_log, mail)
     special = [
-        ProjectBehaviour(secrets, webhooks, queue, quota),
+        ProjectBehaviour(secrets, webhooks, queue, quota, fixed_names=shared.on_shard),
         TaskBehaviour(),
         TaskRunBehaviour(),
         UserBehaviour(administrators),

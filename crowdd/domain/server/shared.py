@@ -76,6 +76,7 @@ class Shared:
     languages: Languages
     site_state: SiteState
     servers: OtherServers
+    on_shard: bool = False
 
     @classmethod
     def begin(
@@ -133,6 +134,7 @@ class Shared:
             site_state=home.site_state,
             servers=home.servers,
             preloads=home.preloads,
+            on_shard=True,
         )
 
 

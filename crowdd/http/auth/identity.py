@@ -19,7 +19,7 @@ from crowdd.domain.accounts.authentication.sessions import Sessions
 from crowdd.domain.core.secrets import Secrets
 from crowdd.domain.core.security_log import SecurityLog
 from crowdd.domain.projects.projects import draft_key
-from crowdd.domain.server.shards.places import Arrived
+from crowdd.domain.server.shards.locations import Arrived
 from crowdd.errors import AnonymousError, ForbiddenError
 from crowdd.http.auth.cookies import SESSION, VOLUNTEER, YEAR, Cookies
 from crowdd.http.auth.csrf import Csrf

@@ -16,7 +16,7 @@ from typing import Final
 import attrs
 
 from crowdd.config import Settings
-from crowdd.domain.server.shards.places import HOME, KNOWN_SECONDS
+from crowdd.domain.server.shards.locations import HOME, KNOWN_SECONDS
 from crowdd.errors import ConfigError, ConflictError, NotFoundError, UnavailableError
 from crowdd.storage.server.shards import moving
 from crowdd.storage.server.shards.moving import Session, Underway

@@ -297,7 +297,7 @@ def copy(source: Session, target: Session, project_id: int) -> dict[str, Sum]:
 
 
 def adapt(target: Session, project_id: int, source_base: int) -> None:
-    """In the transaction of the copy: what counts transactions starts anew there, after all that was counted before.
+    """In the transaction of the copy: what counts transactions begins again there, after all that was counted before.
 
     Cursors of programs that follow changes go on if positions of the target come after those of the source. Otherwise
     they begin new copies.
@@ -335,9 +335,9 @@ def remove(session: Session, project_id: int, keep: Sequence[str]) -> None:
 
 def leave(source: Session, project_id: int, *, home: bool) -> None:
     """In a transaction: what is left at the source goes; home keeps the project's card."""
-    if source.value("SELECT EXISTS (SELECT FROM project_ledger WHERE project_id = %(id)s)", {"id": project_id}):
-        _add_to_scores(source, project_id, -1)
+    _add_to_scores(source, project_id, -1)
     remove(source, project_id, CARD if home else ())
+    source.run("DELETE FROM told_project WHERE project_id = %(id)s", {"id": project_id})
     source.run("UPDATE exposure SET version = version + 1")
 
 

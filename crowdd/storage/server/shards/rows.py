@@ -61,3 +61,21 @@ class AccountState:
     fullname: str
     admin: bool
     locale: str
+
+
+@attrs.frozen
+class Card:
+    """What home shows of a project: ``project`` and ``figures`` are the versions of its rows, ``card`` has them."""
+
+    project_id: int
+    project: str
+    figures: str | None
+    card: dict[str, object]
+
+
+@attrs.frozen
+class Score:
+    """How many answers somebody has given on a shard."""
+
+    user_id: int
+    runs: int

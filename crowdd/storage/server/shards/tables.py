@@ -29,7 +29,7 @@ MOVED: Final[Mapping[str, str]] = {
 }
 """Which rows of a table belong to a project; in an order in which rows that others refer to come first."""
 
-CARD: Final = ("project", "project_stat", "project_hour", "volunteer", "volunteer_day")
+CARD: Final = ("project", "project_ledger", "project_stat", "project_hour", "volunteer", "volunteer_day")
 """What home keeps of a project that lives elsewhere: its row, for names, owners and lists, and its figures."""
 
 NOT_MOVED: Final = frozenset({
@@ -44,8 +44,8 @@ NOT_MOVED: Final = frozenset({
     # The site and the server.
     "announcement", "backup", "category", "clock_seen", "clock_shift", "cluster", "dashboard", "definition", "exposure",
     "hidden_template", "history", "job", "job_run", "migration", "move_in", "move_in_step", "node", "own_shard",
-    "project_move", "project_place", "rate_count", "rendered_text", "server_key", "shard", "site", "stat_floor", "swept",
-    "template", "template_file", "volunteer_rule",
+    "project_move", "project_place", "rate_count", "rendered_text", "server_key", "shard", "shard_score", "site", "stat_floor", "swept",
+    "template", "template_file", "told_project", "told_score", "volunteer_rule",
 })  # fmt: skip
 
 # Changes of these are refused while a project moves; the other tables change only with them.

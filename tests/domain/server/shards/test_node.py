@@ -23,8 +23,8 @@ async def moved(node, mover, owner, *, tasks=2, to=1, **task):
 
 def forget(node):
     """As if the seconds had passed for which a server goes by what it was told."""
-    places = node.server._root._places
-    for known in (places._by_id, places._by_name, places._of_row):
+    locations = node.server._root._locations
+    for known in (locations._by_id, locations._by_name, locations._of_row):
         known._kept.clear()
 
 

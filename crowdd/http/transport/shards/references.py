@@ -9,7 +9,7 @@ from typing import Final
 import orjson
 
 from crowdd.domain.projects.project_validation import RESERVED_SHORT_NAMES
-from crowdd.domain.server.shards.places import ProjectId, Reference, RowId, ShortName
+from crowdd.domain.server.shards.locations import ProjectId, Reference, RowId, ShortName
 
 # Kinds of rows that belong to a project, by their names in addresses.
 OF_PROJECTS: Final = frozenset({"task", "taskrun", "result", "blogpost", "helpingmaterial"})

@@ -16,7 +16,7 @@ from crowdd.kinds import KINDS
 from crowdd.requester import Requester
 from crowdd.storage.core import records
 from crowdd.storage.database import Database
-from crowdd.storage.server.shards import places
+from crowdd.storage.server.shards import locations
 from crowdd.storage.server.shards.preparing import IDS_OF_A_SHARD
 from crowdd.storage.server.shards.rows import AccountState, Place
 
@@ -75,7 +75,7 @@ class _Known(Generic[T]):
         self._kept[key] = (self._clock.seconds() + self._seconds, value)
 
 
-class Places:
+class Locations:
     """Finds the database of a project. ``shards()`` are the databases by number, without home."""
 
     def __init__(
@@ -89,7 +89,7 @@ class Places:
         self._by_id: _Known[int] = _Known(clock, KNOWN_SECONDS)
         self._by_name: _Known[int] = _Known(clock, KNOWN_SECONDS)
         self._of_row: _Known[int] = _Known(clock, KNOWN_SECONDS)
-        self._asked: Batcher[int, Place] = new_batcher(partial(places.by_id, home))
+        self._asked: Batcher[int, Place] = new_batcher(partial(locations.by_id, home))
 
     def known(self, reference: Reference) -> int | None:
         """The number of the database, if it was asked for just now."""
@@ -116,7 +116,7 @@ class Places:
 
     async def _project(self, reference: Reference) -> int | None:
         if isinstance(reference, ShortName):
-            found = await places.id_of(self._home, reference.name)
+            found = await locations.id_of(self._home, reference.name)
             if found is not None:
                 self._by_name.keep(reference, found)
             return found
@@ -134,13 +134,13 @@ class Places:
         return None
 
 
-class Arrivals:
+class AccountCopies:
     """Whether a shard has the account that sends a request as home knows it."""
 
     def __init__(self, clock: IReactorTime, new_batcher: BatcherFactory, shard: Database) -> None:
         self._clock = clock
         self._seen: dict[int, AccountState] = {}
-        self._asked: Batcher[int, AccountState | None] = new_batcher(partial(places.accounts, shard))
+        self._asked: Batcher[int, AccountState | None] = new_batcher(partial(locations.accounts, shard))
 
     async def require(self, who: Requester) -> None:
         """Waits for it. Raises UnavailableError when it takes too long."""

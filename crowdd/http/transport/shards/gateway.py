@@ -9,13 +9,14 @@ from twisted.internet.defer import ensureDeferred
 from twisted.python.failure import Failure
 from twisted.web.server import NOT_DONE_YET
 
-from crowdd.domain.server.shards.places import HOME, Places, Reference
-from crowdd.errors import CrowddError, InvalidRequestError, UnavailableError
+from crowdd.domain.server.shards.locations import HOME, Locations, Reference
+from crowdd.errors import ConflictError, CrowddError, InvalidRequestError, UnavailableError
 from crowdd.http.request import Incoming
 from crowdd.http.transport.gateway import Gateway, normalise_path
-from crowdd.http.transport.shard_references import needs_project, of_address, of_body
+from crowdd.http.transport.shards.references import needs_project, of_address, of_body
 from crowdd.http.transport.site import Request, RootResource
 
+_NO_TEMPLATE: Final = "Templates cannot be made of projects on this database. Ask the operator to move the project."
 _NO_PROJECT: Final = "Projects of this server live on several databases. Add project_id to the query."
 _BODIES: Final = frozenset({b"POST", b"PUT", b"DELETE"})
 
@@ -31,11 +32,11 @@ class ShardViews(Protocol):
 
 
 class ShardGateway(RootResource):
-    """Asks ``places`` where the project of a request lives. What names no project is answered by ``home``."""
+    """Asks ``locations`` where the project of a request lives. What names no project is answered by ``home``."""
 
-    def __init__(self, home: Gateway, places: Places, shards: Sequence[ShardViews]) -> None:
+    def __init__(self, home: Gateway, locations: Locations, shards: Sequence[ShardViews]) -> None:
         super().__init__()
-        self._home, self._places, self._shards = home, places, shards
+        self._home, self._locations, self._shards = home, locations, shards
         self.body_limit = self._body_limit
 
     def warm_up(self) -> None:
@@ -44,7 +45,7 @@ class ShardGateway(RootResource):
 
     async def _body_limit(self, request: Request) -> int:
         reference = of_address(*_address(request))
-        place = HOME if reference is None else await self._places.find(reference)
+        place = HOME if reference is None else await self._locations.find(reference)
         return await self._gateway(place).body_limit(request)
 
     def render(self, request: Request) -> bytes | int:
@@ -58,7 +59,7 @@ class ShardGateway(RootResource):
             if request.method in (b"GET", b"HEAD") and needs_project(words):
                 return self._home.refuse(request, InvalidRequestError(_NO_PROJECT, code="project_needed"))
             return self._home.render(request)
-        place = self._places.known(reference)
+        place = self._locations.known(reference)
         if place is not None:
             return self._render(request, place)
         ensureDeferred(self._find(request, reference))
@@ -67,7 +68,7 @@ class ShardGateway(RootResource):
     async def _find(self, request: Request, reference: Reference) -> None:
         try:
             try:
-                place = await self._places.find(reference)
+                place = await self._locations.find(reference)
                 body = b"" if request.gone else self._render(request, place)
             except CrowddError as error:
                 body = self._home.refuse(request, error)
@@ -77,6 +78,8 @@ class ShardGateway(RootResource):
             request.processingFailed(Failure())
 
     def _render(self, request: Request, place: int) -> bytes | int:
+        if place != HOME and request.method == b"POST" and request.postpath[::2][:2] == [b"project", b"template"]:
+            return self._home.refuse(request, ConflictError(_NO_TEMPLATE))  # the gallery is at home
         try:
             return self._gateway(place).render(request)
         except UnavailableError as error:

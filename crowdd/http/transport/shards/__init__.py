@@ -1,0 +1,1 @@
+"""One site over several databases: which of them serves a request."""
