@@ -23,7 +23,10 @@ ELSEWHERE = {
     "backup": HERE / "test_backup.py",
     "restore": HERE / "test_backup.py",
     "drill": HERE / "test_scheduled_backups.py",
-    **{f"shards {name}": ROOT / "tests/domain/server/shards/test_commands.py" for name in ("add", "list", "move")},
+    **{
+        f"shards {name}": ROOT / "tests/domain/server/shards/test_commands.py"
+        for name in ("add", "check", "list", "move")
+    },
 }
 
 

@@ -27,6 +27,7 @@ REFUSALS = [
     (("admin", "list", "ada"), USAGE, "unexpected extra argument"),
     (("admin", "link", "--json", "ada"), USAGE, "unexpected extra argument"),
     (("announcement", "list", "--limit", "0"), USAGE, "--limit"),
+    (("shards", "check", "one"), USAGE, "unexpected extra argument"),
     (("shards", "list", "one"), USAGE, "unexpected extra argument"),
     (("shards", "add", "one"), REFUSED, "[db] shards has no database with the name one."),
     (("shards", "move", "999", "home"), REFUSED, "Project 999 does not exist."),

@@ -12,7 +12,7 @@ import click
 
 from crowdd.admin_cli.health_probe import complaints
 from crowdd.admin_cli.output import json_option, print_json
-from crowdd.admin_cli.runtime import reactor, with_database
+from crowdd.admin_cli.runtime import another, reactor, with_database
 from crowdd.config import Settings, load
 from crowdd.domain.core import secrets as keys
 from crowdd.domain.media.configured import s3_store
@@ -22,6 +22,7 @@ from crowdd.domain.server.backups import folder
 from crowdd.domain.server.bootstrap import make_replica
 from crowdd.domain.server.doctor_rules import Facts, Finding, of_damage, of_data_folder, of_server, of_settings
 from crowdd.domain.server.recount import Checking
+from crowdd.domain.server.shards.checking import findings
 from crowdd.domain.webhooks.webhooks import state_view
 from crowdd.errors import CrowddError
 from crowdd.http.errors import message_of
@@ -98,7 +99,8 @@ async def _of_database(settings: Settings, pool: Pool, thorough: bool, deep: boo
         several_hosts=len(Hosts.of(settings.db.dsn).dsns) > 1,
         other_disks=_other_disks(settings),
     )
-    return damaged + of_server(facts) + (await _recounted(pool) if thorough else [])
+    shards = await findings(pool, dict(settings.db.shards), lambda dsn: another(settings, dsn))
+    return damaged + of_server(facts) + shards + (await _recounted(pool) if thorough else [])
 
 
 async def _media(settings: Settings) -> str:

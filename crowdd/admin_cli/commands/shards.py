@@ -8,10 +8,12 @@ import attrs
 import click
 
 from crowdd.admin_cli.groups import Group
-from crowdd.admin_cli.output import json_option, listing, say
+from crowdd.admin_cli.output import json_option, listing, print_json, say
 from crowdd.admin_cli.runtime import another, as_owner_of, reactor, with_database
 from crowdd.config import Settings, load
+from crowdd.domain.server.doctor_rules import Finding
 from crowdd.domain.server.shards import preparing
+from crowdd.domain.server.shards.checking import findings
 from crowdd.domain.server.shards.moving import move_named
 from crowdd.errors import ConfigError
 from crowdd.storage import schema
@@ -61,6 +63,28 @@ def add(config: Path | None, name: str, superuser: str | None, home: str | None,
 
     row = as_owner_of(settings, settings.db.migrate_dsn or settings.db.dsn, work)
     say(as_json, row, f"{name} is shard {row['number']}. Restart all servers.")
+
+
+@shards.command()
+@json_option
+@click.pass_context
+def check(ctx: click.Context, as_json: bool) -> None:
+    """Check that each database can be used, and receives accounts. Exits with 1 if there is a problem."""
+    settings = load(ctx.obj)
+    found = with_database(ctx.obj, lambda pool: problems(settings, pool))
+    if as_json:
+        print_json([attrs.asdict(finding) for finding in found])
+    else:
+        for finding in found:
+            click.echo(finding.sentence())
+        if not found:
+            click.echo("All shards can be used.")
+    ctx.exit(int(any(finding.wrong for finding in found)))
+
+
+async def problems(settings: Settings, pool: Pool) -> list[Finding]:
+    """What is wrong with shards; nothing where there are none."""
+    return await findings(pool, dict(settings.db.shards), lambda dsn: another(settings, dsn))
 
 
 @shards.command()

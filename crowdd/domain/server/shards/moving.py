@@ -174,7 +174,7 @@ class Mover:
         if words:
             raise ConflictError(words)
         if moving.shape(source) != moving.shape(target):
-            raise ConflictError("The databases are of different versions. Run: crowdctl shards upgrade")
+            raise ConflictError("The databases are of different versions. Run: crowdctl db upgrade")
         if moving.too_late(source, target, project_id):
             raise ConflictError(
                 "The project has rows whose ids are larger than those that the other database gives next.",

@@ -49,6 +49,8 @@ async def add(clock: IReactorTime, databases: Databases, name: str) -> ListedSha
         raise ConflictError(f"The database is shard {before.number} ({before.name}) already.")
     if before is None:
         await shard.transaction(partial(preparing.become, number=number, name=name))
+    else:
+        await shard.transaction(preparing.notice_always)
     await preparing.publish(home, number)
     await preparing.subscribe(databases.superuser, number, databases.home_dsn)
     await _copied(clock, databases.superuser, number)

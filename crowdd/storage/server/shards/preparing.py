@@ -80,9 +80,14 @@ async def become(shard: Database, number: int, name: str) -> None:
         " ON CONFLICT (single) DO UPDATE SET change_base = greatest(cluster.change_base, excluded.change_base)",
         {"base": number * _POSITIONS_OF_A_SHARD},
     )
-    await shard.execute(_ALWAYS)
+    await notice_always(shard)
     for table in SHARED:
         await shard.execute(f"DELETE FROM {table}")
+
+
+async def notice_always(shard: Database) -> None:
+    """Triggers fire for rows that arrive from home. A later version may have made some again."""
+    await shard.execute(_ALWAYS)
 
 
 # Triggers of the shared tables count what pages show and who is in the list of people. Where rows arrive by
@@ -111,7 +116,7 @@ async def _publish(home: Database, number: int) -> None:
     await home.fetch(
         "SELECT pg_create_logical_replication_slot(%(slot)s, 'pgoutput')"
         " WHERE NOT EXISTS (SELECT FROM pg_replication_slots WHERE slot_name = %(slot)s)",
-        {"slot": _slot(number)},
+        {"slot": slot(number)},
     )
 
 
@@ -120,11 +125,9 @@ async def subscribe(shard: Database, number: int, dsn: str) -> None:
 
     PostgreSQL 15 lets only superusers do this. Raises ConfigError.
     """
-    if await shard.fetch(_SUBSCRIPTION, {"slot": _slot(number)}):
+    if await shard.fetch(_SUBSCRIPTION, {"slot": slot(number)}):
         return
-    sql = (
-        f"CREATE SUBSCRIPTION {_slot(number)} CONNECTION %(dsn)s PUBLICATION {_PUBLICATION} WITH (create_slot = false)"
-    )
+    sql = f"CREATE SUBSCRIPTION {slot(number)} CONNECTION %(dsn)s PUBLICATION {_PUBLICATION} WITH (create_slot = false)"
     try:
         await shard.execute(sql, {"dsn": dsn})
     except Error as error:
@@ -147,9 +150,10 @@ async def copying(shard: Database, number: int) -> Copying:
         " EXISTS (SELECT FROM pg_stat_subscription WHERE subname = %(slot)s AND pid IS NOT NULL) AS running"
         " FROM pg_stat_subscription s JOIN pg_subscription_rel r ON r.srsubid = s.subid"
         " WHERE s.subname = %(slot)s AND s.relid IS NULL",
-        {"slot": _slot(number)},
+        {"slot": slot(number)},
     )
 
 
-def _slot(number: int) -> str:
+def slot(number: int) -> str:
+    """What the subscription of a shard and its slot at home are called."""
     return f"{_PUBLICATION}_{number}"

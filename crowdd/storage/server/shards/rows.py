@@ -79,3 +79,29 @@ class Score:
 
     user_id: int
     runs: int
+
+
+@attrs.frozen
+class ShardState:
+    """How a shard is doing. ``receives``: rows of home arrive; ``notices``: triggers fire for them; ``may_move``: its
+    role may copy projects.
+    """
+
+    receives: bool
+    notices: bool
+    may_move: bool
+
+
+@attrs.frozen
+class SlotState:
+    """What home keeps for a shard: bytes of its log that the shard has not confirmed."""
+
+    behind: int
+
+
+@attrs.frozen
+class BegunMove:
+    """A move that has not ended."""
+
+    project_id: int
+    minutes: float

@@ -39,6 +39,28 @@ def test_added_shards_are_listed_and_adding_one_again_changes_nothing(clusters):
     assert [row["name"] for row in crowdctl(clusters, "list")] == ["one", "two"]
 
 
+def test_a_shard_that_cannot_be_used_is_said_with_what_to_do(clusters):
+    def said():
+        argv = [str(BIN / "crowdctl"), "shards", "check", "--json"]
+        ran = subprocess.run(argv, env=environment(clusters), capture_output=True, text=True, timeout=120)
+        return [finding["what"] for finding in json.loads(ran.stdout)], ran.returncode
+
+    receives = "SELECT count(*) FROM pg_stat_subscription WHERE subname = 'crowdd_shared_2' AND pid IS NOT NULL"
+    assert said() == ([], 0)
+    clusters.fetch("two", "ALTER SUBSCRIPTION crowdd_shared_2 DISABLE")
+    clusters.fetch("two", "ALTER TABLE account DISABLE TRIGGER account_exposed")
+    try:
+        assert wait_until(lambda: clusters.fetch("two", receives) == [(0,)], 60)
+        problems, status = said()
+        assert status == 1 and "Shard two receives no changes of accounts." in problems
+        assert any(what.startswith("Shard two does not notice changes") for what in problems)
+    finally:
+        clusters.fetch("two", "ALTER SUBSCRIPTION crowdd_shared_2 ENABLE")
+    crowdctl(clusters, "add", "two", "--superuser", clusters.dsn("two", "postgres"))
+    assert wait_until(lambda: clusters.fetch("two", receives) == [(1,)], 60)
+    assert said() == ([], 0)
+
+
 @pytest_twisted.ensureDeferred
 async def test_a_move_that_is_killed_is_finished_by_the_same_command(node, clusters):
     project = await finished_project(node)
