@@ -22,6 +22,9 @@ from crowdd.storage.server.shards.rows import AccountState, Place
 
 T = TypeVar("T")
 HOME: Final = 0
+QUEUE: Final = "queue"
+"""The kind of background tasks."""
+
 KNOWN_SECONDS: Final = 5.0
 """How long a server goes by what it was told. A move waits longer before it removes the rows that were moved."""
 
@@ -48,7 +51,7 @@ class ShortName:
 
 @attrs.frozen
 class RowId:
-    """The project of a row; ``kind`` is a key of KINDS."""
+    """The project of a row; ``kind`` is a key of KINDS, or QUEUE."""
 
     kind: str
     id: int
@@ -127,7 +130,10 @@ class Locations:
         databases = {HOME: self._home, **self._shards()}
         made = row.id // IDS_OF_A_SHARD
         for number in sorted(databases, key=lambda each: each != made):
-            found = await records.project_of(databases[number], KINDS[row.kind], row.id)
+            if row.kind == QUEUE:
+                found = await locations.project_of_task(databases[number], row.id)
+            else:
+                found = await records.project_of(databases[number], KINDS[row.kind], row.id)
             if found is not None:
                 self._of_row.keep(row, found)
                 return found

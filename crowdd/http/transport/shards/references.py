@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from typing import Final
@@ -9,11 +10,12 @@ from typing import Final
 import orjson
 
 from crowdd.domain.projects.project_validation import RESERVED_SHORT_NAMES
-from crowdd.domain.server.shards.locations import ProjectId, Reference, RowId, ShortName
+from crowdd.domain.server.shards.locations import QUEUE, ProjectId, Reference, RowId, ShortName
 
 # Kinds of rows that belong to a project, by their names in addresses.
 OF_PROJECTS: Final = frozenset({"task", "taskrun", "result", "blogpost", "helpingmaterial"})
 _MADE_IN_PROJECTS: Final = OF_PROJECTS | {"favorites"}
+_DECODER: Final = json.JSONDecoder()
 _UPLOADS: Final = re.compile(r"project-([0-9]{1,18})")
 
 
@@ -33,6 +35,8 @@ def _of_path(words: Sequence[str]) -> Reference | None:
             return ShortName(name)
         case ["api", "favorites", number, *_] if number:
             return _row("task", number)
+        case ["api", "queue", number, *_] if number:
+            return _row(QUEUE, number)
         case ["api", kind, number, *_] if kind in OF_PROJECTS and number:
             return _row(kind, number)
         case ["api", reference, "newtask", *_]:
@@ -61,16 +65,23 @@ def of_body(words: Sequence[str], body: bytes) -> Reference | None:
     """The project of what a request to the API makes; of a list, that of its first row."""
     if len(words) < 2 or words[0] != "api" or words[1] not in _MADE_IN_PROJECTS:
         return None
-    try:
-        value = orjson.loads(body)
-    except orjson.JSONDecodeError:
-        return None
-    row = value[0] if isinstance(value, list) and value else value
+    row = _first_row(body.lstrip())
     if not isinstance(row, dict):
         return None
     if row.get("project_id") is not None:
         return _project(str(row["project_id"]))
     return _row("task", str(row["task_id"])) if row.get("task_id") is not None else None
+
+
+def _first_row(body: bytes) -> object:
+    """The value, or the first of an array, which may be long: the others are not looked at."""
+    try:
+        if body[:1] != b"[":
+            return orjson.loads(body)
+        text = body[1:].decode().lstrip()
+        return _DECODER.raw_decode(text)[0]
+    except ValueError:  # also bytes that are not UTF-8
+        return None
 
 
 def needs_project(words: Sequence[str]) -> bool:

@@ -25,6 +25,12 @@ async def id_of(home: Database, short_name: str) -> int | None:
     return None if row is None else int(row["id"])
 
 
+async def project_of_task(db: Database, item_id: int) -> int | None:
+    """The project of a background task; None for one that there is not, or that belongs to no project."""
+    row = await one_or_none(db, "SELECT project_id FROM queue_item WHERE id = %(id)s", {"id": item_id})
+    return None if row is None or row["project_id"] is None else int(row["project_id"])
+
+
 async def accounts(shard: Database, user_ids: Sequence[int]) -> list[AccountState | None]:
     """Accounts as a shard has them, in the order of the ids; None for those that have not arrived."""
     return await fetch_each(

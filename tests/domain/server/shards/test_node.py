@@ -4,6 +4,8 @@ import itertools
 
 import pytest
 import pytest_twisted
+from support.until import until
+from twisted.internet.defer import ensureDeferred, gatherResults
 from twisted.internet.threads import deferToThread
 
 pytestmark = pytest.mark.slow
@@ -66,4 +68,51 @@ async def test_what_home_says_of_an_account_holds_on_a_shard_at_once(node, mover
         assert late.status == 503 and late.header("Retry-After") == "1"
     finally:
         clusters.fetch("one", "ALTER SUBSCRIPTION crowdd_shared_1 ENABLE")
-    assert (await newcomer.get(f"/api/project/{project['id']}/newtask")).status == 200
+
+    async def served():
+        return (await newcomer.get(f"/api/project/{project['id']}/newtask")).status == 200
+
+    await until(served)  # PostgreSQL begins to receive again within seconds
+
+
+@pytest_twisted.ensureDeferred
+async def test_a_new_key_and_a_lock_count_at_the_next_request(node, mover):
+    owner, admin = await node.person("locker"), await node.person("chief", admin=True)
+    project = await moved(node, mover, owner, tasks=1)
+    path, stranger = f"/api/project/{project['id']}", node.client()
+    assert (await stranger.get(f"{path}/newtask")).status == 200
+    locked = {"btn": "Password", "protect": True, "password": "sesame"}
+    changed = await owner.post(f"/project/{project['short_name']}/update", json=locked)
+    assert changed.status == 200, changed.body
+    assert (await stranger.get(f"{path}/newtask")).status == 403
+    old = node.client(owner.key)
+    assert (await old.put(path, json={"description": "Mine."})).status == 200
+    assert (await owner.post("/account/locker/resetapikey", json={})).status == 200
+    assert (await old.put(path, json={"description": "Not mine."})).status == 401
+    assert (await admin.put(path, json={"description": "The administrator's."})).status == 200
+
+
+@pytest_twisted.ensureDeferred
+async def test_two_requests_of_a_newcomer_at_once_are_served_on_a_shard(node, mover):
+    owner = await node.person("twice")
+    project = await moved(node, mover, owner, tasks=2)
+    newcomer = await node.person("newcomer")
+    both = await gatherResults(
+        [ensureDeferred(newcomer.get(f"/api/project/{project['id']}/newtask")) for _ in range(2)]
+    )
+    assert [answer.status for answer in both] == [200, 200]
+
+
+@pytest_twisted.ensureDeferred
+async def test_background_tasks_and_large_bodies_reach_the_shard(node, mover):
+    owner = await node.person("bulk")
+    project = await moved(node, mover, owner, tasks=1)
+    rows = [{"project_id": project["id"], "info": {"text": "x" * 3000}} for _ in range(100)]
+    made = await owner.post("/api/task", json=rows)
+    assert made.status == 200 and len(made.json()) == 100, made.body[:300]
+    ids = [task["id"] for task in made.json()]
+    changed = await owner.post(f"/project/{project['short_name']}/tasks/redundancy", json={"n_answers": 3})
+    item = await node.server._shards[0].pool.fetch("SELECT id FROM queue_item ORDER BY id DESC LIMIT 1")
+    assert (await owner.get(f"/api/task/{ids[-1]}")).json()["info"] == rows[0]["info"]
+    if item:
+        assert (await owner.get(f"/api/queue/{item[0]['id']}")).status == 200, changed.body
