@@ -1,12 +1,13 @@
 """What a second PostgreSQL adds when projects live on several: CPU of each for a pair of newtask and answer.
 
-    python -m bench.shards [--seconds 10] [--rounds 3] [--answers 20000] [--report]
+    python -m bench.shards [--seconds 10] [--rounds 3] [--pace 100] [--answers 20000] [--report]
 
 Home and two shards, each a PostgreSQL of its own, and one server. Volunteers (browsers, addresses, people with keys)
-ask and answer as fast as they can, in rounds in turn: in projects that are all on the first shard, and in projects half
-of which are on the second. A PostgreSQL bears as many pairs in a second as its CPU time for one fits into it; a server
-can bear what the busiest of its PostgreSQL servers allows. Then a paused project with ``--answers`` answers moves from
-home to a shard while volunteers go on in the others.
+ask and answer in rounds in turn: ``--pace`` pairs a second in projects that are all on the first shard, and twice as
+many in projects half of which are on the second. So each shard in use has the same to do, and as many requests at once
+share a transaction. A PostgreSQL bears as many pairs in a second as its CPU time for one fits into it; a server can bear
+what the busiest of its PostgreSQL servers allows. Then a paused project with ``--answers`` answers moves from home to a
+shard while volunteers go on in the others.
 
 Gates: two shards bear at least 1.8 times as many pairs as one; CPU of PostgreSQL for a pair at most 1.1 times; no
 request of the others fails, every answer is there once, redundancy is kept; at most 60 seconds for 100,000 answers.
@@ -127,7 +128,7 @@ def _crowdctl(environment: dict[str, str], *words: str) -> None:
     subprocess.run([BIN / "crowdctl", *words], env=given, cwd="/", check=True, stdout=subprocess.DEVNULL)
 
 
-def people(sql: Sql, data: Path) -> list[Iterator[Identity]]:
+def people(sql: Sql, data: Path, count: int) -> list[Iterator[Identity]]:
     """For each connection those who use it: browsers, addresses, and people with keys."""
     root, numbers = secrets.load(data), itertools.count(time.time_ns() % 10**12)
     keys = itertools.cycle([key for _, key in accounts(sql, data, KEYS)])
@@ -141,7 +142,7 @@ def people(sql: Sql, data: Path) -> list[Iterator[Identity]]:
             else:
                 yield Identity(network, "" if kind == 1 else f"api_key={next(keys)}")
 
-    return [of(number % 3) for number in range(CONNECTIONS)]
+    return [of(number % 3) for number in range(count)]
 
 
 def placed(server: LiveServer, settings: config.Settings, places: Sequence[str], tasks: int) -> list[Project]:
@@ -168,11 +169,11 @@ def pause(project: Project) -> None:
     assert answer.status == 200, answer.text
 
 
-def measured(rush: Rush, found: Databases, server: LiveServer, seconds: float) -> Round:
+def measured(rush: Rush, found: Databases, server: LiveServer, seconds: float, pace: float) -> Round:
     """The volunteers at work."""
     looks = {name: Cpu(server.process.pid, pid) for name, pid in found.pids.items()}
     before, pairs = {name: look.spent().postgres for name, look in looks.items()}, rush.pairs
-    took = rush.run(seconds)
+    took = rush.run(seconds, pace)
     done = max(1, rush.pairs - pairs)
     cpu = {name: 1000 * (look.spent().postgres - before[name]) / done for name, look in looks.items()}
     return Round(cpu, done / took)
@@ -222,7 +223,7 @@ def forget(dsn: str, project_id: int) -> None:
     session.close()
 
 
-def measure(place: Path, seconds: float, n_rounds: int, answers: int) -> list[str]:
+def measure(place: Path, seconds: float, n_rounds: int, pace: float, answers: int) -> list[str]:
     """The gates that are broken."""
     with databases(place) as found:
         data = place / "data"
@@ -232,17 +233,17 @@ def measure(place: Path, seconds: float, n_rounds: int, answers: int) -> list[st
         environment = {"CROWDD_DB_SHARDS": found.setting, "CROWDD_HTTP_MAX_REQUESTS_PER_NETWORK": "0"}
         settings = config.load(None, {**environment, "CROWDD_DB_DSN": found.dsns[HOME], "CROWDD_DATA_DIR": str(data)})
         with testbed.crowdd(found.dsns[HOME], place, **environment) as server:
-            sql, tasks = Sql(found.dsns[HOME]), int(400 * seconds * n_rounds / N_PROJECTS)
+            sql, tasks = Sql(found.dsns[HOME]), int(2 * pace * (seconds * n_rounds + 30) / N_PROJECTS)
             on_one = placed(server, settings, [ONE] * N_PROJECTS, tasks)
             on_both = placed(server, settings, [ONE, TWO] * (N_PROJECTS // 2), tasks)
-            first = Rush(server.port, [project.id for project in on_one], people(sql, data))
-            second = Rush(server.port, [project.id for project in on_both], people(sql, data))
+            first = Rush(server.port, [project.id for project in on_one], people(sql, data, CONNECTIONS))
+            second = Rush(server.port, [project.id for project in on_both], people(sql, data, 2 * CONNECTIONS))
             for rush in (first, second):
                 rush.run(2)
             alone, together = [], []
             for _ in range(n_rounds):
-                alone.append(measured(first, found, server, seconds))
-                together.append(measured(second, found, server, seconds))
+                alone.append(measured(first, found, server, seconds, pace))
+                together.append(measured(second, found, server, seconds, 2 * pace))
             one, two = middle(alone), middle(together)
             large = testbed.project(server, tasks=1, n_answers=1)
             fill(sql, large.id, Filling(answers // 10, answers, n_answers=10))
@@ -261,7 +262,7 @@ def measure(place: Path, seconds: float, n_rounds: int, answers: int) -> list[st
         lines += [
             ("pairs that PostgreSQL bears per second", f"{one.capacity:.0f}, {two.capacity:.0f}: {gain:.2f} times"),
             ("CPU of PostgreSQL for a pair", f"{one.whole:.2f} ms, {two.whole:.2f} ms: {cost:.2f} times"),
-            ("pairs per second here, with everything on this machine", f"{one.speed:.0f}, {two.speed:.0f}"),
+            ("pairs per second in this run", f"{one.speed:.0f}, {two.speed:.0f}"),
             (f"move of {large_answers:,} answers beside volunteers", f"{moved.seconds:.1f} s: {per:.1f} s per 100,000"),
             ("pairs, requests refused", f"{first.pairs + second.pairs:,}, {sum(refused.values())}"),
         ]
@@ -281,11 +282,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=float, default=10.0)
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--pace", type=float, default=100.0)
     parser.add_argument("--answers", type=int, default=20_000)
     parser.add_argument("--report", action="store_true", help="Print broken gates without failing.")
     chosen = parser.parse_args()
     with testbed.folder() as place:
-        broken = measure(place, chosen.seconds, chosen.rounds, chosen.answers)
+        broken = measure(place, chosen.seconds, chosen.rounds, chosen.pace, chosen.answers)
     return int(bool(broken) and not chosen.report)
 
 

@@ -90,6 +90,9 @@ def test_every_table_is_declared_to_move_or_to_stay(clusters):
 @pytest_twisted.ensureDeferred
 async def test_all_of_a_project_arrives_and_volunteers_go_on(node, mover, clusters):
     project = await finished_project(node)
+    # A cluster that has counted more transactions.
+    future = "UPDATE task_ledger SET requeued_xid = 1000000000 WHERE project_id = %s AND requeued_xid IS NOT NULL OR task_id = %s"
+    clusters.fetch("home", future, project["id"], project["leased"])
     before = sums_of(clusters, "home", project["id"])
     assert before["task_run"].rows == 6 and before["result"].rows == 3 and before["event"].rows > 0
     moved = await deferToThread(mover.move, project["id"], 1)
@@ -156,6 +159,24 @@ async def test_changes_are_refused_while_a_project_moves_and_others_go_on(node, 
     await moved
     forget(node)
     assert (await project["volunteer"].post("/api/taskrun", json=late)).status == 200
+
+
+@pytest_twisted.ensureDeferred
+async def test_a_copy_that_differs_is_noticed_and_the_project_stays(node, mover, clusters, monkeypatch):
+    project = await finished_project(node, tasks=1)
+    before, kept = sums_of(clusters, "home", project["id"]), moving.copy
+
+    def copy(source, target, project_id):
+        there = kept(source, target, project_id)
+        assert target.run("UPDATE task_run SET info = '0' WHERE project_id = %(id)s", {"id": project_id}) == 2
+        return there
+
+    monkeypatch.setattr(steps.moving, "copy", copy)
+    with pytest.raises(ConflictError, match="differs"):
+        await deferToThread(mover.move, project["id"], 1)
+    assert sums_of(clusters, "home", project["id"]) == before and rows_of(clusters, "one", project["id"]) == {}
+    change = await project["owner"].put(f"/api/project/{project['id']}", json={"description": "It goes on."})
+    assert change.status == 200, change.body
 
 
 STOPS = ("guard", "settle", "copy", "adapt", "switch", "leave", "release", "end")
