@@ -4,9 +4,9 @@
 
 Home and two shards, each a PostgreSQL of its own, and one server. Volunteers (browsers, addresses, people with keys)
 ask and answer in rounds in turn: ``--pace`` pairs a second in projects that are all on the first shard, and twice as
-many in projects half of which are on the second. So each shard in use has the same to do, and as many requests at once
-share a transaction. A PostgreSQL bears as many pairs in a second as its CPU time for one fits into it; a server can bear
-what the busiest of its PostgreSQL servers allows. Then a paused project with ``--answers`` answers moves from home to a
+many in projects half of which are on the second. So each shard in use has the same to do, and as many requests share a
+transaction. A PostgreSQL bears as many pairs in a second as its CPU time for one fits into it; a server can bear what
+the busiest of its PostgreSQL servers allows. Then a paused project with ``--answers`` answers moves from home to a
 shard while volunteers go on in the others.
 
 Gates: two shards bear at least 1.8 times as many pairs as one; CPU of PostgreSQL for a pair at most 1.1 times; no
