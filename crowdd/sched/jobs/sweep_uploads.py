@@ -18,7 +18,9 @@ async def _sweep(db: Database, uploads: Uploads, bucket: MediaStore | None) -> s
 
 
 def _bucket(services: Services) -> MediaStore | None:
-    return services.media_store if services.settings.media.store == "s3" else None
+    """None where several databases have files in the bucket: to each of them, those of the others would be nobody's."""
+    shared = services.settings.db.shards or services.shared.on_shard
+    return services.media_store if services.settings.media.store == "s3" and not shared else None
 
 
 JOB = Job("sweep_uploads", DAY, lambda services: _sweep(services.db, services.uploads, _bucket(services)))

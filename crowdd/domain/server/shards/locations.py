@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Hashable, Mapping
 from functools import partial
-from typing import Final, Generic, TypeVar
+from typing import Final
 
 import attrs
 from twisted.internet.interfaces import IReactorTime
@@ -14,13 +14,11 @@ from crowdd.concurrency.batching import Batcher, BatcherFactory
 from crowdd.errors import UnavailableError
 from crowdd.kinds import KINDS
 from crowdd.requester import Requester
-from crowdd.storage.core import records
 from crowdd.storage.database import Database
 from crowdd.storage.server.shards import locations
 from crowdd.storage.server.shards.preparing import IDS_OF_A_SHARD
 from crowdd.storage.server.shards.rows import AccountState, Place
 
-T = TypeVar("T")
 HOME: Final = 0
 QUEUE: Final = "queue"
 """The kind of background tasks."""
@@ -31,6 +29,7 @@ KNOWN_SECONDS: Final = 5.0
 ARRIVAL_SECONDS: Final = 2.0
 """How long a request waits until a shard has the account that sends it."""
 
+_NO_PROJECT: Final = 0  # as the id of a project
 _MAX_KNOWN: Final = 20_000
 _PAUSES: Final = (0.01, 0.02, 0.05, 0.1)
 
@@ -60,26 +59,29 @@ class RowId:
 Reference = ProjectId | ShortName | RowId
 
 
-class _Known(Generic[T]):
-    """Values for seconds; the oldest goes when there are too many."""
+class _Known:
+    """Numbers for seconds after they were asked for; the oldest goes when there are too many."""
 
-    def __init__(self, clock: IReactorTime, seconds: float) -> None:
-        self._clock, self._seconds = clock, seconds
-        self._kept: dict[Hashable, tuple[float, T]] = {}
+    def __init__(self, clock: IReactorTime) -> None:
+        self._clock = clock
+        self._kept: dict[Hashable, tuple[float, int]] = {}
 
-    def get(self, key: Hashable) -> T | None:
+    def get(self, key: Hashable) -> int | None:
         until, value = self._kept.get(key, (0.0, None))
         return value if until > self._clock.seconds() else None
 
-    def keep(self, key: Hashable, value: T) -> None:
+    def keep(self, key: Hashable, value: int, asked: float) -> None:
         self._kept.pop(key, None)
         while len(self._kept) >= _MAX_KNOWN:
             del self._kept[next(iter(self._kept))]
-        self._kept[key] = (self._clock.seconds() + self._seconds, value)
+        self._kept[key] = (asked + KNOWN_SECONDS, value)
 
 
 class Locations:
-    """Finds the database of a project. ``shards()`` are the databases by number, without home."""
+    """Finds the database of a project. ``shards()`` are the databases by number, without home.
+
+    Questions that come together are one statement, so that many requests for what does not exist cost little.
+    """
 
     def __init__(
         self,
@@ -88,28 +90,29 @@ class Locations:
         home: Database,
         shards: Callable[[], Mapping[int, Database]],
     ) -> None:
-        self._home, self._shards = home, shards
-        self._by_id: _Known[int] = _Known(clock, KNOWN_SECONDS)
-        self._by_name: _Known[int] = _Known(clock, KNOWN_SECONDS)
-        self._of_row: _Known[int] = _Known(clock, KNOWN_SECONDS)
-        self._asked: Batcher[int, Place] = new_batcher(partial(locations.by_id, home))
+        self._clock, self._new_batcher, self._home, self._shards = clock, new_batcher, home, shards
+        self._by_id, self._by_name, self._of_row = _Known(clock), _Known(clock), _Known(clock)
+        self._ids: Batcher[int, Place] = new_batcher(partial(locations.by_id, home))
+        self._names: Batcher[str, int] = new_batcher(partial(locations.by_name, home))
+        self._rows: dict[tuple[int, str], Batcher[int, int]] = {}
 
     def known(self, reference: Reference) -> int | None:
         """The number of the database, if it was asked for just now."""
         project = self._known_project(reference)
-        return None if project is None else self._by_id.get(project)
+        return project if project in (None, _NO_PROJECT) else self._by_id.get(project)
 
     async def find(self, reference: Reference) -> int:
         """The number of the database; home for what does not exist. Raises UnavailableError."""
         project = self._known_project(reference)
         if project is None:
             project = await self._project(reference)
-        if project is None:
+        if project == _NO_PROJECT:
             return HOME
         known = self._by_id.get(project)
         if known is None:
-            known = (await self._asked.add(project)).shard
-            self._by_id.keep(project, known)
+            asked = self._clock.seconds()
+            known = (await self._ids.add(project)).shard
+            self._by_id.keep(project, known, asked)
         return known
 
     def _known_project(self, reference: Reference) -> int | None:
@@ -117,27 +120,33 @@ class Locations:
             return reference.id
         return self._by_name.get(reference) if isinstance(reference, ShortName) else self._of_row.get(reference)
 
-    async def _project(self, reference: Reference) -> int | None:
+    async def _project(self, reference: Reference) -> int:
+        if isinstance(reference, ProjectId):
+            return reference.id
+        asked = self._clock.seconds()
         if isinstance(reference, ShortName):
-            found = await locations.id_of(self._home, reference.name)
-            if found is not None:
-                self._by_name.keep(reference, found)
+            found = await self._names.add(reference.name)
+            self._by_name.keep(reference, found, asked)  # none, too: a new project is at home
             return found
-        return await self._project_of_row(reference) if isinstance(reference, RowId) else reference.id
+        found = await self._project_of_row(reference)
+        if found != _NO_PROJECT:
+            self._of_row.keep(reference, found, asked)
+        return found
 
-    async def _project_of_row(self, row: RowId) -> int | None:
-        """Where it was made first: a row stays there unless its project was moved."""
-        databases = {HOME: self._home, **self._shards()}
-        made = row.id // IDS_OF_A_SHARD
+    async def _project_of_row(self, row: RowId) -> int:
+        """Looks first where it was made: a row stays there unless its project was moved."""
+        databases, made = {HOME: self._home, **self._shards()}, row.id // IDS_OF_A_SHARD
         for number in sorted(databases, key=lambda each: each != made):
-            if row.kind == QUEUE:
-                found = await locations.project_of_task(databases[number], row.id)
-            else:
-                found = await records.project_of(databases[number], KINDS[row.kind], row.id)
-            if found is not None:
-                self._of_row.keep(row, found)
+            found = await self._asked_of(number, databases[number], row.kind).add(row.id)
+            if found != _NO_PROJECT:
                 return found
-        return None
+        return _NO_PROJECT
+
+    def _asked_of(self, number: int, database: Database, kind: str) -> Batcher[int, int]:
+        if (number, kind) not in self._rows:
+            table = "queue_item" if kind == QUEUE else KINDS[kind].table
+            self._rows[number, kind] = self._new_batcher(partial(locations.by_row, database, table))
+        return self._rows[number, kind]
 
 
 class AccountCopies:

@@ -193,4 +193,5 @@ class Mover:
         source, target = self._files(move.source, project_id), self._files(move.target, project_id)
         if source.is_dir():
             shutil.rmtree(target, ignore_errors=True)
-            shutil.copytree(source, target)
+            # Made now, so that the job that removes what no row names leaves them until the rows are there.
+            shutil.copytree(source, target, copy_function=shutil.copy)

@@ -21,6 +21,8 @@ BEGIN
            owner_id = told.owner_id, owners_ids = told.owners_ids, category_id = told.category_id, passwd_hash = told.passwd_hash,
            lock_id = told.lock_id, info = told.info, draft_key = told.draft_key, reviewer_ids = told.reviewer_ids, has_gold = told.has_gold
      WHERE p.id = p_project;
+    UPDATE project_ledger SET trial = told.first_published IS NULL, paused = told.first_published IS NOT NULL AND NOT told.published,
+           lock_id = told.lock_id, draft_key = told.draft_key WHERE project_id = p_project;
     PERFORM lock_stats();
     DELETE FROM project_stat WHERE project_id = p_project;
     INSERT INTO project_stat SELECT r.* FROM jsonb_populate_record(NULL::project_stat, p_card->'figures') r WHERE r.project_id = p_project;

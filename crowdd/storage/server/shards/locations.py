@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from crowdd.storage.database import Database, fetch_each, fetch_rows, one_or_none
+from crowdd.storage.database import Database, fetch_each, fetch_rows
 from crowdd.storage.server.shards.rows import AccountState, Place
 
 
@@ -19,16 +19,24 @@ async def by_id(home: Database, project_ids: Sequence[int]) -> list[Place]:
     )
 
 
-async def id_of(home: Database, short_name: str) -> int | None:
-    """The project of a short name; home has a row of each."""
-    row = await one_or_none(home, "SELECT id FROM project WHERE short_name = %(name)s", {"name": short_name})
-    return None if row is None else int(row["id"])
+async def by_name(home: Database, names: Sequence[str]) -> list[int]:
+    """The project of each short name, in their order; 0 for none. Home has a row of each project."""
+    rows = await home.fetch(
+        "SELECT coalesce(p.id, 0) AS id FROM unnest(%(names)s::text[]) WITH ORDINALITY n(name, nth)"
+        " LEFT JOIN project p ON p.short_name = n.name ORDER BY n.nth",
+        {"names": [*names]},
+    )
+    return [int(row["id"]) for row in rows]
 
 
-async def project_of_task(db: Database, item_id: int) -> int | None:
-    """The project of a background task; None for one that there is not, or that belongs to no project."""
-    row = await one_or_none(db, "SELECT project_id FROM queue_item WHERE id = %(id)s", {"id": item_id})
-    return None if row is None or row["project_id"] is None else int(row["project_id"])
+async def by_row(db: Database, table: str, ids: Sequence[int]) -> list[int]:
+    """The project of each row of a table, in their order; 0 where a row does not exist or belongs to no project."""
+    rows = await db.fetch(
+        "SELECT coalesce(t.project_id, 0) AS id FROM unnest(%(ids)s::bigint[]) WITH ORDINALITY i(id, nth)"
+        f" LEFT JOIN LATERAL (SELECT project_id FROM {table} r WHERE r.id = i.id LIMIT 1) t ON true ORDER BY i.nth",
+        {"ids": [*ids]},
+    )
+    return [int(row["id"]) for row in rows]
 
 
 async def accounts(shard: Database, user_ids: Sequence[int]) -> list[AccountState | None]:

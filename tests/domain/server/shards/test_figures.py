@@ -46,6 +46,8 @@ async def test_lists_and_scores_of_home_count_answers_on_shards(node, mover):
     found = await node.client().page("/project/search?q=another+sentence")
     shown = [each for each in found.json()["projects"] if each["short_name"] == project["short_name"]]
     assert [(each["n_tasks"], each["n_completed_tasks"]) for each in shown] == [(3, 2)]
+    state = "SELECT trial, paused FROM project_ledger WHERE project_id = %(id)s"
+    assert await node.database.fetch(state, {"id": project["id"]}) == [{"trial": False, "paused": False}]
     scores = await node.database.fetch("SELECT runs FROM person_stat WHERE user_id = %(id)s", {"id": helper.user_id})
     assert scores == [{"runs": 2}]
     await told(node)  # to be told twice changes nothing

@@ -179,7 +179,7 @@ async def test_a_copy_that_differs_is_noticed_and_the_project_stays(node, mover,
     assert change.status == 200, change.body
 
 
-STOPS = ("guard", "settle", "copy", "adapt", "switch", "leave", "release", "end")
+STOPS = ("guard", "adapt", "switch", "leave", "release")
 
 
 @pytest.mark.parametrize("step", STOPS)
