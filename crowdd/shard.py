@@ -12,6 +12,7 @@ from twisted.application.service import Service
 from twisted.internet.defer import CancelledError, Deferred, TimeoutError, ensureDeferred, gatherResults, succeed
 from twisted.internet.task import deferLater
 from twisted.logger import Logger
+from twisted.python.failure import Failure
 
 from crowdd.config import Settings
 from crowdd.domain.server import server_key
@@ -150,8 +151,9 @@ class Shard(Service):
                     log.error("shard cannot be used: shard={shard} error={error}", shard=self.shard_name, error=error)
                     await deferLater(self._reactor, RETRY_SECONDS)
 
-    def _unusable(self, failure: object) -> None:
-        log.error("shard cannot be used: shard={shard} error={error}", shard=self.shard_name, error=failure)
+    def _unusable(self, failure: Failure) -> None:
+        error = failure.getErrorMessage()
+        log.error("shard cannot be used: shard={shard} error={error}", shard=self.shard_name, error=error)
 
     async def _prepare(self) -> None:
         (await schema.status(self.pool, self._code)).require()

@@ -4,7 +4,9 @@ import itertools
 
 import pytest
 import pytest_twisted
+from support.servers.served import Served
 from support.until import until
+from twisted.internet import reactor
 from twisted.internet.defer import ensureDeferred, gatherResults
 from twisted.internet.threads import deferToThread
 
@@ -120,3 +122,33 @@ async def test_background_tasks_and_large_bodies_reach_the_shard(node, mover):
     found = await owner.get(f"/api/queue/{item['id']}")
     assert found.status == 200 and found.json()["id"] == item["id"], found.body
     await node.server._shards[0].pool.execute("DELETE FROM queue_item WHERE id = %(id)s", {"id": item["id"]})
+
+
+@pytest_twisted.ensureDeferred
+async def test_while_a_shard_is_down_others_are_served_and_it_comes_back_by_itself(node, mover, clusters, sharded):
+    owner = await node.person("patient")
+    away, here = (
+        await moved(node, mover, owner, tasks=1),
+        await node.project(owner, next(_NAMES), tasks=1, published=True),
+    )
+
+    async def states(base):
+        asked = [await base.client().get(f"/api/project/{project['id']}/newtask") for project in (away, here)]
+        return [answer.status for answer in asked]
+
+    await deferToThread(clusters.others.stop, "fast")
+    later = Served(reactor, sharded)  # it starts without the shards
+    try:
+        assert await states(node) == [503, 200]
+        await later.start()
+        assert await states(later) == [503, 200]
+    finally:
+        await deferToThread(clusters.others.start)
+
+    async def both_serve():
+        return await states(node) == await states(later) == [200, 200]
+
+    try:
+        await until(both_serve)
+    finally:
+        await later.stop()
