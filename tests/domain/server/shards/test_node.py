@@ -4,6 +4,7 @@ import itertools
 
 import pytest
 import pytest_twisted
+from support.listening import listen
 from support.servers.served import Served
 from support.until import until
 from twisted.internet import reactor
@@ -152,3 +153,33 @@ async def test_while_a_shard_is_down_others_are_served_and_it_comes_back_by_itse
         await until(both_serve)
     finally:
         await later.stop()
+
+
+@pytest_twisted.ensureDeferred
+async def test_people_who_watch_a_project_on_a_shard_see_answers_and_its_owner_gets_events_in_order(node, mover):
+    owner, helper = await node.person("watched"), await node.person("doer")
+    project = await moved(node, mover, owner, tasks=2, n_answers=1)
+    name = project["short_name"]
+    state = await listen(node.client(), f"/project/{name}/live")
+    assert (await state.next()).data["n_task_runs"] == 0
+    events = await listen(owner, f"/project/{name}/events?after=0")
+    assert (await events.next()).data == {"sequence": 0}
+    for _ in range(2):
+        await answered(helper, project)
+    while (await state.next()).data["n_task_runs"] < 2:
+        pass
+    heard = [await events.next() for _ in range(3)]
+    assert [(event.name, event.id) for event in heard] == [
+        ("task_completed", "1"),
+        ("task_completed", "2"),
+        ("project_completed", "3"),
+    ]
+    state.leave()
+    events.leave()
+
+
+async def answered(volunteer, project):
+    """One task, answered."""
+    task = (await volunteer.get(f"/api/project/{project['id']}/newtask")).json()
+    run = {"project_id": project["id"], "task_id": task["id"], "info": 1}
+    assert (await volunteer.post("/api/taskrun", json=run)).status == 200
