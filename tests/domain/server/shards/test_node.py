@@ -4,6 +4,7 @@ import itertools
 
 import pytest
 import pytest_twisted
+from support.importing import bring
 from support.listening import listen
 from support.servers.served import Served
 from support.until import until
@@ -183,3 +184,20 @@ async def answered(volunteer, project):
     task = (await volunteer.get(f"/api/project/{project['id']}/newtask")).json()
     run = {"project_id": project["id"], "task_id": task["id"], "info": 1}
     assert (await volunteer.post("/api/taskrun", json=run)).status == 200
+
+
+@pytest_twisted.ensureDeferred
+async def test_a_task_file_is_imported_into_a_project_on_a_shard_and_exported_again(node, mover):
+    owner = await node.person("importer")
+    project = await moved(node, mover, owner, tasks=1)
+    name, long = project["short_name"], "x" * 1000
+    rows = "".join(f"{n},{long}\n" for n in range(300)).encode()
+    sent = await bring(owner, b"n,text\n" + rows, at=f"/project/{name}/tasks/import")
+    assert sent["status"] == "success", sent
+
+    async def imported():
+        return (await owner.get(f"/api/project/{project['id']}")).json()["n_tasks"] == 301
+
+    await until(imported)
+    exported = await owner.get(f"/project/{name}/tasks/export?type=task&format=csv")
+    assert exported.status == 200 and exported.text.count(long) == 600  # in info and as a column
