@@ -152,7 +152,7 @@ def placed(server: LiveServer, settings: config.Settings, places: Sequence[str],
         pause(project)
     with ThreadPoolExecutor(len(places)) as threads:
         names = [project.short_name for project in found]
-        list(threads.map(lambda name, place: move_named(settings, name, place), names, places))
+        list(threads.map(lambda name, place: move_named(settings, name, place, KNOWN_SECONDS), names, places))
     time.sleep(KNOWN_SECONDS)
     for project in found:
         rows = [{"project_id": project.id, "info": {"n": n}, "n_answers": N_ANSWERS} for n in range(tasks)]
@@ -188,7 +188,7 @@ def middle(rounds: Sequence[Round]) -> Round:
 def moved_beside(rush: Rush, settings: config.Settings, short_name: str) -> Moved:
     """Moves a project to the second shard while the volunteers of others go on."""
     done: list[Moved | None] = []
-    mover = threading.Thread(target=lambda: done.append(move_named(settings, short_name, TWO)))
+    mover = threading.Thread(target=lambda: done.append(move_named(settings, short_name, TWO, KNOWN_SECONDS)))
     mover.start()
     while mover.is_alive():
         rush.run(1.0, pace=60.0)

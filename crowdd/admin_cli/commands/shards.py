@@ -14,7 +14,7 @@ from crowdd.config import Settings, load
 from crowdd.domain.server.doctor_rules import Finding
 from crowdd.domain.server.shards import preparing
 from crowdd.domain.server.shards.checking import findings
-from crowdd.domain.server.shards.moving import move_named
+from crowdd.domain.server.shards.moving import WAIT_SECONDS, move_named
 from crowdd.errors import ConfigError
 from crowdd.storage import schema
 from crowdd.storage.connections.pool import Pool
@@ -90,9 +90,16 @@ async def problems(settings: Settings, pool: Pool) -> list[Finding]:
 @shards.command()
 @click.argument("project")
 @click.argument("target")
+@click.option(
+    "--grace",
+    type=click.FloatRange(min=0),
+    default=WAIT_SECONDS,
+    show_default=True,
+    help="Seconds before the old rows go. Shorten it only while no server runs.",
+)
 @json_option
 @click.pass_obj
-def move(config: Path | None, project: str, target: str, as_json: bool) -> None:
+def move(config: Path | None, project: str, target: str, grace: float, as_json: bool) -> None:
     """Move the paused PROJECT (short name or id) to the shard TARGET, or to "home".
 
     Nobody can change the project meanwhile. If the command is interrupted, run it again: it finishes the move. The
@@ -101,7 +108,7 @@ def move(config: Path | None, project: str, target: str, as_json: bool) -> None:
     settings = load(config)
     if not settings.db.dsn:
         raise ConfigError("Shards need a database that [db] dsn names.")
-    moved = move_named(settings, project, target)
+    moved = move_named(settings, project, target, grace)
     if moved is None:
         say(as_json, {"moved": False}, f"The project lives on {target} already.")
         return

@@ -21,8 +21,10 @@ from crowdd.errors import ConfigError, ConflictError, NotFoundError, Unavailable
 from crowdd.storage.server.shards import moving
 from crowdd.storage.server.shards.moving import Session, Underway
 
-WAIT_SECONDS: Final = KNOWN_SECONDS + 1.0
-"""Servers go by the old place for so long at most."""
+WAIT_SECONDS: Final = KNOWN_SECONDS + 25.0
+"""So long a request may be on its way to the old place: a server goes by what it knows, then the request waits for a
+connection, then for its statement. Until then changes there are refused. Later they would meet what is left at home.
+"""
 
 _ARRIVAL_SECONDS: Final = 10.0
 
@@ -47,8 +49,10 @@ def sides_of(settings: Settings, home: Session) -> dict[int, Side]:
     return found
 
 
-def move_named(settings: Settings, project: str, target: str) -> Moved | None:
+def move_named(settings: Settings, project: str, target: str, grace: float = WAIT_SECONDS) -> Moved | None:
     """As ``Mover.move``, for the short name or id of a project and the name of a shard or "home".
+
+    ``grace``: seconds before the rows at the old place go.
 
     Raises NotFoundError and ConfigError, too.
     """
@@ -63,7 +67,7 @@ def move_named(settings: Settings, project: str, target: str) -> Moved | None:
     number = next((side.number for side in sides.values() if side.name == target), None)
     if number is None:
         raise ConfigError(f"[db] shards has no shard {target} that was added. Run: crowdctl shards list")
-    return Mover(sides).move(project_id, number)
+    return Mover(sides, grace).move(project_id, number)
 
 
 @attrs.frozen
@@ -79,6 +83,7 @@ class Mover:
     """``sides`` are home and the shards by number. ``wait`` waits so many seconds."""
 
     sides: Mapping[int, Side]
+    grace: float = WAIT_SECONDS
     wait: Callable[[float], None] = time.sleep
     clock: Callable[[], float] = time.monotonic
 
@@ -117,7 +122,7 @@ class Mover:
             with self._session(move.target) as target:
                 rows = self._copy(home, source, target, project_id, move)
         seconds = self.clock() - began
-        self.wait(WAIT_SECONDS)
+        self.wait(self.grace)
         source.work_unseen()
         with source.transaction():
             moving.leave(source, project_id, home=move.source == HOME)

@@ -76,7 +76,9 @@ async def test_a_move_that_is_killed_is_finished_by_the_same_command(node, clust
 
     await deferToThread(killed_behind_the_switch)
     assert rows_of(clusters, "home", project["id"])["task_run"] == before["task_run"]  # nothing was deleted yet
-    moved = await deferToThread(crowdctl, clusters, "move", project["short_name"], "one")
+    moved = await deferToThread(crowdctl, clusters, "move", project["short_name"], "one", "--grace", "0")
     assert moved["moved"] is True
     assert rows_of(clusters, "one", project["id"]) == before
-    assert await deferToThread(crowdctl, clusters, "move", project["short_name"], "one") == {"moved": False}
+    assert await deferToThread(crowdctl, clusters, "move", project["short_name"], "one", "--grace", "0") == {
+        "moved": False
+    }
