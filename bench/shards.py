@@ -48,7 +48,8 @@ from crowdd.http.auth.cookies import VOLUNTEER
 from crowdd.storage.server.shards import moving
 
 HOME, ONE, TWO = NAMES = ("home", "one", "two")
-CONNECTIONS, KEYS, N_PROJECTS, N_ANSWERS = 24, 400, 4, 3
+CONNECTIONS, KEYS, N_ANSWERS = 24, 400, 3
+ON_A_SHARD = 2  # projects that volunteers work in
 MIN_GAIN, MAX_CPU, MAX_SECONDS = 1.8, 1.1, 60.0
 PREPARED = (
     "CREATE ROLE crowdd LOGIN REPLICATION",
@@ -233,9 +234,9 @@ def measure(place: Path, seconds: float, n_rounds: int, pace: float, answers: in
         environment = {"CROWDD_DB_SHARDS": found.setting, "CROWDD_HTTP_MAX_REQUESTS_PER_NETWORK": "0"}
         settings = config.load(None, {**environment, "CROWDD_DB_DSN": found.dsns[HOME], "CROWDD_DATA_DIR": str(data)})
         with testbed.crowdd(found.dsns[HOME], place, **environment) as server:
-            sql, tasks = Sql(found.dsns[HOME]), int(2 * pace * (seconds * n_rounds + 30) / N_PROJECTS)
-            on_one = placed(server, settings, [ONE] * N_PROJECTS, tasks)
-            on_both = placed(server, settings, [ONE, TWO] * (N_PROJECTS // 2), tasks)
+            sql, tasks = Sql(found.dsns[HOME]), int(pace * (seconds * n_rounds + 30) / ON_A_SHARD)
+            on_one = placed(server, settings, [ONE] * ON_A_SHARD, tasks)
+            on_both = placed(server, settings, [ONE, TWO] * ON_A_SHARD, tasks)
             first = Rush(server.port, [project.id for project in on_one], people(sql, data, CONNECTIONS))
             second = Rush(server.port, [project.id for project in on_both], people(sql, data, 2 * CONNECTIONS))
             for rush in (first, second):
