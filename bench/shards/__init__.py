@@ -1,0 +1,1 @@
+"""Projects on several PostgreSQL servers: what a second one adds, and moving a project beside volunteers."""
