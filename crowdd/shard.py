@@ -18,7 +18,7 @@ from crowdd.config import Settings
 from crowdd.domain.server import server_key
 from crowdd.domain.server.bootstrap import make_pool, make_slow_pool
 from crowdd.domain.server.services import Services, build_beside
-from crowdd.domain.server.shards.figures import PERIOD, FiguresHome
+from crowdd.domain.server.shards.figures import PERIOD, FiguresHome, RightsHome
 from crowdd.domain.server.shards.locations import AccountCopies, Locations
 from crowdd.domain.webhooks.deliveries import Deliveries
 from crowdd.errors import CrowddError
@@ -82,6 +82,7 @@ class Shard(Service):
         self._apart = Apart(reactor, self._settings.db.dsn, session(seconds), budget)
         self.services = build_beside(reactor, home, self.pool, self._settings, self._apart, self._slow_pool)
         self._copies = AccountCopies(reactor, self.services.new_batcher, self.pool)
+        self._rights: RightsHome | None = None  # once the shard is served: its number is known then
         self._broadcast = Broadcast(reactor, self.services.live, self.services.change_notifier)
         behind = self.behind = self.services.with_database(self._background)
         patience = settings.http.shutdown_timeout
@@ -110,6 +111,11 @@ class Shard(Service):
     def gateway(self) -> Gateway | None:
         """Its views; None while the database cannot be used."""
         return self._root if self._ready else None
+
+    async def tell_rights(self) -> None:
+        """Home knows who may see the projects of this shard as of now, unless the database cannot be used."""
+        if self._ready and self._rights is not None:
+            await self._rights.require()
 
     def use(self, settings: Settings, home: Services) -> None:
         """These settings from now on, with the rules of home that were made from them."""
@@ -170,6 +176,9 @@ class Shard(Service):
         self._sequencer.startService()
         self._deliverer.startService()
         self._worker.startService()
+        self._rights = RightsHome(
+            self._reactor, self.services.exposure, FiguresHome(self._home.db, self.pool, self.number)
+        )
         self._ready = True
         log.info("shard is served: shard={shard}", shard=self.shard_name)
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from typing import Final, Protocol
 
-from twisted.internet.defer import ensureDeferred
+from twisted.internet.defer import ensureDeferred, gatherResults
 from twisted.python.failure import Failure
 from twisted.web.server import NOT_DONE_YET
 
-from crowdd.domain.server.shards.locations import HOME, Locations, Reference
+from crowdd.domain.server.shards.locations import HOME, Locations
 from crowdd.errors import ConflictError, CrowddError, InvalidRequestError, UnavailableError
 from crowdd.http.request import Incoming
 from crowdd.http.transport.gateway import Gateway, normalise_path
@@ -19,6 +19,9 @@ from crowdd.http.transport.site import Request, RootResource
 _NO_TEMPLATE: Final = "Templates cannot be made of projects on this database. Ask the operator to move the project."
 _NO_PROJECT: Final = "Projects of this server live on several databases. Add project_id to the query."
 _BODIES: Final = frozenset({b"POST", b"PUT", b"DELETE"})
+_WITHOUT_PROJECTS: Final = frozenset(
+    {"static", "uploads", "media", "health", "ready", "metrics", "robots.txt", "favicon.ico"}
+)
 
 
 class ShardViews(Protocol):
@@ -28,6 +31,10 @@ class ShardViews(Protocol):
 
     def gateway(self) -> Gateway | None:
         """None while its database cannot be used."""
+        ...
+
+    async def tell_rights(self) -> None:
+        """Home knows who may see the projects of this shard as of now."""
         ...
 
 
@@ -58,17 +65,26 @@ class ShardGateway(RootResource):
         if reference is None:
             if request.method in (b"GET", b"HEAD") and needs_project(words):
                 return self._home.refuse(request, InvalidRequestError(_NO_PROJECT, code="project_needed"))
-            return self._home.render(request)
+            if request.method not in (b"GET", b"HEAD") or words[0] in _WITHOUT_PROJECTS:
+                return self._home.render(request)
+            ensureDeferred(self._render_at(request, self._rights_told()))
+            return NOT_DONE_YET
         place = self._locations.known(reference)
         if place is not None:
             return self._render(request, place)
-        ensureDeferred(self._find(request, reference))
+        ensureDeferred(self._render_at(request, self._locations.find(reference)))
         return NOT_DONE_YET
 
-    async def _find(self, request: Request, reference: Reference) -> None:
+    async def _rights_told(self) -> int:
+        """Home, once it knows who may see the projects that it may show."""
+        await gatherResults([ensureDeferred(shard.tell_rights()) for shard in self._shards])
+        return HOME
+
+    async def _render_at(self, request: Request, found: Awaitable[int]) -> None:
+        """Answers the request from the database whose number ``found`` gives."""
         try:
             try:
-                place = await self._locations.find(reference)
+                place = await found
                 body = b"" if request.gone else self._render(request, place)
             except CrowddError as error:
                 body = self._home.refuse(request, error)

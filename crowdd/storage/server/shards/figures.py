@@ -11,6 +11,11 @@ HOURS = 72
 """Hours of a project's activity that are told again with each change."""
 
 
+async def be_the_only_one(shard: Database) -> None:
+    """In a transaction on the shard: waits until nobody else tells home of its projects, and keeps others waiting."""
+    await shard.fetch("SELECT pg_advisory_xact_lock(hashtextextended('tell_home', 0))")
+
+
 async def changed(shard: Database, maximum: int) -> list[Card]:
     """The next projects whose rows or figures home does not know."""
     return await fetch_rows(

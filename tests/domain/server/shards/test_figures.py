@@ -7,12 +7,16 @@ import pytest
 import pytest_twisted
 from test_moving import answer, finished_project
 from test_node import forget, moved
-from twisted.internet.defer import succeed
+from twisted.internet import reactor
+from twisted.internet.defer import ensureDeferred, gatherResults, succeed
 from twisted.internet.threads import deferToThread
 
-from crowdd.domain.server.shards.figures import FiguresHome
+from crowdd.domain.core.exposure import Exposure
+from crowdd.domain.server.shards.figures import FiguresHome, RightsHome
 from crowdd.errors import UnavailableError
 from crowdd.sched.tasks.delete_account import HANDLER
+from crowdd.storage.connections.pool import Pool
+from crowdd.storage.server.shards import figures
 
 pytestmark = pytest.mark.slow
 
@@ -56,6 +60,61 @@ async def test_lists_and_scores_of_home_count_answers_on_shards(node, mover):
         == scores
     )
     assert await differences(node.database) == [] and await differences(node.server._shards[0].pool) == []
+
+
+async def found_by(client, words):
+    """The short names that a search at home finds."""
+    page = await client.page(f"/project/search?q={words}")
+    assert page.status == 200, page.body
+    return [each["short_name"] for each in page.json()["projects"]]
+
+
+@pytest_twisted.ensureDeferred
+async def test_home_shows_at_once_what_shards_hide_and_change(node, mover):
+    owner, stranger = await node.person("keeper"), node.client()
+    project = await moved(node, mover, owner, tasks=1)
+    address, name = f"/api/project/{project['id']}", project["short_name"]
+    assert (await owner.put(address, json={"description": "About hedgehogs."})).status == 200
+    assert await found_by(stranger, "hedgehogs") == [name]
+    assert (await owner.put(address, json={"description": "About otters."})).status == 200
+    assert await found_by(stranger, "hedgehogs") == [] and await found_by(stranger, "otters") == [name]
+    assert (await owner.delete(address)).status == 204
+    assert await found_by(stranger, "otters") == []
+
+
+@pytest_twisted.ensureDeferred
+async def test_only_one_tells_at_a_time_so_nothing_older_comes_last(node, mover):
+    owner = await node.person("twice")
+    project = await moved(node, mover, owner, tasks=1)
+    shard = node.server._shards[0]
+    tells = FiguresHome(node.database, shard.pool, 1)
+
+    async def change_while_nobody_tells(tx):
+        await figures.be_the_only_one(tx)
+        telling = [ensureDeferred(tells.tell_rights()) for _ in range(2)]
+        assert (await owner.put(f"/api/project/{project['id']}", json={"description": "The last."})).status == 200
+        assert not any(each.called for each in telling)
+        return telling
+
+    await gatherResults(await shard.behind.db.transaction(change_while_nobody_tells))
+    row = await node.database.fetch("SELECT description FROM project WHERE id = %(id)s", {"id": project["id"]})
+    assert row == [{"description": "The last."}]
+
+
+@pytest_twisted.ensureDeferred
+async def test_pages_of_home_do_not_wait_for_a_shard_that_is_down(node, tmp_path):
+    gone = Pool(reactor, f"host={tmp_path} dbname=gone", size=1, timeout=0.2)
+    gone.start().addErrback(lambda failure: None)
+    exposure = Exposure(gone, node.services.new_batcher)
+    rights = RightsHome(reactor, exposure, FiguresHome(node.database, gone, 7))
+    try:
+        await rights.require()
+        silent_until = rights._silent_until
+        assert silent_until > reactor.seconds()
+        await rights.require()
+        assert rights._silent_until == silent_until  # it was not asked again
+    finally:
+        await gone.close()
 
 
 @pytest_twisted.ensureDeferred
