@@ -38,6 +38,13 @@ def named(path: Path) -> str:
     return str(path.relative_to(ROOT))
 
 
+def test_the_list_of_records_has_each_of_them_in_order():
+    listed = re.findall(
+        r"^\d+\. \[.+\]\((\d{4}-.+\.md)\)$", (DOCS / "decisions/README.md").read_text("utf-8"), re.MULTILINE
+    )
+    assert listed == sorted(path.name for path in (DOCS / "decisions").glob("[0-9]*.md"))
+
+
 T = TypeVar("T")
 
 
