@@ -113,6 +113,32 @@ async def test_all_of_a_project_arrives_and_volunteers_go_on(node, mover, cluste
 
 
 @pytest_twisted.ensureDeferred
+async def test_a_project_to_which_nothing_was_added_comes_back_home_whole(node, mover, clusters):
+    project = await finished_project(node)
+    before = sums_of(clusters, "home", project["id"])
+    await deferToThread(mover.move, project["id"], 1)
+    forget(node)
+    back = await deferToThread(mover.move, project["id"], 0)
+    assert back.rows["task_run"] == 6
+    # Home may number changes lower than the shard did: what counts them begins again.
+    counted = {"task_run", "result", "task_ledger", "tombstone", "past_row"}
+    found = sums_of(clusters, "home", project["id"])
+    assert {table: each.rows for table, each in found.items()} == {table: each.rows for table, each in before.items()}
+    assert {t: each for t, each in found.items() if t not in counted} == {
+        t: s for t, s in before.items() if t not in counted
+    }
+    assert rows_of(clusters, "one", project["id"]) == {}
+    place = "SELECT count(*) FROM project_place WHERE project_id = %s"
+    assert clusters.fetch("home", place, project["id"]) == [(0,)]
+    forget(node)
+    assert (await project["owner"].post(f"/project/{project['short_name']}/publish", json={})).status == 200
+    late = {"project_id": project["id"], "task_id": project["leased"], "info": "late"}
+    assert (await project["volunteer"].post("/api/taskrun", json=late)).status == 200
+    runs = (await project["owner"].get(f"/api/taskrun?project_id={project['id']}&limit=100")).json()
+    assert len(runs) == 7 and all(run["id"] < 1_000_000_000_000 for run in runs)
+
+
+@pytest_twisted.ensureDeferred
 async def test_a_project_that_is_published_or_has_work_under_way_stays(node, mover, clusters):
     owner = await node.person("busy")
     project = await node.project(owner, next(_NAMES), tasks=1, published=True)
