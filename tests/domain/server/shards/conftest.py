@@ -32,6 +32,8 @@ def sharded(clusters, tmp_path):
         "CROWDD_RATELIMIT_LIMIT": "0",
         "CROWDD_VOLUNTEERS_COUNTED_PER_NETWORK": "0",
         "CROWDD_HTTP_MAX_REQUESTS_PER_NETWORK": "0",
+        "CROWDD_OUTGOING_ALLOWED_HOSTS": "127.0.0.1:*",
+        "CROWDD_WEBHOOKS_FIRST_DELAY": "0.05",
     }
     return config.load(None, environment)
 

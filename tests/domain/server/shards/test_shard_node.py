@@ -1,11 +1,10 @@
 """A server over several databases: each project is served where it lives, and rights hold at once."""
 
-import itertools
-
 import pytest
 import pytest_twisted
 from support.importing import bring
 from support.listening import listen
+from support.replication.shard_projects import NAMES, moved
 from support.servers.served import Served
 from support.until import until
 from twisted.internet import reactor
@@ -13,25 +12,7 @@ from twisted.internet.defer import ensureDeferred, gatherResults
 from twisted.internet.threads import deferToThread
 
 pytestmark = pytest.mark.slow
-_NAMES = (f"birds{n}" for n in itertools.count())
 ID = 1_000_000_000_000
-
-
-async def moved(node, mover, owner, *, tasks=2, to=1, **task):
-    """A published project on a shard."""
-    project = await node.project(owner, next(_NAMES), tasks=tasks, **task)
-    await deferToThread(mover.move, project["id"], to)
-    forget(node)
-    answer = await owner.post(f"/project/{project['short_name']}/publish", json={})
-    assert answer.status == 200, answer.body
-    return project
-
-
-def forget(node):
-    """As if the seconds had passed for which a server goes by what it was told."""
-    locations = node.server._root._locations
-    for known in (locations._by_id, locations._by_name, locations._of_row):
-        known._kept.clear()
 
 
 @pytest_twisted.ensureDeferred
@@ -131,7 +112,7 @@ async def test_while_a_shard_is_down_others_are_served_and_it_comes_back_by_itse
     owner = await node.person("patient")
     away, here = (
         await moved(node, mover, owner, tasks=1),
-        await node.project(owner, next(_NAMES), tasks=1, published=True),
+        await node.project(owner, next(NAMES), tasks=1, published=True),
     )
 
     async def states(base):

@@ -5,8 +5,7 @@ from types import SimpleNamespace
 import attrs
 import pytest
 import pytest_twisted
-from test_moving import answer, finished_project
-from test_node import forget, moved
+from support.replication.shard_projects import answer, finished_project, forget, moved
 from twisted.internet import reactor
 from twisted.internet.defer import ensureDeferred, gatherResults, succeed
 from twisted.internet.threads import deferToThread
@@ -84,7 +83,7 @@ async def test_home_shows_at_once_what_shards_hide_and_change(node, mover):
 
 @pytest_twisted.ensureDeferred
 async def test_only_one_tells_at_a_time_so_nothing_older_comes_last(node, mover):
-    owner = await node.person("twice")
+    owner = await node.person("teller")
     project = await moved(node, mover, owner, tasks=1)
     shard = node.server._shards[0]
     tells = FiguresHome(node.database, shard.pool, 1)

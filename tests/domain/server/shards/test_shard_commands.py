@@ -7,8 +7,8 @@ import subprocess
 
 import pytest
 import pytest_twisted
+from support.replication.shard_projects import finished_project, rows_of
 from support.servers.live import BIN
-from test_moving import finished_project, rows_of
 from twisted.internet.threads import deferToThread
 
 from crowdd.embedded.process import wait_until

@@ -1,13 +1,14 @@
 """Moving a project: all of it arrives, nobody changes it meanwhile, and an interrupted move loses nothing."""
 
-import itertools
 import threading
 
 import attrs
 import psycopg2
 import pytest
 import pytest_twisted
-from test_node import forget
+from support.replication.shard_projects import NAMES, answer, finished_project, forget, rows_of
+from support.servers.receiver import Receiver
+from support.until import until
 from twisted.internet.threads import deferToThread
 
 from crowdd.domain.server.shards import moving as steps
@@ -16,53 +17,8 @@ from crowdd.storage.server.shards import moving, tables
 from crowdd.storage.server.shards.moving import Session
 
 pytestmark = pytest.mark.slow
-_NAMES = (f"moths{n}" for n in itertools.count())
 # These change on the way: they count transactions, or begin again.
 ADAPTED = {"project_ledger", "change_feed", "agreement_due"}
-
-
-async def finished_project(node, tasks=3):
-    """A paused project with answers, results, events, a lease, and answers that late volunteers may give."""
-    owner = await node.person(f"owner_{next(_NAMES)}")
-    project = await node.project(owner, next(_NAMES), tasks=tasks, published=True)
-    project["owner"] = owner
-    for _ in range(2):
-        volunteer = node.client()
-        for _ in range(tasks):
-            await answer(volunteer, project)
-    project["volunteer"] = node.client()
-    await owner.post("/api/task", json={"project_id": project["id"], "info": {"n": "last"}})
-    project["leased"] = (await project["volunteer"].get(f"/api/project/{project['id']}/newtask")).json()["id"]
-    paused = await owner.post(f"/project/{project['short_name']}/pause", json={})
-    assert paused.status == 200, paused.body
-    await deferToThread(settle, node, project["id"])
-    return project
-
-
-def settle(node, project_id):
-    """Folds its counters, which a move does, too."""
-    session = Session(node.server._settings.db.dsn)
-    moving.settle(session, project_id)
-    session.close()
-
-
-async def answer(volunteer, project):
-    """One task, answered."""
-    await volunteer.get(f"/project/{project['short_name']}/")
-    task = (await volunteer.get(f"/api/project/{project['id']}/newtask")).json()
-    run = {"project_id": project["id"], "task_id": task["id"], "info": {"seen": 1}}
-    given = await volunteer.post("/api/taskrun", json=run)
-    assert given.status == 200, given.body
-    return given.json()
-
-
-def rows_of(clusters, name, project_id):
-    """How many rows of a project each table of a database has."""
-    session = Session(clusters.dsn(name))
-    try:
-        return {table: found.rows for table, found in moving.sums(session, project_id).items() if found.rows}
-    finally:
-        session.close()
 
 
 def without_adapted(found):
@@ -138,10 +94,36 @@ async def test_a_project_to_which_nothing_was_added_comes_back_home_whole(node, 
     assert len(runs) == 7 and all(run["id"] < 1_000_000_000_000 for run in runs)
 
 
+@pytest.fixture
+def receiver():
+    made = Receiver(lambda request: 503)
+    yield made
+    made.close()
+
+
+@pytest_twisted.ensureDeferred
+async def test_webhooks_that_wait_are_sent_from_the_other_database(node, mover, receiver):
+    owner = await node.person("hooked")
+    project = await node.project(owner, next(NAMES), tasks=2, published=True, n_answers=1)
+    assert (await owner.put(f"/api/project/{project['id']}", json={"webhook": receiver.url})).status == 200
+    for _ in range(2):
+        await answer(node.client(), project)
+    await until(lambda: receiver.requests)
+    assert (await owner.post(f"/project/{project['short_name']}/pause", json={})).status == 200
+    await deferToThread(mover.move, project["id"], 1)
+    forget(node)
+    sent_from_home = len(receiver.requests)
+    receiver.behave = lambda request: 204
+    await until(lambda: {request.seq for request in receiver.taken} >= {1, 2, 3})
+    assert len(receiver.requests) > sent_from_home
+    taken = [request.seq for request in receiver.taken]
+    assert taken.index(3) > max(taken.index(1), taken.index(2))  # project_completed comes after all before it
+
+
 @pytest_twisted.ensureDeferred
 async def test_a_project_that_is_published_or_has_work_under_way_stays(node, mover, clusters):
     owner = await node.person("busy")
-    project = await node.project(owner, next(_NAMES), tasks=1, published=True)
+    project = await node.project(owner, next(NAMES), tasks=1, published=True)
     with pytest.raises(ConflictError, match="Pause it first"):
         await deferToThread(mover.move, project["id"], 1)
     await owner.post(f"/project/{project['short_name']}/pause", json={})
