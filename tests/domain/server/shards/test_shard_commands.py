@@ -39,6 +39,7 @@ def test_added_shards_are_listed_and_adding_one_again_changes_nothing(clusters):
     assert [row["name"] for row in crowdctl(clusters, "list")] == ["one", "two"]
 
 
+@pytest.mark.proof
 def test_a_shard_that_cannot_be_used_is_said_with_what_to_do(clusters):
     def said():
         argv = [str(BIN / "crowdctl"), "shards", "check", "--json"]
@@ -61,6 +62,7 @@ def test_a_shard_that_cannot_be_used_is_said_with_what_to_do(clusters):
     assert said() == ([], 0)
 
 
+@pytest.mark.proof
 @pytest_twisted.ensureDeferred
 async def test_a_move_that_is_killed_is_finished_by_the_same_command(node, clusters):
     project = await finished_project(node)

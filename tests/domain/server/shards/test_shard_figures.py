@@ -116,6 +116,7 @@ async def test_pages_of_home_do_not_wait_for_a_shard_that_is_down(node, tmp_path
         await gone.close()
 
 
+@pytest.mark.proof
 @pytest_twisted.ensureDeferred
 async def test_a_move_moves_the_scores_and_counts_nothing_twice(node, mover):
     owner, helper = await node.person("mover"), await node.person("scorer")

@@ -6,6 +6,7 @@ import attrs
 import psycopg2
 import pytest
 import pytest_twisted
+from support.checks.proofs import examples
 from support.replication.shard_projects import NAMES, answer, finished_project, forget, rows_of
 from support.servers.receiver import Receiver
 from support.until import until
@@ -68,6 +69,7 @@ async def test_all_of_a_project_arrives_and_volunteers_go_on(node, mover, cluste
     assert check == [(0,)]
 
 
+@pytest.mark.proof
 @pytest_twisted.ensureDeferred
 async def test_a_project_to_which_nothing_was_added_comes_back_home_whole(node, mover, clusters):
     project = await finished_project(node)
@@ -101,6 +103,7 @@ def receiver():
     made.close()
 
 
+@pytest.mark.proof
 @pytest_twisted.ensureDeferred
 async def test_webhooks_that_wait_are_sent_from_the_other_database(node, mover, receiver):
     owner = await node.person("hooked")
@@ -190,6 +193,7 @@ async def test_a_copy_that_differs_is_noticed_and_the_project_stays(node, mover,
 STOPS = ("guard", "adapt", "switch", "leave", "release")
 
 
+@examples("guard", "switch")
 @pytest.mark.parametrize("step", STOPS)
 @pytest_twisted.ensureDeferred
 async def test_a_move_that_breaks_off_anywhere_is_finished_by_the_next(node, mover, clusters, monkeypatch, step):

@@ -107,6 +107,7 @@ async def test_background_tasks_and_large_bodies_reach_the_shard(node, mover):
     await node.server._shards[0].pool.execute("DELETE FROM queue_item WHERE id = %(id)s", {"id": item["id"]})
 
 
+@pytest.mark.proof
 @pytest_twisted.ensureDeferred
 async def test_while_a_shard_is_down_others_are_served_and_it_comes_back_by_itself(node, mover, clusters, sharded):
     owner = await node.person("patient")
@@ -137,6 +138,7 @@ async def test_while_a_shard_is_down_others_are_served_and_it_comes_back_by_itse
         await later.stop()
 
 
+@pytest.mark.proof
 @pytest_twisted.ensureDeferred
 async def test_people_who_watch_a_project_on_a_shard_see_answers_and_its_owner_gets_events_in_order(node, mover):
     owner, helper = await node.person("watched"), await node.person("doer")
@@ -167,6 +169,7 @@ async def answered(volunteer, project):
     assert (await volunteer.post("/api/taskrun", json=run)).status == 200
 
 
+@pytest.mark.proof
 @pytest_twisted.ensureDeferred
 async def test_a_task_file_is_imported_into_a_project_on_a_shard_and_exported_again(node, mover):
     owner = await node.person("importer")
