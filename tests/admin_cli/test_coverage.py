@@ -24,7 +24,7 @@ ELSEWHERE = {
     "restore": HERE / "test_backup.py",
     "drill": HERE / "test_scheduled_backups.py",
     **{
-        f"shards {name}": ROOT / "tests/domain/server/shards/test_commands.py"
+        f"shards {name}": ROOT / "tests/domain/server/shards/test_shard_commands.py"
         for name in ("add", "check", "list", "move")
     },
 }
