@@ -210,10 +210,14 @@ def guard(source: Session, project_id: int) -> None:
 
 
 def release(source: Session, project_id: int) -> None:
-    """Ends what ``guard`` began."""
+    """Ends what ``guard`` began.
+
+    The lock comes first: to drop a trigger, PostgreSQL would begin with a weaker one, and two moves would wait for each
+    other.
+    """
     for table in GUARDED:
-        for row in ("NEW", "OLD"):
-            _patiently(source, f"DROP TRIGGER IF EXISTS {_trigger(project_id, row)} ON {table}")
+        dropped = [f"DROP TRIGGER IF EXISTS {_trigger(project_id, row)} ON {table}" for row in ("NEW", "OLD")]
+        _patiently(source, "; ".join([f"LOCK TABLE {table} IN ACCESS EXCLUSIVE MODE", *dropped]))
 
 
 def _trigger(project_id: int, row: str) -> str:

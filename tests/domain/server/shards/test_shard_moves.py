@@ -10,6 +10,7 @@ from support.checks.proofs import examples
 from support.replication.shard_projects import NAMES, answer, finished_project, forget, rows_of
 from support.servers.receiver import Receiver
 from support.until import until
+from twisted.internet.defer import gatherResults
 from twisted.internet.threads import deferToThread
 
 from crowdd.domain.server.shards import moving as steps
@@ -121,6 +122,21 @@ async def test_webhooks_that_wait_are_sent_from_the_other_database(node, mover, 
     assert len(receiver.requests) > sent_from_home
     taken = [request.seq for request in receiver.taken]
     assert taken.index(3) > max(taken.index(1), taken.index(2))  # project_completed comes after all before it
+
+
+@pytest.mark.proof
+@pytest_twisted.ensureDeferred
+async def test_several_projects_move_at_the_same_time(node, mover, clusters):
+    owner = await node.person("crowded")
+    projects = [await node.project(owner, next(NAMES), tasks=2) for _ in range(4)]
+    moves = [deferToThread(mover.move, project["id"], 1 + n % 2) for n, project in enumerate(projects)]
+    moved = await gatherResults(moves, consumeErrors=True)
+    assert [each.rows["task"] for each in moved] == [2] * 4
+    for n, project in enumerate(projects):
+        name = ("one", "two")[n % 2]
+        assert clusters.fetch(name, "SELECT count(*) FROM task WHERE project_id = %s", project["id"]) == [(2,)]
+    triggers = "SELECT count(*) FROM pg_trigger WHERE tgname LIKE 'moving\\_%'"
+    assert [clusters.fetch(name, triggers) for name in ("home", "one", "two")] == [[(0,)]] * 3
 
 
 @pytest_twisted.ensureDeferred
