@@ -141,7 +141,7 @@ def database(place: Path, away: float, *, panics: bool = False) -> tuple[Lines, 
         with testbed.crowdd(postgres.dsn, place, **SETTINGS) as server:
             project, sql = testbed.project(server, tasks=500, n_answers=10), Sql(postgres.dsn)
             filling = Filling(disk, postgres, lambda: checks(server)["database"], panics=panics)
-            outage = Outage(server, project, filling, clients=6, away=away)
+            outage = Outage(server, project, filling, clients=6, away=away, crashes=panics)
             testbed.run(outage.run())
             read = [seen for seen in outage.seen if outage.stopped < seen.asked < outage.returned - 1]
             lines, found = back("database", lambda: set(checks(server).values()) == {"ok"})

@@ -33,9 +33,23 @@ class Seen:
 
 
 class Outage:
-    """Clients that ask all the time, and a database that is stopped for ``away`` seconds in the middle."""
+    """Clients that ask all the time, and a database that is stopped for ``away`` seconds in the middle.
 
-    def __init__(self, server: LiveServer, project: Project, postgres: Postgres, *, clients: int, away: float) -> None:
+    ``crashes``: it ends in disorder, and may lose leases of its last half second (record 226). Each client has one at
+    most. Whoever has lost it hears so, and their answer is not confirmed.
+    """
+
+    def __init__(
+        self,
+        server: LiveServer,
+        project: Project,
+        postgres: Postgres,
+        *,
+        clients: int,
+        away: float,
+        crashes: bool = False,
+    ) -> None:
+        self._crashes, self.lost_leases = crashes, 0
         self._server, self._project, self._postgres = server, project, postgres
         self._clients, self._away = clients, away
         self._requests = Requests(server.port, project)
@@ -81,10 +95,11 @@ class Outage:
         volunteer.close()
 
     async def _until_stored(self, volunteer: Client, expected: Expected) -> None:
-        while (await self._ask(volunteer, expected)).status == 503:
+        while (answer := await self._ask(volunteer, expected)).status == 503:
             expected = attrs.evolve(expected, repeated=True)
             await asyncio.sleep(PAUSE_SECONDS)
-        self.certain.append(expected)
+        if answer.status == 200:
+            self.certain.append(expected)
 
     async def _look(self) -> None:
         client = Client(self._server.port)
@@ -103,6 +118,8 @@ class Outage:
         asked = self._now()
         answer = await client.ask(*expected.request)
         complaint = refusal_complaint(expected, answer) if answer.status == 503 else expected.complaint(answer)
+        if self._crashes and answer.status == 403 and answer.json["error_code"] == "no_lease":
+            self.lost_leases, complaint = self.lost_leases + 1, ""
         self.seen.append(Seen(expected.name, asked, self._now(), answer.status, complaint))
         return answer
 
@@ -118,6 +135,7 @@ class Outage:
             ),
             ("without a database", f"{self.returned - self.stopped:.1f} s"),
             ("last refusal after its return", f"{max(back, 0):.1f} s"),
+            *([("leases lost with it", self.lost_leases)] if self._crashes else []),
         ]
 
     def violations(self, pool_timeout: float, sql: Sql) -> list[str]:
@@ -133,6 +151,8 @@ class Outage:
                 )
             if seen.came - seen.asked > pool_timeout + SLOW_SECONDS:
                 found.append(f"{seen.name}: refused only after {seen.came - seen.asked:.1f} s")
+        if self.lost_leases > self._clients:
+            found.append(f"{self.lost_leases} leases were lost, more than the clients can have had")
         there = marks(sql)
         missing = [each.name for each in self.certain if not there.issuperset(each.marks)]
         return found + [f"{name}: confirmed, and not in the database" for name in missing] + self._never_again()
