@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import gc
-import random
 import socket
 import sys
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 from twisted.application.service import Service
@@ -31,15 +29,14 @@ from crowdd.domain.server import server_key
 from crowdd.domain.server.bootstrap import make_pool, make_replica, make_services, make_slow_pool
 from crowdd.domain.server.readiness import Node
 from crowdd.domain.server.services import Services
-from crowdd.domain.webhooks.deliveries import Deliveries
 from crowdd.http.application import ProcessState, make_root, make_site
 from crowdd.http.metrics import KEPT, ProcessGauges
 from crowdd.http.transport.gateway import Gateway
 from crowdd.http.transport.memory import forget_generated_sources, keep_little
 from crowdd.http.transport.shards.gateway import ShardGateway
 from crowdd.listening import Certificate, allow_connections, bind, read_certificate
-from crowdd.reactor import IReactor, epoch_seconds
-from crowdd.sched.deliveries import Deliverer
+from crowdd.reactor import IReactor
+from crowdd.sched.deliveries import Deliverer, deliveries_of
 from crowdd.sched.job_runner import JobRunner
 from crowdd.sched.node_heartbeat import NodeHeartbeat
 from crowdd.sched.notify_bridge import NotifyBridge
@@ -137,7 +134,10 @@ class Server(Service):
         self._sequencer = Sequencer(reactor, self._pool, self._services.change_notifier)
         leadership = Leadership(reactor, settings.db.dsn, "deliveries", budget)
         self._deliverer = Deliverer(
-            reactor, self._deliveries(self._services), self._services.change_notifier, leadership
+            reactor,
+            deliveries_of(self._reactor, self._pool, self._services),
+            self._services.change_notifier,
+            leadership,
         )
         self._site_loading = self._services.site.follow(reactor, self._services.change_notifier)
         self._shards = self._make_shards()
@@ -165,17 +165,6 @@ class Server(Service):
     def _make_root(self, services: Services) -> Gateway | ShardGateway:
         home = make_root(self._reactor, services, self._process_state)
         return over_shards(self._reactor, home, services, self._shards) if self._shards else home
-
-    def _deliveries(self, services: Services) -> Deliveries:
-        return Deliveries(
-            self._pool,
-            services.outgoing,
-            services.secrets,
-            services.settings.webhooks,
-            partial(epoch_seconds, self._reactor),
-            random.random,
-            services.mail.send,
-        )
 
     def _start_gauges(self) -> LoopingCall:
         site, pools = self._site, {"requests": self._pool.figures, "background": self._background.figures}
@@ -222,7 +211,7 @@ class Server(Service):
             behind = services.with_database(self._background)
             self._job_runner.use(lambda job: job.work(behind))
             self._worker.use(behind.db, behind.queue, behind.mail, lambda handler, task: handler.run(behind, task))
-            self._deliverer.use(self._deliveries(services))
+            self._deliverer.use(deliveries_of(self._reactor, self._pool, services))
 
         return put_to_use
 

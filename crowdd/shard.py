@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import random
 from collections.abc import Sequence
-from functools import partial
 
 import attrs
 from twisted.application.service import Service
@@ -20,14 +18,13 @@ from crowdd.domain.server.bootstrap import make_pool, make_slow_pool
 from crowdd.domain.server.services import Services, build_beside
 from crowdd.domain.server.shards.figures import PERIOD, FiguresHome, RightsHome
 from crowdd.domain.server.shards.locations import AccountCopies, Locations
-from crowdd.domain.webhooks.deliveries import Deliveries
 from crowdd.errors import CrowddError
 from crowdd.http.application import ProcessState, make_root
 from crowdd.http.live_updates import Broadcast
 from crowdd.http.transport.gateway import Gateway
 from crowdd.http.transport.shards.gateway import ShardGateway
-from crowdd.reactor import IReactor, epoch_seconds
-from crowdd.sched.deliveries import Deliverer
+from crowdd.reactor import IReactor
+from crowdd.sched.deliveries import Deliverer, deliveries_of
 from crowdd.sched.job import Job
 from crowdd.sched.job_runner import JobRunner
 from crowdd.sched.notify_bridge import NotifyBridge
@@ -103,7 +100,8 @@ class Shard(Service):
         self._notices = NotifyBridge(reactor, self.pool, self.services.change_notifier)
         self._sequencer = Sequencer(reactor, self.pool, self.services.change_notifier)
         leadership = Leadership(reactor, self._settings.db.dsn, "deliveries", budget)
-        self._deliverer = Deliverer(reactor, self._deliveries(self.services), self.services.change_notifier, leadership)
+        deliveries = deliveries_of(reactor, self.pool, self.services)
+        self._deliverer = Deliverer(reactor, deliveries, self.services.change_notifier, leadership)
         self._root = self._make_root(self.services)
         self._ready = False
         self._starting: Deferred[None] = succeed(None)
@@ -125,22 +123,11 @@ class Shard(Service):
         behind = self.behind = services.with_database(self._background)
         self._job_runner.use(lambda job: job.work(behind))
         self._worker.use(behind.db, behind.queue, behind.mail, lambda handler, task: handler.run(behind, task))
-        self._deliverer.use(self._deliveries(services))
+        self._deliverer.use(deliveries_of(self._reactor, self.pool, services))
 
     def _make_root(self, services: Services) -> Gateway:
         state = attrs.evolve(self._process_state, broadcast=self._broadcast)
         return make_root(self._reactor, services, state, self._home, self._copies.require)
-
-    def _deliveries(self, services: Services) -> Deliveries:
-        return Deliveries(
-            self.pool,
-            services.outgoing,
-            services.secrets,
-            services.settings.webhooks,
-            partial(epoch_seconds, self._reactor),
-            random.random,
-            services.mail.send,
-        )
 
     def startService(self) -> None:
         super().startService()

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
+import attrs
 import click
 import orjson
 
@@ -17,6 +18,8 @@ from crowdd.lazy import lazy
 if TYPE_CHECKING:
     from rich import console as rich_console
     from rich import progress, table
+
+    from crowdd.domain.server.doctor_rules import Finding
 else:
     rich_console, progress, table = lazy("rich.console"), lazy("rich.progress"), lazy("rich.table")
 
@@ -34,6 +37,14 @@ def say(as_json: bool, value: object, *lines: str) -> None:
     else:
         for line in lines:
             click.echo(line)
+
+
+def report(as_json: bool, found: Sequence[Finding], well: str) -> int:
+    """Print what was found, and the sentence ``well`` if nothing of it is wrong; returns the exit status."""
+    wrong = any(finding.wrong for finding in found)
+    sentences = [finding.sentence() for finding in found]
+    say(as_json, [attrs.asdict(finding) for finding in found], *sentences, *([] if wrong else [well]))
+    return int(wrong)
 
 
 def print_json(value: object) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable
+from functools import partial
 
 from twisted.application.service import Service
 from twisted.internet.defer import CancelledError, Deferred, DeferredList, ensureDeferred
@@ -13,10 +15,13 @@ from twisted.python.failure import Failure
 from crowdd.concurrency.deadline import deadline
 from crowdd.concurrency.poll_loop import PollLoop
 from crowdd.domain.core.change_notifier import ANY, ChangeNotifier
+from crowdd.domain.server.services import Services
 from crowdd.domain.webhooks.deliveries import Deliveries
 from crowdd.domain.webhooks.retry_policy import room
 from crowdd.errors import UnavailableError
+from crowdd.reactor import IReactor, epoch_seconds
 from crowdd.storage.connections.leadership import Leadership
+from crowdd.storage.database import Transactions
 from crowdd.storage.webhooks.rows import DueDelivery
 
 SOON = 0.05  # seconds after a notification; changes of this time are handled together
@@ -26,6 +31,19 @@ FAULT_PAUSE = 60.0
 LAST = 5.0  # seconds that running deliveries have when the server stops; cancelled ones are sent again
 
 log = Logger()
+
+
+def deliveries_of(reactor: IReactor, db: Transactions, services: Services) -> Deliveries:
+    """What sends the deliveries of a database by its rules."""
+    return Deliveries(
+        db,
+        services.outgoing,
+        services.secrets,
+        services.settings.webhooks,
+        partial(epoch_seconds, reactor),
+        random.random,
+        services.mail.send,
+    )
 
 
 class Deliverer(Service):

@@ -12,7 +12,7 @@ import click
 
 from crowdd import config as settings_of
 from crowdd.admin_cli.groups import Group
-from crowdd.admin_cli.output import json_option, listing, print_json
+from crowdd.admin_cli.output import json_option, listing, report
 from crowdd.config import SECTIONS, load
 from crowdd.domain.core.package_data import shipped
 from crowdd.domain.server.doctor_rules import of_settings
@@ -47,14 +47,7 @@ def show(path: Path | None, whole: bool, as_json: bool) -> None:
 def check(ctx: click.Context, as_json: bool) -> None:
     """Check the settings without starting anything. Exits with 1 if there is a problem."""
     found = of_settings(load(ctx.obj))
-    if as_json:
-        print_json([attrs.asdict(finding) for finding in found])
-    else:
-        for finding in found:
-            click.echo(finding.sentence())
-        if not found:
-            click.echo("The settings are valid.")
-    ctx.exit(int(any(finding.wrong for finding in found)))
+    ctx.exit(report(as_json, found, "The settings are valid."))
 
 
 @config.command()

@@ -7,11 +7,10 @@ import shutil
 import time
 from pathlib import Path
 
-import attrs
 import click
 
 from crowdd.admin_cli.health_probe import complaints
-from crowdd.admin_cli.output import json_option, print_json
+from crowdd.admin_cli.output import json_option, report
 from crowdd.admin_cli.runtime import another, reactor, with_database
 from crowdd.config import Settings, load
 from crowdd.domain.core import secrets as keys
@@ -48,14 +47,7 @@ def doctor(ctx: click.Context, thorough: bool, deep: bool, as_json: bool) -> Non
     Exits with 1 if there is a problem, and with 0 if there is none or only advice.
     """
     found = examine(ctx.obj, thorough, deep)
-    if as_json:
-        print_json([attrs.asdict(finding) for finding in found])
-    else:
-        for finding in found:
-            click.echo(finding.sentence())
-        if not any(finding.wrong for finding in found):
-            click.echo("No problems found.")
-    ctx.exit(int(any(finding.wrong for finding in found)))
+    ctx.exit(report(as_json, found, "No problems found."))
 
 
 def examine(config: Path | None, thorough: bool, deep: bool) -> list[Finding]:

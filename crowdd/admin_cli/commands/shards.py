@@ -8,7 +8,7 @@ import attrs
 import click
 
 from crowdd.admin_cli.groups import Group
-from crowdd.admin_cli.output import json_option, listing, print_json, say
+from crowdd.admin_cli.output import json_option, listing, report, say
 from crowdd.admin_cli.runtime import another, as_owner_of, reactor, with_database
 from crowdd.config import Settings, load
 from crowdd.domain.server.doctor_rules import Finding
@@ -72,14 +72,7 @@ def check(ctx: click.Context, as_json: bool) -> None:
     """Check that each database can be used, and receives accounts. Exits with 1 if there is a problem."""
     settings = load(ctx.obj)
     found = with_database(ctx.obj, lambda pool: problems(settings, pool))
-    if as_json:
-        print_json([attrs.asdict(finding) for finding in found])
-    else:
-        for finding in found:
-            click.echo(finding.sentence())
-        if not found:
-            click.echo("All shards can be used.")
-    ctx.exit(int(any(finding.wrong for finding in found)))
+    ctx.exit(report(as_json, found, "All shards can be used."))
 
 
 async def problems(settings: Settings, pool: Pool) -> list[Finding]:

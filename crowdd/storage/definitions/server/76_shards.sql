@@ -46,12 +46,8 @@ INSERT INTO stat_delta (project_id, hour, user_id, runs) SELECT 0, 'epoch', user
 -- At home, in a transaction: a project that lived on a shard was deleted there, so its card goes.
 CREATE FUNCTION drop_card(p_project bigint) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
-    PERFORM lock_stats();
     DELETE FROM project_place WHERE project_id = p_project;
-    DELETE FROM volunteer_day WHERE project_id = p_project;
-    DELETE FROM volunteer WHERE project_id = p_project;
-    DELETE FROM project_hour WHERE project_id = p_project;
-    DELETE FROM project_stat WHERE project_id = p_project;
+    PERFORM drop_stats(p_project);
     DELETE FROM project_ledger WHERE project_id = p_project;
     DELETE FROM project WHERE id = p_project;
 END $$;
