@@ -90,6 +90,14 @@ class Play:
         self._wrong: set[str] = set()
         self.in_turns = 0.0
 
+    def warm_up(self) -> None:
+        """Pages are made for the first time, and statements planned; nothing of it counts."""
+        for reads in (self._pages, self._home):
+            self._flood.begin(reads, WARM_SECONDS / 2)
+            self._beside.pass_by(WARM_SECONDS / 2)
+            self._flood.end()
+        self._beside.pass_by(WARM_SECONDS)
+
     def round(self) -> None:
         """Each turn once."""
         self._beside.run("calm", TURN_SECONDS)
@@ -177,8 +185,8 @@ def play(
     rush = Rush(server.port, other.id, hot.people(server, other, sql))
     flood, floor = Flood(server.port), Flood(floor_port)
     beside = Beside(rush, hot.PACE, ["pages", "home"])
-    beside.pass_by(WARM_SECONDS)
     told = Play(server, site, beside, flood, floor)
+    told.warm_up()
     for _ in range(max(1, round(minutes * 60 / (4 * TURN_SECONDS)))):
         told.round()
     rush.close()

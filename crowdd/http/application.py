@@ -244,7 +244,7 @@ def make_root(
             settings,
             services.exposure,
             lambda: services.site.row.version,
-            negotiator.html,
+            negotiator.html_in_pieces,
             process_state.metrics.page_cache,
         ),
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets as random
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from http import HTTPStatus
 from typing import Any, TypedDict
@@ -139,6 +139,14 @@ class Negotiator:
 
     def html(self, incoming: Incoming, page: Page) -> bytes:
         """A page as HTML, with the nonce that the request has got."""
+        return self.templates.render(*self._drawing(incoming, page)).encode()
+
+    def html_in_pieces(self, incoming: Incoming, page: Page) -> Iterator[str]:
+        """The same in pieces, each made when it is asked for."""
+        return self.templates.pieces(*self._drawing(incoming, page))
+
+    def _drawing(self, incoming: Incoming, page: Page) -> tuple[str, dict[str, Any]]:
+        """The template of a page, and its context."""
         frame = self._frame(incoming)
         public: Mapping[str, Any] = page.public
         if public.get("flash") and public.get("status") == "success":  # the form itself shows its mistakes
@@ -150,7 +158,7 @@ class Negotiator:
             **frame,
             "template": page.template,
         }
-        return self.templates.render(page.drawn_as or page.template, context).encode()
+        return page.drawn_as or page.template, context
 
     def _frame(self, incoming: Incoming) -> dict[str, Any]:
         """The part of the context that is the same for every page."""

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import gzip
 import secrets as random
-from collections.abc import Awaitable, Callable, Hashable, Mapping
+from collections.abc import Awaitable, Callable, Hashable, Iterable, Mapping
 from functools import partial
 from typing import Final
 
@@ -25,7 +25,7 @@ from crowdd.concurrency.versioned_cache import FreshCache, VersionedCache
 from crowdd.config import Settings
 from crowdd.domain.core.exposure import Exposure
 from crowdd.http.auth.cookies import CSRF
-from crowdd.http.html import locales, presenter
+from crowdd.http.html import locales, pieces, presenter
 from crowdd.http.request import Incoming
 from crowdd.http.responses import NotModified, Page, Response, SharedPage
 from crowdd.http.routing import Shared
@@ -53,7 +53,7 @@ _JSON: Final = {
     "Vary": _VARY,
 }
 Make = Callable[[], Awaitable[Response]]
-Render = Callable[[Incoming, Page], bytes]
+Render = Callable[[Incoming, Page], Iterable[str]]
 Counted = Callable[[bool, int], None]
 
 
@@ -73,7 +73,8 @@ class PageCache:
         render: Render,
         counted: Counted,
     ) -> None:
-        self._exposure, self._site_version, self._render, self._counted = exposure, site_version, render, counted
+        self._clock, self._exposure, self._site_version = clock, exposure, site_version
+        self._render, self._counted = render, counted
         self._active = bool(settings.http.max_page_cache_bytes)
         self._volunteers_have_cookies = settings.volunteers.anonymous == "cookie"
         self._pages: VersionedCache[SharedPage] = VersionedCache(
@@ -171,17 +172,18 @@ class PageCache:
         incoming.csrf_mark = self._token_mark
         try:
             answer = await make()
-            page = self._shared(incoming, answer)
+            page = await self._shared(incoming, answer)
         finally:
             incoming.csrf_mark = ""
         if not isinstance(answer, Page):
             own.append(answer)
         return page
 
-    def _shared(self, incoming: Incoming, answer: Response) -> SharedPage | None:
+    async def _shared(self, incoming: Incoming, answer: Response) -> SharedPage | None:
         if not isinstance(answer, Page) or answer.http_status != 200:
             return None
-        body, mark = self._render(incoming, answer), self._token_mark.encode()
+        body = (await pieces.join(self._clock, self._render(incoming, answer))).encode()
+        mark = self._token_mark.encode()
         if incoming.cookies_to_set:
             incoming.cookies_to_set.clear()  # it is made again, for this visitor alone
             return None

@@ -144,3 +144,43 @@ def test_by_default_a_member_alone_is_a_batch_of_one():
     clock.advance(0)
     assert asked == [["a", "bad"], ["a"], ["bad"]]
     assert outcome(good) == "a" and isinstance(outcome(bad), ValueError)
+
+
+def test_batches_that_rest_begin_so_many_seconds_after_each_other():
+    work = Work()
+    work.gather = Batcher(work.clock, work.many, rest=0.003)
+    work.gather.add("a")
+    work.turn()
+    assert len(work.begun) == 1, "the first one does not wait"
+    later = [work.gather.add(name) for name in "bc"]
+    work.clock.advance(0.001)
+    work.end(0)
+    work.clock.advance(0.001)
+    assert len(work.begun) == 1
+    work.clock.advance(0.001)
+    assert [members for members, _ in work.begun] == [["a"], ["b", "c"]]
+    work.end(1)
+    assert [outcome(place) for place in later] == ["b done", "c done"]
+    work.gather.add("d")
+    work.clock.advance(0.002)
+    assert len(work.begun) == 2, "who comes alone rests as well"
+    work.clock.advance(0.001)
+    work.end(2)
+    work.clock.advance(1)
+    work.gather.add("e")
+    work.turn()
+    assert len(work.begun) == 4, "after the rest nobody waits"
+
+
+def test_batches_that_rest_go_on_after_one_without_a_connection():
+    work = Work()
+    work.gather = Batcher(work.clock, work.many, rest=0.003)
+    places = [work.gather.add("a")]
+    work.turn()
+    places.append(work.gather.add("b"))
+    work.end(0, NoConnectionError("away"))
+    assert [type(outcome(place)) for place in places] == [NoConnectionError] * 2
+    again = work.gather.add("c")
+    work.clock.advance(0.003)
+    work.end(1)
+    assert outcome(again) == "c done"

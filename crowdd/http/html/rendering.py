@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -139,6 +139,10 @@ class Templates:
     def render(self, name: str, context: Mapping[str, object]) -> str:
         """The page as text. TemplateNotFound for an unknown name, UndefinedError for a name the context lacks."""
         return self.environment.get_template(name).render(context)
+
+    def pieces(self, name: str, context: Mapping[str, object]) -> Iterator[str]:
+        """The same in pieces, each made when it is asked for; errors as those of ``render``."""
+        return self.environment.get_template(name).generate(context)
 
     def compile_all(self) -> None:
         """Compiles what has no byte code that is kept yet: two seconds after an installation, for a thread."""
