@@ -36,6 +36,7 @@ BUFFER_SLACK = 40
 MAX_CPU = 1.1
 ROUNDS = 9
 
+TABLES = ("task_run", "result", "blogpost", "helpingmaterial")
 ROWS = "FROM generate_series(1, {tasks}) i"
 FILL = (
     "INSERT INTO task (id, project_id, created, info)"
@@ -54,9 +55,17 @@ FILL = (
 
 
 def fill(sql: testbed.Sql, project: int, base: int, runs: int) -> None:
-    """Rows of a project that is done, straight into the tables."""
-    for template in FILL:
-        sql.rows(template.format(project=project, base=base, tasks=runs // 10))
+    """Rows of a project that is done, straight into the tables.
+
+    Answers, results, posts and files are counted nowhere: lists do not read counters.
+    """
+    with sql.session() as asked:
+        for table_ in TABLES:
+            asked(f"ALTER TABLE {table_} DISABLE TRIGGER USER")
+        for template in FILL:
+            asked(template.format(project=project, base=base, tasks=runs // 10))
+        for table_ in TABLES:
+            asked(f"ALTER TABLE {table_} ENABLE TRIGGER USER")
 
 
 def middle(sql: testbed.Sql, kind: str, project: int) -> int:
@@ -146,6 +155,8 @@ def main() -> int:
     with testbed.folder() as place, testbed.postgres(place) as database, testbed.crowdd(database.dsn, place) as server:
         sql, cpu = testbed.Sql(database.dsn), Cpu(server.process.pid, database.pid)
         small, large = (testbed.project(server, tasks=1, n_answers=1) for _ in range(2))
+        # A recount of millions of answers would go on beside the requests, and count as theirs.
+        sql.rows("UPDATE job SET due = clock() + interval '3 hours' WHERE name = 'check_counters'")
         fill(sql, small.id, 10_000_000, SMALL)
         fill(sql, large.id, 20_000_000, options.runs)
         sql.rows("ANALYZE")
