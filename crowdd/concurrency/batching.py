@@ -20,8 +20,7 @@ BatcherFactory = Callable[..., "Batcher[Any, Any]"]
 class Batcher(Generic[M, R]):
     """Calls that come while a batch is under way form the next batch, of at most 64.
 
-    A call never waits for others to join, unless the batches ``rest``: then one begins at least so many seconds after
-    the one before, for reads that are cheap but so many that they would keep the database busy.
+    A call never waits for others to join.
 
     ``many(members)`` gives a result per member, in their order, after its commit. If it fails it has done nothing, or
     nobody knows: then each member is given to ``one(member, uncertain)``, by default a batch of its own, so that none
@@ -36,7 +35,6 @@ class Batcher(Generic[M, R]):
         run_one: Callable[[M, bool], Coroutine[Any, Any, R]] | None = None,
         *,
         max_queue: int = 1000,
-        rest: float = 0.0,
     ) -> None:
         self._clock, self._run_batch, self._run_one, self._max_queue = (
             clock,
@@ -44,7 +42,6 @@ class Batcher(Generic[M, R]):
             run_one or self._run_alone,
             max_queue,
         )
-        self._rest, self._not_before = rest, 0.0
         self._waiting: list[tuple[M, Deferred[R]]] = []
         self._busy = False
 
@@ -56,12 +53,8 @@ class Batcher(Generic[M, R]):
         self._waiting.append((member, place))
         if not self._busy:
             self._busy = True
-            # When what else came in this turn of the reactor has been read.
-            self._clock.callLater(self._seconds_to_rest(), self._begin)
+            self._clock.callLater(0, self._begin)  # when what else came in this turn of the reactor has been read
         return place
-
-    def _seconds_to_rest(self) -> float:
-        return max(0.0, self._not_before - self._clock.seconds()) if self._rest else 0.0
 
     async def _run_alone(self, member: M, uncertain: bool) -> R:
         (result,) = await self._run_batch([member])
@@ -71,16 +64,7 @@ class Batcher(Generic[M, R]):
         batch, self._waiting = self._waiting[:MAX_BATCH], self._waiting[MAX_BATCH:]
         self._busy = bool(batch)
         if batch:
-            if self._rest:
-                self._not_before = self._clock.seconds() + self._rest
             ensureDeferred(self._carry_out(batch))
-
-    def _go_on(self) -> None:
-        """Begin the next batch, at once or after a rest."""
-        if self._waiting and (seconds := self._seconds_to_rest()):
-            self._clock.callLater(seconds, self._begin)
-        else:
-            self._begin()
 
     async def _carry_out(self, batch: list[tuple[M, Deferred[R]]]) -> None:
         try:
@@ -95,10 +79,10 @@ class Batcher(Generic[M, R]):
                 fail(error) if fault else ensureDeferred(self._run_one(member, uncertain)) for member, _ in batch
             ]
         else:
-            self._go_on()  # first, so that the database works while the answers are written
+            self._begin()  # first, so that the database works while the answers are written
             for result, (_, place) in zip(results, batch, strict=True):
                 place.callback(result)
             return
-        self._go_on()
+        self._begin()
         for answer, (_, place) in zip(answers, batch, strict=True):
             answer.chainDeferred(place)

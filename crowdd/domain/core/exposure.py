@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import Final, TypeVar
+from typing import TypeVar
 
 import attrs
 
@@ -20,7 +20,6 @@ from crowdd.storage.tasks import contributions
 from crowdd.storage.tasks.rows import HasAnswered
 
 T = TypeVar("T")
-_REST: Final = 0.002  # seconds between two reads of the number: those who ask meanwhile share the next
 
 
 @attrs.frozen
@@ -39,7 +38,7 @@ class Exposure:
 
     def __init__(self, db: Database, new_batcher: BatcherFactory) -> None:
         self._db = db
-        self._asked: Batcher[None, int] = new_batcher(partial(_for_all, partial(site.exposure, db)), rest=_REST)
+        self._asked: Batcher[None, int] = new_batcher(partial(_for_all, partial(site.exposure, db)))
         self._moments: Batcher[None, str] = new_batcher(partial(_for_all, partial(site.moment, db)))
         self._volunteers: Batcher[str, HasAnswered] = new_batcher(partial(contributions.have_answered, db))
 
