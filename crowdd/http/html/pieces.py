@@ -12,7 +12,7 @@ SECONDS: Final = 0.001  # after which others come first
 
 
 async def join(clock: IReactorTime, pieces: Iterable[str]) -> str:
-    """The pieces as one text. Whoever waits for the reactor comes in between, about every millisecond.
+    """Join the pieces into one text. After each millisecond of work, the reactor handles other events.
 
     Raises what ``pieces`` raises. ``clock`` has ``seconds`` and ``callLater``.
     """
