@@ -50,13 +50,27 @@ class VersionedCache(Generic[T]):
     def find(self, key: Hashable, version: Hashable) -> T | None:
         """The value that is kept and good, or None: this caller has it made."""
         entry, now = self._entries.get(key), self._clock.seconds()
-        if entry is None or entry.version != version or now >= entry.until:
+        if entry is None or not self._is_good(entry, version, now):
             return None
-        if now >= entry.until - _EARLY * self._seconds and not entry.renewed:
+        if self._is_due(entry, now):
             entry.renewed = True
             return None
         self._entries.move_to_end(key)
         return entry.value
+
+    def peek(self, key: Hashable, version: Hashable) -> T | None:
+        """The value that is kept and good, unless somebody has to make the next one: who gets None need not."""
+        entry, now = self._entries.get(key), self._clock.seconds()
+        if entry is None or not self._is_good(entry, version, now) or self._is_due(entry, now):
+            return None
+        self._entries.move_to_end(key)
+        return entry.value
+
+    def _is_good(self, entry: _Entry[T], version: Hashable, now: float) -> bool:
+        return entry.version == version and now < entry.until
+
+    def _is_due(self, entry: _Entry[T], now: float) -> bool:
+        return now >= entry.until - _EARLY * self._seconds and not entry.renewed
 
     async def make(self, key: Hashable, version: Hashable, work: Callable[[], Awaitable[T | None]]) -> T | None:
         """What ``work`` makes, which is kept unless it is None. Raises what ``work`` raises.

@@ -32,12 +32,13 @@ from crowdd.http.routing import Shared
 from crowdd.http.transport.etags import etag_of
 from crowdd.http.transport.fixed_headers import encode
 from crowdd.http.transport.request_headers import accepts_gzip, coded_etag, matches
+from crowdd.requester import network
 
 SECONDS: Final = 1.0  # that a page is sent after it began to be made
 _AFTER_CHANGE: Final = 2.0  # seconds for which a network that changed something gets pages of its own
 _MAX_NETWORKS: Final = 10_000
 _COOKIES: Final = frozenset({CSRF, locales.COOKIE, "theme"})  # that many have alike, or that no page shows
-_IDENTITY: Final = frozenset({"authorization", "x-project-password", "x-draft-key", "x-volunteer"})
+_IDENTITY: Final = frozenset({"authorization", "x-project-password", "x-draft-key", "x-volunteer", "x-presenter"})
 _THEMES: Final = ("light", "dark")
 _AS_JSON: Final = "as JSON"  # in place of a theme
 _OVERHEAD: Final = 1000  # bytes beside those of a page
@@ -85,12 +86,18 @@ class PageCache:
         self._token_mark = random.token_hex(16)
         self._shared_headers = {"Cache-Control": _lifetime(settings.http.shared_cache_seconds), "Vary": _VARY}
 
-    def note_change(self, network: str) -> None:
-        """A request of this network may have changed something: they see it at once."""
-        self._changed.add(network)
+    def note_change(self, incoming: Incoming) -> None:
+        """This request may have changed something: its network sees it at once."""
+        self._changed.add(network(incoming.address))
 
     def group(self, incoming: Incoming, shared: Shared | None) -> Shared | None:
         """``shared`` of a route if the request is of those who get the same page, otherwise None."""
+        who = incoming.who
+        named = who.signed_in or who.unlocked or incoming.key_name or incoming.wrong_key or who.presenter is not None
+        return None if named else self._group_of_visitors(incoming, shared)
+
+    def _group_of_visitors(self, incoming: Incoming, shared: Shared | None) -> Shared | None:
+        """The same by what the request brings: without a key, password or cookie of somebody, it is a visitor's."""
         if shared is None or not self._active or (shared is Shared.NEW_VISITORS and not self._volunteers_have_cookies):
             return None
         if incoming.wants_json and shared is Shared.CONSTANT:  # it has the form token of each visitor
@@ -98,13 +105,26 @@ class PageCache:
         return shared if self._is_visitor(incoming) else None
 
     def _is_visitor(self, incoming: Incoming) -> bool:
-        who = incoming.who
-        anonymous = not (who.signed_in or who.unlocked or incoming.key_name or incoming.wrong_key)
         only_format = incoming.wants_json and incoming.query.keys() <= {"response_format"}
         plain = not (incoming.is_frame or incoming.is_prefetch) and (only_format or not incoming.query)
-        bare = who.presenter is None and incoming.has_no_cookies_but(_COOKIES)
-        bare = bare and _IDENTITY.isdisjoint(incoming.headers)
-        return anonymous and plain and bare and who.network not in self._changed
+        bare = incoming.has_no_cookies_but(_COOKIES) and _IDENTITY.isdisjoint(incoming.headers)
+        return plain and bare and network(incoming.address) not in self._changed
+
+    async def known(self, incoming: Incoming, shared: Shared | None) -> NotModified | None:
+        """That a visitor has the page as it is kept. None: it takes the way of all requests.
+
+        This asks before it is known who the requester is: to find that out is most of the cost of such an answer.
+        """
+        header = incoming.header("if-none-match")
+        if not header or incoming.wants_json or self._group_of_visitors(incoming, shared) is None:
+            return None
+        version = (await self._exposure.version(), self._site_version())
+        page = self._pages.peek(_drawn_key(incoming), version)
+        answer = None if page is None else _unless_known(incoming, page)
+        if not isinstance(answer, NotModified):
+            return None
+        self._counted(True, self._pages.size)
+        return answer
 
     async def get(self, incoming: Incoming, shared: Shared, make: Make) -> Response:
         """The page for a visitor; ``make`` gives it where there is none. Raises what ``make`` raises.
@@ -119,8 +139,7 @@ class PageCache:
         version: Hashable = self._site_version()
         if shared is not Shared.CONSTANT:
             version = (await self._exposure.version(), version)
-        theme = incoming.cookie("theme")
-        key = (incoming.path, locales.locale_of(incoming), theme if theme in _THEMES else "")
+        key = _drawn_key(incoming)
         page = self._pages.find(key, version)
         self._counted(page is not None, self._pages.size)
         if page is not None:
@@ -191,6 +210,11 @@ class PageCache:
             headers = encode({**_OWN, **_HTML})
             return SharedPage(body, b"", mark, headers, headers)
         return _tagged(body, {**self._shared_headers, **_HTML}, drawn=True)
+
+
+def _drawn_key(incoming: Incoming) -> Hashable:
+    theme = incoming.cookie("theme")
+    return (incoming.path, locales.locale_of(incoming), theme if theme in _THEMES else "")
 
 
 def _tagged(body: bytes, headers: Mapping[str, str], *, drawn: bool) -> SharedPage:

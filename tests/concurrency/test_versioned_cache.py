@@ -50,6 +50,23 @@ async def test_a_value_is_good_for_a_second_and_for_its_version():
 
 
 @pytest_twisted.ensureDeferred
+async def test_who_only_looks_gets_what_is_good_and_never_has_to_make_it():
+    maker = Maker()
+    assert maker.cache.peek("a", 1) is None
+    assert await maker.ask() == "1"
+    assert maker.cache.peek("a", 1) == "1" and maker.cache.peek("a", 2) is None
+    maker.clock.advance(0.8)
+    assert maker.cache.peek("a", 1) is None, "the next one is due, and is left to somebody who makes it"
+    maker.waits = Deferred()
+    next_one = maker.ask()
+    assert maker.cache.peek("a", 1) == "1" and maker.made == 2
+    maker.clock.advance(0.2)
+    assert maker.cache.peek("a", 1) is None
+    maker.waits.callback(None)
+    assert await next_one == maker.cache.peek("a", 1) == "2"
+
+
+@pytest_twisted.ensureDeferred
 async def test_one_makes_the_next_value_shortly_before_the_end_and_nobody_waits_for_it():
     maker = Maker()
     assert await maker.ask() == "1"

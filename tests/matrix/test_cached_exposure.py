@@ -37,7 +37,10 @@ HTML = {"Accept": "text/html"}
 
 @pytest.fixture
 def made(monkeypatch: pytest.MonkeyPatch, stage: Stage) -> Iterator[list[str]]:
-    """The pages that were made for many visitors; they stay for ever, and the next test begins without them."""
+    """The pages that were made for many visitors; they stay for ever, and the next test begins without them.
+
+    Everybody here comes from one network, which would get pages of its own for two seconds after somebody signed in.
+    """
     pages: list[str] = []
     keep, make = VersionedCache._keep, PageCache._made
 
@@ -49,8 +52,11 @@ def made(monkeypatch: pytest.MonkeyPatch, stage: Stage) -> Iterator[list[str]]:
         VersionedCache, "_keep", lambda self, key, entry: keep(self, key, attrs.evolve(entry, until=math.inf))
     )
     monkeypatch.setattr(PageCache, "_made", noted)
+    cache = stage.served.server._site.resource._router._page_cache
+    monkeypatch.setattr(cache, "_changed", frozenset())
+    monkeypatch.setattr(PageCache, "note_change", lambda self, incoming: None)
     yield pages
-    entries = stage.served.server._site.resource._router._page_cache._pages
+    entries = cache._pages
     entries._entries.clear()
     entries.size = 0
 

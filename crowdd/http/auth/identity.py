@@ -186,7 +186,9 @@ class Identity:
 
     def _anonymous(self, incoming: Incoming, known: _Sender, volunteer: str) -> Requester:
         locale = SOURCE if incoming.is_api else preferred(incoming)
-        return Requester(**known, locale=locale, volunteer=volunteer)
+        if known["unlocked"] or known["presenter"] is not None or volunteer:
+            return Requester(**known, locale=locale, volunteer=volunteer)
+        return _stranger(known["network"], known["agent"], known["via"], locale)
 
     async def _by_token(self, incoming: Incoming, token: str, known: _Sender) -> Requester:
         """The person of an API token, which is good below /api and /project; anonymous with one that does not work."""
@@ -236,6 +238,11 @@ class Identity:
             raise ForbiddenError("A cookie may not be used for this request.", code="cross_site", hint=hint)
         if self.settings.http.cross_site_cookies:
             self.csrf.check(incoming)
+
+
+@lru_cache(maxsize=2000)
+def _stranger(network: str, agent: str, via: str, locale: str) -> Requester:
+    return Requester(network=network, agent=agent, via=via, locale=locale)
 
 
 def _key(incoming: Incoming, key_header: bool, *, in_query: bool) -> str:

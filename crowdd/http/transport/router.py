@@ -145,7 +145,8 @@ class Router:
         self._pages.volunteers += works
         try:
             if incoming.method == "GET" and not incoming.is_api and route is not None and route.page:
-                return await self._page(incoming, methods, names)
+                known = await self._page_cache.known(incoming, route.shared)
+                return known or await self._page(incoming, methods, names)
             return await self._answer(incoming, methods, names)
         finally:
             self._pages.volunteers -= works
@@ -209,7 +210,7 @@ class Router:
             return await handler()
         finally:
             if incoming.changes_state:
-                self._page_cache.note_change(incoming.who.network)
+                self._page_cache.note_change(incoming)
 
     async def _require_allowed(self, incoming: Incoming, route: Route, names: Names) -> None:
         """Refuses what the route asks for and the requester's session or token does not have."""

@@ -7,6 +7,7 @@ import pytest_twisted
 from support.browsers import lock
 from support.visitors import VisitedSite
 
+from crowdd.http.auth.identity import Identity
 from crowdd.http.transport.limits.fair_share import PageTurns
 
 pytestmark = pytest.mark.inside
@@ -73,3 +74,44 @@ async def test_only_pages_that_are_sent_take_a_turn_among_pages(site, monkeypatc
     monkeypatch.setattr(PageTurns, "begin", lambda turns, place: begun.append(place) or begin(turns, place))
     assert (await site.seen("/", **{"If-None-Match": tag})).status == 304 and not begun
     assert (await site.seen("/")).status == 200 and begun
+
+
+@pytest_twisted.ensureDeferred
+async def test_visitors_with_a_known_page_are_answered_before_anybody_asks_who_they_are(site, monkeypatch):
+    (tag,) = (await tags_of(site, ("/project/{p}/",))).values()
+    asked, find = [], Identity.find
+    monkeypatch.setattr(
+        Identity, "find", lambda self, incoming, **more: asked.append(incoming.path) or find(self, incoming, **more)
+    )
+    page = {"If-None-Match": tag}
+    assert (await site.seen("/project/{p}/", **page)).status == 304 and not asked
+    german = await site.seen("/project/{p}/", **page, **{"Accept-Language": "de"})
+    assert german.status == 200 and len(asked) == 1, "another page"
+
+
+@pytest_twisted.ensureDeferred
+async def test_a_known_page_says_nothing_to_who_brings_anything_of_their_own(site):
+    """Each of these gets a page that is made for them, or that many get only after it was found out who they are."""
+    path = site.at("/project/{p}/")
+    tag = (await site.cached("/project/{p}/")).header("etag")
+    own = [{"Authorization": site.ada.key}, {"X-Volunteer": "1"}, {"X-Presenter": "1"}, {"X-Draft-Key": "word"}]
+    own += [{"X-Project-Password": "word"}, {"Cookie": "session=no"}, {"Purpose": "prefetch"}]
+    for headers in own:
+        answer = await site.visitor().get(path, headers={"Accept": "text/html", **headers, "If-None-Match": tag})
+        assert answer.status != 304, headers
+    assert (await site.visitor().get(f"{path}?other=1", headers={"If-None-Match": tag})).status == 200
+    browser = await site.browser("ada")
+    assert (await browser.get(path, headers={"Accept": "text/html", "If-None-Match": tag})).status == 200
+    same = {"Accept": "text/html", "Cookie": "theme=none", "If-None-Match": tag}
+    assert (await site.visitor().get(path, headers=same)).status == 304
+
+
+@pytest_twisted.ensureDeferred
+async def test_a_network_that_has_changed_something_gets_a_page_of_its_own(site):
+    path, visitor = site.at("/project/{p}/"), site.visitor()
+    tag = (await site.cached("/project/{p}/")).header("etag")
+    known = {"Accept": "text/html", "If-None-Match": tag}
+    assert (await visitor.get(path, headers=known)).status == 304
+    await visitor.post("/api/taskrun", json={})
+    assert (await visitor.get(path, headers=known)).status == 200
+    assert (await site.visitor().get(path, headers=known)).status == 304
