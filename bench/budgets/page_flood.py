@@ -3,8 +3,9 @@
     python -m bench.budgets.page_flood [--small] [--minutes 2]
 
 The site and the floor of ``bench.reads``. Volunteers work at 300 pairs a second in another project. Turns follow each
-other: calm; 64 clients load home, the page of a project and its statistics, as HTML; 64 clients load home alone; and
-the floor, without volunteers. Then 10,000 different addresses are asked for.
+other: calm; 64 clients load home, the page of a project and its statistics, as HTML; 64 clients load home alone;
+another program computes and asks crowdd for nothing, which shows what any load does on this machine; and the floor,
+without volunteers. Then 10,000 different addresses are asked for.
 
 Gates: p99 of newtask and of answers at most 10 ms or 1.5 times that of calm turns, home beside the volunteers at least
 half of the floor, at most 150 MB for the process in all turns, and the cache of pages never above its setting.
@@ -49,6 +50,12 @@ def _load(port: int, clients: int, orders: Connection) -> None:
     while (order := orders.recv()) is not None:
         orders.send(readers.run_several(*order))
     readers.close()
+
+
+def _compute() -> None:
+    """Takes a processor."""
+    while True:
+        sum(range(1000))
 
 
 class Flood:
@@ -105,6 +112,11 @@ class Play:
             self._flood.begin(reads, TURN_SECONDS)
             self._beside.run(kind, TURN_SECONDS)
             self._note(kind, self._flood.end())
+        computing = _CONTEXT.Process(target=_compute, daemon=True)
+        computing.start()
+        self._beside.run("computing", TURN_SECONDS)
+        computing.kill()
+        computing.join()
         self._floor.begin([FLOOR], TURN_SECONDS)
         self._rates["floor"].append(self._floor.end().rate)
 
@@ -145,7 +157,8 @@ class Play:
             ("memory", f"{self.in_turns / 1e6:.0f} MB at most, {max(self._memory) / 1e6:.0f} with many addresses"),
             ("cache of pages", f"{self._cached / 1e6:.1f} MB at most, of {max_cached / 1e6:.0f}"),
         ]
-        wrong = [*self._beside.broken(("newtask", "taskrun"), seconds=MAX_SECONDS), *sorted(self._wrong)]
+        wrong = self._beside.broken(("newtask", "taskrun"), kinds=("pages", "home"), seconds=MAX_SECONDS)
+        wrong += sorted(self._wrong)
         if share < MIN_HOME:
             wrong.append(f"home has {share:.2f} of the floor")
         if self.in_turns > MAX_MEMORY:
@@ -184,10 +197,10 @@ def play(
     database.checkpoint()
     rush = Rush(server.port, other.id, hot.people(server, other, sql))
     flood, floor = Flood(server.port), Flood(floor_port)
-    beside = Beside(rush, hot.PACE, ["pages", "home"])
+    beside = Beside(rush, hot.PACE, ["pages", "home", "computing"])
     told = Play(server, site, beside, flood, floor)
     told.warm_up()
-    for _ in range(max(1, round(minutes * 60 / (4 * TURN_SECONDS)))):
+    for _ in range(max(1, round(minutes * 60 / (5 * TURN_SECONDS)))):
         told.round()
     rush.close()
     told.many_addresses()

@@ -44,11 +44,16 @@ class Beside:
         """How many times the p99 of requests in turns of a kind is that in calm ones."""
         return self.times[kind].percentile(what, 99) / self.times["calm"].percentile(what, 99)
 
-    def broken(self, whats: Sequence[str] = ("newtask",), *, seconds: float = 0.0) -> list[str]:
-        """Gates that do not hold: p99 at most MAX_RATIO times that of calm turns, or at most ``seconds``."""
+    def broken(
+        self, whats: Sequence[str] = ("newtask",), *, kinds: Sequence[str] = (), seconds: float = 0.0
+    ) -> list[str]:
+        """Gates that do not hold: p99 at most MAX_RATIO times that of calm turns, or at most ``seconds``.
+
+        ``kinds``: of these turns, by default of all.
+        """
         wrong = [
             f"{kind}: {what} takes {self.ratio(kind, what):.2f} times as long (p99)"
-            for kind, times in self.times.items() if kind != "calm"
+            for kind, times in self.times.items() if kind in (kinds or self.times.keys() - {"calm"})
             for what in whats
             if self.ratio(kind, what) > MAX_RATIO and times.percentile(what, 99) > seconds
         ]  # fmt: skip
