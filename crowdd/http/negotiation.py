@@ -71,14 +71,14 @@ class Negotiator:
     def write(self, incoming: Incoming, answer: Response) -> bytes:
         """The body; status and headers are set on the request."""
         match answer:
-            case Page():
-                body = self._page(incoming, answer)
-            case SharedPage():
-                body = self._shared_page(incoming, answer)
             case NotModified():
                 incoming.request.setResponseCode(304)
                 set_headers(incoming.request.responseHeaders, answer.headers)
                 body = b""
+            case Page():
+                body = self._page(incoming, answer)
+            case SharedPage():
+                body = self._shared_page(incoming, answer)
             case Redirect():
                 body = self._redirect(incoming, answer)
             case JsonResponse():

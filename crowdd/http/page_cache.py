@@ -43,7 +43,10 @@ _THEMES: Final = ("light", "dark")
 _AS_JSON: Final = "as JSON"  # in place of a theme
 _OVERHEAD: Final = 1000  # bytes beside those of a page
 _GZIP_LEVEL: Final = 4
-_VARY: Final = "Accept, Content-Type, Cookie, Accept-Language, Authorization, X-Project-Password, X-Draft-Key"
+_VARY: Final = (
+    "Accept, Content-Type, Cookie, Accept-Language, Authorization, X-Project-Password, X-Draft-Key"
+    ", Origin, Accept-Encoding"
+)
 _OF_KNOWN: Final = ("ETag", "Cache-Control", "Vary")  # headers of a page that its client has (RFC 9110, 15.4.5)
 _OWN: Final = {"Vary": "Accept, Content-Type, Cookie", "Cache-Control": "no-store"}
 _HTML: Final = {"Content-Type": "text/html; charset=utf-8"}
@@ -105,13 +108,13 @@ class PageCache:
         return shared if self._is_visitor(incoming) else None
 
     def _is_visitor(self, incoming: Incoming) -> bool:
-        only_format = incoming.wants_json and incoming.query.keys() <= {"response_format"}
-        plain = not (incoming.is_frame or incoming.is_prefetch) and (only_format or not incoming.query)
+        if incoming.query and not (incoming.wants_json and incoming.query.keys() <= {"response_format"}):
+            return False  # so it is no presenter's frame either
         bare = incoming.has_no_cookies_but(_COOKIES) and _IDENTITY.isdisjoint(incoming.headers)
-        return plain and bare and network(incoming.address) not in self._changed
+        return bare and not incoming.is_prefetch and network(incoming.address) not in self._changed
 
     async def known(self, incoming: Incoming, shared: Shared | None) -> NotModified | None:
-        """That a visitor has the page as it is kept. None: it takes the way of all requests.
+        """That a visitor has the page as it is kept. None: the request takes its usual way.
 
         This asks before it is known who the requester is: to find that out is most of the cost of such an answer.
         """

@@ -112,6 +112,8 @@ class ResponseWriter:
         if origin:
             for name, value in self._cors.headers(origin, is_api=incoming.is_api, preflight=preflight).items():
                 request.setHeader(name, value)
+        if request.code == 304:  # ``NotModified`` has the headers that it needs
+            return body
         tags = values_of(headers, b"ETag")
         entity_tag = tags[0].decode() if tags else ""
         _vary_more(headers)
