@@ -4,7 +4,7 @@
 
 The floor is Twisted's plain ``Site`` with one SELECT of one row on the product's pool (``bench.reads.floor``). It and
 crowdd serve one database; 32 clients ask for one address after the other, in turns, five rounds. Gates: the median of
-each address reaches its share of the floor of the same round. ``CPU`` is that of a request, of the web and of
+each address reaches its share of the floor of the same round, and 304 the multiple of 200. ``CPU`` is that of a request, of the web and of
 PostgreSQL together, in times of the floor. Statements are counted by PostgreSQL's log.
 """
 
@@ -103,12 +103,22 @@ class Line:
         missed = self.read.goal and not self.read.beside and self.share < self.read.goal
         return f"{self.read.name}: {self.share:.2f} of the floor instead of {self.read.goal:.2f}" if missed else ""
 
+    def beside(self, others: Mapping[str, Line]) -> str:
+        """How it stands beside another read, or nothing."""
+        other = others.get(self.read.beside)
+        return "" if other is None else f"{self.read.name}: {statistics.median(self.times_of(other)):.2f} times 200"
+
     def slower_than(self, others: Mapping[str, Line]) -> str:
         """The gate beside another read that does not hold, or nothing."""
         other = others.get(self.read.beside)
-        if other is None or self.share >= self.read.goal * other.share:
+        times = statistics.median(self.times_of(other)) if other is not None else self.read.goal
+        if other is None or times >= self.read.goal:
             return ""
-        return f"{self.read.name}: {self.share / other.share:.2f} times {other.read.name} instead of {self.read.goal}"
+        return f"{self.read.name}: {times:.2f} times {other.read.name} instead of {self.read.goal}"
+
+    def times_of(self, other: Line) -> list[float]:
+        """How many times the rate of another read, in each round: their turns are next to each other."""
+        return [mine / theirs for mine, theirs in zip(self.shares, other.shares, strict=True)]
 
     def middle(self, name: str) -> float:
         """The median of a figure of the slices."""
@@ -267,8 +277,8 @@ def main() -> int:
         testbed.Sql(database.dsn).rows("ALTER DATABASE crowdd SET search_path = public, code")
         floor, lines = measure(server, database, place, options)
         complaints = [f"The server's log: {line}" for line in testbed.complaints(server)[:3]]
-    print(table(floor, lines))
     named = {line.read.name: line for line in lines}
+    print("\n".join([table(floor, lines), "", *filter(None, (line.beside(named) for line in lines))]))
     broken = [line.broken or line.slower_than(named) for line in lines]
     wrong = [sentence for sentence in broken if sentence] + complaints
     print("\n".join([f"VIOLATED: {sentence}" for sentence in wrong] or ["Nothing is violated."]))
