@@ -49,6 +49,8 @@ def test_owner_marks_gold_tasks_and_volunteer_hears_whether_they_were_right(
     )
     stage.page.keyboard.press("2")
     stage.until(lambda: "The right answer is:" in said.inner_text() and "Yes" in said.inner_text())
+    # A key that comes while the next task is loaded answers nothing.
+    stage.until(lambda: len(stage.runs()) == 2 and f"Sample {project.tasks[2]}" in frame.inner_text("#place"))
     stage.page.keyboard.press("1")  # an ordinary one: nothing is said
     stage.until(lambda: said.is_hidden())
     page.goto(f"{at}/tasks/gold")
