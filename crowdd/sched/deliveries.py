@@ -104,8 +104,10 @@ class Deliverer(Service):
             self._turns.plan(SOON)
 
     def _pause(self) -> float:
-        pause = 0.0 if self._at_once else SOON if self._wanted and self._leadership.held else LOOK
+        pause = 0.0 if self._at_once else SOON if self._wanted else LOOK
         self._at_once = False
+        if not self._leadership.held:  # nor does this process look for deliveries
+            return LOOK
         return min(pause, max(0.0, self._next_look - self._clock.seconds()))
 
     async def _look(self) -> None:

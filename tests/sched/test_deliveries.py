@@ -25,7 +25,7 @@ from crowdd.domain.webhooks.deliveries import Deliveries
 from crowdd.domain.webhooks.retry_policy import ATTEMPTS
 from crowdd.domain.webhooks.webhooks import decrypted
 from crowdd.requester import SYSTEM
-from crowdd.sched.deliveries import Deliverer
+from crowdd.sched.deliveries import LOOK, Deliverer
 from crowdd.storage.connections.leadership import Leadership
 
 PATIENCE = 60
@@ -446,6 +446,16 @@ async def test_refused_addresses_reach_nobody_and_each_leaves_a_line(post, recei
         assert len(tried) == 1 and words in tried[0]["problem"], url
         assert seen["response_status_code"] is None
     assert receiver.requests == []
+
+
+@pytest_twisted.ensureDeferred
+async def test_a_process_that_does_not_deliver_asks_once_a_second_whether_it_may(post):
+    first = post.start()
+    await until(lambda: first._leadership.held)
+    second = post.start()
+    await until(lambda: second._leadership._proven and second._turns._planned is not None)
+    assert not second._leadership.held
+    assert second._turns._planned.getTime() - reactor.seconds() > LOOK / 2
 
 
 @shows("delivery-once")
