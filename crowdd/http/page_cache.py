@@ -114,9 +114,9 @@ class PageCache:
         return bare and not incoming.is_prefetch and network(incoming.address) not in self._changed
 
     async def known(self, incoming: Incoming, shared: Shared | None) -> NotModified | None:
-        """That a visitor has the page as it is kept. None: the request takes its usual way.
+        """The 304 for a visitor who has the page that is kept. None: handle the request as usual.
 
-        This asks before it is known who the requester is: to find that out is most of the cost of such an answer.
+        Call it before the requester is found out, which is much of the cost of such a response.
         """
         header = incoming.header("if-none-match")
         if not header or incoming.wants_json or self._group_of_visitors(incoming, shared) is None:

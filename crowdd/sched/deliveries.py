@@ -104,10 +104,10 @@ class Deliverer(Service):
             self._turns.plan(SOON)
 
     def _pause(self) -> float:
-        pause = 0.0 if self._at_once else SOON if self._wanted else LOOK
-        self._at_once = False
-        if not self._leadership.held:  # nor does this process look for deliveries
+        at_once, self._at_once = self._at_once, False
+        if not self._leadership.held:  # only the leader has a next look to be in time for
             return LOOK
+        pause = 0.0 if at_once else SOON if self._wanted else LOOK
         return min(pause, max(0.0, self._next_look - self._clock.seconds()))
 
     async def _look(self) -> None:

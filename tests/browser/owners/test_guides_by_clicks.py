@@ -226,7 +226,7 @@ def test_a_volunteer_sees_the_tutorial_once_and_practises_by_keyboard(shared: An
     shared.until(lambda: "Everything is right." in frame.inner_text(".judged"))
     assert "Foxes have pointed ears." in frame.inner_text(".judged") and not button(frame, "Try again").is_visible()
     button(frame, "Start with the tasks").focus()
-    page.keyboard.press("Enter")  # the key takes the frame away; ``press`` would wait for its answer there
+    page.keyboard.press("Enter")  # the frame goes away, and ``press`` would wait for it
 
     task = shared.frame()
     task.wait_for_selector("form.say")
