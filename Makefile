@@ -1,7 +1,7 @@
 # make run: from nothing to a running server. make check: what to run while you work. make test: what must pass before a
 # change goes in, with examples of each rule. make proofs: everything else; CI runs it without what takes minutes (.ci/run).
 
-.PHONY: backup run check test tests proofs lint i18n strings pictures browser clean crowd crowd-kills exact storm live hot reads cost truth webhooks wheel documents docs hostile soak spine-workers large-project imports damaged hostile-files exports copies paint walk audit constraints sbom vendor class-room museum budgets upload-folder media first-hour analyses trust trust-cost slow-reads page-flood nodes shards move-in pitr bad-days
+.PHONY: backup run check test tests proofs lint i18n strings pictures browser clean crowd crowd-kills exact storm live hot reads cost truth webhooks wheel documents docs hostile soak spine-workers large-project imports damaged hostile-files exports copies paint walk audit constraints sbom vendor class-room museum budgets upload-folder media first-hour analyses trust trust-cost slow-reads page-flood nodes shards move-in pitr full-disks
 .DELETE_ON_ERROR:
 
 # Also where somebody wants no compiled modules: a test starts hundreds of programs, which would all compile the same.
@@ -192,7 +192,7 @@ ha: .venv/installed-embedded,test
 shards: .venv/installed-embedded,test
 	@$(venv)python -m bench.shards $(if $(ANSWERS),--answers $(ANSWERS))
 
-# Known holes in what crowdd is installed with: asks the network (docs/operations.md).
+# Known vulnerabilities of the installed dependencies: asks the network (docs/operations.md).
 audit: .venv/installed-embedded,test
 	@$(venv)python -m bench.release.audit
 
@@ -251,8 +251,8 @@ move-in: .venv/installed-embedded,test
 	@$(venv)python -m bench.transfer.move_in
 
 # Disks that fill up: of the database, of uploads, of the log and of temporary files. Only root may mount them.
-bad-days: .venv/installed-embedded,test
-	@$(venv)python -m bench.bad_days
+full-disks: .venv/installed-embedded,test
+	@$(venv)python -m bench.full_disks
 
 # Restore to the moment before a project was deleted, with pgBackRest.
 pitr: .venv/installed-embedded,test

@@ -1,6 +1,6 @@
 """Disks that fill up under a server: that of its database, that of uploads, those of the log and of temporary files.
 
-    make bad-days               (as root: python -m bench.bad_days [--away 8])
+    make full-disks             (as root: python -m bench.full_disks [--away 8])
 
 Each is a small file system in memory, which is filled to the last byte, and has room again after a while. Gates:
 nothing that was confirmed is lost, refusals are 503 with Retry-After and say why, /ready says what is full, reading
@@ -44,7 +44,7 @@ class SmallDisk:
         self.folder, self._ballast = folder, folder / "ballast"
         folder.mkdir(parents=True, exist_ok=True)
         size = f"size={megabytes}m,mode=0755"
-        subprocess.run(["mount", "-t", "tmpfs", "-o", size, "crowdd-bad-days", str(folder)], check=True)
+        subprocess.run(["mount", "-t", "tmpfs", "-o", size, "crowdd-full-disks", str(folder)], check=True)
 
     def fill(self) -> None:
         """To the last byte."""
@@ -99,7 +99,7 @@ class Filling:
         """Writes to the log and to nothing else, until PostgreSQL cannot begin its next file."""
         with contextlib.suppress(psycopg2.OperationalError):
             for _ in range(MAX_LOG):
-                Sql(self._postgres.dsn).rows("SELECT pg_logical_emit_message(false, 'bad day', repeat('x', 1000000))")
+                Sql(self._postgres.dsn).rows("SELECT pg_logical_emit_message(false, 'full disk', repeat('x', 1000000))")
 
     def start(self) -> None:
         """Give it room."""
@@ -162,7 +162,7 @@ def database(place: Path, away: float, *, panics: bool = False) -> tuple[Lines, 
 
 def _picture(server: LiveServer, project: Project) -> tuple[int, str]:
     """The owner brings a picture of the project: the status, and the text of a refusal."""
-    boundary = "crowddbaddays"
+    boundary = "crowddfulldisk"
     head = f'--{boundary}\r\nContent-Disposition: form-data; name="file"; filename="a.png"\r\n'
     body = head.encode() + b"Content-Type: image/png\r\n\r\n" + PICTURE + f"\r\n--{boundary}--\r\n".encode()
     address = f"/api/helpingmaterial?project_id={project.id}&api_key={project.owner.key}"
@@ -301,10 +301,10 @@ def _is_ready(port: int) -> bool:
 @click.option("--away", default=8.0, show_default=True, help="Seconds for which the disk of the database is full.")
 @click.option("--only", default="", help="One of: database, panic, uploads, others, embedded.")
 def main(away: float, only: str) -> None:
-    """Play the bad days; exit with 1 if a gate does not hold."""
+    """Fill each disk; exit with 1 if a gate does not hold."""
     if os.geteuid():
         raise click.ClickException("Only root may mount file systems.")
-    days: dict[str, Callable[[Path], tuple[Lines, list[str]]]] = {
+    disks: dict[str, Callable[[Path], tuple[Lines, list[str]]]] = {
         "database": lambda place: database(place, away),
         "panic": lambda place: database(place, away, panics=True),
         "uploads": uploads,
@@ -312,10 +312,10 @@ def main(away: float, only: str) -> None:
         "embedded": embedded,
     }
     violations = []
-    for name, day in days.items():
+    for name, disk in disks.items():
         if only in ("", name):
             with testbed.folder() as place:
-                lines, found = day(place)
+                lines, found = disk(place)
             click.echo(table(f"Full disk: {name}", lines or [("", "")], found))
             violations += found
     sys.exit(bool(violations))

@@ -1,1 +1,0 @@
-"""Bad days that need privileges: full disks."""

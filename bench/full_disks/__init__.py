@@ -1,0 +1,1 @@
+"""A server whose disks fill up. Needs root."""
