@@ -18,7 +18,7 @@ def owned_folder(parent: Path, prefix: str) -> Iterator[Path]:
     ``parent`` exists, and has nothing but such folders and files.
     """
     with _locked(parent):  # between making a folder and locking it, it looks like one that was left
-        _sweep(parent)
+        _remove_ownerless(parent)
         own = Path(tempfile.mkdtemp(prefix=prefix, dir=parent))
         descriptor = os.open(own, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         fcntl.flock(descriptor, fcntl.LOCK_EX)
@@ -29,7 +29,7 @@ def owned_folder(parent: Path, prefix: str) -> Iterator[Path]:
         os.close(descriptor)
 
 
-def _sweep(parent: Path) -> None:
+def _remove_ownerless(parent: Path) -> None:
     for left in parent.iterdir():
         with contextlib.suppress(OSError):
             descriptor = os.open(left, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)

@@ -7,8 +7,8 @@ from crowdd.storage.core import idempotency
 from crowdd.storage.database import Database
 
 
-async def _sweep(db: Database) -> str:
+async def _sweep_keys(db: Database) -> str:
     return f"{await idempotency.sweep(db)} removed"
 
 
-JOB = Job("sweep_keys", 10 * MINUTE, lambda services: _sweep(services.db))
+JOB = Job("sweep_keys", 10 * MINUTE, lambda services: _sweep_keys(services.db))

@@ -10,10 +10,10 @@ EXPIRED_LEASE_DAYS = 30  # how long an answer is accepted after its lease has ex
 POSITION_DAYS = 90  # how long a scan position is kept; a volunteer without one starts at the first task again
 
 
-async def _sweep(db: Database) -> str:
+async def _sweep_leases(db: Database) -> str:
     leases = await stale_rows.sweep_expired_leases(db, EXPIRED_LEASE_DAYS)
     positions = await stale_rows.sweep_positions(db, POSITION_DAYS)
     return f"{leases} past leases and {positions} positions removed"
 
 
-JOB = Job("sweep_leases", 6 * HOUR, lambda services: _sweep(services.db))
+JOB = Job("sweep_leases", 6 * HOUR, lambda services: _sweep_leases(services.db))

@@ -6,8 +6,8 @@ from crowdd.domain.mail.mail import Mail
 from crowdd.sched.job import HOUR, Job
 
 
-async def _sweep(mail: Mail) -> str:
+async def _sweep_mail(mail: Mail) -> str:
     return f"{await mail.sweep()} removed"
 
 
-JOB = Job("sweep_mail", HOUR, lambda services: _sweep(services.mail))
+JOB = Job("sweep_mail", HOUR, lambda services: _sweep_mail(services.mail))

@@ -6,9 +6,9 @@ from crowdd.domain.server.retention import Retention
 from crowdd.sched.job import HOUR, Job
 
 
-async def _sweep(retention: Retention) -> str:
+async def _sweep_personal_data(retention: Retention) -> str:
     done = await retention.sweep()
     return f"{done['answers']} answers checked, {done['acts']} audit rows removed"
 
 
-JOB = Job("sweep_personal_data", 24 * HOUR, lambda services: _sweep(services.retention))
+JOB = Job("sweep_personal_data", 24 * HOUR, lambda services: _sweep_personal_data(services.retention))

@@ -9,9 +9,9 @@ from crowdd.sched.task_handlers import handlers
 UNKNOWN_HOURS = 24
 
 
-async def _sweep(queue: Queue) -> str:
+async def _sweep_queue(queue: Queue) -> str:
     dead = await queue.dead_letter_unknown(handlers().keys(), UNKNOWN_HOURS)
     return f"{await queue.sweep()} removed, {dead} unknown"
 
 
-JOB = Job("sweep_queue", HOUR, lambda services: _sweep(services.queue))
+JOB = Job("sweep_queue", HOUR, lambda services: _sweep_queue(services.queue))

@@ -7,8 +7,8 @@ from crowdd.storage.core import rate_counts
 from crowdd.storage.database import Database
 
 
-async def _sweep(db: Database) -> str:
+async def _sweep_rate_counts(db: Database) -> str:
     return f"{await rate_counts.sweep(db)} removed"
 
 
-JOB = Job("sweep_rate_counts", 15 * MINUTE, lambda services: _sweep(services.db))
+JOB = Job("sweep_rate_counts", 15 * MINUTE, lambda services: _sweep_rate_counts(services.db))

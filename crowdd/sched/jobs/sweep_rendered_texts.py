@@ -6,8 +6,8 @@ from crowdd.domain.core.text.rendered_text import Prose
 from crowdd.sched.job import DAY, Job
 
 
-async def _sweep(prose: Prose) -> str:
+async def _sweep_rendered_texts(prose: Prose) -> str:
     return f"{await prose.sweep()} removed"
 
 
-JOB = Job("sweep_rendered_texts", DAY, lambda services: _sweep(services.prose))
+JOB = Job("sweep_rendered_texts", DAY, lambda services: _sweep_rendered_texts(services.prose))

@@ -7,12 +7,12 @@ from crowdd.sched.job import HOUR, Job
 from crowdd.storage.database import Database
 
 
-async def _sweep(security_log: SecurityLog, db: Database, days: int) -> str:
+async def _sweep_security_log(security_log: SecurityLog, db: Database, days: int) -> str:
     return f"{await security_log.sweep(db, days)} removed"
 
 
 JOB = Job(
     "sweep_security_log",
     HOUR,
-    lambda services: _sweep(services.security_log, services.db, services.settings.log.security_days),
+    lambda services: _sweep_security_log(services.security_log, services.db, services.settings.log.security_days),
 )

@@ -7,8 +7,8 @@ from crowdd.storage.accounts import accounts
 from crowdd.storage.database import Database
 
 
-async def _sweep(db: Database) -> str:
+async def _sweep_sessions(db: Database) -> str:
     return f"{await accounts.sweep(db)} removed"
 
 
-JOB = Job("sweep_sessions", 10 * MINUTE, lambda services: _sweep(services.db))
+JOB = Job("sweep_sessions", 10 * MINUTE, lambda services: _sweep_sessions(services.db))

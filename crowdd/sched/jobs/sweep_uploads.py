@@ -10,7 +10,7 @@ from crowdd.sched.job import DAY, Job
 from crowdd.storage.database import Database
 
 
-async def _sweep(db: Database, uploads: Uploads, bucket: MediaStore | None) -> str:
+async def _sweep_uploads(db: Database, uploads: Uploads, bucket: MediaStore | None) -> str:
     removed = await upload_gc.sweep(db, uploads)
     if bucket is not None:
         removed += await upload_gc.sweep_media(db, bucket)
@@ -23,4 +23,4 @@ def _bucket(services: Services) -> MediaStore | None:
     return services.media_store if services.settings.media.store == "s3" and not shared else None
 
 
-JOB = Job("sweep_uploads", DAY, lambda services: _sweep(services.db, services.uploads, _bucket(services)))
+JOB = Job("sweep_uploads", DAY, lambda services: _sweep_uploads(services.db, services.uploads, _bucket(services)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crowdd.storage.core.batch_delete import sweep as _sweep
+from crowdd.storage.core import batch_delete
 from crowdd.storage.database import Database, Prepared, one
 
 _ADD = Prepared(
@@ -19,4 +19,4 @@ async def add(db: Database, key: bytes, until: float, more: int) -> int:
 
 async def sweep(db: Database) -> int:
     """Removes windows that are over, and says how many counts that were."""
-    return await _sweep(db, "rate_count", "until < clock() - interval '1 hour'")
+    return await batch_delete.sweep(db, "rate_count", "until < clock() - interval '1 hour'")

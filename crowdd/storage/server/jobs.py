@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from crowdd.storage.core.batch_delete import sweep as _sweep
+from crowdd.storage.core import batch_delete
 from crowdd.storage.database import Database, fetch_row, fetch_rows, one
 from crowdd.storage.server.rows import BegunJob, JobRun, JobState, JobWait
 
@@ -90,5 +90,5 @@ async def log(db: Database, name: str, limit: int) -> list[JobRun]:
 async def sweep(db: Database, days: int) -> int:
     """Removes from the log what is older, and jobs that have not run for so long."""
     old = {"days": days}
-    gone = await _sweep(db, "job_run", "began < clock() - make_interval(days => %(days)s)", old)
-    return gone + await _sweep(db, "job", "due < clock() - make_interval(days => %(days)s)", old)
+    gone = await batch_delete.sweep(db, "job_run", "began < clock() - make_interval(days => %(days)s)", old)
+    return gone + await batch_delete.sweep(db, "job", "due < clock() - make_interval(days => %(days)s)", old)

@@ -178,5 +178,5 @@ def test_only_the_newest_are_kept(tmp_path, monkeypatch):
 
     for n in range(5):
         os.utime(tmp_path / f"{n}.json", (n, n))
-    found._sweep()
+    found._remove_oldest()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["3.json", "3.ndjson", "4.json", "4.ndjson"]

@@ -9,8 +9,8 @@ from crowdd.storage.server import jobs
 KEPT_DAYS = 30
 
 
-async def _sweep(db: Database) -> str:
+async def _sweep_job_runs(db: Database) -> str:
     return f"{await jobs.sweep(db, KEPT_DAYS)} removed"
 
 
-JOB = Job("sweep_job_runs", DAY, lambda services: _sweep(services.db))
+JOB = Job("sweep_job_runs", DAY, lambda services: _sweep_job_runs(services.db))

@@ -6,8 +6,8 @@ from crowdd.domain.transfer.exports import Exports
 from crowdd.sched.job import HOUR, Job
 
 
-async def _sweep(exports: Exports) -> str:
+async def _sweep_deletions(exports: Exports) -> str:
     return f"{await exports.forget_deletions()} deletions forgotten"
 
 
-JOB = Job("sweep_deletions", 24 * HOUR, lambda services: _sweep(services.exports))
+JOB = Job("sweep_deletions", 24 * HOUR, lambda services: _sweep_deletions(services.exports))

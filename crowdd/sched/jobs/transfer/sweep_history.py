@@ -6,8 +6,8 @@ from crowdd.domain.tasks.history import History
 from crowdd.sched.job import HOUR, Job
 
 
-async def _sweep(history: History) -> str:
+async def _sweep_history(history: History) -> str:
     return f"{await history.sweep()} versions deleted"
 
 
-JOB = Job("sweep_history", HOUR, lambda services: _sweep(services.history))
+JOB = Job("sweep_history", HOUR, lambda services: _sweep_history(services.history))

@@ -100,7 +100,7 @@ class Differences:
     async def _make(self, name: str, before: Side, after: Side, withdrawn: Sequence[str]) -> None:
         data_folder.make(self._folder, self._folder.parent, 0o700)
         data_folder.make(self._folder / _WORK, self._folder.parent, 0o700)
-        self._sweep()
+        self._remove_oldest()
         with owned_folder(self._folder / _WORK, "") as work:
             about = {program.BEFORE: _documents(before), program.AFTER: _documents(after), "withdrawn": [*withdrawn]}
             (work / program.ABOUT).write_bytes(orjson.dumps(about))
@@ -127,7 +127,7 @@ class Differences:
         finally:
             running.end()
 
-    def _sweep(self) -> None:
+    def _remove_oldest(self) -> None:
         """Removes the oldest files beyond the limits."""
         size = 0
         newest = sorted(self._folder.glob("*.json"), key=lambda path: path.stat().st_mtime, reverse=True)
