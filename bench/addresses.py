@@ -48,8 +48,8 @@ def form(path: str, name: str, number: int) -> dict[str, str]:
 
 def milliseconds(person: Person, path: str, body: dict[str, str]) -> float:
     """How long the answer to a form takes."""
-    found = person.ask("GET", path).json
-    token = found["form"]["csrf"]
+    page = person.ask("GET", path).json
+    token = page["form"]["csrf"]
     begun = time.perf_counter()
     answer = person.ask("POST", path, body, **{"X-CSRFToken": token})
     taken = 1000 * (time.perf_counter() - begun)

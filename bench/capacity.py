@@ -101,12 +101,12 @@ def measure(tasks: int = 100_000, runs: int = 1_000_000, seconds: float = 8.0) -
             page = cpu.spent().since(before).server / number
         rush = Rush(server.port, project.id, people(server, project, sql))
         rush.run(2)
-        kept, written, pairs = int(sql.one(_KEPT)), int(sql.one(_WRITTEN)), rush.pairs
+        stored_bytes, written, pairs = int(sql.one(_KEPT)), int(sql.one(_WRITTEN)), rush.pairs
         spent = over_http(rush, cpu, seconds)
         pairs = rush.pairs - pairs
         rush.close()
-        kept, written = int(sql.one(_KEPT)) - kept, int(sql.one(_WRITTEN)) - written
-    return Cost(spent.crowdd / 1000, spent.postgres / 1000, written / pairs, kept / pairs, page)
+        stored_bytes, written = int(sql.one(_KEPT)) - stored_bytes, int(sql.one(_WRITTEN)) - written
+    return Cost(spent.crowdd / 1000, spent.postgres / 1000, written / pairs, stored_bytes / pairs, page)
 
 
 def draw(day: Day, dice: random.Random) -> list[Hours]:

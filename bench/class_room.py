@@ -81,9 +81,9 @@ class ClassRoom(Crowd):
         right = random.random() < self._skill[id(client)]
         info = {"seconds": random.randint(1, 60), "answer": truth if right else random.choice(LABELS)}
         body = {"project_id": self.project.id, "task_id": task["id"], "info": info}
-        said = await client.ask("POST", "/api/taskrun", body)
-        if said.status != 200 or not said.json["volunteer"]:
-            self.violations.append(f"The answer to task {task['id']} was refused: {said}")
+        response = await client.ask("POST", "/api/taskrun", body)
+        if response.status != 200 or not response.json["volunteer"]:
+            self.violations.append(f"The answer to task {task['id']} was refused: {response}")
 
 
 async def labelled(plan: Plan, server: LiveServer, project: Project) -> ClassRoom:
@@ -110,10 +110,10 @@ def export(project: Project, server: LiveServer, place: Path) -> Path:
     return path
 
 
-def python_with_crowd_kit(given: str, place: Path) -> str:
+def python_with_crowd_kit(python: str, place: Path) -> str:
     """A Python that has crowd-kit: the given one, or a new environment."""
-    if given:
-        return given
+    if python:
+        return python
     venv.create(place / "venv", with_pip=True)
     pip = [place / "venv" / "bin" / "pip", "install", "-q", "--disable-pip-version-check", CROWD_KIT]
     subprocess.run(pip, check=True)
@@ -121,22 +121,22 @@ def python_with_crowd_kit(given: str, place: Path) -> str:
 
 
 def judge(
-    plan: Plan, room: ClassRoom, found: dict[str, Any], counted: int
+    plan: Plan, room: ClassRoom, analyses: dict[str, Any], counted: int
 ) -> tuple[list[tuple[str, object]], list[str]]:
     """The lines of the table, and what is violated."""
     people, answers = plan.pupils + plan.accounts, plan.tasks * plan.n_answers
     lines: list[tuple[str, object]] = [("answers that count", f"{counted:,} of {answers:,}")]
     wrong = [*room.violations, *(["not every answer counts"] if counted != answers else [])]
-    for name, seen in found.items():
+    for name, seen in analyses.items():
         shares = {
             method: sum(room.truth[task] == label for task, label in seen[method].items()) / plan.tasks
             for method in ("majority", "dawid_skene")
         }
-        told = f"majority {shares['majority']:.1%}, Dawid–Skene {shares['dawid_skene']:.1%} right"
+        accuracy = f"majority {shares['majority']:.1%}, Dawid–Skene {shares['dawid_skene']:.1%} right"
         lines.append(
-            (f"by {name}", f"{seen['workers']} workers, {seen['twice']} answers by one who has answered; {told}")
+            (f"by {name}", f"{seen['workers']} workers, {seen['twice']} answers by one who has answered; {accuracy}")
         )
-    mine = found["volunteer"]
+    mine = analyses["volunteer"]
     if (mine["workers"], mine["twice"]) != (people, 0):
         wrong.append(f"{mine['workers']} workers instead of {people}, {mine['twice']} answered twice")
     if len(mine["dawid_skene"]) != plan.tasks:

@@ -106,8 +106,8 @@ class Explain:
         return {"ask": asked, "completion" if last else "answer": answered}
 
     def _results(self, project: int, task: int) -> int:
-        found = self.rows("SELECT count(*) FROM result WHERE project_id = %s AND task_id = %s", [project, task])
-        return int(found[0]["count"])
+        rows = self.rows("SELECT count(*) FROM result WHERE project_id = %s AND task_id = %s", [project, task])
+        return int(rows[0]["count"])
 
     def close(self) -> None:
         """Disconnects."""
@@ -133,23 +133,23 @@ def newcomers() -> Iterator[Identity]:
 
 def count_pages(dsn: str, place: Place, sched: str) -> tuple[str, list[str]]:
     """A line for a scheduler at a size: the most pages of several pairs of each volunteer."""
-    found: dict[str, dict[str, int]] = {}
+    page_counts: dict[str, dict[str, int]] = {}
     with contextlib.closing(Explain(dsn)) as explain:
         explain.pair(place.project.id, Requester(user_id=time.time_ns()))  # the first reads the catalogue, too
         for name, who in place.everybody():
             pairs = [explain.pair(place.project.id, who) for _ in range(4)]
-            found[name] = {what: max(pair.get(what, 0) for pair in pairs[1:]) for what in MAX_PAGES}
-            found[name]["first"] = pairs[0]["ask"]
+            page_counts[name] = {what: max(pair.get(what, 0) for pair in pairs[1:]) for what in MAX_PAGES}
+            page_counts[name]["first"] = pairs[0]["ask"]
     wrong = [
         f"{place.name}, {sched}, {name}: {pages[what]} pages for each {what}"
-        for name, pages in found.items()
+        for name, pages in page_counts.items()
         for what, maximum in MAX_PAGES.items()
         if pages[what] > maximum
     ]
     shown = "; ".join(
         f"{name} {p['ask']} + {p['answer']} (first {p['first']}"
         + (f", completing a task {p['completion']})" if p["completion"] else ")")
-        for name, p in found.items()
+        for name, p in page_counts.items()
     )
     return f"pages of ask + answer: {shown}", wrong
 

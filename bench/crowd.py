@@ -233,15 +233,15 @@ async def _newcomer(crowd: Crowd, server: LiveServer, sql: Sql, outcome: Outcome
     """
     held = sql.one("SELECT count(*) FROM lease WHERE project_id = %s", [crowd.project.id])
     sql.rows("UPDATE clock_shift SET ahead = ahead + %s", [2 * timedelta(seconds=crowd.plan.lease_seconds)])
-    wanted, given = _unfinished(crowd, sql), set()
+    wanted, assigned = _unfinished(crowd, sql), set()
     client = Client(server.port, {"X-Forwarded-For": "192.0.2.1"})
     while (task := await crowd.next_task(client)) is not None:
-        given.add(task["id"])
+        assigned.add(task["id"])
         await crowd.answer(client, task)
-    stuck = (wanted - given) & _unfinished(crowd, sql)
-    outcome.lines.append(("left behind: tasks, leases", f"{len(wanted)}, {held}; a newcomer got {len(given)} tasks"))
-    if stuck or given - wanted:
-        outcome.violations.append(f"Two lease times later a newcomer misses {stuck} and gets {given - wanted}")
+    stuck = (wanted - assigned) & _unfinished(crowd, sql)
+    outcome.lines.append(("left behind: tasks, leases", f"{len(wanted)}, {held}; a newcomer got {len(assigned)} tasks"))
+    if stuck or assigned - wanted:
+        outcome.violations.append(f"Two lease times later a newcomer misses {stuck} and gets {assigned - wanted}")
 
 
 def _unfinished(crowd: Crowd, sql: Sql) -> set[int]:
@@ -251,7 +251,7 @@ def _unfinished(crowd: Crowd, sql: Sql) -> set[int]:
 
 def judge(plan: Plan, project: Project, sql: Sql, outcome: Outcome) -> None:
     """Looks at what is in the database now that there is nothing left to do."""
-    found = sql.rows(_TOTALS, {"project": project.id})[0]
+    totals = sql.rows(_TOTALS, {"project": project.id})[0]
     wanted = {
         "counted answers": plan.answers,
         "last results": plan.tasks,
@@ -261,10 +261,10 @@ def judge(plan: Plan, project: Project, sql: Sql, outcome: Outcome) -> None:
         "people twice on a task": 0,
         "leases left": 0,
     }
-    outcome.lines += [(name, value) for name, value in found.items()]
-    outcome.violations += [f"{name}: {found[name]} instead of {n}" for name, n in wanted.items() if found[name] != n]
-    if not plan.kill_every and found["late answers"]:
-        outcome.violations.append(f"{found['late answers']} answers were for nothing")
+    outcome.lines += [(name, value) for name, value in totals.items()]
+    outcome.violations += [f"{name}: {totals[name]} instead of {n}" for name, n in wanted.items() if totals[name] != n]
+    if not plan.kill_every and totals["late answers"]:
+        outcome.violations.append(f"{totals['late answers']} answers were for nothing")
     outcome.violations += sql.broken_rules()
 
 

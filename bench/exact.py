@@ -165,8 +165,8 @@ class Run:
             await asyncio.sleep(AGAIN_SECONDS * random.uniform(0.5, 1.5))
 
     async def _answer(self, client: Client, task: Any, late: bool) -> None:
-        said = _truth(task["id"]) if random.random() < RIGHT else random.choice(CHOICES)
-        body = {"project_id": self.project.id, "task_id": task["id"], "info": {"seen": 1, "answer": said}}
+        label = _truth(task["id"]) if random.random() < RIGHT else random.choice(CHOICES)
+        body = {"project_id": self.project.id, "task_id": task["id"], "info": {"seen": 1, "answer": label}}
         while True:
             answer, repeated = await self._insist(client, "POST", "/api/taskrun", body)
             if answer.status != 503:

@@ -111,8 +111,8 @@ def memory(server: LiveServer) -> tuple[float, float]:
     """What the server's process holds now and held at most, in bytes."""
     assert server.process is not None
     lines = Path(f"/proc/{server.process.pid}/status").read_text().splitlines()
-    found = dict(line.split(":", 1) for line in lines if ":" in line)
-    return tuple(1024.0 * int(found[name].split()[0]) for name in ("VmRSS", "VmHWM"))  # type: ignore[return-value]
+    fields = dict(line.split(":", 1) for line in lines if ":" in line)
+    return tuple(1024.0 * int(fields[name].split()[0]) for name in ("VmRSS", "VmHWM"))  # type: ignore[return-value]
 
 
 def cpu_seconds(server: LiveServer) -> float:
@@ -158,8 +158,8 @@ class Watchers:
     """Those who watch, in a process of their own: what they cost does not delay those who answer."""
 
     def __init__(self, port: int, path: str, count: int) -> None:
-        self._here, there = multiprocessing.Pipe()
-        self._process = multiprocessing.get_context("spawn").Process(target=watch, args=(there, port, path, count))
+        self._here, child_end = multiprocessing.Pipe()
+        self._process = multiprocessing.get_context("spawn").Process(target=watch, args=(child_end, port, path, count))
         self._process.start()
 
     async def ready(self) -> None:
@@ -169,9 +169,9 @@ class Watchers:
     async def seen(self, runs: int) -> tuple[list[dict[int, float]], bool]:
         """What each has seen when all were told of so many answers, or some time later; whether a stream ended."""
         self._here.send(runs)
-        found: tuple[list[dict[int, float]], bool] = await asyncio.to_thread(self._here.recv)
+        report: tuple[list[dict[int, float]], bool] = await asyncio.to_thread(self._here.recv)
         self._process.join()
-        return found
+        return report
 
 
 def watch(pipe: Any, port: int, path: str, count: int) -> None:
@@ -198,19 +198,19 @@ async def watched(plan: Plan, server: LiveServer, project: Project) -> tuple[lis
     answers = Answers(server, project)
     await answers.many(plan.seconds, plan.rate)
     seen, ended = await watchers.seen(len(answers.sent))
-    told = await until(lambda: all(len(one.order) == len(answers.sent) for one in followers), 10)
+    all_received = await until(lambda: all(len(one.order) == len(answers.sent) for one in followers), 10)
     (_, maximum), cpu = memory(server), cpu_seconds(server) - cpu
     states, logs = late(answers, seen), late_events(answers, followers)
     a_second = max(len(times) - 1 for times in seen) / (plan.seconds + 1)  # the last comes later
-    found = [] if told and math.isfinite(max(states)) else ["Somebody was not told the last"]
-    found += ["A stream ended"] if ended or any(one.ended for one in followers) else []
+    violations = [] if all_received and math.isfinite(max(states)) else ["Somebody was not told the last"]
+    violations += ["A stream ended"] if ended or any(one.ended for one in followers) else []
     checks = (
         ("memory", maximum, MAX_MEMORY),
         ("p95 of the state", percentile(states, 95), plan.max_state),
         ("p95 of an event", percentile(logs, 95), plan.max_event),
         ("states a second", a_second, MAX_READS),
     )
-    found += [f"{name}: {value:,.1f} above {limit:,.1f}" for name, value, limit in checks if value > limit]
+    violations += [f"{name}: {value:,.1f} above {limit:,.1f}" for name, value, limit in checks if value > limit]
     for one in followers:
         one.transport.abort()
     lines: list[tuple[str, object]] = [
@@ -225,18 +225,18 @@ async def watched(plan: Plan, server: LiveServer, project: Project) -> tuple[lis
         ("state", f"p50 {percentile(states, 50):.0f} ms, p95 {percentile(states, 95):.0f} ms; {a_second:.1f} a second"),
         ("event", f"p50 {percentile(logs, 50):.0f} ms, p95 {percentile(logs, 95):.0f} ms, {plan.owners} followers"),
     ]
-    return lines, found
+    return lines, violations
 
 
 def late(answers: Answers, seen: list[dict[int, float]]) -> list[float]:
     """How long each watcher waited for each answer, from before it was sent."""
-    found = []
+    delays = []
     for times in seen:
         known = list(times)  # they only grow
         for number, (at, _) in enumerate(answers.sent, 1):
             place = bisect.bisect_left(known, number)
-            found.append(times[known[place]] - at if place < len(known) else math.inf)
-    return found
+            delays.append(times[known[place]] - at if place < len(known) else math.inf)
+    return delays
 
 
 def late_events(answers: Answers, followers: list[Follower]) -> list[float]:
@@ -268,18 +268,18 @@ async def resumed(plan: Plan, server: LiveServer, project: Project, sql: Sql) ->
             await until(lambda: len(order) + len(follower.order) >= want, 15)  # noqa: B023
         order += follower.order
     numbers = [row["seq"] for row in sql.rows("SELECT seq FROM event WHERE kind = 'task_completed' ORDER BY seq")]
-    found = [] if order == numbers else [f"{len(order)} events came, {len(numbers)} happened, or in another order"]
-    return [("followed", f"{len(order)} events over {plan.kills} kills")], found
+    violations = [] if order == numbers else [f"{len(order)} events came, {len(numbers)} happened, or in another order"]
+    return [("followed", f"{len(order)} events over {plan.kills} kills")], violations
 
 
 async def play(plan: Plan, server: LiveServer, sql: Sql) -> tuple[list[tuple[str, object]], list[str]]:
     """Both parts: lines for people, and violations."""
     tasks = int(plan.rate * (2 * plan.seconds + 8 * (plan.kills + 1))) + 100
     project = testbed.project(server, tasks=tasks, n_answers=1)
-    lines, found = await watched(plan, server, project)
+    lines, violations = await watched(plan, server, project)
     more, worse = await resumed(plan, server, project, sql)
-    found += [f"The server's log: {line}" for line in testbed.complaints(server)]
-    return lines + more, found + worse
+    violations += [f"The server's log: {line}" for line in testbed.complaints(server)]
+    return lines + more, violations + worse
 
 
 def raise_limit() -> None:
@@ -303,9 +303,9 @@ def main(clients: int, owners: int, seconds: float, rate: float, kills: int) -> 
         testbed.postgres(place) as postgres,
         testbed.crowdd(postgres.dsn, place, **MANY) as server,
     ):
-        lines, found = asyncio.run(play(plan, server, Sql(postgres.dsn)))
-    click.echo(table(f"{clients} watch, {owners} follow", lines, found))
-    sys.exit(bool(found))
+        lines, violations = asyncio.run(play(plan, server, Sql(postgres.dsn)))
+    click.echo(table(f"{clients} watch, {owners} follow", lines, violations))
+    sys.exit(bool(violations))
 
 
 if __name__ == "__main__":

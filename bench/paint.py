@@ -134,17 +134,17 @@ def main(rounds: int) -> None:
         visits = measure(server.url, rounds)
     lines: list[tuple[str, object]] = []
     violations = []
-    for kind, found in visits.items():
+    for kind, measurements in visits.items():
         for words, maximum, taken in (
-            (f"{kind}: first page, first paint", MAX_PAGE, [one.page for one in found]),
-            (f"{kind}: first task, Fast 3G", MAX_FIRST, [one.first for one in found]),
-            (f"{kind}: next task after an answer, Fast 3G", MAX_NEXT, [one.next for one in found]),
+            (f"{kind}: first page, first paint", MAX_PAGE, [one.page for one in measurements]),
+            (f"{kind}: first task, Fast 3G", MAX_FIRST, [one.first for one in measurements]),
+            (f"{kind}: next task after an answer, Fast 3G", MAX_NEXT, [one.next for one in measurements]),
         ):
             middle = statistics.median(taken)
             lines.append((words, f"{middle:.0f} ms ({min(taken):.0f} to {max(taken):.0f})"))
             if middle > maximum:
                 violations.append(f"{words}: more than {maximum:.0f} ms")
-        lines.append((f"{kind}: requests until the first task", found[-1].requests))
+        lines.append((f"{kind}: requests until the first task", measurements[-1].requests))
     print(table("What a volunteer waits for", lines, violations))
     sys.exit(1 if violations else 0)
 

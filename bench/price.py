@@ -103,9 +103,9 @@ class Scales:
         done = subprocess.run(self._pgbench(script), check=True, capture_output=True, text=True)
         over.set()
         folding.join()
-        found = re.search(r"tps = ([\d.]+)", done.stdout)
-        assert found, done.stdout
-        return float(found[1])
+        match = re.search(r"tps = ([\d.]+)", done.stdout)
+        assert match, done.stdout
+        return float(match[1])
 
     def _fold(self, over: threading.Event) -> None:
         while not over.wait(FOLD_SECONDS):
@@ -129,9 +129,9 @@ class Scales:
 def pgbench() -> Path:
     """The program. Raises SystemExit where no server package has brought it."""
     for binaries in find_all():
-        found = Path(binaries.tool("pgbench"))
-        if found.exists():
-            return found
+        program = Path(binaries.tool("pgbench"))
+        if program.exists():
+            return program
     raise SystemExit("pgbench is missing; it comes with PostgreSQL's server package.")
 
 
@@ -148,11 +148,11 @@ def main() -> int:
         rounds: dict[str, list[Round]] = {"submit": [], "submit_bare": []}
         for number in range(options.rounds + 1):
             for function in sorted(rounds, reverse=number % 2 == 1):
-                found = scales.round(function)
-                rounds[function] += [found] * (number > 0)  # the first is for warming up
+                measured = scales.round(function)
+                rounds[function] += [measured] * (number > 0)  # the first is for warming up
     middle = {
-        name: (statistics.median(one.cpu for one in found), statistics.median(one.speed for one in found))
-        for name, found in rounds.items()
+        name: (statistics.median(one.cpu for one in measured), statistics.median(one.speed for one in measured))
+        for name, measured in rounds.items()
     }
     (cpu, speed), (bare_cpu, bare_speed) = middle["submit"], middle["submit_bare"]
     lines = [

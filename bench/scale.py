@@ -157,9 +157,12 @@ def burst(site: Site, lines: list[tuple[str, object]]) -> None:
             site.sql.one("SELECT fold_stats()")
         folded = time.monotonic() - began
         times.append(site.seconds(page, p=site.project.id))
-        said = ", ".join(f"{seconds * 1000:.1f}" for seconds in times)
+        timings = ", ".join(f"{seconds * 1000:.1f}" for seconds in times)
         lines.append(
-            (f"burst of {whose}", f"figures in {said} ms, leaderboard {board * 1000:.0f} ms, folded in {folded:.1f} s")
+            (
+                f"burst of {whose}",
+                f"figures in {timings} ms, leaderboard {board * 1000:.0f} ms, folded in {folded:.1f} s",
+            )
         )
 
 
@@ -191,9 +194,9 @@ def main() -> int:
             wrong += [f"leaderboard, {name}: {seconds * 1000:.1f} ms"] if seconds > MAX_SECONDS else []
         for check in (repair.replace("repair", "check") for repair in REPAIRS):
             began = time.monotonic()
-            found = large.sql.rows(f"SELECT * FROM {check}(%(p)s, clock()) LIMIT 3", {"p": large.project.id})
+            differences = large.sql.rows(f"SELECT * FROM {check}(%(p)s, clock()) LIMIT 3", {"p": large.project.id})
             lines.append((check, f"{time.monotonic() - began:.1f} s"))
-            wrong += [f"{check}: {row}" for row in found]
+            wrong += [f"{check}: {row}" for row in differences]
         burst(large, lines)
     print(table("Figures and ranks on a large site", lines, wrong))
     return 1 if wrong else 0

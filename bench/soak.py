@@ -162,15 +162,15 @@ class Day:
 
     def judge(self) -> list[str]:
         """What is broken."""
-        found = list(self.violations)
+        violations = list(self.violations)
         if self._memory() > MAX_MEMORY:
-            found.append(f"Memory grows by {self._memory() / 1e6:.0f} MB an hour")
+            violations.append(f"Memory grows by {self._memory() / 1e6:.0f} MB an hour")
         if self._descriptors() > MAX_DESCRIPTORS:
-            found.append(f"Descriptors grow by {self._descriptors():.0f} an hour")
+            violations.append(f"Descriptors grow by {self._descriptors():.0f} an hour")
         early, late = self._p99()
         if late > MAX_SLOWER * max(early, 20.0):
-            found.append(f"p99 goes from {early:.0f} to {late:.0f} ms")
-        return found
+            violations.append(f"p99 goes from {early:.0f} to {late:.0f} ms")
+        return violations
 
     def _settled(self) -> list[Sample]:
         return self.samples[int(len(self.samples) * SETTLED) :]

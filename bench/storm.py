@@ -81,10 +81,10 @@ class Shot:
             return self.error and f"{self.expected.name}: {self.error}"
         return self.expected.complaint(self.answer)
 
-    def half_done(self, there: set[str]) -> str:
+    def half_done(self, stored_marks: set[str]) -> str:
         """What is wrong with its rows: they are all there or none is, and those of a confirmed request are there."""
         rows = len(self.expected.marks)
-        stored = sum(mark in there for mark in self.expected.marks)
+        stored = sum(mark in stored_marks for mark in self.expected.marks)
         never, always = self.drop == "half", self.answer is not None
         if (stored == rows and not never) or (stored == 0 and not always):
             return ""
@@ -126,23 +126,23 @@ class Storm:
 
     def violations(self, sql: Sql) -> list[str]:
         """Wrong answers, and requests that were carried out by half."""
-        there = marks(sql)
-        halves = [shot.half_done(there) for shot in self.shots]
+        stored_marks = marks(sql)
+        halves = [shot.half_done(stored_marks) for shot in self.shots]
         return [sentence for sentence in [shot.complaint for shot in self.shots] + halves if sentence]
 
 
 async def at_rest(server: LiveServer, sql: Sql) -> list[str]:
     """Waits until nothing goes on; what is not as it should be then."""
     rests = await testbed.until(lambda: _sessions(sql).keys() == {"idle"}, REST_SECONDS)
-    found = [] if rests else [f"The pools do not come to rest: {_sessions(sql)}"]
+    violations = [] if rests else [f"The pools do not come to rest: {_sessions(sql)}"]
     client, taken = Client(server.port), []
     for _ in range(40):
         began = time.monotonic()
         answer = await client.ask("GET", "/api/task?limit=1")
         taken.append(time.monotonic() - began)
-        found += [] if answer.status == 200 else [f"The server at rest answers {answer.status}"]
+        violations += [] if answer.status == 200 else [f"The server at rest answers {answer.status}"]
     half = sorted(taken)[20]
-    return found + ([f"The server at rest needs {half * 1000:.0f} ms"] if half > CALM_SECONDS else [])
+    return violations + ([f"The server at rest needs {half * 1000:.0f} ms"] if half > CALM_SECONDS else [])
 
 
 def _sessions(sql: Sql) -> dict[str, int]:
@@ -159,8 +159,8 @@ async def many_at_once(plan: Plan, server: LiveServer, sql: Sql) -> tuple[list[t
     storm, began = Storm(plan, server, project), time.monotonic()
     await storm.run()
     lines = storm.lines(time.monotonic() - began)
-    found = await at_rest(server, sql)
-    return lines, found + storm.violations(sql) + complaints(server)
+    violations = await at_rest(server, sql)
+    return lines, violations + storm.violations(sql) + complaints(server)
 
 
 async def database_away(
@@ -171,10 +171,10 @@ async def database_away(
     process = server.process
     outage = Outage(server, project, postgres, clients=plan.clients, away=plan.away)
     await outage.run()
-    found = await at_rest(server, sql)
+    violations = await at_rest(server, sql)
     if process is None or process.poll() is not None:
-        found.append("The server's process has ended")
-    return outage.lines(), found + outage.violations(plan.pool_timeout, sql) + complaints(server)
+        violations.append("The server's process has ended")
+    return outage.lines(), violations + outage.violations(plan.pool_timeout, sql) + complaints(server)
 
 
 def complaints(server: LiveServer) -> list[str]:
@@ -189,12 +189,12 @@ def play(plan: Plan, place: Path) -> tuple[list[tuple[str, object]], list[str]]:
     with testbed.postgres(place) as postgres:
         sql = Sql(postgres.dsn)
         with testbed.crowdd(postgres.dsn, place, **PATIENT) as server:
-            lines, found = testbed.run(many_at_once(plan, server, sql))
+            lines, violations = testbed.run(many_at_once(plan, server, sql))
         waiting = {"CROWDD_DB_POOL_TIMEOUT": str(plan.pool_timeout)}
         with testbed.crowdd(postgres.dsn, place, **waiting) as server:
             more, worse = testbed.run(database_away(plan, server, sql, postgres))
-        found += sql.broken_rules()
-    return lines + more, found + worse
+        violations += sql.broken_rules()
+    return lines + more, violations + worse
 
 
 @click.command()
@@ -206,9 +206,9 @@ def main(requests: int, dropped: int, away: float, seed: int | None) -> None:
     """Many requests at once, rude clients, a database that goes away. Exit status 1: somebody else had to suffer."""
     random.seed(seed)
     with testbed.folder() as place:
-        lines, found = play(Plan(requests, dropped, away), place)
-    click.echo(table(f"{requests} requests at once, {dropped} dropped; no database for {away:g} s", lines, found))
-    sys.exit(bool(found))
+        lines, violations = play(Plan(requests, dropped, away), place)
+    click.echo(table(f"{requests} requests at once, {dropped} dropped; no database for {away:g} s", lines, violations))
+    sys.exit(bool(violations))
 
 
 if __name__ == "__main__":

@@ -166,10 +166,10 @@ class Worker:
 
     async def _fill_result(self) -> Response | None:
         path = f"/api/result?project_id={self._project.id}&orderby=id&desc=true&limit=5"
-        found = await self._owner.ask("GET", path)
-        if not (found.status == 200 and found.json):
-            return found if found.status >= 500 else None
-        result = random.choice(found.json)["id"]
+        response = await self._owner.ask("GET", path)
+        if not (response.status == 200 and response.json):
+            return response if response.status >= 500 else None
+        result = random.choice(response.json)["id"]
         return await self._owner.ask("PUT", f"/api/result/{result}", {"info": random.choice([None, 1, {"a": 2}])})
 
 
@@ -207,23 +207,23 @@ SELECT (SELECT count(*) FROM task_run) AS n_task_runs, (SELECT sum(n_answers) FR
 async def compare(crowd: Crowd, sql: testbed.Sql, when: str) -> list[str]:
     """What the server tells and the rows do not bear out."""
     asked = Client(crowd.server.port, {"Content-Type": "application/json"})
-    found = [line async for line in _differences(crowd, sql, asked)]
+    differences = [line async for line in _differences(crowd, sql, asked)]
     asked.close()
-    return [f"{when}: {line}" for line in found]
+    return [f"{when}: {line}" for line in differences]
 
 
 async def _differences(crowd: Crowd, sql: testbed.Sql, asked: Client) -> AsyncIterator[str]:
     for project in crowd.projects:
-        async for name, told, counted in _of_project(crowd, sql, asked, project):
-            if told != counted:
-                yield f"{project.short_name} {name}: {told} instead of {counted}"
+        async for name, reported, counted in _of_project(crowd, sql, asked, project):
+            if reported != counted:
+                yield f"{project.short_name} {name}: {reported} instead of {counted}"
     board = (await asked.ask("GET", "/leaderboard/")).json["top_users"]
-    if (told := [{key: user[key] for key in ("name", "score", "rank")} for user in board]) != sql.rows(_SCORES):
-        yield f"leaderboard: {told} instead of {sql.rows(_SCORES)}"
+    if (reported := [{key: user[key] for key in ("name", "score", "rank")} for user in board]) != sql.rows(_SCORES):
+        yield f"leaderboard: {reported} instead of {sql.rows(_SCORES)}"
     (site,) = sql.rows(_SITE)
-    told = (await asked.ask("GET", "/api/globalstats")).json
-    if {name: told[name] for name in site} != site:
-        yield f"globalstats: {told} instead of {site}"
+    reported = (await asked.ask("GET", "/api/globalstats")).json
+    if {name: reported[name] for name in site} != site:
+        yield f"globalstats: {reported} instead of {site}"
     for client, project, _ in crowd.people:
         answer = await client.ask("GET", f"/api/project/{project.id}/userprogress")
         done, counted = answer.json["done"], _own(sql, client, project)
@@ -242,8 +242,8 @@ async def _of_project(
     owner.close()
     page = (await asked.ask("GET", f"/project/{project.short_name}/stats")).json
     for name in set(rows) - {"n_anon", "n_auth", "runs_auth", "average_time"}:
-        told = {record[name], int(whole.get(name, record[name])), page.get(name, record[name])}
-        yield name, told, {rows[name]}
+        reported = {record[name], int(whole.get(name, record[name])), page.get(name, record[name])}
+        yield name, reported, {rows[name]}
     users, hours, days = (record["info"][f"{name}_stats"] for name in ("users", "hours", "dates"))
     signed = page["projectStats"]["authenticated"]
     top = [{"name": one["name"], "tasks": one["tasks"]} for one in users["auth"]["top5"]]

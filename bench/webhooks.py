@@ -88,8 +88,8 @@ class Told:
 class Workers:
     """Completes tasks beside the server, as any other process may: most are committed, some rolled back."""
 
-    def __init__(self, plan: Plan, told: list[Told], dsn: str) -> None:
-        self._plan, self._told, self._dsn = plan, told, dsn
+    def __init__(self, plan: Plan, listeners: list[Told], dsn: str) -> None:
+        self._plan, self._told, self._dsn = plan, listeners, dsn
         self.completed: Counter[int] = Counter()  # by project
         self.undone: set[int] = set()  # ids of results that never were
         self._thread = threading.Thread(target=self._work, daemon=True)
@@ -131,22 +131,22 @@ class Workers:
 def play(plan: Plan, server: LiveServer, sql: Sql) -> tuple[list[tuple[str, object]], list[str]]:
     """The whole of it on a server; lines for people, and what is broken."""
     tasks = -(-plan.completions // plan.projects)
-    told = [Told(server, tasks, plan.bad) for _ in range(plan.projects)]
-    workers = Workers(plan, told, sql.dsn)
+    listeners = [Told(server, tasks, plan.bad) for _ in range(plan.projects)]
+    workers = Workers(plan, listeners, sql.dsn)
     began = time.monotonic()
     workers.begin()
-    with _receivers(told):
-        kills, switched_on, quiet = _until_all_is_heard(plan, server, sql, told, workers)
-        violations = [*quiet, *(words for each in told for words in each.violations)]
-        for each in told:
+    with _receivers(listeners):
+        kills, switched_on, quiet = _until_all_is_heard(plan, server, sql, listeners, workers)
+        violations = [*quiet, *(words for each in listeners for words in each.violations)]
+        for each in listeners:
             rows = sql.rows("SELECT seq, kind, task_id FROM event WHERE project_id = %s", [each.project])
             bodies = [request.json for request in each.receiver.taken]
-            found = judge(rows, bodies, workers.completed[each.project], workers.undone)
-            violations += [f"Project {each.project}: {words}" for words in found]
+            project_violations = judge(rows, bodies, workers.completed[each.project], workers.undone)
+            violations += [f"Project {each.project}: {words}" for words in project_violations]
     violations += [f"The server's log: {line}" for line in testbed.complaints(server)]
-    answers = sum((each.answers for each in told), Counter())
+    answers = sum((each.answers for each in listeners), Counter())
     taken = answers.pop("204", 0)
-    events = sum(len(each.heard) for each in told)
+    events = sum(len(each.heard) for each in listeners)
     lines: list[tuple[str, object]] = [
         ("seconds", f"{time.monotonic() - began:.0f}"),
         ("tasks completed, rolled back", f"{sum(workers.completed.values())}, {len(workers.undone)}"),
@@ -160,22 +160,22 @@ def play(plan: Plan, server: LiveServer, sql: Sql) -> tuple[list[tuple[str, obje
 
 
 @contextlib.contextmanager
-def _receivers(told: list[Told]) -> Iterator[None]:
+def _receivers(listeners: list[Told]) -> Iterator[None]:
     try:
         yield
     finally:
-        for each in told:
+        for each in listeners:
             each.receiver.close()
 
 
 def _until_all_is_heard(
-    plan: Plan, server: LiveServer, sql: Sql, told: list[Told], workers: Workers
+    plan: Plan, server: LiveServer, sql: Sql, listeners: list[Told], workers: Workers
 ) -> tuple[int, int, list[str]]:
     """Kills the server each time that another part has arrived. How often; how often owners helped; what is missing."""
     kills = switched_on = last = 0
     moved = time.monotonic()
     while True:
-        heard = sum(len(each.heard) for each in told)
+        heard = sum(len(each.heard) for each in listeners)
         if heard > last:
             last, moved = heard, time.monotonic()
         if kills < plan.kills and heard >= (kills + 1) * plan.completions / (plan.kills + 1):
@@ -206,17 +206,17 @@ def _as_owners_do(sql: Sql) -> int:
 
 
 def judge(
-    rows: Sequence[Mapping[str, Any]], told: Sequence[Mapping[str, Any]], completed: int, undone: set[int]
+    rows: Sequence[Mapping[str, Any]], bodies: Sequence[Mapping[str, Any]], completed: int, undone: set[int]
 ) -> list[str]:
     """What is not as promised for one project.
 
-    ``rows`` are its events (seq, kind, task_id), ``told`` the bodies that its receiver took, as they came; so many
+    ``rows`` are its events (seq, kind, task_id), ``bodies`` the bodies that its receiver took, as they came; so many
     tasks were ``completed``, and of the results ``undone`` nobody may hear.
     """
     seqs = sorted(row["seq"] for row in rows if row["seq"] is not None)
-    heard = {body["sequence"] for body in told}
+    heard = {body["sequence"] for body in bodies}
     firsts: dict[int | None, dict[int, None]] = {}
-    for body in told:
+    for body in bodies:
         firsts.setdefault(body["task_id"], {}).setdefault(body["sequence"], None)
     broken = {
         "events without a number": len(rows) - len(seqs),
@@ -225,7 +225,7 @@ def judge(
         "events that never were": len(heard - set(seqs)),
         "tasks out of order": sum([*seen] != sorted(seen) for task, seen in firsts.items() if task is not None),
         "completions without an event": completed - sum(row["kind"] == "task_completed" for row in rows),
-        "told of what was rolled back": len({body["result_id"] for body in told} & undone),
+        "told of what was rolled back": len({body["result_id"] for body in bodies} & undone),
     }
     return [f"{what}: {count:d}" for what, count in broken.items() if count]
 

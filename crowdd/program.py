@@ -87,7 +87,7 @@ class Program(MultiService):
             return
         self._manager.reloading()
         try:
-            settings, kept = self._read().with_fixed_of(self._settings)
+            settings, unapplied_names = self._read().with_fixed_of(self._settings)
             put_to_use = self._served.prepared(settings)
             self._journal.use(settings)
         except CrowddError as error:
@@ -97,7 +97,7 @@ class Program(MultiService):
         else:
             put_to_use()
             self._settings = settings
-            for name in kept:
+            for name in unapplied_names:
                 log.warn("setting changed but needs a restart: {name}", name=name)
             log.info("configuration reloaded")
         if self._ready:

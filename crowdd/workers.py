@@ -51,9 +51,9 @@ def mark(number: int, node_id: str) -> str:
     return f"{number}/{os.getpid()}/{node_id}"
 
 
-def begin(given: str, settings: Settings) -> tuple[socket.socket, Node]:
+def begin(worker_mark: str, settings: Settings) -> tuple[socket.socket, Node]:
     """Socket and server of a worker that got ``mark(...)``. The worker is killed when its parent exits."""
-    number, parent, node_id = given.split("/")
+    number, parent, node_id = worker_mark.split("/")
     end_with(int(parent), signal.SIGKILL)
     return socket.socket(fileno=SOCKET), Node.begin(settings, node_id, int(number))
 
@@ -85,10 +85,10 @@ class Member(ProcessProtocol):
             self.is_ready = True
             self._when_ready(self)
             return
-        whole, found, self._half = (self._half + data).rpartition(b"\n")
-        if found or len(self._half) > MAX_LINE_LENGTH:
-            self._say(whole + found if found else self._half)
-            self._half = self._half if found else b""
+        whole, newline, self._half = (self._half + data).rpartition(b"\n")
+        if newline or len(self._half) > MAX_LINE_LENGTH:
+            self._say(whole + newline if newline else self._half)
+            self._half = self._half if newline else b""
 
     def _say(self, lines: bytes) -> None:
         self._write(lines.decode("utf-8", "replace"))

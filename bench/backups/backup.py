@@ -75,8 +75,8 @@ class Load:
         began = time.monotonic()
         try:
             task = _ask(opener, f"{self.url}/api/project/{self.project_id}/newtask", address)
-            given = {"project_id": self.project_id, "task_id": task["id"], "info": "yes"}
-            made = _ask(opener, f"{self.url}/api/taskrun", address, given)
+            body = {"project_id": self.project_id, "task_id": task["id"], "info": "yes"}
+            made = _ask(opener, f"{self.url}/api/taskrun", address, body)
         except OSError:
             self.failed += 1
             return
@@ -164,13 +164,13 @@ def restored(place: Path, dsn: str, archive: Path, wanted: Wanted) -> None:
     """Into an empty database and folder of the same machine; what must be refused is refused before."""
     testbed.Sql(make_dsn(dsn, user="postgres", dbname="postgres")).rows("CREATE DATABASE again OWNER crowdd")
     again, folder = make_dsn(dsn, dbname="again"), place / "again"
-    told = {**os.environ, "CROWDD_DB_DSN": again, "CROWDD_DATA_DIR": str(folder)}
-    refused(told, place, archive)
+    environment = {**os.environ, "CROWDD_DB_DSN": again, "CROWDD_DATA_DIR": str(folder)}
+    refused(environment, place, archive)
     assert testbed.Sql(again).one("SELECT count(*) FROM pg_class WHERE relnamespace = 'public'::regnamespace") == 0
     began = time.monotonic()
-    done = crowdctl(told, place, "restore", archive, "--json")
+    done = crowdctl(environment, place, "restore", archive, "--json")
     print(f"restored               {time.monotonic() - began:.1f} s, {sum(done['rows'].values()):,} rows")
-    look(told, place, again, wanted)
+    look(environment, place, again, wanted)
     server = LiveServer(again, folder)
     with contextlib.ExitStack() as ending:
         server.start()
@@ -183,7 +183,7 @@ def restored(place: Path, dsn: str, archive: Path, wanted: Wanted) -> None:
         print("old API key            works")
 
 
-def refused(told: dict[str, str], place: Path, archive: Path) -> None:
+def refused(environment: dict[str, str], place: Path, archive: Path) -> None:
     """A wrong passphrase, cut files, a changed byte: a sentence each."""
     whole = archive.read_bytes()
     for what, content, word in (
@@ -197,22 +197,24 @@ def refused(told: dict[str, str], place: Path, archive: Path) -> None:
     ):
         (place / "bad.tar").write_bytes(content)
         done = subprocess.run(
-            [BIN / "crowdctl", "restore", place / "bad.tar"], env={**told, "CROWDD_BACKUP_PASSPHRASE": word},
+            [BIN / "crowdctl", "restore", place / "bad.tar"], env={**environment, "CROWDD_BACKUP_PASSPHRASE": word},
             cwd=place, capture_output=True, text=True, check=False,
         )  # fmt: skip
         assert done.returncode == 1 and done.stderr.startswith("Error: "), done.stderr
         print(f"refused                {what}: {done.stderr.strip().removeprefix('Error: ')}")
-    assert not Path(told["CROWDD_DATA_DIR"]).exists()
+    assert not Path(environment["CROWDD_DATA_DIR"]).exists()
 
 
-def look(told: dict[str, str], place: Path, dsn: str, wanted: Wanted) -> None:
+def look(environment: dict[str, str], place: Path, dsn: str, wanted: Wanted) -> None:
     """Counters and answers."""
-    said = subprocess.run([BIN / "crowdctl", "check"], env=told, cwd=place, capture_output=True, text=True, check=False)
-    assert (said.returncode, said.stdout) == (0, ""), said
-    there = {row["id"] for row in testbed.Sql(dsn).rows("SELECT id FROM task_run")}
-    missing = wanted.answers - there
+    completed = subprocess.run(
+        [BIN / "crowdctl", "check"], env=environment, cwd=place, capture_output=True, text=True, check=False
+    )
+    assert (completed.returncode, completed.stdout) == (0, ""), completed
+    stored_ids = {row["id"] for row in testbed.Sql(dsn).rows("SELECT id FROM task_run")}
+    missing = wanted.answers - stored_ids
     assert not missing, f"{len(missing)} answers are missing"
-    print(f"crowdctl check         silent; all {len(wanted.answers)} answers are there, {len(there)} in all")
+    print(f"crowdctl check         silent; all {len(wanted.answers)} answers are there, {len(stored_ids)} in all")
 
 
 def large(place: Path, postgres: testbed.Postgres, answers: int) -> None:
@@ -221,7 +223,7 @@ def large(place: Path, postgres: testbed.Postgres, answers: int) -> None:
     testbed.Sql(make_dsn(dsn, user="postgres", dbname="postgres")).rows("CREATE DATABASE large OWNER crowdd")
     data.mkdir()
     folder.mkdir()
-    told = {"CROWDD_BACKUPS_DIR": str(folder), "CROWDD_DB_DSN": dsn, "CROWDD_DATA_DIR": str(data / "data")}
+    environment = {"CROWDD_BACKUPS_DIR": str(folder), "CROWDD_DB_DSN": dsn, "CROWDD_DATA_DIR": str(data / "data")}
     testbed.upgrade(dsn, data)
     with testbed.crowdd(dsn, data) as server:
         project = testbed.project(server, tasks=1, n_answers=30)
@@ -230,21 +232,21 @@ def large(place: Path, postgres: testbed.Postgres, answers: int) -> None:
     uploads.mkdir(parents=True, exist_ok=True)
     for number in range(UPLOADS):
         (uploads / f"{number:032x}.png").write_bytes(os.urandom(100_000))
-    told = {**os.environ, **told}
+    environment = {**os.environ, **environment}
     for turn in ("first", "second"):
         began = time.monotonic()
-        made = crowdctl(told, place, "backup", "--json")
+        made = crowdctl(environment, place, "backup", "--json")
         took = time.monotonic() - began
         print(f"{turn + ' of a folder':<22} {took:.1f} s, {made['new_files']} of {made['files']} files new")
     assert made["new_files"] == 0 and made["files"] == UPLOADS
     again = make_dsn(dsn, dbname="large_again")
     testbed.Sql(make_dsn(dsn, user="postgres", dbname="postgres")).rows("CREATE DATABASE large_again OWNER crowdd")
-    there = {**told, "CROWDD_DB_DSN": again, "CROWDD_DATA_DIR": str(place / "large-again")}
+    restore_environment = {**environment, "CROWDD_DB_DSN": again, "CROWDD_DATA_DIR": str(place / "large-again")}
     cpu = Cpu(os.getpid(), postgres.pid)
     before, own, began = cpu.spent(), resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
     done = subprocess.run(
         [BIN / "crowdctl", "restore", made["path"], "--json"],
-        env={**there, "CROWDD_BACKUP_PASSPHRASE": WORD}, cwd=place, capture_output=True, check=False,
+        env={**restore_environment, "CROWDD_BACKUP_PASSPHRASE": WORD}, cwd=place, capture_output=True, check=False,
     )  # fmt: skip
     ended, used = time.monotonic(), resource.getrusage(resource.RUSAGE_CHILDREN)
     assert done.returncode in (0, 1) and done.stdout, done.stderr.decode()
@@ -295,21 +297,31 @@ def embedded(place: Path, archive: Path, wanted: Wanted) -> None:
     shutil.copy(archive, user / "backup.tar")
     for path in (user, user / "backup.tar"):
         os.chown(path, 65534, 65534)
-    told = {**os.environ, "PLACE": str(place), "ARCHIVE": str(user / "backup.tar"), "CROWDD_BACKUP_PASSPHRASE": WORD}
+    environment = {
+        **os.environ,
+        "PLACE": str(place),
+        "ARCHIVE": str(user / "backup.tar"),
+        "CROWDD_BACKUP_PASSPHRASE": WORD,
+    }
     began = time.monotonic()
     done = subprocess.run(
-        ["unshare", "--mount", "bash", "-c", EMBEDDED], env=told, cwd="/", capture_output=True, text=True, check=False
+        ["unshare", "--mount", "bash", "-c", EMBEDDED],
+        env=environment,
+        cwd="/",
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 0 and done.stdout.splitlines()[-1] == "silent", done.stdout + done.stderr
     print(f"embedded               {time.monotonic() - began:.1f} s for restore, backup and restore again as nobody:")
     print("                       " + "\n                       ".join(done.stdout.splitlines()))
 
 
-def crowdctl(told: dict[str, str], place: Path, *words: Any) -> Any:
+def crowdctl(environment: dict[str, str], place: Path, *words: Any) -> Any:
     """What a command prints as JSON."""
     done = subprocess.run(
         [BIN / "crowdctl", *words],
-        env={**told, "CROWDD_BACKUP_PASSPHRASE": WORD},
+        env={**environment, "CROWDD_BACKUP_PASSPHRASE": WORD},
         cwd=place,
         capture_output=True,
         check=False,

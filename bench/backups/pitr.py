@@ -104,8 +104,10 @@ def archiving(postgres: testbed.Postgres, archiver: Archiver) -> None:
 
 def crowdctl(server: LiveServer, *words: object) -> Any:
     """What a command prints as JSON."""
-    told = {**server.environment, "CROWDD_BACKUP_PASSPHRASE": WORD}
-    done = subprocess.run([BIN / "crowdctl", *map(str, words), "--json"], env=told, capture_output=True, check=False)
+    environment = {**server.environment, "CROWDD_BACKUP_PASSPHRASE": WORD}
+    done = subprocess.run(
+        [BIN / "crowdctl", *map(str, words), "--json"], env=environment, capture_output=True, check=False
+    )
     assert done.returncode == 0, done.stderr.decode()
     return json.loads(done.stdout)
 
@@ -117,8 +119,8 @@ def answered(server: LiveServer, project: testbed.Project, number: int) -> None:
         address = {"X_Forwarded_For": f"10.{n // 65_025}.{n // 255 % 255}.{n % 255}"}
         task = somebody.ask("GET", f"/api/project/{project.id}/newtask", **address).json
         body = {"project_id": project.id, "task_id": task["id"], "info": {"bird": n % 5}}
-        given = somebody.ask("POST", "/api/taskrun", body, **address)
-        assert given.status == 200, given.text
+        response = somebody.ask("POST", "/api/taskrun", body, **address)
+        assert response.status == 200, response.text
 
 
 def figures(sql: testbed.Sql, project: testbed.Project) -> dict[str, Any]:
@@ -190,15 +192,15 @@ def played(place: Path, postgres: testbed.Postgres, answers: int) -> tuple[list[
         (archive,) = backups.glob("*.tar")
         crowdctl(server, "restore", archive, "--only-files")
         wrong = [
-            f"{what}: {found} instead of {expected}"
-            for what, found, expected in (
+            f"{what}: {actual} instead of {expected}"
+            for what, actual, expected in (
                 ("the project", figures(sql, lost), wanted),
                 ("its counters", shown(server, lost), wanted_shown),
                 ("the other project", figures(sql, other), others),
                 ("crowdctl check", crowdctl(server, "check"), []),
                 ("the file", path.exists() and path.read_bytes() == content, True),
             )
-            if found != expected
+            if actual != expected
         ]
         answered(server, lost, 5)
         if shown(server, lost)["n_task_runs"] != answers + 5:

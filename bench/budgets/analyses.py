@@ -41,8 +41,8 @@ def write(path: Path, n_answers: int, n_classes: int, good: float) -> None:
             truth = chance.randrange(n_classes)
             for _ in range(PER_TASK):
                 who = int(VOLUNTEERS * chance.random() ** 2)  # some answer much, most little
-                said = truth if chance.random() < right[who] else chance.randrange(n_classes)
-                file.write(f'[{task + 1},"u:{who}","class {said}"]\n')
+                label = truth if chance.random() < right[who] else chance.randrange(n_classes)
+                file.write(f'[{task + 1},"u:{who}","class {label}"]\n')
 
 
 def run(folder: Path, method: str, n_classes: int) -> tuple[dict[str, object], float, float, int]:

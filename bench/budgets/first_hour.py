@@ -46,7 +46,7 @@ def _looking(page: Any, folder: Path | None, name: str) -> Callable[[str], None]
 
 def walked(url: str, folder: Path | None) -> dict[str, tuple[Way, Walked]]:
     """What each way took, by its name."""
-    found = {}
+    walks = {}
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=binary(), args=list(_FLAGS))
         for number, (way, (width, height), keyboard) in enumerate(_ways()):
@@ -55,10 +55,10 @@ def walked(url: str, folder: Path | None) -> dict[str, tuple[Way, Walked]]:
             person = Person(url).register(f"owner{number}")
             with tempfile.TemporaryDirectory() as files:
                 look = _looking(page, folder, name)
-                found[name] = way, walk(Hands(page, keyboard), url, person, way, Path(files), look)
+                walks[name] = way, walk(Hands(page, keyboard), url, person, way, Path(files), look)
             context.close()
         chromium.close()
-    return found
+    return walks
 
 
 @click.command()

@@ -143,8 +143,8 @@ class Play:
     def _look(self) -> None:
         self._memory.append(signs(self._process).memory)
         with urllib.request.urlopen(f"{self._server.url}/metrics", timeout=30) as answer:
-            found = _CACHED.search(answer.read().decode())
-        self._cached = max(self._cached, float(found[1]) if found else 0.0)
+            match = _CACHED.search(answer.read().decode())
+        self._cached = max(self._cached, float(match[1]) if match else 0.0)
 
     def judge(self, max_cached: float) -> tuple[Lines, list[str]]:
         """Lines of the table, and the gates that are broken."""
@@ -198,15 +198,15 @@ def play(
     rush = Rush(server.port, other.id, hot.people(server, other, sql))
     flood, floor = Flood(server.port), Flood(floor_port)
     beside = Beside(rush, hot.PACE, ["pages", "home", "computing"])
-    told = Play(server, site, beside, flood, floor)
-    told.warm_up()
+    benchmark = Play(server, site, beside, flood, floor)
+    benchmark.warm_up()
     for _ in range(max(1, round(minutes * 60 / (5 * TURN_SECONDS)))):
-        told.round()
+        benchmark.round()
     rush.close()
-    told.many_addresses()
+    benchmark.many_addresses()
     flood.close()
     floor.close()
-    return told.judge(20e6)
+    return benchmark.judge(20e6)
 
 
 if __name__ == "__main__":

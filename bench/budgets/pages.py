@@ -50,12 +50,12 @@ def measured() -> dict[str, float]:
 def main() -> int:
     """Prints the slowest pages; 1 when one takes too long."""
     argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
-    found = sorted(measured().items(), key=lambda each: -each[1])
-    lines: list[tuple[str, object]] = [("pages", len(found))]
-    lines += [(name, f"{ms:.1f} ms") for name, ms in found[:10]]
+    page_times = sorted(measured().items(), key=lambda each: -each[1])
+    lines: list[tuple[str, object]] = [("pages", len(page_times))]
+    lines += [(name, f"{ms:.1f} ms") for name, ms in page_times[:10]]
     slow = [
         f"{name}: {ms:.1f} ms instead of {MAX_MS}"
-        for name, ms in found
+        for name, ms in page_times
         if ms > MAX_MS and not name.startswith(FOR_DEVELOPERS)
     ]
     print(table("HTML of pages", lines, slow))

@@ -87,12 +87,12 @@ class Crowd:
     def close(self) -> Counter[str]:
         """How often each path was answered how."""
         self._end.set()
-        found: Counter[str] = Counter()
+        counts: Counter[str] = Counter()
         for _ in self._clients:
-            found.update(self._seen.get(timeout=120))
+            counts.update(self._seen.get(timeout=120))
         for client in self._clients:
             client.join()
-        return found
+        return counts
 
 
 def measure(

@@ -113,9 +113,9 @@ def rounds(
         yield {turn.name: turn.slice(cpu, seconds, pace) for turn in order}
 
 
-def ratio(found: Slices, name: str, figure: Callable[[hot.Outcome], float]) -> float:
+def ratio(slices: Slices, name: str, figure: Callable[[hot.Outcome], float]) -> float:
     """The median of the ratios to "plain"."""
-    return statistics.median(figure(one[name]) / figure(one["plain"]) for one in found)
+    return statistics.median(figure(one[name]) / figure(one["plain"]) for one in slices)
 
 
 def posterior_seconds(dsn: str, project: int, n_answers: int) -> float | None:
@@ -134,14 +134,14 @@ def posterior_seconds(dsn: str, project: int, n_answers: int) -> float | None:
         return min(times)
 
 
-def full_speed(found: Slices) -> Found:
+def full_speed(slices: Slices) -> Found:
     """Lines and broken gates."""
     lines: list[tuple[str, object]] = []
     wrong = []
     for name in SETUPS:
-        outcomes = [one[name] for one in found]
+        outcomes = [one[name] for one in slices]
         crowdd, postgres, rate = (statistics.median(map(of, outcomes)) for of in (_crowdd, _postgres, _rate))
-        cpu, pairs = ratio(found, name, _server), ratio(found, name, _rate)
+        cpu, pairs = ratio(slices, name, _server), ratio(slices, name, _rate)
         lines.append(
             (f"  {name}", f"{rate:5.0f} pairs/s ({pairs:.2f}), CPU {crowdd:.3f} + {postgres:.3f} ms ({cpu:.2f})")
         )

@@ -144,20 +144,20 @@ def database(place: Path, away: float, *, panics: bool = False) -> tuple[Lines, 
             outage = Outage(server, project, filling, clients=6, away=away, crashes=panics)
             testbed.run(outage.run())
             read = [seen for seen in outage.seen if outage.stopped < seen.asked < outage.returned - 1]
-            lines, found = back("database", lambda: set(checks(server).values()) == {"ok"})
-            found += outage.violations(2.0, sql) + testbed.complaints(server)
+            lines, violations = back("database", lambda: set(checks(server).values()) == {"ok"})
+            violations += outage.violations(2.0, sql) + testbed.complaints(server)
             if not panics and "The database has no disk space left." not in filling.said:
-                found.append(f"/ready did not say that the disk is full: {filling.said}")
+                violations.append(f"/ready did not say that the disk is full: {filling.said}")
             if panics and not (filling.ended and "PANIC" in _log(disk)):
-                found.append("PostgreSQL could write its log")
-        found += sql.broken_rules()
+                violations.append("PostgreSQL could write its log")
+        violations += sql.broken_rules()
     lines += [
         *outage.lines(),
         ("answered while it was full", sum(seen.status == 200 for seen in read)),
         ("/ready said", ", ".join(sorted(filling.said - {"ok"}))),
         ("PostgreSQL ended and was started again", filling.ended),
     ]
-    return lines, found
+    return lines, violations
 
 
 def _picture(server: LiveServer, project: Project) -> tuple[int, str]:
@@ -178,7 +178,7 @@ def _picture(server: LiveServer, project: Project) -> tuple[int, str]:
 
 def uploads(place: Path) -> tuple[Lines, list[str]]:
     """The folder of uploads is a disk of its own."""
-    found = []
+    violations = []
     with (
         small_disk(place / "data" / "uploads", 8) as disk,
         testbed.postgres(place) as postgres,
@@ -187,26 +187,26 @@ def uploads(place: Path) -> tuple[Lines, list[str]]:
         project = testbed.project(server, tasks=5, n_answers=2)
         first, words = _picture(server, project)
         if first != 200:
-            found.append(f"A picture was refused before: {first} {words}")
+            violations.append(f"A picture was refused before: {first} {words}")
         disk.fill()
         files = _files(disk.folder)
         status, words = _picture(server, project)
         if status != 503 or "full" not in words:
-            found.append(f"A picture on a full disk: {status} {words}")
+            violations.append(f"A picture on a full disk: {status} {words}")
         time.sleep(1.1)
-        said = checks(server)["disk"]
-        if "folder of uploads" not in said:
-            found.append(f"/ready did not say that the disk is full: {said}")
+        disk_status = checks(server)["disk"]
+        if "folder of uploads" not in disk_status:
+            violations.append(f"/ready did not say that the disk is full: {disk_status}")
         if _files(disk.folder) != files:
-            found.append("Half a file was left")
+            violations.append("Half a file was left")
         answer = project.owner.ask("GET", f"/api/{project.id}/newtask")
         if answer.status != 200:
-            found.append(f"newtask while uploads were full: {answer.status}")
+            violations.append(f"newtask while uploads were full: {answer.status}")
         disk.free()
         lines, late = back("uploads", lambda: _picture(server, project)[0] == 200)
         ready, unready = back("/ready", lambda: set(checks(server).values()) == {"ok"})
-    return [*lines, *ready, ("a picture on a full disk", f"{status}: {words}"), ("/ready said", said)], [
-        *found,
+    return [*lines, *ready, ("a picture on a full disk", f"{status}: {words}"), ("/ready said", disk_status)], [
+        *violations,
         *late,
         *unready,
     ]
@@ -218,7 +218,7 @@ def _files(folder: Path) -> set[Path]:
 
 def others(place: Path) -> tuple[Lines, list[str]]:
     """The folder of the log, and that of temporary files, are full."""
-    found: list[str] = []
+    violations: list[str] = []
     log, temporary = place / "log", place / "tmp"
     with small_disk(log, 4) as logs, small_disk(temporary, 4) as temps, testbed.postgres(place) as postgres:
         settings = {**SETTINGS, "CROWDD_LOG_FILE": str(log / "crowdd.log"), "CROWDD_LOG_REQUESTS": "on"}
@@ -232,20 +232,20 @@ def others(place: Path) -> tuple[Lines, list[str]]:
             temps.fill()
             answer = project.owner.ask("POST", address, body)
             if answer.status != 503 or "full" not in answer.text:
-                found.append(f"A large body without room: {answer.status} {answer.text[:200]}")
+                violations.append(f"A large body without room: {answer.status} {answer.text[:200]}")
             if project.owner.ask("POST", address, {"project_id": project.id, "info": {}}).status != 200:
-                found.append("A small body was refused, too")
+                violations.append("A small body was refused, too")
             if Person(server.url).ask("GET", "/").status != 200:
-                found.append("The home page was refused")
+                violations.append("The home page was refused")
             doctor = _doctor(server)
             if "log" not in doctor:
-                found.append(f"crowdctl doctor says nothing of the log: {doctor}")
+                violations.append(f"crowdctl doctor says nothing of the log: {doctor}")
             logs.free()
             temps.free()
             lines, late = back("large bodies", lambda: project.owner.ask("POST", address, body).status == 200)
             written, unwritten = back("log", lambda: _asked_and_written(server, log / "crowdd.log", before))
     return [*lines, *written, ("a large body without room", f"{answer.status}: {answer.text[:200]}")], [
-        *found,
+        *violations,
         *late,
         *unwritten,
     ]
@@ -264,7 +264,7 @@ def _asked_and_written(server: LiveServer, path: Path, before: int) -> bool:
 
 def embedded(place: Path) -> tuple[Lines, list[str]]:
     """The embedded PostgreSQL ends while its disk is full: crowdctl serve waits for room, and starts it again."""
-    found: list[str] = []
+    violations: list[str] = []
     with small_disk(place / "all", 400) as disk:
         port, output = free_port(), place / "output"
         environment = {**os.environ, **SETTINGS, "CROWDD_HTTP_PORT": str(port)}
@@ -273,21 +273,21 @@ def embedded(place: Path) -> tuple[Lines, list[str]]:
             serving = subprocess.Popen([BIN / "crowdctl", "serve"], env=environment, cwd=place, stdout=log, stderr=log)
         try:
             _, late = back("start", lambda: "Press Ctrl-C" in output.read_text())
-            found += late
+            violations += late
             disk.fill()
             postmaster = int((disk.folder / "data" / "postgres" / "postmaster.pid").read_text().split()[0])
             os.kill(postmaster, signal.SIGKILL)
             waits, never = back("noticed", lambda: "waiting for 48 MB of free space" in output.read_text())
             time.sleep(3)
             if serving.poll() is not None:
-                found.append("crowdctl serve has ended")
+                violations.append("crowdctl serve has ended")
             disk.free()
             lines, late = back("PostgreSQL", lambda: _is_ready(port))
-            found += never + late
+            violations += never + late
         finally:
             serving.terminate()
             serving.wait(60)
-    return [*waits, *lines], found
+    return [*waits, *lines], violations
 
 
 def _is_ready(port: int) -> bool:
@@ -315,9 +315,9 @@ def main(away: float, only: str) -> None:
     for name, disk in disks.items():
         if only in ("", name):
             with testbed.folder() as place:
-                lines, found = disk(place)
-            click.echo(table(f"Full disk: {name}", lines or [("", "")], found))
-            violations += found
+                lines, disk_violations = disk(place)
+            click.echo(table(f"Full disk: {name}", lines or [("", "")], disk_violations))
+            violations += disk_violations
     sys.exit(bool(violations))
 
 

@@ -57,7 +57,7 @@ class Report:
         self.slowest = max(self.slowest, time.monotonic() - began)
 
 
-def _inspected(found: Report, folder: Path, content: bytes) -> None:
+def _inspected(report: Report, folder: Path, content: bytes) -> None:
     """Looks at a file as the server does when it comes."""
     path = folder / "file"
     path.write_bytes(content)
@@ -68,10 +68,10 @@ def _inspected(found: Report, folder: Path, content: bytes) -> None:
             path, 5, each=lambda row: rows.update(["empty" if row.empty else "bad" if row.error else "good"])
         )
     except InvalidValueError:
-        found.foreign += 1
+        report.foreign += 1
         return
     if (seen.rows, seen.refused, seen.empty) != (rows["good"] + rows["bad"], rows["bad"], rows["empty"]):
-        found.wrong.append(f"{seen} does not say what {rows} says")
+        report.wrong.append(f"{seen} does not say what {rows} says")
 
 
 def _other_encoding(dice: random.Random, file: GoodFile) -> Dialect:
@@ -80,20 +80,20 @@ def _other_encoding(dice: random.Random, file: GoodFile) -> Dialect:
 
 def play(files: int, rows: int, seed: int, folder: Path) -> Report:
     """Damages so many files, some of them as large as ``rows``, and reads them."""
-    found = Report()
+    report = Report()
     for number in range(files):
         dice = random.Random(f"{seed} {number}")
         style, encoding = STYLES[number % len(STYLES)], ENCODINGS[number // len(STYLES) % len(ENCODINGS)]
         file = good_file(dice, style, encoding, rows if number % _LARGE_EVERY == 0 else dice.choice([1, 10, 60]))
         name = dice.choice(sorted(DAMAGE))
         damaged = DAMAGE[name](dice, file)
-        found.files[name] += 1
-        found.rows_of_good_files += len(file.rows)
-        found.wrong += [f"file {number} ({style}, {encoding}, {name}): {words}" for words in violations(file, damaged)]
-        found.count(file.dialect, damaged.content)
-        found.count(_other_encoding(dice, file), damaged.content)
-        _inspected(found, folder, _damaged_again(dice, file, damaged))
-    return found
+        report.files[name] += 1
+        report.rows_of_good_files += len(file.rows)
+        report.wrong += [f"file {number} ({style}, {encoding}, {name}): {words}" for words in violations(file, damaged)]
+        report.count(file.dialect, damaged.content)
+        report.count(_other_encoding(dice, file), damaged.content)
+        _inspected(report, folder, _damaged_again(dice, file, damaged))
+    return report
 
 
 def _damaged_again(dice: random.Random, file: GoodFile, damaged: Damaged) -> bytes:
@@ -104,14 +104,14 @@ def _damaged_again(dice: random.Random, file: GoodFile, damaged: Damaged) -> byt
     return bytes(content)
 
 
-def extremes(found: Report, size: int) -> None:
+def extremes(report: Report, size: int) -> None:
     """Files made to take long."""
     for piece in _EXTREMES:
         content = b"a,b\n" + piece * (size // len(piece))
-        found.count(Dialect("csv", "utf-8", ","), content)
-        found.count(Dialect("json", "utf-8"), b"[" + content[4:])
-        found.count(Dialect("ndjson", "utf-8"), content)
-        found.count(Dialect("csv", "utf-16", ","), content)
+        report.count(Dialect("csv", "utf-8", ","), content)
+        report.count(Dialect("json", "utf-8"), b"[" + content[4:])
+        report.count(Dialect("ndjson", "utf-8"), content)
+        report.count(Dialect("csv", "utf-16", ","), content)
 
 
 def _peak() -> float:
@@ -129,27 +129,27 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         play(20, 2000, options.seed + 1, Path(folder))
         before, began = _peak(), time.monotonic()
-        found = play(options.files, options.rows, options.seed, Path(folder))
+        report = play(options.files, options.rows, options.seed, Path(folder))
         seconds = time.monotonic() - began
-        slowest, found.slowest, began = found.slowest, 0.0, time.monotonic()
-        rows = found.rows, found.good, found.refused, found.empty
-        extremes(found, options.extreme_bytes)
+        slowest, report.slowest, began = report.slowest, 0.0, time.monotonic()
+        rows = report.rows, report.good, report.refused, report.empty
+        extremes(report, options.extreme_bytes)
     grown = _peak() - before
-    wrong = found.wrong[:20]
+    wrong = report.wrong[:20]
     wrong += [f"memory grew by {grown / 1e6:.0f} MB"] if grown > MAX_MEMORY else []
-    wrong += [f"a file took {found.slowest:.0f} s"] if max(slowest, found.slowest) > SECONDS else []
-    took, slow = time.monotonic() - began, found.slowest
+    wrong += [f"a file took {report.slowest:.0f} s"] if max(slowest, report.slowest) > SECONDS else []
+    took, slow = time.monotonic() - began, report.slowest
     lines: list[tuple[str, object]] = [
         (
             "files",
-            f"{options.files:,} with {found.rows_of_good_files:,} rows, {seconds:.1f} s; slowest {slowest:.2f} s",
+            f"{options.files:,} with {report.rows_of_good_files:,} rows, {seconds:.1f} s; slowest {slowest:.2f} s",
         ),
-        *((name, f"{count:,} files") for name, count in sorted(found.files.items())),
+        *((name, f"{count:,} files") for name, count in sorted(report.files.items())),
         ("rows, right and wrong encoding", "{:,} = {:,} good + {:,} refused; {:,} empty".format(*rows)),
-        ("refused as a whole by inspect", f"{found.foreign:,} files"),
+        ("refused as a whole by inspect", f"{report.foreign:,} files"),
         ("made to take long", f"{4 * len(_EXTREMES)} files, slowest {slow:.1f} s, {took:.0f} s in all"),
         ("memory", f"+{grown / 1e6:.0f} MB above {before / 1e6:.0f} MB"),
-        ("violations", f"{len(found.wrong):,}"),
+        ("violations", f"{len(report.wrong):,}"),
     ]
     print(table("Damaged files", lines, wrong))
     return bool(wrong)

@@ -25,11 +25,11 @@ def main() -> int:
     for file in FILES:
         if file.format not in (only or file.format):
             continue
-        found = examined(file)
-        bad = violations(file, found)
+        examination = examined(file)
+        bad = violations(file, examination)
         wrong += [f"{file.id}: {sentence}" for sentence in bad]
-        memory = f"{max(0, found.memory) / 1e6:3.0f} MB + {found.child_memory / 1e6:4.0f} MB of its reader"
-        lines.append((file.id, f"{found.seconds:5.2f} s, {memory}: {found.words}"))
+        memory = f"{max(0, examination.memory) / 1e6:3.0f} MB + {examination.child_memory / 1e6:4.0f} MB of its reader"
+        lines.append((file.id, f"{examination.seconds:5.2f} s, {memory}: {examination.words}"))
     print(table("What becomes of hostile files", lines, wrong))
     return 1 if wrong else 0
 

@@ -28,10 +28,10 @@ _IGNORED = frozenset({"thumbnail.webp", DRAWN_FROM, "template.json"})
 
 def digest(folder: Path) -> str:
     """What a thumbnail is drawn from: the project and its tasks with their files."""
-    found = hashlib.sha256()
+    hasher = hashlib.sha256()
     for path in sorted(path for path in folder.iterdir() if path.name not in _IGNORED):
-        found.update(path.name.encode() + b"\0" + hashlib.sha256(path.read_bytes()).digest())
-    return found.hexdigest()
+        hasher.update(path.name.encode() + b"\0" + hashlib.sha256(path.read_bytes()).digest())
+    return hasher.hexdigest()
 
 
 def view(folder: Path) -> dict[str, int]:

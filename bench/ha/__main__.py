@@ -81,8 +81,8 @@ SELECT count(*) FROM task_ledger
 class Run:
     """Everything together."""
 
-    def __init__(self, plan: Plan, found: Cluster, front: Proxy, nodes: list[LiveServer], sql: Sql) -> None:
-        self.plan, self.cluster, self.front, self.nodes, self.sql = plan, found, front, nodes, sql
+    def __init__(self, plan: Plan, postgres_cluster: Cluster, front: Proxy, nodes: list[LiveServer], sql: Sql) -> None:
+        self.plan, self.cluster, self.front, self.nodes, self.sql = plan, postgres_cluster, front, nodes, sql
         self.rounds: list[Round] = []
         self.violations: list[str] = []
         self.figures: dict[str, object] = {}
@@ -162,14 +162,14 @@ class Run:
         runs = {row["id"]: row["task_id"] for row in stored}
         lost = [each for each in people.confirmed if each.run is not None and runs.get(each.run) != each.task]
         doubled = len(people.confirmed) - len({(each.run or each) for each in people.confirmed})
-        found = self.sql.rows(_TOTALS, {"project": project})[0]
+        totals = self.sql.rows(_TOTALS, {"project": project})[0]
         wanted: dict[str, tuple[object, object]] = {
             "confirmed answers that are lost": (len(lost), 0),
             "answers that were confirmed, and are stored": (len(runs), len(people.confirmed)),
             "answers confirmed twice": (doubled, 0),
-            "people twice on a task": (found["people twice on a task"], 0),
+            "people twice on a task": (totals["people twice on a task"], 0),
             "tasks with too many answers": (self.sql.one(_TOO_MANY, [project]), 0),
-            "results and their events": (found["task_completed events"], found["last results"]),
+            "results and their events": (totals["task_completed events"], totals["last results"]),
         }
         self.violations += [
             f"{name}: {got} instead of {right}" for name, (got, right) in wanted.items() if got != right
@@ -186,7 +186,7 @@ class Run:
             "of these stored by an earlier attempt": people.found_stored + people.recognised,
             "leases lost with the primary": people.lost_leases,
             **{name: got for name, (got, _) in wanted.items()},
-            "late answers": found["late answers"],
+            "late answers": totals["late answers"],
             "seconds that this machine stood still": round(people.stood_still(0.0, time.monotonic())),
             **{f"sent again: {what}": count for what, count in sorted(people.failed.items())},
         }
@@ -230,10 +230,10 @@ def main(
     with ExitStack() as stack:
         place = stack.enter_context(testbed.folder())
         try:
-            found = stack.enter_context(cluster(place, synchronous=not asynchronous))
+            postgres_cluster = stack.enter_context(cluster(place, synchronous=not asynchronous))
             for statement in DATABASE:
-                Sql(found.dsn("postgres", "superuser-password", "postgres")).rows(statement)
-            dsn = found.dsn("crowdd", "crowdd-password", "crowdd")
+                Sql(postgres_cluster.dsn("postgres", "superuser-password", "postgres")).rows(statement)
+            dsn = postgres_cluster.dsn("crowdd", "crowdd-password", "crowdd")
             testbed.upgrade(dsn, place)
             nodes = [_node(name, dsn, place) for name in NODES]
             front = stack.enter_context(proxy(place, dict(zip(NODES, (node.port for node in nodes), strict=True))))
@@ -243,7 +243,7 @@ def main(
             stack.callback(node.stop)
             node.start()
             front.await_up(name)
-        run = Run(plan, found, front, nodes, Sql(dsn))
+        run = Run(plan, postgres_cluster, front, nodes, Sql(dsn))
         testbed.run(run.play())
     title = f"The primary of three PostgreSQL servers failed {rounds} times at {rate:g} pairs per second"
     if as_json:

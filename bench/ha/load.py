@@ -75,7 +75,7 @@ class Volunteers:
         return sum(each.asked > moment for each in self.confirmed)
 
     async def _pace(self) -> None:
-        began, given = time.monotonic(), 0
+        began, released = time.monotonic(), 0
         before = began
         while not self._stopping:
             now = time.monotonic()
@@ -85,9 +85,9 @@ class Volunteers:
             # What could not begin while the servers were away is not made up for.
             due = int((time.monotonic() - began) * self._rate)
             if self._turns.locked():
-                for _ in range(min(due - given, len(self._clients))):
+                for _ in range(min(due - released, len(self._clients))):
                     self._turns.release()
-            given = due
+            released = due
             await asyncio.sleep(0.01)
 
     async def _work(self, number: int, client: Client) -> None:

@@ -133,11 +133,11 @@ class Machine:
         return None
 
     def _signal(self, number: int) -> list[int]:
-        found = [pid for pid in map(int, filter(str.isdigit, os.listdir("/proc"))) if self._runs(pid)]
-        for pid in found:
+        pids = [pid for pid in map(int, filter(str.isdigit, os.listdir("/proc"))) if self._runs(pid)]
+        for pid in pids:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, number)
-        return found
+        return pids
 
     def _runs(self, pid: int) -> bool:
         try:
@@ -185,20 +185,20 @@ class Cluster:
     def leader(self, *, but: str = "") -> str:
         """The primary, as Patroni sees it; empty while there is none. ``but``: a machine that is not asked."""
         for machine in self.machines.values():
-            if machine.name != but and (told := machine.told("/cluster")):
-                leaders = [row["name"] for row in told["members"] if row["role"] == "leader"]
+            if machine.name != but and (status := machine.told("/cluster")):
+                leaders = [row["name"] for row in status["members"] if row["role"] == "leader"]
                 if leaders and leaders[0] != but and self._takes_changes(leaders[0]):
                     return str(leaders[0])
         return ""
 
     def _takes_changes(self, name: str) -> bool:
-        told = self.machines[name].told("/patroni")
-        return bool(told) and told["role"] in ("master", "primary") and told["state"] == "running"
+        status = self.machines[name].told("/patroni")
+        return bool(status) and status["role"] in ("master", "primary") and status["state"] == "running"
 
     def whole(self) -> bool:
         """Whether all three run, follow the same primary, and one of them would take over without losing anything."""
-        told = next(filter(None, (machine.told("/cluster") for machine in self.machines.values())), {"members": []})
-        rows = [row for row in told["members"] if row["state"] in ("running", "streaming")]
+        status = next(filter(None, (machine.told("/cluster") for machine in self.machines.values())), {"members": []})
+        rows = [row for row in status["members"] if row["state"] in ("running", "streaming")]
         roles = sorted(row["role"] for row in rows)
         lines = {row.get("timeline") for row in rows}
         follow = all(isinstance(row.get("lag", 0), int) and row.get("lag", 0) <= _SMALL_LAG for row in rows)

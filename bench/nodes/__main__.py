@@ -81,8 +81,8 @@ class Node(LiveServer):
 class Visitors(Crowd):
     """Volunteers at a given pace who notice everything: a request that fails is counted, and sent again."""
 
-    def __init__(self, *given: Any) -> None:
-        super().__init__(*given)
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
         self.turns = Turns(limited=True)
         self.failed: list[str] = []
 
@@ -137,11 +137,11 @@ class Run:
             self.violations.append(f"The rate was {paced / seconds:.0f} pairs per second instead of {plan.rate:g}")
 
     async def _pace(self, crowd: Crowd) -> None:
-        began, given = time.monotonic(), 0
+        began, released = time.monotonic(), 0
         while True:
             due = int((time.monotonic() - began) * self.plan.rate)
-            crowd.turns.give(due - given)
-            given = due
+            crowd.turns.give(due - released)
+            released = due
             await asyncio.sleep(0.01)
 
     def _restart_all(self) -> None:
@@ -183,7 +183,7 @@ class Run:
             self.violations.append(f"Server {node.name} ended with status {node.process.returncode}")
 
     async def _judge(self, crowd: Visitors, project: Any, followers: list[Follower]) -> None:
-        found = self.sql.rows(_TOTALS, {"project": project.id})[0]
+        totals = self.sql.rows(_TOTALS, {"project": project.id})[0]
         wanted = {
             "counted answers": self.plan.tasks * N_ANSWERS,
             "late answers": 0,
@@ -193,15 +193,15 @@ class Run:
             "people twice on a task": 0,
             "leases left": 0,
         }
-        self.violations += [f"{name}: {found[name]} instead of {n}" for name, n in wanted.items() if found[name] != n]
+        self.violations += [f"{name}: {totals[name]} instead of {n}" for name, n in wanted.items() if totals[name] != n]
         if crowd.pairs != wanted["counted answers"]:
-            self.violations.append(f"{crowd.pairs} answers were confirmed, {found['counted answers']} are counted")
+            self.violations.append(f"{crowd.pairs} answers were confirmed, {totals['counted answers']} are counted")
         self.violations += crowd.violations + self.sql.broken_rules()
         await self._judge_events(project.id, followers)
         self._judge_servers()
         failed = crowd.failed
         self.violations += [f"{len(failed)} requests failed, for example {failed[0]}"] if failed else []
-        self.lines += [(name, value) for name, value in found.items()] + [("failed requests", len(failed))]
+        self.lines += [(name, value) for name, value in totals.items()] + [("failed requests", len(failed))]
 
     async def _judge_events(self, project_id: int, followers: list[Follower]) -> None:
         numbered = "SELECT count(*) FROM event WHERE project_id = %s AND seq IS NULL"

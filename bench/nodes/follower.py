@@ -75,15 +75,15 @@ class Follower:
 
     def complaints(self, events: int) -> list[str]:
         """What is wrong with what came, where the project has so many events."""
-        found = [f"A follower was refused: {failure}" for failure in self.failures]
+        violations = [f"A follower was refused: {failure}" for failure in self.failures]
         if self.sequences != list(range(1, events + 1)):
             missing = sorted({*range(1, events + 1)} - {*self.sequences})[:10]
             twice = len(self.sequences) - len({*self.sequences})
-            found.append(
+            violations.append(
                 f"A follower got {len(self.sequences)} of {events} events: missing {missing}, {twice} twice,"
                 f" {'in order' if self.sequences == sorted(self.sequences) else 'not in order'}"
             )
-        return found
+        return violations
 
     def await_event(self, number: int, seconds: float) -> None:
         """Returns when this event has come, or after this time."""

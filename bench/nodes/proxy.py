@@ -56,8 +56,8 @@ class Proxy:
         with contextlib.closing(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)) as asked:
             asked.connect(str(self._socket))
             asked.sendall(b"show stat\n")
-            told = b"".join(iter(lambda: asked.recv(65536), b"")).decode()
-        rows = csv.DictReader(told.removeprefix("# ").splitlines())
+            response = b"".join(iter(lambda: asked.recv(65536), b"")).decode()
+        rows = csv.DictReader(response.removeprefix("# ").splitlines())
         return [row for row in rows if row["pxname"] == "nodes" and row["svname"] != "BACKEND"]
 
     def await_up(self, name: str) -> None:

@@ -144,9 +144,9 @@ class Contest:
         spent = cpu.spent().since(before)
         _note(line, outcome)
         per = 1000 / outcome.answers
-        found = Slice(outcome.rate, spent.crowdd * per, spent.postgres * per)
-        line.slices.append(found)
-        return found
+        measurement = Slice(outcome.rate, spent.crowdd * per, spent.postgres * per)
+        line.slices.append(measurement)
+        return measurement
 
     def round(self, floor: Line, lines: list[Line]) -> None:
         """Each address once, each between two turns of the floor."""
@@ -191,10 +191,10 @@ class Statements:
         before = self._lines()
         answers = readers.run(read, 1.0).answers
         time.sleep(0.1)
-        found = self._lines() - before
+        statement_count = self._lines() - before
         self._database.set("log_statement", "'none'")
         readers.close()
-        return found / answers
+        return statement_count / answers
 
     def _lines(self) -> int:
         logs = self._place.rglob("postgresql-*.log")

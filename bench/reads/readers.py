@@ -122,12 +122,12 @@ class Readers:
         under_way = len(self._readers)
         while under_way:
             for key, _ in self._selector.select():
-                found = key.data.answer()
-                if found is None:
+                response = key.data.answer()
+                if response is None:
                     continue
                 outcome.answers += 1
-                outcome.body_bytes = found[1]
-                outcome.statuses[found[0]] += 1
+                outcome.body_bytes = response[1]
+                outcome.statuses[response[0]] += 1
                 if time.perf_counter() - began < seconds:
                     key.data.ask()
                 else:

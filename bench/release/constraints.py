@@ -74,11 +74,11 @@ print(json.dumps({name: kept[name] for name in ("install_requires", "extras_requ
 
 def pins(report: Mapping[str, Any]) -> dict[str, Pin]:
     """The packages of a report of pip, by name."""
-    found = {}
+    pins_by_name = {}
     for item in report["install"]:
         name, info = canonicalize_name(item["metadata"]["name"]), item["download_info"]["archive_info"]
-        found[name] = Pin(name, item["metadata"]["version"], (info["hashes"]["sha256"],))
-    return found
+        pins_by_name[name] = Pin(name, item["metadata"]["version"], (info["hashes"]["sha256"],))
+    return pins_by_name
 
 
 def compiled(report: Mapping[str, Any]) -> list[str]:
@@ -97,28 +97,28 @@ def merged(first: Mapping[str, Pin], others: Iterable[Mapping[str, Pin]]) -> lis
     return [attrs.evolve(first[name], hashes=tuple(sorted(hashes[name]))) for name in sorted(first)]
 
 
-def written(found: Sequence[Pin]) -> str:
+def written(pinned: Sequence[Pin]) -> str:
     """The text of the file."""
-    return HEAD + "".join(pin.lines() for pin in found)
+    return HEAD + "".join(pin.lines() for pin in pinned)
 
 
 def read(text: str) -> dict[str, Pin]:
     """The pins of a file."""
-    found = {}
+    pins_by_name = {}
     for line in re.sub(r"\\\n", " ", text).splitlines():
         words = line.split()
         if words and not line.startswith("#"):
             name, _, version = words[0].partition("==")
-            found[name] = Pin(name, version, tuple(w.removeprefix("--hash=sha256:") for w in words[1:]))
-    return found
+            pins_by_name[name] = Pin(name, version, tuple(w.removeprefix("--hash=sha256:") for w in words[1:]))
+    return pins_by_name
 
 
-def unpinned(found: Mapping[str, Pin], requirements: Iterable[str]) -> list[str]:
+def unpinned(pinned: Mapping[str, Pin], requirements: Iterable[str]) -> list[str]:
     """The requirements that no pin meets."""
     missing = []
     for line in requirements:
         requirement = Requirement(line)
-        pin = found.get(canonicalize_name(requirement.name))
+        pin = pinned.get(canonicalize_name(requirement.name))
         if pin is None or not requirement.specifier.contains(Version(pin.version), prereleases=True):
             missing.append(line)
     return missing

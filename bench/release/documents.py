@@ -46,9 +46,9 @@ def documents() -> dict[Path, str]:
     }
 
 
-def schema(found: dict[str, Any]) -> str:
+def schema(document: dict[str, Any]) -> str:
     """A JSON Schema as a file."""
-    return orjson.dumps(found, option=orjson.OPT_INDENT_2).decode() + "\n"
+    return orjson.dumps(document, option=orjson.OPT_INDENT_2).decode() + "\n"
 
 
 def stale() -> list[str]:
@@ -78,11 +78,11 @@ def written(default: Any) -> str:
 def with_table(page: str, header: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
     """The page with these rows in place of those of its one table with this header. Raises ValueError without one."""
     head = _row(header)
-    found = re.findall(rf"^{re.escape(head)}\n\|[-|]+\|\n(?:\|.*\n)*", page, re.MULTILINE)
-    if len(found) != 1:
-        raise ValueError(f"{len(found)} tables begin with: {head}")
+    tables = re.findall(rf"^{re.escape(head)}\n\|[-|]+\|\n(?:\|.*\n)*", page, re.MULTILINE)
+    if len(tables) != 1:
+        raise ValueError(f"{len(tables)} tables begin with: {head}")
     made = "\n".join([head, "|" + "---|" * len(tuple(header)), *map(_row, rows)])
-    return page.replace(found[0], f"{made}\n")
+    return page.replace(tables[0], f"{made}\n")
 
 
 def _row(cells: Iterable[str]) -> str:

@@ -70,8 +70,8 @@ def _library(package: Package) -> Component:
 
 def _licence(name: str) -> str:
     with contextlib.suppress(metadata.PackageNotFoundError):
-        said = metadata.metadata(name)
-        licence = said.get("License-Expression") or said.get("License") or ""
+        package_metadata = metadata.metadata(name)
+        licence = package_metadata.get("License-Expression") or package_metadata.get("License") or ""
         return licence if len(licence) < _MAX_LICENCE and "\n" not in licence else ""
     return ""
 

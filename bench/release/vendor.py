@@ -209,17 +209,17 @@ def unpacked(package: Package, archive: bytes, folder: Path) -> dict[str, bytes]
         raise click.ClickException(f"{package.name}@{package.version} must have {package.integrity} (got {integrity}).")
     path = folder / f"{package.folder}.tgz"
     path.write_bytes(archive)
-    found = {}
+    files = {}
     with tarfile.open(path) as opened:
         for target, source in package.sources.items():
             if source.startswith(LICENCES):
-                found[f"{package.folder}/{target}"] = (ROOT / source).read_bytes()
+                files[f"{package.folder}/{target}"] = (ROOT / source).read_bytes()
                 continue
             member = opened.extractfile(f"package/{source}")
             if member is None:
                 raise click.ClickException(f"{package.name}@{package.version} must have the file {source}.")
-            found[f"{package.folder}/{target}"] = member.read()
-    return found
+            files[f"{package.folder}/{target}"] = member.read()
+    return files
 
 
 def _download(package: Package, folder: Path) -> bytes:

@@ -134,8 +134,8 @@ def answer(url: str) -> None:
 
     (project,) = ask("/api/project?short_name=digits")
     task = ask(f"/api/project/{project['id']}/newtask")
-    given = ask("/api/taskrun", {"project_id": project["id"], "task_id": task["id"], "info": {"digit": 3}})
-    assert ask(f"/api/taskrun/{given['id']}")["task_id"] == task["id"]
+    task_run = ask("/api/taskrun", {"project_id": project["id"], "task_id": task["id"], "info": {"digit": 3}})
+    assert ask(f"/api/taskrun/{task_run['id']}")["task_id"] == task["id"]
     assert ask(f"/api/project/{project['id']}/userprogress")["done"] == 1
 
 

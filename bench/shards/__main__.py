@@ -115,18 +115,22 @@ def databases(place: Path) -> Iterator[Databases]:
             cluster.stop()
 
 
-def add(found: Databases, data: Path) -> None:
+def add(all_databases: Databases, data: Path) -> None:
     """Tables at home, and both databases as shards, by the commands that an operator has."""
-    environment = {"CROWDD_DB_DSN": found.dsns[HOME], "CROWDD_DB_SHARDS": found.setting, "CROWDD_DATA_DIR": str(data)}
+    environment = {
+        "CROWDD_DB_DSN": all_databases.dsns[HOME],
+        "CROWDD_DB_SHARDS": all_databases.setting,
+        "CROWDD_DATA_DIR": str(data),
+    }
     _crowdctl(environment, "db", "upgrade")
     for name in (ONE, TWO):
-        superuser = found.dsns[name].replace("user=crowdd", "user=postgres")
+        superuser = all_databases.dsns[name].replace("user=crowdd", "user=postgres")
         _crowdctl(environment, "shards", "add", name, "--superuser", superuser)
 
 
 def _crowdctl(environment: dict[str, str], *words: str) -> None:
-    given = {**os.environ, **environment}
-    subprocess.run([BIN / "crowdctl", *words], env=given, cwd="/", check=True, stdout=subprocess.DEVNULL)
+    full_environment = {**os.environ, **environment}
+    subprocess.run([BIN / "crowdctl", *words], env=full_environment, cwd="/", check=True, stdout=subprocess.DEVNULL)
 
 
 def people(sql: Sql, data: Path, count: int) -> list[Iterator[Identity]]:
@@ -148,19 +152,19 @@ def people(sql: Sql, data: Path, count: int) -> list[Iterator[Identity]]:
 
 def placed(server: LiveServer, settings: config.Settings, places: Sequence[str], tasks: int) -> list[Project]:
     """A published project on each of these databases, with tasks for all of the run."""
-    found = [testbed.project(server, tasks=1, n_answers=N_ANSWERS) for _ in places]
-    for project in found:
+    projects = [testbed.project(server, tasks=1, n_answers=N_ANSWERS) for _ in places]
+    for project in projects:
         pause(project)
     with ThreadPoolExecutor(len(places)) as threads:
-        names = [project.short_name for project in found]
+        names = [project.short_name for project in projects]
         list(threads.map(lambda name, place: move_named(settings, name, place, KNOWN_SECONDS), names, places))
     time.sleep(KNOWN_SECONDS)
-    for project in found:
+    for project in projects:
         rows = [{"project_id": project.id, "info": {"n": n}, "n_answers": N_ANSWERS} for n in range(tasks)]
         for first in range(0, tasks, 1000):
             project.owner.api("POST", "task", rows[first : first + 1000])
         project.owner.publish(project.short_name)
-    return found
+    return projects
 
 
 def pause(project: Project) -> None:
@@ -170,9 +174,9 @@ def pause(project: Project) -> None:
     assert answer.status == 200, answer.text
 
 
-def measured(rush: Rush, found: Databases, server: LiveServer, seconds: float, pace: float) -> Round:
+def measured(rush: Rush, all_databases: Databases, server: LiveServer, seconds: float, pace: float) -> Round:
     """The volunteers at work."""
-    looks = {name: Cpu(server.process.pid, pid) for name, pid in found.pids.items()}
+    looks = {name: Cpu(server.process.pid, pid) for name, pid in all_databases.pids.items()}
     before, pairs = {name: look.spent().postgres for name, look in looks.items()}, rush.pairs
     took = rush.run(seconds, pace)
     done = max(1, rush.pairs - pairs)
@@ -198,19 +202,19 @@ def moved_beside(rush: Rush, settings: config.Settings, short_name: str) -> Move
     return done[0]
 
 
-def wrong(found: Databases, projects: Sequence[Project], pairs: int, moved: int, answers: int) -> list[str]:
+def wrong(all_databases: Databases, projects: Sequence[Project], pairs: int, moved: int, answers: int) -> list[str]:
     """What is not as it must be. Home has figures of projects without their rows, so only shards have to keep rules."""
-    sqls = {name: Sql(dsn) for name, dsn in found.dsns.items()}
+    sqls = {name: Sql(dsn) for name, dsn in all_databases.dsns.items()}
     ids = [project.id for project in projects]
     runs = sum(sql.one("SELECT count(*) FROM task_run WHERE project_id = ANY (%s)", [ids]) for sql in sqls.values())
     of_moved = "SELECT count(*) FROM task_run WHERE project_id = %s"
-    there = {name: sql.one(of_moved, [moved]) for name, sql in sqls.items()}
-    forget(found.dsns[TWO], moved)  # what was filled in never followed the rules
+    answer_counts = {name: sql.one(of_moved, [moved]) for name, sql in sqls.items()}
+    forget(all_databases.dsns[TWO], moved)  # what was filled in never followed the rules
     broken = [f"{name}: {rule}" for name in (ONE, TWO) for rule in sqls[name].broken_rules()]
     if runs != pairs:
         broken.append(f"{pairs} answers were acknowledged, {runs} are there")
-    if there != {HOME: 0, ONE: 0, TWO: answers}:
-        broken.append(f"of {answers} moved answers there are {there}")
+    if answer_counts != {HOME: 0, ONE: 0, TWO: answers}:
+        broken.append(f"of {answers} moved answers there are {answer_counts}")
     over = "SELECT count(*) FROM task_ledger WHERE answers > n_answers AND project_id = ANY (%s)"
     return broken + [f"{name}: tasks have too many answers" for name, sql in sqls.items() if sql.one(over, [ids])]
 
@@ -226,15 +230,17 @@ def forget(dsn: str, project_id: int) -> None:
 
 def measure(place: Path, seconds: float, n_rounds: int, pace: float, answers: int) -> list[str]:
     """The gates that are broken."""
-    with databases(place) as found:
+    with databases(place) as all_databases:
         data = place / "data"
         data.mkdir()
         (data / "secret.key").write_text(f"{'b7' * 32}\n")
-        add(found, data)
-        environment = {"CROWDD_DB_SHARDS": found.setting, "CROWDD_HTTP_MAX_REQUESTS_PER_NETWORK": "0"}
-        settings = config.load(None, {**environment, "CROWDD_DB_DSN": found.dsns[HOME], "CROWDD_DATA_DIR": str(data)})
-        with testbed.crowdd(found.dsns[HOME], place, **environment) as server:
-            sql, tasks = Sql(found.dsns[HOME]), int(pace * (seconds * n_rounds + 30) / ON_A_SHARD)
+        add(all_databases, data)
+        environment = {"CROWDD_DB_SHARDS": all_databases.setting, "CROWDD_HTTP_MAX_REQUESTS_PER_NETWORK": "0"}
+        settings = config.load(
+            None, {**environment, "CROWDD_DB_DSN": all_databases.dsns[HOME], "CROWDD_DATA_DIR": str(data)}
+        )
+        with testbed.crowdd(all_databases.dsns[HOME], place, **environment) as server:
+            sql, tasks = Sql(all_databases.dsns[HOME]), int(pace * (seconds * n_rounds + 30) / ON_A_SHARD)
             on_one = placed(server, settings, [ONE] * ON_A_SHARD, tasks)
             on_both = placed(server, settings, [ONE, TWO] * ON_A_SHARD, tasks)
             first = Rush(server.port, [project.id for project in on_one], people(sql, data, CONNECTIONS))
@@ -243,8 +249,8 @@ def measure(place: Path, seconds: float, n_rounds: int, pace: float, answers: in
                 rush.run(2)
             alone, together = [], []
             for _ in range(n_rounds):
-                alone.append(measured(first, found, server, seconds, pace))
-                together.append(measured(second, found, server, seconds, 2 * pace))
+                alone.append(measured(first, all_databases, server, seconds, pace))
+                together.append(measured(second, all_databases, server, seconds, 2 * pace))
             one, two = middle(alone), middle(together)
             large = testbed.project(server, tasks=1, n_answers=1)
             fill(sql, large.id, Filling(answers // 10, answers, n_answers=10))
@@ -252,7 +258,7 @@ def measure(place: Path, seconds: float, n_rounds: int, pace: float, answers: in
             large_answers = sql.one("SELECT count(*) FROM task_run WHERE project_id = %s", [large.id])
             moved = moved_beside(second, settings, large.short_name)
             per = moved.seconds * 100_000 / large_answers
-            broken = wrong(found, [*on_one, *on_both], first.pairs + second.pairs, large.id, large_answers)
+            broken = wrong(all_databases, [*on_one, *on_both], first.pairs + second.pairs, large.id, large_answers)
             refused = first.refused + second.refused
             complaints = testbed.complaints(server)
         gain, cost = two.capacity / one.capacity, two.whole / one.whole

@@ -31,8 +31,10 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("target", type=Path)
     target = parser.parse_args(arguments).target
     sets = {"anaesthesia": anaesthesia(), **{name: labelled(shape) for name, shape in SHAPES.items()}}
-    found = {name: by_crowd_kit(rows) for name, rows in sets.items()}
-    target.write_text(json.dumps({"crowd-kit": version("crowd-kit"), "sets": found}, separators=(",", ":")) + "\n")
+    probabilities = {name: by_crowd_kit(rows) for name, rows in sets.items()}
+    target.write_text(
+        json.dumps({"crowd-kit": version("crowd-kit"), "sets": probabilities}, separators=(",", ":")) + "\n"
+    )
     return 0
 
 

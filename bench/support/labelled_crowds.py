@@ -45,15 +45,17 @@ def by_crowd_kit(rows: Sequence[Answer]) -> dict[str, list[list[float]]]:
     seen = frame.assign(label=pd.factorize(frame["label"])[0])  # see crowdd/domain/analyses/methods/by_crowd_kit.py
     order = pd.factorize(frame["label"])[1]
     mace = kit.MACE(n_restarts=1).fit(seen).probas_.rename(columns=dict(enumerate(order)))
-    found = {
+    estimates = {
         "majority": kit.MajorityVote().fit_predict_proba(frame).fillna(0),
         "one_coin": kit.OneCoinDawidSkene(n_iter=ROUNDS, tol=float("-inf")).fit(frame).probas_,
         "dawid_skene": kit.DawidSkene().fit(frame).probas_,
         "mace": mace,
         "glad": kit.GLAD().fit(frame).probas_,
     }
-    return {name: _table(probabilities) for name, probabilities in found.items()}
+    return {name: _table(probabilities) for name, probabilities in estimates.items()}
 
 
-def _table(found: Any) -> list[list[float]]:
-    return [[round(float(each), 12) for each in row] for row in found.sort_index().sort_index(axis=1).to_numpy()]
+def _table(probabilities: Any) -> list[list[float]]:
+    return [
+        [round(float(each), 12) for each in row] for row in probabilities.sort_index().sort_index(axis=1).to_numpy()
+    ]

@@ -60,9 +60,9 @@ class Load:
     async def _answer(self, client: Client) -> None:
         path = f"/api/project/{self._project.id}/newtask"
         with self.times.of("newtask"):
-            given = await client.ask("GET", path)
-        if given.status == 200 and given.json:
-            await self._ask(client, self._requests.answer_to(given.json))
+            response = await client.ask("GET", path)
+        if response.status == 200 and response.json:
+            await self._ask(client, self._requests.answer_to(response.json))
 
     async def _list(self, client: Client) -> None:
         await self._ask(client, self._requests.tasks())

@@ -140,22 +140,22 @@ class Outage:
 
     def violations(self, pool_timeout: float, sql: Sql) -> list[str]:
         """What should not have come back, come so late, or be missing."""
-        found = [seen.complaint for seen in self.seen if seen.complaint]
+        complaints = [seen.complaint for seen in self.seen if seen.complaint]
         refused = [seen for seen in self.seen if seen.status == 503]
         if not refused:
-            found.append("Nobody was refused while the database was away")
+            complaints.append("Nobody was refused while the database was away")
         for seen in refused:
             if seen.came < self.stopped or seen.asked > self.returned + BACK_SECONDS:
-                found.append(
+                complaints.append(
                     f"{seen.name}: refused while the database was there, {seen.came - self.returned:.1f} s after"
                 )
             if seen.came - seen.asked > pool_timeout + SLOW_SECONDS:
-                found.append(f"{seen.name}: refused only after {seen.came - seen.asked:.1f} s")
+                complaints.append(f"{seen.name}: refused only after {seen.came - seen.asked:.1f} s")
         if self.lost_leases > self._clients:
-            found.append(f"{self.lost_leases} leases were lost, more than the clients can have had")
-        there = marks(sql)
-        missing = [each.name for each in self.certain if not there.issuperset(each.marks)]
-        return found + [f"{name}: confirmed, and not in the database" for name in missing] + self._never_again()
+            complaints.append(f"{self.lost_leases} leases were lost, more than the clients can have had")
+        stored_marks = marks(sql)
+        missing = [each.name for each in self.certain if not stored_marks.issuperset(each.marks)]
+        return complaints + [f"{name}: confirmed, and not in the database" for name in missing] + self._never_again()
 
     def _never_again(self) -> list[str]:
         healthy = {seen.name for seen in self.seen if seen.status == 200 and seen.asked > self.returned}

@@ -86,15 +86,15 @@ class Requests:
     async def taskrun(self, volunteer: Client, *, both: bool) -> Expected:
         """The answer to a task that the volunteer asks for now; ``both``: to two tasks, with one request."""
         path = f"/api/project/{self._project.id}/newtask?limit={1 + both}"
-        given = (await volunteer.ask("GET", path)).json
+        task_or_tasks = (await volunteer.ask("GET", path)).json
         volunteer.close()
-        return self.answer_to(given)
+        return self.answer_to(task_or_tasks)
 
-    def answer_to(self, given: Any) -> Expected:
+    def answer_to(self, task_or_tasks: Any) -> Expected:
         """The answer to one task or, in one request, to several, as newtask gave them."""
-        many = given if isinstance(given, list) else [given]
+        many = task_or_tasks if isinstance(task_or_tasks, list) else [task_or_tasks]
         rows = [{"project_id": self._project.id, "task_id": task["id"], "info": {"mark": _mark()}} for task in many]
-        body = rows if isinstance(given, list) else rows[0]
+        body = rows if isinstance(task_or_tasks, list) else rows[0]
         made = tuple(row["info"]["mark"] for row in rows)
         return Expected("taskrun", ("POST", "/api/taskrun", body), _returns(body, "task_id"), made)
 
@@ -115,7 +115,11 @@ class Requests:
     def progress(self) -> Expected:
         """The progress of somebody who has done nothing yet."""
         path = f"/api/project/{self._project.short_name}/userprogress"
-        return Expected("userprogress", ("GET", path), lambda said: said["done"] == 0 and said["total"] > 0)
+        return Expected(
+            "userprogress",
+            ("GET", path),
+            lambda user_progress: user_progress["done"] == 0 and user_progress["total"] > 0,
+        )
 
     def add_tasks(self) -> Expected:
         """A batch of new tasks."""

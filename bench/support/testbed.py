@@ -104,11 +104,11 @@ class Sql:
         """Rules of the ledger and its counters that are broken, before and after the counters are folded."""
         self.rows("ANALYZE")
         with contextlib.closing(psycopg2.connect(self.dsn, options="-c search_path=public,code")) as connection:
-            found: list[str] = invariants(connection)
+            violations: list[str] = invariants(connection)
             connection.commit()
             with connection.cursor() as cursor:
                 cursor.execute("SELECT fold_stats()")
-            return found + [rule for rule in invariants(connection) if rule not in found]
+            return violations + [rule for rule in invariants(connection) if rule not in violations]
 
     def one(self, statement: str, values: Any = None) -> Any:
         """The only value of the only row."""

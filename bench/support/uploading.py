@@ -42,18 +42,18 @@ class Sender:
         if not hasattr(self._own, "session"):
             self._own.session = requests.Session()
             self._own.session.headers.update(self._headers)
-        found: requests.Session = self._own.session
-        return found
+        session: requests.Session = self._own.session
+        return session
 
     def known(self) -> dict[str, str]:
         """The states of the files that the server has, by their keys."""
-        found, after = {}, 0
+        states, after = {}, 0
         while after is not None:
             answer = self._session.get(f"{self._batch}/files?after={after}", timeout=60)
             answer.raise_for_status()
-            found |= {each["key"]: each["state"] for each in answer.json()["files"]}
+            states |= {each["key"]: each["state"] for each in answer.json()["files"]}
             after = answer.json()["next"]
-        return found
+        return states
 
     def send(self, path: Path) -> None:
         """One file, however often the connection breaks. Raises RuntimeError for a refusal."""

@@ -137,7 +137,7 @@ class Run(exact.Run):
 
     def differing(self) -> list[str]:
         """The copies that are not equal to the source, and how many of their rows."""
-        found = []
+        differences = []
         for kind in KINDS:
             wanted = source(self._whole(kind).splitlines())
             for reader in self.readers:
@@ -145,8 +145,8 @@ class Run(exact.Run):
                 if reader.copy.kind == kind and have != wanted:
                     rows = [id_ for id_ in have.keys() | wanted.keys() if have.get(id_) != wanted.get(id_)]
                     first = [(have.get(id_), wanted.get(id_)) for id_ in rows[:1]]
-                    found.append(f"{type(reader).__name__} {kind}: {len(rows)} rows differ, such as {first}")
-        return found
+                    differences.append(f"{type(reader).__name__} {kind}: {len(rows)} rows differ, such as {first}")
+        return differences
 
     def _whole(self, kind: str) -> str:
         """All rows, when one of the places for downloads is free."""
@@ -195,8 +195,8 @@ def play(plan: exact.Plan, dsn: str, place: Path) -> tuple[list[tuple[str, objec
     lines: list[tuple[str, object]] = [("changes", f"{words}, {seen.kills} kills; {time.monotonic() - began:.0f} s")]
     for reader in run.readers:
         copy = reader.copy
-        told = f"{copy.taken} lines, {len(copy.rows)} rows, {copy.twice} unchanged, {reader.begun} responses"
-        lines.append((f"{type(reader).__name__} {copy.kind}", told))
+        summary = f"{copy.taken} lines, {len(copy.rows)} rows, {copy.twice} unchanged, {reader.begun} responses"
+        lines.append((f"{type(reader).__name__} {copy.kind}", summary))
     return lines, seen.violations
 
 

@@ -150,10 +150,10 @@ def large(
         plain.append(copied(sql, project.id, format_ == "ndjson", spent))
         alone = Taken(statistics.mean(each.clock for each in plain), statistics.mean(each.cpu for each in plain))
         rate = taken.rate(alone)
-        told = f"first byte {1000 * (first or 0):.0f} ms, {size / 1e6:.0f} MB in {taken.clock:.1f} s (CPU: crowdd"
-        told += f" {used.crowdd:.1f} s, PostgreSQL {used.postgres:.1f} s), memory +{grown / 1e6:.0f} MB; COPY alone"
-        told += f" {alone.clock:.1f} s (CPU {alone.cpu:.1f} s): {rate:.2f} of its rate"
-        lines.append((f"{plan.crowd:,} answers as {format_}, alone", told))
+        summary = f"first byte {1000 * (first or 0):.0f} ms, {size / 1e6:.0f} MB in {taken.clock:.1f} s (CPU: crowdd"
+        summary += f" {used.crowdd:.1f} s, PostgreSQL {used.postgres:.1f} s), memory +{grown / 1e6:.0f} MB; COPY alone"
+        summary += f" {alone.clock:.1f} s (CPU {alone.cpu:.1f} s): {rate:.2f} of its rate"
+        lines.append((f"{plan.crowd:,} answers as {format_}, alone", summary))
         if taken.seconds > MAX_SECONDS * max(plan.crowd / 1e6, 0.1):
             wrong.append(f"{format_} takes {taken.seconds:.1f} s")
         if first is None or (first > plan.max_first and format_ != "parquet"):
@@ -210,10 +210,10 @@ def crowd(
     ]
     if grown > plan.max_memory:
         wrong.append(f"memory grew by {grown / 1e6:.0f} MB for four files")
-    told = [(f"meanwhile: {name}", figures) for name, figures in times.lines()]
+    time_lines = [(f"meanwhile: {name}", figures) for name, figures in times.lines()]
     whole = f"{seconds:.0f} s, memory +{grown / 1e6:.0f} MB, the page {slower['page']:.2f} times as long (median)"
     whole += f", newtask {slower['newtask']:.2f} times (p99)"
-    return [(f"four files of {plan.crowd:,} answers at once", whole), *told], wrong
+    return [(f"four files of {plan.crowd:,} answers at once", whole), *time_lines], wrong
 
 
 def _ask(
@@ -314,8 +314,8 @@ def pages(plan: Plan, at: str, key: str) -> tuple[list[tuple[str, object]], list
             headers = {"Accept": "application/json"} | ({"Authorization": key} if "orderby" in query else {})
             answer = requests.get(f"{at}/browse{query}", headers=headers, timeout=60)
             taken.append(time.monotonic() - began)
-            found = answer.status_code == 200 and (answer.json()["tasks"] or name.startswith("words"))
-            assert found, (name, answer.text[:300])
+            has_tasks = answer.status_code == 200 and (answer.json()["tasks"] or name.startswith("words"))
+            assert has_tasks, (name, answer.text[:300])
         middle = statistics.median(taken)
         lines.append((f"list of {plan.tasks:,}, {name}", f"{1000 * middle:.0f} ms"))
         if middle > plan.max_page:

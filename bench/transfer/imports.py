@@ -101,8 +101,8 @@ def memory(server: LiveServer) -> tuple[float, float]:
     """What the server has in memory, now and at most so far, in bytes."""
     assert server.process is not None
     lines = Path(f"/proc/{server.process.pid}/status").read_text().splitlines()
-    found = dict(line.split(":", 1) for line in lines if ":" in line)
-    now, maximum = (1024.0 * int(found[name].split()[0]) for name in ("VmRSS", "VmHWM"))
+    fields = dict(line.split(":", 1) for line in lines if ":" in line)
+    now, maximum = (1024.0 * int(fields[name].split()[0]) for name in ("VmRSS", "VmHWM"))
     return now, maximum
 
 
@@ -148,8 +148,8 @@ def bring(server: LiveServer, project: testbed.Project, body: bytes, name: str) 
     key = {"Authorization": project.owner.key}
     answer = requests.post(address, headers=key, files={"file": (name, body)}, data={"on_error": "skip"}, timeout=120)
     assert answer.status_code == 200 and answer.json()["status"] == "success", answer.text[:500]
-    found: dict[str, Any] = answer.json()
-    return found
+    document: dict[str, Any] = answer.json()
+    return document
 
 
 def until_done(sql: testbed.Sql, item: int, seconds: float) -> dict[str, Any]:
@@ -219,10 +219,10 @@ def _spent(used: Spent, rows: int) -> str:
 
 
 def _times(name: str, meanwhile: Times, quiet: Times) -> str:
-    told = [
+    percentiles = [
         f"p{p} {1000 * meanwhile.percentile(name, p):.0f} ms ({1000 * quiet.percentile(name, p):.0f})" for p in (50, 99)
     ]
-    return f"{', '.join(told)}; in brackets before and after"
+    return f"{', '.join(percentiles)}; in brackets before and after"
 
 
 def killed(plan: Plan, server: LiveServer, sql: testbed.Sql) -> tuple[list[tuple[str, object]], list[str]]:
@@ -236,11 +236,11 @@ def killed(plan: Plan, server: LiveServer, sql: testbed.Sql) -> tuple[list[tuple
             break
         server.kill()
         (row,) = sql.rows("SELECT added, refused FROM task_import WHERE id = %s", (began["import"],))
-        there = sql.one("SELECT count(*) FROM task WHERE project_id = %s", (project.id,)) - 1
+        task_count = sql.one("SELECT count(*) FROM task WHERE project_id = %s", (project.id,)) - 1
         rows = sql.one("SELECT (checkpoint->>'rows')::int FROM queue_item WHERE id = %s", (began["queue_item"],))
-        halves.append(there)
-        if not there == row["added"] == rows - row["refused"]:
-            wrong.append(f"{there} tasks, {row} in figures, {rows} rows by the checkpoint after kill {number + 1}")
+        halves.append(task_count)
+        if not task_count == row["added"] == rows - row["refused"]:
+            wrong.append(f"{task_count} tasks, {row} in figures, {rows} rows by the checkpoint after kill {number + 1}")
         server.start()
         pauses.append(_moved_within(sql, began, row["added"]))
         if pauses[-1] > plan.max_pause:
@@ -277,9 +277,9 @@ def _judged(
     plan: Plan, ended: dict[str, Any], expected: dict[str, int], sql: testbed.Sql, project_id: int, tasks: int
 ) -> list[str]:
     wrong = []
-    found = {name: (ended["result"] or {}).get(name) for name in expected}
-    if ended["state"] != "done" or found != expected:
-        wrong.append(f"ended as {ended['state']} {ended['error']} with {found} instead of {expected}")
+    counts = {name: (ended["result"] or {}).get(name) for name in expected}
+    if ended["state"] != "done" or counts != expected:
+        wrong.append(f"ended as {ended['state']} {ended['error']} with {counts} instead of {expected}")
     sql_ = "SELECT count(*) AS n, count(DISTINCT info) AS kinds FROM task WHERE project_id = %s"
     (row,) = sql.rows(sql_, (project_id,))
     if row["n"] != tasks or row["kinds"] != tasks:

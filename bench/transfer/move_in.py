@@ -128,7 +128,7 @@ def moved_with_kills(site: Site, source: str, kills: int) -> list[int]:
     """Answers that were there after each kill; the last run goes to the end."""
     command = [BIN / "crowdctl", "import-pybossa", "--dsn", source]
     total = int(testbed.Sql(source).one("SELECT count(*) FROM task_run"))
-    rows, found = testbed.Sql(site.dsn), []
+    rows, answer_counts = testbed.Sql(site.dsn), []
     for number in range(kills):
         wanted = total * number // kills
         with subprocess.Popen(
@@ -138,24 +138,24 @@ def moved_with_kills(site: Site, source: str, kills: int) -> list[int]:
                 assert process.poll() is None, "it ended before it was killed"
                 time.sleep(0.02)
             process.kill()
-        found.append(int(rows.one("SELECT count(*) FROM task_run")))
+        answer_counts.append(int(rows.one("SELECT count(*) FROM task_run")))
     site.crowdctl("import-pybossa", "--dsn", source)
-    return found
+    return answer_counts
 
 
 def violations(plan: Any, report: Any, seconds: float, site: Site) -> list[str]:
     """What the gates say of a move that was not interrupted."""
-    found = []
+    complaints = []
     if seconds > SECONDS * plan.answers / 100_000:
-        found.append(f"{plan.answers:,} answers took {seconds:.0f} s")
+        complaints.append(f"{plan.answers:,} answers took {seconds:.0f} s")
     compared = report["compared"]
     if compared["projects_differ"] or compared["users_differ"]:
-        found.append(f"figures differ: {compared}")
+        complaints.append(f"figures differ: {compared}")
     if refused := sum(each["refused"] for each in report["tables"]):
-        found.append(f"{refused} rows were refused")
+        complaints.append(f"{refused} rows were refused")
     if differences := site.crowdctl("check"):
-        found.append(f"crowdctl check: {differences}")
-    return found
+        complaints.append(f"crowdctl check: {differences}")
+    return complaints
 
 
 def main() -> int:
@@ -169,7 +169,7 @@ def main() -> int:
         once, often = (new_site(place, postgres.dsn, name) for name in ("once", "often"))
         report, seconds, cpu = moved_at_once(once, source, postgres.pid)
         wrong = violations(plan, report, min(seconds, cpu), once)
-        kept = moved_with_kills(often, source, plan.kills)
+        answer_counts = moved_with_kills(often, source, plan.kills)
         if often.everything() != once.everything():
             wrong.append("killed on the way, the site is another one")
         if differences := often.crowdctl("check"):
@@ -178,7 +178,7 @@ def main() -> int:
     lines = [
         ("moved", f"{added['task_run']:,} answers, {added['task']:,} tasks, {added['user']:,} users"),
         ("seconds", f"{seconds:.1f} ({cpu:.1f} of CPU, PostgreSQL included)"),
-        ("killed with answers", ", ".join(f"{number:,}" for number in kept)),
+        ("killed with answers", ", ".join(f"{number:,}" for number in answer_counts)),
     ]
     print(table("Move-in from PyBossa", lines, wrong))
     return int(bool(wrong))

@@ -38,11 +38,11 @@ class Checked:
     lines: list[tuple[str, object]] = attrs.field(factory=list)
     wrong: list[str] = attrs.field(factory=list)
 
-    def expect(self, name: str, found: object, expected: object) -> None:
+    def expect(self, name: str, actual: object, expected: object) -> None:
         """Note a number, and whether it is the one that the file says."""
-        self.lines.append((name, found))
-        if found != expected:
-            self.wrong.append(f"{name}: {found} instead of {expected}")
+        self.lines.append((name, actual))
+        if actual != expected:
+            self.wrong.append(f"{name}: {actual} instead of {expected}")
 
 
 def is_damaged(number: int) -> bool:
@@ -135,8 +135,8 @@ class Walk:
         raise TimeoutError(path)
 
     def _project(self) -> dict[str, Any]:
-        found: dict[str, Any] = self._page(f"/project/{self.name}/")["project"]
-        return found
+        project: dict[str, Any] = self._page(f"/project/{self.name}/")["project"]
+        return project
 
     def _publish(self) -> None:
         self.owner.publish(self.name)
@@ -181,16 +181,16 @@ def main() -> int:
     parser.add_argument("--url", default="", help="a server that runs already")
     options = parser.parse_args()
     if options.url:
-        found = Walk(options.url).run()
+        checked = Walk(options.url).run()
     else:
         with (
             testbed.folder() as place,
             testbed.postgres(place) as database,
             testbed.crowdd(database.dsn, place) as server,
         ):
-            found = Walk(server.url).run()
-    print(table("A museum's file", found.lines, found.wrong))
-    return bool(found.wrong)
+            checked = Walk(server.url).run()
+    print(table("A museum's file", checked.lines, checked.wrong))
+    return bool(checked.wrong)
 
 
 if __name__ == "__main__":

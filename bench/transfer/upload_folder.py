@@ -192,12 +192,12 @@ class Watching(threading.Thread):
 
 def children(pid: int) -> list[int]:
     """The processes that a server has pictures prepared by."""
-    found = list[int]()
+    pids = list[int]()
     parents = [pid]
     while parents:
         parents = [child for parent in parents for child in _children(parent) if _PROGRAM in _command(child)]
-        found += parents
-    return found
+        pids += parents
+    return pids
 
 
 def _children(pid: int) -> list[int]:

@@ -49,9 +49,9 @@ async def savings(site: Site, shapes: Sequence[Shape], seeds: Sequence[int]) -> 
 
 async def _saving(site: Site, shape: Shape, seeds: Sequence[int]) -> Saving:
     outcomes = await answered(site, shape, seeds)
-    found = figures.saving(shape, outcomes, await asyncio.to_thread(fixed.curve, shape, seeds))
-    click.echo(figures.line(found))
-    return found
+    saving = figures.saving(shape, outcomes, await asyncio.to_thread(fixed.curve, shape, seeds))
+    click.echo(figures.line(saving))
+    return saving
 
 
 async def assaults(site: Site, seeds: Sequence[int]) -> list[Capture]:
@@ -63,9 +63,9 @@ async def _assault(site: Site, assault: Assault, seeds: Sequence[int]) -> Captur
     shape = attrs.evolve(_ATTACKED, attack=assault.attack, gold=_ATTACKED.gold if assault.gold else 0)
     outcomes = await answered(site, shape, seeds)
     seven = [await asyncio.to_thread(fixed.captured, Crowd(shape, seed), _COMPARED) for seed in seeds]
-    found = figures.capture(assault, outcomes, seven)
-    click.echo(found.line)
-    return found
+    capture = figures.capture(assault, outcomes, seven)
+    click.echo(capture.line)
+    return capture
 
 
 def chosen(names: str, gold: str) -> list[Shape]:
@@ -85,9 +85,9 @@ async def run(
     """All figures, and what is violated."""
     saved = await savings(site, shapes, seeds)
     captured = await assaults(site, seeds) if attacked else []
-    told = {"crowds": [attrs.asdict(each) | {"saved": each.saved} for each in saved]}
+    document = {"crowds": [attrs.asdict(each) | {"saved": each.saved} for each in saved]}
     violations = figures.broken(saved) + figures.captured_too_much(captured)
-    return {**told, "attacks": [attrs.asdict(each) for each in captured]}, violations
+    return {**document, "attacks": [attrs.asdict(each) for each in captured]}, violations
 
 
 @contextlib.contextmanager
@@ -124,9 +124,9 @@ def main(crowds: str, seeds: str, gold: str, attacks: bool, quick: bool, in_memo
         crowds, seeds, gold, attacks = "mixed-4-even", "1", "yes", False
     shapes, numbers = chosen(crowds, gold), [int(seed) for seed in seeds.split(",")]
     with contextlib.nullcontext((MemorySite(), [])) if in_memory else server_site() as (site, complaints):
-        told, violations = testbed.run(run(site, shapes, numbers, attacked=attacks))
+        document, violations = testbed.run(run(site, shapes, numbers, attacked=attacks))
     if file is not None:
-        file.write_text(json.dumps(told, indent=1) + "\n")
+        file.write_text(json.dumps(document, indent=1) + "\n")
     click.echo("\n".join([f"VIOLATED: {each}" for each in violations + complaints] or ["Nothing is violated."]))
     sys.exit(bool(violations + complaints))
 

@@ -147,8 +147,8 @@ class Crowd:
             return truth if self.chance.random() < 0.92 else int(self.chance.integers(self.shape.classes))
         if self.confusing[task] and self.chance.random() < 0.5:
             return int(self.lure[task])
-        said = int(np.searchsorted(self._tables[who.number][truth], self.chance.random()))
-        return min(said, self.shape.classes - 1)
+        answer = int(np.searchsorted(self._tables[who.number][truth], self.chance.random()))
+        return min(answer, self.shape.classes - 1)
 
     def _lies(self, who: Person, task: int) -> bool:
         attack = self.shape.attack

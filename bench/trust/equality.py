@@ -49,7 +49,7 @@ async def proven(answered: Callable[[Crowd, bool], Awaitable[Outcome]]) -> tuple
     """A sentence, and what is violated."""
     exact = await compared(await answered(Crowd(SHAPE, 1), True))
     late = await compared(await answered(Crowd(SHAPE, 2), False))
-    told = (
+    sentence = (
         f"The rule in memory stops {exact.same:.1%} of {SHAPE.tasks} tasks as the server does (confidence within"
         f" {exact.gap:.0e}); {late.same:.1%} (within {late.gap:.0e}) while it works out only those who were active"
     )
@@ -58,4 +58,4 @@ async def proven(answered: Callable[[Crowd, bool], Awaitable[Outcome]]) -> tuple
         for share, minimum in ((exact.same, SAME), (late.same, SAME_LATE))
         if share < minimum
     ]
-    return told, violations
+    return sentence, violations

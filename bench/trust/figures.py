@@ -71,26 +71,26 @@ def saving(shape: Shape, outcomes: Sequence[Outcome], curve: Curve) -> Saving:
 def _analysed(outcome: Outcome) -> tuple[float, float]:
     """The accuracy of one coin and of Dawid-Skene on all answers of a crowd but those to gold tasks."""
     ordinary = [each for each in outcome.log if each is not None and each.task < outcome.crowd.shape.tasks]
-    found = accuracies(outcome.crowd, [(each.task, each.who, each.said) for each in ordinary])
-    return found["one coin"], found["Dawid-Skene"]
+    accuracy_by_method = accuracies(outcome.crowd, [(each.task, each.who, each.said) for each in ordinary])
+    return accuracy_by_method["one coin"], accuracy_by_method["Dawid-Skene"]
 
 
-def line(found: Saving) -> str:
+def line(outcome: Saving) -> str:
     """For the table."""
-    more = ">" if math.isinf(found.needed) else ""
-    fixed = f"{more}{min(found.needed, NUMBERS[-1]):.1f}"
-    parts = f"({found.gold:.2f} gold, {found.refused:.2f} refused)"
+    more = ">" if math.isinf(outcome.needed) else ""
+    fixed = f"{more}{min(outcome.needed, NUMBERS[-1]):.1f}"
+    parts = f"({outcome.gold:.2f} gold, {outcome.refused:.2f} refused)"
     return (
-        f"{found.crowd:<16} {'gold' if found.gold_tasks else '-':<4} answers {found.answers:5.2f} {parts}"
-        f"  accuracy {found.accuracy:.3f}, {found.afterwards:.3f}  fixed {fixed:>5}"
-        f"  saved {more}{found.saved:.0%} ({found.saved_at_once:.0%} at once)"
-        f"  calibration error {found.calibration_error:.3f}"
+        f"{outcome.crowd:<16} {'gold' if outcome.gold_tasks else '-':<4} answers {outcome.answers:5.2f} {parts}"
+        f"  accuracy {outcome.accuracy:.3f}, {outcome.afterwards:.3f}  fixed {fixed:>5}"
+        f"  saved {more}{outcome.saved:.0%} ({outcome.saved_at_once:.0%} at once)"
+        f"  calibration error {outcome.calibration_error:.3f}"
     )
 
 
-def broken(found: Sequence[Saving]) -> list[str]:
+def broken(savings: Sequence[Saving]) -> list[str]:
     """What the crowds violate. The number that must save is in proportion where not all eighteen were chosen."""
-    promised = [each for each in found if not each.crowd.endswith("confusing")]
+    promised = [each for each in savings if not each.crowd.endswith("confusing")]
     violations = [
         f"{each.crowd}: the calibration error is {each.calibration_error:.3f}, at most {CALIBRATION_ERROR} is promised"
         for each in promised
@@ -169,10 +169,10 @@ def capture(assault: Assault, outcomes: Sequence[Outcome], compared: Sequence[Ma
     )
 
 
-def captured_too_much(found: Sequence[Capture]) -> list[str]:
+def captured_too_much(captures: Sequence[Capture]) -> list[str]:
     """The attacks that succeed more often than they may."""
     return [
         f"{each.name}: {each.captured:.2f} of the targeted tasks are captured, the bound is {each.bound:.2f}"
-        for each in found
+        for each in captures
         if each.captured > each.bound + each.noise
     ]

@@ -28,9 +28,9 @@ _METHODS = {
 }
 
 
-def accuracies(crowd: Crowd, given: Sequence[Given]) -> dict[str, float]:
+def accuracies(crowd: Crowd, answers: Sequence[Given]) -> dict[str, float]:
     """How often each method finds what is right in these answers, which name every task. Equal classes are drawn."""
-    return {name: float(right.mean()) for name, right in _right(crowd, given).items()}
+    return {name: float(right.mean()) for name, right in _right(crowd, answers).items()}
 
 
 def captured(crowd: Crowd, number: int) -> dict[str, float]:
@@ -39,32 +39,34 @@ def captured(crowd: Crowd, number: int) -> dict[str, float]:
     return {name: float(1 - right[targets].mean()) for name, right in _right(crowd, answered(crowd, number)).items()}
 
 
-def _right(crowd: Crowd, given: Sequence[Given]) -> dict[str, Bools]:
+def _right(crowd: Crowd, crowd_answers: Sequence[Given]) -> dict[str, Bools]:
     """Of each method, for which tasks it finds what is right. Equal classes are drawn."""
     people: dict[Person, int] = {}
-    rows = np.array([(task, people.setdefault(who, len(people)), said) for task, who, said in given], dtype=np.int32)
+    rows = np.array(
+        [(task, people.setdefault(who, len(people)), label) for task, who, label in crowd_answers], dtype=np.int32
+    )
     answers = Answers(rows[:, 0], rows[:, 1], rows[:, 2], crowd.shape.tasks, len(people), crowd.shape.classes)
     return {name: _is_right(crowd, method(answers, parameters)) for name, (method, parameters) in _METHODS.items()}
 
 
-def _is_right(crowd: Crowd, found: Estimate) -> Bools:
+def _is_right(crowd: Crowd, estimate: Estimate) -> Bools:
     chance = np.random.default_rng(0)
-    drawn: Reals = found.posterior + chance.random(found.posterior.shape) * 1e-9
+    drawn: Reals = estimate.posterior + chance.random(estimate.posterior.shape) * 1e-9
     right: Bools = drawn.argmax(axis=1) == crowd.truth[: crowd.shape.tasks]
     return right
 
 
 def answered(crowd: Crowd, number: int) -> list[Given]:
     """So many answers to each task, by whoever comes."""
-    given: list[Given] = []
+    answers: list[Given] = []
     for task in range(crowd.shape.tasks):
         here: set[Person] = set()
         while len(here) < number:
             who = crowd.comes()
             if who not in here:
                 here.add(who)
-                given.append((task, who, crowd.answers(who, task)))
-    return given
+                answers.append((task, who, crowd.answers(who, task)))
+    return answers
 
 
 @attrs.frozen
@@ -91,5 +93,5 @@ def curve(shape: Shape, seeds: Sequence[int]) -> Curve:
 
 
 def _best(shape: Shape, seeds: Sequence[int], number: int) -> float:
-    found = [accuracies(crowd, answered(crowd, number)) for crowd in (Crowd(shape, seed) for seed in seeds)]
-    return max(float(np.mean([each[name] for each in found])) for name in _METHODS)
+    seed_accuracies = [accuracies(crowd, answered(crowd, number)) for crowd in (Crowd(shape, seed) for seed in seeds)]
+    return max(float(np.mean([each[name] for each in seed_accuracies])) for name in _METHODS)

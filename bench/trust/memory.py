@@ -60,8 +60,8 @@ class Memory:
         task = self._open_for(who)
         if task is None:
             return None
-        given = self._handed[who] = self._handed.get(who, 0) + 1
-        gold = self._gold_for(who, given - 1)
+        task_count = self._handed[who] = self._handed.get(who, 0) + 1
+        gold = self._gold_for(who, task_count - 1)
         if gold is not None:
             return gold
         self._tasks[task].held += 1
@@ -78,9 +78,9 @@ class Memory:
         if self._crowd.shape.gold:
             start, n = int(self._crowd.chance.integers(len(self._tasks))), len(self._tasks)
             neighbours = ((start + further) % n for further in self._crowd.chance.permutation(NEIGHBOURS).tolist())
-            found = max(neighbours, key=lambda number: self._is_open(number, who) and self._under_way(number))
-            if self._is_open(found, who):
-                return int(found)
+            candidate = max(neighbours, key=lambda number: self._is_open(number, who) and self._under_way(number))
+            if self._is_open(candidate, who):
+                return int(candidate)
         while self._first < len(self._tasks) and self._tasks[self._first].result is not None:
             self._first += 1
         return next((n for n in range(self._first, len(self._tasks)) if self._is_open(n, who)), None)
@@ -93,9 +93,9 @@ class Memory:
         task = self._tasks[number]
         return len(task.taken) + task.held + 0.5  # above 0: also a task that nobody has begun comes before a closed one
 
-    def _gold_for(self, who: Person, given: int) -> int | None:
+    def _gold_for(self, who: Person, task_count: int) -> int | None:
         n_gold = self._crowd.shape.gold
-        if not n_gold or self._chance.random() >= max(GOLD_RATE, GOLD_START * 2 ** (-given / GOLD_HALVES)):
+        if not n_gold or self._chance.random() >= max(GOLD_RATE, GOLD_START * 2 ** (-task_count / GOLD_HALVES)):
             return None
         seen = self._gold_seen.setdefault(who, set())
         for _ in range(8):
@@ -105,20 +105,20 @@ class Memory:
                 return drawn
         return None
 
-    async def take(self, given: Given) -> None:
+    async def take(self, answer: Given) -> None:
         """Counts an answer, unless its volunteer is no better than chance, and decides whether its task is complete."""
-        if given.task >= len(self._tasks):
+        if answer.task >= len(self._tasks):
             self._gold += 1
-            self._learned.append(given)
+            self._learned.append(answer)
             return
-        task, who = self._tasks[given.task], self._number(given.who)
+        task, who = self._tasks[answer.task], self._number(answer.who)
         task.held -= 1
         if not self._rule.counts(who):
             self._refused += 1
             return
         if task.result is not None:
             return
-        task.taken.append(weighing.Given(who, given.said, self._network(given.who)))
+        task.taken.append(weighing.Given(who, answer.said, self._network(answer.who)))
         if len(task.taken) == task.wanted:
             self._decide(task)
 
@@ -140,8 +140,8 @@ class Memory:
 
     async def fold(self) -> bool:
         """Learns from what was completed since the last fold."""
-        for given in self._learned:
-            self._rule.learn_gold_answer(self._number(given.who), given.said, int(self._crowd.truth[given.task]))
+        for answer in self._learned:
+            self._rule.learn_gold_answer(self._number(answer.who), answer.said, int(self._crowd.truth[answer.task]))
         for taken, posterior in self._completed:
             self._rule.learn(taken, posterior)
         self._learned.clear()
@@ -151,5 +151,5 @@ class Memory:
 
     async def results(self) -> tuple[list[Result], Totals]:
         """As far as they were decided."""
-        found = [result for result in self.stops if result is not None]
-        return found, Totals(self._gold, self._refused, self._rule.guarded)
+        decided = [result for result in self.stops if result is not None]
+        return decided, Totals(self._gold, self._refused, self._rule.guarded)

@@ -57,7 +57,7 @@ class Place(Protocol):
     async def task_for(self, who: Person) -> int | None:
         """Hands somebody a task, who then holds it; None: there is none for them at the moment."""
 
-    async def take(self, given: Given) -> None:
+    async def take(self, answer: Given) -> None:
         """Takes the answer to a task that somebody holds."""
 
     async def fold(self) -> bool:
@@ -154,11 +154,11 @@ class Play:
         if self._holds:
             await self._answer(self._somebody())
         elif self._idle > _PATIENCE:
-            raise AssertionError(f"Nobody gets a task any more; {Counter(given is None for given in self._log)}")
+            raise AssertionError(f"Nobody gets a task any more; {Counter(answer is None for answer in self._log)}")
 
     async def _answer(self, who: Person) -> None:
         task = self._holds.pop(who)
-        given = Given(who, task, self._crowd.answers(who, task))
-        await self._place.take(given)
-        self._log.append(given)
+        answer = Given(who, task, self._crowd.answers(who, task))
+        await self._place.take(answer)
+        self._log.append(answer)
         self._given += 1

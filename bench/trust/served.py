@@ -53,8 +53,8 @@ class Folding:
                 "SELECT EXISTS (SELECT FROM task_ledger WHERE project_id = %s AND NOT done AND NOT retired)",
                 [self._project],
             )
-            (found,) = cursor.fetchone() or (False,)
-            return bool(found)
+            (has_open_tasks,) = cursor.fetchone() or (False,)
+            return bool(has_open_tasks)
 
     def close(self) -> None:
         """Disconnects."""
@@ -110,18 +110,18 @@ class Served:
         asked = await self._ask(who, "GET", f"/api/project/{self._project.id}/newtask")
         return self._numbers[asked.json["id"]] if asked.json else None
 
-    async def take(self, given: Given) -> None:
+    async def take(self, answer: Given) -> None:
         """Posts a task run."""
-        task, info = self._project.tasks[given.task], {"answer": f"class {given.said}"}
+        task, info = self._project.tasks[answer.task], {"answer": f"class {answer.said}"}
         await self._ask(
-            given.who, "POST", "/api/taskrun", {"project_id": self._project.id, "task_id": task, "info": info}
+            answer.who, "POST", "/api/taskrun", {"project_id": self._project.id, "task_id": task, "info": info}
         )
 
     async def _ask(self, who: Person, method: str, path: str, body: Any = None) -> Response:
         attack = self._crowd.shape.attack
         if who.colludes and attack is not None and attack.network:
-            there = f"2001:db8:7:{COLLUDERS * who.life + who.number:x}::1"
-            answer = await self._client.ask(method, path, body, X_Forwarded_For=there)
+            attacker_address = f"2001:db8:7:{COLLUDERS * who.life + who.number:x}::1"
+            answer = await self._client.ask(method, path, body, X_Forwarded_For=attacker_address)
         else:
             path += f"?external_uid={int(who.colludes)}-{who.number}-{who.life}"
             answer = await self._client.ask(
@@ -140,9 +140,9 @@ class Served:
         self._client.close()
         self._folding.close()
         rows = {row["task_id"]: row for row in self._sql.rows(_RESULTS, {"p": self._project.id})}
-        found = [rows[task] for task in self._project.tasks[: self._crowd.shape.tasks]]
+        result_rows = [rows[task] for task in self._project.tasks[: self._crowd.shape.tasks]]
         (totals,) = self._sql.rows(_TOTALS, {"p": self._project.id})
-        return [Result(r["label"], r["confidence"], r["counted"], r["reason"]) for r in found], Totals(**totals)
+        return [Result(r["label"], r["confidence"], r["counted"], r["reason"]) for r in result_rows], Totals(**totals)
 
 
 _RESULTS = """

@@ -53,17 +53,17 @@ async def run(services: Services, which: str, asked: Asked, report: Report) -> V
     if asked.source is None:
         return await _ended(services, which, await _newest(services, which), report)
     import_id = await _brought(services, which, asked)
-    found = await _moved(services, which, import_id, report)
-    if found["check_error"]:
+    import_page = await _moved(services, which, import_id, report)
+    if import_page["check_error"]:
         await services.imports.forget(SYSTEM, row, import_id)
-        raise InvalidValueError(found["check_error"])
+        raise InvalidValueError(import_page["check_error"])
     if asked.dry_run:
-        told = await _told(services, which, found, found["preview"] or {}, "preview")
+        figures = await _told(services, which, import_page, import_page["preview"] or {}, "preview")
         await services.imports.forget(SYSTEM, row, import_id)
-        return told
-    if found["waits"] and asked.on_error is None:
+        return figures
+    if import_page["waits"] and asked.on_error is None:
         await services.imports.forget(SYSTEM, row, import_id)
-        raise InvalidValueError(f"{found['waits']} Use --on-error skip or --on-error stop. --dry-run lists them.")
+        raise InvalidValueError(f"{import_page['waits']} Use --on-error skip or --on-error stop. --dry-run lists them.")
     begun = await services.imports.go_on(SYSTEM, row, import_id, Choices(on_error=asked.on_error))
     if begun.waits:
         await services.imports.forget(SYSTEM, row, import_id)
@@ -108,13 +108,13 @@ async def _moved(services: Services, which: str, import_id: int, report: Report)
     known = {name: handler for name, handler in handlers().items() if name in (HANDLER, CHECK)}
     async with presence(services.settings) as session:
         worker = Worker(reactor, known, services.db, services.queue, services.mail, start, size=1, session=session)
-        while (found := await services.imports.get(SYSTEM, row, import_id))["state"] in MOVING:
+        while (import_page := await services.imports.get(SYSTEM, row, import_id))["state"] in MOVING:
             begun = await worker.take()
             while not all(settled.called for settled in begun):
                 await _look(services, which, import_id, report)
             if not begun:
                 await _look(services, which, import_id, report)
-    return found
+    return import_page
 
 
 async def _look(services: Services, which: str, import_id: int, report: Report) -> None:
@@ -125,17 +125,23 @@ async def _look(services: Services, which: str, import_id: int, report: Report) 
 
 
 async def _ended(services: Services, which: str, import_id: int, report: Report) -> Values:
-    found = await _moved(services, which, import_id, report)
-    if found["state"] != "done":
-        error = (found["work"] or {}).get("error") or found["check_error"] or f"The import is {found['state']}."
+    import_page = await _moved(services, which, import_id, report)
+    if import_page["state"] != "done":
+        error = (
+            (import_page["work"] or {}).get("error")
+            or import_page["check_error"]
+            or f"The import is {import_page['state']}."
+        )
         raise InvalidValueError(str(error))
-    return await _told(services, which, found, found, "done")
+    return await _told(services, which, import_page, import_page, "done")
 
 
-async def _told(services: Services, which: str, found: ImportPage, figures: Mapping[str, object], state: str) -> Values:
+async def _told(
+    services: Services, which: str, import_page: ImportPage, figures: Mapping[str, object], state: str
+) -> Values:
     row = await project(services.projects, services.records, which)
-    refused = await services.imports.errors(SYSTEM, row, found["id"], 0, SHOWN_REFUSED)
+    refused = await services.imports.errors(SYSTEM, row, import_page["id"], 0, SHOWN_REFUSED)
     counts = {name: figures.get(name, 0) for name in FIGURES}
     if state == "done":  # `rows` of an import are those of its file
-        counts["rows"] = found["added"] + found["updated"] + found["present"] + found["refused"]
-    return {"import": found["id"], "state": state, **counts, "refused_rows": [dict(each) for each in refused]}
+        counts["rows"] = import_page["added"] + import_page["updated"] + import_page["present"] + import_page["refused"]
+    return {"import": import_page["id"], "state": state, **counts, "refused_rows": [dict(each) for each in refused]}

@@ -25,14 +25,14 @@ async def account(accounts: Accounts, words: str) -> AccountPage:
     Raises NotFoundError. Raises ConflictError for digits that are the id of one account and the nickname of another:
     the account with that nickname must not get what is meant for the other one.
     """
-    found = {row["id"]: row for row in (await _by_id(accounts, words), await _by_name(accounts, words)) if row}
-    if len(found) > 1:
+    rows_by_id = {row["id"]: row for row in (await _by_id(accounts, words), await _by_name(accounts, words)) if row}
+    if len(rows_by_id) > 1:
         raise ConflictError(
             f"{words} is the id of one account and the user name of another.", hint="Use the e-mail address instead."
         )
-    if not found:
+    if not rows_by_id:
         raise NotFoundError(f"Account {words} does not exist.")
-    return found.popitem()[1]
+    return rows_by_id.popitem()[1]
 
 
 async def _by_id(accounts: Accounts, words: str) -> AccountPage | None:
@@ -52,12 +52,12 @@ async def _by_name(accounts: Accounts, words: str) -> AccountPage | None:
 async def project(projects: Projects, records: Records, words: str) -> ProjectPage:
     """The project with this short name or id, as its owners have it. Raises NotFoundError, ConflictError."""
     names = {words, await _short_name(records, words)} - {""}
-    found = {row["id"]: row for row in [await _page(projects, name) for name in sorted(names)] if row}
-    if len(found) > 1:
+    rows_by_id = {row["id"]: row for row in [await _page(projects, name) for name in sorted(names)] if row}
+    if len(rows_by_id) > 1:
         raise ConflictError(f"{words} is the id of one project and the short name of another.")
-    if not found:
+    if not rows_by_id:
         raise NotFoundError(f"Project {words} does not exist.", hint="To list the projects: crowdctl project list")
-    return found.popitem()[1]
+    return rows_by_id.popitem()[1]
 
 
 async def _short_name(records: Records, words: str) -> str:
@@ -78,11 +78,11 @@ async def _page(projects: Projects, short_name: str) -> ProjectPage | None:
 async def category(administration: Administration, words: str) -> CountedCategory:
     """The category with this short name or id, and the number of its projects. Raises NotFoundError."""
     rows = await administration.categories(SYSTEM)
-    found = [row for row in rows if row["short_name"] == words] or [row for row in rows if row["id"] == number(words)]
-    if not found:
+    matches = [row for row in rows if row["short_name"] == words] or [row for row in rows if row["id"] == number(words)]
+    if not matches:
         known = ", ".join(sorted(row["short_name"] for row in rows))
         raise NotFoundError(f"Category {words} does not exist. Categories: {known}.")
-    return found[0]
+    return matches[0]
 
 
 async def known(work: Awaitable[T], what: str) -> T:

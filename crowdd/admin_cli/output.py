@@ -39,11 +39,11 @@ def say(as_json: bool, value: object, *lines: str) -> None:
             click.echo(line)
 
 
-def report(as_json: bool, found: Sequence[Finding], well: str) -> int:
+def report(as_json: bool, findings: Sequence[Finding], well: str) -> int:
     """Print what was found, and the sentence ``well`` if nothing of it is wrong; returns the exit status."""
-    wrong = any(finding.wrong for finding in found)
-    sentences = [finding.sentence() for finding in found]
-    say(as_json, [attrs.asdict(finding) for finding in found], *sentences, *([] if wrong else [well]))
+    wrong = any(finding.wrong for finding in findings)
+    sentences = [finding.sentence() for finding in findings]
+    say(as_json, [attrs.asdict(finding) for finding in findings], *sentences, *([] if wrong else [well]))
     return int(wrong)
 
 

@@ -96,8 +96,8 @@ def as_owner_of(settings: Settings, dsn: str, work: Callable[[Pool], Awaitable[T
 
 
 def _with_pool(settings: Settings, work: Callable[[Settings, Pool], Awaitable[T]], connections: int = 1) -> T:
-    with reachable(settings) as found:
-        return _with_settings(found, work, connections)
+    with reachable(settings) as reachable_settings:
+        return _with_settings(reachable_settings, work, connections)
 
 
 def _with_settings(settings: Settings, work: Callable[[Settings, Pool], Awaitable[T]], connections: int) -> T:

@@ -114,8 +114,8 @@ class FreshCache(Generic[T]):
     made for all who ask meanwhile (``FreshFlight``), as if nothing was kept. ``clock`` has ``callLater``.
     """
 
-    def __init__(self, clock: IReactorTime, kept: VersionedCache[T]) -> None:
-        self._kept = kept
+    def __init__(self, clock: IReactorTime, cache: VersionedCache[T]) -> None:
+        self._cache = cache
         self._flight: FreshFlight[T | None] = FreshFlight(clock)
 
     async def get(self, key: Hashable, version: Hashable, work: Callable[[], Awaitable[T | None]]) -> T | None:
@@ -125,7 +125,7 @@ class FreshCache(Generic[T]):
         """
         if version is None:
             return await self._flight.run(key, work)
-        value = self._kept.find(key, version)
+        value = self._cache.find(key, version)
         if value is not None:
             return value
-        return await self._flight.run(key, partial(self._kept.make, key, version, work))
+        return await self._flight.run(key, partial(self._cache.make, key, version, work))

@@ -43,16 +43,16 @@ def load(path: str | Path | None, environ: Mapping[str, str] | None = None) -> S
     Raises ConfigError that names the setting and says what it wants.
     """
     environ = os.environ if environ is None else environ
-    given = _file(Path(path)) if path else {}
-    given |= _environment(environ)
-    sections = {name: _section(name, cls, given) for name, cls in SECTIONS.items()}
+    options = _file(Path(path)) if path else {}
+    options |= _environment(environ)
+    sections = {name: _section(name, cls, options) for name, cls in SECTIONS.items()}
     return Settings(**sections)
 
 
 def origins(path: str | Path | None, environ: Mapping[str, str]) -> dict[tuple[str, str], str]:
     """Where each setting that is not left to its default stands, by section and option. Raises ConfigError."""
-    given = (_file(Path(path)) if path else {}) | _environment(environ)
-    return {key: place for key, (_, place) in given.items()}
+    options = (_file(Path(path)) if path else {}) | _environment(environ)
+    return {key: place for key, (_, place) in options.items()}
 
 
 def _file(path: Path) -> dict[tuple[str, str], tuple[str, str]]:
@@ -64,22 +64,22 @@ def _file(path: Path) -> dict[tuple[str, str], tuple[str, str]]:
         raise ConfigError(f"Cannot read the configuration {path}: {error.strerror}.") from None
     except (configparser.Error, UnicodeDecodeError) as error:
         raise ConfigError(f"The configuration {path} cannot be parsed: {str(error).splitlines()[0]}") from None
-    found = {}
+    options = {}
     for section in parser.sections():
         for option, text in parser.items(section):
             _known(section, option, f"{path}: [{section}] {option}")
-            found[section, option] = (text, f"{path}: [{section}] {option}")
-    return found
+            options[section, option] = (text, f"{path}: [{section}] {option}")
+    return options
 
 
 def _environment(environ: Mapping[str, str]) -> dict[tuple[str, str], tuple[str, str]]:
-    found = {}
+    options = {}
     for name, text in environ.items():
         section, _, option = name.removeprefix("CROWDD_").lower().partition("_")
         if name.startswith("CROWDD_") and section in SECTIONS:
             _known(section, option, name)
-            found[section, option] = (text, name)
-    return found
+            options[section, option] = (text, name)
+    return options
 
 
 def _known(section: str, option: str, place: str) -> None:
@@ -92,12 +92,12 @@ def _known(section: str, option: str, place: str) -> None:
         raise ConfigError(f"{place}: unknown setting. Settings of [{section}]: {', '.join(names)}.")
 
 
-def _section(name: str, cls: type, given: Mapping[tuple[str, str], tuple[str, str]]) -> Any:
+def _section(name: str, cls: type, options: Mapping[tuple[str, str], tuple[str, str]]) -> Any:
     values = {}
     for a in attrs.fields(cls):
-        if (name, a.name) not in given:
+        if (name, a.name) not in options:
             continue
-        text, place = given[name, a.name]
+        text, place = options[name, a.name]
         parse = a.metadata["parse"]
         try:
             values[a.name] = parse(text.strip())

@@ -39,10 +39,10 @@ def endpoints(word: str) -> frozenset[tuple[str, int]]:
 
     An IPv6 address with a port has brackets. Raises ValueError.
     """
-    found = _ENDPOINT.fullmatch(word.lower())
-    if found is None:
+    match = _ENDPOINT.fullmatch(word.lower())
+    if match is None:
         raise ValueError
-    address, name, port = found[1] or found[3], found[2], found[4]
+    address, name, port = match[1] or match[3], match[2], match[4]
     if port and port != "*" and not 0 < int(port) < 65536:
         raise ValueError
     ports = (80, 443) if not port else (0,) if port == "*" else (int(port),)
@@ -52,23 +52,23 @@ def endpoints(word: str) -> frozenset[tuple[str, int]]:
 
 def endpoint_list(text: str) -> tuple[str, ...]:
     """hosts with ports such as hooks.internal:8080, separated by spaces"""
-    found = words(text)
-    for word in found:
+    hosts = words(text)
+    for word in hosts:
         endpoints(word)
-    return found
+    return hosts
 
 
 def shards(text: str) -> tuple[tuple[str, str], ...]:
     """names with connection strings, as in: one = host=/run/one dbname=crowdd; two = host=/run/two dbname=crowdd"""
-    found = []
+    named_dsns = []
     for part in filter(None, map(str.strip, text.split(";"))):
         name, _, dsn = part.partition("=")
         if not re.fullmatch(r"(?!home$)[a-z][a-z0-9_]{0,30}", name.strip()) or ("=" not in dsn and "://" not in dsn):
             raise ValueError
-        found.append((name.strip(), dsn.strip()))
-    if len({name for name, _ in found}) < len(found):
+        named_dsns.append((name.strip(), dsn.strip()))
+    if len({name for name, _ in named_dsns}) < len(named_dsns):
         raise ValueError
-    return tuple(found)
+    return tuple(named_dsns)
 
 
 def contact(text: str) -> str:

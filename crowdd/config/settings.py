@@ -67,13 +67,15 @@ class Settings:
 
     def with_fixed_of(self, before: Settings) -> tuple[Settings, list[str]]:
         """These settings, but what is fixed as it was before; and the names of those that would have changed."""
-        kept, sections = [], {}
+        ignored_changes, sections = [], {}
         for section in attrs.fields(Settings):
             now, then = getattr(self, section.name), getattr(before, section.name)
             fixed = [a.name for a in attrs.fields(type(now)) if a.metadata["fixed"]]
-            kept += [f"[{section.name}] {name}" for name in fixed if getattr(now, name) != getattr(then, name)]
+            ignored_changes += [
+                f"[{section.name}] {name}" for name in fixed if getattr(now, name) != getattr(then, name)
+            ]
             sections[section.name] = attrs.evolve(now, **{name: getattr(then, name) for name in fixed})
-        return Settings(**sections), kept
+        return Settings(**sections), ignored_changes
 
     def secrets(self) -> list[str]:
         """What must not stand in a log: every password, token and key that was configured."""

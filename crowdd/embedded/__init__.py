@@ -21,7 +21,7 @@ def start(home: Home, oldest: int = 0) -> PostgresServer:
     ``oldest``: the major version that it has to have at least. The server is our child and ends with us. Raises StartError with a sentence that says what to do.
     """
     try:
-        fitting = [found for found in find_all() if found.major >= oldest]
+        fitting = [candidate for candidate in find_all() if candidate.major >= oldest]
         binaries = within_reach(pick(fitting, home.cluster, oldest), home.account, home.folder)
         cluster.initialise(home, binaries)
         return cluster.start(home, binaries)

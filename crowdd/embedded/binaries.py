@@ -53,11 +53,11 @@ def find_all() -> list[Binaries]:
     """All usable ones of this machine, best first: the system's newest to oldest, then the embedded."""
     # Followed, since a folder may hold links to the programs of another.
     folders = dict.fromkeys((folder / "postgres").resolve().parent for folder in _system_folders())
-    system = sorted(filter(None, map(examine, folders)), key=lambda found: -found.major)
+    system = sorted(filter(None, map(examine, folders)), key=lambda binaries: -binaries.major)
     return [*system, *_embedded()]
 
 
-def pick(found: Iterable[Binaries], cluster: Path, oldest: int = OLDEST) -> Binaries:
+def pick(candidates: Iterable[Binaries], cluster: Path, oldest: int = OLDEST) -> Binaries:
     """The first that fits the data folder: of its major version when it exists, any when it does not.
 
     ``oldest`` is the version from which on any were looked for.
@@ -66,7 +66,7 @@ def pick(found: Iterable[Binaries], cluster: Path, oldest: int = OLDEST) -> Bina
     """
     mark = cluster / "PG_VERSION"
     major = int(mark.read_text()) if mark.exists() else None
-    usable = [one for one in found if major in (None, one.major)]
+    usable = [one for one in candidates if major in (None, one.major)]
     if usable:
         return usable[0]
     if major:
@@ -136,8 +136,8 @@ def embedded_folder() -> Path | None:
 
 def _embedded() -> list[Binaries]:
     folder = embedded_folder()
-    found = examine(folder) if folder else None
-    return [attrs.evolve(found, bundle=found.folder.parent)] if found else []
+    binaries = examine(folder) if folder else None
+    return [attrs.evolve(binaries, bundle=binaries.folder.parent)] if binaries else []
 
 
 def examine(folder: Path) -> Binaries | None:
@@ -145,8 +145,8 @@ def examine(folder: Path) -> Binaries | None:
     if not all((folder / name).is_file() for name in _NEEDED) or not _has_extensions(folder):
         return None
     match = re.search(r"\(PostgreSQL\) (\S+)", printed_by(str(folder / "postgres"), "--version"))
-    found = Binaries(folder, match[1]) if match else None
-    return found if found and found.major >= OLDEST else None
+    binaries = Binaries(folder, match[1]) if match else None
+    return binaries if binaries and binaries.major >= OLDEST else None
 
 
 def _has_extensions(folder: Path) -> bool:

@@ -216,9 +216,9 @@ def end_leftover(cluster: Path) -> None:
 
 def _at_work(cluster: Path) -> set[int]:
     """Numbers of the PostgreSQL processes of this folder: all of them work in it, the postmaster and its children."""
-    found = set()
+    process_ids = set()
     for entry in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
             if (entry / "comm").read_text() == "postgres\n" and os.readlink(entry / "cwd") == str(cluster):
-                found.add(int(entry.name))
-    return found
+                process_ids.add(int(entry.name))
+    return process_ids

@@ -103,8 +103,8 @@ def _private(folder: Path, mode: int, *owners: int) -> bool:
         folder.mkdir(mode=mode)
         folder.chmod(mode)
     except FileExistsError:
-        found = folder.lstat()
-        return stat.S_ISDIR(found.st_mode) and found.st_uid in owners and not found.st_mode & 0o022
+        status = folder.lstat()
+        return stat.S_ISDIR(status.st_mode) and status.st_uid in owners and not status.st_mode & 0o022
     except OSError:
         return False
     return True

@@ -40,13 +40,13 @@ def find_tools(major: int, named: Path | None = None) -> Tools:
     return choose(major, [*_examined([named])] if named else [*_examined(_folders())], named)
 
 
-def choose(major: int, found: Iterable[Tools], named: Path | None = None) -> Tools:
+def choose(major: int, candidates: Iterable[Tools], named: Path | None = None) -> Tools:
     """See ``find_tools``."""
-    found = [*found]
-    usable = sorted((tools for tools in found if tools.major >= major), key=lambda tools: tools.major)
+    candidates = [*candidates]
+    usable = sorted((tools for tools in candidates if tools.major >= major), key=lambda tools: tools.major)
     if usable:
         return usable[0]
-    available = ", ".join(f"{tools.version} in {tools.folder}" for tools in found) or "none"
+    available = ", ".join(f"{tools.version} in {tools.folder}" for tools in candidates) or "none"
     raise StartError(
         f"pg_dump and pg_restore of PostgreSQL {major} or newer are required (found: {available}"
         f"{f'; looked in {named} only' if named else ''}). "

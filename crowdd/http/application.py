@@ -145,8 +145,8 @@ class ProcessState:
 
 def rate_limits(settings: Settings) -> Limits:
     """The limits on /api."""
-    given = settings.ratelimit
-    return Limits(given.limit, given.key_limit, given.window, given.shared_address_factor)
+    limits = settings.ratelimit
+    return Limits(limits.limit, limits.key_limit, limits.window, limits.shared_address_factor)
 
 
 def sharing(services: Services) -> Share:

@@ -167,11 +167,11 @@ class Metrics:
     def answered(self, route: str, method: str, status: int, seconds: float) -> None:
         """Counts a request; ``route`` is the address without what is particular to one request."""
         key = (route, method if method in _METHODS else "other", status)
-        found = self._of_route.get(key)
-        if found is None:
-            found = self._of_route[key] = (self._requests.labels(*key), self._seconds.labels(route))
-        found[0].inc()
-        found[1].observe(seconds)
+        metrics = self._of_route.get(key)
+        if metrics is None:
+            metrics = self._of_route[key] = (self._requests.labels(*key), self._seconds.labels(route))
+        metrics[0].inc()
+        metrics[1].observe(seconds)
 
     def page_cache(self, hit: bool, size: int) -> None:
         """Counts a request for a page that many get alike: whether it was in the cache, and the size of the cache."""

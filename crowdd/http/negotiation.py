@@ -165,8 +165,8 @@ class Negotiator:
         who = incoming.who
         locale = locale_of(incoming)
         flashes = self.cookies.take_flash(incoming)
-        if told := self.cookies.move(incoming):
-            flashes = [*flashes, {"message": self.languages.say(told, locale), "status": "warning"}]
+        if notice := self.cookies.move(incoming):
+            flashes = [*flashes, {"message": self.languages.say(notice, locale), "status": "warning"}]
         return {
             "who": {"signed_in": who.signed_in, "name": who.user_name, "fullname": who.fullname, "admin": who.admin},
             "csrf": self.csrf.token(incoming),

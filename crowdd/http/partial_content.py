@@ -17,15 +17,15 @@ def answered(
     incoming: Incoming, etag: str, size: int, content_type: str, headers: Mapping[str, str], sent: Sent
 ) -> Response:
     """The file, the part of it that the client asks for, or that it has it already. ``etag`` has its quotes."""
-    said = {**headers, "ETag": etag, "Accept-Ranges": "bytes"}
+    response_headers = {**headers, "ETag": etag, "Accept-Ranges": "bytes"}
     if matches(incoming.header("if-none-match"), etag):
-        return BytesResponse(b"", content_type, 304, said)
+        return BytesResponse(b"", content_type, 304, response_headers)
     part = None
     if incoming.header("if-range") in ("", etag):
         try:
             part = ranges.wanted(incoming.header("range"), size)
         except ValueError:
-            return BytesResponse(b"", content_type, 416, {**said, "Content-Range": f"bytes */{size}"})
+            return BytesResponse(b"", content_type, 416, {**response_headers, "Content-Range": f"bytes */{size}"})
     if part is None:
-        return sent(0, size, 200, said)
-    return sent(*part, 206, {**said, "Content-Range": f"bytes {part[0]}-{part[1] - 1}/{size}"})
+        return sent(0, size, 200, response_headers)
+    return sent(*part, 206, {**response_headers, "Content-Range": f"bytes {part[0]}-{part[1] - 1}/{size}"})

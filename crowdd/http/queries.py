@@ -122,24 +122,24 @@ def _json_filters(field: Field, text: str, fulltext: bool) -> list[Filter]:
 
 def _pairs(field: Field, text: str) -> list[list[str]]:
     """The keys and values of ``key::value|key2::value2``; a | that no key follows belongs to the value."""
-    found: list[list[str]] = []
+    pairs: list[list[str]] = []
     for part in text.split("|"):
         key, sign, value = part.partition("::")
         if key and sign:
-            found.append([key, value])
-        elif found:
-            found[-1][1] += f"|{part}"
+            pairs.append([key, value])
+        elif pairs:
+            pairs[-1][1] += f"|{part}"
         else:
             raise InvalidValueError(f"{field.name} must be key::value, or several of them separated by |.")
-    return found
+    return pairs
 
 
 def words(text: str) -> str:
     """A tsquery for words joined by & (all) and | (any); words side by side must all be there."""
     parts = []
     for operand in re.split(r"([&|])", clean_text(text)):
-        found = re.findall(r"\w+", operand)
-        parts.append(operand if operand in ("&", "|") else "(" + " & ".join(f"'{word}'" for word in found) + ")")
+        terms = re.findall(r"\w+", operand)
+        parts.append(operand if operand in ("&", "|") else "(" + " & ".join(f"'{word}'" for word in terms) + ")")
     if "()" in parts:
         raise InvalidValueError("The full-text search has no word between its operators.")
     return " ".join(parts)

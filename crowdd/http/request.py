@@ -98,7 +98,7 @@ class Incoming:
         """Every value that a name of the query string has: those of boxes that were ticked."""
         _, _, text = self.request.uri.partition(b"?")
         pairs = parse_qsl(text.decode("ascii", "replace"), errors="surrogateescape")
-        return [value for found, value in pairs if found == name]
+        return [value for key, value in pairs if key == name]
 
     @property
     def _content(self) -> IO[bytes]:
@@ -223,15 +223,15 @@ class Incoming:
 
     def upload(self, name: str) -> Upload | None:
         """The file of that name in a multipart body, or None."""
-        found = next((part for part in self._parts if part.name == name and part.filename is not None), None)
-        return None if found is None else Upload(str(found.filename), found.raw)
+        file_part = next((part for part in self._parts if part.name == name and part.filename is not None), None)
+        return None if file_part is None else Upload(str(file_part.filename), file_part.raw)
 
     def file(self, *names: str) -> tuple[str, BinaryIO] | None:
         """The first file of these names in a multipart body, open, and what it is called; None without one."""
         if self.content_type != "multipart/form-data":
             return None
-        found = next((p for p in self._parts if p.name in names and p.filename), None)
-        return None if found is None else (str(found.filename), found.file)
+        file_part = next((p for p in self._parts if p.name in names and p.filename), None)
+        return None if file_part is None else (str(file_part.filename), file_part.file)
 
     def files(self, name: str) -> list[tuple[str, IO[bytes], int]]:
         """All files of that name in a multipart body: what each is called, open, and its bytes."""

@@ -53,8 +53,8 @@ def check(value: object) -> dict[str, str]:
 
 def of(info: Mapping[str, object]) -> dict[str, str]:
     """The roles of the columns of a project with this ``info``."""
-    found = info.get(COLUMN_ROLES)
-    return found if isinstance(found, dict) else {}
+    roles = info.get(COLUMN_ROLES)
+    return roles if isinstance(roles, dict) else {}
 
 
 def hidden(info: Mapping[str, object]) -> set[str]:

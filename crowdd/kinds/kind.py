@@ -170,10 +170,10 @@ class Kind:
 
     def searchable(self, name: str) -> Field:
         """The attribute of that name for a filter or an order; secret ones are as unknown as missing ones."""
-        found = self.field(name)
-        if not found.search or found.encrypted:
+        field = self.field(name)
+        if not field.search or field.encrypted:
             raise self.unknown(name)
-        return found
+        return field
 
     def readers(self, field: Field, keys: Iterable[str] | None = None) -> frozenset[Role]:
         """Who may read all of an attribute, or of its first-level ``keys``: who may filter and order by it."""

@@ -111,9 +111,13 @@ class Languages:
 
     def say(self, words: str, locale: str) -> str:
         """Words of ours in a language. Plain text is looked up as it is; what the catalogue lacks stays English."""
-        found = self.of(locale)
+        translations = self.of(locale)
         if not isinstance(words, Sentence):
-            return found.gettext(words) if words else words
-        text = found.gettext(words.one) if words.many is None else found.ngettext(words.one, words.many, words.number)
+            return translations.gettext(words) if words else words
+        text = (
+            translations.gettext(words.one)
+            if words.many is None
+            else translations.ngettext(words.one, words.many, words.number)
+        )
         values = {name: self.say(v, locale) if isinstance(v, Sentence) else v for name, v in words.values.items()}
         return text % values

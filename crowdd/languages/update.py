@@ -57,9 +57,9 @@ Words = str | tuple[str, ...]
 
 def marked(package: Path = PACKAGE) -> list[Words]:
     """All words that are marked in the code, sorted; those with a number are pairs of one and many."""
-    found = {_key(message) for _, _, message, _, _ in extract_from_dir(str(package), METHODS, JINJA, KEYWORDS)}
-    counted = {words[0] for words in found if isinstance(words, tuple)}
-    return sorted(found - counted, key=str)
+    messages = {_key(message) for _, _, message, _, _ in extract_from_dir(str(package), METHODS, JINJA, KEYWORDS)}
+    counted = {words[0] for words in messages if isinstance(words, tuple)}
+    return sorted(messages - counted, key=str)
 
 
 def missing(path: Path, words: list[Words]) -> list[Words]:
@@ -106,9 +106,13 @@ def _native_name(code: str) -> str:
 
 def _directions() -> dict[str, str]:
     locales = [Locale.parse(name) for name in sorted(locale_identifiers())]
-    found = {str(locale).replace("_", "-"): locale.text_direction for locale in locales if not _is_regional(locale)}
-    mixed = {tag.partition("-")[0] for tag, direction in found.items() if direction == "rtl" and "-" not in tag}
-    return {tag: direction for tag, direction in found.items() if direction == "rtl" or tag.partition("-")[0] in mixed}
+    directions = {
+        str(locale).replace("_", "-"): locale.text_direction for locale in locales if not _is_regional(locale)
+    }
+    mixed = {tag.partition("-")[0] for tag, direction in directions.items() if direction == "rtl" and "-" not in tag}
+    return {
+        tag: direction for tag, direction in directions.items() if direction == "rtl" or tag.partition("-")[0] in mixed
+    }
 
 
 def _is_regional(locale: Locale) -> bool:

@@ -16,8 +16,8 @@ def declared(package: ModuleType, name: str, kind: type[T]) -> Iterator[T]:
 
     Raises AttributeError where it is missing, and TypeError where it is not of this kind.
     """
-    found = walk_packages(package.__path__, f"{package.__name__}.")
-    for module in sorted((each for each in found if not each.ispkg), key=lambda each: each.name.rpartition(".")[2]):
+    modules = walk_packages(package.__path__, f"{package.__name__}.")
+    for module in sorted((each for each in modules if not each.ispkg), key=lambda each: each.name.rpartition(".")[2]):
         value = getattr(import_module(module.name), name)
         if not isinstance(value, kind):
             raise TypeError(f"{module.name}.{name} must be a {kind.__name__} (got {value!r}).")

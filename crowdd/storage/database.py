@@ -33,7 +33,7 @@ class Prepared:
 
     def __init__(self, text: str, **types: str) -> None:
         numbers = {name: f"${number}" for number, name in enumerate(types, 1)}
-        body = re.sub(r"%\((\w+)\)s", lambda found: numbers[found[1]], text)
+        body = re.sub(r"%\((\w+)\)s", lambda match: numbers[match[1]], text)
         name = "crowdd_" + hashlib.sha256(text.encode()).hexdigest()[:16]
         declared = f" ({', '.join(types.values())})" if types else ""
         values = f" ({', '.join(f'%({name})s' for name in types)})" if types else ""
@@ -99,8 +99,8 @@ async def fetch_rows(db: Database, row: type[R], sql: Statement, values: Values 
 
 async def fetch_each(db: Database, row: type[R], sql: Statement, values: Values = None) -> list[R | None]:
     """The rows of a statement that looks something up for each of its values; None where the column ``id`` is null."""
-    found = await db.fetch(sql, values)
-    return [typed(row, [each])[0] if each["id"] is not None else None for each in found]
+    rows = await db.fetch(sql, values)
+    return [typed(row, [each])[0] if each["id"] is not None else None for each in rows]
 
 
 async def fetch_row_or_none(db: Database, row: type[R], sql: Statement, values: Values = None) -> R | None:

@@ -33,10 +33,10 @@ UNDECLARED = MigrationKind(contracts=True)
 
 def kind_of(sql: str) -> MigrationKind:
     """What a migration says about itself. One that says nothing contracts."""
-    found = _DECLARATION.match(sql)
-    if found is None:
+    declaration = _DECLARATION.match(sql)
+    if declaration is None:
         return UNDECLARED
-    return MigrationKind(not found[1], int(found[2]) if found[2] else None)
+    return MigrationKind(not declaration[1], int(declaration[2]) if declaration[2] else None)
 
 
 def is_declared(sql: str) -> bool:

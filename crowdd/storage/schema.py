@@ -97,8 +97,8 @@ class Status:
 
 def migrations() -> dict[int, Path]:
     """The files of migrations by number."""
-    found = {int(path.name.split("_")[0]): path for path in (HERE / "migrations").rglob("*.sql")}
-    return dict(sorted(found.items()))
+    paths = {int(path.name.split("_")[0]): path for path in (HERE / "migrations").rglob("*.sql")}
+    return dict(sorted(paths.items()))
 
 
 def definitions() -> str:
@@ -240,9 +240,9 @@ async def _define(tx: Database, code: Code, sql: str) -> None:
 async def _require_borne(tx: Database, applied: dict[int, MigrationKind]) -> None:
     """Raises SchemaError when servers run that cannot use the database as it is now, in this transaction."""
     rows = await tx.fetch("SELECT fingerprint FROM public.definition")
-    kept = {row["fingerprint"] for row in rows}
+    fingerprints = {row["fingerprint"] for row in rows}
     processes = await nodes.running(tx)
-    refused = [process for process in processes if not _bears(process, applied.values(), kept)]
+    refused = [process for process in processes if not _bears(process, applied.values(), fingerprints)]
     if refused:
         raise SchemaError(_refusal(refused), hint=_advice(refused, applied))
 

@@ -90,14 +90,14 @@ def link(config: Path | None, as_json: bool) -> None:
 
 
 async def _create(services: Services, form: Registration) -> dict[str, object]:
-    found = await _find(services, form)
-    if found is None:
+    existing = await _find(services, form)
+    if existing is None:
         user_id = await _register(services, form)
     else:
-        user_id = found["id"]
+        user_id = existing["id"]
         await services.accounts.set_admin(user_id, True, SYSTEM)
     key = services.accounts.api_key(await services.accounts.profile(user_id))
-    return {"id": user_id, "name": form.name, "api_key": key, "created": found is None}
+    return {"id": user_id, "name": form.name, "api_key": key, "created": existing is None}
 
 
 async def _find(services: Services, form: Registration) -> Account | None:

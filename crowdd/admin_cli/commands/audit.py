@@ -35,10 +35,10 @@ def _time(_ctx: click.Context, _option: click.Parameter, text: str | None) -> da
     if age:
         return datetime.now(UTC) - timedelta(**{_UNITS[age[2]]: int(age[1])})
     try:
-        found = datetime.fromisoformat(text)
+        moment = datetime.fromisoformat(text)
     except ValueError:
         raise click.BadParameter(f"{text!r} is not a time such as 2026-05-01T12:00 or an age such as 7d.") from None
-    return found if found.tzinfo else found.replace(tzinfo=UTC)
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 class _Wanted(TypedDict):

@@ -26,21 +26,21 @@ def check(ctx: click.Context, repair: bool, as_json: bool) -> None:
 
     Prints nothing and exits with 0 if nothing differs. Exits with 1 if a difference remains.
     """
-    found, misfit, heads = with_domain(ctx.obj, lambda services: _look(services, repair, quiet=as_json))
+    differences, misfit, heads = with_domain(ctx.obj, lambda services: _look(services, repair, quiet=as_json))
     if as_json:
         of_log = [] if misfit is None else [{"check": "audit log", **misfit}]
         of_heads = [{"check": "audit log in snapshot", **head} for head in heads]
-        print_json([*(attrs.asdict(difference) for difference in found), *of_log, *of_heads])
-    ctx.exit(int(misfit is not None or bool(heads) or any(not difference.repaired for difference in found)))
+        print_json([*(attrs.asdict(difference) for difference in differences), *of_log, *of_heads])
+    ctx.exit(int(misfit is not None or bool(heads) or any(not difference.repaired for difference in differences)))
 
 
 async def _look(
     services: Services, repair: bool, quiet: bool
 ) -> tuple[list[Difference], AuditMisfit | None, list[Values]]:
     """All differences, each printed as soon as it is known."""
-    found = []
+    differences = []
     async for difference in services.checking.run(repair=repair):
-        found.append(difference)
+        differences.append(difference)
         if not quiet:
             click.echo(difference.sentence())
     misfit = await services.audit_chain.verify()
@@ -52,4 +52,4 @@ async def _look(
             heads.append({"project_id": snapshot["project_id"], "snapshot": snapshot["hash"], **head})
             if not quiet:
                 click.echo(head_sentence(str(snapshot["hash"]), head))
-    return found, misfit, heads
+    return differences, misfit, heads

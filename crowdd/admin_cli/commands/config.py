@@ -46,8 +46,8 @@ def show(path: Path | None, whole: bool, as_json: bool) -> None:
 @click.pass_context
 def check(ctx: click.Context, as_json: bool) -> None:
     """Check the settings without starting anything. Exits with 1 if there is a problem."""
-    found = of_settings(load(ctx.obj))
-    ctx.exit(report(as_json, found, "The settings are valid."))
+    findings = of_settings(load(ctx.obj))
+    ctx.exit(report(as_json, findings, "The settings are valid."))
 
 
 @config.command()
@@ -104,7 +104,7 @@ def public(option: str, value: object) -> object:
     if text and _SECRET.search(option):
         return HIDDEN
     return (
-        _IN_DSN.sub(lambda found: f"{found[1] or found[2]}{HIDDEN}", text)
+        _IN_DSN.sub(lambda match: f"{match[1] or match[2]}{HIDDEN}", text)
         if "dsn" in option or option == "shards"
         else text
     )

@@ -62,20 +62,24 @@ def upgrade(config: Path | None, postgresql: bool, old_bin: Path | None, new_bin
 @click.pass_obj
 def status(config: Path | None, as_json: bool) -> None:
     """Show which migrations have been applied to the database."""
-    found = with_database(config, schema.status)
+    schema_status = with_database(config, schema.status)
     rows = [
-        {"migration": _name(number), "applied": number in found.applied}
-        for number in sorted({*found.applied, *found.known})
+        {"migration": _name(number), "applied": number in schema_status.applied}
+        for number in sorted({*schema_status.applied, *schema_status.known})
     ]
     if as_json:
-        words = {"current": found.current, "functions_current": found.definitions_current, "served": found.served}
+        words = {
+            "current": schema_status.current,
+            "functions_current": schema_status.definitions_current,
+            "served": schema_status.served,
+        }
         print_json({**words, "migrations": rows})
         return
     listing(False, rows, ("migration", "applied"))
     try:
-        found.require()
+        schema_status.require()
         later = "A newer crowdd has upgraded the database. This version can use it."
-        click.echo("The database is up to date." if found.current else later)
+        click.echo("The database is up to date." if schema_status.current else later)
     except schema.SchemaError as error:
         click.echo(str(error))
 

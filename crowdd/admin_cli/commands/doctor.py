@@ -46,8 +46,8 @@ def doctor(ctx: click.Context, thorough: bool, deep: bool, as_json: bool) -> Non
     Each problem comes with what to do about it. Changes nothing: a file that it writes to an S3 bucket is removed.
     Exits with 1 if there is a problem, and with 0 if there is none or only advice.
     """
-    found = examine(ctx.obj, thorough, deep)
-    ctx.exit(report(as_json, found, "No problems found."))
+    problems = examine(ctx.obj, thorough, deep)
+    ctx.exit(report(as_json, problems, "No problems found."))
 
 
 def examine(config: Path | None, thorough: bool, deep: bool) -> list[Finding]:
@@ -56,11 +56,11 @@ def examine(config: Path | None, thorough: bool, deep: bool) -> list[Finding]:
         settings = load(config)
     except CrowddError as error:
         return [Finding(message_of(error), "Correct it. To list the settings: crowdctl config show")]
-    found = of_settings(settings)
+    problems = of_settings(settings)
     try:
-        return found + with_database(config, lambda pool: _of_database(settings, pool, thorough, deep))
+        return problems + with_database(config, lambda pool: _of_database(settings, pool, thorough, deep))
     except CrowddError as error:
-        return [*found, *of_data_folder(*_folder(settings)), Finding(message_of(error), error.hint)]
+        return [*problems, *of_data_folder(*_folder(settings)), Finding(message_of(error), error.hint)]
 
 
 async def _of_database(settings: Settings, pool: Pool, thorough: bool, deep: bool) -> list[Finding]:
@@ -135,14 +135,14 @@ def _other_disks(settings: Settings) -> list[tuple[str, int]]:
     named = {"folder of uploads": data / "uploads"}
     if settings.log.file:
         named["folder of the log"] = Path(settings.log.file).absolute().parent
-    there = {name: folder for name, folder in named.items() if folder.is_dir() and data.is_dir()}
+    folders = {name: folder for name, folder in named.items() if folder.is_dir() and data.is_dir()}
     return [
         (f"{name} ({folder})", shutil.disk_usage(folder).free)
-        for name, folder in there.items()
+        for name, folder in folders.items()
         if os.stat(folder).st_dev != os.stat(data).st_dev
     ]
 
 
 async def _recounted(pool: Pool) -> list[Finding]:
-    found = [difference.sentence() async for difference in Checking(pool).run(repair=False)]
-    return [Finding(f"{sentence}.", "To correct it: crowdctl check --repair") for sentence in found]
+    sentences = [difference.sentence() async for difference in Checking(pool).run(repair=False)]
+    return [Finding(f"{sentence}.", "To correct it: crowdctl check --repair") for sentence in sentences]

@@ -54,8 +54,8 @@ def list_queue(config: Path | None, /, as_json: bool, **wanted: Unpack[QueueFilt
 @click.pass_context
 def show(ctx: click.Context, item_id: int, wait: bool, as_json: bool) -> None:
     """Show one background task. With --wait, exits with 1 if it failed or was cancelled."""
-    with watching(f"Item {item_id}", quiet=as_json) as told:
-        item = with_domain(ctx.obj, lambda services: _seen(services, item_id, wait, told))
+    with watching(f"Item {item_id}", quiet=as_json) as report_progress:
+        item = with_domain(ctx.obj, lambda services: _seen(services, item_id, wait, report_progress))
     details(as_json, item)
     ctx.exit(int(wait and item["state"] != "done"))
 
@@ -93,10 +93,12 @@ def work(config: Path | None, as_json: bool) -> None:
     say(as_json, {"items": count}, f"{count} background tasks were run." if count else "Nothing is due.")
 
 
-async def _seen(services: Services, item_id: int, wait: bool, told: Callable[[int], None]) -> dict[str, object]:
+async def _seen(
+    services: Services, item_id: int, wait: bool, report_progress: Callable[[int], None]
+) -> dict[str, object]:
     item = await known(services.queue.get(SYSTEM, item_id, whole=True), f"Background task {item_id}")
     while wait and item["state"] not in _ENDED:
-        told(item["done"])
+        report_progress(item["done"])
         await deferLater(reactor, _LOOK_SECONDS)
         item = await services.queue.get(SYSTEM, item_id, whole=True)
     return item

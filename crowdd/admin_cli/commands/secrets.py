@@ -109,7 +109,7 @@ async def _adopt(settings: Settings, pool: Pool, new_key: bool) -> list[Loss] | 
 
 
 def _of_the_folder(settings: Settings) -> keys.Secrets:
-    found = keys.existing(settings.data.dir)
-    if found is None:
+    folder_secrets = keys.existing(settings.data.dir)
+    if folder_secrets is None:
         raise ConfigError(f"{settings.data.dir} has no {keys.FILE}.")
-    return found
+    return folder_secrets

@@ -71,8 +71,8 @@ def add(config: Path | None, name: str, superuser: str | None, home: str | None,
 def check(ctx: click.Context, as_json: bool) -> None:
     """Check that each database can be used, and receives accounts. Exits with 1 if there is a problem."""
     settings = load(ctx.obj)
-    found = with_database(ctx.obj, lambda pool: problems(settings, pool))
-    ctx.exit(report(as_json, found, "All shards can be used."))
+    faults = with_database(ctx.obj, lambda pool: problems(settings, pool))
+    ctx.exit(report(as_json, faults, "All shards can be used."))
 
 
 async def problems(settings: Settings, pool: Pool) -> list[Finding]:
@@ -116,7 +116,7 @@ def dsn_of(settings: Settings, name: str) -> str:
     """The connection string of a shard. Raises ConfigError."""
     if not settings.db.dsn:
         raise ConfigError("Shards need a database that [db] dsn names.")
-    found = dict(settings.db.shards).get(name)
-    if found is None:
+    shard_dsn = dict(settings.db.shards).get(name)
+    if shard_dsn is None:
         raise ConfigError(f"[db] shards has no database with the name {name}.")
-    return found
+    return shard_dsn

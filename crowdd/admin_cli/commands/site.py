@@ -33,11 +33,11 @@ def site() -> None:
 @click.pass_obj
 def show(config: Path | None, as_json: bool) -> None:
     """Show the settings, with the default where nothing is set."""
-    told = with_domain(config, _settings)
+    site_settings = with_domain(config, _settings)
     if as_json:
-        print_json(told)
+        print_json(site_settings)
         return
-    for name, value in told.items():
+    for name, value in site_settings.items():
         console().print(f"{name} = {'' if value is None else value}", markup=False, highlight=False, soft_wrap=True)
 
 
@@ -82,11 +82,13 @@ def invite(config: Path | None, note: str, days: int, email: str, language: str,
 
 async def _settings(services: Services) -> dict[str, Json]:
     row, usual = services.site.row, attrs.asdict(services.site.usual)
-    told: dict[str, Json] = {name: getattr(row, name) for name in (*SETTINGS, "logo")}
+    site_settings: dict[str, Json] = {name: getattr(row, name) for name in (*SETTINGS, "logo")}
     for name, value in usual.items():
-        told[name] = value if told[name] is None else told[name]
+        site_settings[name] = value if site_settings[name] is None else site_settings[name]
     texts = {name: written for name, written in row.texts.items() if isinstance(written, dict)}
-    return told | {f"{name}.{language}": text for name, each in texts.items() for language, text in each.items()}
+    return site_settings | {
+        f"{name}.{language}": text for name, each in texts.items() for language, text in each.items()
+    }
 
 
 async def _change(services: Services, key: str, text: str) -> bool:

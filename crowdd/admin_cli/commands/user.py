@@ -47,8 +47,8 @@ def list_users(config: Path | None, search: str | None, after: int, limit: int, 
 
     async def work(services: Services) -> Sequence[Row]:
         if search is not None:
-            found = await services.administration.found(search, SYSTEM)
-            return [row for row in found if row["id"] > after][:limit]
+            accounts = await services.administration.found(search, SYSTEM)
+            return [row for row in accounts if row["id"] > after][:limit]
         return await services.administration.exported(after, SYSTEM, limit)
 
     listing(as_json, with_domain(config, work), _LIST)
@@ -62,9 +62,9 @@ def show(config: Path | None, who: str, as_json: bool) -> None:
     """Show the account WHO and the short names of the projects that it owns or co-owns."""
 
     async def work(services: Services) -> dict[str, object]:
-        found = await account(services.accounts, who)
-        owned = [project["short_name"] for project in await services.projects.of_owner(found["id"])]
-        row: Mapping[str, object] = found
+        account_page = await account(services.accounts, who)
+        owned = [project["short_name"] for project in await services.projects.of_owner(account_page["id"])]
+        row: Mapping[str, object] = account_page
         return {**{name: row[name] for name in _SHOW}, "projects": owned}
 
     details(as_json, with_domain(config, work))
@@ -192,8 +192,8 @@ def delete(config: Path | None, who: str, yes: bool, as_json: bool) -> None:
 @click.pass_obj
 def export(config: Path | None, who: str, target: Path, as_json: bool) -> None:
     """Write all data about WHO to a zip file, each table as JSON and as CSV."""
-    with watching("Collecting rows", quiet=as_json) as told:
-        done = with_domain(config, lambda services: _export(services, who, target, told))
+    with watching("Collecting rows", quiet=as_json) as report_progress:
+        done = with_domain(config, lambda services: _export(services, who, target, report_progress))
     say(as_json, done, f"{done['rows']} rows of {done['name']} are in {target} ({done['bytes']} bytes).")
 
 

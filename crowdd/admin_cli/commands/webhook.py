@@ -70,11 +70,11 @@ def show(config: Path | None, project: str, delivery: int | None, state: str | N
         log = await services.webhooks.log(row, SYSTEM, limit, only=state)
         return await services.webhooks.state(row, SYSTEM), log
 
-    found, log = _of_project(config, project, work)
+    webhook_state, log = _of_project(config, project, work)
     if as_json:
-        print_json({**found, "deliveries": log})
+        print_json({**webhook_state, "deliveries": log})
         return
-    click.echo(_words(found))
+    click.echo(_words(webhook_state))
     listing(False, log, _LOG)
 
 
@@ -83,22 +83,23 @@ def _show_delivery(config: Path | None, project: str, delivery: int, as_json: bo
         what = f"Delivery {delivery} of {row['short_name']}"
         return await known(services.webhooks.delivery(row, SYSTEM, delivery), what)
 
-    found = _of_project(config, project, work)
+    delivery_details = _of_project(config, project, work)
     if as_json:
-        print_json(found)
+        print_json(delivery_details)
         return
-    listing(False, [found], _SHORT)
-    listing(False, found["attempts_made"], _ATTEMPT)
-    for attempt in found["attempts_made"][-1:]:
+    listing(False, [delivery_details], _SHORT)
+    listing(False, delivery_details["attempts_made"], _ATTEMPT)
+    for attempt in delivery_details["attempts_made"][-1:]:
         click.echo(f"\n{attempt['body']}\n\n{attempt['answer']}")
 
 
-def _words(found: dict[str, Any]) -> str:
-    if found["url"] is None:
-        return f"{found['short_name']} has no webhook."
-    state = {"on": "works", "failing": "fails", "off": "is switched off"}[found["state"]]
-    why = f" ({found['why_off']})" if found["why_off"] else ""
-    return f"{found['url']} {state}{why}; {found['n_waiting']} waiting, {found['n_failed']} failed."
+def _words(webhook_state: dict[str, Any]) -> str:
+    if webhook_state["url"] is None:
+        return f"{webhook_state['short_name']} has no webhook."
+    state = {"on": "works", "failing": "fails", "off": "is switched off"}[webhook_state["state"]]
+    why = f" ({webhook_state['why_off']})" if webhook_state["why_off"] else ""
+    counts = f"{webhook_state['n_waiting']} waiting, {webhook_state['n_failed']} failed"
+    return f"{webhook_state['url']} {state}{why}; {counts}."
 
 
 @webhook.command()

@@ -107,14 +107,14 @@ class AccountDeletion:
 
     async def finish(self) -> int:
         """Goes after those who went in the last hours: answers that were on their way then. How many were found."""
-        found = 0
+        answer_count = 0
         for row in await personal_data.begun_deletions(self._db):
             if more := await self._move_all(row.user_id, row.pseudonym, _quiet):
                 await self._forget_in_events(row.user_id, more, _quiet)
-            found += more
+            answer_count += more
             if row.old:
                 await personal_data.end_deletion(self._db, row.user_id)
-        return found
+        return answer_count
 
 
 async def _quiet(done: int) -> None:

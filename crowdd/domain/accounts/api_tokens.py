@@ -90,11 +90,11 @@ class ApiTokens:
 
 
 def _mistakes(name: str, scope: str, days: str) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
+    errors: dict[str, list[str]] = {}
     if not 1 <= len(name.strip()) <= MAX_NAME or not name.strip().isprintable():
-        found["name"] = [_("Use 1 to %(maximum)s characters.", maximum=MAX_NAME)]
+        errors["name"] = [_("Use 1 to %(maximum)s characters.", maximum=MAX_NAME)]
     if scope not in SCOPES:
-        found["scope"] = [_("Choose one of the scopes.")]
+        errors["scope"] = [_("Choose one of the scopes.")]
     if days and not (days.isascii() and days.isdigit() and len(days) < 6 and 1 <= int(days) <= MAX_DAYS):
-        found["days"] = [_("Use a number from 1 to %(maximum)s.", maximum=MAX_DAYS)]
-    return found
+        errors["days"] = [_("Use a number from 1 to %(maximum)s.", maximum=MAX_DAYS)]
+    return errors

@@ -56,14 +56,14 @@ class Invitations:
         """
         rights.require(who, rights.of_requester(who), ADMINS)
         _check(note, days, email, locale)
-        key, told = token(), {"note": clean_text(note) or email, "by": who.fullname or who.user_name}
+        key, details = token(), {"note": clean_text(note) or email, "by": who.fullname or who.user_name}
 
         async def work(tx: Database) -> None:
             await site.lock(tx)  # so that two at once are counted one after the other
             if len(await site.invitations(tx)) >= MAX_OPEN:
                 raise ConflictError(_("There are %(maximum)s open invitations. Withdraw some first.", maximum=MAX_OPEN))
             link = self.secrets.digest("link", key)
-            await one_time_links.add(tx, link, site.INVITATION, days * 24, who.user_id, told)
+            await one_time_links.add(tx, link, site.INVITATION, days * 24, who.user_id, details)
             await audit.write(
                 tx, who, "create", "invitation", None, after={"note": note, "days": days, "mailed": mailed}
             )

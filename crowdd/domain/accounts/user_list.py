@@ -42,7 +42,7 @@ class UserList:
                 hint=_("This page is too far back for its number. Use `before` with the id of an account."),
             )
         last = await people.nth_newest(self._db, passed) if passed > 0 else None
-        found = await self.page(Keyset(size, before=last))
-        if number < 1 or (passed and (last is None or not found.part.rows)):
+        user_page = await self.page(Keyset(size, before=last))
+        if number < 1 or (passed and (last is None or not user_page.part.rows)):
             raise NotFoundError(NOT_FOUND)
-        return found
+        return user_page

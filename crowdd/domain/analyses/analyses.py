@@ -121,8 +121,8 @@ class Analyses:
 
     async def tasks(self, row: AnalysisRow, place: Keyset, *, different: bool = False) -> KeysetPage[TaskFinding]:
         """A page of the tasks of an analysis by their ids. ``different``: only those whose result was another one."""
-        found = await outcomes.tasks(self._db, row["project_id"], row["id"], place, different=different)
-        return KeysetPage([_finding(row, each) for each in found.rows], found.previous, found.next)
+        page = await outcomes.tasks(self._db, row["project_id"], row["id"], place, different=different)
+        return KeysetPage([_finding(row, each) for each in page.rows], page.previous, page.next)
 
     async def volunteers(self, row: AnalysisRow, place: Keyset) -> KeysetPage[VolunteerEstimate]:
         """A page of the volunteers of an analysis by their accuracy."""
@@ -132,11 +132,11 @@ class Analyses:
 def _asked(body: object) -> tuple[Method, str]:
     if not isinstance(body, dict):
         raise InvalidValueError("The body is not a JSON object.")
-    given: JsonObject = body
-    for name in given:
+    attributes: JsonObject = body
+    for name in attributes:
         if name not in ("method", "answers"):
             raise UnknownFieldError(f"Unknown attribute {name[:100]}. Known attributes: method, answers.")
-    wanted, which = given.get("method"), given.get("answers", "counted")
+    wanted, which = attributes.get("method"), attributes.get("answers", "counted")
     if not isinstance(wanted, str) or wanted not in METHODS:
         raise InvalidValueError(_("%(name)s must be one of %(choices)s.", name="method", choices=", ".join(METHODS)))
     if not isinstance(which, str) or which not in ANSWERS:

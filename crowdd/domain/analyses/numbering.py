@@ -76,9 +76,9 @@ class _Reader:
     def _class_of(self, value: Choice) -> int:
         """From 1; 0 if it does not fit."""
         named = key(value)
-        found = self._classes.get(named, 0)
-        if found or self._fixed or (value is None and not self._nulls):
-            return found
+        class_number = self._classes.get(named, 0)
+        if class_number or self._fixed or (value is None and not self._nulls):
+            return class_number
         if len(self._classes) == MAX_CHOICES:
             words = _("The answers have more than %(max)s different values. Declare the choices.", max=MAX_CHOICES)
             raise InvalidValueError(words)

@@ -29,10 +29,10 @@ def read(findings: Path) -> Iterator[Values]:
     """What the process has written: a summary, then chunks. Raises InvalidValueError with why it refused."""
     with findings.open("rb") as lines:
         for line in lines:
-            found = orjson.loads(line)
-            if "error" in found:
-                raise InvalidValueError(found["error"])
-            yield found
+            document = orjson.loads(line)
+            if "error" in document:
+                raise InvalidValueError(document["error"])
+            yield document
 
 
 def too_costly() -> str:

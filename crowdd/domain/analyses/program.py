@@ -76,11 +76,11 @@ def analyse(path: Path, options: Values) -> Iterator[Values]:
         numbered = number(file, options["choices"], nulls=options["nulls"])
     begun = time.process_time()
     answers = as_arrays(numbered)
-    found = _METHODS[method.name](answers, options["parameters"])
+    estimate = _METHODS[method.name](answers, options["parameters"])
     seconds = time.process_time() - begun
-    yield _summary(method, numbered, found, seconds)
-    yield from _tasks(numbered, found)
-    yield from _volunteers(numbered, answers, found)
+    yield _summary(method, numbered, estimate, seconds)
+    yield from _tasks(numbered, estimate)
+    yield from _volunteers(numbered, answers, estimate)
 
 
 def as_arrays(numbered: Numbered) -> Answers:
@@ -94,9 +94,9 @@ def _ints(numbers: array[int]) -> Any:
     return np.frombuffer(numbers, dtype=np.int32)
 
 
-def _summary(method: Method, numbered: Numbered, found: Estimate, seconds: float) -> Values:
+def _summary(method: Method, numbered: Numbered, estimate: Estimate, seconds: float) -> Values:
     frequencies = [0.0] * len(numbered.choices)
-    for place, share in zip(numbered.classes, found.posterior.mean(axis=0), strict=True):
+    for place, share in zip(numbered.classes, estimate.posterior.mean(axis=0), strict=True):
         frequencies[place - 1] = round(float(share), _DIGITS)
     return {
         "n_answers": len(numbered.label),
@@ -107,8 +107,8 @@ def _summary(method: Method, numbered: Numbered, found: Estimate, seconds: float
         "frequencies": frequencies,
         "input_hash": numbered.hash,
         "versions": _versions(method),
-        "rounds": found.rounds,
-        "converged": found.converged,
+        "rounds": estimate.rounds,
+        "converged": estimate.converged,
         "seconds": seconds,
     }
 
@@ -118,24 +118,24 @@ def _versions(method: Method) -> dict[str, str]:
     return {name: version(name) for name in ("crowdd", *(names.get(each, each) for each in method.libraries))}
 
 
-def _tasks(numbered: Numbered, found: Estimate) -> Iterator[Values]:
+def _tasks(numbered: Numbered, estimate: Estimate) -> Iterator[Values]:
     """Each task with the number of its class, or null, and the probability of each choice."""
     classes = np.array(numbered.classes)
-    best = winners(found.posterior)
+    best = winners(estimate.posterior)
     for begin in range(0, len(numbered.tasks), CHUNK):
         part = slice(begin, begin + CHUNK)
         table = np.zeros((len(best[part]), len(numbered.choices)))
-        table[:, classes - 1] = found.posterior[part].round(_DIGITS)
+        table[:, classes - 1] = estimate.posterior[part].round(_DIGITS)
         labels = [None if one < 0 else int(classes[one]) for one in best[part]]
         yield {"tasks": [*map(list, zip(numbered.tasks[part], labels, table.tolist(), strict=True))]}
 
 
-def _volunteers(numbered: Numbered, answers: Answers, found: Estimate) -> Iterator[Values]:
+def _volunteers(numbered: Numbered, answers: Answers, estimate: Estimate) -> Iterator[Values]:
     """Each actor with the number of their answers, accuracy and skill."""
-    given = answers.per_volunteer().astype(int).tolist()
-    accuracy = accuracies(answers, found.posterior).round(_DIGITS).tolist()
-    skill = [None] * len(given) if found.skill is None else found.skill.round(_DIGITS).tolist()
-    rows = [*map(list, zip(numbered.actors, given, accuracy, skill, strict=True))]
+    answer_counts = answers.per_volunteer().astype(int).tolist()
+    accuracy = accuracies(answers, estimate.posterior).round(_DIGITS).tolist()
+    skill = [None] * len(answer_counts) if estimate.skill is None else estimate.skill.round(_DIGITS).tolist()
+    rows = [*map(list, zip(numbered.actors, answer_counts, accuracy, skill, strict=True))]
     for begin in range(0, len(rows), CHUNK):
         yield {"volunteers": rows[begin : begin + CHUNK]}
 

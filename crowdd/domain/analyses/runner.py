@@ -182,10 +182,10 @@ class _Run:
         key = (self._analysis["project_id"], self._analysis["id"])
         different = 0
         if "tasks" in chunk:
-            kept, different = await outcomes.add_tasks(tx, *key, choices, orjson.dumps(chunk["tasks"]).decode())
+            stored, different = await outcomes.add_tasks(tx, *key, choices, orjson.dumps(chunk["tasks"]).decode())
         else:
-            kept = await outcomes.add_volunteers(tx, *key, orjson.dumps(chunk["volunteers"]).decode())
-        if not kept:
+            stored = await outcomes.add_volunteers(tx, *key, orjson.dumps(chunk["volunteers"]).decode())
+        if not stored:
             raise StoppedError("cancelled")  # it was deleted
         await self._advance(len(chunk.get("tasks", ())), within=tx)
         self._n_different += different

@@ -242,7 +242,7 @@ class Queue:
 
     async def _rows(self, who: Requester, wanted: QueueFilter) -> list[QueueItem]:
         rights.require(who, rights.of_requester(who), frozenset({Role.SIGNED_IN, Role.ADMIN}))
-        found = await queue.list_queue(
+        page = await queue.list_queue(
             self._db,
             who,
             everybodys=wanted.get("everybodys", False),
@@ -251,7 +251,7 @@ class Queue:
             project_id=wanted.get("project_id"),
             place=Keyset(wanted.get("limit", 20), before=wanted.get("before")),
         )
-        return found.rows
+        return page.rows
 
     async def page(self, who: Requester, place: Keyset, state: str | None = None) -> KeysetPage[QueueItem]:
         """A page of everybody's items, for administrators (``view`` says what programs get of them)."""

@@ -57,8 +57,10 @@ class Exposure:
         """
         if who.signed_in or who.external_uid is not None:
             return Viewpoint(who)
-        found = await self._volunteers.add(who.actor)
-        return Viewpoint(who if found.answered else attrs.evolve(who, volunteer="", network=""), found.moment)
+        volunteer_record = await self._volunteers.add(who.actor)
+        return Viewpoint(
+            who if volunteer_record.answered else attrs.evolve(who, volunteer="", network=""), volunteer_record.moment
+        )
 
 
 async def _for_all(read: Callable[[], Awaitable[T]], members: list[None]) -> list[T]:

@@ -39,10 +39,10 @@ class RecordTexts:
 
         ``again``: they have asked before, and it is worth a look whether anything was committed since.
         """
-        found = await self._exposure.alike(who) if kind is PROJECT else Viewpoint(who)
-        if again and found.moment is None:
-            return Viewpoint(found.who, await self._exposure.moment())
-        return found
+        requester_viewpoint = await self._exposure.alike(who) if kind is PROJECT else Viewpoint(who)
+        if again and requester_viewpoint.moment is None:
+            return Viewpoint(requester_viewpoint.who, await self._exposure.moment())
+        return requester_viewpoint
 
     def list_key(self, query: Query, who: Requester) -> Hashable | None:
         """Equal for those who get the same text of a list that is read at the same time; None: it is not shared."""

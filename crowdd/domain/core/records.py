@@ -104,8 +104,8 @@ class Records:
         views = [self._found(query.kind, row) for row in rows]
         left = MAX_LIST_BYTES - sum(row["bytes"] for row in rows)
         for name, relation in query.kind.related.items():
-            kept, left = await self._relate(KINDS[relation.kind], name, relation, who, rows, views, left)
-            del rows[kept:], views[kept:]
+            fitting_count, left = await self._relate(KINDS[relation.kind], name, relation, who, rows, views, left)
+            del rows[fitting_count:], views[fitting_count:]
         return views
 
     async def _selected(self, query: Query, who: Requester) -> Rows:
@@ -141,19 +141,19 @@ class Records:
         """
         keys = list(dict.fromkeys(row[relation.own] for row in rows))
         related = await records.related(self._db, other, relation.theirs, keys, relation.maximum, who, max(left, 0))
-        kept, left = _fitting([row[relation.own] for row in rows], related, relation.theirs, left)
-        found: dict[int, Views] = {}
+        fitting_count, left = _fitting([row[relation.own] for row in rows], related, relation.theirs, left)
+        views_by_key: dict[int, Views] = {}
         for row in related:
-            found.setdefault(row[relation.theirs], []).append(self.view(other, row))
-        for row, view in zip(rows[:kept], views[:kept], strict=True):
-            mine = found.get(row[relation.own], [])
+            views_by_key.setdefault(row[relation.theirs], []).append(self.view(other, row))
+        for row, view in zip(rows[:fitting_count], views[:fitting_count], strict=True):
+            mine = views_by_key.get(row[relation.own], [])
             view[name] = mine if relation.maximum > 1 else (mine[0] if mine else None)
-        return kept, left
+        return fitting_count, left
 
     async def of_ids(self, kind: Kind, who: Requester, ids: Sequence[int]) -> dict[int, Values]:
         """The rows with these ids that there are and that the requester may get, by id."""
-        found = await records.rows(self._db, kind, ids, who)
-        return {row["id"]: self.view(kind, row) for row in found if row["roles"] & kind.rights.get}
+        existing_rows = await records.rows(self._db, kind, ids, who)
+        return {row["id"]: self.view(kind, row) for row in existing_rows if row["roles"] & kind.rights.get}
 
     async def get(self, kind: Kind, who: Requester, row_id: int) -> Values:
         """One row. Raises NotFoundError, AnonymousError, ForbiddenError."""
@@ -258,13 +258,13 @@ class Records:
         self, tx: Database, kind: Kind, who: Requester, ids: Sequence[int], also: frozenset[Role] = frozenset()
     ) -> Views:
         """Rows by their ids in this order; NotFoundError when one is gone. ``also``: roles that no row can tell."""
-        found: dict[int, Values] = {}
+        views_by_id: dict[int, Values] = {}
         for first in range(0, len(ids), SLICE):  # between two statements the reactor serves others
             for row in await records.rows(tx, kind, ids[first : first + SLICE], who):
-                found[row["id"]] = self.view(kind, {**row, "roles": row["roles"] | also})
-        if len(found) < len(set(ids)):
+                views_by_id[row["id"]] = self.view(kind, {**row, "roles": row["roles"] | also})
+        if len(views_by_id) < len(set(ids)):
             raise NotFoundError(NOT_FOUND, hint="The object that this request created has been deleted.")
-        return [found[row_id] for row_id in ids]
+        return [views_by_id[row_id] for row_id in ids]
 
     async def _locked(self, tx: Database, kind: Kind, who: Requester, row_id: int, wanted: frozenset[Role]) -> Row:
         await self._behaviours[kind.name].lock(tx, row_id)

@@ -74,8 +74,10 @@ class Secrets:
         if not signed:
             return None
         text, _, signature = signed.rpartition(".")
-        given = signature.encode("utf-8", "replace")
-        signed_by = [hmac.compare_digest(_signature(root, purpose, text).encode(), given) for root in self.roots]
+        signature_bytes = signature.encode("utf-8", "replace")
+        signed_by = [
+            hmac.compare_digest(_signature(root, purpose, text).encode(), signature_bytes) for root in self.roots
+        ]
         return text if any(signed_by) else None
 
     def encrypt(self, text: str, place: str) -> bytes:
@@ -167,15 +169,15 @@ def _derived(root: bytes, purpose: str) -> bytes:
 @lru_cache(maxsize=10_000)  # of who is at it; it takes some 60 µs, and 300 bytes to remember
 def _pseudonym(key: bytes, address: str) -> str:
     try:
-        given = ipaddress.ip_address(address.partition("%")[0])
+        parsed_address = ipaddress.ip_address(address.partition("%")[0])
     except ValueError:
-        given = ipaddress.ip_address("127.0.0.1")
-    if isinstance(given, ipaddress.IPv6Address) and given.ipv4_mapped:
-        given = given.ipv4_mapped
-    bits = f"{int(given):0{given.max_prefixlen}b}"
+        parsed_address = ipaddress.ip_address("127.0.0.1")
+    if isinstance(parsed_address, ipaddress.IPv6Address) and parsed_address.ipv4_mapped:
+        parsed_address = parsed_address.ipv4_mapped
+    bits = f"{int(parsed_address):0{parsed_address.max_prefixlen}b}"
     flips = (hashlib.blake2b(bits[:n].encode(), key=key, digest_size=1).digest()[0] & 1 for n in range(len(bits)))
     hidden = "".join(str(int(bit) ^ flip) for bit, flip in zip(bits, flips, strict=True))
-    return str(type(given)(int(hidden, 2)))
+    return str(type(parsed_address)(int(hidden, 2)))
 
 
 @lru_cache(maxsize=10_000)  # every request of a volunteer asks for it

@@ -243,8 +243,8 @@ class SecurityLog:
         if not uses:
             return
         known = [(key, network, use.who.user_id or 0) for (key, network), use in uses.items()]
-        for found in await security_log.keys_seen(self._db, known):
-            use = uses[found]
+        for use_key in await security_log.keys_seen(self._db, known):
+            use = uses[use_key]
             counted = Counted(1, use.request_id, _plain(use.who.agent, _MAX_AGENT))
             self._add(_subject(KEY_NEW_NETWORK, use.who, None, "", ""), counted)
 

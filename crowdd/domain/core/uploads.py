@@ -143,8 +143,8 @@ class Uploads:
 
     def sizes(self, paths: Iterable[str]) -> list[tuple[str, int]]:
         """The paths of files that are there, each with its bytes."""
-        found = ((path, self.folder / path) for path in paths)
-        return [(path, file.stat().st_size) for path, file in found if file.is_file()]
+        files = ((path, self.folder / path) for path in paths)
+        return [(path, file.stat().st_size) for path, file in files if file.is_file()]
 
     def drop_container(self, container: str) -> None:
         """Removes a folder that ``store`` made."""

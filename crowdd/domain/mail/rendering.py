@@ -53,8 +53,10 @@ class MailRenderer:
         """
         locale = locale if locale in NAMES else SOURCE
         ours = {"site": self._site(), "base_url": self._base_url, "locale": locale, "direction": direction_of(locale)}
-        said = {word: self._languages.say(v, locale) if isinstance(v, Sentence) else v for word, v in context.items()}
-        values = {**ours, **said}
+        localized = {
+            word: self._languages.say(v, locale) if isinstance(v, Sentence) else v for word, v in context.items()
+        }
+        values = {**ours, **localized}
         speaking = self._speaking(locale)
         plain = speaking.get_template(f"{name}.txt")
         subject, text = ("".join(plain.blocks[block](plain.new_context(values))) for block in ("subject", "text"))

@@ -39,25 +39,25 @@ async def copy(source: FolderStore, target: MediaStore, report: Report, *, remov
     """
     done = Copied()
     async for project_id in source.projects():
-        there = {key: size async for key, size in target.keys(project_id)}
+        target_sizes = {key: size async for key, size in target.keys(project_id)}
         async for key, size in source.keys(project_id):
-            await _copy_one(source, target, key, size, there.get(key), done, remove)
+            await _copy_one(source, target, key, size, target_sizes.get(key), done, remove)
             report(done.files)
     return done
 
 
 async def _copy_one(
-    source: FolderStore, target: MediaStore, key: str, size: int, there: int | None, done: Copied, remove: bool
+    source: FolderStore, target: MediaStore, key: str, size: int, target_size: int | None, done: Copied, remove: bool
 ) -> None:
-    found = await source.open(key)
-    if found is None or found.path is None:
+    source_file = await source.open(key)
+    if source_file is None or source_file.path is None:
         return  # removed since it was listed
-    if there != size:
-        await target.put(key, found.path, type_of(key))
+    if target_size != size:
+        await target.put(key, source_file.path, type_of(key))
         done.copied, done.copied_bytes = done.copied + 1, done.copied_bytes + size
     done.files, done.bytes = done.files + 1, done.bytes + size
     if remove:
-        if await _digest(await target.open(key)) != await _digest(found):
+        if await _digest(await target.open(key)) != await _digest(source_file):
             raise MediaStoreError(f"{key} differs from the file in the folder, which was kept.")
         await source.delete([key])
         done.removed += 1
@@ -81,28 +81,28 @@ async def check(store: MediaStore) -> str:
     return ""
 
 
-async def _digest(found: StoredMedia | None) -> str:
+async def _digest(stored_media: StoredMedia | None) -> str:
     digest = hashlib.sha256()
-    if found is None:
+    if stored_media is None:
         return ""
-    if found.path is not None:
-        with found.path.open("rb") as file:
+    if stored_media.path is not None:
+        with stored_media.path.open("rb") as file:
             while piece := file.read(_PIECE):
                 digest.update(piece)
-    elif found.pieces is not None:
-        async for piece in found.pieces(0, found.size):
+    elif stored_media.pieces is not None:
+        async for piece in stored_media.pieces(0, stored_media.size):
             digest.update(piece)
     return digest.hexdigest()
 
 
 async def fetch(store: MediaStore, key: str, target: Path) -> None:
     """Writes a stored file to a place of this machine. Raises MediaStoreError, also if there is none."""
-    found = await store.open(key)
-    if found is None:
+    stored_media = await store.open(key)
+    if stored_media is None:
         raise MediaStoreError(f"{key} is missing.")
     with target.open("wb") as file:
-        if found.path is not None:
-            file.write(found.path.read_bytes())
-        elif found.pieces is not None:
-            async for piece in found.pieces(0, found.size):
+        if stored_media.path is not None:
+            file.write(stored_media.path.read_bytes())
+        elif stored_media.pieces is not None:
+            async for piece in stored_media.pieces(0, stored_media.size):
                 file.write(piece)

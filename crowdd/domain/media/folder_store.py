@@ -45,13 +45,13 @@ class FolderStore:
 
     async def size(self, key: str) -> int | None:
         """As ``MediaStore.size``."""
-        found = await self.open(key)
-        return None if found is None else found.size
+        stored_media = await self.open(key)
+        return None if stored_media is None else stored_media.size
 
     async def keys(self, project_id: int) -> AsyncIterator[tuple[str, int]]:
         """As ``MediaStore.keys``."""
-        found = _files(self._folder / container_of(project_id))
-        while some := await self._thread.do(_some, found):
+        files = _files(self._folder / container_of(project_id))
+        while some := await self._thread.do(_some, files):
             for each in some:
                 yield each
 
@@ -104,5 +104,5 @@ def _files(container: Path) -> Iterator[tuple[str, int]]:
 
 
 def _projects(folder: Path) -> list[int]:
-    found = (_PROJECT.fullmatch(path.name) for path in folder.iterdir()) if folder.is_dir() else ()
-    return sorted(int(each[1]) for each in found if each)
+    matches = (_PROJECT.fullmatch(path.name) for path in folder.iterdir()) if folder.is_dir() else ()
+    return sorted(int(each[1]) for each in matches if each)

@@ -162,13 +162,13 @@ class Outgoing:
 
     async def _addresses(self, target: Target) -> Sequence[str]:
         """The addresses to connect to, each of them checked."""
-        found = await self._lookups.run((target.host, target.port), lambda: self._resolve(target.host, target.port))
-        if not found:
+        addresses = await self._lookups.run((target.host, target.port), lambda: self._resolve(target.host, target.port))
+        if not addresses:
             raise network.DNSLookupError(target.host)
         if not target.trusted:
-            for address in found:
+            for address in addresses:
                 _require_public(target.host, address)
-        return found
+        return addresses
 
 
 def _require_public(host: str, address: str) -> None:

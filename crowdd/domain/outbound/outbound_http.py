@@ -39,7 +39,7 @@ _AGENT = "crowdd"
 
 async def run(
     reactor: Any,
-    there: Target,
+    target: Target,
     addresses: Sequence[str],
     trust_root: Any,
     method: str,
@@ -53,7 +53,7 @@ async def run(
 
     The body of an answer with one of the statuses ``bodiless`` is not read.
     """
-    line = PinnedEndpoint(reactor, there, addresses, max_bytes + _SPARE_BYTES, trust_root)
+    line = PinnedEndpoint(reactor, target, addresses, max_bytes + _SPARE_BYTES, trust_root)
     pool = HTTPConnectionPool(reactor, persistent=False)
     agent: Any = IdentityEncodingAgent(Agent.usingEndpointFactory(reactor, line, pool))
     client = HTTPClient(agent)
@@ -61,7 +61,7 @@ async def run(
     try:
         response = await client.request(
             method,
-            there.url,
+            target.url,
             headers=sent,
             data=BodyProducer(body) if isinstance(body, SentBody) else body,
             allow_redirects=False,
@@ -74,8 +74,10 @@ async def run(
             content, whole = await collect(response.original, max_bytes, sink)
     finally:
         line.abort()
-    found = {name.decode().lower(): b", ".join(v) for name, v in response.headers.getAllRawHeaders()}
-    return Response(response.code, {name: v.decode("utf-8", "replace") for name, v in found.items()}, content, whole)
+    raw_headers = {name.decode().lower(): b", ".join(v) for name, v in response.headers.getAllRawHeaders()}
+    return Response(
+        response.code, {name: v.decode("utf-8", "replace") for name, v in raw_headers.items()}, content, whole
+    )
 
 
 @implementer(IAgentEndpointFactory, IStreamClientEndpoint)
@@ -83,9 +85,9 @@ class PinnedEndpoint:
     """The connection of one request: to the first of the checked addresses that takes it, for this target only."""
 
     def __init__(
-        self, reactor: IReactor, there: Target, addresses: Sequence[str], max_bytes: int, trust_root: Any
+        self, reactor: IReactor, target: Target, addresses: Sequence[str], max_bytes: int, trust_root: Any
     ) -> None:
-        self._reactor, self._there, self._addresses = reactor, there, addresses
+        self._reactor, self._there, self._addresses = reactor, target, addresses
         self._max_bytes, self._trust_root = max_bytes, trust_root
         self._byte_limit: ByteLimit | None = None
 
@@ -216,18 +218,18 @@ class _StreamedBody(_Body):
             self._finish(b"", False)
 
 
-def describe_failure(problem: BaseException, there: Target, seconds: float) -> str:
+def describe_failure(problem: BaseException, target: Target, seconds: float) -> str:
     """A sentence on why there was no answer, for people."""
-    cause, host = innermost(problem), there.host
+    cause, host = innermost(problem), target.host
     match cause:
         case CancelledError() | network.TimeoutError():
             return _("%(host)s did not respond within %(seconds)s seconds.", host=host, seconds=f"{seconds:g}")
         case network.DNSLookupError():
             return _("The host name %(host)s has no address.", host=host)
         case network.ConnectionRefusedError():
-            return _("%(host)s port %(port)s refused the connection.", host=host, port=there.port)
+            return _("%(host)s port %(port)s refused the connection.", host=host, port=target.port)
         case network.ConnectError():
-            return _("%(host)s port %(port)s cannot be reached.", host=host, port=there.port)
+            return _("%(host)s port %(port)s cannot be reached.", host=host, port=target.port)
         case VerificationError():
             return _("The certificate is not valid for %(host)s.", host=host)
         case SSL.Error() | ssl.SSLError():

@@ -36,15 +36,15 @@ class FileAccess:
 
     async def container(self, word: str, who: Requester) -> tuple[str, bool]:
         """The container that a word of an address stands for, and whether everybody may read it. NotFoundError."""
-        found = _PROJECT.fullmatch(word)
-        if found is None:
+        match = _PROJECT.fullmatch(word)
+        if match is None:
             return word, True
-        row = await projects.lock_of(self.db, int(found[1]))
+        row = await projects.lock_of(self.db, int(match[1]))
         if row is None:
             raise NotFoundError(NOT_FOUND)
         member = who.user_id in row["owners_ids"] or who.user_id in row["reviewer_ids"]
         known = who.admin or member or row["lock_id"] in who.unlocked
-        if row["lock_id"] is not None and not known and not self._granted(row, found[2], found[3]):
+        if row["lock_id"] is not None and not known and not self._granted(row, match[2], match[3]):
             raise NotFoundError(NOT_FOUND)
         return container_of(row["id"]), row["lock_id"] is None
 

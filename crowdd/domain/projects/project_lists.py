@@ -67,8 +67,8 @@ class ProjectLists:
         """
         known = await self.categories()
         chosen, project_filter = _filter_of(name, known, who)
-        found = await self._list(project_filter, page, order, descending)
-        return chosen, known, found
+        list_page = await self._list(project_filter, page, order, descending)
+        return chosen, known, list_page
 
     async def _list(self, project_filter: ProjectFilter, page: int, order: str, descending: bool) -> ProjectListPage:
         if order and order not in project_lists.ORDERS:

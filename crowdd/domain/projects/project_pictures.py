@@ -45,9 +45,9 @@ class ProjectPictures:
         """The last ones, or those before one."""
         of_project = equal(HELPING_MATERIAL, project_id=row["id"])
         query = Query(HELPING_MATERIAL, of_project, descending=True, limit=PER_PAGE, last_id=before)
-        found = await self._records.list(query, who)
-        shown = [picture for each in found if (picture := self._picture(each)) is not None]
-        return Pictures(shown, found[-1]["id"] if len(found) == PER_PAGE else None)
+        materials = await self._records.list(query, who)
+        shown = [picture for each in materials if (picture := self._picture(each)) is not None]
+        return Pictures(shown, materials[-1]["id"] if len(materials) == PER_PAGE else None)
 
     async def add(self, who: Requester, row: ProjectPage, upload: Upload | None) -> Values:
         """The new picture. Raises FormError for ``picture``: no file, no picture, too large; what a quota raises."""
@@ -66,8 +66,8 @@ class ProjectPictures:
 
     async def remove(self, who: Requester, row: ProjectPage, picture_id: int) -> None:
         """Removes one with its file. Raises NotFoundError for what is no picture of the project."""
-        found = await self._records.get(HELPING_MATERIAL, who, picture_id)
-        if found["project_id"] != row["id"] or self._picture(found) is None:
+        material = await self._records.get(HELPING_MATERIAL, who, picture_id)
+        if material["project_id"] != row["id"] or self._picture(material) is None:
             raise NotFoundError(NOT_FOUND)
         await self._records.delete(HELPING_MATERIAL, who, picture_id)
 

@@ -24,11 +24,11 @@ def complete(before: Values, info: Values) -> Values:
     ``before`` is ``info`` as it is stored, {} for a new project. Raises InvalidValueError with the first problem of
     questions or fields that are not those of before.
     """
-    found = info.get(QUESTIONS)
-    if found is None:
+    new_questions = info.get(QUESTIONS)
+    if new_questions is None:
         return {**info, **_compared(before, info)}
-    if found != before.get(QUESTIONS):
-        _require_usable(found)
+    if new_questions != before.get(QUESTIONS):
+        _require_usable(new_questions)
     return {**info, **derived(before, info)}
 
 
@@ -37,10 +37,10 @@ def _compared(before: Values, info: Values) -> Values:
 
     {} without fields, and for what an earlier version of crowdd stored under their name.
     """
-    found = info.get(ANSWERS)
-    if found is None or (found == before.get(ANSWERS) and answers.validate(found)):
+    fields = info.get(ANSWERS)
+    if fields is None or (fields == before.get(ANSWERS) and answers.validate(fields)):
         return {}
-    if problems := answers.validate(found):
+    if problems := answers.validate(fields):
         raise InvalidValueError(
             _("`info.answers%(path)s`: %(sentence)s", path=problems[0].path, sentence=problems[0].sentence),
             code="invalid_answer_fields",

@@ -321,11 +321,11 @@ class Projects:
 
         async def work(tx: Database) -> None:
             await documents.require_unchanged(tx, row["id"], expected)
-            told = await documents.complete_part(tx, row["id"], row["info"], dict(info))
-            await projects.tell(tx, row["id"], told)
-            if told.keys() & {*GOLD_SHARES, "gold_feedback"}:
+            completed_info = await documents.complete_part(tx, row["id"], row["info"], dict(info))
+            await projects.tell(tx, row["id"], completed_info)
+            if completed_info.keys() & {*GOLD_SHARES, "gold_feedback"}:
                 await projects.touch(tx, row["id"])  # the ledger repeats them
-            for name, value in told.items():
+            for name, value in completed_info.items():
                 before, after = audit.shortened(row["info"].get(name)), audit.shortened(value)
                 seen = {"project_id": row["id"], "attribute": f"info.{name}", "before": before, "after": after}
                 await audit.write(tx, who, "update", "project", row["id"], **seen)

@@ -55,10 +55,10 @@ class Statistics:
 
     async def bring_along(self, who: Requester, views: Views) -> None:
         """Gives each of some projects its statistics record as ``stats``, in full."""
-        found = await self._records.of_ids(PROJECT_STATISTICS, who, [view["id"] for view in views])
-        await self.fill(list(found.values()))
+        stats_by_project = await self._records.of_ids(PROJECT_STATISTICS, who, [view["id"] for view in views])
+        await self.fill(list(stats_by_project.values()))
         for view in views:
-            view["stats"] = found.get(view["id"], {})
+            view["stats"] = stats_by_project.get(view["id"], {})
 
     async def of_project(self, project_id: int) -> StatisticsOfProject:
         """What the page of a project's statistics shows (interface: page-stats).
@@ -193,13 +193,13 @@ def _estimate(figures: ProjectFigures, recent: TwoWeeks) -> Estimate | None:
     return estimate(figures["n_wanted"] - figures["n_counted"], counts[idle:], now, began)
 
 
-def _outward(found: Estimate | None) -> Values | None:
-    if found is None:
+def _outward(completion: Estimate | None) -> Values | None:
+    if completion is None:
         return None
-    latest = found.latest.isoformat() if found.latest else None
+    latest = completion.latest.isoformat() if completion.latest else None
     return {
-        "per_day": found.per_day,
-        "expected": found.expected.isoformat(),
-        "earliest": found.earliest.isoformat(),
+        "per_day": completion.per_day,
+        "expected": completion.expected.isoformat(),
+        "earliest": completion.earliest.isoformat(),
         "latest": latest,
     }

@@ -78,7 +78,7 @@ def make_replica(reactor: IReactor, settings: Settings, pool: Pool, file_seconds
     if not settings.db.replica_dsn:
         return None
     budget = ConnectionBudget()
-    there = Pool(
+    replica_pool = Pool(
         reactor,
         settings.db.replica_dsn,
         size=max_slow_reads(settings) + 1,  # one asks how far the replica is
@@ -89,7 +89,7 @@ def make_replica(reactor: IReactor, settings: Settings, pool: Pool, file_seconds
         budget=budget,
     )
     apart = Apart(reactor, settings.db.replica_dsn, session(file_seconds), budget, settings.db.replica_timeout)
-    return Replica(reactor, pool, there, apart, settings.db.replica_timeout)
+    return Replica(reactor, pool, replica_pool, apart, settings.db.replica_timeout)
 
 
 def make_services(

@@ -82,20 +82,22 @@ class KeyReplacement:
 
     async def losses(self) -> list[Loss]:
         """What is lost when the database takes these secrets. Changes nothing."""
-        found = [await self._column(column, None) for column in encrypted_columns.COLUMNS]
+        possible_losses = [await self._column(column, None) for column in encrypted_columns.COLUMNS]
         if await self._lookups_change():
-            found += [Loss(table, await server_keys.count_hashed(self._db, table)) for table in server_keys.HASHED]
-        return [loss for loss in found if loss.number]
+            possible_losses += [
+                Loss(table, await server_keys.count_hashed(self._db, table)) for table in server_keys.HASHED
+            ]
+        return [loss for loss in possible_losses if loss.number]
 
     async def run(self) -> list[Loss]:
         """Create again what is lost, or remove it; then the database belongs to these secrets."""
-        found = await self.losses()
+        expected_losses = await self.losses()
         lookups_change = await self._lookups_change()
         for column in encrypted_columns.COLUMNS:
             await self._column(column, self._renewals.get(_name(column)))
         await self._api_keys(everybody=lookups_change)
         await self._db.transaction(lambda tx: self._finish(tx, lookups_change))
-        return found
+        return expected_losses
 
     async def _lookups_change(self) -> bool:
         recorded = await server_keys.recorded(self._db)

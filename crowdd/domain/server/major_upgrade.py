@@ -40,11 +40,11 @@ def move(home: Home, old_bin: Path | None, new_bin: Path | None, report: Report)
     names. Raises StartError with a sentence that says what to do, DumpError; the old folder is then as it was.
     """
     major = int((home.cluster / "PG_VERSION").read_text())
-    found = find_all()
-    new = _named(new_bin) if new_bin else max(found, key=lambda one: one.major)
+    installations = find_all()
+    new = _named(new_bin) if new_bin else max(installations, key=lambda one: one.major)
     if new.major <= major:
         return None
-    old = _named(old_bin) if old_bin else _of(major, found, home)
+    old = _named(old_bin) if old_bin else _of(major, installations, home)
     if old.major != major:
         raise StartError(f"{old.folder} contains PostgreSQL {old.major}, but the database needs PostgreSQL {major}.")
     try:
@@ -105,16 +105,16 @@ def _restored(made: Home, new: Binaries, copy: Path) -> dump.Shape:
 
 
 def _named(folder: Path) -> Binaries:
-    found = examine(folder)
-    if found is None:
+    binaries = examine(folder)
+    if binaries is None:
         raise StartError(f"{folder} does not contain PostgreSQL programs that crowdd can use.")
-    return attrs.evolve(found, bundle=found.folder.parent)
+    return attrs.evolve(binaries, bundle=binaries.folder.parent)
 
 
-def _of(major: int, found: Sequence[Binaries], home: Home) -> Binaries:
+def _of(major: int, installations: Sequence[Binaries], home: Home) -> Binaries:
     """The programs that made the folder: of this machine, or a copy that lies beside the database."""
     copies = (examine(path / "bin") for path in sorted(home.folder.glob("postgresql-*"), reverse=True))
-    fitting = [one for one in (*found, *filter(None, copies)) if one.major == major]
+    fitting = [one for one in (*installations, *filter(None, copies)) if one.major == major]
     if not fitting:
         raise StartError(
             f"The database in {home.cluster} needs PostgreSQL {major}, which was not found. {how_to_get(major)}"

@@ -92,18 +92,18 @@ class Checking:
 
     async def _projects(self) -> AsyncIterator[int]:
         last = 0
-        while found := await recount.projects_after(self._db, last, _PROJECTS_AT_ONCE):
-            for last in found:
+        while project_ids := await recount.projects_after(self._db, last, _PROJECTS_AT_ONCE):
+            for last in project_ids:
                 yield last
 
     async def _one(self, check: Check, project_id: int | None, repair: bool) -> list[Difference]:
-        found = await recount.differences(self._db, check.finds, project_id)
-        if not (found and repair):
-            return _differences(check, found, set())
+        rows = await recount.differences(self._db, check.finds, project_id)
+        if not (rows and repair):
+            return _differences(check, rows, set())
         await recount.repair(self._db, check.repairs, project_id)
         left = {(row.what, row.key) for row in await recount.differences(self._db, check.finds, project_id)}
-        repaired = {(row.what, row.key) for row in found} - left
-        return _differences(check, found, repaired)
+        repaired = {(row.what, row.key) for row in rows} - left
+        return _differences(check, rows, repaired)
 
 
 def _differences(check: Check, rows: Sequence[CounterDifference], repaired: set[tuple[str, str]]) -> list[Difference]:

@@ -125,14 +125,14 @@ class SiteAdministration:
         _require(who)
         return await site.find(self._db)
 
-    async def change(self, who: Requester, said: Mapping[str, str], version: int | None = None) -> bool:
+    async def change(self, who: Requester, new_settings: Mapping[str, str], version: int | None = None) -> bool:
         """Changes settings, by the names of SETTINGS and, for texts, ``<text>.<language>``. False: they are so already.
 
         ``version``: that of the settings that the requester saw. Raises FormError; ConflictError when they were changed
         since.
         """
         _require(who)
-        values, texts = await self._read(said)
+        values, texts = await self._read(new_settings)
 
         async def work(tx: Database) -> bool:
             row = await site.lock(tx)
@@ -156,11 +156,11 @@ class SiteAdministration:
             await self._announce()
         return changed
 
-    async def _read(self, said: Mapping[str, str]) -> tuple[dict[str, Value], dict[tuple[str, str], str]]:
+    async def _read(self, new_settings: Mapping[str, str]) -> tuple[dict[str, Value], dict[tuple[str, str], str]]:
         values: dict[str, Value] = {}
         texts: dict[tuple[str, str], str] = {}
         wrong: dict[str, list[str]] = {}
-        for key, text in said.items():
+        for key, text in new_settings.items():
             name, _dot, language = key.partition(".")
             try:
                 if name in TEXTS:

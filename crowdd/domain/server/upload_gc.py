@@ -55,10 +55,10 @@ async def sweep_media(db: Database, store: MediaStore) -> int:
 
 
 async def _drop_media(db: Database, store: MediaStore, projects: list[int]) -> int:
-    there = await media.owners_there(db, [container_of(project_id) for project_id in projects])
+    existing_containers = await media.owners_there(db, [container_of(project_id) for project_id in projects])
     gone = 0
     for project_id in projects:
-        if container_of(project_id) in there:
+        if container_of(project_id) in existing_containers:
             continue
         keys = [key async for key, _size in store.keys(project_id)]
         await store.delete(keys)
@@ -68,19 +68,19 @@ async def _drop_media(db: Database, store: MediaStore, projects: list[int]) -> i
 
 async def _orphans(db: Database, paths: list[str]) -> list[str]:
     containers = {_container(path) for path in paths}
-    there = await media.owners_there(db, [each for each in containers if _OWNER.fullmatch(each)])
-    doubtful = [path for path in paths if _container(path) in there and _GIVEN.fullmatch(_name(path))]
+    owned = await media.owners_there(db, [each for each in containers if _OWNER.fullmatch(each)])
+    doubtful = [path for path in paths if _container(path) in owned and _GIVEN.fullmatch(_name(path))]
     named = await media.named(db, [kind for kind in KINDS.values() if kind.files], doubtful)
-    return [path for path in paths if is_orphan(path, there, named)]
+    return [path for path in paths if is_orphan(path, owned, named)]
 
 
-def is_orphan(path: str, there: set[str], named: set[str]) -> bool:
+def is_orphan(path: str, owned: set[str], named: set[str]) -> bool:
     """Whether nothing keeps a file, given the containers whose owners exist and the files that rows name."""
     if _DRAFT.fullmatch(_name(path)):
         return True
     if not _OWNER.fullmatch(_container(path)):
         return False
-    return _container(path) not in there or (_GIVEN.fullmatch(_name(path)) is not None and path not in named)
+    return _container(path) not in owned or (_GIVEN.fullmatch(_name(path)) is not None and path not in named)
 
 
 def _container(path: str) -> str:

@@ -81,10 +81,10 @@ class Barring:
 
         With ``set_aside`` (the default) their answers do not count any more.
         """
-        given = _given(body, {*NAMES, "network", "reason", "set_aside"})
+        fields = _given(body, {*NAMES, "network", "reason", "set_aside"})
         await self._changes.require(self._db, who, project_id)
-        subject, shown = await self._subject(project_id, given)
-        reason, aside = _REASON.parse(given.get("reason", "")), _FLAG.parse(given.get("set_aside", True))
+        subject, shown = await self._subject(project_id, fields)
+        reason, aside = _REASON.parse(fields.get("reason", "")), _FLAG.parse(fields.get("set_aside", True))
 
         async def work(tx: Database) -> int:
             bar_id = await bars.bar(tx, project_id, subject, shown, who.user_id, reason)
@@ -124,18 +124,18 @@ class Barring:
 
     async def carry_on(self, item: QueuedTask) -> dict[str, object]:
         """Goes on chunk by chunk, each consistent in itself and harmless to do twice."""
-        given, project_id = item.arguments, item.project_id
+        arguments, project_id = item.arguments, item.project_id
         if project_id is None:
             raise NotFoundError(NOT_FOUND)
-        so_far: Values = item.checkpoint or {"after": given["after"], "answers": given["answers"]}
+        so_far: Values = item.checkpoint or {"after": arguments["after"], "answers": arguments["answers"]}
         while so_far["after"] is not None:
             so_far = await self._db.transaction(partial(self._carried, item, project_id, so_far))
             self._notify(project_id)
         return {"answers": so_far["answers"]}
 
     async def _carried(self, item: QueuedTask, project_id: int, so_far: Values, tx: Database) -> Values:
-        given = item.arguments
-        after, answers = await self._step(project_id, given["bar"], given["way"], so_far["after"], tx)
+        arguments = item.arguments
+        after, answers = await self._step(project_id, arguments["bar"], arguments["way"], so_far["after"], tx)
         now = {"after": after, "answers": so_far["answers"] + answers}
         await item.progress(now["answers"], None, now, within=tx)
         return now
@@ -154,18 +154,18 @@ class Barring:
         row = await bars.find(self._db, project_id, bar_id)
         return row is not None and bool(await bars.tasks_of(self._db, project_id, row.subject, after, 1))
 
-    async def _subject(self, project_id: int, given: Mapping[str, object]) -> tuple[str, str | None]:
+    async def _subject(self, project_id: int, fields: Mapping[str, object]) -> tuple[str, str | None]:
         """Whom a body names, and how owners know an anonymous one."""
-        named = [name for name in NAMES if given.get(name) not in (None, "")]
+        named = [name for name in NAMES if fields.get(name) not in (None, "")]
         if len(named) != 1:
             raise InvalidValueError(_("Identify the volunteer by one of %(choices)s.", choices=", ".join(NAMES)))
         if named[0] == "taskrun_id":
-            return await self._author(project_id, given)
-        if _FLAG.parse(given.get("network", False)):
+            return await self._author(project_id, fields)
+        if _FLAG.parse(fields.get("network", False)):
             raise InvalidValueError(_("network requires taskrun_id, the id of an anonymous answer from this network."))
         if named[0] == "user_name":
-            return await self._account(str(given["user_name"])), None
-        return await self._changes.volunteer(project_id, {named[0]: given[named[0]]}), None
+            return await self._account(str(fields["user_name"])), None
+        return await self._changes.volunteer(project_id, {named[0]: fields[named[0]]}), None
 
     async def _account(self, name: str) -> str:
         row = await accounts.by_name(self._db, name.strip())
@@ -173,12 +173,12 @@ class Barring:
             raise NotFoundError(NOT_FOUND, hint=_("No account has the user name “%(name)s”.", name=name.strip()))
         return f"u:{row['id']}"
 
-    async def _author(self, project_id: int, given: Mapping[str, object]) -> tuple[str, str | None]:
-        run_id = _ID.parse(given["taskrun_id"])
+    async def _author(self, project_id: int, fields: Mapping[str, object]) -> tuple[str, str | None]:
+        run_id = _ID.parse(fields["taskrun_id"])
         row = await bars.author(self._db, project_id, run_id)
         if row is None:
             raise NotFoundError(NOT_FOUND, hint=f"Answer {run_id} does not exist in this project.")
-        if not _FLAG.parse(given.get("network", False)):
+        if not _FLAG.parse(fields.get("network", False)):
             return row.actor, row.user_ip
         if row.user_ip is None:
             raise InvalidValueError(_("Answer %(number)s is not anonymous. Bar its volunteer instead.", number=run_id))

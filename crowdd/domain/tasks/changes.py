@@ -75,17 +75,17 @@ class Changes:
         self, who: Requester, project_id: int, body: object, dry_run: bool = False, matching: TaskFilter | None = None
     ) -> Effect:
         """``n_answers`` of all tasks, or of those in ``task_ids``."""
-        given = _given(body, {"n_answers", "task_ids"})
-        values = {"n_answers": TASK.field("n_answers").parse(given.get("n_answers"))}
-        return await self._change(who, "redundancy", project_id, _chosen(given, matching), values, dry_run)
+        fields = _given(body, {"n_answers", "task_ids"})
+        values = {"n_answers": TASK.field("n_answers").parse(fields.get("n_answers"))}
+        return await self._change(who, "redundancy", project_id, _chosen(fields, matching), values, dry_run)
 
     async def priority(
         self, who: Requester, project_id: int, body: object, dry_run: bool = False, matching: TaskFilter | None = None
     ) -> Effect:
         """``priority_0`` of all tasks, or of those in ``task_ids``."""
-        given = _given(body, {"priority_0", "task_ids"})
-        values = {"priority_0": TASK.field("priority_0").parse(given.get("priority_0"))}
-        return await self._change(who, "priority", project_id, _chosen(given, matching), values, dry_run)
+        fields = _given(body, {"priority_0", "task_ids"})
+        values = {"priority_0": TASK.field("priority_0").parse(fields.get("priority_0"))}
+        return await self._change(who, "priority", project_id, _chosen(fields, matching), values, dry_run)
 
     async def scheduler(self, who: Requester, project_id: int, body: object, dry_run: bool = False) -> Effect:
         """Which scheduler (``sched``) chooses tasks; ``tasks`` of the effect are those that have to change for it."""
@@ -114,19 +114,19 @@ class Changes:
         They are named by the code of their answers (``volunteer``), by ``user_id``, ``external_uid``, or by an answer
         (``taskrun_id``).
         """
-        given = _given(body, {*_VOLUNTEERS, "task_ids"})
+        fields = _given(body, {*_VOLUNTEERS, "task_ids"})
         await self.require(self._db, who, project_id)
-        actor, named = await self.volunteer(project_id, given), task_ids(given)
+        actor, named = await self.volunteer(project_id, fields), task_ids(fields)
         if named is None:
-            found = await changes.tasks_of(self._db, project_id, actor, MAX_NAMED + 1)
-            named = found if len(found) <= MAX_NAMED else None
+            answered_ids = await changes.tasks_of(self._db, project_id, actor, MAX_NAMED + 1)
+            named = answered_ids if len(answered_ids) <= MAX_NAMED else None
         return await self._change(who, "withdraw", project_id, named, {"actor": actor}, dry_run)
 
     async def lift(self, who: Requester, project_id: int, body: object, dry_run: bool = False) -> Effect:
         """Has the answers of a volunteer count although they seemed no better than chance; named as in ``withdraw``."""
-        given = _given(body, {*_VOLUNTEERS})
+        fields = _given(body, {*_VOLUNTEERS})
         await self.require(self._db, who, project_id)
-        actor = await self.volunteer(project_id, given)
+        actor = await self.volunteer(project_id, fields)
         return await self._change(who, "lift", project_id, None, {"actor": actor}, dry_run)
 
     async def stopping(self, who: Requester, project_id: int, body: object, dry_run: bool = False) -> Effect:
@@ -134,9 +134,9 @@ class Changes:
 
         Open tasks follow, with ``completed`` also those that are complete.
         """
-        given = _given(body, {"min_answers", "confidence", "completed"})
-        minimum, confidence = given.get("min_answers"), given.get("confidence")
-        completed = given.get("completed", False)
+        fields = _given(body, {"min_answers", "confidence", "completed"})
+        minimum, confidence = fields.get("min_answers"), fields.get("confidence")
+        completed = fields.get("completed", False)
         trust: Values | None = {"min_answers": minimum, "confidence": confidence}
         if minimum is None and confidence is None:
             trust = None
@@ -188,20 +188,20 @@ class Changes:
 
         Nobody is handed it any more, and answers on their way are kept as late ones.
         """
-        given = _given(body, {"reason", "note"})
-        reason = given.get("reason", REASONS[0])
+        fields = _given(body, {"reason", "note"})
+        reason = fields.get("reason", REASONS[0])
         if reason not in REASONS:
             raise InvalidValueError(_not_one_of("reason", REASONS))
-        values = {"reason": reason, "note": _NOTE.parse(given.get("note", "")), "user": who.user_id}
+        values = {"reason": reason, "note": _NOTE.parse(fields.get("note", "")), "user": who.user_id}
         return await self._change_one(who, "retire", task_id, values)
 
     async def retire_tasks(
         self, who: Requester, project_id: int, body: object, dry_run: bool = False, matching: TaskFilter | None = None
     ) -> Effect:
         """Retires all tasks, or those in ``task_ids``; ``note`` says why."""
-        given = _given(body, {"note", "task_ids"})
-        values = {"reason": REASONS[0], "note": _parsed(_NOTE, "note", given.get("note", "")), "user": who.user_id}
-        return await self._change(who, "retire", project_id, _chosen(given, matching), values, dry_run)
+        fields = _given(body, {"note", "task_ids"})
+        values = {"reason": REASONS[0], "note": _parsed(_NOTE, "note", fields.get("note", "")), "user": who.user_id}
+        return await self._change(who, "retire", project_id, _chosen(fields, matching), values, dry_run)
 
     async def reopen_tasks(
         self, who: Requester, project_id: int, body: object, dry_run: bool = False, matching: TaskFilter | None = None
@@ -231,14 +231,14 @@ class Changes:
 
     async def _step(self, tx: Database, *, item: QueuedTask, before: Values) -> Values | None:
         """Changes the next tasks; how far it came, None at the end."""
-        given, project_id = item.arguments, int(item.project_id or 0)
-        chunk = await task_selection.chunk(tx, project_id, task_selection.asked_for(given), before["last"], CHUNK)
+        arguments, project_id = item.arguments, int(item.project_id or 0)
+        chunk = await task_selection.chunk(tx, project_id, task_selection.asked_for(arguments), before["last"], CHUNK)
         if chunk is None:
             return None
-        row = await changes.apply(tx, given["change"], project_id, chunk.ids, given["values"])
+        row = await changes.apply(tx, arguments["change"], project_id, chunk.ids, arguments["values"])
         effect = [a + b for a, b in zip(before["effect"], _counts(row), strict=True)]
         after = {"last": chunk.last, "effect": effect}
-        await item.progress(item.done + chunk.walked, given["total"], after, within=tx)
+        await item.progress(item.done + chunk.walked, arguments["total"], after, within=tx)
         return after
 
     async def _change(
@@ -334,17 +334,17 @@ class Changes:
             raise NotFoundError(NOT_FOUND)
         rights.require(who, roles, TASK.rights.update)
 
-    async def volunteer(self, project_id: int, given: Values) -> str:
+    async def volunteer(self, project_id: int, fields: Values) -> str:
         """The one volunteer that a body names."""
-        named = [name for name in _VOLUNTEERS if given.get(name) is not None]
+        named = [name for name in _VOLUNTEERS if fields.get(name) is not None]
         if len(named) != 1:
             raise InvalidValueError(_("Identify the volunteer by one of %(choices)s.", choices=", ".join(_VOLUNTEERS)))
         (name,) = named
         if name == "external_uid":
-            return f"x:{external_uid(given[name])}"
+            return f"x:{external_uid(fields[name])}"
         if name == "volunteer":
-            return await self._named_by_word(project_id, given[name])
-        number = _parsed(_ID, name, given[name])
+            return await self._named_by_word(project_id, fields[name])
+        number = _parsed(_ID, name, fields[name])
         actor = f"u:{number}" if name == "user_id" else await changes.actor_of(self._db, project_id, number)
         if actor is None:
             raise NotFoundError(NOT_FOUND, hint=f"Answer {number} does not exist in this project.")
@@ -380,9 +380,9 @@ class Changes:
         await audit.write(tx, who, change, kind, row_id, project_id=project_id, after=after)
 
 
-def task_ids(given: Mapping[str, object]) -> list[int] | None:
+def task_ids(fields: Mapping[str, object]) -> list[int] | None:
     """The tasks that a body names, sorted; None where it names none, which means all."""
-    named = given.get("task_ids")
+    named = fields.get("task_ids")
     if named is None:
         return None
     if not isinstance(named, list) or len(named) > MAX_NAMED:
@@ -390,10 +390,10 @@ def task_ids(given: Mapping[str, object]) -> list[int] | None:
     return sorted({*each(named, True, partial(_parsed, _ID, "task_ids"))})
 
 
-def _chosen(given: Mapping[str, object], matching: TaskFilter | None) -> Chosen:
+def _chosen(fields: Mapping[str, object], matching: TaskFilter | None) -> Chosen:
     """The tasks that a change is about."""
     if matching is None:
-        return task_ids(given)
+        return task_ids(fields)
     return None if matching.is_all else attrs.evolve(matching, owns=True)
 
 

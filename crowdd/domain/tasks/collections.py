@@ -55,9 +55,9 @@ class Collections:
         row = await collections.page(self._db, name, min(collection_id, _MAX_ID), who.acting_user)
         if row is None:
             raise NotFoundError(NOT_FOUND)
-        found = await collections.tasks(self._db, who, row["id"], before or _MAX_ID, PER_PAGE + 1)
-        shown = found[:PER_PAGE]
-        return Collected(row, shown, shown[-1]["id"] if len(found) > PER_PAGE else None)
+        task_rows = await collections.tasks(self._db, who, row["id"], before or _MAX_ID, PER_PAGE + 1)
+        shown = task_rows[:PER_PAGE]
+        return Collected(row, shown, shown[-1]["id"] if len(task_rows) > PER_PAGE else None)
 
     async def create(self, who: Requester, name: str, description: str = "") -> int:
         """The id of a new collection. Raises FormError."""
@@ -160,8 +160,8 @@ def _taken() -> FormError:
     return FormError({"name": [_("You already have a collection with this name.")]})
 
 
-def _require(there: bool) -> None:
-    if not there:
+def _require(exists: bool) -> None:
+    if not exists:
         raise NotFoundError(NOT_FOUND)
 
 

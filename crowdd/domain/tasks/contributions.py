@@ -227,8 +227,8 @@ class Contributions:
         async def work(tx: Database) -> list[Values]:
             if once and (before := await once.made_before(tx)) is not None:
                 return await self._records.views_of(tx, TASK_RUN, who, before, _AUTHOR)
-            given = self._given(callers, answers)
-            rows = await refused_item(tx, given, many, partial(contributions.submit, tx))
+            submissions = self._given(callers, answers)
+            rows = await refused_item(tx, submissions, many, partial(contributions.submit, tx))
             made = []
             for number, one in enumerate(zip(callers, answers, rows, strict=True)):
                 with at_item(number if many else None):
@@ -326,8 +326,10 @@ class Contributions:
         if state == "barred":
             return _barred()
         if state == "no task":
-            found = await tasks.project_of(db, values["task_id"])
-            return ForbiddenError("Invalid task_id" if found is None else "Invalid project_id", code="invalid_task")
+            project_id = await tasks.project_of(db, values["task_id"])
+            return ForbiddenError(
+                "Invalid task_id" if project_id is None else "Invalid project_id", code="invalid_task"
+            )
         return ForbiddenError(_("You must request a task first!"), code="no_lease", hint="Request a task with newtask.")
 
 

@@ -64,10 +64,12 @@ class FinishedTasks:
 
     async def page(self, row: ProjectPage, chosen: Chosen) -> Finished:
         """Those that are chosen; to be asked for those who may see them."""
-        found = await finished_tasks.page(self._db, row["id"], chosen, PER_PAGE + 1, _VOTES, owns=_owns(row))
-        more = len(found) > PER_PAGE
+        task_rows = await finished_tasks.page(self._db, row["id"], chosen, PER_PAGE + 1, _VOTES, owns=_owns(row))
+        more = len(task_rows) > PER_PAGE
         fields = declared(row["info"])
-        return Finished([_task(one, fields) for one in found[:PER_PAGE]], found[PER_PAGE - 1]["id"] if more else None)
+        return Finished(
+            [_task(one, fields) for one in task_rows[:PER_PAGE]], task_rows[PER_PAGE - 1]["id"] if more else None
+        )
 
     async def agreed(self, row: ProjectPage, maximum: int) -> list[Values]:
         """The newest of the last results in which several answers have a most frequent one; at most ``maximum``.
@@ -75,16 +77,16 @@ class FinishedTasks:
         To be asked for those who may see answers. ``n`` of ``total`` answers are the most frequent one. Left out are
         those in which weights gave the consensus to another one.
         """
-        found = await finished_tasks.page(self._db, row["id"], Chosen(), _LOOKED_AT, 1, owns=_owns(row))
-        agreed = [_task(one, []) for one in found if one["won"] and one["total"] > 1 and _is_agreed(one)]
+        task_rows = await finished_tasks.page(self._db, row["id"], Chosen(), _LOOKED_AT, 1, owns=_owns(row))
+        agreed = [_task(one, []) for one in task_rows if one["won"] and one["total"] > 1 and _is_agreed(one)]
         return [{**one, **one["votes"][0]} for one in agreed[:maximum]]
 
     async def together(self, row: ProjectPage) -> Together:
         """All of them; to be asked for those who may see them."""
         fields = declared(row["info"])
-        found = await finished_tasks.summaries(self._db, row["id"], OUTCOMES, len(fields) or 1)
+        result_summaries = await finished_tasks.summaries(self._db, row["id"], OUTCOMES, len(fields) or 1)
         alphas = await alpha.of_project(self._db, row["id"], fields) if fields else []
-        return Together(found[0], summaries_by_field(fields, found), alphas)
+        return Together(result_summaries[0], summaries_by_field(fields, result_summaries), alphas)
 
     async def alpha(self, row: ProjectPage) -> list[Alpha]:
         """Krippendorff's alpha of each declared field; to be asked for those who may see answers."""
@@ -94,9 +96,9 @@ class FinishedTasks:
         """Who gave the most answers, and how many are the requester's."""
         return await overview.contributors(self._db, row["id"], who.actor, _LEADERS)
 
-    async def charts(self, row: ProjectPage, found: Finished) -> Charts | None:
+    async def charts(self, row: ProjectPage, finished: Finished) -> Charts | None:
         """All of them by place and date, if the tasks of this page have any; to be asked for those who may see them."""
-        return await charts_of(self._db, row["id"], found.tasks, column_roles.of(row["info"]), owns=_owns(row))
+        return await charts_of(self._db, row["id"], finished.tasks, column_roles.of(row["info"]), owns=_owns(row))
 
 
 def _is_agreed(task: FinishedTask) -> bool:

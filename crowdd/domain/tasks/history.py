@@ -101,10 +101,10 @@ class History:
         """When a task, its answers and its result changed, the latest first, and whether there may be earlier times."""
 
         async def select(tx: Database) -> tuple[list[TaskTime], bool]:
-            kept = await past_rows.kept_since(tx, self.days) if self.days else None
-            if kept is None or kept["since"] is None:
+            retention = await past_rows.kept_since(tx, self.days) if self.days else None
+            if retention is None or retention["since"] is None:
                 return [], False
-            times = await task_times.of_task(tx, project_id, task_id, kept["since"], MAX_TIMES)
+            times = await task_times.of_task(tx, project_id, task_id, retention["since"], MAX_TIMES)
             return together(times), len(times) == MAX_TIMES
 
         return await self._in_turn(who, select)
@@ -121,8 +121,8 @@ class History:
             task = _only(await self._views(tx, PastQuery("task", at, project_id, row_id=task_id), have))
             answers = PastQuery("taskrun", at, project_id, task_id=task_id, limit=MAX_ANSWERS)
             results = PastQuery("result", at, project_id, task_id=task_id, last_version=True)
-            found = await self._views(tx, results, have)
-            return PastTask(task, await self._views(tx, answers, have), found[-1] if found else None)
+            result_views = await self._views(tx, results, have)
+            return PastTask(task, await self._views(tx, answers, have), result_views[-1] if result_views else None)
 
         return await self._in_turn(who, select)
 
@@ -132,13 +132,13 @@ class History:
         if have is None or not have & (OWNERS | {Role.REACHABLE}):
             raise NotFoundError(NOT_FOUND)
         rights.require(who, have, OWNERS)
-        kept = await past_rows.kept_since(tx, self.days) if self.days else {"now": None, "since": None}
-        if kept["now"] is not None and at > kept["now"]:
+        retention = await past_rows.kept_since(tx, self.days) if self.days else {"now": None, "since": None}
+        if retention["now"] is not None and at > retention["now"]:
             raise InvalidRequestError(_("`at` must not be in the future."))
-        if kept["since"] is None:
+        if retention["since"] is None:
             raise NotKeptError(_("This server keeps no earlier versions."))
-        if at < kept["since"]:
-            raise NotKeptError(_("Earlier versions are kept from %(time)s on (UTC).", time=iso(kept["since"])))
+        if at < retention["since"]:
+            raise NotKeptError(_("Earlier versions are kept from %(time)s on (UTC).", time=iso(retention["since"])))
         return have
 
     async def _views(self, tx: Database, query: PastQuery, have: frozenset[Role]) -> list[Values]:
@@ -159,13 +159,13 @@ class History:
 
 def together(times: Sequence[TaskTime]) -> list[TaskTime]:
     """The times, the latest first, with those of one second as one: a request changes rows one after the other."""
-    found: list[TaskTime] = []
+    merged: list[TaskTime] = []
     for time in times:
-        if found and found[-1]["at"] - time["at"] < _TOGETHER:
-            found[-1] = {"at": found[-1]["at"], "what": sorted({*found[-1]["what"], *time["what"]})}
+        if merged and merged[-1]["at"] - time["at"] < _TOGETHER:
+            merged[-1] = {"at": merged[-1]["at"], "what": sorted({*merged[-1]["what"], *time["what"]})}
         else:
-            found.append(time)
-    return found
+            merged.append(time)
+    return merged
 
 
 def _only(views: list[Values]) -> Values:

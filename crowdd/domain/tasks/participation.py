@@ -46,8 +46,8 @@ class Participation:
 
     async def answers(self, who: Requester, before: int | None) -> OwnPage:
         """The answers of the requester, each with its ``task`` and ``project`` (None: they may not see it any more)."""
-        found = await participation.answers(self._db, _me(who), before or _LAST, PER_PAGE + 1)
-        shown = found[:PER_PAGE]
+        answer_rows = await participation.answers(self._db, _me(who), before or _LAST, PER_PAGE + 1)
+        shown = answer_rows[:PER_PAGE]
         tasks = await self._visible(TASK, who, {row["task_id"] for row in shown})
         projects = await self._visible(PROJECT, who, {row["project_id"] for row in shown})
         rows = [
@@ -55,12 +55,12 @@ class Participation:
             | {"task": _task(tasks.get(row["task_id"])), "project": _project(projects.get(row["project_id"]))}
             for row in shown
         ]
-        return OwnPage(rows, shown[-1]["id"] if len(found) > PER_PAGE else None)
+        return OwnPage(rows, shown[-1]["id"] if len(answer_rows) > PER_PAGE else None)
 
     async def favourites(self, who: Requester, before: int | None) -> OwnPage:
         """The tasks that the requester marked and may see, each with its ``project``."""
-        found = await participation.favourites(self._db, _me(who), before or _LAST, PER_PAGE + 1)
-        shown = found[:PER_PAGE]
+        task_ids = await participation.favourites(self._db, _me(who), before or _LAST, PER_PAGE + 1)
+        shown = task_ids[:PER_PAGE]
         tasks = await self._visible(TASK, who, shown)
         projects = await self._visible(PROJECT, who, {row["project_id"] for row in tasks.values()})
         rows = [
@@ -68,12 +68,12 @@ class Participation:
             for number in shown
             if number in tasks
         ]
-        return OwnPage(rows, shown[-1] if len(found) > PER_PAGE else None)
+        return OwnPage(rows, shown[-1] if len(task_ids) > PER_PAGE else None)
 
     async def to_continue(self, who: Requester) -> list[Values]:
         """Published projects in which the requester answered and can answer more tasks, as lists show projects."""
-        found = await project_lists.to_continue(self._db, f"u:{_me(who)}", _CONTINUED)
-        return [project_summary(row) for row in found]
+        rows = await project_lists.to_continue(self._db, f"u:{_me(who)}", _CONTINUED)
+        return [project_summary(row) for row in rows]
 
     async def _visible(self, kind: Kind, who: Requester, ids: Iterable[int]) -> dict[int, Row]:
         wanted = list(ids)

@@ -48,15 +48,15 @@ class ProjectOverviews:
 
     async def of(self, row: ProjectPage, who: Requester) -> Overview:
         """What there is to tell of a project to the requester, for whom this is its row of ``Projects.page``."""
-        found = await overview.overview(self._db, row["id"], HERE_MINUTES, _LEADERS)
+        figures = await overview.overview(self._db, row["id"], HERE_MINUTES, _LEADERS)
         attention = await self._settings.attention(row, who) if row["roles"] & OWNERS else None
         unfit = await self._fields.unfit(row, who) if row["roles"] & OWNERS else None
         progress = await contributions.progress(self._db, who.actor, row["id"]) if _shows_accuracy(row) else None
         accuracy = progress and progress["accuracy"]
         if not self._finished_tasks.may_see(row):
-            return Overview({**found, "n_agreement": 0, "agreement": None}, [], attention, unfit, accuracy)
+            return Overview({**figures, "n_agreement": 0, "agreement": None}, [], attention, unfit, accuracy)
         agreed = await self._finished_tasks.agreed(row, _AGREED) if row["n_completed_tasks"] else []
-        return Overview(found, agreed, attention, unfit, accuracy)
+        return Overview(figures, agreed, attention, unfit, accuracy)
 
 
 def _shows_accuracy(row: ProjectPage) -> bool:

@@ -61,15 +61,15 @@ class Results:
 
         async def work(tx: Database) -> tuple[list[str], list[SameRoles]]:
             await results.lock(tx, ids)
-            found = await results.groups(tx, who, ids)
-            _require(who, ids, found)
+            role_groups = await results.groups(tx, who, ids)
+            _require(who, ids, role_groups)
             await _require_unchanged(tx, items)
             await refused_item(tx, items, True, partial(_write, tx))
             await self._quota.require(tx, who)
-            return await results.views(tx, ids, self._base_url), found
+            return await results.views(tx, ids, self._base_url), role_groups
 
-        views, found = await self._db.transaction(work)
-        for project_id in frozenset().union(*(group.projects for group in found)):
+        views, role_groups = await self._db.transaction(work)
+        for project_id in frozenset().union(*(group.projects for group in role_groups)):
             self._notify(project_id)
         return [orjson.Fragment(view) for view in views]
 
@@ -80,16 +80,16 @@ async def fill_exported(tx: Database, project_id: int, rows: Sequence[Mapping[st
     Says of each row what became of it: added, updated where other ``info`` stood there, present, "no task", "open" or
     "earlier". The caller has the right to it.
     """
-    found = await imports.match_results(tx, project_id, rows)
-    await results.lock(tx, [row["result_id"] for row in found if row["result_id"] is not None])
-    found = await imports.match_results(tx, project_id, rows)
+    matches = await imports.match_results(tx, project_id, rows)
+    await results.lock(tx, [row["result_id"] for row in matches if row["result_id"] is not None])
+    matches = await imports.match_results(tx, project_id, rows)
     filled = [
         _filled(match["result_id"], {"info": row["info"]})
-        for match, row in zip(found, rows, strict=True)
+        for match, row in zip(matches, rows, strict=True)
         if match["result_id"] is not None and match["fate"] in ("added", "updated")
     ]
     await _write(tx, filled)
-    return [match["fate"] for match in found]
+    return [match["fate"] for match in matches]
 
 
 def _ids(bodies: Iterable[object]) -> list[int]:

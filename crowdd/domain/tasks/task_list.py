@@ -193,8 +193,10 @@ class Browsing:
             raise NotFoundError(NOT_FOUND)
         far = (asked.page - 1) * asked.per_page > MAX_PASSED
         had = await task_list.ordinals(self._db, row["id"]) if far else 0
-        found = await task_list.tasks(self._db, row["id"], place_of(asked, total, had), asked.per_page, owns=owns(row))
-        return TaskListPage([_listed(task) for task in found], asked.page, total, asked.per_page)
+        task_rows = await task_list.tasks(
+            self._db, row["id"], place_of(asked, total, had), asked.per_page, owns=owns(row)
+        )
+        return TaskListPage([_listed(task) for task in task_rows], asked.page, total, asked.per_page)
 
     async def _agreed(self, who: Requester, row: ProjectPage, asked: Asked) -> TaskListPage:
         """In the order of agreement, for those who see answers. ``total`` is counted as far as pages by number go."""
@@ -204,10 +206,10 @@ class Browsing:
         minimum, below = asked.agreements
         total = await task_table.count_agreed(self._db, row["id"], minimum, below, MAX_PASSED + 1)
         place = place_of(asked, total, 0)
-        found = await task_table.by_agreement(
+        task_rows = await task_table.by_agreement(
             self._db, row["id"], place, minimum, below, asked.per_page, owns=owns(row)
         )
-        return TaskListPage([_listed(task) for task in found], asked.page, total, asked.per_page)
+        return TaskListPage([_listed(task) for task in task_rows], asked.page, total, asked.per_page)
 
     async def columns(self, row: ProjectPage, wanted: Sequence[str] | None) -> tuple[list[str], list[str]]:
         """The keys of ``info`` that a table of tasks may have as columns, and those that it shows."""
@@ -217,16 +219,16 @@ class Browsing:
 
     async def contents(self, row: ProjectPage, ids: Sequence[int], columns: Sequence[str]) -> dict[int, TaskContent]:
         """What a table shows of tasks, by id. Those who may not see answers get nothing of results."""
-        found = await task_table.contents(self._db, row["id"], ids, columns, owns=owns(row)) if ids else []
+        task_contents = await task_table.contents(self._db, row["id"], ids, columns, owns=owns(row)) if ids else []
         if not self.sees_answers(row):
-            found = [{**one, "consensus": None, "won": False, "agreement": None} for one in found]
-        return {one["id"]: one for one in found}
+            task_contents = [{**one, "consensus": None, "won": False, "agreement": None} for one in task_contents]
+        return {one["id"]: one for one in task_contents}
 
     async def first_values(self, row: ProjectPage, columns: Sequence[str], maximum: int) -> list[list[str | None]]:
         """For each column its values in the first tasks; of a long one the beginning."""
         ids = await task_table.first(self._db, row["id"], maximum)
-        found = {one["id"]: one["cells"] for one in (await self.contents(row, ids, columns)).values()}
-        return [[found[task_id][nth] for task_id in ids if task_id in found] for nth in range(len(columns))]
+        cells = {one["id"]: one["cells"] for one in (await self.contents(row, ids, columns)).values()}
+        return [[cells[task_id][nth] for task_id in ids if task_id in cells] for nth in range(len(columns))]
 
     def sees_answers(self, row: ProjectPage) -> bool:
         """Whether who has this row of ``Projects.page`` may see answers: as in lists of results."""
@@ -235,12 +237,12 @@ class Browsing:
     async def _holding(self, row: ProjectPage, asked: Asked, total: int) -> TaskListPage:
         """As far as a page may cost: what is found in so many tasks, and where to go on."""
         place = PageStart(asked.state, descending=asked.descending, after=asked.after)
-        found = await task_list.holding(
+        task_rows = await task_list.holding(
             self._db, row["id"], place, asked.filter.words, asked.per_page, MAX_WALKED, owns=owns(row)
         )
-        full = len(found) == asked.per_page
-        to = found[-1]["id"] if full else await task_list.last_of(self._db, row["id"], place, MAX_WALKED)
-        tasks = [_listed(task) for task in found]
+        full = len(task_rows) == asked.per_page
+        to = task_rows[-1]["id"] if full else await task_list.last_of(self._db, row["id"], place, MAX_WALKED)
+        tasks = [_listed(task) for task in task_rows]
         return TaskListPage(tasks, asked.page, total, asked.per_page, by_words=True, searched_to=to)
 
     async def has(self, row: ProjectPage, task_id: int) -> bool:
@@ -258,19 +260,19 @@ class Browsing:
         task = await self._records.get(TASK, who, task_id)
         shown = bool(row["roles"] & TASK_RUN.rights.see)  # answers of a draft are trials: they are its owners'
         shown = shown and (task["state"] == "completed" or not complete_only(row))
-        found = await task_list.runs(self._db, row["id"], task_id, after, MAX_RUNS) if shown else []
+        listed_runs = await task_list.runs(self._db, row["id"], task_id, after, MAX_RUNS) if shown else []
         votes = await task_list.votes(self._db, row["id"], task_id, _SHOWN_VOTES) if shown else []
-        said = await task_list.said(self._db, row["id"], task_id) if shown else None
-        views = [self._records.view(TASK_RUN, {**run, "roles": row["roles"]}) for run in found]
+        comparison = await task_list.said(self._db, row["id"], task_id) if shown else None
+        views = [self._records.view(TASK_RUN, {**run, "roles": row["roles"]}) for run in listed_runs]
         return {
             "task": task,
             "task_runs": views,
-            "agreement": agreement(votes, said),
-            "fields": by_field(declared(row["info"]), said) if said else [],
+            "agreement": agreement(votes, comparison),
+            "fields": by_field(declared(row["info"]), comparison) if comparison else [],
             "posterior": await task_list.posterior(self._db, row["id"], task_id) if votes else None,
-            "volunteers": {run["id"]: volunteer(run) for run in found} if row["roles"] & OWNERS else {},
-            "counted": {run["id"]: run["counted"] for run in found},
-            "next": found[-1]["id"] if len(found) == MAX_RUNS or _is_cut(found) else None,
+            "volunteers": {run["id"]: volunteer(run) for run in listed_runs} if row["roles"] & OWNERS else {},
+            "counted": {run["id"]: run["counted"] for run in listed_runs},
+            "next": listed_runs[-1]["id"] if len(listed_runs) == MAX_RUNS or _is_cut(listed_runs) else None,
         }
 
 
@@ -287,9 +289,9 @@ def owns(row: ProjectPage) -> bool:
     return bool(row["roles"] & OWNERS)
 
 
-def _is_cut(found: list[ListedRun]) -> bool:
+def _is_cut(runs: list[ListedRun]) -> bool:
     """Whether answers were left out because they are large."""
-    return bool(found) and len(found) < found[0]["n_rows"]
+    return bool(runs) and len(runs) < runs[0]["n_rows"]
 
 
 def total_of(row: ProjectPage, state: str | None) -> int:
@@ -316,18 +318,18 @@ def place_of(asked: Asked, total: int, had: int) -> PageStart:
     return attrs.evolve(here, ordinal=had - before if asked.descending else before + 1)
 
 
-def agreement(votes: list[Vote], said: Said | None) -> Values | None:
+def agreement(votes: list[Vote], comparison: Said | None) -> Values | None:
     """How far the answers that count agree; None without any.
 
     ``key`` is the key of the answers that is compared, None where it is all of them. ``agreement`` is that of all
     pairs of them, 0 to 1, None without pairs. ``share`` is that of the most frequent value, ``leading`` this value;
     ``kinds`` how many different ones there are, ``votes`` the most frequent of them with their number.
     """
-    if not votes or not said:
+    if not votes or not comparison:
         return None
     shown = [{"value": vote["value"], "n": vote["n"]} for vote in votes]
     about = {"share": votes[0]["n"] / sum(votes[0]["counts"]), "leading": votes[0]["value"]}
-    of_pairs = said["agreement"] if (said["n_compared"] or 0) > 1 else None
+    of_pairs = comparison["agreement"] if (comparison["n_compared"] or 0) > 1 else None
     return {"key": votes[0]["key"], "agreement": of_pairs, **about, "kinds": len(votes[0]["counts"]), "votes": shown}
 
 

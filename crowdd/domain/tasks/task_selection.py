@@ -31,8 +31,8 @@ class Chunk:
 async def chunk(db: Database, project_id: int, chosen: Chosen, after: int, maximum: int) -> Chunk | None:
     """The next tasks behind one, None at the end. ``ids`` may be empty where none of those looked at match."""
     if isinstance(chosen, TaskFilter):
-        found = await selection.matching(db, project_id, chosen, after, maximum, MAX_WALKED)
-        return None if found.last is None else Chunk(found.ids, found.last, found.walked)
+        batch = await selection.matching(db, project_id, chosen, after, maximum, MAX_WALKED)
+        return None if batch.last is None else Chunk(batch.ids, batch.last, batch.walked)
     if chosen is None:
         ids: Sequence[int] = await changes.next_tasks(db, project_id, after, maximum)
     else:

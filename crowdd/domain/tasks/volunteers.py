@@ -69,18 +69,18 @@ class Volunteers:
         Raises NotFoundError, AnonymousError or ForbiddenError.
         """
         await self._changes.require(self._db, who, project_id)
-        found = await volunteers.listed(self._db, project_id, place, known, offset)
-        return KeysetPage([Volunteer.of(row) for row in found.rows], found.previous, found.next)
+        page = await volunteers.listed(self._db, project_id, place, known, offset)
+        return KeysetPage([Volunteer.of(row) for row in page.rows], page.previous, page.next)
 
     async def doubted(self, who: Requester, project_id: int, place: Keyset) -> KeysetPage[Volunteer]:
         """A page of those of whom something is known, the most doubtful first. Raises as ``listed``."""
         await self._changes.require(self._db, who, project_id)
-        found = await known.doubted(self._db, project_id, place)
-        return KeysetPage([Volunteer.of(row) for row in found.rows], found.previous, found.next)
+        page = await known.doubted(self._db, project_id, place)
+        return KeysetPage([Volunteer.of(row) for row in page.rows], page.previous, page.next)
 
-    async def figures(self, project_id: int, found: Sequence[Volunteer]) -> list[KnownFigures]:
+    async def figures(self, project_id: int, shown_volunteers: Sequence[Volunteer]) -> list[KnownFigures]:
         """What is known of each of these, which the requester was shown."""
-        rows = await known.known(self._db, project_id, [each.volunteer for each in found])
+        rows = await known.known(self._db, project_id, [each.volunteer for each in shown_volunteers])
         return [KnownFigures.of(row) for row in rows]
 
     async def lift(self, who: Requester, project_id: int, word: str) -> Effect:

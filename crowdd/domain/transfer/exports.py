@@ -181,13 +181,13 @@ class Exports:
         figures: Values = {**row}
         known = {type_: int(figures[counter]) for type_, counter in _COUNTED.items() if self._is_known(type_, of)}
         counted = [KINDS[type_] for type_ in USUAL if type_ not in known]
-        found = await exports.sizes(self._db, of, counted, MAX_COUNTED + 1)
+        size_row = await exports.sizes(self._db, of, counted, MAX_COUNTED + 1)
         sizes = []
         for type_ in USUAL:
-            rows = known.get(type_, min(int(found.get(f"n_{type_}", 0)), MAX_COUNTED))
-            more = type_ not in known and found[f"n_{type_}"] > MAX_COUNTED
+            rows = known.get(type_, min(int(size_row.get(f"n_{type_}", 0)), MAX_COUNTED))
+            more = type_ not in known and size_row[f"n_{type_}"] > MAX_COUNTED
             sizes.append(
-                {"type": type_, "rows": rows, "more": more, "bytes": round(rows * (found[type_] + _FRAME_BYTES))}
+                {"type": type_, "rows": rows, "more": more, "bytes": round(rows * (size_row[type_] + _FRAME_BYTES))}
             )
         return sizes
 

@@ -58,17 +58,17 @@ class UploadCopies:
 
     def _path(self, text: str) -> str:
         name = next((text.removeprefix(begin) for begin in self._begins if text.startswith(begin)), None)
-        found = self._uploads.find(self._container, name) if name else None
+        upload = self._uploads.find(self._container, name) if name else None
         key = f"{self._container}/{name}"
-        if name is None or (found is None and key not in self._elsewhere):
+        if name is None or (upload is None and key not in self._elsewhere):
             return text
         if name not in self.copied:
             self.copied[name] = self._folder / FILES / name
             self.copied[name].parent.mkdir(parents=True, exist_ok=True)
-            if found is None:
+            if upload is None:
                 self._wanted[key] = self.copied[name]
             else:
-                shutil.copyfile(found[0], self.copied[name])
+                shutil.copyfile(upload[0], self.copied[name])
         return f"{FILES}/{name}"
 
     async def fetch(self, store: MediaStore) -> None:

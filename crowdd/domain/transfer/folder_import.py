@@ -91,27 +91,27 @@ class FolderUploads:
 
     async def replaced_in(self, info: object) -> Any:
         """The value with the addresses of files in the places of their paths."""
-        found = await self._aside(self._folder.named_in, info, self._address)
+        replaced = await self._aside(self._folder.named_in, info, self._address)
         await self._count()
-        return found
+        return replaced
 
     async def _count(self) -> None:
         """Has the files counted that were kept since the last time."""
-        kept, self._kept = self._kept, []
-        if not kept:
+        new_files, self._kept = self._kept, []
+        if not new_files:
             return
 
         async def work(tx: Database) -> None:
-            await quota.note_files(tx, kept, ())
+            await quota.note_files(tx, new_files, ())
             await self._quota.require(tx, self._who)
 
         await self._db.transaction(work)
 
     async def next(self, rest: Iterator[dict[str, object]]) -> list[Values]:
         """The next tasks, as many as one transaction takes, with the addresses of their files."""
-        found = list(await self._aside(self._next, rest))
+        batch = list(await self._aside(self._next, rest))
         await self._count()
-        return found
+        return batch
 
     def _next(self, rest: Iterator[dict[str, object]]) -> list[Values]:
         named_in = self._folder.named_in

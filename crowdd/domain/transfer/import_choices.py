@@ -64,9 +64,9 @@ def checked(choices: Choices) -> Values:
     return made
 
 
-def require_no_key(wanted: Mapping[str, object], found: PendingImport) -> None:
+def require_no_key(wanted: Mapping[str, object], pending: PendingImport) -> None:
     """Raises InvalidValueError for a key column of an export."""
-    if wanted["key_name"] and wanted["kind"] == found["kind"] and found["kind"] not in ("", import_exports.TABLE):
+    if wanted["key_name"] and wanted["kind"] == pending["kind"] and pending["kind"] not in ("", import_exports.TABLE):
         raise InvalidValueError(_("An export has no key column: its tasks are identified by their ids."))
 
 

@@ -59,8 +59,8 @@ def left_behind(kind: str, columns: list[str]) -> list[str]:
     """The columns of an export that do not come back; none of another file, nor of one that has not been read."""
     if kind not in _KEPT:
         return []
-    kept = {"info", *_KEPT[kind]}
-    return [name for name in columns if name not in kept and not name.startswith("info_")]
+    imported_columns = {"info", *_KEPT[kind]}
+    return [name for name in columns if name not in imported_columns and not name.startswith("info_")]
 
 
 def task_of(values: Mapping[str, object]) -> dict[str, Any]:
@@ -68,8 +68,8 @@ def task_of(values: Mapping[str, object]) -> dict[str, Any]:
 
     Both are None where the file has none. Raises InvalidValueError.
     """
-    given = {name: values[name] for name in _ATTRIBUTES if values.get(name) not in ("", None)}
-    made = new_task(_info(values), given)
+    attributes = {name: values[name] for name in _ATTRIBUTES if values.get(name) not in ("", None)}
+    made = new_task(_info(values), attributes)
     named = "id" in values
     origin = {"source": _id(values, "project_id"), "original": _id(values, "id")} if named else {}
     return {**made, "source": None, "original": None, **origin}

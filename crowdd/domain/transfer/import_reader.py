@@ -82,8 +82,8 @@ class DigestSet:
         digest = digest or 1
         slots, mask = self._slots, self._mask
         at = digest & mask
-        while found := slots[at]:
-            if found == digest:
+        while stored_digest := slots[at]:
+            if stored_digest == digest:
                 return False
             at = (at + 1) & mask
         slots[at] = digest
@@ -162,12 +162,12 @@ class RowReader:
 
     def _task(self, values: Values, chunk: Chunk) -> Values | None:
         plan = self._plan
-        info, made, given = self._make(values)
+        info, made, attribute_names = self._make(values)
         text = info_text(info)
         chunk.size += len(text)
         task = {**made, "info": orjson.Fragment(text)}
         if plan.key is not None:
-            return self._keyed({**task, "given": given}, text, key_of(info, plan.key))
+            return self._keyed({**task, "given": attribute_names}, text, key_of(info, plan.key))
         if plan.again or not plan.finds_twice or self._digests.add(hash(text) & _64_BITS):
             return task
         return None
@@ -200,11 +200,11 @@ class RowReader:
         return result
 
     def _keyed(self, task: Values, text: bytes, key: str) -> Values | None:
-        said = digest_of([text.decode(), task["given"], task["n_answers"]])
+        digest = digest_of([text.decode(), task["given"], task["n_answers"]])
         if self._keys.add(digest_of(key)):
-            self._digests.add(said)
+            self._digests.add(digest)
             return {**task, "key": key, "named_above": not self._named.add(digest_of(key))}
-        if self._digests.add(said):
+        if self._digests.add(digest):
             raise InvalidValueError(_("A row above it has the same key and other values: %(key)s", key=key[:100]))
         return None
 

@@ -124,16 +124,18 @@ class TaskMaker:
             info = values[layout.whole]
         cells = tuple([values[name] for name, _ in layout.given])
         try:
-            made, given = self._known[cells, (*map(type, cells),)]
+            made, attribute_names = self._known[cells, (*map(type, cells),)]
         except (KeyError, TypeError):
-            made, given = self._attributes(cells)
+            made, attribute_names = self._attributes(cells)
         if layout.gold is not None and (right := values[layout.gold]) not in ("", None):
             made = {**made, GOLD: right}
-        return info, made, given
+        return info, made, attribute_names
 
     def _attributes(self, cells: tuple[object, ...]) -> tuple[Values, list[str]]:
-        given = {use: cell for (_, use), cell in zip(self._layout.given, cells, strict=True) if cell not in ("", None)}
-        made = _checked_attributes(given, self._n_answers), list(given)
+        attributes = {
+            use: cell for (_, use), cell in zip(self._layout.given, cells, strict=True) if cell not in ("", None)
+        }
+        made = _checked_attributes(attributes, self._n_answers), list(attributes)
         if len(self._known) < _MAX_KNOWN and _REPEATED.issuperset(map(type, cells)):
             self._known[cells, (*map(type, cells),)] = made
         return made
@@ -143,14 +145,14 @@ def _layout(columns: Sequence[str], uses: Mapping[str, str]) -> _Layout:
     by_use = [(name, uses.get(name, "info")) for name in columns]
     infos = tuple(name for name, use in by_use if use == "info")
     whole, gold = (next((name for name, use in by_use if use == wanted), None) for wanted in ("whole", GOLD))
-    given = tuple((name, use) for name, use in by_use if use in ATTRIBUTES)
-    return _Layout(None if len(infos) == len(columns) else infos, whole, given, gold)
+    attribute_columns = tuple((name, use) for name, use in by_use if use in ATTRIBUTES)
+    return _Layout(None if len(infos) == len(columns) else infos, whole, attribute_columns, gold)
 
 
 def task_of(values: Mapping[str, object], uses: Mapping[str, str], n_answers: int | None = None) -> dict[str, Any]:
     """The values of a new task for a row as ``TaskMaker`` has them, and ``given``. Raises InvalidValueError."""
-    info, made, given = TaskMaker(uses, n_answers).made(values)
-    return {**made, "info": orjson.loads(info_text(info)), "given": given}
+    info, made, attribute_names = TaskMaker(uses, n_answers).made(values)
+    return {**made, "info": orjson.loads(info_text(info)), "given": attribute_names}
 
 
 def info_text(info: object) -> bytes:
@@ -167,32 +169,32 @@ def info_text(info: object) -> bytes:
         raise InvalidValueError(f"{error}") from None
 
 
-def new_task(info: object, given: Mapping[str, object], n_answers: int | None = None) -> dict[str, Any]:
+def new_task(info: object, attributes: Mapping[str, object], n_answers: int | None = None) -> dict[str, Any]:
     """The values of a task with these attributes, the others as usual; ``given`` has the names. InvalidValueError."""
     try:
         clean = _INFO.parse(info)
     except CrowddError as error:
         raise InvalidValueError(f"{error}") from None
-    return {**_checked_attributes(given, n_answers), "info": clean, "given": list(given)}
+    return {**_checked_attributes(attributes, n_answers), "info": clean, "given": list(attributes)}
 
 
-def _checked_attributes(given: Mapping[str, object], n_answers: int | None) -> Values:
+def _checked_attributes(attributes: Mapping[str, object], n_answers: int | None) -> Values:
     """The attributes of a task without its info: not to be changed. Raises InvalidValueError."""
     try:
-        if _REPEATED.issuperset(map(type, given.values())):
-            return _attributes(tuple((name, type(value), value) for name, value in given.items()), n_answers)
-        return _made(given, n_answers)
+        if _REPEATED.issuperset(map(type, attributes.values())):
+            return _attributes(tuple((name, type(value), value) for name, value in attributes.items()), n_answers)
+        return _made(attributes, n_answers)
     except CrowddError as error:
         raise InvalidValueError(f"{error}") from None
 
 
 @lru_cache(maxsize=1000)  # most rows of a file have the same few
-def _attributes(given: tuple[tuple[str, type, object], ...], n_answers: int | None) -> Values:
-    return _made({name: value for name, _type, value in given}, n_answers)
+def _attributes(typed_attributes: tuple[tuple[str, type, object], ...], n_answers: int | None) -> Values:
+    return _made({name: value for name, _type, value in typed_attributes}, n_answers)
 
 
-def _made(given: Mapping[str, object], n_answers: int | None) -> Values:
+def _made(attributes: Mapping[str, object], n_answers: int | None) -> Values:
     usual_ = {} if n_answers is None else {"n_answers": n_answers}
-    made = TASK.creation({"project_id": 0, **usual_, **given})
+    made = TASK.creation({"project_id": 0, **usual_, **attributes})
     del made["project_id"], made["info"]
     return made

@@ -73,8 +73,8 @@ class ImportRunner:
             if row["preview"] is None:
                 row = await self._check(item, row)
             if row["queue_item"] != item.id:
-                found: dict[str, object] = {"import": import_id, "state": row["state"], **(row["preview"] or {})}
-                return {**found, "error": row["check_error"]} if row["check_error"] else found
+                report: dict[str, object] = {"import": import_id, "state": row["state"], **(row["preview"] or {})}
+                return {**report, "error": row["check_error"]} if row["check_error"] else report
             await self._add(item, row)
         ended: Mapping[str, Any] = await imports.end(self._db, import_id)
         discard(self._folder / ended["file"])
@@ -215,9 +215,9 @@ class ImportRunner:
             return [each["fate"] for each in await imports.match_results(self._db, project_id, taken)], 0
         if row["key_name"] is not None:
             rows = await imports.match_keyed(self._db, row, taken)
-            there = [r["fate"] != "added" and not r["retired"] for r in rows]
-            found = sum(here and not each["named_above"] for here, each in zip(there, taken, strict=True))
-            return [r["fate"] for r in rows], found
+            matched = [r["fate"] != "added" and not r["retired"] for r in rows]
+            matched_count = sum(here and not each["named_above"] for here, each in zip(matched, taken, strict=True))
+            return [r["fate"] for r in rows], matched_count
         return await self._presence(row, taken), 0
 
     async def _presence(self, row: PendingImport, taken: list[Values]) -> list[str]:
@@ -225,10 +225,10 @@ class ImportRunner:
         if row["again"]:
             return ["added"] * len(taken)
         if _has_origins(taken):
-            there = await imports.match_exported(self._db, project_id, taken)
+            matches = await imports.match_exported(self._db, project_id, taken)
         else:
-            there = await imports.known(self._db, project_id, [each["info"] for each in taken])
-        return ["present" if each else "added" for each in there]
+            matches = await imports.known(self._db, project_id, [each["info"] for each in taken])
+        return ["present" if each else "added" for each in matches]
 
     def _plan(self, row: PendingImport, *, adds: bool) -> Plan:
         def pseudonym(source: int, volunteer: str) -> str:

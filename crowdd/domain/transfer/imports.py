@@ -213,8 +213,8 @@ class Imports:
         """A new import of a file with these choices, unread."""
         checked = import_choices.checked(choices)
         member = await self._worker_thread.do(import_archives.unpack, path, self.max_bytes)
-        found = await self._worker_thread.do(task_files.detect, path)
-        dialect = Dialect.from_json({**found.to_json(), **(choices.dialect or {})})
+        detected = await self._worker_thread.do(task_files.detect, path)
+        dialect = Dialect.from_json({**detected.to_json(), **(choices.dialect or {})})
         values = {
             "name": printable(f"{name}: {member}" if member else name, MAX_NAME),
             "format": dialect.format,
@@ -238,47 +238,47 @@ class Imports:
 
     async def _read(self, who: Requester, row: ProjectPage, import_id: int, *, large: bool) -> None:
         """Has a file read: now, or in the background. Raises InvalidValueError where it was read and is no good."""
-        found = await self._get(row, import_id)
-        if large or not await self._runner.read(found, max_rows=INLINE_ROWS):
-            await self._db.transaction(lambda tx: self._read_later(tx, who, found))
+        import_row = await self._get(row, import_id)
+        if large or not await self._runner.read(import_row, max_rows=INLINE_ROWS):
+            await self._db.transaction(lambda tx: self._read_later(tx, who, import_row))
             return
         again = await self._get(row, import_id)
         if again["check_error"]:
             raise InvalidValueError(again["check_error"])
 
-    async def _read_later(self, tx: Database, who: Requester, found: PendingImport) -> int:
-        name = HANDLER if found["auto"] else CHECK
-        item = await self._queue.add(tx, name, {"import": found["id"]}, who, found["project_id"])
-        await imports.read_by(tx, found["id"], item, found["auto"])
+    async def _read_later(self, tx: Database, who: Requester, pending: PendingImport) -> int:
+        name = HANDLER if pending["auto"] else CHECK
+        item = await self._queue.add(tx, name, {"import": pending["id"]}, who, pending["project_id"])
+        await imports.read_by(tx, pending["id"], item, pending["auto"])
         return item
 
     async def get(self, who: Requester, row: ProjectPage, import_id: int) -> ImportPage:
         """An import of a project. Raises NotFoundError."""
         rights.require(who, row["roles"], OWNERS)
-        found = await self._get(row, import_id)
+        import_row = await self._get(row, import_id)
         return {
-            **found,
-            "usual": import_rows.usual(found["format"], found["columns"]),
-            "suggested": suggested(found["columns"], found["sample"]),
+            **import_row,
+            "usual": import_rows.usual(import_row["format"], import_row["columns"]),
+            "suggested": suggested(import_row["columns"], import_row["sample"]),
             "exportlike": any(
                 kind not in ("", import_exports.TABLE)
-                for kind in (found["kind"], import_exports.kind_of(found["columns"]))
+                for kind in (import_row["kind"], import_exports.kind_of(import_row["columns"]))
             ),
-            "left_behind": import_exports.left_behind(found["kind"], found["columns"]),
-            "waits": undecided(found, found["on_error"]) if found["queue_item"] is None else None,
+            "left_behind": import_exports.left_behind(import_row["kind"], import_row["columns"]),
+            "waits": undecided(import_row, import_row["on_error"]) if import_row["queue_item"] is None else None,
             "max_atomic_rows": MAX_ATOMIC_ROWS,
         }
 
     async def progress(self, row: ProjectPage, import_id: int) -> ImportState | None:
         """How far an import of a project is, for who has been found to own it; None when it has been removed."""
-        found = await imports.progress(self._db, row["id"], import_id) if import_id < 2**63 else None
-        return None if found is None else state_of(found)
+        progress_row = await imports.progress(self._db, row["id"], import_id) if import_id < 2**63 else None
+        return None if progress_row is None else state_of(progress_row)
 
     async def _get(self, row: ProjectPage, import_id: int) -> ImportRow:
-        found = await imports.get(self._db, row["id"], import_id) if import_id < 2**63 else None
-        if found is None:
+        import_row = await imports.get(self._db, row["id"], import_id) if import_id < 2**63 else None
+        if import_row is None:
             raise NotFoundError(NOT_FOUND)
-        return found
+        return import_row
 
     async def newest(self, who: Requester, row: ProjectPage, maximum: int = 10) -> list[ListedImport]:
         """The newest imports of a project."""
@@ -291,14 +291,14 @@ class Imports:
         Raises InvalidValueError, NotFoundError, ForbiddenError, and ConflictError when it has begun already.
         """
         choices = choices or Choices()
-        found = await self.get(who, row, import_id)
-        if found["queue_item"] is not None:
-            if found["preview"] is None:
-                return Begun("reading", found["queue_item"])
+        import_row = await self.get(who, row, import_id)
+        if import_row["queue_item"] is not None:
+            if import_row["preview"] is None:
+                return Begun("reading", import_row["queue_item"])
             raise ConflictError(_("This import has already started."))
         changed = await self._choose(row["id"], import_id, import_choices.checked(choices), choices)
-        if changed or found["state"] == "unread":
-            await self._read(who, row, import_id, large=found["bytes"] > INLINE_BYTES)
+        if changed or import_row["state"] == "unread":
+            await self._read(who, row, import_id, large=import_row["bytes"] > INLINE_BYTES)
         read = await self._get(row, import_id)
         if read["preview"] is None and not read["check_error"]:
             return Begun("reading", read["queue_item"] or read["check_item"])
@@ -314,26 +314,26 @@ class Imports:
         """Writes down choices that differ from those that hold; whether the file has to be read by them."""
 
         async def work(tx: Database) -> bool:
-            found = await imports.lock_pending(tx, project_id, import_id)
-            if found is None:
+            pending = await imports.lock_pending(tx, project_id, import_id)
+            if pending is None:
                 raise ConflictError(_("This import has already started."))
-            now = imports.choices_of(found)
+            now = imports.choices_of(pending)
             wanted: Values = {**now, **checked}
-            if found["columns"] and wanted["uses"] is not None:
-                usual = import_rows.usual(found["format"], found["columns"])
+            if pending["columns"] and wanted["uses"] is not None:
+                usual = import_rows.usual(pending["format"], pending["columns"])
                 before = {name: use for name, use in (now["uses"] or {}).items() if name in usual}
-                wanted["uses"] = import_rows.checked({**usual, **before, **wanted["uses"]}, found["columns"])
+                wanted["uses"] = import_rows.checked({**usual, **before, **wanted["uses"]}, pending["columns"])
                 import_rows.require_key(wanted["key_name"], wanted["uses"])
             if choices.dialect is not None:
                 wanted["dialect"] = Dialect.from_json({**(now["dialect"] or {}), **choices.dialect}).to_json()
                 wanted["kind"] = checked.get("kind", "" if wanted["dialect"] != now["dialect"] else now["kind"])
-            import_choices.require_no_key(wanted, found)
+            import_choices.require_no_key(wanted, pending)
             if choices.roles is not None:
-                roles = import_roles.checked(choices.roles, found["columns"])
+                roles = import_roles.checked(choices.roles, pending["columns"])
                 await imports.save_roles(tx, import_id, roles)
             if wanted == now:
                 return False
-            on_error = found["on_error"] if choices.on_error is None else choices.on_error or None
+            on_error = pending["on_error"] if choices.on_error is None else choices.on_error or None
             await imports.choose(tx, import_id, wanted, choices.begin and choices.sure, on_error)
             return True
 
@@ -341,14 +341,14 @@ class Imports:
 
     async def _begin(self, who: Requester, row: ProjectPage, import_id: int, on_error: str | None) -> Begun:
         async def work(tx: Database) -> int:
-            found = await imports.lock_pending(tx, row["id"], import_id)
-            if found is None or found["preview"] is None:
+            pending = await imports.lock_pending(tx, row["id"], import_id)
+            if pending is None or pending["preview"] is None:
                 raise ConflictError(_("This import has already started."))
-            rights.require(who, row["roles"], import_exports.importers(found["kind"]))
+            rights.require(who, row["roles"], import_exports.importers(pending["kind"]))
             item = await self._queue.add(tx, HANDLER, {"import": import_id}, who, row["id"])
             await imports.begin(tx, import_id, on_error or "skip", item)
-            await import_roles.keep(tx, found)
-            await note_import(tx, who, found)
+            await import_roles.keep(tx, pending)
+            await note_import(tx, who, pending)
             return item
 
         return Begun("waiting", await self._db.transaction(work))
@@ -370,24 +370,24 @@ class Imports:
 
     async def gone(self, who: Requester, row: ProjectPage, import_id: int) -> list[GoneTask]:
         """Tasks with a key that an import with a key column did not have: task_id, key, state, answers."""
-        found = await self.get(who, row, import_id)
-        if found["key_name"] is None or found["ended"] is None:
+        import_row = await self.get(who, row, import_id)
+        if import_row["key_name"] is None or import_row["ended"] is None:
             return []
-        return await imports.gone(self._db, row["id"], found["key_name"], import_id, 0, MAX_GONE)
+        return await imports.gone(self._db, row["id"], import_row["key_name"], import_id, 0, MAX_GONE)
 
-    async def count_gone(self, who: Requester, row: ProjectPage, found: PendingImport) -> int:
+    async def count_gone(self, who: Requester, row: ProjectPage, import_row: PendingImport) -> int:
         """How many there are."""
-        if found["key_name"] is None or found["ended"] is None:
+        if import_row["key_name"] is None or import_row["ended"] is None:
             return 0
-        return await imports.count_gone(self._db, row["id"], found["key_name"], found["id"])
+        return await imports.count_gone(self._db, row["id"], import_row["key_name"], import_row["id"])
 
     async def retire_gone(self, who: Requester, row: ProjectPage, import_id: int) -> Effect:
         """Takes these tasks out. Answers stay."""
-        found = await self.get(who, row, import_id)
+        import_row = await self.get(who, row, import_id)
         ids = [each["task_id"] for each in await self.gone(who, row, import_id)]
         if not ids:
             raise InvalidValueError(_("No tasks are missing from this file."))
-        note = f"Missing from {found['name'] or 'the pasted rows'}"
+        note = f"Missing from {import_row['name'] or 'the pasted rows'}"
         return await self._changes.retire_tasks(who, row["id"], {"task_ids": ids, "note": note})
 
     async def carry_on(self, item: QueuedTask) -> dict[str, object]:

@@ -120,11 +120,11 @@ def _versions(source: Path) -> dict[str, list[KeptVersion]]:
 
 def _tasks(path: Path, n_answers: int | None) -> Iterator[tuple[str, Values]]:
     """Each task with the file and the line that it stands in."""
-    found = [path / name for name in TASK_FILES if (path / name).is_file()]
-    if len(found) > 1:
+    paths = [path / name for name in TASK_FILES if (path / name).is_file()]
+    if len(paths) > 1:
         raise InvalidValueError(f"{path} has both {' and '.join(TASK_FILES)}: remove one of them.")
     usual = {} if n_answers is None else {"n_answers": n_answers}
-    for source in found:
+    for source in paths:
         for place, row in (_csv_rows if source.suffix == ".csv" else _json_rows)(source):
             yield place, _task(place, row, usual)
 

@@ -25,8 +25,8 @@ def download_address(url: str) -> str:
     if host in ("www.dropbox.com", "dropbox.com") and _DROPBOX.fullmatch(parts.path):
         others = [pair for pair in parse_qsl(parts.query) if pair[0] not in ("dl", "raw")]
         return urlunsplit(parts._replace(query=urlencode([*others, ("dl", "1")]), fragment=""))
-    if found := _NEXTCLOUD.fullmatch(parts.path):
-        return urlunsplit(parts._replace(path=f"{found['share']}/download", query="", fragment=""))
+    if match := _NEXTCLOUD.fullmatch(parts.path):
+        return urlunsplit(parts._replace(path=f"{match['share']}/download", query="", fragment=""))
     return url
 
 
@@ -36,10 +36,10 @@ def _google(url: str) -> str:
     named = {**parse_qs(parts.query), **parse_qs(parts.fragment)}.get("gid", [""])[0]
     gid = {"gid": named} if named.isascii() and named.isdigit() else {}
     base = "https://docs.google.com/spreadsheets/d"
-    if found := _PUBLISHED.fullmatch(parts.path):
+    if match := _PUBLISHED.fullmatch(parts.path):
         asked = {"output": "csv", **gid, **({"single": "true"} if gid else {})}
-        return f"{base}/e/{found[1]}/pub?{urlencode(asked)}"
-    found = _SHEET.fullmatch(parts.path)
-    if found is None or parts.path.endswith("/export"):
+        return f"{base}/e/{match[1]}/pub?{urlencode(asked)}"
+    match = _SHEET.fullmatch(parts.path)
+    if match is None or parts.path.endswith("/export"):
         return url
-    return f"{base}/{found[1]}/export?{urlencode({'format': 'csv', **gid})}"
+    return f"{base}/{match[1]}/export?{urlencode({'format': 'csv', **gid})}"

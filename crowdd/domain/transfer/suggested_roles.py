@@ -63,18 +63,18 @@ def suggested(columns: Sequence[str], sample: Sequence[Mapping[str, object]]) ->
 
     A role of which a task has one only (a title, a latitude) is suggested once, for the first column that fits best.
     """
-    found: dict[str, str] = {}
+    roles: dict[str, str] = {}
     taken: set[str] = set()
     for by_values in (True, False):
         for name in columns:
-            if name in found:
+            if name in roles:
                 continue
             values = [str(row[name]).strip() for row in sample if row.get(name) not in (None, "")]
             role = (_by_both if by_values else _by_name)(name, values)
             if role and not (role in _SINGLE and role in taken):
-                found[name] = role
+                roles[name] = role
                 taken.add(role)
-    return {name: found[name] for name in columns if name in found}
+    return {name: roles[name] for name in columns if name in roles}
 
 
 _SINGLE = frozenset({"latitude", "longitude", "title", "date"})

@@ -114,8 +114,8 @@ class Webhooks:
         rights.require(who, project["roles"], OWNERS)
         only = only if only in STATES else None
         maximum = max(1, min(maximum, MAX_LISTED))
-        found = await self.page(project, who, Keyset(maximum, before=before), only)
-        return [delivery_view(row) for row in found.rows]
+        delivery_page = await self.page(project, who, Keyset(maximum, before=before), only)
+        return [delivery_view(row) for row in delivery_page.rows]
 
     async def page(
         self, project: ProjectPage, who: Requester, place: Keyset, only: str | None = None

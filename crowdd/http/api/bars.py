@@ -115,8 +115,8 @@ class BarsApi:
         yield post(f"{project}/unbar", self.unbar, endpoint="unbar", operation=_REMOVE)
 
     async def listed(self, incoming: Incoming, object_id: int) -> Response:
-        found = await self._barring.listed(incoming.who, checked_id(object_id))
-        return JsonResponse([attrs.asdict(each) for each in found])
+        bars = await self._barring.listed(incoming.who, checked_id(object_id))
+        return JsonResponse([attrs.asdict(each) for each in bars])
 
     async def bar(self, incoming: Incoming, object_id: int) -> Response:
         return JsonResponse(

@@ -140,9 +140,9 @@ def download(incoming: Incoming, exports: Exports, file: ExportFile) -> Response
     if file.since is not None:  # no ranges: a repeated request returns later changes
         return Download(file.name, file.content_type, exports.download(incoming.who, file, place))
     if incoming.header("range"):
-        kept = exports.kept(incoming.who, file, place, _tag(incoming.header("if-range")))
-        if kept is not None:
-            return _rest(incoming, file, kept)
+        spooled_export = exports.kept(incoming.who, file, place, _tag(incoming.header("if-range")))
+        if spooled_export is not None:
+            return _rest(incoming, file, spooled_export)
     tag = secrets.token_hex(16)
     headers = {"ETag": f'"{tag}"', "Accept-Ranges": "bytes"}
     return Download(file.name, file.content_type, exports.download(incoming.who, file, place, tag), headers)
@@ -153,14 +153,21 @@ def _tag(header: str) -> str:
     return header.strip().strip('"') if header else ""
 
 
-def _rest(incoming: Incoming, file: ExportFile, kept: KeptSpool) -> Response:
-    size, headers = kept.spool.size, {"ETag": f'"{kept.tag}"', "Accept-Ranges": "bytes", "Cache-Control": "no-store"}
+def _rest(incoming: Incoming, file: ExportFile, spooled_export: KeptSpool) -> Response:
+    size, headers = (
+        spooled_export.spool.size,
+        {"ETag": f'"{spooled_export.tag}"', "Accept-Ranges": "bytes", "Cache-Control": "no-store"},
+    )
     try:
         part = ranges.wanted(incoming.header("range"), size)
     except ValueError:
         return BytesResponse(b"", file.content_type, 416, {**headers, "Content-Range": f"bytes */{size}"})
     begin, end = part or (0, size)
-    said = {} if part is None else {"Content-Range": f"bytes {begin}-{end - 1}/{size}"}
+    range_headers = {} if part is None else {"Content-Range": f"bytes {begin}-{end - 1}/{size}"}
     return PiecesResponse(
-        kept.spool.part(begin, end), end - begin, file.content_type, 200 if part is None else 206, {**headers, **said}
+        spooled_export.spool.part(begin, end),
+        end - begin,
+        file.content_type,
+        200 if part is None else 206,
+        {**headers, **range_headers},
     )

@@ -48,11 +48,11 @@ class Objects:
         texts: RecordTexts,
         contributions: Contributions,
         statistics: Statistics,
-        kept: FreshCache[JsonResponse],
+        responses: FreshCache[JsonResponse],
         past: PastObjects,
     ) -> None:
-        """``kept`` is for what several requesters want at the same time."""
-        self._parts = records, texts, contributions, statistics, kept, past
+        """``responses`` is for what several requesters want at the same time."""
+        self._parts = records, texts, contributions, statistics, responses, past
 
     def routes(self) -> Iterator[Route]:
         """/api/<kind> and /api/<kind>/<id>."""
@@ -68,10 +68,10 @@ class _Kind:
         texts: RecordTexts,
         contributions: Contributions,
         statistics: Statistics,
-        kept: FreshCache[JsonResponse],
+        responses: FreshCache[JsonResponse],
         past: PastObjects,
     ) -> None:
-        self._kind, self._records, self._texts, self._kept = kind, records, texts, kept
+        self._kind, self._records, self._texts, self._responses = kind, records, texts, responses
         self._contributions, self._statistics, self._past = contributions, statistics, past
         self._also = queries.CONTROL_OF.get(kind.name, frozenset()) - {"external_uid"}
 
@@ -106,8 +106,8 @@ class _Kind:
 
     async def read(self, incoming: Incoming, object_id: int) -> Response:
         if past_queries.asks(self._kind.name, incoming.query):
-            found = await self._past.get(self._kind.name, incoming.who, checked_id(object_id), incoming.query)
-            return tagged(found)
+            past_view = await self._past.get(self._kind.name, incoming.who, checked_id(object_id), incoming.query)
+            return tagged(past_view)
         if not self._brings_more(incoming):
             row_id, seen = checked_id(object_id), await self._viewpoint(incoming)
             key = self._texts.row_key(self._kind, seen.who, row_id)
@@ -122,8 +122,8 @@ class _Kind:
         self, key: Hashable | None, seen: Viewpoint, make: Callable[[], Awaitable[JsonResponse]]
     ) -> JsonResponse:
         """A response that is made once for those who ask at the same time, and while nothing is committed."""
-        found = None if key is None else await self._kept.get(key, seen.moment, make)
-        return await make() if found is None else found
+        response = None if key is None else await self._responses.get(key, seen.moment, make)
+        return await make() if response is None else response
 
     async def _list_text(self, query: Query, who: Requester) -> JsonResponse:
         return tagged_list(await self._texts.list(query, who))

@@ -110,7 +110,7 @@ def document(kinds: Iterable[Kind], routes: Iterable[Route], title: str, version
 
 def path_template(path: str) -> str:
     """The path of a route as OpenAPI writes it."""
-    return _PATH_NAME.sub(lambda found: f"{{{found['name']}}}", path)
+    return _PATH_NAME.sub(lambda match: f"{{{match['name']}}}", path)
 
 
 def error_schema() -> Schema:
@@ -167,8 +167,8 @@ def _doc(route: Route) -> Operation:
 def _of_path(route: Route) -> Iterator[Parameter]:
     """The names in the path; those that the route does not describe are plain texts."""
     described = {one.name: one for one in _doc(route).parameters if one.where == "path"}
-    for found in _PATH_NAME.finditer(route.path):
-        yield described.get(found["name"]) or Parameter(found["name"], {"type": "string"}, "", where="path")
+    for match in _PATH_NAME.finditer(route.path):
+        yield described.get(match["name"]) or Parameter(match["name"], {"type": "string"}, "", where="path")
 
 
 def _elsewhere(doc: Operation) -> Iterator[Parameter]:
@@ -182,19 +182,19 @@ def _parameter(one: Parameter) -> OpenApi:
 
 
 def _answers(method: str, doc: Operation) -> OpenApi:
-    found: OpenApi = {}
+    responses: OpenApi = {}
     headers = {name: {"$ref": f"#/components/headers/{name}"} for name in _HEADERS}
     if doc.answer is None:
-        found["204"] = {"description": "Success, without a body.", "headers": headers}
+        responses["204"] = {"description": "Success, without a body.", "headers": headers}
     else:
         content = {media: {"schema": doc.answer} for media in doc.media}
-        found["200"] = {"description": "Success.", "headers": headers, "content": content}
+        responses["200"] = {"description": "Success.", "headers": headers, "content": content}
         if doc.links:
-            found["200"]["links"] = {link.operation: _link(link) for link in doc.links}
+            responses["200"]["links"] = {link.operation: _link(link) for link in doc.links}
     if method == "GET":
-        found["304"] = {"description": "Not changed since the ETag in If-None-Match."}
+        responses["304"] = {"description": "Not changed since the ETag in If-None-Match."}
     statuses = {status_of_class(sort)[0] for sort in (*_ALWAYS, *doc.refusals)} | {UNKNOWN[0]}
-    return found | {str(status): {"$ref": f"#/components/responses/Error{status}"} for status in sorted(statuses)}
+    return responses | {str(status): {"$ref": f"#/components/responses/Error{status}"} for status in sorted(statuses)}
 
 
 def _link(link: Link) -> OpenApi:

@@ -96,8 +96,8 @@ class QueueApi:
         yield post("/api/queue/<int:item_id>/cancel", self.cancel, endpoint="queue", operation=_CANCEL)
 
     async def list(self, incoming: Incoming) -> Response:
-        found = await self._queue.list(incoming.who, **wanted(incoming.query))
-        return JsonResponse([shown(item) for item in found])
+        queued_tasks = await self._queue.list(incoming.who, **wanted(incoming.query))
+        return JsonResponse([shown(item) for item in queued_tasks])
 
     async def read(self, incoming: Incoming, item_id: int) -> Response:
         return JsonResponse(shown(await self._queue.get(incoming.who, checked_id(item_id))))

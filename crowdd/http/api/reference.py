@@ -128,8 +128,8 @@ def _place(body: Json | None, attribute: str, method: str) -> str:
 
 
 def _query_names(document: Json, path: str) -> set[str]:
-    found = document["paths"].get(path, {}).get("get", {"parameters": []})
-    return {one["name"] for one in found["parameters"] if one["in"] == "query"}
+    operation = document["paths"].get(path, {}).get("get", {"parameters": []})
+    return {one["name"] for one in operation["parameters"] if one["in"] == "query"}
 
 
 def _operations(document: Json, section: str) -> Iterator[OperationEntry]:

@@ -73,9 +73,11 @@ def answer(kind: Kind) -> Schema:
 
 def creation(kind: Kind) -> Schema:
     """A body of POST. What the server sets is read-only."""
-    given = (Write.FREE, Write.ONCE)
-    properties = {field.name: _sent(field, writable=field.write in given, initial=True) for field in kind.fields}
-    required = [field.name for field in kind.fields if field.write in given and _must_be_given(field)]
+    writable_modes = (Write.FREE, Write.ONCE)
+    properties = {
+        field.name: _sent(field, writable=field.write in writable_modes, initial=True) for field in kind.fields
+    }
+    required = [field.name for field in kind.fields if field.write in writable_modes and _must_be_given(field)]
     return _object(f"A new {kind.name}.", properties | _read_only_links(kind), required)
 
 

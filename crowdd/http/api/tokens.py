@@ -60,10 +60,10 @@ class TokensApi:
 
     async def one(self, incoming: Incoming, provider: str) -> Response:
         name = f"{provider}_token"
-        found = await self._tokens(incoming)
-        if name not in found:
+        tokens = await self._tokens(incoming)
+        if name not in tokens:
             raise NotFoundError("404 Not Found")
-        return JsonResponse({name: found[name]})
+        return JsonResponse({name: tokens[name]})
 
     async def _tokens(self, incoming: Incoming) -> dict[str, dict[str, str]]:
         if incoming.who.acting_user is None:

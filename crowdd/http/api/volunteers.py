@@ -68,5 +68,5 @@ class VolunteersApi:
         offset = queries.number(incoming.query.get("offset", ""), "offset", 0)
         before = clean_text(incoming.query.get("before", ""))[:_MAX_CODE] or None
         place = Keyset(min(limit, queries.MAX_LIMIT), before=before)
-        found = await self._volunteers.listed(incoming.who, checked_id(object_id), place, offset=offset)
-        return JsonResponse([attrs.asdict(each) for each in found.rows])
+        page = await self._volunteers.listed(incoming.who, checked_id(object_id), place, offset=offset)
+        return JsonResponse([attrs.asdict(each) for each in page.rows])

@@ -61,14 +61,14 @@ def answer_keys(infos: Iterable[object], first: Iterable[str] = ()) -> list[str]
 
     None if an answer is not an object or all are empty. The version of the questions is no key.
     """
-    found: dict[str, None] = {}
+    keys: dict[str, None] = {}
     for info in infos:
         if not isinstance(info, dict):
             return []
-        found |= dict.fromkeys(info)
-    found.pop(RESERVED, None)
-    known = [key for key in first if key in found]
-    return [*dict.fromkeys([*known, *found])][:_MAX_KEYS]
+        keys |= dict.fromkeys(info)
+    keys.pop(RESERVED, None)
+    known = [key for key in first if key in keys]
+    return [*dict.fromkeys([*known, *keys])][:_MAX_KEYS]
 
 
 def _within(value: object, say: Callable[[str], str], locale: Locale, depth: int) -> str:

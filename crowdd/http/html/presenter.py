@@ -210,8 +210,8 @@ def source(info: Mapping[str, Any], kind: Kind) -> str:
 
 def is_written(info: Mapping[str, object], kind: Kind) -> bool:
     """Whether a page shows HTML of the owner, which may use the libraries of the frame."""
-    found = info.get(_SOURCES[kind])
-    return isinstance(found, str) and bool(found.strip())
+    html = info.get(_SOURCES[kind])
+    return isinstance(html, str) and bool(html.strip())
 
 
 def guided(info: Mapping[str, object]) -> bool:

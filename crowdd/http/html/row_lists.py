@@ -72,16 +72,16 @@ class RowList:
 
     def drawn(self, place: Keyset, filters: Filters, part: KeysetPage[Any], row_id: RowId) -> WithTable:
         """The table around a page. ``filters`` are those of the address, ``row_id`` says the id or code of a row."""
-        said = {
+        parameters = {
             **filters,
             "orderby": place.order,
             "desc": "1" if place.descending else "",
             "per_page": "" if place.size == self.per_page else str(place.size),
         }
-        drawn = table.table(said, columns=(), shown=(), per_page=place.size, sizes=PAGE_SIZES, orders=self.orders)
+        drawn = table.table(parameters, columns=(), shown=(), per_page=place.size, sizes=PAGE_SIZES, orders=self.orders)
         beside = {"before": str(place.before or ""), "after": str(place.after or "")}
-        drawn["query"] = table.query({**said, **beside})
-        return WithTable(table=drawn, page_links=_page_links(place, said, part, row_id))
+        drawn["query"] = table.query({**parameters, **beside})
+        return WithTable(table=drawn, page_links=_page_links(place, parameters, part, row_id))
 
 
 def outward_rows(rows: Sequence[Mapping[str, object]]) -> list[Values]:
@@ -105,13 +105,13 @@ def page_csv(name: str, columns: Sequence[str], rows: Sequence[Values]) -> Bytes
     return table.as_csv(name, columns, [[row.get(column) for column in columns] for row in rows])
 
 
-def _page_links(place: Keyset, said: Filters, part: KeysetPage[object], row_id: RowId) -> PageLinks:
+def _page_links(place: Keyset, parameters: Filters, part: KeysetPage[object], row_id: RowId) -> PageLinks:
     forward, back = ("before", "after") if place.descending else ("after", "before")
-    first = table.query(said) if place.row is not None else None
+    first = table.query(parameters) if place.row is not None else None
     if not part.rows:
         return PageLinks(first=first, previous=None, next=None)
     return PageLinks(
         first=first,
-        previous=table.query(said, **{back: str(row_id(part.rows[0]))}) if part.previous else None,
-        next=table.query(said, **{forward: str(row_id(part.rows[-1]))}) if part.next else None,
+        previous=table.query(parameters, **{back: str(row_id(part.rows[0]))}) if part.previous else None,
+        next=table.query(parameters, **{forward: str(row_id(part.rows[-1]))}) if part.next else None,
     )

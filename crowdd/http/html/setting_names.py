@@ -19,11 +19,11 @@ def setting_names(environment: Environment) -> list[tuple[str, str]]:
     """Pairs of a path below the project (``tasks/scheduler``, ``settings#webhook``) and the English name, once each."""
     assert environment.loader is not None
     source = environment.loader.get_source(environment, TEMPLATE)[0]
-    found: dict[str, str] = {}
+    names_by_path: dict[str, str] = {}
     for call in environment.parse(source).find_all(nodes.Call):
         for path, name in _setting(call):
-            found.setdefault(path, name)
-    return list(found.items())
+            names_by_path.setdefault(path, name)
+    return list(names_by_path.items())
 
 
 def _setting(call: nodes.Call) -> Iterator[tuple[str, str]]:

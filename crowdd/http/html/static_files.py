@@ -76,14 +76,16 @@ class StaticFile:
 class StaticFiles:
     """The table of all files below a folder, by their path inside it."""
 
-    def __init__(self, files: Mapping[str, StaticFile], prefix: str = "/static/", kept: Path | None = None) -> None:
-        """``kept``: the folder for compressed forms that are made once."""
+    def __init__(
+        self, files: Mapping[str, StaticFile], prefix: str = "/static/", compressed_folder: Path | None = None
+    ) -> None:
+        """``compressed_folder``: for compressed forms that are made once."""
         self._files = dict(files)
-        self._prefix, self._kept = prefix, kept
-        if kept is not None:
+        self._prefix, self._compressed_folder = prefix, compressed_folder
+        if compressed_folder is not None:
             for file in self._compressed():
                 with suppress(OSError):
-                    file.packed[BROTLI] = (kept / _kept_name(file)).read_bytes()
+                    file.packed[BROTLI] = (compressed_folder / _kept_name(file)).read_bytes()
 
     @classmethod
     def read(cls, folder: Path | None = None, prefix: str = "/static/", data: Path | None = None) -> Self:
@@ -92,22 +94,22 @@ class StaticFiles:
         ``data``: the data folder of the server, if it has one.
         """
         root = folder or Path(__file__).parents[1] / "static"
-        found = (path for path in sorted(root.rglob("*")) if path.is_file() and not _hidden(path.relative_to(root)))
-        files = {file.path: file for file in (_read(root, path) for path in found)}
+        paths = (path for path in sorted(root.rglob("*")) if path.is_file() and not _hidden(path.relative_to(root)))
+        files = {file.path: file for file in (_read(root, path) for path in paths)}
         return cls(files, prefix, folder_for(root, data, "static"))
 
     def pack(self) -> None:
         """Makes and keeps what is missing of the forms in Brotli, for a thread. Without its library there are none."""
-        if self._kept is None:
+        if self._compressed_folder is None:
             return
         wanted = {_kept_name(file): file for file in self._compressed()}
         with suppress(ModuleNotFoundError, OSError):
             for name, file in wanted.items():
                 if BROTLI not in file.packed:
                     packed = brotli.compress(file.body, mode=brotli.MODE_TEXT)
-                    _write(self._kept / name, packed)
+                    _write(self._compressed_folder / name, packed)
                     file.packed[BROTLI] = packed
-            for path in self._kept.glob("*.br"):
+            for path in self._compressed_folder.glob("*.br"):
                 if path.name not in wanted:
                     path.unlink(missing_ok=True)
 

@@ -106,8 +106,8 @@ class CollectionPages:
         """The newest tasks of a collection, or those before an item (``before``)."""
         text = incoming.query.get("before", "")
         before = queries.number(text, "before", 0) if text else None
-        found = await self._collections.page(incoming.who, name, collection_id, before)
-        return self._one(found, self._filled(incoming, found))
+        collection = await self._collections.page(incoming.who, name, collection_id, before)
+        return self._one(collection, self._filled(incoming, collection))
 
     async def change(self, incoming: Incoming, name: str, collection_id: int) -> Response:
         """Renames, describes, publishes or withdraws a collection."""
@@ -116,9 +116,9 @@ class CollectionPages:
         try:
             await self._collections.change(incoming.who, collection_id, *texts, bool(incoming.field("published")))
         except FormError as error:
-            found = await self._collections.page(incoming.who, owner, collection_id, None)
+            collection = await self._collections.page(incoming.who, owner, collection_id, None)
             form = self._forms.refused(incoming, error.errors, *_NEW, "published")
-            return self._one(found, form, MISTAKES)
+            return self._one(collection, form, MISTAKES)
         return Redirect(_path(owner, collection_id), _("The collection has been changed."))
 
     async def delete(self, incoming: Incoming, name: str, collection_id: int) -> Response:
@@ -133,9 +133,9 @@ class CollectionPages:
         try:
             await self._collections.set_note(incoming.who, collection_id, task_id, incoming.field("note"))
         except FormError as error:
-            found = await self._collections.page(incoming.who, owner, collection_id, None)
-            form = {**self._filled(incoming, found), "errors": error.errors}
-            return self._one(found, form, Message(flash=error.errors["note"][0], status="error"))
+            collection = await self._collections.page(incoming.who, owner, collection_id, None)
+            form = {**self._filled(incoming, collection), "errors": error.errors}
+            return self._one(collection, form, Message(flash=error.errors["note"][0], status="error"))
         return Redirect(_path(owner, collection_id), _("The note has been saved."))
 
     async def remove(self, incoming: Incoming, name: str, collection_id: int, task_id: int) -> Response:
@@ -156,30 +156,30 @@ class CollectionPages:
         self, incoming: Incoming, owner: str, task_id: str, form: Form, message: Message = NO_MESSAGE
     ) -> Response:
         row = await self._collections.task(incoming.who, queries.number(task_id, "task_id", 0))
-        found = await self._collections.own(incoming.who, row["id"])
+        own_collections = await self._collections.own(incoming.who, row["id"])
         public = AddPublic(
             title=_("Add to a collection"),
             task={"id": row["id"], "info": row["info"]},
-            collections=[dict(one) for one in found],
+            collections=[dict(one) for one in own_collections],
             form=form,
             **message,
         )
         return Page("account/collect.html", public, NamedPrivate(name=owner))
 
-    def _filled(self, incoming: Incoming, found: Collected) -> Form:
-        row = found.row
+    def _filled(self, incoming: Incoming, collection: Collected) -> Form:
+        row = collection.row
         if not row["own"]:
             return self._forms.blank(incoming)
         values: Values = {"name": row["name"], "description": row["description"], "published": row["published"]}
         return self._forms.filled(incoming, **values)
 
-    def _one(self, found: Collected, form: Form, message: Message = NO_MESSAGE) -> Response:
-        row = found.row
+    def _one(self, collection: Collected, form: Form, message: Message = NO_MESSAGE) -> Response:
+        row = collection.row
         public = CollectionPublic(
             title=row["name"],
             collection=dict(row),
-            tasks=[_task(one) for one in found.tasks],
-            next=found.next,
+            tasks=[_task(one) for one in collection.tasks],
+            next=collection.next,
             form=form,
             **message,
         )

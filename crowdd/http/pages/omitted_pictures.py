@@ -27,8 +27,8 @@ class LeftOut:
 
     async def of(self, text: str | None) -> list[OmittedPicture]:
         """The first MAX_NAMED of them."""
-        found = (await self.prose.left_out(text or ""))[:MAX_NAMED]
-        return [OmittedPicture(address=address, why=why_left_out(address, self.base_url)) for address in found]
+        addresses = (await self.prose.left_out(text or ""))[:MAX_NAMED]
+        return [OmittedPicture(address=address, why=why_left_out(address, self.base_url)) for address in addresses]
 
     async def after(self, text: str, words: str) -> tuple[str, str]:
         """The message after a text was stored, and its status. ``words`` is the message if all pictures are shown."""

@@ -55,17 +55,17 @@ class ParticipationPages:
         """The newest answers, or those before one (``before``)."""
         row = await own_account(self._accounts, incoming, name, admins=False)
         before = _before(incoming)
-        found = await self._participation.answers(incoming.who, before)
+        page = await self._participation.answers(incoming.who, before)
         projects = await self._participation.to_continue(incoming.who) if before is None else []
-        public = AnswersPublic(title=_("Your answers"), answers=found.rows, next=found.next, projects=projects)
+        public = AnswersPublic(title=_("Your answers"), answers=page.rows, next=page.next, projects=projects)
         return Page("account/answers.html", public, AnswersPrivate(name=row["name"], first=before is None))
 
     async def favourites(self, incoming: Incoming, name: str) -> Response:
         """The newest tasks that the person marked, or those before one (``before``)."""
         row = await own_account(self._accounts, incoming, name, admins=False)
-        found = await self._participation.favourites(incoming.who, _before(incoming))
+        page = await self._participation.favourites(incoming.who, _before(incoming))
         form = self._forms.blank(incoming)
-        public = FavouritesPublic(title=_("Your favourites"), favourites=found.rows, next=found.next, form=form)
+        public = FavouritesPublic(title=_("Your favourites"), favourites=page.rows, next=page.next, form=form)
         return Page("account/favourites.html", public, NamedPrivate(name=row["name"]))
 
     async def remove(self, incoming: Incoming, name: str, task_id: int) -> Response:

@@ -28,9 +28,11 @@ class SiteStyle:
     async def style(self, incoming: Incoming) -> Response:
         row = self._site.row
         current = incoming.query.get("v") == str(row.version)
-        kept = "public, max-age=31536000, immutable" if current else "no-cache"
+        cache_control = "public, max-age=31536000, immutable" if current else "no-cache"
         body = style_of(row.accent_light, row.accent_dark).encode()
-        return BytesResponse(body, "text/css; charset=utf-8", headers={**public_headers(), "Cache-Control": kept})
+        return BytesResponse(
+            body, "text/css; charset=utf-8", headers={**public_headers(), "Cache-Control": cache_control}
+        )
 
 
 def style_of(light: str | None, dark: str | None) -> str:
@@ -38,5 +40,5 @@ def style_of(light: str | None, dark: str | None) -> str:
     of_light = (light, f"color-mix(in oklab, {light} 75%, #000)", light) if light else _LIGHT
     of_dark = (dark, f"color-mix(in oklab, {dark} 60%, #fff)", dark) if dark else _DARK
     names = ("--blue", "--blue-2", "--link")
-    told = (f"{name}: light-dark({a}, {b})" for name, a, b in zip(names, of_light, of_dark, strict=True))
-    return f":root {{ {'; '.join(told)} }}\n"
+    declarations = (f"{name}: light-dark({a}, {b})" for name, a, b in zip(names, of_light, of_dark, strict=True))
+    return f":root {{ {'; '.join(declarations)} }}\n"

@@ -44,8 +44,8 @@ class StatisticsPages:
         yield get("/leaderboard/window/<int:window>", self.leaderboard)
 
     async def of_site(self, incoming: Incoming) -> Response:
-        found = await self._statistics.for_everybody()
-        return Page("stats/global.html", SitePublic(title=_("Statistics"), **found))
+        statistics = await self._statistics.for_everybody()
+        return Page("stats/global.html", SitePublic(title=_("Statistics"), **statistics))
 
     async def leaderboard(self, incoming: Incoming, window: int = 0) -> Response:
         """The first twenty, then the requester with the people around them, as many as ``window`` on each side."""

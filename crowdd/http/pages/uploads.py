@@ -31,13 +31,13 @@ class UploadPages:
         if name.endswith(SNAPSHOT):
             raise NotFoundError("404 Not Found")
         folder, public = await self._access.container(container, incoming.who)
-        found = await self._found(incoming, folder, name)
-        if found is None:
+        media = await self._found(incoming, folder, name)
+        if media is None:
             raise NotFoundError("404 Not Found")
         headers = {**upload_headers(), "Cache-Control": _CACHED if public else "private, no-cache"}
-        if found.type == uploads.DOWNLOAD:
+        if media.type == uploads.DOWNLOAD:
             headers["Content-Disposition"] = "attachment"
-        return partial_content.answered(incoming, found.etag, found.size, found.type, headers, partial(_sent, found))
+        return partial_content.answered(incoming, media.etag, media.size, media.type, headers, partial(_sent, media))
 
     async def _found(self, incoming: Incoming, folder: str, name: str) -> StoredMedia | None:
         """A file of this machine, or one that the store of media has elsewhere."""
@@ -50,9 +50,9 @@ class UploadPages:
         return StoredMedia(stat.st_size, type_, f'"{stat.st_mtime_ns:x}-{stat.st_size:x}"', path)
 
 
-def _sent(found: StoredMedia, begin: int, end: int, status: int, headers: dict[str, str]) -> Response:
-    if found.path is not None:
-        return FileResponse(found.path, found.type, begin, end, status, headers)
-    if found.pieces is None:
-        raise ValueError(found)
-    return PiecesResponse(found.pieces(begin, end), end - begin, found.type, status, headers)
+def _sent(media: StoredMedia, begin: int, end: int, status: int, headers: dict[str, str]) -> Response:
+    if media.path is not None:
+        return FileResponse(media.path, media.type, begin, end, status, headers)
+    if media.pieces is None:
+        raise ValueError(media)
+    return PiecesResponse(media.pieces(begin, end), end - begin, media.type, status, headers)

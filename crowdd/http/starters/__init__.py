@@ -56,9 +56,9 @@ def source(name: str) -> str | None:
 
 def asked(document: str) -> Asked | None:
     """What a document asks; None when it is not made of a starter."""
-    found = _BLOCK.search(document)
+    match = _BLOCK.search(document)
     try:
-        texts = orjson.loads(found[2]) if found else None
+        texts = orjson.loads(match[2]) if match else None
     except orjson.JSONDecodeError:
         return None
     return texts if _understood(texts) else None
@@ -95,7 +95,7 @@ def current(document: str) -> str:
 def asking(document: str, texts: Asked) -> str:
     """The document with other texts; whatever they hold stays text."""
     block = orjson.dumps(texts).decode().replace("<", "\\u003c")
-    return _BLOCK.sub(lambda found: found[1] + block + found[3], document, count=1)
+    return _BLOCK.sub(lambda match: match[1] + block + match[3], document, count=1)
 
 
 def begun(name: str, words: Asked) -> str | None:

@@ -27,11 +27,11 @@ class PlainHead:
 
 def plain_head(data: bytes) -> PlainHead | None:
     """What ``data`` says if it is one whole request without a body, beyond doubt, and nothing else; otherwise None."""
-    found = _PLAIN.fullmatch(data) if len(data) <= _MAX_PLAIN else None
-    if found is None or _OF_BODIES.search(found[3]):
+    match = _PLAIN.fullmatch(data) if len(data) <= _MAX_PLAIN else None
+    if match is None or _OF_BODIES.search(match[3]):
         return None
-    lines = (line.partition(b":") for line in found[3].split(b"\r\n")[:-1])
-    return PlainHead(found[1], found[2], [(name, value.strip(b" \t")) for name, _, value in lines])
+    lines = (line.partition(b":") for line in match[3].split(b"\r\n")[:-1])
+    return PlainHead(match[1], match[2], [(name, value.strip(b" \t")) for name, _, value in lines])
 
 
 def head_error(version: bytes, hosts: Sequence[bytes], codings: Sequence[bytes]) -> str:

@@ -84,10 +84,10 @@ class Gateway(RootResource):
             reason = reason or presenter.scope_refusal(headers.get("x-presenter", "").strip(), path)
             if reason:
                 return self.refuse(request, ForbiddenError(reason, code="opaque_origin"))
-        found = self._hot.find(request.postpath)
-        if found is None:
+        hot_route = self._hot.find(request.postpath)
+        if hot_route is None:
             return self._inner.render(request)
-        self._router.begin(request, *found)
+        self._router.begin(request, *hot_route)
         return NOT_DONE_YET
 
     def _static_file(self, request: Request, path: str) -> bytes:

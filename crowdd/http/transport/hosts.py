@@ -24,8 +24,8 @@ _ABSOLUTE = re.compile(rb"https?://([^/?#]*)", re.IGNORECASE)
 @lru_cache(maxsize=100)  # nearly every request names the same one
 def name_of(host: bytes) -> str | None:
     """The name or address in a Host header, in lower case and without the port; None when it is malformed."""
-    found = _HOST.fullmatch(host)
-    return found[1].decode("ascii").lower().strip("[]").removesuffix(".") if found else None
+    match = _HOST.fullmatch(host)
+    return match[1].decode("ascii").lower().strip("[]").removesuffix(".") if match else None
 
 
 def is_loopback(name: str) -> bool:

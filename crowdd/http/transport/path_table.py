@@ -60,8 +60,8 @@ class _Path:
             if _NAME.fullmatch(word)
         }
         self._constants = [(at, word.encode()) for at, word in enumerate(segments) if not _NAME.fullmatch(word)]
-        found = ((at, _NAME.fullmatch(word)) for at, word in enumerate(segments))
-        self._parameters = [(at, name[2], name[1] == "int") for at, name in found if name]
+        matches = ((at, _NAME.fullmatch(word)) for at, word in enumerate(segments))
+        self._parameters = [(at, name[2], name[1] == "int") for at, name in matches if name]
 
     def names(self, words: list[bytes]) -> Names | None:
         """The parameters in an address of as many segments; None where it is another one."""

@@ -13,10 +13,10 @@ def wanted(header: str, size: int) -> tuple[int, int] | None:
     A header with several ranges, or one that is no range, is ignored, as the standard allows. Raises ValueError for a
     range of which the file has nothing.
     """
-    found = _ONE.fullmatch(header.strip())
-    if found is None:
+    match = _ONE.fullmatch(header.strip())
+    if match is None:
         return None
-    first, last, tail = found.groups()
+    first, last, tail = match.groups()
     begin = max(size - int(tail), 0) if tail is not None else int(first)
     end = min(int(last) + 1, size) if last else size
     if tail is None and last and int(last) < int(first):

@@ -292,10 +292,10 @@ class Router:
         if "container" in names:  # of uploads
             names = {"project_id": str(names["container"]).removeprefix("project-")}
         query = incoming.query
-        given = (names.get("project_id"), names.get("reference"), query.get("project_id"), query.get("short_name"))
-        found = next((word for word in given if word is not None), None)
-        number = found is not None and found.isascii() and found.isdigit() and len(found) < 19
-        return int(found) if found is not None and number else found
+        candidates = (names.get("project_id"), names.get("reference"), query.get("project_id"), query.get("short_name"))
+        reference = next((word for word in candidates if word is not None), None)
+        number = reference is not None and reference.isascii() and reference.isdigit() and len(reference) < 19
+        return int(reference) if reference is not None and number else reference
 
     def _failed(self, incoming: Incoming, error: Exception) -> bytes:
         if (full := full_disk(error)) is not None:
@@ -352,13 +352,13 @@ def limited(incoming: Incoming) -> LimitedClient:
 
 def answers(app: Klein) -> Callable[[str], bool]:
     """Whether a path is answered to GET. Names that are kept for pages are no projects and no people."""
-    matcher, kept = app.url_map.bind(""), RESERVED_SHORT_NAMES | RESERVED_NAMES
+    matcher, reserved_names = app.url_map.bind(""), RESERVED_SHORT_NAMES | RESERVED_NAMES
 
     def answered(path: str) -> bool:
         try:
             _, names = matcher.match(path, "GET")
         except HTTPException:
             return False
-        return not kept & {str(names.get("short_name", "")), str(names.get("name", ""))}
+        return not reserved_names & {str(names.get("short_name", "")), str(names.get("name", ""))}
 
     return answered

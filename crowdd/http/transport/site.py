@@ -114,8 +114,8 @@ class Request(TwistedRequest):
         self.came += len(data)
         if self.came > self._limit:
             self._beyond(self.came)
-        kept = not self._refused and self._kept_by(lambda: super(Request, self).handleContentChunk(data))
-        if kept and self._turn is not None:
+        stored = not self._refused and self._kept_by(lambda: super(Request, self).handleContentChunk(data))
+        if stored and self._turn is not None:
             self._pace(len(data))
 
     def _kept_by(self, keep: Callable[[], object]) -> bool:

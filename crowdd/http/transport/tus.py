@@ -75,14 +75,14 @@ def metadata_of(text: str) -> dict[str, str]:
     """The values of ``Upload-Metadata`` by their names: ``name base64,name base64``. Raises TusError (400)."""
     if len(text) > _MAX_METADATA:
         raise TusError(400, f"Upload-Metadata has more than {_MAX_METADATA} characters.")
-    found = {}
+    metadata = {}
     for pair in filter(None, (each.strip() for each in text.split(","))):
         name, _, value = pair.partition(" ")
         try:
-            found[name] = base64.b64decode(value, validate=True).decode("utf-8", "replace")
+            metadata[name] = base64.b64decode(value, validate=True).decode("utf-8", "replace")
         except (binascii.Error, ValueError):
             raise TusError(400, "Upload-Metadata is not Base64.") from None
-    return found
+    return metadata
 
 
 def answer(offset: int | None = None, length: int | None = None, expires: datetime | None = None) -> dict[str, str]:

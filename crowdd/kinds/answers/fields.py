@@ -81,10 +81,10 @@ def parts(pointer: str) -> tuple[str, ...]:
 
 def declared(info: Mapping[str, object]) -> list[AnswerField]:
     """The answer fields of a project with this ``info``; [] if it declares none, or what is no list of them."""
-    found: Any = info.get(ANSWERS)
-    if found is None or validate(found):
+    declaration: Any = info.get(ANSWERS)
+    if declaration is None or validate(declaration):
         return []
-    return [_field(field) for field in ([found] if isinstance(found, dict) else found)]
+    return [_field(field) for field in ([declaration] if isinstance(declaration, dict) else declaration)]
 
 
 def _field(field: Values) -> AnswerField:
@@ -180,15 +180,15 @@ def _list_problems(document: list[object]) -> Iterator[Problem]:
 
 
 def _field_problems(field: object, path: str) -> Iterator[Problem]:
-    found = TYPES.get(field.get("type", "")) if isinstance(field, dict) and _is_text(field.get("type")) else None
+    field_type = TYPES.get(field.get("type", "")) if isinstance(field, dict) and _is_text(field.get("type")) else None
     options = dict(_OPTIONS)
-    if found is None:
+    if field_type is None:
         others = {name for each in TYPES.values() for name in each.options} | {"choices"}
         options |= dict.fromkeys(others, Option(lambda value, path: iter(()), {}))
     else:
-        options |= found.options
-        if found.choices:
-            options["choices"] = needed(_CHOICES) if found.needs_choices else _CHOICES
+        options |= field_type.options
+        if field_type.choices:
+            options["choices"] = needed(_CHOICES) if field_type.needs_choices else _CHOICES
     yield from check_object(field, path, options)
     if isinstance(field, dict):
         yield from _range_problems(field, path)

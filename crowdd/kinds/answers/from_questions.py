@@ -32,8 +32,8 @@ def derived(before: Values, info: Values) -> Values:
 
 
 def _version(info: Values) -> int:
-    found = info.get("questions_version")
-    return found if type(found) is int and 0 < found <= _MAX_VERSION else 0
+    version = info.get("questions_version")
+    return version if type(version) is int and 0 < version <= _MAX_VERSION else 0
 
 
 def of_questions(document: Values) -> list[Values]:

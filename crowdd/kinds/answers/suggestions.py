@@ -47,9 +47,9 @@ def suggest(infos: Sequence[object]) -> list[Suggestion]:
     for info in infos:
         for path, value in _values(info, ()):
             places.setdefault(path, []).append(value)
-    found = [_suggestion(path, values) for path, values in places.items()]
-    found.sort(key=lambda one: (-one.n_fitting, one.at))
-    return found[:MAX_SUGGESTIONS]
+    suggestions = [_suggestion(path, values) for path, values in places.items()]
+    suggestions.sort(key=lambda one: (-one.n_fitting, one.at))
+    return suggestions[:MAX_SUGGESTIONS]
 
 
 def _values(info: object, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], object]]:

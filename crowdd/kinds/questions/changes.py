@@ -42,9 +42,9 @@ class Fit:
 def changes(before: Values, after: Values) -> list[Change]:
     """What is different between two valid lists of questions, in the order of the new list, removed ones last."""
     old, new = _by_name(before), _by_name(after)
-    found = [_change(old.get(name), question) for name, question in new.items()]
-    found += [Change(name, "removed") for name in old if name not in new]
-    return [change for change in found if change is not None]
+    differences = [_change(old.get(name), question) for name, question in new.items()]
+    differences += [Change(name, "removed") for name in old if name not in new]
+    return [change for change in differences if change is not None]
 
 
 def _by_name(document: Values) -> dict[str, Values]:
@@ -73,17 +73,17 @@ def _values(question: Values) -> list[str]:
 
 def _meant(question: Values) -> Any:
     """The question without its words, and without the order and the words of its entries."""
-    found: dict[str, Any] = {}
+    meaning: dict[str, Any] = {}
     for name, value in question.items():
         if name in _WORDS or value is None:
             continue
         if name == "each":
-            found[name] = [_meant(each) for each in value]
+            meaning[name] = [_meant(each) for each in value]
         elif name in ("choices", "labels", "rows", "columns"):
-            found[name] = sorted(values_of(value))
+            meaning[name] = sorted(values_of(value))
         else:
-            found[name] = bool(value) if name == "unsure" else value
-    return found
+            meaning[name] = bool(value) if name == "unsure" else value
+    return meaning
 
 
 def count_fits(after: Values, answers: Iterable[object], names: Iterable[str]) -> list[Fit]:
@@ -93,9 +93,9 @@ def count_fits(after: Values, answers: Iterable[object], names: Iterable[str]) -
     """
     questions = _by_name(after)
     rows = [answer for answer in answers if isinstance(answer, dict)]
-    found = []
+    fit_counts = []
     for name in names:
         schema = schema_of_answer(questions[name]) if name in questions else None
-        given = [answer[name] for answer in rows if name in answer]
-        found.append(Fit(name, len(given), sum(schema is None or not fits(schema, value) for value in given)))
-    return [fit for fit in found if fit.given]
+        values = [answer[name] for answer in rows if name in answer]
+        fit_counts.append(Fit(name, len(values), sum(schema is None or not fits(schema, value) for value in values)))
+    return [fit for fit in fit_counts if fit.given]

@@ -58,12 +58,12 @@ def _type(kind: QuestionType, say: Say) -> Values:
 
 def _compared(kind: QuestionType) -> str:
     """What a condition compares an answer with: choices, yes_no, integer, number, or "" where it cannot."""
-    found = kind.values({"choices": []})
-    if found is None:
+    answer_values = kind.values({"choices": []})
+    if answer_values is None:
         return ""
-    if isinstance(found, list):
+    if isinstance(answer_values, list):
         return "choices" if kind.choices else "yes_no"
-    return "integer" if found is int else "number"
+    return "integer" if answer_values is int else "number"
 
 
 def _medium(kind: MediaType, say: Say) -> Values:

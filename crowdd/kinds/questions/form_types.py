@@ -36,9 +36,9 @@ def _one_value(question: Values) -> Schema:
 
 
 def _some_values(question: Values) -> Schema:
-    found = values_of(question["choices"])
-    first, last = question.get("min", 1), question.get("max", len(found))
-    return {"type": "array", "items": {"enum": found}, "uniqueItems": True, "minItems": first, "maxItems": last}
+    choice_values = values_of(question["choices"])
+    first, last = question.get("min", 1), question.get("max", len(choice_values))
+    return {"type": "array", "items": {"enum": choice_values}, "uniqueItems": True, "minItems": first, "maxItems": last}
 
 
 def _rating(question: Values) -> Schema:
@@ -61,9 +61,9 @@ def _long(question: Values) -> Schema:
 
 
 def _ranking(question: Values) -> Schema:
-    found = values_of(question["choices"])
-    size = len(found)
-    return {"type": "array", "items": {"enum": found}, "uniqueItems": True, "minItems": size, "maxItems": size}
+    choice_values = values_of(question["choices"])
+    size = len(choice_values)
+    return {"type": "array", "items": {"enum": choice_values}, "uniqueItems": True, "minItems": size, "maxItems": size}
 
 
 def _matrix(question: Values) -> Schema:
@@ -81,10 +81,10 @@ def _check_range(question: Values, path: str) -> Iterator[Problem]:
 
 def _check_some(question: Values, path: str) -> Iterator[Problem]:
     yield from _check_range(question, path)
-    found = question.get("choices")
+    options = question.get("choices")
     for name in ("min", "max"):
-        if isinstance(found, list) and type(question.get(name)) is int and question[name] > len(found):
-            yield Problem(at(path, name), _("There are only %(n)s choices.", n=len(found)))
+        if isinstance(options, list) and type(question.get(name)) is int and question[name] > len(options):
+            yield Problem(at(path, name), _("There are only %(n)s choices.", n=len(options)))
 
 
 def _check_scale(question: Values, path: str) -> Iterator[Problem]:

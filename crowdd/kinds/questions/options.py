@@ -353,17 +353,17 @@ def choices(minimum: int = 1, *, keys: bool = False, others: dict[str, Option] |
     return Option(check, schema, control="choices", limits={"min": minimum, "max": MAX_CHOICES}, parts=parts)
 
 
-def _check_repeated(found: list[object], path: str) -> Problems:
+def _check_repeated(entries: list[object], path: str) -> Problems:
     seen = set()
-    for nth, value in enumerate(values_of(found)):
+    for nth, value in enumerate(values_of(entries)):
         if value in seen:
             yield Problem(at(path, nth, "value"), _("Two entries have the value “%(value)s”.", value=value[:100]))
         seen.add(value)
 
 
-def values_of(found: object) -> list[str]:
+def values_of(entries: object) -> list[str]:
     """The values of a list of choices; "" where there is none."""
-    if not isinstance(found, list):
+    if not isinstance(entries, list):
         return []
-    values = (choice.get("value") if isinstance(choice, dict) else "" for choice in found)
+    values = (choice.get("value") if isinstance(choice, dict) else "" for choice in entries)
     return [value if isinstance(value, str) else "" for value in values]

@@ -58,8 +58,8 @@ def _ref(name: str) -> Schema:
     return {"$ref": f"#/$defs/{name}"}
 
 
-def _any(found: Iterable[Schema]) -> Schema:
-    return {"oneOf": list(found)}
+def _any(schemas: Iterable[Schema]) -> Schema:
+    return {"oneOf": list(schemas)}
 
 
 def _questions(kinds: Iterable[QuestionType]) -> Schema:
@@ -115,9 +115,9 @@ def answer_schema(document: Values) -> Schema:
 def schema_of_answer(question: Values) -> Schema:
     """The schema of the answer to a question, with what is said about each mark."""
     kind = TYPES[question["type"]]
-    found = kind.answer(question)
+    schema = kind.answer(question)
     if kind.each and question.get("each"):
         about = {each["name"]: schema_of_answer(each) for each in question["each"]}
-        items = {**found["items"], "properties": {**found["items"]["properties"], "answers": closed(about)}}
-        found = {**found, "items": items}
-    return {"anyOf": [found, {"type": "null"}]} if question.get("unsure") else found
+        items = {**schema["items"], "properties": {**schema["items"]["properties"], "answers": closed(about)}}
+        schema = {**schema, "items": items}
+    return {"anyOf": [schema, {"type": "null"}]} if question.get("unsure") else schema

@@ -51,12 +51,12 @@ def validate(document: object) -> list[Problem]:
 
 
 def _first(problems: Iterable[Problem]) -> list[Problem]:
-    found: list[Problem] = []
+    first_problems: list[Problem] = []
     for problem in problems:
-        found.append(problem)
-        if len(found) == MAX_PROBLEMS:
+        first_problems.append(problem)
+        if len(first_problems) == MAX_PROBLEMS:
             break
-    return found
+    return first_problems
 
 
 def is_usable(document: object) -> bool:
@@ -76,8 +76,12 @@ class _Earlier:
     def of(cls, question: Values) -> Self:
         """What later conditions need, found once."""
         kind = TYPES.get(_text(question, "type"))
-        found = kind.values(question) if kind is not None else None
-        values = frozenset((type(value), value) for value in found) if isinstance(found, list) else found
+        answer_values = kind.values(question) if kind is not None else None
+        values = (
+            frozenset((type(value), value) for value in answer_values)
+            if isinstance(answer_values, list)
+            else answer_values
+        )
         return cls(kind, values, bool(question.get("unsure")))
 
     def may_be(self, value: object) -> bool:
@@ -124,13 +128,13 @@ class _Check:
         yield from self.questions(step.get("questions", []), at(path, "questions"), self.before, media)
         yield from _check_shared_keys(step.get("questions", []), at(path, "questions"))
 
-    def media(self, found: object, path: str) -> Generator[Problem, None, Media]:
+    def media(self, media: object, path: str) -> Generator[Problem, None, Media]:
         """Problems of a step's media; returns their types by name."""
         types: Media = {}
-        if not isinstance(found, list) or len(found) > MAX_MEDIA:
+        if not isinstance(media, list) or len(media) > MAX_MEDIA:
             yield Problem(path, _("List at most %(max)s media.", max=MAX_MEDIA))
             return types
-        for nth, medium in enumerate(found):
+        for nth, medium in enumerate(media):
             here = at(path, nth)
             kind = MEDIA.get(_text(medium, "type"))
             options = kind.options if kind else {}
@@ -147,13 +151,13 @@ class _Check:
         return types
 
     def questions(
-        self, found: object, path: str, before: dict[str, _Earlier], media: Media | None
+        self, questions: object, path: str, before: dict[str, _Earlier], media: Media | None
     ) -> Iterator[Problem]:
         """Problems of a list of questions. ``media`` is None for questions about a mark."""
-        if not isinstance(found, list) or len(found) > MAX_QUESTIONS:
+        if not isinstance(questions, list) or len(questions) > MAX_QUESTIONS:
             yield Problem(path, _("List at most %(max)s questions.", max=MAX_QUESTIONS))
             return
-        for nth, question in enumerate(found):
+        for nth, question in enumerate(questions):
             self.n_questions += 1
             if self.n_questions > MAX_QUESTIONS:
                 return
@@ -206,16 +210,16 @@ class _Check:
         if kind.each and "each" in question:
             yield from self.questions(question["each"], at(path, "each"), dict(before), None)
 
-    def condition(self, found: object, path: str, before: Mapping[str, _Earlier]) -> Iterator[Problem]:
+    def condition(self, show_if: object, path: str, before: Mapping[str, _Earlier]) -> Iterator[Problem]:
         """Problems of a ``show_if``: None, a condition, or a list of them."""
-        if found is None:
+        if show_if is None:
             return
-        conditions = found if isinstance(found, list) else [found]
+        conditions = show_if if isinstance(show_if, list) else [show_if]
         if len(conditions) > MAX_CONDITIONS:
             yield Problem(path, _("Write at most %(max)s conditions.", max=MAX_CONDITIONS))
             return
         for nth, one in enumerate(conditions):
-            yield from _check_condition(one, at(path, nth) if isinstance(found, list) else path, before)
+            yield from _check_condition(one, at(path, nth) if isinstance(show_if, list) else path, before)
 
     def _name_option(self) -> Option:
         return Option(self._check_name, {}, needed=True)
@@ -245,8 +249,8 @@ def _needed_free() -> Option:
 
 
 def _text(value: object, name: str) -> str:
-    found = value.get(name) if isinstance(value, dict) else None
-    return found if isinstance(found, str) else ""
+    text = value.get(name) if isinstance(value, dict) else None
+    return text if isinstance(text, str) else ""
 
 
 def _one_of(known: Mapping[str, object]) -> str:
@@ -258,17 +262,17 @@ def _check_version(value: object, path: str) -> Iterator[Problem]:
         yield Problem(path, _("The version of the format is %(version)s.", version=VERSION))
 
 
-def _check_condition(found: object, path: str, before: Mapping[str, _Earlier]) -> Iterator[Problem]:
-    yield from check_object(found, path, dict.fromkeys(("question", "is"), _needed_free()))
-    if not isinstance(found, dict) or not {"question", "is"} <= found.keys():
+def _check_condition(condition: object, path: str, before: Mapping[str, _Earlier]) -> Iterator[Problem]:
+    yield from check_object(condition, path, dict.fromkeys(("question", "is"), _needed_free()))
+    if not isinstance(condition, dict) or not {"question", "is"} <= condition.keys():
         return
-    earlier = before.get(found["question"]) if isinstance(found["question"], str) else None
+    earlier = before.get(condition["question"]) if isinstance(condition["question"], str) else None
     if earlier is None:
         yield Problem(at(path, "question"), _("Name a question that comes before."))
     elif earlier.kind is not None and earlier.values is None:
         sentence = _("Nothing can depend on an answer of the type %(type)s.", type=earlier.kind.name)
         yield Problem(at(path, "question"), sentence)
-    values = found["is"]
+    values = condition["is"]
     if not isinstance(values, list) or not 1 <= len(values) <= MAX_COMPARED:
         yield Problem(at(path, "is"), _("List 1 to %(max)s values.", max=MAX_COMPARED))
     elif earlier is not None and earlier.values is not None:

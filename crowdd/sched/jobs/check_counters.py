@@ -11,11 +11,11 @@ log = Logger()
 
 
 async def _check(checking: Checking) -> str:
-    found = 0
+    difference_count = 0
     async for difference in checking.run(repair=True):
         log.warn("counter corrected: {sentence}", sentence=difference.sentence())
-        found += 1 + difference.more
-    return f"{found} differences"
+        difference_count += 1 + difference.more
+    return f"{difference_count} differences"
 
 
 JOB = Job("check_counters", DAY, lambda services: _check(services.checking))

@@ -53,13 +53,13 @@ async def drop_of_subject(db: Database, subject: bytes, purpose: str) -> None:
     )
 
 
-async def keep_newest(db: Database, subject: bytes, purpose: str, origin: bytes, kept: int) -> None:
+async def keep_newest(db: Database, subject: bytes, purpose: str, origin: bytes, max_links: int) -> None:
     """Makes all but the newest links of a purpose useless that one network had sent to an address."""
     await db.execute(
         "DELETE FROM one_time_link WHERE token_hash IN"
         " (SELECT token_hash FROM one_time_link WHERE subject = %(subject)s AND purpose = %(purpose)s AND origin = %(origin)s"
         "  ORDER BY created DESC OFFSET %(kept)s)",
-        {"subject": subject, "purpose": purpose, "origin": origin, "kept": kept},
+        {"subject": subject, "purpose": purpose, "origin": origin, "kept": max_links},
     )
 
 

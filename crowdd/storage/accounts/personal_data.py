@@ -224,18 +224,18 @@ async def remove(db: Database, user_id: int, subject: bytes) -> list[str]:
 
     ``subject`` is the keyed hash of the address, under which links wait that were sent to it.
     """
-    found = await one_or_none(
+    account = await one_or_none(
         db,
         "SELECT name, fullname, email_addr, avatar_file FROM account WHERE id = %(user)s FOR UPDATE",
         {"user": user_id},
     )
-    if found is None:
+    if account is None:
         return []
     files = await db.fetch(
         "SELECT file FROM personal_export WHERE user_id = %(user)s AND file IS NOT NULL", {"user": user_id}
     )
-    who = {"user": user_id, "subject": subject, **found}
-    words = as_json({"name": found["name"], "fullname": found["fullname"], "email": found["email_addr"]})
+    who = {"user": user_id, "subject": subject, **account}
+    words = as_json({"name": account["name"], "fullname": account["fullname"], "email": account["email_addr"]})
     for statement in (
         "UPDATE project SET owners_ids = array_remove(owners_ids, %(user)s) WHERE owners_ids @> ARRAY[%(user)s::bigint] AND owner_id <> %(user)s",
         "UPDATE project SET reviewer_ids = array_remove(reviewer_ids, %(user)s) WHERE reviewer_ids @> ARRAY[%(user)s::bigint]",

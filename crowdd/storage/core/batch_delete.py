@@ -9,9 +9,9 @@ CHUNK = 5000
 
 async def sweep(db: Database, table: str, condition: str, values: Values = None) -> int:
     """Deletes the rows of a table for which the condition holds, and says how many there were."""
-    found = f"SELECT ctid FROM {table} WHERE {condition} LIMIT {CHUNK}"
+    subquery = f"SELECT ctid FROM {table} WHERE {condition} LIMIT {CHUNK}"
     # The condition stands twice: not every PostgreSQL looks again at a row that was found by its place and then changed.
-    sql = f"DELETE FROM {table} WHERE ctid = ANY (ARRAY({found})) AND {condition}"
+    sql = f"DELETE FROM {table} WHERE ctid = ANY (ARRAY({subquery})) AND {condition}"
     gone = 0
     while True:
         now = await db.execute(sql, values)

@@ -231,11 +231,11 @@ def _condition(kind: Kind, condition: Filter, mark: str, values: dict[str, objec
 
 
 def _looked_up(kind: Kind, condition: Filter, mark: str, values: dict[str, object]) -> str:
-    found = _LOOKED_UP.get((kind.name, condition.field.name))
-    if found is None:
+    template = _LOOKED_UP.get((kind.name, condition.field.name))
+    if template is None:
         return ""
     values[mark] = condition.value
-    return found.format(value=f"%({mark})s")
+    return template.format(value=f"%({mark})s")
 
 
 def _keys(condition: Filter) -> list[str] | None:

@@ -81,21 +81,21 @@ def has_project(kind: Kind) -> bool:
 
 def expressions(kind: Kind) -> dict[Role, str]:
     """Every role that one can have towards a row of this kind."""
-    found = dict(_REQUESTER)
+    role_expressions = dict(_REQUESTER)
     if has_project(kind):
-        found |= _PROJECT
-        found |= _answers(kind)
+        role_expressions |= _PROJECT
+        role_expressions |= _answers(kind)
     if kind.name in _KEYHOLDER:
-        found[Role.KEYHOLDER] = _KEYHOLDER[kind.name]
+        role_expressions[Role.KEYHOLDER] = _KEYHOLDER[kind.name]
     if "published" in kind.by_name and kind.name != "project":
         project = f" AND {_PROJECT[Role.LISTED]}" if "project_id" in kind.by_name else ""
-        found[Role.SHOWN] = f"(t.published{project})"
+        role_expressions[Role.SHOWN] = f"(t.published{project})"
     if "user_id" in kind.by_name:
-        found[Role.AUTHOR] = _ROW[Role.AUTHOR]
+        role_expressions[Role.AUTHOR] = _ROW[Role.AUTHOR]
     if kind.name == "user":
-        found |= {Role.SELF: _ROW[Role.SELF], Role.OPEN: _ROW[Role.OPEN]}
-        found[Role.SHOWN] = 'NOT t."restrict"'
-    return found
+        role_expressions |= {Role.SELF: _ROW[Role.SELF], Role.OPEN: _ROW[Role.OPEN]}
+        role_expressions[Role.SHOWN] = 'NOT t."restrict"'
+    return role_expressions
 
 
 def _answers(kind: Kind) -> dict[Role, str]:

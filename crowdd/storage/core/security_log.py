@@ -58,10 +58,10 @@ async def keys_seen(db: Database, uses: Sequence[tuple[bytes, str, int]]) -> set
         " RETURNING key_hash, network, last_seen = first_seen AS new",
         values,
     )
-    found = {(bytes(row["key_hash"]), row["network"]) for row in rows if row["new"]}
-    if found:
-        await _forget_oldest(db, [key for key, _network in found])
-    return found
+    new_keys = {(bytes(row["key_hash"]), row["network"]) for row in rows if row["new"]}
+    if new_keys:
+        await _forget_oldest(db, [key for key, _network in new_keys])
+    return new_keys
 
 
 async def _forget_oldest(db: Database, keys: Sequence[bytes]) -> None:
@@ -93,7 +93,7 @@ async def latest(
     about = [subject for subject, value in subjects.items() if value is not None] or ["true"]
     of_kinds = {f"kind_{number}": kind for number, kind in enumerate(kinds or ())}
     one_of = [f"kind = %({name})s" for name in of_kinds] or ["true"]
-    found = " UNION ".join(
+    union_query = " UNION ".join(
         f"(SELECT * FROM security_log WHERE {' AND '.join([*where, *both])} {place.limited(_KEYS)})"
         for both in product(about, one_of)
     )
@@ -102,7 +102,7 @@ async def latest(
         SecurityEntry,
         "SELECT s.id, s.at, s.last_at, s.count, s.kind, s.user_id, u.name AS user_name, s.actor_id, a.name AS actor_name,"
         " s.tried, s.network, s.request_id, s.agent, s.detail"
-        f" FROM (SELECT * FROM ({found}) x {place.limited(_KEYS)}) s"
+        f" FROM (SELECT * FROM ({union_query}) x {place.limited(_KEYS)}) s"
         " LEFT JOIN account u ON u.id = s.user_id LEFT JOIN account a ON a.id = s.actor_id"
         f" ORDER BY s.id {'DESC' if place.reads_down else 'ASC'}",
         {**place.values(), **of_kinds, "account": account, "tried": tried, "since": since},

@@ -47,10 +47,13 @@ async def lock(tx: Database) -> SiteRow:
 
 async def change(tx: Database, values: Mapping[str, object]) -> SiteRow:
     """Sets columns (their names are ours), and returns what the settings are then."""
-    told = ", ".join(f"{name} = %({name})s" for name in values)
-    given = {name: as_json(value) if name == "texts" else value for name, value in values.items()}
+    assignments = ", ".join(f"{name} = %({name})s" for name in values)
+    parameters = {name: as_json(value) if name == "texts" else value for name, value in values.items()}
     return await fetch_row(
-        tx, SiteRow, f"UPDATE site SET {told}, version = version + 1, updated = clock() RETURNING {_COLUMNS}", given
+        tx,
+        SiteRow,
+        f"UPDATE site SET {assignments}, version = version + 1, updated = clock() RETURNING {_COLUMNS}",
+        parameters,
     )
 
 

@@ -97,7 +97,7 @@ async def select(db: Database, query: PastQuery) -> list[Row]:
 def _versions(query: PastQuery) -> str:
     """The ids of the page, each with the version that has ended, or null for a row that has not changed since."""
     table = KINDS[query.kind].table
-    here, there = [f"t.{_CAME[query.kind]} <= %(at)s"], ["h.came <= %(at)s"]
+    here, version_conditions = [f"t.{_CAME[query.kind]} <= %(at)s"], ["h.came <= %(at)s"]
     before = ["h.project_id = %(project)s", "h.kind = %(kind)s", "h.id > %(last_id)s", "h.until > %(at)s"]
     if query.row_id is not None:
         here.append("t.id = %(row_id)s")
@@ -107,12 +107,12 @@ def _versions(query: PastQuery) -> str:
         before.append("h.task_id = %(task_id)s")
     if query.last_version is not None:
         here.append("t.last_version = %(last_version)s")
-        there.append("(h.\"row\"->>'last_version')::boolean = %(last_version)s")
+        version_conditions.append("(h.\"row\"->>'last_version')::boolean = %(last_version)s")
     return (
         f'(SELECT t.id, NULL::jsonb AS "row" FROM {table} t WHERE t.project_id = %(project)s AND t.id > %(last_id)s AND {" AND ".join(here)}'
         " AND NOT EXISTS (SELECT FROM past_row h WHERE h.project_id = t.project_id AND h.kind = %(kind)s AND h.id = t.id AND h.until > %(at)s)"
         ' ORDER BY t.id LIMIT %(limit)s) UNION ALL (SELECT h.id, h."row" FROM (SELECT DISTINCT ON (h.id) h.id, h.came, h."row" FROM past_row h'
-        f" WHERE {' AND '.join(before)} ORDER BY h.id, h.until, h.n) h WHERE {' AND '.join(there)} ORDER BY h.id LIMIT %(limit)s)"
+        f" WHERE {' AND '.join(before)} ORDER BY h.id, h.until, h.n) h WHERE {' AND '.join(version_conditions)} ORDER BY h.id LIMIT %(limit)s)"
         " ORDER BY id LIMIT %(limit)s"
     )
 

@@ -74,17 +74,17 @@ async def list_page(
 
 
 def _conditions(project_filter: ProjectFilter) -> list[str]:
-    found = ["NOT p.published" if project_filter.drafts else _PUBLIC]
+    conditions = ["NOT p.published" if project_filter.drafts else _PUBLIC]
     if project_filter.category_id is not None:
-        found.append("p.category_id = %(category)s")
+        conditions.append("p.category_id = %(category)s")
     if project_filter.featured:
-        found.append("p.featured")
+        conditions.append("p.featured")
     if project_filter.actor:
-        found.append(
+        conditions.append(
             "p.id IN (SELECT project_id FROM (SELECT project_id, runs FROM volunteer WHERE actor = %(actor)s UNION ALL SELECT project_id, runs"
             " FROM stat_delta WHERE xact >= (SELECT unfolded_from()) AND actor = %(actor)s) r GROUP BY 1 HAVING sum(runs) > 0)"
         )
-    return found
+    return conditions
 
 
 async def to_continue(db: Database, actor: str, maximum: int) -> list[ProjectSummary]:

@@ -34,8 +34,8 @@ async def _fold_evidence(db: Database) -> int:
     """What completed tasks teach about volunteers (definitions 54), project by project."""
     folded = 0
     for row in await db.fetch("SELECT projects_to_fold() AS id"):
-        found = await one(db, "SELECT fold_evidence(%(project)s) AS n", {"project": row["id"]})
-        folded += int(found["n"])
+        count_row = await one(db, "SELECT fold_evidence(%(project)s) AS n", {"project": row["id"]})
+        folded += int(count_row["n"])
     return folded
 
 

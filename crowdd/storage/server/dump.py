@@ -219,8 +219,10 @@ def _target(dsn: str) -> list[str]:
 
 def _environment(dsn: str) -> dict[str, str]:
     password = parse_dsn(dsn).get("password")
-    kept = {name: text for name, text in os.environ.items() if name not in ("LANGUAGE", "LC_ALL", "LD_LIBRARY_PATH")}
-    return {**kept, "LC_ALL": "C.UTF-8", "PGOPTIONS": _PATIENT, **({"PGPASSWORD": password} if password else {})}
+    inherited = {
+        name: text for name, text in os.environ.items() if name not in ("LANGUAGE", "LC_ALL", "LD_LIBRARY_PATH")
+    }
+    return {**inherited, "LC_ALL": "C.UTF-8", "PGOPTIONS": _PATIENT, **({"PGPASSWORD": password} if password else {})}
 
 
 def _rows(made: connection, statement: str) -> list[Any]:

@@ -15,7 +15,7 @@ async def first_waits(db: Database, periods: Mapping[str, float]) -> dict[str, f
     A job that another process adds at the same moment is left out, and one that is said to be running is due at once,
     as is one that is due later than its period allows: the clock was set back.
     """
-    found = await fetch_rows(
+    rows = await fetch_rows(
         db,
         JobWait,
         "WITH added AS (INSERT INTO job (name, due) SELECT name, clock() + make_interval(secs => least(period, 60))"
@@ -27,7 +27,7 @@ async def first_waits(db: Database, periods: Mapping[str, float]) -> dict[str, f
         " FROM job JOIN unnest(%(names)s::text[], %(periods)s::float8[]) given (name, period) USING (name)",
         {"names": [*periods], "periods": [*periods.values()]},
     )
-    return {row.name: row.wait for row in found}
+    return {row.name: row.wait for row in rows}
 
 
 async def begin(db: Database, name: str, period: float, force: bool) -> BegunJob:

@@ -50,12 +50,12 @@ async def apply(
 
 async def preview(db: Database, change: str, project_id: int, chosen: Chosen, values: Mapping[str, object]) -> Effect:
     """What ``apply`` would give at this moment."""
-    given = {**values, "project": project_id}
+    parameters = {**values, "project": project_id}
     if isinstance(chosen, TaskFilter):
-        tasks, given = ids_of(chosen), {**given, **chosen.values}
+        tasks, parameters = ids_of(chosen), {**parameters, **chosen.values}
     else:
-        tasks, given["tasks"] = "%(tasks)s::bigint[]", None if chosen is None else list(chosen)
-    return await fetch_row(db, Effect, f"SELECT * FROM {_PREVIEW[change].format(tasks=tasks)}", given)
+        tasks, parameters["tasks"] = "%(tasks)s::bigint[]", None if chosen is None else list(chosen)
+    return await fetch_row(db, Effect, f"SELECT * FROM {_PREVIEW[change].format(tasks=tasks)}", parameters)
 
 
 async def next_tasks(db: Database, project_id: int, after: int, maximum: int) -> list[int]:

@@ -218,8 +218,8 @@ async def posterior(db: Database, project_id: int, task_id: int) -> list[ChoiceP
         " (SELECT posterior_by_choice(%(project)s, w.generation, w.posterior) FROM weigh(%(project)s, %(task)s) w)) AS posterior",
         {"project": project_id, "task": task_id},
     )
-    found: list[ChoiceProbability] | None = row["posterior"]
-    return found
+    probabilities: list[ChoiceProbability] | None = row["posterior"]
+    return probabilities
 
 
 async def runs(db: Database, project_id: int, task_id: int, after: int, maximum: int) -> list[ListedRun]:

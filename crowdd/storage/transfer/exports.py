@@ -241,8 +241,8 @@ def table(kind: Kind, chosen: Chosen, columns: Sequence[Column], sources: Sequen
     joined = "".join(f" LEFT JOIN LATERAL ({each.rows}) {each.alias} ON true" for each in sources)
     if "info" not in kind.by_name:
         return Table(rows_of(kind, chosen), chosen, every)
-    said = ", t.consensus AS said" if kind is RESULT else ""
-    whole = f"(SELECT CASE WHEN jsonb_typeof(t.info) = 'object' THEN t.info || '{{}}' END AS info{said} OFFSET 0) i"
+    consensus_column = ", t.consensus AS said" if kind is RESULT else ""
+    whole = f"(SELECT CASE WHEN jsonb_typeof(t.info) = 'object' THEN t.info || '{{}}' END AS info{consensus_column} OFFSET 0) i"
     return Table(rows_of(kind, chosen), chosen, every, whole + joined)
 
 

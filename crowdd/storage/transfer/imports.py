@@ -306,11 +306,11 @@ async def count_gone(db: Database, project_id: int, name: str, import_id: int) -
 
 async def match_exported(db: Database, project_id: int, rows: Sequence[Mapping[str, object]]) -> list[bool]:
     """Of each exported task whether the project has it."""
-    found = await db.fetch(
+    matches = await db.fetch(
         "SELECT task_id FROM match_exported_tasks(%(project)s, %(rows)s)",
         {"project": project_id, "rows": as_json(list(rows))},
     )
-    return [row["task_id"] is not None for row in found]
+    return [row["task_id"] is not None for row in matches]
 
 
 async def add_exported(
@@ -327,20 +327,20 @@ async def add_exported(
 
 async def match_answers(db: Database, project_id: int, rows: Sequence[Mapping[str, object]]) -> list[str]:
     """What would become of each exported answer: added, present, "no task" or "other"."""
-    found = await db.fetch(
+    fate_rows = await db.fetch(
         "SELECT fate FROM match_exported_answers(%(project)s, %(rows)s)",
         {"project": project_id, "rows": as_json(list(rows))},
     )
-    return [row["fate"] for row in found]
+    return [row["fate"] for row in fate_rows]
 
 
 async def add_answers(db: Database, project_id: int, rows: Sequence[Mapping[str, object]]) -> list[str]:
     """Stores exported answers, and says of each what became of it, as above."""
-    found = await db.fetch(
+    fate_rows = await db.fetch(
         "SELECT fate FROM import_exported_answers(%(project)s, %(rows)s, clock()) ORDER BY nth",
         {"project": project_id, "rows": as_json(list(rows))},
     )
-    return [row["fate"] for row in found]
+    return [row["fate"] for row in fate_rows]
 
 
 async def match_results(db: Database, project_id: int, rows: Sequence[Mapping[str, object]]) -> list[ResultFate]:

@@ -42,8 +42,8 @@ async def more(
     if row["first"] is None:
         return {}, row["last"]
     window = {**values, "after": row["first"] - 1, "until": row["last"]}
-    found, _ = await _taken_apart(tx, rows, new, window, typed=typed)
-    return found, row["last"]
+    forms, _ = await _taken_apart(tx, rows, new, window, typed=typed)
+    return forms, row["last"]
 
 
 async def _taken_apart(

@@ -48,8 +48,8 @@ def by_volunteer(chosen: Chosen, words: Sequence[str], path: Sequence[str], type
         f" FROM (SELECT t.* FROM {rows_of(TASK_RUN, chosen)}) t GROUP BY t.project_id, t.task_id) t"
     )
     about = "What the volunteer with this code says."
-    said = [Column(word, type_, f"(t.info->{literal(word)})", True, about, "values") for word in words]
-    return Table(rows, chosen, [Column("task_id", "integer", "t.id", about="Id of the task."), *said])
+    volunteer_columns = [Column(word, type_, f"(t.info->{literal(word)})", True, about, "values") for word in words]
+    return Table(rows, chosen, [Column("task_id", "integer", "t.id", about="Id of the task."), *volunteer_columns])
 
 
 async def volunteers(tx: Database, chosen: Chosen, maximum: int) -> list[str]:

@@ -268,11 +268,11 @@ async def keep_alive(db: Database, file_id: int, hours: float) -> None:
 
 async def settle(tx: Database, file_id: int, before: Sequence[str], state: str, **values: object) -> bool:
     """Moves a file from one of some states to another, with further columns; False when it was in none of them."""
-    given = {name: as_json(each) if name in ("reason", "prepared") else each for name, each in values.items()}
-    sets = "".join(f", {name} = %({name})s" for name in given)
+    column_values = {name: as_json(each) if name in ("reason", "prepared") else each for name, each in values.items()}
+    sets = "".join(f", {name} = %({name})s" for name in column_values)
     done = await tx.execute(
         f"UPDATE media_file SET state = %(state)s, expires = NULL{sets} WHERE id = %(id)s AND state = ANY (%(before)s)",
-        {**given, "id": file_id, "state": state, "before": list(before)},
+        {**column_values, "id": file_id, "state": state, "before": list(before)},
     )
     return done > 0
 

@@ -62,13 +62,13 @@ def remove(config: Path | None, which: str, yes: bool, as_json: bool) -> None:
 
 
 async def _list(services: Services) -> list[Values]:
-    found = await services.gallery.all(SYSTEM)
+    templates = await services.gallery.all(SYSTEM)
     return [
         {
             "name": each.name, "title": text_in(each.card.title, "en"), "group": each.card.group, "owner": each.owner,
             "shipped": each.shipped, "hidden": each.hidden, "offered": each.offered,
         }
-        for each in found
+        for each in templates
     ]  # fmt: skip
 
 

@@ -46,8 +46,8 @@ def backup(
         raise click.UsageError("Name a FILE, or set [backups] dir.")
     word = passphrase(_passphrase_file(settings, file, passphrase_file), new=True)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    with reachable(settings) as found:
-        databases = _databases(settings, found, dsn)
+    with reachable(settings) as reachable_settings:
+        databases = _databases(settings, reachable_settings, dsn)
         progress = Progress(quiet=as_json)
         if file is None:
             made = make(settings, databases, word, progress, pg_bin=pg_bin)
@@ -68,8 +68,8 @@ def _passphrase_file(settings: Settings, file: Path | None, named: Path | None) 
     return named
 
 
-def _databases(settings: Settings, found: Settings, dsn: str | None) -> Databases:
-    owner = settings.db.migrate_dsn or found.db.dsn
+def _databases(settings: Settings, reachable_settings: Settings, dsn: str | None) -> Databases:
+    owner = settings.db.migrate_dsn or reachable_settings.db.dsn
     if not owner:
         raise ConfigError("No database is configured: set [db] dsn, or start with: crowdctl serve")
     return Databases(dsn or settings.backups.dsn or owner, owner)

@@ -106,12 +106,14 @@ def rehearse(place: Settings, archive: Path, word: str, pg_bin: Path | None, pro
         times.append(time.monotonic())
         done = bring_back(place, source, contents, target.reached, pg_bin, progress)
         times.append(time.monotonic())
-        found = target.finished()
+        differences = target.finished()
         times.append(time.monotonic())
     checked, restored, recounted = (round(after - before, 3) for before, after in itertools.pairwise(times))
     age = (datetime.now(UTC) - datetime.fromisoformat(done.snapshot_at)).total_seconds()
     rows = sum(done.rows.values())
-    return Drill(str(archive), done.snapshot_at, round(age, 3), rows, done.files, checked, restored, recounted, found)
+    return Drill(
+        str(archive), done.snapshot_at, round(age, 3), rows, done.files, checked, restored, recounted, differences
+    )
 
 
 def _words(done: Drill) -> list[str]:

@@ -58,11 +58,11 @@ def _words(moved: Moved) -> list[str]:
         lines.append(f"{name}: {rows:,} rows are not moved.")
     for name, columns in moved.not_read["columns"].items():
         lines.append(f"{name}: these columns are not moved: {', '.join(columns)}.")
-    found = moved.compared
+    comparison = moved.compared
     lines.append(
-        f"Figures: {found.projects_same:,} projects agree, {found.projects_differ:,} differ"
-        f" ({found.missing_tasks:,} tasks and {found.missing_answers:,} answers fewer);"
-        f" {found.users_same:,} users agree, {found.users_differ:,} differ."
+        f"Figures: {comparison.projects_same:,} projects agree, {comparison.projects_differ:,} differ"
+        f" ({comparison.missing_tasks:,} tasks and {comparison.missing_answers:,} answers fewer);"
+        f" {comparison.users_same:,} users agree, {comparison.users_differ:,} differ."
     )
     return lines
 

@@ -56,9 +56,9 @@ def import_zooniverse(
         with tempfile.TemporaryDirectory(prefix="crowdd-zooniverse-") as folder:
             return await _import(services, project, export, Path(folder), n_answers, dry_run, progress)
 
-    found = with_domain(config, work)
+    file_reports = with_domain(config, work)
     progress.end()
-    say(as_json, {"dry_run": dry_run, "files": found, "not_kept": _NOT_KEPT}, *_words(found, dry_run))
+    say(as_json, {"dry_run": dry_run, "files": file_reports, "not_kept": _NOT_KEPT}, *_words(file_reports, dry_run))
 
 
 async def _import(
@@ -96,9 +96,9 @@ def _figures(name: str, sums: Sums, figures: Values) -> Values:
     }
 
 
-def _words(found: list[Values], dry_run: bool) -> list[str]:
+def _words(file_reports: list[Values], dry_run: bool) -> list[str]:
     lines = ["Dry run: nothing was changed."] if dry_run else []
-    for each in found:
+    for each in file_reports:
         sums = " + ".join(f"{each[name]:,} {name}" for name in ("added", "present", "refused"))
         lines.append(f"{each['file']}: {each['read']:,} read = {sums}")
         for reason in each["reasons"]:

@@ -58,9 +58,9 @@ def restore(
         with place.held():
             done = bring_back(settings, source, contents, place.reached, pg_bin, progress)
             progress.end()
-            found = place.finished()
-    _tell(done, found, as_json)
-    ctx.exit(int(bool(found)))
+            differences = place.finished()
+    _tell(done, differences, as_json)
+    ctx.exit(int(bool(differences)))
 
 
 class RestoreTarget:
@@ -104,13 +104,13 @@ async def _finish(pool: Pool) -> list[Difference]:
     return [difference async for difference in Checking(pool).run(repair=False)]
 
 
-def _tell(done: Restored, found: list[Difference], as_json: bool) -> None:
+def _tell(done: Restored, differences: list[Difference], as_json: bool) -> None:
     rows = sum(done.rows.values())
-    value = {**attrs.asdict(done), "differences": [attrs.asdict(difference) for difference in found]}
+    value = {**attrs.asdict(done), "differences": [attrs.asdict(difference) for difference in differences]}
     say(
         as_json,
         value,
         f"Restored what was committed at {done.snapshot_at}: {rows:,} rows, {done.files:,} files, and the keys.",
         f"The settings of the backed up server are in {done.settings}. They are not in use.",
-        *(difference.sentence() for difference in found),
+        *(difference.sentence() for difference in differences),
     )

@@ -87,7 +87,7 @@ async def _show(services: Services, which: str) -> dict[str, object]:
     row = await found(services.projects, services.records, which)
     view = await services.records.get(PROJECT, SYSTEM, row["id"])
     ready = await services.projects.readiness(row)
-    lacks = [name for name, there in (("presenter", ready.presenter), ("tasks", ready.tasks)) if not there]
+    lacks = [name for name, is_present in (("presenter", ready.presenter), ("tasks", ready.tasks)) if not is_present]
     address = f"{services.settings.base_url}/project/{row['short_name']}/"
     more = {"paused": not row["published"] and row["first_published"] is not None, "locked": row["lock_id"] is not None}
     return {**{name: view[name] for name in _SHOW}, **more, "lacks": lacks, "url": address}

@@ -108,12 +108,14 @@ async def _deposit(
     services: Services, which: str, hash_: str, url: str, word: str, publish: bool, report: Callable[[int], object]
 ) -> Values:
     row = await found(services.projects, services.records, which)
-    kept = await services.snapshots.get(SYSTEM, row, hash_)
+    stored = await services.snapshots.get(SYSTEM, row, hash_)
 
-    async def told(done: int, total: int) -> None:
+    async def report_progress(done: int, total: int) -> None:
         report(done)
 
-    done = await services.deposits.now(SYSTEM, row["id"], kept["id"], url, word, publish=publish, report=told)
+    done = await services.deposits.now(
+        SYSTEM, row["id"], stored["id"], url, word, publish=publish, report=report_progress
+    )
     return {"state": done["state"], "page": done["page"], "doi": done["doi"]}
 
 

@@ -26,10 +26,10 @@ _SCRYPT: Final = re.compile(rf"scrypt:(\d{{1,9}}):(\d{{1,4}}):(\d{{1,4}}){_SALT_
 
 def is_foreign(stored: str) -> bool:
     """Whether a stored hash is one that ``check`` reads."""
-    if found := _PBKDF2.fullmatch(stored):
-        return 1 <= int(found[1]) <= MAX_ITERATIONS
-    if found := _SCRYPT.fullmatch(stored):
-        n, r, p = map(int, found.groups())
+    if match := _PBKDF2.fullmatch(stored):
+        return 1 <= int(match[1]) <= MAX_ITERATIONS
+    if match := _SCRYPT.fullmatch(stored):
+        n, r, p = map(int, match.groups())
         return n >= 2 and n & (n - 1) == 0 and r >= 1 and p >= 1 and n * r * p <= MAX_SCRYPT
     return False
 

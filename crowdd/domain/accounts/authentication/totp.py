@@ -78,8 +78,8 @@ def matching_step(secret: str, code: str, now: float) -> int | None:
     """The time step whose code this is, at most one step from now (epoch seconds); None when it is none of these."""
     steps = list(_steps(now))
     codes = [pyotp.TOTP(secret).generate_otp(step) for step in steps]
-    given = code.encode("utf-8", "replace")
-    matches = [hmac.compare_digest(each.encode(), given) for each in codes]
+    code_bytes = code.encode("utf-8", "replace")
+    matches = [hmac.compare_digest(each.encode(), code_bytes) for each in codes]
     return next((step for step, match in zip(steps, matches, strict=True) if match), None)
 
 

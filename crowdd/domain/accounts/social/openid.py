@@ -131,8 +131,8 @@ class OpenIdProvider:
         """The public key of that name; requested again when it is unknown, as providers change their keys."""
         stale = now - self._keys_at >= _KEPT_SECONDS
         if stale or (kid not in self._keys and now - self._keys_at >= _MIN_PAUSE):
-            found = await ask(self._outgoing, self.client.name, self._document["jwks_uri"])
-            usable = [key for key in jwt.PyJWKSet.from_dict(found).keys if key.public_key_use in (None, "sig")]
+            key_set = await ask(self._outgoing, self.client.name, self._document["jwks_uri"])
+            usable = [key for key in jwt.PyJWKSet.from_dict(key_set).keys if key.public_key_use in (None, "sig")]
             self._keys, self._keys_at = {str(key.key_id): key.key for key in usable if key.key_type != "oct"}, now
         if kid is None and len(self._keys) == 1:
             return next(iter(self._keys.values()))

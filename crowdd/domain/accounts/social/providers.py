@@ -49,8 +49,8 @@ def configured(settings: SignInSettings, outgoing: Outgoing) -> dict[str, Provid
 class Providers:
     """Begins and ends sign-ins elsewhere. ``base_url`` is where browsers come back to."""
 
-    def __init__(self, db: Database, found: Mapping[str, Provider], base_url: str) -> None:
-        self._db, self.found, self._base_url = db, found, base_url
+    def __init__(self, db: Database, providers: Mapping[str, Provider], base_url: str) -> None:
+        self._db, self.found, self._base_url = db, providers, base_url
 
     @property
     def offered(self) -> dict[str, bool]:

@@ -157,7 +157,7 @@ def nickname(identity: ProviderIdentity) -> str:
     """A nickname made of what a provider calls somebody: ASCII, small, at least three characters."""
     for words in (identity.nickname, identity.fullname, identity.email.partition("@")[0]):
         plain = unicodedata.normalize("NFKD", words).encode("ascii", "ignore").decode().lower()
-        found = re.sub(r"[^a-z0-9_.-]+", "", plain).strip("._-")[:35]
-        if len(found) >= 3 and found not in account_validation.RESERVED_NAMES:
-            return found
+        candidate = re.sub(r"[^a-z0-9_.-]+", "", plain).strip("._-")[:35]
+        if len(candidate) >= 3 and candidate not in account_validation.RESERVED_NAMES:
+            return candidate
     return f"{identity.provider}-person"

@@ -27,10 +27,10 @@ def frame(answers: Answers) -> Any:
     return pd.DataFrame({"task": answers.task, "worker": answers.volunteer, "label": labels})
 
 
-def probabilities(found: Any, answers: Answers) -> Reals:
+def probabilities(estimated: Any, answers: Answers) -> Reals:
     """The probabilities that crowd-kit found for such a frame, as tasks x classes."""
     _labels, order = pd.factorize(answers.label)
-    table = found.reindex(index=range(answers.n_tasks), columns=range(len(order))).to_numpy(dtype=np.float64)
+    table = estimated.reindex(index=range(answers.n_tasks), columns=range(len(order))).to_numpy(dtype=np.float64)
     if not np.isfinite(table).all():
         raise InvalidValueError(_("The method has no result for these answers. Choose another one."))
     posterior = np.empty_like(table)

@@ -41,23 +41,23 @@ def estimate(answers: Answers, parameters: Mapping[str, float]) -> Estimate:
 
     It stops after ``rounds``, or when the bound grows by less than ``tolerance``.
     """
-    found = fit(answers, int(parameters["rounds"]), parameters["tolerance"])
-    skill = np.einsum("vkk,k->v", found.errors, found.frequencies)
-    return Estimate(found.posterior, skill, len(found.bounds), found.converged)
+    model = fit(answers, int(parameters["rounds"]), parameters["tolerance"])
+    skill = np.einsum("vkk,k->v", model.errors, model.frequencies)
+    return Estimate(model.posterior, skill, len(model.bounds), model.converged)
 
 
 def fit(answers: Answers, rounds: int, tolerance: float) -> Fit:
     """The whole model."""
-    given = _Given.of(answers)
+    observations = _Given.of(answers)
     posterior, bounds = answers.shares(), [-np.inf]
-    prior, errors = posterior.mean(axis=0), given.errors(posterior)
-    likelihoods = given.log_likelihoods(errors)
+    prior, errors = posterior.mean(axis=0), observations.errors(posterior)
+    likelihoods = observations.log_likelihoods(errors)
     converged = False
     while len(bounds) <= rounds and not converged:
         posterior = normalized(likelihoods + np.log(np.maximum(prior, EPSILON)))
-        prior, errors = posterior.mean(axis=0), given.errors(posterior)
-        likelihoods = given.log_likelihoods(errors)
-        bounds.append(given.bound(posterior, prior, likelihoods))
+        prior, errors = posterior.mean(axis=0), observations.errors(posterior)
+        likelihoods = observations.log_likelihoods(errors)
+        bounds.append(observations.bound(posterior, prior, likelihoods))
         converged = bool(bounds[-1] - bounds[-2] < tolerance)
     shape = (answers.n_volunteers, answers.n_classes, answers.n_classes)
     return Fit(posterior, prior, errors.reshape(shape), bounds[1:], converged)
@@ -87,13 +87,13 @@ class _Given:
         """How often a volunteer answers each class, by class of the task; 0 for classes that they never name."""
         k = self.n_classes
         counts = np.maximum((self.rows @ posterior).reshape(-1, k, k), EPSILON) * self.occurs
-        found: Reals = (counts / counts.sum(axis=1, keepdims=True)).reshape(-1, k)
-        return found
+        error_rates: Reals = (counts / counts.sum(axis=1, keepdims=True)).reshape(-1, k)
+        return error_rates
 
     def log_likelihoods(self, errors: Reals) -> Reals:
         """Of the answers to each task, by class."""
-        found: Reals = self.columns @ np.log(np.where(errors > 0, errors, 1.0))
-        return found
+        task_log_likelihoods: Reals = self.columns @ np.log(np.where(errors > 0, errors, 1.0))
+        return task_log_likelihoods
 
     def bound(self, posterior: Reals, prior: Reals, likelihoods: Reals) -> float:
         """The evidence lower bound as crowd-kit has it: the frequencies count once for each answer."""

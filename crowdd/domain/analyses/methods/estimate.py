@@ -69,9 +69,9 @@ class Estimate:
 
 def normalized(log_likelihoods: Reals) -> Reals:
     """Probabilities from their logarithms, which may lack a constant in each row."""
-    found: Reals = np.exp(log_likelihoods - log_likelihoods.max(axis=1, keepdims=True))
-    found /= found.sum(axis=1, keepdims=True)
-    return found
+    probabilities: Reals = np.exp(log_likelihoods - log_likelihoods.max(axis=1, keepdims=True))
+    probabilities /= probabilities.sum(axis=1, keepdims=True)
+    return probabilities
 
 
 def winners(posterior: Reals) -> Integers:

@@ -24,11 +24,11 @@ def estimate(answers: Answers, parameters: Mapping[str, float]) -> Estimate:
     accuracy changes by ``tolerance``.
     """
     right, wrong = parameters["right"], parameters["wrong"]
-    given = answers.per_volunteer() + right + wrong
+    answer_counts = answers.per_volunteer() + right + wrong
     posterior, before = answers.shares(), None
     for rounds in range(1, int(parameters["rounds"]) + 1):
-        said = answers.per_volunteer(posterior[answers.task, answers.label])
-        accuracy = np.clip((said + right) / given, EPSILON, 1 - EPSILON)
+        correct_counts = answers.per_volunteer(posterior[answers.task, answers.label])
+        accuracy = np.clip((correct_counts + right) / answer_counts, EPSILON, 1 - EPSILON)
         posterior = _posterior(answers, accuracy, posterior.mean(axis=0))
         if before is not None and np.abs(accuracy - before).max() < parameters["tolerance"]:
             return Estimate(posterior, accuracy, rounds)
@@ -39,5 +39,5 @@ def estimate(answers: Answers, parameters: Mapping[str, float]) -> Estimate:
 def _posterior(answers: Answers, accuracy: Reals, prior: Reals) -> Reals:
     others = max(1, answers.n_classes - 1)
     log_odds = np.log(accuracy) - np.log((1 - accuracy) / others)
-    said = answers.votes(log_odds[answers.volunteer])
-    return normalized(said + np.log(np.maximum(prior, EPSILON)))
+    weighted_votes = answers.votes(log_odds[answers.volunteer])
+    return normalized(weighted_votes + np.log(np.maximum(prior, EPSILON)))

@@ -138,16 +138,16 @@ def left_out(text: str) -> list[str]:
     Raises InvalidValueError for a text beyond the limits.
     """
     markdown_limits.require_small(text)
-    found: dict[str, None] = {}
+    addresses: dict[str, None] = {}
 
     def look(tag: str, attribute: str, value: str) -> str:
         if not is_upload(value):
-            found.setdefault(value)
+            addresses.setdefault(value)
         return value
 
     made = _marked_up(text, 3, TimeBudget(markdown_limits.MAX_SECONDS))
     nh3.clean(made, tags={"img"}, attributes={"img": {"src"}}, attribute_filter=look, url_schemes=set(_SCHEMES))
-    return list(found)
+    return list(addresses)
 
 
 def _marked_up(text: str, top: int, budget: TimeBudget) -> str:

@@ -79,17 +79,17 @@ def require_small(text: str) -> None:
 
 def cells_of(text: str) -> int:
     """How many cells the tables of a text have at most: each row of a table is filled up to its width."""
-    found = width = 0
+    cell_count = width = 0
     before = ""
     for line in text.splitlines():
         if not line.strip(" \t>"):
             width = 0
         elif "|" in before and _BELOW_A_HEADER.fullmatch(line):
             width = line.count("|") + 1
-            found += width
-        found += width
+            cell_count += width
+        cell_count += width
         before = line
-    return found
+    return cell_count
 
 
 def require_few_tokens(tokens: Sequence[Token]) -> None:

@@ -79,10 +79,10 @@ class Prose:
         return await rendered_texts.sweep(self._db)
 
     async def _look_up(self, keys: list[str]) -> None:
-        found = await rendered_texts.find(self._db, keys) if keys else []
-        for row in found:
+        rows = await rendered_texts.find(self._db, keys) if keys else []
+        for row in rows:
             self._remembered[row.key] = markdown.Rendered(Markup(row.html), row.excerpt)  # noqa: S704 - nh3 cleaned it
-        if stale := [row.key for row in found if row.stale]:
+        if stale := [row.key for row in rows if row.stale]:
             await rendered_texts.note_use(self._db, stale)
 
     async def _remake(self, key: str, text: str, top: int) -> None:

@@ -32,8 +32,8 @@ def description_of(picture: ImageFile.ImageFile) -> dict[str, str]:
 
 def _date(exif: Mapping[int, Any]) -> str:
     for date, offset in _DATES:
-        if said := _text(exif.get(date)):
-            return said + _text(exif.get(offset))
+        if timestamp := _text(exif.get(date)):
+            return timestamp + _text(exif.get(offset))
     return ""
 
 

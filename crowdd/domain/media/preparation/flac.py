@@ -17,7 +17,7 @@ _MAX_BLOCKS = 200
 def prepare(source: Path, _format: str, out: OutFolder, _options: Mapping[str, object]) -> dict[str, Any]:
     """Writes the sound. Raises RefusedFile."""
     with source.open("rb") as file:
-        kept, frames = _blocks(file)
+        blocks, frames = _blocks(file)
         if ends_as_archive(file):
             raise foreign("FLAC")
         size = size_of(file)
@@ -25,21 +25,21 @@ def prepare(source: Path, _format: str, out: OutFolder, _options: Mapping[str, o
         sync = file.read(2)
         if len(sync) < 2 or sync[0] != 0xFF or sync[1] & 0xFE != 0xF8:
             raise damaged("FLAC")
-        stream = kept[0][1]
+        stream = blocks[0][1]
         rate = int.from_bytes(stream[10:13], "big") >> 4
         samples = int.from_bytes(stream[13:18], "big") & 0xFFFFFFFFF
         if not rate:
             raise damaged("FLAC")
         parts: list[Part] = [b"fLaC"]
-        for number, (kind, body) in enumerate(kept, 1):
-            parts.append(bytes([kind | (0x80 if number == len(kept) else 0)]) + len(body).to_bytes(3, "big") + body)
+        for number, (kind, body) in enumerate(blocks, 1):
+            parts.append(bytes([kind | (0x80 if number == len(blocks) else 0)]) + len(body).to_bytes(3, "big") + body)
         out.add("web", "audio/flac", ".flac", pieces_of(file, [*parts, (frames, size)]))
     return {"kind": "sound", "type": "audio/flac", "seconds": round(samples / rate, 3) if samples else None}
 
 
 def _blocks(file: BinaryIO) -> tuple[list[tuple[int, bytes]], int]:
     """The blocks that are kept, the one about the stream first, and where the frames begin."""
-    kept: list[tuple[int, bytes]] = []
+    blocks: list[tuple[int, bytes]] = []
     at = 4
     for number in range(_MAX_BLOCKS):
         file.seek(at)
@@ -48,10 +48,10 @@ def _blocks(file: BinaryIO) -> tuple[list[tuple[int, bytes]], int]:
         if kind == 127 or (number == 0) != (kind == _STREAM):
             raise damaged("FLAC")
         if kind in (_STREAM, _INDEX):
-            kept.append((kind, file.read(length)))
-            if len(kept[-1][1]) < (34 if kind == _STREAM else length):
+            blocks.append((kind, file.read(length)))
+            if len(blocks[-1][1]) < (34 if kind == _STREAM else length):
                 raise damaged("FLAC")
         at += 4 + length
         if head[0] & 0x80:
-            return kept, at
+            return blocks, at
     raise damaged("FLAC")

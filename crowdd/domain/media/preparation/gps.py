@@ -23,14 +23,14 @@ def exif_of_place(picture: Image.Image) -> bytes:
     place = place_of(picture)
     if place is None:
         return b""
-    said = picture.getexif().get_ifd(_GPS)
+    source_gps = picture.getexif().get_ifd(_GPS)
     exif = Image.Exif()
     gps: dict[int, Any] = {
         1: "S" if place[0] < 0 else "N", 2: _parts(place[0]), 3: "W" if place[1] < 0 else "E", 4: _parts(place[1])
     }  # fmt: skip
-    altitude = _number(said.get(6))
+    altitude = _number(source_gps.get(6))
     if altitude is not None:
-        gps |= {5: b"\1" if said.get(5) in (1, b"\1") else b"\0", 6: altitude}
+        gps |= {5: b"\1" if source_gps.get(5) in (1, b"\1") else b"\0", 6: altitude}
     exif[_GPS] = gps
     return exif.tobytes()
 

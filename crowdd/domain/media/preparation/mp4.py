@@ -52,34 +52,34 @@ class _Found:
 def prepare(source: Path, _format: str, out: OutFolder, _options: Mapping[str, object]) -> dict[str, Any]:
     """Writes sound or video. Raises RefusedFile."""
     with source.open("rb") as file:
-        found, size = _Found(), size_of(file)
-        for name, begin, body, end in _boxes(file, 0, size, found):
+        scan, size = _Found(), size_of(file)
+        for name, begin, body, end in _boxes(file, 0, size, scan):
             if name not in _TOP:
-                raise foreign("MP4") if b"moov" in found.names else damaged("MP4")
-            found.names.add(name)
-            _look(file, name, begin, body, end, found)
-        if not {b"moov", b"mdat"} <= found.names:
+                raise foreign("MP4") if b"moov" in scan.names else damaged("MP4")
+            scan.names.add(name)
+            _look(file, name, begin, body, end, scan)
+        if not {b"moov", b"mdat"} <= scan.names:
             raise damaged("MP4")
-        if not found.tracks & {b"vide", b"soun"}:
+        if not scan.tracks & {b"vide", b"soun"}:
             raise RefusedFile("no_tracks", format="MP4")
-        film = b"vide" in found.tracks
+        film = b"vide" in scan.tracks
         type_, suffix = ("video/mp4", ".mp4") if film else ("audio/mp4", ".m4a")
         out.add(
             "web",
             type_,
             suffix,
-            pieces_of(file, _parts(found.blanked, size)),
-            width=found.size[0],
-            height=found.size[1],
+            pieces_of(file, _parts(scan.blanked, size)),
+            width=scan.size[0],
+            height=scan.size[1],
         )
-    about = {"kind": "video" if film else "sound", "type": type_, "seconds": found.seconds}
-    return about | {"width": found.size[0], "height": found.size[1]}
+    about = {"kind": "video" if film else "sound", "type": type_, "seconds": scan.seconds}
+    return about | {"width": scan.size[0], "height": scan.size[1]}
 
 
-def _boxes(file: BinaryIO, begin: int, end: int, found: _Found) -> Iterator[tuple[bytes, int, int, int]]:
+def _boxes(file: BinaryIO, begin: int, end: int, scan: _Found) -> Iterator[tuple[bytes, int, int, int]]:
     """Name, begin, begin of the body, and end of each box; they fill the part of the file."""
     while begin < end:
-        found.boxes += 1
+        scan.boxes += 1
         file.seek(begin)
         head = file.read(16)
         size, name, body = int.from_bytes(head[:4], "big"), head[4:8], begin + 8
@@ -87,36 +87,36 @@ def _boxes(file: BinaryIO, begin: int, end: int, found: _Found) -> Iterator[tupl
             size, body = int.from_bytes(head[8:16], "big"), begin + 16
         elif size == 0:
             size = end - begin
-        if body > begin + size or begin + size > end or found.boxes > _MAX_BOXES:
-            raise foreign("MP4") if b"moov" in found.names and name not in _TOP else damaged("MP4")
+        if body > begin + size or begin + size > end or scan.boxes > _MAX_BOXES:
+            raise foreign("MP4") if b"moov" in scan.names and name not in _TOP else damaged("MP4")
         yield name, begin, body, begin + size
         begin += size
 
 
-def _look(file: BinaryIO, name: bytes, begin: int, body: int, end: int, found: _Found) -> None:
+def _look(file: BinaryIO, name: bytes, begin: int, body: int, end: int, scan: _Found) -> None:
     if name in _BLANKED:
-        found.blanked += [(begin + 4, begin + 8, b"free"), (body, end, b"")]
+        scan.blanked += [(begin + 4, begin + 8, b"free"), (body, end, b"")]
     elif name in _INSIDE:
-        for inner in _boxes(file, body, end, found):
-            _look(file, *inner, found)
+        for inner in _boxes(file, body, end, scan):
+            _look(file, *inner, scan)
     elif name in (b"mvhd", b"hdlr", b"tkhd"):
         file.seek(body)
-        _read(name, file.read(min(end - body, _MAX_SMALL)), found)
+        _read(name, file.read(min(end - body, _MAX_SMALL)), scan)
 
 
-def _read(name: bytes, content: bytes, found: _Found) -> None:
+def _read(name: bytes, content: bytes, scan: _Found) -> None:
     try:
         if name == b"hdlr":
-            found.tracks.add(content[8:12])
+            scan.tracks.add(content[8:12])
         elif name == b"mvhd":
             scale, length = (
                 struct.unpack_from(">IQ", content, 20) if content[0] else struct.unpack_from(">II", content, 12)
             )
             unknown = (1 << 64) - 1 if content[0] else (1 << 32) - 1
-            found.seconds = round(length / scale, 3) if scale and length and length != unknown else None
+            scan.seconds = round(length / scale, 3) if scale and length and length != unknown else None
         else:
             width, height = struct.unpack_from(">II", content, 88 if content[0] else 76)
-            found.size = max(found.size, (width >> 16, height >> 16))
+            scan.size = max(scan.size, (width >> 16, height >> 16))
     except (struct.error, IndexError):
         raise damaged("MP4") from None
 

@@ -193,8 +193,8 @@ def _in_srgb(picture: Image.Image) -> Image.Image:
     if profile and picture.mode in ("RGB", "CMYK"):
         with contextlib.suppress(ImageCms.PyCMSError, OSError, ValueError, TypeError):
             srgb = ImageCms.createProfile("sRGB")
-            told = ImageCms.profileToProfile(picture, BytesIO(profile), srgb, outputMode="RGB")
-            return picture if told is None else told
+            converted = ImageCms.profileToProfile(picture, BytesIO(profile), srgb, outputMode="RGB")
+            return picture if converted is None else converted
     return picture.convert("RGB") if picture.mode == "CMYK" else picture
 
 

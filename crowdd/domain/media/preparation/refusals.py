@@ -77,8 +77,8 @@ SENTENCES: Final[Mapping[str, Callable[[Mapping[str, Any]], str]]] = {
 
 def sentence(word: object, values: object) -> str:
     """The sentence of a word, in each language; the one of ``costly`` for what the process must not say."""
-    said = SENTENCES.get(word) if isinstance(word, str) else None
+    formatter = SENTENCES.get(word) if isinstance(word, str) else None
     try:
-        return (said or SENTENCES["costly"])(values if isinstance(values, dict) else {})
+        return (formatter or SENTENCES["costly"])(values if isinstance(values, dict) else {})
     except (KeyError, ValueError, TypeError):
         return SENTENCES["costly"]({})

@@ -36,7 +36,7 @@ class _Found:
 def prepare(source: Path, _format: str, out: OutFolder, _options: Mapping[str, object]) -> dict[str, Any]:
     """Writes sound or video. Raises RefusedFile."""
     with source.open("rb") as file:
-        size, found = size_of(file), _Found()
+        size, scan = size_of(file), _Found()
         id_, body, end = _element(file, 0, size)
         _require_webm(file, body, min(end or size, size))
         id_, body, stated = _element(file, end or 0, size)
@@ -44,14 +44,14 @@ def prepare(source: Path, _format: str, out: OutFolder, _options: Mapping[str, o
             raise damaged("WebM")
         if stated is not None and stated < size:
             raise foreign("WebM")
-        _read_segment(file, body, size, found)
-        if not found.clusters or not found.tracks & {1, 2}:
+        _read_segment(file, body, size, scan)
+        if not scan.clusters or not scan.tracks & {1, 2}:
             raise RefusedFile("no_tracks", format="WebM")
-        film = 1 in found.tracks
+        film = 1 in scan.tracks
         type_, suffix = ("video/webm", ".webm") if film else ("audio/webm", ".weba")
-        more = {"width": found.size[0], "height": found.size[1]}
-        out.add("web", type_, suffix, pieces_of(file, _parts(found.blanked, size)), **more)
-    return {"kind": "video" if film else "sound", "type": type_, "seconds": found.seconds, **more}
+        more = {"width": scan.size[0], "height": scan.size[1]}
+        out.add("web", type_, suffix, pieces_of(file, _parts(scan.blanked, size)), **more)
+    return {"kind": "video" if film else "sound", "type": type_, "seconds": scan.seconds, **more}
 
 
 def _require_webm(file: BinaryIO, begin: int, end: int) -> None:
@@ -66,64 +66,64 @@ def _require_webm(file: BinaryIO, begin: int, end: int) -> None:
     raise damaged("WebM")
 
 
-def _read_segment(file: BinaryIO, at: int, size: int, found: _Found) -> None:
+def _read_segment(file: BinaryIO, at: int, size: int, scan: _Found) -> None:
     """Goes over what the segment has. Elements of clusters without a size stand among the others."""
     while at < size:
-        found.elements += 1
+        scan.elements += 1
         id_, body, end = _element(file, at, size)
         if id_ == _CLUSTER:
-            found.clusters += 1
+            scan.clusters += 1
             at = body if end is None else end
             continue
-        if id_ not in _TOP and not (found.clusters and id_ in _IN_CLUSTERS):
-            raise foreign("WebM") if found.clusters else damaged("WebM")
-        if end is None or found.elements > _MAX_ELEMENTS:
+        if id_ not in _TOP and not (scan.clusters and id_ in _IN_CLUSTERS):
+            raise foreign("WebM") if scan.clusters else damaged("WebM")
+        if end is None or scan.elements > _MAX_ELEMENTS:
             raise damaged("WebM")
         if id_ in _BLANKED:
-            found.blanked.append((at, end))
+            scan.blanked.append((at, end))
         elif id_ == _INFO:
-            _read_info(file, body, end, found)
+            _read_info(file, body, end, scan)
         elif id_ == _TRACKS:
-            _read_tracks(file, body, end, found)
+            _read_tracks(file, body, end, scan)
         at = end
 
 
-def _read_info(file: BinaryIO, begin: int, end: int, found: _Found) -> None:
+def _read_info(file: BinaryIO, begin: int, end: int, scan: _Found) -> None:
     scale, length = 1_000_000, 0.0
-    for id_, body, stop in _children(file, begin, end, found):
+    for id_, body, stop in _children(file, begin, end, scan):
         content = _content(file, body, stop) if id_ in (0x2AD7B1, 0x4489) else b""
         if id_ == 0x2AD7B1:
             scale = int.from_bytes(content, "big")
         elif id_ == 0x4489 and len(content) in (4, 8):
             length = struct.unpack(">f" if len(content) == 4 else ">d", content)[0]
     seconds = length * scale / 1e9
-    found.seconds = round(seconds, 3) if 0 < seconds < 1e7 else None
+    scan.seconds = round(seconds, 3) if 0 < seconds < 1e7 else None
 
 
-def _read_tracks(file: BinaryIO, begin: int, end: int, found: _Found) -> None:
-    for id_, body, stop in _children(file, begin, end, found):
+def _read_tracks(file: BinaryIO, begin: int, end: int, scan: _Found) -> None:
+    for id_, body, stop in _children(file, begin, end, scan):
         if id_ != 0xAE:
             continue
-        for inner, inner_body, inner_stop in _children(file, body, stop, found):
+        for inner, inner_body, inner_stop in _children(file, body, stop, scan):
             if inner == 0x83:
-                found.tracks.add(int.from_bytes(_content(file, inner_body, inner_stop), "big"))
+                scan.tracks.add(int.from_bytes(_content(file, inner_body, inner_stop), "big"))
             elif inner == 0xE0:
-                found.size = max(found.size, _video_size(file, inner_body, inner_stop, found))
+                scan.size = max(scan.size, _video_size(file, inner_body, inner_stop, scan))
 
 
-def _video_size(file: BinaryIO, begin: int, end: int, found: _Found) -> tuple[int, int]:
-    said = {id_: (body, stop) for id_, body, stop in _children(file, begin, end, found)}
-    sizes = (int.from_bytes(_content(file, *said.get(id_, (0, 0))), "big") for id_ in (0xB0, 0xBA))
+def _video_size(file: BinaryIO, begin: int, end: int, scan: _Found) -> tuple[int, int]:
+    elements = {id_: (body, stop) for id_, body, stop in _children(file, begin, end, scan)}
+    sizes = (int.from_bytes(_content(file, *elements.get(id_, (0, 0))), "big") for id_ in (0xB0, 0xBA))
     width, height = (size if size < 100_000 else 0 for size in sizes)
     return width, height
 
 
-def _children(file: BinaryIO, begin: int, end: int, found: _Found) -> Iterator[tuple[int, int, int]]:
+def _children(file: BinaryIO, begin: int, end: int, scan: _Found) -> Iterator[tuple[int, int, int]]:
     """Id, begin and end of the content of each element; they fill the part of the file."""
     while begin < end:
-        found.elements += 1
+        scan.elements += 1
         id_, body, stop = _element(file, begin, end)
-        if stop is None or found.elements > _MAX_ELEMENTS:
+        if stop is None or scan.elements > _MAX_ELEMENTS:
             raise damaged("WebM")
         yield id_, body, stop
         begin = stop

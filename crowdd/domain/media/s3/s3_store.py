@@ -73,8 +73,8 @@ class S3Store:
 
     async def size(self, key: str) -> int | None:
         """As ``MediaStore.size``."""
-        found = await self.open(key, content=False)
-        return None if found is None else found.size
+        stored_media = await self.open(key, content=False)
+        return None if stored_media is None else stored_media.size
 
     async def keys(self, project_id: int) -> AsyncIterator[tuple[str, int]]:
         """As ``MediaStore.keys``."""
@@ -88,8 +88,8 @@ class S3Store:
         """As ``MediaStore.projects``."""
         async for page in self._pages(("prefix", "project-"), ("delimiter", "/")):
             for prefix in texts_of(page.body).get("CommonPrefixes.Prefix", ()):
-                if found := _PROJECT.fullmatch(prefix):
-                    yield int(found[1])
+                if match := _PROJECT.fullmatch(prefix):
+                    yield int(match[1])
 
     def _stored(self, key: str, response: Response, size: int, first: bytes) -> StoredMedia:
         etag = response.headers.get("etag", "")
@@ -179,7 +179,7 @@ def _total(response: Response) -> int:
     """The bytes of the whole file, of which this is the beginning."""
     if response.status == 200 and response.whole:
         return len(response.body)
-    found = _RANGE.fullmatch(response.headers.get("content-range", ""))
-    if found is None or found[1] != "0":
+    match = _RANGE.fullmatch(response.headers.get("content-range", ""))
+    if match is None or match[1] != "0":
         raise MediaStoreError("S3 did not send the range of a part of a file.")
-    return int(found[3])
+    return int(match[3])

@@ -69,8 +69,8 @@ def signed(
     scope = f"{stamp[:8]}/{credentials.region}/s3/aws4_request"
     words = "\n".join([_ALGORITHM, stamp, scope, sha256("\n".join(lines).encode())])
     signature = _hmac(_key(credentials, stamp[:8]), words).hex()
-    given = f"Credential={credentials.access_key}/{scope},SignedHeaders={names},Signature={signature}"
-    return {**sent, "Authorization": f"{_ALGORITHM} {given}"}
+    authorization = f"Credential={credentials.access_key}/{scope},SignedHeaders={names},Signature={signature}"
+    return {**sent, "Authorization": f"{_ALGORITHM} {authorization}"}
 
 
 def _key(credentials: Credentials, day: str) -> bytes:

@@ -14,7 +14,7 @@ def texts_of(content: bytes) -> Mapping[str, Sequence[str]]:
 
     ``Contents.Key`` is the name of ``<Contents><Key>``: an element with the one around it.
     """
-    found, path, text = defaultdict[str, list[str]](list), [""], [""]
+    texts, path, text = defaultdict[str, list[str]](list), [""], [""]
     parser = expat.ParserCreate()
 
     def begin(name: str, _attributes: object) -> None:
@@ -26,7 +26,7 @@ def texts_of(content: bytes) -> Mapping[str, Sequence[str]]:
 
     def end(_name: str) -> None:
         name = path.pop()
-        found[f"{path[-1]}.{name}"].append(text[0])
+        texts[f"{path[-1]}.{name}"].append(text[0])
         text[0] = ""
 
     parser.StartElementHandler, parser.EndElementHandler, parser.CharacterDataHandler = begin, end, data
@@ -35,7 +35,7 @@ def texts_of(content: bytes) -> Mapping[str, Sequence[str]]:
         parser.Parse(content, True)
     except (expat.ExpatError, ValueError):
         return {}
-    return found
+    return texts
 
 
 def _refuse(*_declaration: object) -> None:

@@ -50,14 +50,14 @@ async def complete_part(tx: Database, project_id: int, stored: Values, part: Val
     changed = [guide for guide in GUIDES if guide.name in part]
     for guide in GUIDES:
         part = _without_version(guide, part)
-    told = await project_questions.complete_part(tx, project_id, stored, part)
+    completed_part = await project_questions.complete_part(tx, project_id, stored, part)
     if not changed:
-        return told
+        return completed_part
     await records.lock(tx, PROJECT, project_id)
     before = await projects.info_of(tx, project_id)
     for guide in changed:
-        told = await _numbered(tx, project_id, guide, before, told)
-    return told
+        completed_part = await _numbered(tx, project_id, guide, before, completed_part)
+    return completed_part
 
 
 async def require_unchanged(tx: Database, project_id: int, expected: Mapping[str, object]) -> None:

@@ -133,8 +133,8 @@ class _Reader:
     def _html(self, part: Values) -> Html | None:
         if "text" not in part:
             return None
-        said = self.words(part["text"])
-        return Html(html=self._laid[said["words"], _HEADING].html, lang=said["lang"], dir=said["dir"])
+        localized = self.words(part["text"])
+        return Html(html=self._laid[localized["words"], _HEADING].html, lang=localized["lang"], dir=localized["dir"])
 
     def _picture(self, picture: Values) -> ShownPicture:
         described, credit = self._plain(picture, "description"), self._plain(picture, "credit")
@@ -154,8 +154,8 @@ class _Reader:
         )
 
     def _known(self, known: Values) -> Values:
-        said = {name: self._plain(known, name) for name in ("right", "wrong")}
-        return {**known, **said}
+        plain_texts = {name: self._plain(known, name) for name in ("right", "wrong")}
+        return {**known, **plain_texts}
 
     def entry(self, entry: Values) -> ShownEntry:
         pictures = [self._picture(picture) for picture in entry.get("pictures", [])]
@@ -178,9 +178,9 @@ def pick(text: object, locale: str, language: str) -> tuple[str, str]:
         return str(text), language
     base = locale.partition("-")[0]
     wanted = (locale, base, language, language.partition("-")[0], "en")
-    found = next((tag for tag in wanted if tag and tag in text), None)
+    preferred = next((tag for tag in wanted if tag and tag in text), None)
     akin = next((tag for tag in text if tag.partition("-")[0] == base), None)
-    tag = found or akin or next(iter(text))
+    tag = preferred or akin or next(iter(text))
     return str(text[tag]), str(tag)
 
 

@@ -30,7 +30,7 @@ class GuideVersions:
     ) -> GuideVersion:
         """One version. Raises NotFoundError for one that is not kept."""
         rights.require(who, roles, OWNERS)
-        found = await guide_versions.get(self._db, project_id, guide.name, version)
-        if found is None:
+        guide_version = await guide_versions.get(self._db, project_id, guide.name, version)
+        if guide_version is None:
             raise NotFoundError(NOT_FOUND)
-        return found
+        return guide_version

@@ -46,10 +46,10 @@ def fonts_for(texts: Iterable[str], folders: Iterable[Path] = FOLDERS) -> Fonts:
     wanted -= _characters(REGULAR) & _characters(BOLD)
     more: list[Path] = []
     for path in _installed(folders) if wanted else ():
-        found = wanted & _characters(path)
-        if found:
+        covered = wanted & _characters(path)
+        if covered:
             more.append(path)
-            wanted -= found
+            wanted -= covered
         if not wanted:
             break
     missing = frozenset(each for each in wanted if unicodedata.category(each)[0] in _LETTERS)

@@ -36,5 +36,5 @@ class Posters:
     def _picture(self, row: ProjectPage) -> str | None:
         """The file of the project's own picture. ``info`` is the owner's, and must not name files of others."""
         name = row["info"].get("thumbnail")
-        found = self._uploads.find(container_of(row["id"]), name) if isinstance(name, str) else None
-        return str(found[0]) if found and found[1].startswith("image/") else None
+        upload = self._uploads.find(container_of(row["id"]), name) if isinstance(name, str) else None
+        return str(upload[0]) if upload and upload[1].startswith("image/") else None

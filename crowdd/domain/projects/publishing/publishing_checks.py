@@ -66,8 +66,8 @@ class PublishingChecks:
         rights.require(who, row["roles"], OWNERS)
         draft = row["first_published"] is None
         facts = await publishing.facts(self._db, row["id"], draft)
-        found = await publishing.gaps(self._db, row["id"], columns) if columns else []
-        gaps = [each for each in found if each["lacking"]]
+        column_gaps = await publishing.gaps(self._db, row["id"], columns) if columns else []
+        gaps = [each for each in column_gaps if each["lacking"]]
         return Readiness(list(checks(row, gaps)), gaps, _prospect(facts, volunteers, draft))
 
 

@@ -68,11 +68,11 @@ class AnswerFields:
         newest = await newest_answers.newest(self._db, row["id"])
         declared = answers.declared(row["info"])
         places = {field.path for field in declared}
-        found = answers.suggest([each["info"] for each in newest])
+        suggested_fields = answers.suggest([each["info"] for each in newest])
         return AnswerOverview(
             n_looked_at=len(newest),
             fits=[_fit(field, newest) for field in declared],
-            suggestions=[one for one in found if answers.parts(one.at) not in places],
+            suggestions=[one for one in suggested_fields if answers.parts(one.at) not in places],
             from_questions=row["info"].get(QUESTIONS) is not None,
         )
 
@@ -105,10 +105,10 @@ class AnswerFields:
 
 def declarations(info: Values) -> list[Values]:
     """The fields as they are declared; [] if none are, or what is no list of fields."""
-    found = info.get(ANSWERS)
-    if found is None or answers.validate(found):
+    fields = info.get(ANSWERS)
+    if fields is None or answers.validate(fields):
         return []
-    return [found] if isinstance(found, dict) else found
+    return [fields] if isinstance(fields, dict) else fields
 
 
 def unfit(field: AnswerField, infos: Sequence[object], *, optional: bool) -> Unfit | None:

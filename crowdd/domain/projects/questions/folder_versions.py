@@ -26,8 +26,8 @@ _MAX_NUMBER: Final = 2**31 - 2
 
 async def earlier(db: Database, project_id: int, info: Values) -> dict[str, list[KeptVersion]]:
     """The versions before the one in ``info``, by key; keys that have none are left out."""
-    found = {key: await all_versions.kept(db, project_id, key) for key in _NUMBERS}
-    before = {key: [each for each in rows if not _is_current(key, each, info)] for key, rows in found.items()}
+    versions_by_key = {key: await all_versions.kept(db, project_id, key) for key in _NUMBERS}
+    before = {key: [each for each in rows if not _is_current(key, each, info)] for key, rows in versions_by_key.items()}
     return {key: rows for key, rows in before.items() if rows}
 
 

@@ -62,8 +62,8 @@ class QuestionReviews:
     async def columns(self, row: ProjectPage, who: Requester) -> Columns:
         """The columns of some tasks of the project, in the order in which they are found."""
         rights.require(who, row["roles"], OWNERS)
-        n_tasks, found = await question_versions.columns(self._db, row["id"])
-        return Columns(n_tasks, {each["name"]: each["filled"] for each in found})
+        n_tasks, column_rows = await question_versions.columns(self._db, row["id"])
+        return Columns(n_tasks, {each["name"]: each["filled"] for each in column_rows})
 
     async def review(self, row: ProjectPage, document: Any, who: Requester) -> Review:
         """What is wrong with a document, and what it means for tasks and answers."""
@@ -76,15 +76,15 @@ class QuestionReviews:
         before: Any = row["info"].get(QUESTIONS)
         if before is None or before == document or not row["n_task_runs"]:
             return None
-        found = changes(before, document)
-        names = [change.name for change in found if change.how in _OF_ANSWERS]
+        question_changes = changes(before, document)
+        names = [change.name for change in question_changes if change.how in _OF_ANSWERS]
         answers = await question_versions.newest_answers(self._db, row["id"], names) if names else []
         after = derived(row["info"], {QUESTIONS: document})
         return Effects(
             version=after["questions_version"],
             n_answers=row["n_task_runs"],
             n_completed=row["n_completed_tasks"],
-            changes=found,
+            changes=question_changes,
             fits=count_fits(document, answers, names),
             n_looked_at=len(answers),
             compared=(derived({}, {QUESTIONS: before})["answer_key"], after["answer_key"]),

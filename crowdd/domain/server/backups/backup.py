@@ -167,10 +167,10 @@ def written(settings: Settings) -> str:
 
 def variables(settings: Settings) -> dict[str, str]:
     """The settings that differ from their defaults, as the environment of a program has them."""
-    found = (
+    entries = (
         (s, option, getattr(getattr(settings, s), option), default) for s, option, _doc, default in config.options()
     )
-    return {f"CROWDD_{s}_{option}".upper(): _word(value) for s, option, value, default in found if value != default}
+    return {f"CROWDD_{s}_{option}".upper(): _word(value) for s, option, value, default in entries if value != default}
 
 
 def _word(value: object) -> str:

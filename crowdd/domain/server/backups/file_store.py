@@ -87,14 +87,14 @@ class FileStore:
                     digest.update(piece)
                     size += len(piece)
                     out.write(piece)
-            found = digest.hexdigest()
-            new = not self.holds(found, size)
+            hex_digest = digest.hexdigest()
+            new = not self.holds(hex_digest, size)
             if new:
-                self.path(found).parent.mkdir(mode=0o700, exist_ok=True)
-                draft.rename(self.path(found))
+                self.path(hex_digest).parent.mkdir(mode=0o700, exist_ok=True)
+                draft.rename(self.path(hex_digest))
         finally:
             draft.unlink(missing_ok=True)
-        return found, size, new
+        return hex_digest, size, new
 
     def sweep(self, named: Collection[bytes]) -> int:
         """Removes the contents whose digests (32 bytes each) nobody names, and drafts; says how many contents."""

@@ -73,8 +73,10 @@ class BackupFolder:
 
     def archives(self) -> list[Archive]:
         """The backups, the newest first."""
-        found = ((path, _ARCHIVE.fullmatch(path.name)) for path in self._folder.iterdir())
-        made = [Archive(path, datetime.strptime(name[1], _TIME).replace(tzinfo=UTC)) for path, name in found if name]
+        candidates = ((path, _ARCHIVE.fullmatch(path.name)) for path in self._folder.iterdir())
+        made = [
+            Archive(path, datetime.strptime(name[1], _TIME).replace(tzinfo=UTC)) for path, name in candidates if name
+        ]
         return sorted(made, key=lambda archive: archive.at, reverse=True)
 
     def newest(self) -> Archive:

@@ -62,10 +62,10 @@ def decrypt(passphrase: str, box: Mapping[str, Any], bound_to: bytes) -> bytes:
 
 def _bytes_of(text: str) -> bytes:
     """What hexadecimal digits say, in small letters only: capitals say the same, but the archive was changed."""
-    found = bytes.fromhex(text)
-    if found.hex() != text:
+    decoded = bytes.fromhex(text)
+    if decoded.hex() != text:
         raise ValueError
-    return found
+    return decoded
 
 
 def _key(passphrase: str, salt: bytes, cost: Mapping[str, int]) -> bytes:

@@ -25,12 +25,12 @@ def main() -> int:
     yield_to_requests(19)
     watch_server()
     try:
-        said = {"words": words(make(load(None)))}
+        report = {"words": words(make(load(None)))}
     except CrowddError as error:
-        said = {"error": f"{error} {error.hint}".rstrip()}
+        report = {"error": f"{error} {error.hint}".rstrip()}
     except OSError as error:
-        said = {"error": f"{error.filename or 'The system'}: {error.strerror or error}."}
-    sys.stdout.buffer.write(orjson.dumps(said))
+        report = {"error": f"{error.filename or 'The system'}: {error.strerror or error}."}
+    sys.stdout.buffer.write(orjson.dumps(report))
     return 0
 
 

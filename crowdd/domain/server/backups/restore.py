@@ -201,8 +201,8 @@ def _shape(contents: Contents) -> Shape:
 
 def _require_rows(dsn: str, contents: Contents) -> None:
     with dump.connected(dsn) as made:
-        found, wanted = _comparable(dump.shape(made)).rows, _comparable(_shape(contents)).rows
-    differing = [name for name in wanted if found.get(name) != wanted[name]]
+        restored, wanted = _comparable(dump.shape(made)).rows, _comparable(_shape(contents)).rows
+    differing = [name for name in wanted if restored.get(name) != wanted[name]]
     if differing:
         raise dump.DumpError(
             f"The restored database differs from the backup: {', '.join(differing)} have different numbers of rows.",

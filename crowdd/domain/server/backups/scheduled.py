@@ -43,10 +43,10 @@ class ScheduledBackups:
             finally:
                 running.end()
             output.seek(0)
-            said = orjson.loads(output.read())
-        if "error" in said:
-            raise UnavailableError(said["error"])
-        return str(said["words"])
+            report = orjson.loads(output.read())
+        if "error" in report:
+            raise UnavailableError(report["error"])
+        return str(report["words"])
 
 
 def _of_libpq() -> dict[str, str]:

@@ -22,24 +22,24 @@ Connect = Callable[[str], AbstractAsyncContextManager[Transactions]]
 async def findings(home: Transactions, configured: Mapping[str, str], connect: Connect) -> list[Finding]:
     """All that is wrong. ``configured`` are the connection strings of [db] shards by name; ``connect`` opens one."""
     numbers = {row["name"]: row["number"] for row in await preparing.listed(home)}
-    found = [
+    problems = [
         Finding(f"Shard {name} is missing in [db] shards.", "Its projects get 503. Add it, and restart.")
         for name in sorted(numbers.keys() - configured.keys())
     ]
     for name, dsn in configured.items():
         if name not in numbers:
-            found.append(Finding(f"Shard {name} was not added.", f"Run: crowdctl shards add {name}"))
+            problems.append(Finding(f"Shard {name} was not added.", f"Run: crowdctl shards add {name}"))
             continue
         try:
             async with connect(dsn) as shard:
-                found += [each async for each in _of_shard(home, shard, name, numbers[name])]
+                problems += [each async for each in _of_shard(home, shard, name, numbers[name])]
         except CrowddError as error:
-            found.append(Finding(f"Shard {name} cannot be used. {error}", error.hint))
+            problems.append(Finding(f"Shard {name} cannot be used. {error}", error.hint))
     for move in await checking.begun_moves(home):
         if move.minutes > LONG_MINUTES:
             words = f"A move of project {move.project_id} began {move.minutes:.0f} minutes ago and has not ended."
-            found.append(Finding(words, "Run the same crowdctl shards move again. It finishes the move."))
-    return found
+            problems.append(Finding(words, "Run the same crowdctl shards move again. It finishes the move."))
+    return problems
 
 
 async def _of_shard(home: Transactions, shard: Transactions, name: str, number: int) -> AsyncIterator[Finding]:
@@ -48,15 +48,15 @@ async def _of_shard(home: Transactions, shard: Transactions, name: str, number: 
     if own is None or (own.number, own.name) != (number, name):
         yield Finding(f"The database of shard {name} is another one.", "Correct [db] shards.")
         return
-    state, kept = await checking.state(shard, number), await checking.kept_for(home, number)
-    if kept is None:
+    state, slot = await checking.state(shard, number), await checking.kept_for(home, number)
+    if slot is None:
         yield Finding(
             f"Home keeps no changes of accounts for shard {name}.",
             "Its slot was removed. See docs/operating/shards.md, A shard that misses changes.",
         )
-    elif kept.behind > MAX_BEHIND:
+    elif slot.behind > MAX_BEHIND:
         yield Finding(
-            f"Home keeps {kept.behind / (1 << 30):.1f} GB of its log for shard {name}.",
+            f"Home keeps {slot.behind / (1 << 30):.1f} GB of its log for shard {name}.",
             "The shard receives nothing. Start it, or home's disk fills up.",
         )
     if not state.receives:

@@ -51,16 +51,16 @@ class FiguresHome:
         await self._drop()
 
     async def _tell_cards(self) -> int:
-        told, refused = 0, set[int]()
+        card_count, refused = 0, set[int]()
         while batch := await self.shard.transaction(partial(self._tell_some, refused)):
-            told += batch
-        return told
+            card_count += batch
+        return card_count
 
     async def _tell_some(self, refused: set[int], tx: Database) -> int:
         """The next cards; nobody else tells others meanwhile, or an older card could come after a newer one."""
         await figures.be_the_only_one(tx)
-        found = await figures.changed(tx, _CARDS + len(refused))
-        cards = [card for card in found if card.project_id not in refused]
+        changed_cards = await figures.changed(tx, _CARDS + len(refused))
+        cards = [card for card in changed_cards if card.project_id not in refused]
         taken = [card for card in cards if await self._take(card)]
         refused |= {card.project_id for card in cards} - {card.project_id for card in taken}
         await figures.was_told(tx, taken)
@@ -77,12 +77,12 @@ class FiguresHome:
             return False
 
     async def _scores(self) -> int:
-        told = 0
+        score_count = 0
         while scores := await figures.changed_scores(self.shard, _SCORES):
             await figures.take_scores(self.home, self.number, scores)
             await figures.scores_were_told(self.shard, scores)
-            told += len(scores)
-        return told
+            score_count += len(scores)
+        return score_count
 
     async def _drop(self) -> int:
         """Removes cards of projects that were deleted on the shard."""

@@ -125,21 +125,21 @@ class Locations:
             return reference.id
         asked = self._clock.seconds()
         if isinstance(reference, ShortName):
-            found = await self._names.add(reference.name)
-            self._by_name.keep(reference, found, asked)  # none, too: a new project is at home
-            return found
-        found = await self._project_of_row(reference)
-        if found != _NO_PROJECT:
-            self._of_row.keep(reference, found, asked)
-        return found
+            project_id = await self._names.add(reference.name)
+            self._by_name.keep(reference, project_id, asked)  # none, too: a new project is at home
+            return project_id
+        project_id = await self._project_of_row(reference)
+        if project_id != _NO_PROJECT:
+            self._of_row.keep(reference, project_id, asked)
+        return project_id
 
     async def _project_of_row(self, row: RowId) -> int:
         """Looks first where it was made: a row stays there unless its project was moved."""
         databases, made = {HOME: self._home, **self._shards()}, row.id // IDS_OF_A_SHARD
         for number in sorted(databases, key=lambda each: each != made):
-            found = await self._asked_of(number, databases[number], row.kind).add(row.id)
-            if found != _NO_PROJECT:
-                return found
+            project_id = await self._asked_of(number, databases[number], row.kind).add(row.id)
+            if project_id != _NO_PROJECT:
+                return project_id
         return _NO_PROJECT
 
     def _asked_of(self, number: int, database: Database, kind: str) -> Batcher[int, int]:

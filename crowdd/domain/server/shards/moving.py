@@ -42,11 +42,11 @@ class Side:
 def sides_of(settings: Settings, home: Session) -> dict[int, Side]:
     """Home and the shards that were added, by number, with connections as the roles that own the tables."""
     numbers, folder = moving.numbers(home), settings.data.dir
-    found = {HOME: Side(HOME, "home", settings.db.migrate_dsn or settings.db.dsn, folder)}
+    sides = {HOME: Side(HOME, "home", settings.db.migrate_dsn or settings.db.dsn, folder)}
     for name, dsn in settings.db.shards:
         if name in numbers:
-            found[numbers[name]] = Side(numbers[name], name, dsn, folder / "shards" / name)
-    return found
+            sides[numbers[name]] = Side(numbers[name], name, dsn, folder / "shards" / name)
+    return sides
 
 
 def move_named(settings: Settings, project: str, target: str, grace: float = WAIT_SECONDS) -> Moved | None:
@@ -160,11 +160,11 @@ class Mover:
     def _copied(self, source: Session, target: Session, project_id: int) -> dict[str, int]:
         with source.transaction(one_snapshot=True):
             base = moving.change_base(source)
-            there = moving.copy(source, target, project_id)
-        if moving.sums(target, project_id) != there:
+            sums_by_table = moving.copy(source, target, project_id)
+        if moving.sums(target, project_id) != sums_by_table:
             raise ConflictError("The copy differs from the project. Nothing was moved.")
         moving.adapt(target, project_id, base)
-        return {table: found.rows for table, found in there.items() if found.rows}
+        return {table: table_sum.rows for table, table_sum in sums_by_table.items() if table_sum.rows}
 
     def _is_switched(self, home: Session, project_id: int) -> bool:
         """Whether it is, as far as can be told; when home does not answer, the next call looks."""

@@ -39,10 +39,14 @@ async def add(clock: IReactorTime, databases: Databases, name: str) -> ListedSha
     home, shard = databases.home, databases.shard
     (await schema.status(home)).require()
     await schema.upgrade(shard)
-    before, here, there = await preparing.own(shard), await preparing.contents(home), await preparing.contents(shard)
-    if (here.system_identifier, here.database) == (there.system_identifier, there.database):
+    before, here, shard_contents = (
+        await preparing.own(shard),
+        await preparing.contents(home),
+        await preparing.contents(shard),
+    )
+    if (here.system_identifier, here.database) == (shard_contents.system_identifier, shard_contents.database):
         raise ConflictError("The shard is the database of [db] dsn itself.", hint="Correct [db] shards.")
-    if before is None and (there.accounts or there.projects):
+    if before is None and (shard_contents.accounts or shard_contents.projects):
         raise ConflictError("The database has accounts or projects. A new shard must be empty.")
     number = await home.transaction(lambda tx: preparing.number_of(tx, name))
     if before is not None and (before.number, before.name) != (number, name):

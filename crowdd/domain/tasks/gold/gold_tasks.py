@@ -79,16 +79,16 @@ class Gold:
 
     async def make(self, who: Requester, project_id: int, body: object) -> tuple[GoldTask, Warnings]:
         """Makes a task a gold task (``descriptions``). Without answers the consensus of the task is right."""
-        given = described(body)
+        description = described(body)
 
         async def work(tx: Database) -> None:
             await self._changes.require(tx, who, project_id)
-            _require_made(await self._made(tx, who, project_id, given), given.task_id)
-            await self._note(tx, who, "make_gold", project_id, given.task_id)
+            _require_made(await self._made(tx, who, project_id, description), description.task_id)
+            await self._note(tx, who, "make_gold", project_id, description.task_id)
 
         await self._db.transaction(work)
         self._notify(project_id)
-        return await self._one(project_id, given.task_id), await self.warnings(project_id, [given.task_id])
+        return await self._one(project_id, description.task_id), await self.warnings(project_id, [description.task_id])
 
     async def make_many(self, who: Requester, project_id: int, task_ids: Sequence[int]) -> tuple[int, int, Warnings]:
         """Makes finished tasks gold tasks, each with its consensus; how many, and how many were left out."""
@@ -108,29 +108,33 @@ class Gold:
         self._notify(project_id)
         return made, len(set(task_ids)) - made, await self.warnings(project_id, task_ids)
 
-    async def _made(self, tx: Database, who: Requester, project_id: int, given: Description) -> str:
-        answers = given.answers
+    async def _made(self, tx: Database, who: Requester, project_id: int, description: Description) -> str:
+        answers = description.answers
         if answers is None:
-            said = await gold_tasks.consensus(tx, project_id, given.task_id)
-            if said is None:
+            consensus_answer = await gold_tasks.consensus(tx, project_id, description.task_id)
+            if consensus_answer is None:
                 return "no answer"
-            answers = [said]
-        return await gold_tasks.make(tx, project_id, given.task_id, answers, given.rule, given.message, who.user_id)
+            answers = [consensus_answer]
+        return await gold_tasks.make(
+            tx, project_id, description.task_id, answers, description.rule, description.message, who.user_id
+        )
 
     async def change(self, who: Requester, project_id: int, body: object) -> GoldTask:
         """Changes what is right about a gold task; its answers are compared again."""
-        given = described(body)
-        if given.answers is None:
+        description = described(body)
+        if description.answers is None:
             raise InvalidValueError("`answers` is missing.", code="missing_attribute")
 
         async def work(tx: Database) -> None:
             await self._changes.require(tx, who, project_id)
-            if not await gold_tasks.change(tx, project_id, given.task_id, given.answers, given.rule, given.message):
-                raise _none(given.task_id)
-            await self._note(tx, who, "change_gold", project_id, given.task_id)
+            if not await gold_tasks.change(
+                tx, project_id, description.task_id, description.answers, description.rule, description.message
+            ):
+                raise _none(description.task_id)
+            await self._note(tx, who, "change_gold", project_id, description.task_id)
 
         await self._db.transaction(work)
-        return await self._one(project_id, given.task_id)
+        return await self._one(project_id, description.task_id)
 
     async def end(self, who: Requester, project_id: int, task_id: int) -> None:
         """Ends a gold task: it is put back, or complete as it was before."""
@@ -159,10 +163,10 @@ class Gold:
         return Warnings(keys, _is_ordered(figures))
 
     async def _one(self, project_id: int, task_id: int) -> GoldTask:
-        found = await gold_tasks.find(self._db, project_id, task_id)
-        if found is None:
+        gold_task = await gold_tasks.find(self._db, project_id, task_id)
+        if gold_task is None:
             raise _none(task_id)
-        return found
+        return gold_task
 
     async def _note(self, tx: Database, who: Requester, action: str, project_id: int, task_id: int) -> None:
         await audit.write(tx, who, action, "task", task_id, project_id=project_id)

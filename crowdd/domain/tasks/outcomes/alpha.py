@@ -61,11 +61,11 @@ def _by_sums(field: AnswerField, sums: Sums) -> Decimal:
 
 async def of_project(db: Database, project_id: int, fields: Sequence[AnswerField]) -> list[Alpha]:
     """Of each declared field, in their order."""
-    found: dict[int, dict[str, Decimal]] = {}
+    amounts: dict[int, dict[str, Decimal]] = {}
     for row in await stored.sums(db, project_id):
-        found.setdefault(row["field"], {})[row["part"]] = row["amount"]
-    measured = {row["field"]: row["expected"] for row in await stored.expected(db, project_id)} if found else {}
-    return [_alpha(field, found.get(nth, {}), measured.get(nth)) for nth, field in enumerate(fields, 1)]
+        amounts.setdefault(row["field"], {})[row["part"]] = row["amount"]
+    measured = {row["field"]: row["expected"] for row in await stored.expected(db, project_id)} if amounts else {}
+    return [_alpha(field, amounts.get(nth, {}), measured.get(nth)) for nth, field in enumerate(fields, 1)]
 
 
 def _alpha(field: AnswerField, sums: Sums, expected: float | None) -> Alpha:

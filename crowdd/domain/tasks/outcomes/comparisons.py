@@ -57,10 +57,10 @@ class Comparisons:
 
     async def _compare(self, due: list[DueComparison]) -> int:
         """Compares results and stores what they say; how many are no longer due."""
-        there = [one for one in due if one.fields is not None]
-        tasks = [{"fields": one.fields, "answers": one.answers, "first": one.first_answers} for one in there]
-        said = await self.process.compare(tasks)
-        failed = [(one, str(each["error"])) for one, each in zip(there, said, strict=True) if "error" in each]
+        comparable = [one for one in due if one.fields is not None]
+        tasks = [{"fields": one.fields, "answers": one.answers, "first": one.first_answers} for one in comparable]
+        outcomes = await self.process.compare(tasks)
+        failed = [(one, str(each["error"])) for one, each in zip(comparable, outcomes, strict=True) if "error" in each]
         for one, failure in failed:
             log.warn(
                 "could not compare the answers of a task: project={project} task={task} error={error}",
@@ -70,12 +70,12 @@ class Comparisons:
             )
             await comparisons.give_up(self.db, one.stamp, failure)
         gone = [_result(one, {}) for one in due if one.fields is None]
-        found = [_result(one, each) for one, each in zip(there, said, strict=True) if "error" not in each]
-        for project_id in await comparisons.store(self.db, [*gone, *found]):
+        compared = [_result(one, each) for one, each in zip(comparable, outcomes, strict=True) if "error" not in each]
+        for project_id in await comparisons.store(self.db, [*gone, *compared]):
             self.notify(project_id)
-        return len(failed) + len(found) + len(gone)
+        return len(failed) + len(compared) + len(gone)
 
 
-def _result(one: DueComparison, said: Values) -> Values:
+def _result(one: DueComparison, outcome: Values) -> Values:
     ids = {"project_id": one.project_id, "task_id": one.task_id, "result_id": one.result_id, "stamp": one.stamp}
-    return {**ids, "said": said.get("said"), "alpha": said.get("alpha")}
+    return {**ids, "said": outcome.get("said"), "alpha": outcome.get("alpha")}

@@ -35,13 +35,13 @@ class FieldSummary(ResultSummary):
     type: str
 
 
-def by_field(fields: Sequence[AnswerField], said: Said) -> list[FieldConsensus]:
+def by_field(fields: Sequence[AnswerField], comparison: Said) -> list[FieldConsensus]:
     """Of one task, in the order of the fields."""
-    first: Values = {"value": said["consensus"]} if said["short"] else {}
-    first |= {"hash": 0 if said["won"] else None, "answers": said["n_compared"]}
-    first |= {"agreement": said["agreement"], "confidence": said["confidence"]}
-    found = [None if said["n_compared"] is None else first, *(said["further"] or [])]
-    return [_consensus(field, one) for field, one in zip(fields, found, strict=False)]
+    first: Values = {"value": comparison["consensus"]} if comparison["short"] else {}
+    first |= {"hash": 0 if comparison["won"] else None, "answers": comparison["n_compared"]}
+    first |= {"agreement": comparison["agreement"], "confidence": comparison["confidence"]}
+    outcomes = [None if comparison["n_compared"] is None else first, *(comparison["further"] or [])]
+    return [_consensus(field, one) for field, one in zip(fields, outcomes, strict=False)]
 
 
 _PENDING: Final[Values] = {"hash": None, "answers": 0, "agreement": None, "confidence": None}
@@ -62,6 +62,6 @@ def _consensus(field: AnswerField, known: Values | None) -> FieldConsensus:
     }
 
 
-def summaries_by_field(fields: Sequence[AnswerField], found: Sequence[ResultSummary]) -> list[FieldSummary]:
+def summaries_by_field(fields: Sequence[AnswerField], summaries: Sequence[ResultSummary]) -> list[FieldSummary]:
     """The summaries of a project with the names of its fields; [] if it declares none."""
-    return [{**one, "name": field.name, "type": field.type} for field, one in zip(fields, found, strict=False)]
+    return [{**one, "name": field.name, "type": field.type} for field, one in zip(fields, summaries, strict=False)]

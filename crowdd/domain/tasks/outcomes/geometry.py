@@ -53,15 +53,15 @@ def f1(matched: int, n_one: int, n_other: int) -> float:
 
 def best_pairs(weights: Weights) -> list[tuple[int, int]]:
     """Pairs with the largest sum of weights, in which no mark occurs twice (Kuhn 1955, "Hungarian method")."""
-    found = []
+    matched_pairs = []
     for component in _components(weights):
         rows, columns = sorted({i for i, _ in component}), sorted({j for _, j in component})
         swapped = len(rows) > len(columns)
         one, other = (columns, rows) if swapped else (rows, columns)
         table = [[weights.get((j, i) if swapped else (i, j), 0.0) for j in other] for i in one]
         pairs = [(one[i], other[j]) for i, j in _assigned(table)]
-        found += [(j, i) if swapped else (i, j) for i, j in pairs]
-    return [pair for pair in found if pair in weights]
+        matched_pairs += [(j, i) if swapped else (i, j) for i, j in pairs]
+    return [pair for pair in matched_pairs if pair in weights]
 
 
 def _components(weights: Weights) -> Iterable[list[tuple[int, int]]]:
@@ -170,15 +170,15 @@ def area_iou(one: Sequence[Point], other: Sequence[Point]) -> float:
 
 def joined(spans: Iterable[Span]) -> list[Span]:
     """The same parts, sorted by label, without overlaps and without empty ones."""
-    found: list[Span] = []
+    merged_spans: list[Span] = []
     for start, end, label in sorted(spans, key=lambda span: (span[2], span[0], span[1])):
         if start >= end:
             continue
-        if found and found[-1][2] == label and start <= found[-1][1]:
-            found[-1] = (found[-1][0], max(end, found[-1][1]), label)
+        if merged_spans and merged_spans[-1][2] == label and start <= merged_spans[-1][1]:
+            merged_spans[-1] = (merged_spans[-1][0], max(end, merged_spans[-1][1]), label)
         else:
-            found.append((start, end, label))
-    return found
+            merged_spans.append((start, end, label))
+    return merged_spans
 
 
 def length(spans: Iterable[Span]) -> float:

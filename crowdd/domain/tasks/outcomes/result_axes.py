@@ -89,8 +89,8 @@ def _date(examples: Sequence[Mapping[str, object]]) -> str | None:
 
 def _named(examples: Sequence[Mapping[str, object]], names: Sequence[str], fits: Callable[[Any], bool]) -> str | None:
     """The key with the first of these names, in any case, whose values fit."""
-    found = {key.lower(): key for key in reversed(_keys(examples))}
-    keys = (found[name] for name in names if name in found)
+    keys_by_name = {key.lower(): key for key in reversed(_keys(examples))}
+    keys = (keys_by_name[name] for name in names if name in keys_by_name)
     return next((key for key in keys if _fits(examples, key, fits)), None)
 
 

@@ -85,8 +85,8 @@ class AdaptiveRedundancy:
         change = await self._changes.stopping(who, project_id, settings.change, dry_run=True)
         figures = await self._overview.figures(project_id)
         k = len(figures["choices"]) if figures else 2
-        (found,) = await self._overview.replays(project_id, k, [settings.policy])
-        return StopEffect(change.completed, change.reopened, found.early, found.tasks)
+        (replay,) = await self._overview.replays(project_id, k, [settings.policy])
+        return StopEffect(change.completed, change.reopened, replay.early, replay.tasks)
 
     async def ask_again(self, who: Requester, project_id: int, named: Sequence[int]) -> Effect:
         """Reopens completed tasks that are no longer sure."""

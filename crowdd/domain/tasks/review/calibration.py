@@ -41,11 +41,11 @@ class Calibration(TypedDict):
 
 def calibration(checked: Iterable[tuple[float, bool]]) -> Calibration:
     """Of pairs of a confidence and whether the result was right."""
-    found: dict[int, list[tuple[float, bool]]] = {}
+    pairs_by_step: dict[int, list[tuple[float, bool]]] = {}
     for confidence, right in checked:
         nth = max(n for n, minimum in enumerate(STEPS) if confidence >= minimum)
-        found.setdefault(nth, []).append((confidence, right))
-    steps = [_step(nth, pairs) for nth, pairs in sorted(found.items())]
+        pairs_by_step.setdefault(nth, []).append((confidence, right))
+    steps = [_step(nth, pairs) for nth, pairs in sorted(pairs_by_step.items())]
     tasks = sum(step["tasks"] for step in steps)
     distance = sum(step["tasks"] * abs(step["share"] - step["claimed"]) for step in steps)
     return {

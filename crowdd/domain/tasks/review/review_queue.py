@@ -86,8 +86,8 @@ class ReviewQueue:
         self.require(who, row)
         wanted = Wanted(_reasons(which), which if which in SPECIAL else "", class_, after, who.acting_user)
         owns = bool(row["roles"] & OWNERS)
-        found = await queue.page(self._db, row["id"], wanted, PER_PAGE + 1, owns=owns)
-        return QueuePage(found[:PER_PAGE], found[PER_PAGE - 1]["result_id"] if len(found) > PER_PAGE else None)
+        tasks = await queue.page(self._db, row["id"], wanted, PER_PAGE + 1, owns=owns)
+        return QueuePage(tasks[:PER_PAGE], tasks[PER_PAGE - 1]["result_id"] if len(tasks) > PER_PAGE else None)
 
     async def next(
         self, who: Requester, row: ProjectPage, which: str, class_: int | None, after: int | None
@@ -95,15 +95,15 @@ class ReviewQueue:
         """The task behind a result in the same order."""
         self.require(who, row)
         wanted = Wanted(_reasons(which), which if which in SPECIAL else "", class_, after, who.acting_user)
-        found = await queue.page(self._db, row["id"], wanted, 1, owns=bool(row["roles"] & OWNERS))
-        return found[0] if found else None
+        tasks = await queue.page(self._db, row["id"], wanted, 1, owns=bool(row["roles"] & OWNERS))
+        return tasks[0] if tasks else None
 
     async def doubted(self, who: Requester, row: ProjectPage) -> list[int]:
         """All tasks that stopped early and are no longer sure."""
         self.require(who, row)
         wanted = Wanted(special="doubted", me=who.acting_user)
-        found = await queue.page(self._db, row["id"], wanted, queue.MAX_DOUBTED, owns=False)
-        return [one["task_id"] for one in found]
+        tasks = await queue.page(self._db, row["id"], wanted, queue.MAX_DOUBTED, owns=False)
+        return [one["task_id"] for one in tasks]
 
     async def counts(self, row: ProjectPage) -> ReviewCounts:
         """How many tasks wait."""
@@ -116,15 +116,15 @@ class ReviewQueue:
     async def case(self, who: Requester, row: ProjectPage, task_id: int) -> ReviewedCase:
         """A completed task with all its answers. Raises NotFoundError."""
         self.require(who, row)
-        found = await decisions.case(self._db, row["id"], min(task_id, _MAX_ID))
-        if found is None:
+        result = await decisions.case(self._db, row["id"], min(task_id, _MAX_ID))
+        if result is None:
             raise NotFoundError(NOT_FOUND, hint=_("Only completed tasks of a label can be reviewed."))
         runs = await decisions.runs(self._db, row["id"], task_id)
         opinions = await decisions.opinions(self._db, row["id"], task_id)
         return {
             "task": await self._records.get(TASK, who, task_id),
-            "result": found,
-            "answers": _answers(found, runs, owns=bool(row["roles"] & OWNERS)),
+            "result": result,
+            "answers": _answers(result, runs, owns=bool(row["roles"] & OWNERS)),
             "opinions": opinions,
             "differ": len({one["class_"] for one in opinions if one["class_"] is not None}) > 1,
         }
@@ -180,9 +180,9 @@ class ReviewQueue:
             raise PreconditionError(_("The task is no longer complete."), code="result_changed")
         if done.state != "before":
             return
-        found = await decisions.case(self._db, project_id, task_id)
-        chosen = choices[found["class_"] - 1] if found and found["class_"] else None
-        name = (found and found["decided_name"]) or _("Somebody else")
+        result = await decisions.case(self._db, project_id, task_id)
+        chosen = choices[result["class_"] - 1] if result and result["class_"] else None
+        name = (result and result["decided_name"]) or _("Somebody else")
         words = _(
             "%(name)s has decided this task before you: %(answer)s. Nothing was changed.",
             name=name,
@@ -242,10 +242,10 @@ def weights_of(added: Sequence[float] | None, k: int, answers: int) -> list[floa
 
     The first numbers are the prior of the classes. Then each answer has k, or a single one, which is that.
     """
-    found = list(added or [])
-    if len(found) == k + k * answers:
-        return [_weight(found[at : at + k]) for at in range(k, len(found), k)]
-    return found[-answers:] if 0 < answers < len(found) else []
+    log_odds = list(added or [])
+    if len(log_odds) == k + k * answers:
+        return [_weight(log_odds[at : at + k]) for at in range(k, len(log_odds), k)]
+    return log_odds[-answers:] if 0 < answers < len(log_odds) else []
 
 
 def _weight(added: Sequence[float]) -> float:

@@ -66,8 +66,8 @@ def past(rows: Iterable[ReplayedRun]) -> tuple[list[PastTask], dict[int, tuple[f
     numbers: dict[str, int] = {}
     gold: dict[int, tuple[float, float]] = {}
     tasks = []
-    for _task, given in groupby(rows, lambda one: one["task_id"]):
-        runs = list(given)
+    for _task, task_runs in groupby(rows, lambda one: one["task_id"]):
+        runs = list(task_runs)
         answers = []
         for run in runs:
             number = numbers.setdefault(run["actor"], len(numbers))
@@ -82,8 +82,8 @@ def past(rows: Iterable[ReplayedRun]) -> tuple[list[PastTask], dict[int, tuple[f
 def _gold_pairs(rows: Iterable[GoldRun], k: int, rule: Policy) -> list[tuple[float, bool]]:
     """Confidence and whether it is right of each gold task, whose answers run through the rule without the truth."""
     pairs = []
-    for _task, given in groupby(rows, lambda one: one["task_id"]):
-        runs = list(given)
+    for _task, task_runs in groupby(rows, lambda one: one["task_id"]):
+        runs = list(task_runs)
         posterior: list[float] = []
         for n in range(1, len(runs) + 1):
             if n < min(rule.min_answers, len(runs)):

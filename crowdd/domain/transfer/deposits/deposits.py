@@ -48,10 +48,10 @@ class Deposits:
 
     async def of(self, who: Requester, project_id: int, snapshot_id: int) -> DepositRow:
         """The deposit of a snapshot. NotFoundError if there is none."""
-        found = await self.find(who, project_id, snapshot_id)
-        if found is None:
+        deposit = await self.find(who, project_id, snapshot_id)
+        if deposit is None:
             raise NotFoundError(NOT_FOUND, hint="The snapshot has no deposit.")
-        return found
+        return deposit
 
     async def find(self, who: Requester, project_id: int, snapshot_id: int) -> DepositRow | None:
         """The same, or None."""
@@ -73,8 +73,8 @@ class Deposits:
 
         Raises ConflictError if it has a deposit or is not made, InvalidValueError, RefusedTargetError.
         """
-        found = await self._snapshots.one(who, project_id, snapshot_id)
-        address, word = self._checked(found, url), _token(token)
+        snapshot = await self._snapshots.one(who, project_id, snapshot_id)
+        address, word = self._checked(snapshot, url), _token(token)
 
         async def work(tx: Database) -> None:
             deposit_id = await deposits.add(tx, snapshot_id, who.acting_user, address, publish=publish)
@@ -99,16 +99,16 @@ class Deposits:
         report: Report,
     ) -> DepositRow:
         """Deposits a snapshot at once, or goes on with a deposit at this site. Raises as ``add`` and ``work``."""
-        found = await self.find(who, project_id, snapshot_id)
-        if found is None:
-            found = await self.add(who, project_id, snapshot_id, url, token, publish=publish, queued=False)
-        elif found["state"] in ("waiting", "running", "published") or found["url"] != url.strip().rstrip("/"):
+        deposit = await self.find(who, project_id, snapshot_id)
+        if deposit is None:
+            deposit = await self.add(who, project_id, snapshot_id, url, token, publish=publish, queued=False)
+        elif deposit["state"] in ("waiting", "running", "published") or deposit["url"] != url.strip().rstrip("/"):
             raise ConflictError(_("The snapshot has been deposited before. Remove that deposit first."))
         else:
-            encrypted = self._secrets.encrypt(_token(token), _place(found["id"]))
-            await deposits.set_token(self._db, found["id"], encrypted)
-            await deposits.begin(self._db, found["id"], None, publish=publish)
-        await self.work(who, project_id, found["id"], report)
+            encrypted = self._secrets.encrypt(_token(token), _place(deposit["id"]))
+            await deposits.set_token(self._db, deposit["id"], encrypted)
+            await deposits.begin(self._db, deposit["id"], None, publish=publish)
+        await self.work(who, project_id, deposit["id"], report)
         return await self.of(who, project_id, snapshot_id)
 
     async def go_on(self, who: Requester, project_id: int, snapshot_id: int, *, publish: bool) -> DepositRow:
@@ -116,12 +116,12 @@ class Deposits:
 
         Raises ConflictError while it is worked on, and once it is published.
         """
-        found = await self.of(who, project_id, snapshot_id)
-        if found["state"] in ("waiting", "running", "published"):
+        deposit = await self.of(who, project_id, snapshot_id)
+        if deposit["state"] in ("waiting", "running", "published"):
             raise ConflictError(_("The deposit is published already, or is being worked on."))
 
         async def work(tx: Database) -> None:
-            await self._begin(tx, who, project_id, found["id"], publish=publish or found["publish"], queued=True)
+            await self._begin(tx, who, project_id, deposit["id"], publish=publish or deposit["publish"], queued=True)
             action = "publish_deposit" if publish else "deposit"
             await audit.write(tx, who, action, "snapshot", snapshot_id, project_id=project_id)
 
@@ -130,12 +130,12 @@ class Deposits:
 
     async def delete(self, who: Requester, project_id: int, snapshot_id: int) -> None:
         """Forgets a deposit and its token. What the repository has stays there."""
-        found = await self.of(who, project_id, snapshot_id)
-        if found["queue_item"] is not None and found["state"] in ("waiting", "running"):
-            await self._queue.cancel(who, found["queue_item"])
+        deposit = await self.of(who, project_id, snapshot_id)
+        if deposit["queue_item"] is not None and deposit["state"] in ("waiting", "running"):
+            await self._queue.cancel(who, deposit["queue_item"])
 
         async def work(tx: Database) -> None:
-            await deposits.delete(tx, found["id"])
+            await deposits.delete(tx, deposit["id"])
             await audit.write(tx, who, "forget_deposit", "snapshot", snapshot_id, project_id=project_id)
 
         await self._db.transaction(work)
@@ -154,28 +154,28 @@ class Deposits:
         row = await deposits.work(self._db, deposit_id)
         if row is None:
             raise NotFoundError(_("The deposit was removed."))
-        found = await self._snapshots.one(who, project_id, row.snapshot_id)
+        snapshot = await self._snapshots.one(who, project_id, row.snapshot_id)
         if row.published is None:
-            await self._carry_out(row, found, await snapshots.short_name(self._db, project_id), report)
+            await self._carry_out(row, snapshot, await snapshots.short_name(self._db, project_id), report)
         ended = await deposits.of_snapshot(self._db, row.snapshot_id)
         return {} if ended is None else {"page": ended["page"], "doi": ended["doi"]}
 
-    async def _carry_out(self, row: DepositWork, found: SnapshotRow, short_name: str, report: Report) -> None:
+    async def _carry_out(self, row: DepositWork, snapshot: SnapshotRow, short_name: str, report: Report) -> None:
         if row.token_encrypted is None:
             raise InvalidValueError(_("The access token is no longer stored. Remove the deposit and begin again."))
         token = self._secrets.decrypt(row.token_encrypted, _place(row.id))
         repository = Repository(self._outgoing, row.url, token)
-        address = f"{self._base_url.rstrip('/')}/project/{short_name}/snapshots/{found['hash']}"
-        said = metadata({**(found["manifest"] or {})}, address)
+        address = f"{self._base_url.rstrip('/')}/project/{short_name}/snapshots/{snapshot['hash']}"
+        description = metadata({**(snapshot["manifest"] or {})}, address)
         if row.remote_id is not None:
             deposition = await repository.get(row.remote_id)
         else:
             # One that was created just before this process was killed is there without our knowing.
-            deposition = await repository.find(address) or await repository.create(said)
+            deposition = await repository.find(address) or await repository.create(description)
             await deposits.created(self._db, row.id, deposition.id, deposition.page)
         if not deposition.published:
-            await self._upload(repository, deposition, await self._snapshots.files(found), report)
-            await repository.describe(deposition.id, said)
+            await self._upload(repository, deposition, await self._snapshots.files(snapshot), report)
+            await repository.describe(deposition.id, description)
             await deposits.uploaded(self._db, row.id)
             if not row.publish:
                 return
@@ -188,8 +188,8 @@ class Deposits:
         """The files that the repository does not have yet."""
         await report(0, len(files))
         for n, file in enumerate(files, 1):
-            there = deposition.files.get(file["name"])
-            if there is None or there[0] != file["bytes"] or there[1] != await self._md5(file):
+            existing = deposition.files.get(file["name"])
+            if existing is None or existing[0] != file["bytes"] or existing[1] != await self._md5(file):
                 await repository.upload(deposition, file["name"], file["bytes"], self._content(file))
             await report(n, len(files))
 
@@ -208,11 +208,11 @@ class Deposits:
         item_id = await self._queue.add(tx, HANDLER, {"deposit": deposit_id}, who, project_id) if queued else None
         await deposits.begin(tx, deposit_id, item_id, publish=publish)
 
-    def _checked(self, found: SnapshotRow, url: str) -> str:
+    def _checked(self, snapshot: SnapshotRow, url: str) -> str:
         """The address of the site."""
-        if found["hash"] is None:
+        if snapshot["hash"] is None:
             raise ConflictError(_("The snapshot is not done."))
-        require_citable(found["manifest"] or {})
+        require_citable(snapshot["manifest"] or {})
         address = url.strip().rstrip("/")
         if len(address) > MAX_URL or "?" in address or "#" in address:
             raise InvalidValueError(_("The address of the repository is not valid."))

@@ -45,10 +45,10 @@ def metadata(manifest: Values, address: str) -> Values:
 
 def is_of(deposition: Mapping[str, object], address: str) -> bool:
     """Whether a deposition was made of the snapshot at this address."""
-    said = deposition.get("metadata")
-    related = said.get("related_identifiers") if isinstance(said, dict) else None
-    found = related if isinstance(related, list) else []
-    return any(isinstance(each, dict) and each.get("identifier") == address for each in found)
+    stored_metadata = deposition.get("metadata")
+    related = stored_metadata.get("related_identifiers") if isinstance(stored_metadata, dict) else None
+    identifiers = related if isinstance(related, list) else []
+    return any(isinstance(each, dict) and each.get("identifier") == address for each in identifiers)
 
 
 def _description(manifest: Values, address: str) -> str:

@@ -59,8 +59,8 @@ class Repository:
 
     async def find(self, address: str) -> Deposition | None:
         """The deposition of a snapshot that is not published yet; one of the newest _LISTED."""
-        found = _objects(await self._ask("GET", f"{self._url}{_API}?sort=mostrecent&size={_LISTED}"))
-        first = next((each for each in found if not each.get("submitted") and is_of(each, address)), None)
+        depositions = _objects(await self._ask("GET", f"{self._url}{_API}?sort=mostrecent&size={_LISTED}"))
+        first = next((each for each in depositions if not each.get("submitted") and is_of(each, address)), None)
         return None if first is None else await self.get(_text(first.get("id"), _MAX_ID))
 
     async def create(self, metadata: Values) -> Deposition:
@@ -86,8 +86,8 @@ class Repository:
 
         seconds = _SECONDS + size / _SLOWEST
         address = f"{of.bucket}/{quote(name, safe='')}"
-        found = await self._ask("PUT", address, body=SentBody(size, noted()), seconds=seconds)
-        if _md5(_object(found)) != digest.hexdigest():
+        response = await self._ask("PUT", address, body=SentBody(size, noted()), seconds=seconds)
+        if _md5(_object(response)) != digest.hexdigest():
             raise UnavailableError(_("%(name)s was damaged on its way to the repository.", name=name))
 
     async def publish(self, id_: str) -> Deposition:
@@ -134,17 +134,17 @@ class Repository:
 
     def _reason(self, answer: Response) -> str:
         """What the repository says, without the token."""
-        said = _object(_json(answer, strict=False))
-        parts = [str(said.get("message", "")), *map(_fault, _objects(said.get("errors")))]
+        document = _object(_json(answer, strict=False))
+        parts = [str(document.get("message", "")), *map(_fault, _objects(document.get("errors")))]
         text = " ".join(part for part in parts if part).replace(self._token, "…")
         return _text(text, _MAX_REASON) or "–"
 
-    def _deposition(self, said: object) -> Deposition:
+    def _deposition(self, document: object) -> Deposition:
         """Raises UnavailableError for what is no deposition, or names other sites."""
-        found = _object(said)
-        links, id_ = _object(found.get("links")), _text(found.get("id"), _MAX_ID)
+        deposition = _object(document)
+        links, id_ = _object(deposition.get("links")), _text(deposition.get("id"), _MAX_ID)
         bucket, page = str(links.get("bucket")), str(links.get("record_html") or links.get("html"))
-        published = bool(found.get("submitted"))
+        published = bool(deposition.get("submitted"))
         if not id_ or (not published and not self._is_ours(bucket)):
             raise _strange()  # the token must not go elsewhere
         return Deposition(
@@ -152,8 +152,8 @@ class Repository:
             bucket,
             page if self._is_ours(page) else self._url,
             published,
-            _text(found.get("doi"), _MAX_ID) if published else "",
-            {name: (size, md5) for name, size, md5 in map(_file, _objects(found.get("files")))},
+            _text(deposition.get("doi"), _MAX_ID) if published else "",
+            {name: (size, md5) for name, size, md5 in map(_file, _objects(deposition.get("files")))},
         )
 
     def _is_ours(self, address: str) -> bool:
@@ -169,40 +169,40 @@ def _origin(address: str) -> tuple[str, str]:
     return parts.scheme, parts.netloc
 
 
-def _object(said: object) -> Mapping[str, object]:
+def _object(json_value: object) -> Mapping[str, object]:
     """A JSON object; an empty one in the place of anything else."""
-    return said if isinstance(said, dict) else {}
+    return json_value if isinstance(json_value, dict) else {}
 
 
-def _objects(said: object) -> list[Mapping[str, object]]:
+def _objects(json_value: object) -> list[Mapping[str, object]]:
     """The objects in a JSON array."""
-    return [each for each in said if isinstance(each, dict)] if isinstance(said, list) else []
+    return [each for each in json_value if isinstance(each, dict)] if isinstance(json_value, list) else []
 
 
-def _text(said: object, maximum: int) -> str:
+def _text(json_value: object, maximum: int) -> str:
     """A text or a number, without what cannot be printed."""
-    text = str(said) if isinstance(said, str | int) else ""
+    text = str(json_value) if isinstance(json_value, str | int) else ""
     return "".join(c if c.isprintable() else " " for c in text[:maximum])
 
 
-def _fault(said: Mapping[str, object]) -> str:
-    return f"{said.get('field')}: {said.get('message')}"
+def _fault(error: Mapping[str, object]) -> str:
+    return f"{error.get('field')}: {error.get('message')}"
 
 
-def _file(said: Mapping[str, object]) -> tuple[str, int, str]:
-    size = said.get("filesize", said.get("size"))
-    name = str(said.get("filename", said.get("key", "")))
-    return name, int(size) if isinstance(size, int | float) else -1, _md5(said)
+def _file(file_entry: Mapping[str, object]) -> tuple[str, int, str]:
+    size = file_entry.get("filesize", file_entry.get("size"))
+    name = str(file_entry.get("filename", file_entry.get("key", "")))
+    return name, int(size) if isinstance(size, int | float) else -1, _md5(file_entry)
 
 
-def _md5(said: Mapping[str, object]) -> str:
-    return str(said.get("checksum") or "").removeprefix("md5:")
+def _md5(file_entry: Mapping[str, object]) -> str:
+    return str(file_entry.get("checksum") or "").removeprefix("md5:")
 
 
 def _json(answer: Response, *, strict: bool = True) -> object:
     try:
-        said: object = orjson.loads(answer.body)
-        return said
+        document: object = orjson.loads(answer.body)
+        return document
     except orjson.JSONDecodeError:
         if strict:
             raise _strange() from None

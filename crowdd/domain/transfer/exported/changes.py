@@ -51,12 +51,12 @@ class Cursor:
         """
         if not text:
             return cls(kind, owns)
-        found = _FORM.fullmatch(text) if len(text) <= MAX_CURSOR and text.isascii() else None
-        if found is None or found["kind"] != kind.table:
+        match = _FORM.fullmatch(text) if len(text) <= MAX_CURSOR and text.isascii() else None
+        if match is None or match["kind"] != kind.table:
             raise InvalidValueError(f"since must be a cursor of {kind.table}, or empty to begin a copy.")
-        if found["audience"] != (_OWN if owns else _PUBLIC):
+        if match["audience"] != (_OWN if owns else _PUBLIC):
             raise OutdatedError("The cursor was made with other rights.")
-        return cls(kind, owns, int(found["epoch"]), int(found["position"]))
+        return cls(kind, owns, int(match["epoch"]), int(match["position"]))
 
     def __str__(self) -> str:
         return f"{self.kind.table}-{_OWN if self.owns else _PUBLIC}{self.epoch}-{self.position}"

@@ -55,6 +55,6 @@ class KeptSpools:
             self._drop(each)
         self._plan()
 
-    def _drop(self, kept: KeptSpool) -> None:
-        self._kept.remove(kept)
-        kept.spool.close()
+    def _drop(self, kept_spool: KeptSpool) -> None:
+        self._kept.remove(kept_spool)
+        kept_spool.spool.close()

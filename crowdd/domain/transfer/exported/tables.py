@@ -54,28 +54,30 @@ class Tables:
     async def _of_info(self, tx: Database, file: ExportFile, *, typed: bool, waits: Waits) -> list[Column]:
         forms = await self._forms(tx, file, typed=typed, waits=waits)
         fields = _by_key(file.fields) if file.kind is TASK_RUN else {}
-        found = {**dict.fromkeys(fields, frozenset[str]()), **forms}
+        forms_by_key = {**dict.fromkeys(fields, frozenset[str]()), **forms}
         first = await exports.imported_columns(tx, file.chosen.project_id) if file.kind is TASK else []
         first = first if file.kind is TASK else [file.answer_key or "", *fields]
-        return [_column(file, key, found[key], fields.get(key)) for key in in_order(found, first)]
+        return [_column(file, key, forms_by_key[key], fields.get(key)) for key in in_order(forms_by_key, first)]
 
     async def _forms(
         self, tx: Database, file: ExportFile, *, typed: bool, waits: Waits
     ) -> Mapping[str, frozenset[str]]:
         """The keys of ``info`` of all rows, as rows first have them, with the forms of their values if ``typed``."""
-        found: dict[str, frozenset[str]] = {}
+        forms_by_key: dict[str, frozenset[str]] = {}
         rows = exports.stored_rows(file.kind, file.chosen)
         after: int | None = 0
         while after is not None:
             # Nothing changes the type of a column that is json.
-            known = {key: frozenset[str]() if type_of(forms) == "json" else forms for key, forms in found.items()}
+            known = {
+                key: frozenset[str]() if type_of(forms) == "json" else forms for key, forms in forms_by_key.items()
+            }
             look = partial(info_keys.more, tx, rows, file.chosen, known, after, typed=typed)
             more, after = await self._turns.run("", look)
-            found |= {key: found.get(key, frozenset()) | forms for key, forms in more.items()}
-            if len(found) > MAX_KEYS:
+            forms_by_key |= {key: forms_by_key.get(key, frozenset()) | forms for key, forms in more.items()}
+            if len(forms_by_key) > MAX_KEYS:
                 raise InvalidValueError(_too_wide())
             await waits([])
-        return found
+        return forms_by_key
 
     async def _sources(self, tx: Database, file: ExportFile) -> list[Source]:
         """Further columns. Raises NotFoundError for an analysis that is not there."""
@@ -102,10 +104,10 @@ class Tables:
         return mark_tables.by_volunteer(file.chosen, words, path, type_of(forms) if typed else "json")
 
 
-def in_order(found: Mapping[str, object], first: Sequence[str]) -> list[str]:
+def in_order(keys: Mapping[str, object], first: Sequence[str]) -> list[str]:
     """The keys that were found: those of ``first`` in its order, then the others in their own."""
-    known = list(dict.fromkeys(key for key in first if key in found))
-    return [*known, *(key for key in found if key not in set(known))]
+    known = list(dict.fromkeys(key for key in first if key in keys))
+    return [*known, *(key for key in keys if key not in set(known))]
 
 
 def type_of(forms: frozenset[str]) -> str:

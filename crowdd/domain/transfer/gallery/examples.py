@@ -32,10 +32,10 @@ async def own_example(services: Services, who: Requester, name: str = "") -> str
     if name and name not in EXAMPLES:
         raise NotFoundError(_("No example has this name."))
     source = shipped(f"examples/{name or EXAMPLES[0]}")
-    found = await services.people.worker_thread.do(project_folder.read, source)
+    folder = await services.people.worker_thread.do(project_folder.read, source)
     known = {category["short_name"] for category in await services.projects.categories()}
-    found = attrs.evolve(found, category=found.category if found.category in known else None)
-    return await first_made(copies(found, who), partial(_made, services, who))
+    folder = attrs.evolve(folder, category=folder.category if folder.category in known else None)
+    return await first_made(copies(folder, who), partial(_made, services, who))
 
 
 async def _made(services: Services, who: Requester, copy: Folder) -> str:

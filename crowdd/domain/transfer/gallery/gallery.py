@@ -80,10 +80,10 @@ class Gallery:
         rows = await templates.listed(self._db, who, MAX_LISTED)
         own_first = sorted(map(_listed, rows), key=lambda each: not each.own)
         usable = [each for each in (*own_first, *self._listed_shipped(frozenset(hidden))) if not each.hidden]
-        found = [each for each in usable if not group or each.card.group == group]
+        candidates = [each for each in usable if not group or each.card.group == group]
         words = text.casefold().split()[:_MAX_WORDS]
-        exact = [each for each in found if each.card.matches(words, language)]
-        return exact or [each for each in found if each.card.matches(words, language, slip=True)]
+        exact = [each for each in candidates if each.card.matches(words, language)]
+        return exact or [each for each in candidates if each.card.matches(words, language, slip=True)]
 
     async def all(self, who: Requester) -> list[Listed]:
         """Every template of the site, for administrators. Raises ForbiddenError."""
@@ -93,8 +93,8 @@ class Gallery:
 
     def _listed_shipped(self, hidden: frozenset[str]) -> list[Listed]:
         order = {group: number for number, group in enumerate(template.GROUPS)}
-        found = sorted(self.shipped().values(), key=lambda each: order[each.card.group])
-        return [_listed_one(each, each.name in hidden) for each in found]
+        shipped_templates = sorted(self.shipped().values(), key=lambda each: order[each.card.group])
+        return [_listed_one(each, each.name in hidden) for each in shipped_templates]
 
     async def one(self, who: Requester, name: str) -> Template:
         """A template by the name in its address. Raises NotFoundError, also for one of others that is not offered."""
@@ -116,9 +116,9 @@ class Gallery:
             raise NotFoundError(NOT_FOUND)
         return content
 
-    async def files(self, found: Template) -> dict[str, bytes]:
+    async def files(self, gallery_template: Template) -> dict[str, bytes]:
         """The files of a template that does not come with crowdd."""
-        return {} if found.row_id is None else await templates.files(self._db, found.row_id)
+        return {} if gallery_template.row_id is None else await templates.files(self._db, gallery_template.row_id)
 
     async def add(self, who: Requester, new: NewTemplate, *, of_site: bool = False) -> str:
         """Keeps a template for its owner, or for the site, which offers it to everybody. The name in its address.
@@ -217,8 +217,8 @@ def _listed(row: ListedTemplate) -> Listed:
     return Listed(row.token, _card(row.card), thumbnail, own=row.own, offered=row.offered, owner=row.owner)
 
 
-def _listed_one(found: Template, hidden: bool) -> Listed:
-    return Listed(found.name, found.card, found.thumbnail, shipped=True, hidden=hidden)
+def _listed_one(gallery_template: Template, hidden: bool) -> Listed:
+    return Listed(gallery_template.name, gallery_template.card, gallery_template.thumbnail, shipped=True, hidden=hidden)
 
 
 def _template(row: StoredTemplate) -> Template:

@@ -62,13 +62,13 @@ class TemplateMaker:
 
     async def of_archive(self, path: Path) -> NewTemplate:
         """The project folder in a zip archive. Raises InvalidValueError, TooLargeError."""
-        found: NewTemplate = await self._aside(_unpacked, path)
-        return found
+        new_template: NewTemplate = await self._aside(_unpacked, path)
+        return new_template
 
     async def of_folder(self, path: Path) -> NewTemplate:
         """A project folder on the disk of the server. Raises NotFoundError, InvalidValueError, TooLargeError."""
-        found: NewTemplate = await self._aside(_read, path)
-        return found
+        new_template: NewTemplate = await self._aside(_read, path)
+        return new_template
 
     async def _tasks(self, who: Requester, row: Row, document: Values) -> list[Values]:
         shown = columns_of(document) | {"title"}
@@ -83,12 +83,12 @@ class TemplateMaker:
 
         def named(text: str) -> str:
             name = next((text.removeprefix(begin) for begin in begins if text.startswith(begin)), "")
-            found = self._uploads.find(container, name) if name else None
-            if found is None or found[0].suffix.lower() not in TYPES:
+            upload = self._uploads.find(container, name) if name else None
+            if upload is None or upload[0].suffix.lower() not in TYPES:
                 return text
             if name not in files:
-                _require_bounded(len(files) + 1, found[0].stat().st_size + sum(map(len, files.values())))
-                files[name] = found[0].read_bytes()
+                _require_bounded(len(files) + 1, upload[0].stat().st_size + sum(map(len, files.values())))
+                files[name] = upload[0].read_bytes()
             return name
 
         return texts_changed(value, named), files
@@ -133,12 +133,12 @@ def _extract(archive: zipfile.ZipFile, place: Path) -> None:
 
 def _top(members: list[zipfile.ZipInfo]) -> str:
     """The folder inside the archive that has project.json, with its slash; "" for none. The shortest path wins."""
-    found = sorted(
+    paths = sorted(
         (member.filename for member in members if member.filename.rpartition("/")[2] == PROJECT_FILE), key=len
     )
-    if not found:
+    if not paths:
         raise InvalidValueError(_("The archive has no %(name)s.", name=PROJECT_FILE))
-    return found[0].removesuffix(PROJECT_FILE)
+    return paths[0].removesuffix(PROJECT_FILE)
 
 
 def _wanted(name: str) -> bool:
@@ -177,14 +177,14 @@ def _of_folder(folder: TemplateFolder) -> NewTemplate:
 
 def _is_used(name: str, folder: TemplateFolder) -> bool:
     """Whether questions or sample tasks name a file."""
-    found: set[str] = set()
+    texts: set[str] = set()
 
     def seen(text: str) -> str:
-        found.add(text)
+        texts.add(text)
         return text
 
     texts_changed([folder.project["info"]["questions"], folder.tasks], seen)
-    return name in found
+    return name in texts
 
 
 def _require_type(name: str, content: bytes) -> None:

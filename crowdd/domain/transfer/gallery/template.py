@@ -124,10 +124,10 @@ def read(path: Path) -> TemplateFolder:
     card = card_of(_json(source)) if source.is_file() else _card_of_project(folder.project, document)
     files = {name: file for name, file in folder.files.items() if name == THUMBNAIL or _named(name, folder)}
     tasks = [values["info"] for values in islice(folder.tasks(), MAX_TASKS)]
-    found = TemplateFolder(card, folder.project, tasks, folder.n_answers, files)
+    template = TemplateFolder(card, folder.project, tasks, folder.n_answers, files)
     for name in files:
         require_file_name(name)
-    return found
+    return template
 
 
 def _named(name: str, folder: project_folder.Folder) -> bool:

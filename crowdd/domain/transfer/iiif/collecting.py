@@ -106,21 +106,21 @@ class CollectionReader:
             return _("%(n)s documents in a row could not be read. %(left)s more were left out.", n=failed, **more)
         return ""
 
-    async def _take(self, journal: Path, state: _State, found: _Found, depth: int) -> None:
+    async def _take(self, journal: Path, state: _State, document: _Found, depth: int) -> None:
         """Writes down what a document has."""
-        references = found.references if depth < MAX_DEPTH else []
-        refusals = [*found.refusals]
-        if found.references and not references:
+        references = document.references if depth < MAX_DEPTH else []
+        refusals = [*document.refusals]
+        if document.references and not references:
             words = _("Collections are nested more than %(max)s levels deep.", max=MAX_DEPTH)
-            refusals.append(_refusal(words, found.references[0]))
-        entry = {"depth": depth, "bytes": found.size, "failed": found.failed, "references": references}
+            refusals.append(_refusal(words, document.references[0]))
+        entry = {"depth": depth, "bytes": document.size, "failed": document.failed, "references": references}
         try:
-            judged = () if found.rows is None else _judged_rows(found.rows, await self._verdicts(found.rows))
+            judged = () if document.rows is None else _judged_rows(document.rows, await self._verdicts(document.rows))
             lines = chain(refusals, judged)
             state.size = await self._worker_thread.do(_append, journal, lines, entry)
         finally:
-            if found.rows is not None:
-                await self._worker_thread.do(_discard, found.rows)
+            if document.rows is not None:
+                await self._worker_thread.do(_discard, document.rows)
         state.take(entry)
 
     async def _fetched(self, path: Path, address: str, depth: int, dialect: Dialect) -> _Found:
@@ -142,21 +142,21 @@ class CollectionReader:
     async def _read(self, file: Path, dialect: Dialect) -> _Found:
         """What is in one document."""
         rows = await self._worker_thread.do(prepare, file, dialect)
-        said = await self._worker_thread.do(about, rows)
-        return _Found(rows, said["references"], file.stat().st_size)
+        summary = await self._worker_thread.do(about, rows)
+        return _Found(rows, summary["references"], file.stat().st_size)
 
     async def _verdicts(self, rows: Path) -> dict[str, str]:
         """Why media of a document are refused, by the scheme and server of their address; "" where they are not."""
-        found = {}
+        verdicts = {}
         for server, address in (await self._worker_thread.do(_servers, rows)).items():
-            found[server] = ""
+            verdicts[server] = ""
             try:
                 await self._outgoing.require_public(address)
             except UnreachableError:
                 continue  # the name has no address now, so it leads nowhere
             except CrowddError as error:
-                found[server] = str(error)
-        return found
+                verdicts[server] = str(error)
+        return verdicts
 
 
 @attrs.frozen
@@ -187,12 +187,12 @@ def _media(row: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 def _servers(rows: Path) -> dict[str, str]:
     """The first MAX_SERVERS servers of a document's media, each with an address there."""
-    found: dict[str, str] = {}
+    addresses: dict[str, str] = {}
     for line in _lines(rows):
         for server, address in () if line.startswith(b"!") else _media(orjson.loads(line)):
-            if len(found) < MAX_SERVERS:
-                found[server] = address
-    return found
+            if len(addresses) < MAX_SERVERS:
+                addresses[server] = address
+    return addresses
 
 
 def _judged_rows(rows: Path, verdicts: Mapping[str, str]) -> Iterator[bytes]:
@@ -240,10 +240,10 @@ def _rows(journal: Path) -> Iterator[bytes]:
         yield from (line for line in file if not line.startswith(_DONE))
 
 
-def _finish(journal: Path, rows: Path, said: dict[str, object]) -> None:
+def _finish(journal: Path, rows: Path, summary: dict[str, object]) -> None:
     """Makes the file of rows of a journal."""
     draft = rows.with_name(f"{rows.name}.draft")
-    out = RowsFile(draft, said)
+    out = RowsFile(draft, summary)
     for line in _rows(journal):
         out.write(line.rstrip(b"\n"))
     out.close()

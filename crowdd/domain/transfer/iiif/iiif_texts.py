@@ -23,13 +23,13 @@ def text_of(value: object) -> str:
 
 def metadata_of(document: Mapping[str, object]) -> dict[str, str]:
     """``metadata`` of a document: labels with their values; values of one label are joined."""
-    found: dict[str, str] = {}
+    metadata: dict[str, str] = {}
     pairs = document.get("metadata")
     for pair in pairs if isinstance(pairs, list) else ():
         if isinstance(pair, Mapping) and (name := text_of(pair.get("label"))):
             value = text_of(pair.get("value"))
-            found[name] = f"{found[name]}; {value}" if name in found else value
-    return found
+            metadata[name] = f"{metadata[name]}; {value}" if name in metadata else value
+    return metadata
 
 
 def address_of(value: object) -> str:
@@ -41,8 +41,8 @@ def address_of(value: object) -> str:
 
 def type_of(value: object) -> str:
     """The type of a resource without its prefix: Manifest, Collection, Canvas, Image."""
-    found = value.get("type", value.get("@type")) if isinstance(value, Mapping) else ""
-    return found.rpartition(":")[2] if isinstance(found, str) else ""
+    type_name = value.get("type", value.get("@type")) if isinstance(value, Mapping) else ""
+    return type_name.rpartition(":")[2] if isinstance(type_name, str) else ""
 
 
 def listed(value: object) -> list[Any]:

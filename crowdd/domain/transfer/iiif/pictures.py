@@ -33,11 +33,11 @@ def _version(service: Mapping[str, object]) -> int:
     kind = service.get("type", service.get("@type"))
     if isinstance(kind, str) and re.fullmatch("ImageService[1-3]", kind):
         return int(kind[-1])
-    said = " ".join(
+    profile_text = " ".join(
         each for name in ("@context", "profile") for each in listed(service.get(name)) if isinstance(each, str)
     )
-    found = _VERSION.search(said)
-    return int(found[1]) if found else 0
+    match = _VERSION.search(profile_text)
+    return int(match[1]) if match else 0
 
 
 def _size(service: Mapping[str, object], resource: Mapping[str, object], version: int) -> str:
@@ -69,12 +69,12 @@ def _named_size(service: Mapping[str, object], version: int) -> str:
 
 def _level(service: Mapping[str, object]) -> int:
     for each in listed(service.get("profile")):
-        found = _LEVEL.search(each) if isinstance(each, str) else None
-        if found:
-            return int(found[1])
+        match = _LEVEL.search(each) if isinstance(each, str) else None
+        if match:
+            return int(match[1])
     return 0
 
 
 def _number(value: Mapping[str, object], name: str) -> int:
-    found = value.get(name)
-    return found if isinstance(found, int) and 0 < found < 2**31 else 0
+    number = value.get(name)
+    return number if isinstance(number, int) and 0 < number < 2**31 else 0

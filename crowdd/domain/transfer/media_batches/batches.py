@@ -105,14 +105,14 @@ class Batches:
         """The same, unless the requester has a batch with these choices that still takes files."""
         rights.require(who, row["roles"], OWNERS)
         chosen = checked_choices(choices, await self.proposed_redundancy(row))
-        found = await media_batches.open_like(self._db, row["id"], who.user_id, chosen)
-        return found or await self.begin(who, row, choices)
+        batch_id = await media_batches.open_like(self._db, row["id"], who.user_id, chosen)
+        return batch_id or await self.begin(who, row, choices)
 
     async def get(self, who: Requester, row: ProjectPage, batch_id: int) -> Batch:
         """A batch of a project. Raises NotFoundError."""
         rights.require(who, row["roles"], OWNERS)
-        found = await media_batches.get(self._db, row["id"], batch_id) if batch_id < 2**63 else None
-        return _existing(found)
+        batch = await media_batches.get(self._db, row["id"], batch_id) if batch_id < 2**63 else None
+        return _existing(batch)
 
     async def newest(self, who: Requester, row: ProjectPage, maximum: int = 10) -> list[ListedBatch]:
         """The newest batches of a project."""
@@ -121,8 +121,8 @@ class Batches:
 
     async def progress(self, row: ProjectPage, batch_id: int) -> BatchState | None:
         """How far a batch of a project is, for who has been found to own it; None when it has been removed."""
-        found = await media_batches.progress(self._db, row["id"], batch_id) if batch_id < 2**63 else None
-        return None if found is None else state_of(await media_batches.figures(self._db, batch_id), found)
+        progress_row = await media_batches.progress(self._db, row["id"], batch_id) if batch_id < 2**63 else None
+        return None if progress_row is None else state_of(await media_batches.figures(self._db, batch_id), progress_row)
 
     async def files(
         self, who: Requester, row: ProjectPage, batch_id: int, after: int = 0, maximum: int = _FILES_AT_ONCE,
@@ -243,14 +243,14 @@ class Batches:
     async def file(self, who: Requester, row: ProjectPage, batch_id: int, file_id: int) -> MediaFile:
         """A file of a batch of the project. Raises NotFoundError."""
         rights.require(who, row["roles"], OWNERS)
-        found = (
+        media_file = (
             await media_batches.file_of(self._db, row["id"], batch_id, file_id)
             if max(batch_id, file_id) < 2**63
             else None
         )
-        if found is None:
+        if media_file is None:
             raise NotFoundError(NOT_FOUND)
-        return found
+        return media_file
 
     async def offset(self, who: Requester, file: MediaFile) -> int:
         """How many bytes of a file have come. Raises NotFoundError where they are lost."""
@@ -320,9 +320,9 @@ class Batches:
         await media_batches.remove_empty(self._db, IDLE_DAYS)
         for project_id, _batch in await media_batches.close_idle(self._db, IDLE_DAYS):
             self._notify(project_id)
-        there = await self._thread.do(partial(self._incoming.files, before=now - _GRACE_SECONDS))
-        for begin in range(0, len(there), _FILES_AT_ONCE):
-            ids = there[begin : begin + _FILES_AT_ONCE]
+        stored_ids = await self._thread.do(partial(self._incoming.files, before=now - _GRACE_SECONDS))
+        for begin in range(0, len(stored_ids), _FILES_AT_ONCE):
+            ids = stored_ids[begin : begin + _FILES_AT_ONCE]
             wanted = await media_batches.open_among(self._db, ids)
             await self._forget([each for each in ids if each not in wanted])
         return gone
@@ -331,11 +331,13 @@ class Batches:
 def plan(names: Sequence[str]) -> BatchPlan:
     """What becomes of files by their names alone."""
     paths = [clean_path(name) for name in names]
-    kept = [path for path in paths if not is_system_file(path)]
-    groups = grouping.grouped(kept)
+    media_paths = [path for path in paths if not is_system_file(path)]
+    groups = grouping.grouped(media_paths)
     several = {name: files for name, files in groups.items() if len(files) > 1}
     shown = dict(list(several.items())[:SHOWN_GROUPS])
-    return BatchPlan(len(kept), [path for path in paths if is_system_file(path)], len(kept), len(groups), shown)
+    return BatchPlan(
+        len(media_paths), [path for path in paths if is_system_file(path)], len(media_paths), len(groups), shown
+    )
 
 
 def checked_choices(choices: Mapping[str, object], n_answers: int) -> BatchChoices:

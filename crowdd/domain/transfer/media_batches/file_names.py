@@ -21,10 +21,10 @@ def clean_path(text: str) -> str:
     Its end is kept where it is too long: there is the name of the file.
     """
     parts = [_clean_part(part) for part in unicodedata.normalize("NFC", text).replace("\\", "/").split("/")]
-    kept = [part for part in parts if part not in ("", ".", "..")] or [NAMELESS]
-    while len(kept) > 1 and sum(map(len, kept)) + len(kept) - 1 > MAX_PATH:
-        del kept[0]
-    return "/".join(kept)
+    segments = [part for part in parts if part not in ("", ".", "..")] or [NAMELESS]
+    while len(segments) > 1 and sum(map(len, segments)) + len(segments) - 1 > MAX_PATH:
+        del segments[0]
+    return "/".join(segments)
 
 
 def _clean_part(part: str) -> str:

@@ -24,8 +24,8 @@ _Order = tuple[bool, int, str]
 def group_of(path: str) -> tuple[str, str]:
     """The name of the group that a file belongs to, with its folder, and which part of it the file is ("" for none)."""
     at = PurePosixPath(path)
-    found = _PART.fullmatch(at.stem)
-    name, part = (at.stem, "") if found is None else (found[1], found[2] or found[3])
+    match = _PART.fullmatch(at.stem)
+    name, part = (at.stem, "") if match is None else (match[1], match[2] or match[3])
     folder = "" if str(at.parent) == "." else f"{at.parent}/"
     return folder + name, part.lower()
 

@@ -90,18 +90,18 @@ class IncomingFiles:
         """
         require_space(self.folder, self.min_free_bytes)
         with self._locked(file_id) as file:
-            there = os.fstat(file.fileno()).st_size
-            if part.offset != there:
-                raise WrongOffsetError(there)
-            if there + part.length > maximum:
+            size = os.fstat(file.fileno()).st_size
+            if part.offset != size:
+                raise WrongOffsetError(size)
+            if size + part.length > maximum:
                 raise InvalidValueError(f"The upload has {maximum:,} bytes in all: the part is too long.")
             try:
                 _copy(part, file)
             except BaseException:
-                os.ftruncate(file.fileno(), there)
+                os.ftruncate(file.fileno(), size)
                 raise
             os.fdatasync(file.fileno())
-            return there + part.length
+            return size + part.length
 
     def forget(self, file_id: int) -> None:
         """Removes a file."""

@@ -86,10 +86,10 @@ class BatchRunner:
         return {"batch": batch["id"], **{name: getattr(figures, name) for name in names}}
 
     async def _batch(self, item: QueuedTask) -> Batch:
-        found = await media_batches.get(self._db, int(item.project_id or 0), int(item.arguments["batch"]))
-        if found is None:
+        batch = await media_batches.get(self._db, int(item.project_id or 0), int(item.arguments["batch"]))
+        if batch is None:
             raise NotFoundError("The batch has been removed.")
-        return found
+        return batch
 
     async def _ended(self, item: QueuedTask) -> bool:
         """Whether nothing is left to do; the next file that comes then begins another background task."""
@@ -231,12 +231,14 @@ class BatchRunner:
 
     async def _make_tasks(self, item: QueuedTask, batch: Batch) -> None:
         """Makes tasks of all files that are prepared."""
-        found: list[MediaFile] = []
+        prepared_files: list[MediaFile] = []
         while more := await media_batches.files(
-            self._db, batch["id"], found[-1].id if found else 0, _FILES_AT_ONCE, ("prepared",)
+            self._db, batch["id"], prepared_files[-1].id if prepared_files else 0, _FILES_AT_ONCE, ("prepared",)
         ):
-            found += [attrs.evolve(each, prepared=None, digest=None) for each in more]  # ten thousand may be here
-        for ids in task_files(found, batch["grouping"]):
+            prepared_files += [
+                attrs.evolve(each, prepared=None, digest=None) for each in more
+            ]  # ten thousand may be here
+        for ids in task_files(prepared_files, batch["grouping"]):
             await self._become(item, batch, ids)
             self._notify(batch["project_id"])
 
@@ -305,8 +307,10 @@ async def _new_among(tx: Database, files: Sequence[MediaFile]) -> list[MediaFile
 def _member_rows(file: MediaFile, unpacked: Unpacked) -> list[JsonObject]:
     """Rows for the members of an archive: first those that wait, in their order, then those that were refused."""
     usual = {"page": 0, "bytes": 0, "reason": None, "digest": None, "prepared": None}
-    kept = [each for each in unpacked.members if not is_system_file(clean_path(each.name))]
-    rows: list[JsonObject] = [{**usual, "name": each.name, "bytes": each.bytes, "state": "waiting"} for each in kept]
+    waiting_members = [each for each in unpacked.members if not is_system_file(clean_path(each.name))]
+    rows: list[JsonObject] = [
+        {**usual, "name": each.name, "bytes": each.bytes, "state": "waiting"} for each in waiting_members
+    ]
     rows += [
         {**usual, "name": each.name, "state": "refused", "reason": reasons.stored(each.reason)}
         for each in unpacked.refused

@@ -34,16 +34,16 @@ class Medium:
 
 def question_columns(questions: object) -> dict[str, list[str]]:
     """The columns that the media of a list of questions read, by kind (picture, sound, video), in their order."""
-    found: dict[str, list[str]] = {kind: [] for kind in KINDS}
+    columns: dict[str, list[str]] = {kind: [] for kind in KINDS}
     for step in _dicts(questions, "steps"):
         for medium in _dicts(step, "media"):
             kind = _KIND_OF_MEDIUM.get(str(medium.get("type")))
             source = medium.get("source")
             for each in source if isinstance(source, list) else [source]:
                 column = each.get("column") if isinstance(each, dict) else None
-                if kind and isinstance(column, str) and column not in found[kind]:
-                    found[kind].append(column)
-    return found
+                if kind and isinstance(column, str) and column not in columns[kind]:
+                    columns[kind].append(column)
+    return columns
 
 
 def _dicts(value: object, name: str) -> list[dict[str, Any]]:

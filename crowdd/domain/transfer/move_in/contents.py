@@ -101,20 +101,20 @@ def announcement(row: Values, accounts: set[int]) -> Converted:
 
 def helping_material(row: Values) -> Converted:
     """A helping material."""
-    found, remarks = _dated(row)
+    fields, remarks = _dated(row)
     return Converted(
-        {**found, "project_id": row["project_id"], "priority": values.number(row["priority"])},
+        {**fields, "project_id": row["project_id"], "priority": values.number(row["priority"])},
         remarks,
     )
 
 
 def _text_of(row: Values, accounts: set[int], **more: object) -> tuple[Values, list[str]]:
-    found, remarks = _dated(row)
+    fields, remarks = _dated(row)
     author = row["user_id"] if row["user_id"] in accounts else None
     return {
-        **found,
+        **fields,
         **more,
-        "updated": values.moment(row["updated"]) or found["created"],
+        "updated": values.moment(row["updated"]) or fields["created"],
         "user_id": author,
         "title": values.line(row["title"], 255) or "-",
         "body": values.text(row["body"]) or "-",

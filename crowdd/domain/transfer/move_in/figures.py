@@ -54,9 +54,13 @@ async def compare(db: Database, projects: dict[int, tuple[int, int]], users: dic
     """Compares tasks and answers of PyBossa's projects, and answers of its users, with what is here."""
     here = {each.id: (each.tasks, each.answers) for each in await progress.projects(db)}
     theirs = {each.id: (each.answers, each.score) for each in await progress.users(db)}
-    pairs = [(project_id, there, here.get(project_id, (0, 0))) for project_id, there in projects.items()]
+    pairs = [
+        (project_id, pybossa_counts, here.get(project_id, (0, 0))) for project_id, pybossa_counts in projects.items()
+    ]
     differ = [
-        ProjectDifference(i, there[0], found[0], there[1], found[1]) for i, there, found in pairs if there != found
+        ProjectDifference(i, pybossa_counts[0], local_counts[0], pybossa_counts[1], local_counts[1])
+        for i, pybossa_counts, local_counts in pairs
+        if pybossa_counts != local_counts
     ]
     same_users = sum(theirs.get(user_id, (0, 0))[0] == n for user_id, n in users.items())
     first = sorted(users.items(), key=lambda pair: (-pair[1], pair[0]))[:_SHOWN]

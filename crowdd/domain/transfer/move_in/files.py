@@ -52,10 +52,10 @@ async def copy(
 async def name(tx: Database, uploads: Uploads) -> None:
     """Has rows name their files, so that these go with them. Only files of the row's own people count."""
     for table in writing.WITH_FILES:
-        for found in await writing.named_files(tx, table):
-            container, _slash, file = found.path.partition("/")
-            if is_upload(f"/uploads/{found.path}") and uploads.find(container, file):
-                await writing.set_file(tx, table, found.id, found.path)
+        for named_file in await writing.named_files(tx, table):
+            container, _slash, file = named_file.path.partition("/")
+            if is_upload(f"/uploads/{named_file.path}") and uploads.find(container, file):
+                await writing.set_file(tx, table, named_file.id, named_file.path)
 
 
 def _files(folder: Path) -> Iterator[Path]:

@@ -33,11 +33,11 @@ def new_step(name: str) -> Step:
 
 def note(step: Step, sentence: str, ids: Iterable[int | str], *, refused: bool = False) -> None:
     """Counts rows that a sentence is about. The first ids are kept."""
-    found = step["remarks"].setdefault(sentence, {"rows": 0, "refused": refused, "first": []})
+    remark = step["remarks"].setdefault(sentence, {"rows": 0, "refused": refused, "first": []})
     for row_id in ids:
-        found["rows"] += 1
-        if len(found["first"]) < _SHOWN:
-            found["first"].append(row_id)
+        remark["rows"] += 1
+        if len(remark["first"]) < _SHOWN:
+            remark["first"].append(row_id)
 
 
 def note_fates(step: Step, fates: Iterable[Fate]) -> None:

@@ -88,7 +88,7 @@ def project(row: Values, here: Surroundings) -> tuple[Converted, Password | None
     was_published = published or bool(row["contacted"])
     sched = _plain_info(info, remarks)
     name, short_name = _names(row, here, remarks)
-    found = {
+    project_values = {
         "id": row["id"],
         "created": created,
         "updated": values.moment(row["updated"]) or created,
@@ -108,7 +108,7 @@ def project(row: Values, here: Surroundings) -> tuple[Converted, Password | None
         "category_id": category,
         "info": as_json(info),
     }
-    return Converted(found, remarks), password, sched
+    return Converted(project_values, remarks), password, sched
 
 
 def _names(row: Values, here: Surroundings, remarks: list[str]) -> tuple[str, str]:
@@ -181,7 +181,7 @@ def _signed_text(token: str) -> str | None:
     try:
         decoded = base64.urlsafe_b64decode(body + "=" * (-len(body) % 4))
         unpacked = zlib.decompressobj().decompress(decoded, 10_000) if compressed else decoded
-        found = orjson.loads(unpacked)
+        payload = orjson.loads(unpacked)
     except (ValueError, binascii.Error, zlib.error):
         return None
-    return found if isinstance(found, str) and found else None
+    return payload if isinstance(payload, str) and payload else None

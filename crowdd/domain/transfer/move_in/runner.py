@@ -153,10 +153,11 @@ class _Run:
             if current is not None and current.source != identity:
                 raise ConflictError("Another PyBossa database was moved into this site. Use a new database.")
             if current is None:
-                found = await progress.found(tx)
-                if found.accounts or found.projects:
+                existing = await progress.found(tx)
+                if existing.accounts or existing.projects:
                     raise ConflictError(
-                        f"The site is not empty: it has {found.accounts:,} accounts and {found.projects:,} projects."
+                        "The site is not empty: it has"
+                        f" {existing.accounts:,} accounts and {existing.projects:,} projects."
                         " PyBossa's rows keep their ids, so they need a new database.",
                         hint="Create a database, run crowdctl db upgrade, and move in before the first crowdctl serve.",
                     )
@@ -164,9 +165,9 @@ class _Run:
                 await progress.reserve(tx, last)
             return current is not None, current is not None and current.ended is not None
 
-        found = await self._db.transaction(work)
+        existing = await self._db.transaction(work)
         self._steps = {step["name"]: step for step in await progress.steps(self._db)}
-        return found
+        return existing
 
     async def _table(self, name: str) -> None:
         async def add(tx: Database, rows: list[RowValues], step: Step) -> None:
@@ -174,8 +175,8 @@ class _Run:
             await tables.ADDING[name](Batch(tx, rows, step, self._tools))
 
         async def after(last: int, maximum: int) -> list[RowValues]:
-            found: list[RowValues] = await self._aside(self._source.after, name, last, maximum)
-            return found
+            next_rows: list[RowValues] = await self._aside(self._source.after, name, last, maximum)
+            return next_rows
 
         await self._batches(name, after, add)
 
@@ -186,8 +187,8 @@ class _Run:
         work: Callable[[Database, list[int], Step], Awaitable[None]],
     ) -> None:
         async def after(last: int, maximum: int) -> list[RowValues]:
-            found: list[RowValues] = await self._aside(read, last, maximum)
-            return found
+            next_rows: list[RowValues] = await self._aside(read, last, maximum)
+            return next_rows
 
         await self._batches(name, after, lambda tx, rows, step: work(tx, [row["id"] for row in rows], step))
 
@@ -212,7 +213,7 @@ class _Run:
     ) -> Step:
         """One batch and its checkpoint. Works on a copy, because a transaction may be run again."""
         before = self._steps[name]
-        remarks = {words: {**found, "first": [*found["first"]]} for words, found in before["remarks"].items()}
+        remarks = {words: {**remark, "first": [*remark["first"]]} for words, remark in before["remarks"].items()}
         step: Step = {**before, "remarks": remarks, "ended": len(rows) < BATCH}
         if rows:
             step["upto"] = rows[-1]["id"]
@@ -234,10 +235,10 @@ class _Run:
             async def work(tx: Database) -> Step:
                 done = await writing.complete(tx, self._steps["completions"]["upto"], BATCH)
                 now = self._steps["completions"]
-                found: Step = {**now, "upto": done.last or now["upto"], "ended": done.last is None}
-                found["added"] = now["added"] + done.completed
-                await progress.save(tx, found)
-                return found
+                next_step: Step = {**now, "upto": done.last or now["upto"], "ended": done.last is None}
+                next_step["added"] = now["added"] + done.completed
+                await progress.save(tx, next_step)
+                return next_step
 
             step = self._steps["completions"] = await self._db.transaction(work)
 
@@ -289,7 +290,7 @@ class _Run:
 
 def _sums(step: Step) -> RowValues:
     """Sums of a table: read = added + present + refused."""
-    remarks = [{"sentence": words, **found} for words, found in step["remarks"].items() if found["rows"]]
+    remarks = [{"sentence": words, **remark} for words, remark in step["remarks"].items() if remark["rows"]]
     sums = {name: step[name] for name in ("read", "added", "refused")}
     present = step["read"] - step["added"] - step["refused"] if step["read"] else 0
     return {"table": step["name"], **sums, "present": present, "remarks": remarks}

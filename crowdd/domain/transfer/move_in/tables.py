@@ -68,11 +68,11 @@ async def add_users(batch: Batch) -> None:
     emails = await batch.taken("account", "email_addr", (row["email_addr"] for row in batch.rows))
     made = []
     for row in batch.rows:
-        found, secrets = people.user(row, names, emails), batch.tools.secrets
+        account, secrets = people.user(row, names, emails), batch.tools.secrets
         key = str(row["api_key"] or token())
-        found.values["api_key_hash"] = secrets.digest("api_key", key)
-        found.values["api_key_encrypted"] = secrets.encrypt(key, place("account", "api_key_encrypted", row["id"]))
-        made.append(found)
+        account.values["api_key_hash"] = secrets.digest("api_key", key)
+        account.values["api_key_encrypted"] = secrets.encrypt(key, place("account", "api_key_encrypted", row["id"]))
+        made.append(account)
     await _insert(batch, "account", made)
 
 
@@ -81,11 +81,11 @@ async def add_projects(batch: Batch) -> None:
     here = await _surroundings(batch)
     for row in batch.rows:
         try:
-            found, password, sched = projects.project(row, here)
+            converted, password, sched = projects.project(row, here)
         except Refused as refused:
             refuse(batch.step, row["id"], str(refused))
             continue
-        await _add_project(batch, row, found, password, sched)
+        await _add_project(batch, row, converted, password, sched)
 
 
 async def _surroundings(batch: Batch) -> Surroundings:
@@ -102,23 +102,23 @@ async def _surroundings(batch: Batch) -> Surroundings:
     )
 
 
-async def _add_project(batch: Batch, row: Values, found: Converted, password: Password | None, sched: str) -> None:
+async def _add_project(batch: Batch, row: Values, converted: Converted, password: Password | None, sched: str) -> None:
     tx, tools, project_id = batch.tx, batch.tools, row["id"]
     key = str(row["secret_key"] or token())
-    found.values["secret_key_encrypted"] = tools.secrets.encrypt(
+    converted.values["secret_key_encrypted"] = tools.secrets.encrypt(
         key, place("project", "secret_key_encrypted", project_id)
     )
-    await writing.insert(tx, "project", [found.values])
-    await writing.add_ledger(tx, project_id, sched, trial=found.values["first_published"] is None)
+    await writing.insert(tx, "project", [converted.values])
+    await writing.add_ledger(tx, project_id, sched, trial=converted.values["first_published"] is None)
     if password is None:
         await stored_projects.touch(tx, project_id)
     else:
         hashed = password.hashed or await tools.passwords.hash(password.text or token())
         await stored_projects.set_password(tx, project_id, hashed, token())
-    await tools.webhooks.follow(tx, project_id, None, found.values["webhook"])
-    await writing.set_times(tx, project_id, found.values["updated"])
+    await tools.webhooks.follow(tx, project_id, None, converted.values["webhook"])
+    await writing.set_times(tx, project_id, converted.values["updated"])
     batch.step["added"] += 1
-    batch.note(found)
+    batch.note(converted)
 
 
 async def add_tasks(batch: Batch) -> None:
@@ -159,11 +159,13 @@ async def add_announcements(batch: Batch) -> None:
 
 async def _of_projects(batch: Batch) -> list[Values]:
     """The rows whose project is here; the others are refused."""
-    there = await writing.existing(batch.tx, "project", sorted({row["project_id"] for row in batch.rows} - {None}))
+    project_ids = await writing.existing(
+        batch.tx, "project", sorted({row["project_id"] for row in batch.rows} - {None})
+    )
     for row in batch.rows:
-        if row["project_id"] not in there:
+        if row["project_id"] not in project_ids:
             refuse(batch.step, row["id"], NO_PROJECT)
-    return [row for row in batch.rows if row["project_id"] in there]
+    return [row for row in batch.rows if row["project_id"] in project_ids]
 
 
 async def _insert(batch: Batch, table: str, rows: Sequence[Converted]) -> None:

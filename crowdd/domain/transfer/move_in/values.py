@@ -56,11 +56,11 @@ def json_text(value: str | None) -> tuple[str, bool]:
 def json_object(value: str | None) -> tuple[Values, list[str]]:
     """JSON as an object, and what had to be changed for that."""
     text, repaired = json_text(value)
-    found = json.loads(text)
+    document = json.loads(text)
     remarks = [REPAIRED] if repaired else []
-    if found is None or isinstance(found, dict):
-        return found or {}, remarks
-    return {"value": found}, [*remarks, NO_OBJECT]
+    if document is None or isinstance(document, dict):
+        return document or {}, remarks
+    return {"value": document}, [*remarks, NO_OBJECT]
 
 
 def line(value: object, maximum: int) -> str:
@@ -80,14 +80,14 @@ def whole(value: object, lowest: int, highest: int, default: int) -> int:
 
 def number(value: object) -> float:
     """A finite number, 0 for anything else."""
-    found = float(str(value)) if value is not None else 0.0
-    return found if math.isfinite(found) else 0.0
+    parsed = float(str(value)) if value is not None else 0.0
+    return parsed if math.isfinite(parsed) else 0.0
 
 
 def picture(value: object) -> str | None:
     """The address of a picture, or None for one that pages would not show."""
-    found = str(value or "")
-    return found if len(found) <= 2000 and _PICTURE.fullmatch(found) else None
+    url = str(value or "")
+    return url if len(url) <= 2000 and _PICTURE.fullmatch(url) else None
 
 
 def raw(text_of_json: str) -> orjson.Fragment:
@@ -100,7 +100,7 @@ def now() -> datetime:
     return datetime.now(UTC)
 
 
-def _mended(found: re.Match[str]) -> str:
+def _mended(escape_match: re.Match[str]) -> str:
     """An escape of JSON that ``jsonb`` takes: a pair of surrogates is one character, a lone one is none."""
-    escape = found[0]
+    escape = escape_match[0]
     return "\\ufffd" if len(escape) == _LONE and _BAD_ESCAPE.match(escape) else escape

@@ -56,8 +56,8 @@ def _occurrences(archive: zipfile.ZipFile, core: Table) -> Iterator[Row]:
         yield media_rows.named(core, cells) or []
 
 
-def _address(said: Named) -> str:
-    return next((said.pop(name) for name in _ADDRESSES if said.get(name)), "")
+def _address(medium: Named) -> str:
+    return next((medium.pop(name) for name in _ADDRESSES if medium.get(name)), "")
 
 
 def _observed(cells: Named) -> Named:

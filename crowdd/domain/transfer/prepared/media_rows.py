@@ -38,25 +38,30 @@ def joined(
     core: Table,
     media: Table,
     address_of: Callable[[Named], str],
-    kept: Callable[[Named], Named],
+    observation_of: Callable[[Named], Named],
 ) -> Iterator[Row]:
     """A row for each medium with its observation. One without an address is empty.
 
-    ``address_of`` takes the address out of the cells of a medium, ``kept`` those of an observation that rows have.
+    ``address_of`` takes the address out of the cells of a medium, ``observation_of`` those of an observation that rows
+    have.
     """
     wanted = {_key(media, cells) for cells in records(archive, media)}
     observed, size = {}, 0
     for cells in records(archive, core):
         if (key := _key(core, cells)) in wanted:
-            observed[key] = orjson.dumps(kept(named(core, cells)))
+            observed[key] = orjson.dumps(observation_of(named(core, cells)))
             size += len(observed[key])
             if size > MAX_KEPT:
                 raise InvalidValueError(_("The archive has too many occurrences. Export it in parts."))
     for cells in records(archive, media):
-        said = named(media, cells)
-        address = address_of(said)
-        found = observed.get(_key(media, cells))
-        yield {_role(said, address): address, **(orjson.loads(found) if found else {}), **said} if address else []
+        medium = named(media, cells)
+        address = address_of(medium)
+        observation = observed.get(_key(media, cells))
+        yield (
+            {_role(medium, address): address, **(orjson.loads(observation) if observation else {}), **medium}
+            if address
+            else []
+        )
 
 
 def records(archive: zipfile.ZipFile, table: Table) -> Iterator[list[str]]:
@@ -64,10 +69,10 @@ def records(archive: zipfile.ZipFile, table: Table) -> Iterator[list[str]]:
     with archive.open(table.location) as member:
         text = io.TextIOWrapper(member, table.encoding, "replace", newline="" if table.quote else "\n")
         if table.quote:
-            found = csv.reader(text, delimiter=table.delimiter, quotechar=table.quote)
+            reader = csv.reader(text, delimiter=table.delimiter, quotechar=table.quote)
         else:
-            found = csv.reader(text, delimiter=table.delimiter, quoting=csv.QUOTE_NONE)
-        yield from islice(found, table.header_lines, None)
+            reader = csv.reader(text, delimiter=table.delimiter, quoting=csv.QUOTE_NONE)
+        yield from islice(reader, table.header_lines, None)
 
 
 def named(table: Table, cells: list[str]) -> Named:
@@ -75,9 +80,9 @@ def named(table: Table, cells: list[str]) -> Named:
     return {name: cells[at] for at, name in table.terms.items() if name and at < len(cells) and cells[at].strip()}
 
 
-def _role(said: Mapping[str, str], address: str) -> str:
+def _role(medium: Mapping[str, str], address: str) -> str:
     """Which column the address of a medium is for."""
-    kind = f"{said.get('type', '')} {said.get('format', '')} {said.get('file_content_type', '')}".lower()
+    kind = f"{medium.get('type', '')} {medium.get('format', '')} {medium.get('file_content_type', '')}".lower()
     ending = address.partition("?")[0].rpartition(".")[2].lower()
     if "sound" in kind or "audio" in kind or ending in _SOUND:
         return "sound"

@@ -77,10 +77,10 @@ def tables_of(content: bytes) -> list[Table]:
         parser.Parse(content, True)
     except expat.ExpatError:
         raise InvalidValueError(unreadable()) from None
-    found = [table for table in handler.tables if table.location and table.terms]
-    if not found:
+    tables = [table for table in handler.tables if table.location and table.terms]
+    if not tables:
         raise InvalidValueError(unreadable())
-    return found
+    return tables
 
 
 def unreadable() -> str:

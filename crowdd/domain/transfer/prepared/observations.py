@@ -38,10 +38,10 @@ def convert(source: Path, target: Path, about: dict[str, Any], _sheet: str) -> N
     """Writes the rows of an archive. Raises InvalidValueError for one that cannot be read."""
     try:
         with zipfile.ZipFile(source) as archive:
-            found = observation_tables(archive.namelist())
-            if found is None:
+            table_names = observation_tables(archive.namelist())
+            if table_names is None:
                 raise InvalidValueError(_unreadable())
-            core, media = (_table(archive, name) for name in found)
+            core, media = (_table(archive, name) for name in table_names)
             _link(core, media)
             rows = media_rows.joined(archive, core, media, _address, partial(_kept, core, media))
             media_rows.write(rows, target, about)
@@ -67,9 +67,9 @@ def _link(core: Table, media: Table) -> None:
     """Finds the column that both tables have. Raises InvalidValueError if there is none."""
     in_core, in_media = ({term.lower(): at for at, term in each.terms.items()} for each in (core, media))
     for name, names in _KEYS.items():
-        there = next((in_core[other] for other in names if other in in_core), None)
-        if name in in_media and there is not None:
-            core.key, media.key = there, in_media[name]
+        core_column = next((in_core[other] for other in names if other in in_core), None)
+        if name in in_media and core_column is not None:
+            core.key, media.key = core_column, in_media[name]
             return
     raise InvalidValueError(
         _(
@@ -79,11 +79,11 @@ def _link(core: Table, media: Table) -> None:
     )
 
 
-def _address(said: Named) -> str:
-    if address := next((said.pop(name) for name in _ADDRESSES if said.get(name)), ""):
+def _address(fields: Named) -> str:
+    if address := next((fields.pop(name) for name in _ADDRESSES if fields.get(name)), ""):
         return address
-    both = {"photo_id", "extension"} <= said.keys() and said["photo_id"].isdigit() and said["extension"].isalnum()
-    return _OPEN_DATA.format(**said) if both else ""
+    both = {"photo_id", "extension"} <= fields.keys() and fields["photo_id"].isdigit() and fields["extension"].isalnum()
+    return _OPEN_DATA.format(**fields) if both else ""
 
 
 def _kept(core: Table, media: Table, cells: Named) -> Named:

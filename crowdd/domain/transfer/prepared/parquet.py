@@ -72,11 +72,11 @@ def _write(source: Path, target: Path, about: dict[str, object]) -> None:
 
 def _require_bounded(file: Any) -> None:
     """Raises InvalidValueError for a file that says it is too large."""
-    said = file.metadata
-    if said.num_rows > MAX_ROWS:
-        raise _too_many_rows(said.num_rows)
-    for group in range(said.num_row_groups):
-        size = said.row_group(group).total_byte_size
+    metadata = file.metadata
+    if metadata.num_rows > MAX_ROWS:
+        raise _too_many_rows(metadata.num_rows)
+    for group in range(metadata.num_row_groups):
+        size = metadata.row_group(group).total_byte_size
         if not 0 <= size <= MAX_GROUP:
             words = _(
                 "A row group of the Parquet file has %(bytes)s bytes. At most %(max)s are read. Write it with smaller"

@@ -35,9 +35,12 @@ def prepare(path: Path, dialect: Dialect) -> Path:
     return rows
 
 
-def _fits(said: Mapping[str, object], dialect: Dialect) -> bool:
+def _fits(description: Mapping[str, object], dialect: Dialect) -> bool:
     """Whether rows were made as a dialect has it: of its sheet, which may have been named since."""
-    return said["chosen"] == dialect.options() or (said["format"], said.get("sheet")) == (dialect.format, dialect.sheet)
+    return description["chosen"] == dialect.options() or (description["format"], description.get("sheet")) == (
+        dialect.format,
+        dialect.sheet,
+    )
 
 
 def discard(path: Path) -> None:

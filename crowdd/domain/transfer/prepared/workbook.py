@@ -38,12 +38,12 @@ def convert(source: Path, target: Path, about: dict[str, object], sheet: str) ->
     except python_calamine.CalamineError:
         raise InvalidValueError(_unreadable()) from None
     sheets = _sheets(workbook)
-    found, rows = _sheet(workbook, sheets, sheet)
+    sheet_name, rows = _sheet(workbook, sheets, sheet)
     width = _width(rows)
     if width > MAX_COLUMNS:
         raise InvalidValueError(_("The file has more than %(maximum)s columns.", maximum=MAX_COLUMNS))
     first = 1 + (rows.start[0] if rows.start else 0)
-    out = RowsFile(target, {**about, "sheets": sheets, "sheet": found, "first": first, "width": width})
+    out = RowsFile(target, {**about, "sheets": sheets, "sheet": sheet_name, "first": first, "width": width})
     for cells in _cells(rows):
         out.add(cells)
     out.close()
@@ -56,12 +56,12 @@ def _unreadable() -> str:
 def _sheets(workbook: Any) -> list[dict[str, Any]]:
     """The sheets with cells: ``name``, and whether one is ``hidden``."""
     visible, cells = python_calamine.SheetVisibleEnum.Visible, python_calamine.SheetTypeEnum.WorkSheet
-    found = [
+    sheets = [
         {"name": each.name, "hidden": each.visible != visible} for each in workbook.sheets_metadata if each.typ == cells
     ]
-    if not found:
+    if not sheets:
         raise InvalidValueError(_("The workbook has no sheet with cells."))
-    return found[:MAX_SHEETS]
+    return sheets[:MAX_SHEETS]
 
 
 def _sheet(workbook: Any, sheets: Sequence[dict[str, Any]], name: str) -> tuple[str, Any]:

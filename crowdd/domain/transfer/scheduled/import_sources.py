@@ -82,11 +82,11 @@ class Sources:
 
         Raises InvalidValueError for what was no address or is an export, and when the project has enough sources.
         """
-        found = await self._imports.get(who, row, import_id)
-        url = found["name"]
+        import_row = await self._imports.get(who, row, import_id)
+        url = import_row["name"]
         if who.acting_user is None:
             raise ForbiddenError(_("Sign in first."))
-        if not is_address(url) or found["kind"] not in ("", import_exports.TABLE):
+        if not is_address(url) or import_row["kind"] not in ("", import_exports.TABLE):
             raise InvalidValueError(
                 _("Only tables and manifests that were fetched from an address can be imported on a schedule.")
             )
@@ -96,7 +96,7 @@ class Sources:
             "user": who.acting_user,
             "url": url,
             "period": _period(period),
-            "choices": dict(stored_imports.choices_of(found)),
+            "choices": dict(stored_imports.choices_of(import_row)),
         }
 
         async def work(tx: Database) -> int:
@@ -242,15 +242,22 @@ class Sources:
         why_off = problem if off or is_off(failures) else ""
 
         async def work(tx: Database) -> None:
-            told = await sources.record_failure(tx, source.id, item, problem, pause(failures, source.period), why_off)
-            if told is not None and why_off:
+            recipient = await sources.record_failure(
+                tx, source.id, item, problem, pause(failures, source.period), why_off
+            )
+            if recipient is not None and why_off:
                 log.info(
                     "import source switched off: project={project} source={source}",
                     project=source.project_id,
                     source=source.id,
                 )
-                context = {"name": told.name, "short_name": told.short_name, "url": told.url, "reason": problem}
-                await self._mail.send(tx, told.email_addr, "source_off", context, told.locale)
+                context = {
+                    "name": recipient.name,
+                    "short_name": recipient.short_name,
+                    "url": recipient.url,
+                    "reason": problem,
+                }
+                await self._mail.send(tx, recipient.email_addr, "source_off", context, recipient.locale)
 
         await self._db.transaction(work)
         self._notify(source.project_id)
@@ -271,15 +278,15 @@ def _period(value: int) -> int:
 
 def _choices(source: ImportSource) -> dict[str, Any]:
     """The choices of the first import, for one whose rows are added without being asked for."""
-    found = source.choices
+    choices = source.choices
     return {
-        "dialect": found.get("dialect"),
-        "kind": found.get("kind") or None,
-        "uses": found.get("uses"),
-        "key": found.get("key_name") or "",
-        "keep_columns": bool(found.get("keep_columns")),
+        "dialect": choices.get("dialect"),
+        "kind": choices.get("kind") or None,
+        "uses": choices.get("uses"),
+        "key": choices.get("key_name") or "",
+        "keep_columns": bool(choices.get("keep_columns")),
         "again": False,
-        "n_answers": found.get("n_answers"),
+        "n_answers": choices.get("n_answers"),
         "on_error": "skip",
         "begin": True,
     }

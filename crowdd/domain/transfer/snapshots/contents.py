@@ -31,14 +31,14 @@ def documents(project: SnapshotProject, versions: Mapping[str, Sequence[KeptVers
     ``versions``: earlier versions by key of ``info``. Raises InvalidValueError for a wrong ``info.dataset``.
     """
     info = project.info
-    found: Values = {"project.json": _project(project)}
-    found |= {name: info[key] for name, key in TEXTS.items() if isinstance(info.get(key), str) and info[key]}
+    files: Values = {"project.json": _project(project)}
+    files |= {name: info[key] for name, key in TEXTS.items() if isinstance(info.get(key), str) and info[key]}
     if info.get("answers"):
-        found["answer_fields.json"] = info["answers"]
+        files["answer_fields.json"] = info["answers"]
     for key, number in VERSIONED.items():
         if info.get(key) is not None or versions.get(key):
-            found[f"{key}.json"] = _versioned(info.get(key), info.get(number), versions.get(key, ()))
-    return found
+            files[f"{key}.json"] = _versioned(info.get(key), info.get(number), versions.get(key, ()))
+    return files
 
 
 def _project(project: SnapshotProject) -> Values:

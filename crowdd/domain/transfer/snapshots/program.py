@@ -62,9 +62,9 @@ def make(raw: Path, folder: Path, about: Values) -> Values:
         *tables.write(),
         *(_write(folder, name, _bytes(value), True) for name, value in about["documents"].items()),
     ]
-    found = content_hash(files)
+    snapshot_hash = content_hash(files)
     description = Description(
-        hash=found,
+        hash=snapshot_hash,
         files=tuple(files),
         keys=tables.keys,
         redundancy=tuple(tables.redundancy),
@@ -73,7 +73,7 @@ def make(raw: Path, folder: Path, about: Values) -> Values:
     files += [_write(folder, name, text, False) for name, text in described(description)]
     manifest = description.manifest(files)
     files.append(_write(folder, MANIFEST, dumps(manifest) + b"\n", False))
-    return {"hash": found, "manifest": manifest, "files": [attrs.asdict(each) for each in files]}
+    return {"hash": snapshot_hash, "manifest": manifest, "files": [attrs.asdict(each) for each in files]}
 
 
 def content_hash(files: Iterable[FileEntry]) -> str:

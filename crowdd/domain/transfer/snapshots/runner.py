@@ -113,13 +113,13 @@ class SnapshotRunner:
         return rows
 
     def _description(self, project: SnapshotProject, audit: Values) -> Values:
-        said = dataset.written(dataset.read(project.info))
+        dataset_info = dataset.written(dataset.read(project.info))
         return {
             "name": project.name,
             "short_name": project.short_name,
             "description": project.description,
-            "license": said["license"],
-            "authors": said["authors"],
+            "license": dataset_info["license"],
+            "authors": dataset_info["authors"],
             "created": utc(project.now),
             "address": f"{self._base_url.rstrip('/')}/project/{project.short_name}/snapshots",
             "site": self._site(),
@@ -172,11 +172,11 @@ class SnapshotRunner:
         await self._forget(project.id, snapshot_id, findings["hash"])
         return Made(findings["hash"], known=True)
 
-    async def _forget(self, project_id: int, snapshot_id: int, found: str) -> None:
+    async def _forget(self, project_id: int, snapshot_id: int, snapshot_hash: str) -> None:
         """Removes a snapshot whose content the project has already. NotFoundError: it was deleted meanwhile."""
         await snapshots.delete(self._db, snapshot_id)
         await self.sweep(project_id)
-        if await snapshots.by_hash(self._db, project_id, found) is None:
+        if await snapshots.by_hash(self._db, project_id, snapshot_hash) is None:
             raise NotFoundError(_("The snapshot was deleted."))
 
     def _row(self, project_id: int, file: FileEntry) -> SnapshotFile:
@@ -195,9 +195,9 @@ class SnapshotRunner:
 
         async def work(tx: Database) -> None:
             await snapshots.hold_files(tx, project_id)
-            kept = await snapshots.keys_of(tx, project_id)
-            found = [key async for key, _size in self._store.keys(project_id) if key.endswith(SNAPSHOT)]
-            gone = [key for key in found if key not in kept]
+            used_keys = await snapshots.keys_of(tx, project_id)
+            stored_keys = [key async for key, _size in self._store.keys(project_id) if key.endswith(SNAPSHOT)]
+            gone = [key for key in stored_keys if key not in used_keys]
             await self._store.delete(gone)
             await quota.note_files(tx, [], gone)
 

@@ -75,40 +75,40 @@ class Snapshots:
         owns = rights.owns(row["roles"])
         if not owns:
             self._exports.require(who, row)
-        found = await snapshots.listed(self._db, row["id"])
-        return [each for each in found if owns or _is_open(row, each)]
+        snapshot_rows = await snapshots.listed(self._db, row["id"])
+        return [each for each in snapshot_rows if owns or _is_open(row, each)]
 
     async def get(self, who: Requester, row: ProjectPage, hash_: str) -> SnapshotRow:
         """One that is made, by the hash of its content. What others may not see is not there for them."""
         owns = rights.owns(row["roles"])
         if not owns:
             self._exports.require(who, row)
-        found = await snapshots.by_hash(self._db, row["id"], hash_) if _HASH.fullmatch(hash_) else None
-        if found is None or not (owns or _is_open(row, found)):
+        snapshot = await snapshots.by_hash(self._db, row["id"], hash_) if _HASH.fullmatch(hash_) else None
+        if snapshot is None or not (owns or _is_open(row, snapshot)):
             raise NotFoundError(NOT_FOUND)
-        return found
+        return snapshot
 
     # For everybody who may read them
 
-    async def files(self, found: SnapshotRow) -> list[SnapshotFile]:
+    async def files(self, snapshot: SnapshotRow) -> list[SnapshotFile]:
         """The files of a snapshot, by their names."""
-        return await snapshots.files(self._db, found["id"])
+        return await snapshots.files(self._db, snapshot["id"])
 
-    async def withdrawn(self, found: SnapshotRow) -> list[str]:
+    async def withdrawn(self, snapshot: SnapshotRow) -> list[str]:
         """Codes of volunteers who deleted their account since, and whose answers should not be used with the code."""
-        return await snapshots.withdrawn(self._db, found["project_id"], found["id"])
+        return await snapshots.withdrawn(self._db, snapshot["project_id"], snapshot["id"])
 
-    async def file(self, who: Requester, row: ProjectPage, found: SnapshotRow, name: str, network: str) -> GivenFile:
+    async def file(self, who: Requester, row: ProjectPage, snapshot: SnapshotRow, name: str, network: str) -> GivenFile:
         """A file of a snapshot."""
-        file = next((each for each in await self.files(found) if each["name"] == name), None)
+        file = next((each for each in await self.files(snapshot) if each["name"] == name), None)
         if file is None:
             raise NotFoundError(NOT_FOUND)
         pieces = partial(zip_stream.part_of, self._store, file)
         return GivenFile(name, file["bytes"], f'"{file["sha256"][:40]}"', self._limited(who, row, network, pieces))
 
-    async def archive(self, who: Requester, row: ProjectPage, found: SnapshotRow, network: str) -> GivenFile:
+    async def archive(self, who: Requester, row: ProjectPage, snapshot: SnapshotRow, network: str) -> GivenFile:
         """All files as one ZIP archive."""
-        name, files = f"{row['short_name']}-{str(found['hash'])[:12]}", await self.files(found)
+        name, files = f"{row['short_name']}-{str(snapshot['hash'])[:12]}", await self.files(snapshot)
         archive = await zip_stream.archive_of(self._store, files, name)
         tag = hashlib.sha256(f"{name} {[file['sha256'] for file in files]}".encode()).hexdigest()[:40]
         return GivenFile(f"{name}.zip", archive.size, f'"{tag}"', self._limited(who, row, network, archive.pieces))
@@ -141,15 +141,15 @@ class Snapshots:
         return await self._differences.of(sides[0], sides[1], sorted(withdrawn))
 
     def difference_file(
-        self, who: Requester, row: ProjectPage, found: Difference, name: str, network: str
+        self, who: Requester, row: ProjectPage, difference: Difference, name: str, network: str
     ) -> GivenFile:
         """All changes, one JSON object per line."""
-        pieces = self._limited(who, row, network, found.pieces)
-        return GivenFile(name, found.path.stat().st_size, found.etag, pieces)
+        pieces = self._limited(who, row, network, difference.pieces)
+        return GivenFile(name, difference.path.stat().st_size, difference.etag, pieces)
 
-    async def verify(self, found: SnapshotRow) -> Verified:
+    async def verify(self, snapshot: SnapshotRow) -> Verified:
         """Whether its files are what the manifest says."""
-        return await verify_stored(self._store, await self.files(found), str(found["hash"]))
+        return await verify_stored(self._store, await self.files(snapshot), str(snapshot["hash"]))
 
     async def audit_heads(self) -> AsyncGenerator[tuple[SnapshotRow, Values], None]:
         """The ends of the audit log that the manifests of all snapshots have, the oldest first.
@@ -157,18 +157,18 @@ class Snapshots:
         They are read from the files: who can change rows of the database cannot change these.
         """
         after = 0
-        while (found := await snapshots.next_made(self._db, after)) is not None:
-            after = found["id"]
-            manifest = await manifest_of(self._store, await self.files(found))
+        while (snapshot := await snapshots.next_made(self._db, after)) is not None:
+            after = snapshot["id"]
+            manifest = await manifest_of(self._store, await self.files(snapshot))
             if manifest is not None:
-                yield found, manifest.get("audit_log") or {}
+                yield snapshot, manifest.get("audit_log") or {}
 
     async def find(self, hash_: str) -> SnapshotRow:
         """A snapshot of any project by its hash, for the operator."""
         for project_id in await snapshots.projects_with(self._db, hash_):
-            found = await snapshots.by_hash(self._db, project_id, hash_)
-            if found is not None:
-                return found
+            snapshot = await snapshots.by_hash(self._db, project_id, hash_)
+            if snapshot is not None:
+                return snapshot
         raise NotFoundError(f"There is no snapshot with the hash {hash_}.")
 
     # For owners
@@ -176,10 +176,10 @@ class Snapshots:
     async def one(self, who: Requester, project_id: int, snapshot_id: int) -> SnapshotRow:
         """A snapshot by its id, made or not."""
         await self._require(self._db, who, project_id)
-        found = await snapshots.one_of(self._db, project_id, snapshot_id)
-        if found is None:
+        snapshot = await snapshots.one_of(self._db, project_id, snapshot_id)
+        if snapshot is None:
             raise NotFoundError(NOT_FOUND, hint=f"The project has no snapshot {snapshot_id}.")
-        return found
+        return snapshot
 
     async def add(self, who: Requester, project_id: int) -> SnapshotRow:
         """Has a snapshot made by a background task. Raises ConflictError while another one is being made."""
@@ -215,11 +215,11 @@ class Snapshots:
         project_id, snapshot_id = int(item.project_id or 0), int(item.arguments["snapshot"])
         if item.who.acting_user is not None:  # otherwise the operator, or a schedule whose person has gone
             await self._require(self._db, item.who, project_id)
-        found = await snapshots.one_of(self._db, project_id, snapshot_id)
-        if found is None:
+        snapshot = await snapshots.one_of(self._db, project_id, snapshot_id)
+        if snapshot is None:
             raise NotFoundError(_("The snapshot was deleted."))
-        if found["hash"] is not None:
-            return {"hash": found["hash"]}
+        if snapshot["hash"] is not None:
+            return {"hash": snapshot["hash"]}
 
         async def report(rows: int) -> None:
             await item.progress(max(rows, item.done))
@@ -234,18 +234,19 @@ class Snapshots:
             await snapshots.set_error(self._db, snapshot_id, str(error))
             raise
 
-    async def set_public(self, who: Requester, found: SnapshotRow, *, public: bool) -> None:
+    async def set_public(self, who: Requester, snapshot: SnapshotRow, *, public: bool) -> None:
         """Lets others read a snapshot where they may read answers, or ends that."""
         await self._change(
-            who, found["project_id"], found["id"], lambda tx: snapshots.set_public(tx, found["id"], public=public),
+            who, snapshot["project_id"], snapshot["id"],
+            lambda tx: snapshots.set_public(tx, snapshot["id"], public=public),
             "publish" if public else "hide",
         )  # fmt: skip
 
     async def delete(self, who: Requester, project_id: int, snapshot_id: int) -> None:
         """Deletes a snapshot with the files that no other one has. One that is being made ends."""
-        found = await self.one(who, project_id, snapshot_id)
-        if found["queue_item"] is not None and found["state"] in ("waiting", "running"):
-            await self._queue.cancel(who, found["queue_item"])
+        snapshot = await self.one(who, project_id, snapshot_id)
+        if snapshot["queue_item"] is not None and snapshot["state"] in ("waiting", "running"):
+            await self._queue.cancel(who, snapshot["queue_item"])
         await self._change(who, project_id, snapshot_id, lambda tx: snapshots.delete(tx, snapshot_id), "delete")
         await self.runner.sweep(project_id)
 
@@ -293,14 +294,14 @@ class Snapshots:
         rights.require_owner(who, roles)
 
 
-def _is_open(row: ProjectPage, found: SnapshotRow) -> bool:
+def _is_open(row: ProjectPage, snapshot: SnapshotRow) -> bool:
     """Whether a snapshot may be read by those who may read the answers of its project.
 
     Not if it has what the project hides from them by now: answers to open tasks, or columns of tasks.
     """
-    if found["hash"] is None or not found["public"]:
+    if snapshot["hash"] is None or not snapshot["public"]:
         return False
-    if complete_only(row) and not found["complete"]:
+    if complete_only(row) and not snapshot["complete"]:
         return False
-    was_hidden = found["hidden_columns"]
+    was_hidden = snapshot["hidden_columns"]
     return hidden(row["info"]) <= set(was_hidden if isinstance(was_hidden, list) else [])

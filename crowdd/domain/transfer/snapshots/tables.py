@@ -101,10 +101,10 @@ class Tables:
         columns = [column.name for column in TABLES[name]]
         for row, slow in self._rows(name):
             row_id, created = row["id"], row.get("created")
-            found = row_of(row)
-            if found is None:
+            kind_and_number = row_of(row)
+            if kind_and_number is None:
                 continue  # its task was left out
-            kind, number = found
+            kind, number = kind_and_number
             keys.note(row["info"])
             out.write_row(line({column: row[column] for column in columns}, slow))
             added = created if kind == "task" else None

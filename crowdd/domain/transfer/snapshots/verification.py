@@ -41,24 +41,24 @@ class Seen:
     sha256: str
 
 
-async def verify_stored(store: MediaStore, files: list[SnapshotFile], found: str) -> Verified:
+async def verify_stored(store: MediaStore, files: list[SnapshotFile], expected_hash: str) -> Verified:
     """A snapshot in the store, with this hash. Raises MediaStoreError."""
     seen, faults, manifest = {}, [], b""
     for file in files:
         digest, size = hashlib.sha256(), 0
-        kept = []
+        manifest_pieces = []
         try:
             async for piece in zip_stream.content(store, file):
                 digest.update(piece)
                 size += len(piece)
                 if file["name"] == MANIFEST and size <= MAX_MANIFEST:
-                    kept.append(piece)
+                    manifest_pieces.append(piece)
         except (ValueError, NotFoundError) as error:
             faults.append(str(error))
             continue
         seen[file["name"]] = Seen(size, digest.hexdigest())
-        manifest = b"".join(kept) or manifest
-    return _compared(manifest, seen, faults, found)
+        manifest = b"".join(manifest_pieces) or manifest
+    return _compared(manifest, seen, faults, expected_hash)
 
 
 async def manifest_of(store: MediaStore, files: list[SnapshotFile]) -> Values | None:
@@ -119,28 +119,28 @@ def _seen(pieces: Iterable[bytes]) -> Seen:
 
 
 def _compared(manifest: bytes, seen: Mapping[str, Seen], faults: list[str], wanted: str) -> Verified:
-    said = _manifest(manifest)
-    content, beside = said["content"], said["beside"]
+    document = _manifest(manifest)
+    content, beside = document["content"], document["beside"]
     for entry in (*content, *beside):
-        there = seen.get(entry["name"])
-        if there is None:
+        seen_file = seen.get(entry["name"])
+        if seen_file is None:
             if not any(fault.startswith(entry["name"]) for fault in faults):
                 faults.append(f"{entry['name']} is missing.")
-        elif (there.bytes, there.sha256) != (entry["bytes"], entry["sha256"]):
+        elif (seen_file.bytes, seen_file.sha256) != (entry["bytes"], entry["sha256"]):
             faults.append(f"{entry['name']} was changed.")
     named = {entry["name"] for entry in (*content, *beside)} | {MANIFEST}
     faults += [f"{name} is not in the manifest." for name in sorted(seen.keys() - named)]
-    if hash_of(said) != said["hash"] or (wanted and said["hash"] != wanted):
+    if hash_of(document) != document["hash"] or (wanted and document["hash"] != wanted):
         faults.append(f"{MANIFEST} was changed: it has another hash than its files.")
-    return Verified(wanted or said["hash"], len(seen), tuple(faults))
+    return Verified(wanted or document["hash"], len(seen), tuple(faults))
 
 
 def _manifest(text: bytes) -> Values:
     """The manifest. Raises InvalidValueError for what is none."""
     try:
-        said = orjson.loads(text)
-        entries = (*said["content"], *said["beside"])
-        right = isinstance(said["hash"], str) and all(
+        document = orjson.loads(text)
+        entries = (*document["content"], *document["beside"])
+        right = isinstance(document["hash"], str) and all(
             isinstance(each["name"], str) and type(each["bytes"]) is int and isinstance(each["sha256"], str)
             for each in entries
         )
@@ -148,7 +148,7 @@ def _manifest(text: bytes) -> Values:
         right = False
     if not right:
         raise InvalidValueError(f"{MANIFEST} is missing or damaged.")
-    manifest: Values = said
+    manifest: Values = document
     return manifest
 
 

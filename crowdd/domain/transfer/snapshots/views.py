@@ -48,31 +48,31 @@ class SnapshotFileView(TypedDict):
     content: bool
 
 
-def view(found: SnapshotRow, address: str, *, owns: bool) -> SnapshotView:
+def view(snapshot: SnapshotRow, address: str, *, owns: bool) -> SnapshotView:
     """A row; ``address`` is that of the project's snapshots."""
-    manifest: Values = {**(found["manifest"] or {})}
+    manifest: Values = {**(snapshot["manifest"] or {})}
     return SnapshotView(
-        id=found["id"],
-        project_id=found["project_id"],
-        created=found["created"],
-        state=found["state"],
-        done=found["done"],
-        total=found["total"],
-        public=found["public"],
-        user_name=found["user_name"] if owns else None,
-        queue_item=found["queue_item"] if owns else None,
-        error=found["error"] if owns else None,
-        hash=found["hash"],
-        url=None if found["hash"] is None else f"{address}/{found['hash']}",
-        as_of=found["as_of"],
-        bytes=found["bytes"],
+        id=snapshot["id"],
+        project_id=snapshot["project_id"],
+        created=snapshot["created"],
+        state=snapshot["state"],
+        done=snapshot["done"],
+        total=snapshot["total"],
+        public=snapshot["public"],
+        user_name=snapshot["user_name"] if owns else None,
+        queue_item=snapshot["queue_item"] if owns else None,
+        error=snapshot["error"] if owns else None,
+        hash=snapshot["hash"],
+        url=None if snapshot["hash"] is None else f"{address}/{snapshot['hash']}",
+        as_of=snapshot["as_of"],
+        bytes=snapshot["bytes"],
         counts=manifest.get("counts"),
         license=manifest.get("license"),
         authors=manifest.get("authors"),
         citation=manifest.get("citation"),
         software=manifest["software"]["version"] if manifest else None,
         audit_log=manifest.get("audit_log"),
-        withdrawn=found["withdrawn"],
+        withdrawn=snapshot["withdrawn"],
     )
 
 

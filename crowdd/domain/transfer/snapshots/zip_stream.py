@@ -104,16 +104,16 @@ async def deflated(
     """A file as it lies in the store, or these bytes of it. Raises NotFoundError, MediaStoreError."""
     if end is not None and begin >= end:
         return
-    found = await store.open(file["key"])
-    if found is None:
+    stored_file = await store.open(file["key"])
+    if stored_file is None:
         raise NotFoundError(f"{file['name']} is missing in the store of media.")
-    until = found.size if end is None else end
-    if found.path is None:
-        assert found.pieces is not None
-        async for piece in found.pieces(begin, until):
+    until = stored_file.size if end is None else end
+    if stored_file.path is None:
+        assert stored_file.pieces is not None
+        async for piece in stored_file.pieces(begin, until):
             yield piece
         return
-    with found.path.open("rb") as content:
+    with stored_file.path.open("rb") as content:
         content.seek(begin)
         while begin < until and (piece := content.read(min(_PIECE, until - begin))):
             begin += len(piece)

@@ -47,10 +47,10 @@ def container_of(path: Path) -> str:
     try:
         require_small_directory(path)
         with zipfile.ZipFile(path) as archive:
-            found = _workbook(archive)
-            if found:
+            container = _workbook(archive)
+            if container:
                 _require_bounded(archive, path.stat().st_size)
-            return found
+            return container
     except BROKEN:
         raise InvalidValueError(_("The archive cannot be read. Unpack it, and import the file in it.")) from None
 

@@ -113,9 +113,9 @@ def inspect(
         raise InvalidValueError(_("No row of the file can be used. The last one: %(reason)s", reason=seen.last_error))
     columns = list(seen.columns)[:MAX_COLUMNS]
     rows, doubts = seen.good + seen.refused, tuple(seen.doubts(_first_cells(path, dialect)))
-    said = about(path) if dialect.format in PREPARED else {}
-    read = attrs.evolve(dialect, sheet=said.get("sheet", ""))
-    sheets = tuple({**sheet, "chosen": sheet["name"] == read.sheet} for sheet in said.get("sheets", ()))
+    description = about(path) if dialect.format in PREPARED else {}
+    read = attrs.evolve(dialect, sheet=description.get("sheet", ""))
+    sheets = tuple({**sheet, "chosen": sheet["name"] == read.sheet} for sheet in description.get("sheets", ()))
     return Inspected(read, columns, seen.sample, rows, seen.refused, seen.empty, doubts, sheets)
 
 

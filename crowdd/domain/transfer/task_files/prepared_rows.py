@@ -21,14 +21,14 @@ _REFUSED = b"!"
 def about(path: Path) -> Mapping[str, Any]:
     """What the first line of a file of rows says."""
     with path.open("rb") as file:
-        found: Mapping[str, Any] = orjson.loads(file.readline())
-    return found
+        description: Mapping[str, Any] = orjson.loads(file.readline())
+    return description
 
 
 def prepared_rows(file: BinaryIO, *, header: bool) -> Iterator[FileRow]:
     """All rows, in order. In a table the first row that is not empty names the columns if there is a ``header``."""
-    said = orjson.loads(file.readline())
-    first, width = int(said.get("first", 1)), int(said.get("width", 0))
+    description = orjson.loads(file.readline())
+    first, width = int(description.get("first", 1)), int(description.get("width", 0))
     names = [] if header else column_names([""] * width)
     for number, line in enumerate(file, first):
         if line.startswith(_REFUSED):

@@ -72,14 +72,14 @@ class Export:
         A retired subject needs as many answers as it has from different volunteers, so it is complete with them. Others
         need ``n_answers``.
         """
-        sums, seen, given = Sums(), set[str](), self._volunteers()
+        sums, seen, volunteers_by_subject = Sums(), set[str](), self._volunteers()
         for row in self._rows(self.subjects, _SUBJECTS, sums, "subject_id"):
             subject = row["subject_id"]
             if subject in seen:
                 sums.refuse("The subject is in another subject set as well: it becomes one task.", subject)
                 continue
             seen.add(subject)
-            needed = len(given.get(subject, ())) if row["retired_at"] else 0
+            needed = len(volunteers_by_subject.get(subject, ())) if row["retired_at"] else 0
             try:
                 _line(out, sums, task(row, needed or n_answers))
                 sums.subjects.add(int(subject))
@@ -89,7 +89,7 @@ class Export:
 
     def write_answers(self, out: IO[bytes], subjects: Container[int]) -> Sums:
         """Writes the classifications of these subjects as answers: of each volunteer the first."""
-        sums, given = Sums(), set[tuple[int, int]]()
+        sums, seen_pairs = Sums(), set[tuple[int, int]]()
         if self.classifications is not None:
             for row in self._rows(self.classifications, _CLASSIFICATIONS, sums, "classification_id"):
                 try:
@@ -97,9 +97,9 @@ class Export:
                     subject, who = int(made["task_id"]), hash(made["volunteer"])
                     if subject not in subjects:
                         raise RowError("Its subject does not come over.")
-                    if (subject, who) in given:
+                    if (subject, who) in seen_pairs:
                         raise RowError("The same volunteer has another classification of the subject.")
-                    given.add((subject, who))
+                    seen_pairs.add((subject, who))
                     _line(out, sums, made)
                 except RowError as error:
                     sums.refuse(str(error), row["classification_id"])
@@ -107,16 +107,16 @@ class Export:
 
     def _volunteers(self) -> dict[str, set[int]]:
         """For each subject, who classified it (digests)."""
-        found: dict[str, set[int]] = {}
+        volunteers_by_subject: dict[str, set[int]] = {}
         if self.classifications is not None:
             for row in self._rows(self.classifications, _CLASSIFICATIONS, Sums(), "classification_id"):
                 try:
-                    someone = found.setdefault(str(subject_of(row)), set())
+                    someone = volunteers_by_subject.setdefault(str(subject_of(row)), set())
                 except RowError:
                     continue
                 if len(someone) < MAX_ANSWERS:
                     someone.add(hash(volunteer(row)))
-        return found
+        return volunteers_by_subject
 
     def _rows(self, path: Path, needed: frozenset[str], sums: Sums, named: str) -> Iterator[Row]:
         """The rows of the workflow. Those of others are counted as refused."""

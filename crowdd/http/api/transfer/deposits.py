@@ -129,8 +129,8 @@ class DepositsApi:
         yield Route("DELETE", _AT, self.delete, endpoint="snapshot", operation=_DELETE)
 
     async def one(self, incoming: Incoming, object_id: int, snapshot_id: int) -> Response:
-        found = await self._deposits.of(incoming.who, checked_id(object_id), checked_id(snapshot_id))
-        return JsonResponse(_view(found))
+        deposit = await self._deposits.of(incoming.who, checked_id(object_id), checked_id(snapshot_id))
+        return JsonResponse(_view(deposit))
 
     async def add(self, incoming: Incoming, object_id: int, snapshot_id: int) -> Response:
         body = _body(incoming.json_body(), ("url", "token", "publish"))
@@ -151,8 +151,8 @@ class DepositsApi:
         return JsonResponse(None, 204)
 
 
-def _view(found: DepositRow) -> Values:
-    return outward_rows([found])[0]
+def _view(deposit: DepositRow) -> Values:
+    return outward_rows([deposit])[0]
 
 
 def _body(body: object, names: tuple[str, ...]) -> Values:

@@ -155,16 +155,16 @@ class SnapshotsApi:
 
     async def listed(self, incoming: Incoming, object_id: int) -> Response:
         row = await self._row(incoming, object_id)
-        found = await self._snapshots.listed(incoming.who, row)
-        return JsonResponse([self._view(row, each) for each in found])
+        snapshots = await self._snapshots.listed(incoming.who, row)
+        return JsonResponse([self._view(row, each) for each in snapshots])
 
     async def add(self, incoming: Incoming, object_id: int) -> Response:
-        found = await self._snapshots.add(incoming.who, checked_id(object_id))
-        return JsonResponse(self._view(await self._row(incoming, object_id), found))
+        snapshot = await self._snapshots.add(incoming.who, checked_id(object_id))
+        return JsonResponse(self._view(await self._row(incoming, object_id), snapshot))
 
     async def one(self, incoming: Incoming, object_id: int, snapshot_id: int) -> Response:
-        found = await self._snapshots.one(incoming.who, checked_id(object_id), checked_id(snapshot_id))
-        return JsonResponse(self._view(await self._row(incoming, object_id), found))
+        snapshot = await self._snapshots.one(incoming.who, checked_id(object_id), checked_id(snapshot_id))
+        return JsonResponse(self._view(await self._row(incoming, object_id), snapshot))
 
     async def difference(self, incoming: Incoming, object_id: int, snapshot_id: int) -> Response:
         other_id = queries.number(incoming.query.get("from", ""), "from", 0)
@@ -172,13 +172,13 @@ class SnapshotsApi:
         before = await self._snapshots.one(incoming.who, object_id, other_id)
         if before["hash"] is None or after["hash"] is None:
             raise ConflictError("Both snapshots must be done.")
-        found = await self._snapshots.difference(before, after)
+        comparison = await self._snapshots.difference(before, after)
         at = f"{self._address(await self._row(incoming, object_id))}/{after['hash']}/difference/changes"
-        return JsonResponse({**found.summary, "url": f"{at}?from={before['hash']}"})
+        return JsonResponse({**comparison.summary, "url": f"{at}?from={before['hash']}"})
 
     async def update(self, incoming: Incoming, object_id: int, snapshot_id: int) -> Response:
-        found = await self._snapshots.one(incoming.who, checked_id(object_id), checked_id(snapshot_id))
-        await self._snapshots.set_public(incoming.who, found, public=_public(incoming.json_body()))
+        snapshot = await self._snapshots.one(incoming.who, checked_id(object_id), checked_id(snapshot_id))
+        await self._snapshots.set_public(incoming.who, snapshot, public=_public(incoming.json_body()))
         return await self.one(incoming, object_id, snapshot_id)
 
     async def delete(self, incoming: Incoming, object_id: int, snapshot_id: int) -> Response:
@@ -189,8 +189,8 @@ class SnapshotsApi:
         view = await self._records.get(PROJECT, incoming.who, checked_id(object_id))
         return await self._projects.page(str(view["short_name"]), incoming.who)
 
-    def _view(self, row: ProjectPage, found: SnapshotRow) -> Values:
-        return outward_rows([view(found, self._address(row), owns=rights.owns(row["roles"]))])[0]
+    def _view(self, row: ProjectPage, snapshot: SnapshotRow) -> Values:
+        return outward_rows([view(snapshot, self._address(row), owns=rights.owns(row["roles"]))])[0]
 
     def _address(self, row: ProjectPage) -> str:
         return f"{self._base_url.rstrip('/')}/project/{row['short_name']}/snapshots"

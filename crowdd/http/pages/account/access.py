@@ -167,7 +167,7 @@ def me(incoming: Incoming) -> int:
 async def own_account(accounts: Accounts, incoming: Incoming, name: str, *, admins: bool = True) -> AccountPage:
     """The record of the account that an address names. Only its owner and, with ``admins``, administrators get it."""
     mine = me(incoming)
-    found = await accounts.find_by_name(name)
-    if found["id"] != mine and not (admins and incoming.who.admin):
+    account = await accounts.find_by_name(name)
+    if account["id"] != mine and not (admins and incoming.who.admin):
         raise ForbiddenError(_("This account belongs to someone else."))
-    return await accounts.profile(found["id"])
+    return await accounts.profile(account["id"])

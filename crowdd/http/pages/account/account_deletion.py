@@ -79,16 +79,16 @@ class LeavingPages:
         A page of another site cannot send such a request: the browser would ask this site for permission first.
         """
         row = await own_account(self._accounts, incoming, name, admins=False)
-        found = await self._data.status(row["id"])
-        if found.state == "none" and incoming.content_type == "application/json":
+        export_status = await self._data.status(row["id"])
+        if export_status.state == "none" and incoming.content_type == "application/json":
             await self._data.request(row["id"], incoming.who)
-            found = await self._data.status(row["id"])
-        address = f"/account/{quote(row['name'])}/export/download" if found.state == "ready" else None
+            export_status = await self._data.status(row["id"])
+        address = f"/account/{quote(row['name'])}/export/download" if export_status.state == "ready" else None
         export = Export(
-            state=found.state,
-            requested=None if found.requested is None else iso(found.requested),
-            ready=None if found.ready is None else iso(found.ready),
-            bytes=found.bytes,
+            state=export_status.state,
+            requested=None if export_status.requested is None else iso(export_status.requested),
+            ready=None if export_status.ready is None else iso(export_status.ready),
+            bytes=export_status.bytes,
             url=address,
         )
         public = ExportPublic(title=_("Your data"), export=export, form=self._forms.blank(incoming))

@@ -52,8 +52,8 @@ class NewsletterPages:
     async def answer_newsletter(self, incoming: Incoming) -> Response:
         return await self._subscribe(me(incoming), incoming.field("subscribe"))
 
-    async def _subscribe(self, person: int, said: str) -> Response:
-        wanted = _WORDS.get(said.strip().lower())
+    async def _subscribe(self, person: int, choice: str) -> Response:
+        wanted = _WORDS.get(choice.strip().lower())
         if wanted is None:
             raise InvalidValueError("subscribe must be true or false.")
         await self._profiles.subscribe(person, wanted)

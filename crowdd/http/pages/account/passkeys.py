@@ -71,8 +71,8 @@ class PasskeyPages:
         return Redirect(f"/account/{quote(row['name'])}/passkeys", _("The passkey has been removed."))
 
     async def _page(self, row: AccountPage, form: Form, message: Message = NO_MESSAGE) -> Response:
-        found = await self._factors.passkeys.of_user(row["id"])
-        shown = [{key: outward(getattr(each, key)) for key in _SHOWN} for each in found]
+        user_passkeys = await self._factors.passkeys.of_user(row["id"])
+        shown = [{key: outward(getattr(each, key)) for key in _SHOWN} for each in user_passkeys]
         available = self._factors.passkeys.available
         public = PasskeysPublic(title=_("Passkeys"), passkeys=shown, form=form, available=available, **message)
         return Page("account/passkeys.html", public, NamedPrivate(name=row["name"]))

@@ -29,19 +29,23 @@ class StrengthPages:
         """``score`` from 0 to 4, whether it is ``acceptable``, and ``words`` in the reader's language."""
         password, who = incoming.field("password"), incoming.who
         about = [incoming.field(name) for name in ("name", "fullname", "email_addr")] + [who.user_name, who.fullname]
-        found, min_length = await self._policy.assess(password, about), self._policy.min_length
+        strength, min_length = await self._policy.assess(password, about), self._policy.min_length
         locale = locale_of(incoming)
-        words = [self._languages.say(sentence, locale) for sentence in advice(found, password, min_length)]
-        acceptable = len(password) >= min_length and not found.mistakes
-        score = found.score if acceptable else min(found.score, 1)
+        words = [self._languages.say(sentence, locale) for sentence in advice(strength, password, min_length)]
+        acceptable = len(password) >= min_length and not strength.mistakes
+        score = strength.score if acceptable else min(strength.score, 1)
         body = orjson.dumps({"score": score, "acceptable": acceptable, "words": " ".join(words)})
         return BytesResponse(body, "application/json", headers={**api_headers(), "Cache-Control": "no-store"})
 
 
-def advice(found: Strength, password: str, min_length: int) -> list[str]:
+def advice(strength: Strength, password: str, min_length: int) -> list[str]:
     """Advice about a password: why it is refused, otherwise how to improve it, otherwise that it is good."""
     if len(password) < min_length:
-        return [_("Use %(num)s characters or more.", num=min_length), *found.advice]
-    if found.mistakes:
-        return list(dict.fromkeys([*found.mistakes, *found.advice]))
-    return [_("This is a good password.")] if found.score >= 3 else [_("This password is acceptable."), *found.advice]
+        return [_("Use %(num)s characters or more.", num=min_length), *strength.advice]
+    if strength.mistakes:
+        return list(dict.fromkeys([*strength.mistakes, *strength.advice]))
+    return (
+        [_("This is a good password.")]
+        if strength.score >= 3
+        else [_("This password is acceptable."), *strength.advice]
+    )

@@ -82,8 +82,8 @@ class ProfilePages:
         return await self._page(incoming, await self._accounts.profile(me(incoming)))
 
     async def profile(self, incoming: Incoming, name: str) -> Response:
-        found = await self._accounts.find_by_name(name)
-        return await self._page(incoming, await self._accounts.profile(found["id"]))
+        account = await self._accounts.find_by_name(name)
+        return await self._page(incoming, await self._accounts.profile(account["id"]))
 
     async def _page(self, incoming: Incoming, row: AccountPage) -> Response:
         own = row["id"] == incoming.who.acting_user

@@ -141,8 +141,8 @@ class RegisterPages:
 
 
 def _registration(incoming: Incoming) -> Registration:
-    said = {a.name: incoming.field(a.name) for a in attrs.fields(Registration)}
-    return Registration(**said | {"invitation": _invitation(incoming)})
+    form_fields = {a.name: incoming.field(a.name) for a in attrs.fields(Registration)}
+    return Registration(**form_fields | {"invitation": _invitation(incoming)})
 
 
 def _invitation(incoming: Incoming) -> str:

@@ -73,8 +73,8 @@ class TokenPages:
     async def _page(
         self, row: AccountPage, form: Form, message: Message = NO_MESSAGE, token: str | None = None
     ) -> Response:
-        found: Sequence[Mapping[str, Any]] = await self._tokens.listed(row["id"])
-        shown = [{key: outward(each[key]) for key in _SHOWN} for each in found]
+        token_rows: Sequence[Mapping[str, Any]] = await self._tokens.listed(row["id"])
+        shown = [{key: outward(each[key]) for key in _SHOWN} for each in token_rows]
         public = TokensPublic(
             title=_("API tokens"), tokens=shown, token=token, form=form, scopes=list(SCOPES), **message
         )

@@ -49,22 +49,22 @@ class CommunityPages:
     async def page(self, incoming: Incoming, page: int) -> Response:
         return await self._page(incoming, await self._user_list.numbered(page, _LIST.per_page), page)
 
-    async def _page(self, incoming: Incoming, found: UserPage, number: int | None) -> Response:
-        part = found.part
+    async def _page(self, incoming: Incoming, user_page: UserPage, number: int | None) -> Response:
+        part = user_page.part
         public = PeoplePublic(
             title=_("People"),
             accounts=[person(row) for row in part.rows],
             pagination={
                 "page": number,
-                "per_page": found.place.size,
-                "total": found.total,
+                "per_page": user_page.place.size,
+                "total": user_page.total,
                 "prev": part.previous,
                 "next": part.next,
             },
-            total=found.total,
+            total=user_page.total,
             next=part.rows[-1]["id"] if part.next else None,
             top_users=[person(row) for row in await self._accounts.leaderboard(incoming.who, _TOP, 0)],
             update_feed=await self._statistics.update_feed(),
         )
-        private: WithTable = _LIST.drawn(found.place, {}, part, lambda row: int(row["id"]))
+        private: WithTable = _LIST.drawn(user_page.place, {}, part, lambda row: int(row["id"]))
         return Page("account/index.html", public, private)

@@ -28,14 +28,14 @@ def admins_only(handler: Handler) -> Handler:
 
 def field_errors(incoming: Incoming, maximum: Mapping[str, int | None]) -> dict[str, list[str]]:
     """The mistakes in required fields of a form. ``maximum`` has the greatest number of characters per field."""
-    found: dict[str, list[str]] = {}
+    errors: dict[str, list[str]] = {}
     for name, limit in maximum.items():
         text = incoming.field(name).strip()
         if not text:
-            found[name] = [_("Please fill this in.")]
+            errors[name] = [_("Please fill this in.")]
         elif limit is not None and len(text) > limit:
-            found[name] = [_("Use at most %(maximum)s characters.", maximum=limit)]
-    return found
+            errors[name] = [_("Use at most %(maximum)s characters.", maximum=limit)]
+    return errors
 
 
 def taken(error: ConflictError) -> dict[str, list[str]]:

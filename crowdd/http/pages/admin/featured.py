@@ -40,11 +40,14 @@ class AdminFeatured:
         """Published projects by the short name of their category."""
         categories = await self._administration.categories(incoming.who)
         names = {row["id"]: row["short_name"] for row in categories}
-        found: dict[str, list[Values]] = {name: [] for name in names.values()}
+        projects_by_category: dict[str, list[Values]] = {name: [] for name in names.values()}
         for row in await self._administration.published(incoming.who):
-            found[names[row["category_id"]]].append(project_summary(row, owned=True))
+            projects_by_category[names[row["category_id"]]].append(project_summary(row, owned=True))
         form = self._forms.blank(incoming)
-        return Page("admin/featured.html", FeaturedPublic(title=_("Featured projects"), categories=found, form=form))
+        return Page(
+            "admin/featured.html",
+            FeaturedPublic(title=_("Featured projects"), categories=projects_by_category, form=form),
+        )
 
     async def add(self, incoming: Incoming, project_id: int) -> Response:
         return await self._set(incoming, project_id, True)

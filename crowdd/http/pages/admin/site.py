@@ -131,9 +131,9 @@ class AdminSite:
     async def texts(self, incoming: Incoming, language: str) -> Response:
         """Saves the texts of one language."""
         _require_language(language)
-        said = {f"{name}.{language}": text for name, text in _said(incoming, tuple(TEXTS)).items()}
+        changes = {f"{name}.{language}": text for name, text in _said(incoming, tuple(TEXTS)).items()}
         try:
-            await self._administration.change(incoming.who, said, _version(incoming))
+            await self._administration.change(incoming.who, changes, _version(incoming))
         except (FormError, ConflictError) as error:
             row = await self._administration.get(incoming.who)
             return self._texts(row, language, self._refused(incoming, error, tuple(TEXTS)), _message(error))

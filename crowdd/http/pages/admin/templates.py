@@ -57,13 +57,13 @@ class AdminTemplates:
         return Redirect(_HERE, _("Template added. Everybody can use it."))
 
     async def _added(self, incoming: Incoming) -> None:
-        found = incoming.file("file")
-        if found is None or not found[0]:
+        upload = incoming.file("file")
+        if upload is None or not upload[0]:
             raise FormError({"file": [_("Choose a file.")]})
         with tempfile.TemporaryDirectory(prefix="crowdd-template-") as place:
             path = Path(place) / "template.zip"
             try:
-                await self._worker_thread.do(_copied, found[1], path)
+                await self._worker_thread.do(_copied, upload[1], path)
                 new = await self._maker.of_archive(path)
             except (InvalidValueError, NotFoundError, TooLargeError) as error:
                 raise FormError({"file": [message_of(error)]}) from None
@@ -83,8 +83,8 @@ class AdminTemplates:
         return Redirect(_HERE, _("Template changed."))
 
     async def _page(self, incoming: Incoming, form: Form, message: Message = NO_MESSAGE) -> Response:
-        found, locale = await self._gallery.all(incoming.who), locale_of(incoming)
-        shown = [_shown(each, locale) for each in found]
+        templates, locale = await self._gallery.all(incoming.who), locale_of(incoming)
+        shown = [_shown(each, locale) for each in templates]
         public = TemplatesPublic(title=_("Templates"), templates=shown, form=form, **message)
         return Page("gallery/admin.html", public)
 

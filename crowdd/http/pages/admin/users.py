@@ -74,12 +74,12 @@ class AdminUsers:
         """The same with the people whose names or address contain the text that was typed."""
         if not incoming.wants_json:
             return await self._for_people(incoming, incoming.field("user").strip())
-        found = await self._administration.found(incoming.field("user"), incoming.who)
-        return await self._for_programs(incoming, self._forms.refused(incoming, {}, "user"), found)
+        people = await self._administration.found(incoming.field("user"), incoming.who)
+        return await self._for_programs(incoming, self._forms.refused(incoming, {}, "user"), people)
 
-    async def _for_programs(self, incoming: Incoming, form: Form, found: list[RankedPerson]) -> Response:
+    async def _for_programs(self, incoming: Incoming, form: Form, people: list[RankedPerson]) -> Response:
         admins = await self._administration.admins(incoming.who)
-        return Page("admin/users.html", _public(form, found, admins))
+        return Page("admin/users.html", _public(form, people, admins))
 
     async def _for_people(self, incoming: Incoming, words: str) -> Response:
         rows, drawn = await (self._searched if words else self._listed)(incoming, words)
@@ -160,8 +160,8 @@ class AdminUsers:
         return BytesResponse(body, type_, headers=headers)
 
 
-def _public(form: Form, found: list[RankedPerson], admins: list[RankedPerson]) -> UsersPublic:
-    return UsersPublic(title=_("People"), form=form, found=_shown(found), users=_shown(admins))
+def _public(form: Form, people: list[RankedPerson], admins: list[RankedPerson]) -> UsersPublic:
+    return UsersPublic(title=_("People"), form=form, found=_shown(people), users=_shown(admins))
 
 
 def _shown(rows: Iterable[RankedPerson]) -> list[Values]:

@@ -82,8 +82,8 @@ class WorkPages:
         if query.get("id"):
             one = await self._one(incoming, row, queries.number(query["id"], "id", 0))
             return KeysetPage([one], previous=False, next=False)
-        found = await self._queue.of_project(incoming.who, row["id"], place, state)
-        return KeysetPage([view(item) for item in found.rows], found.previous, found.next)
+        page = await self._queue.of_project(incoming.who, row["id"], place, state)
+        return KeysetPage([view(item) for item in page.rows], page.previous, page.next)
 
     async def _one(self, incoming: Incoming, row: ProjectPage, item_id: int) -> Values:
         item = await self._queue.get(incoming.who, item_id) if item_id <= _MAX_ID else None

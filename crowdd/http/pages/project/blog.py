@@ -77,26 +77,26 @@ class BlogPages:
 
     async def read(self, incoming: Incoming, short_name: str, post_id: int) -> Response:
         row = await self._projects.page(short_name, incoming.who)
-        found = await self._post(incoming, row, post_id)
+        blogpost = await self._post(incoming, row, post_id)
         context = await self._views.context(incoming, row)
-        writes, prose = _may_change(incoming.who, found), await self._views.prose([], [found])
+        writes, prose = _may_change(incoming.who, blogpost), await self._views.prose([], [blogpost])
         private = BlogPrivate(**context.private, writes=writes, prose=prose)
-        return Page("project/blogpost.html", PostPublic(**context.public, blogpost=found), private)
+        return Page("project/blogpost.html", PostPublic(**context.public, blogpost=blogpost), private)
 
     async def _post(self, incoming: Incoming, row: ProjectPage, post_id: int) -> Values:
         """The post. Raises NotFoundError if it is not one of this project that the requester may see."""
         if post_id > _MAX_ID:
             raise NotFoundError(NOT_FOUND)
-        found = await self._records.get(BLOGPOST, incoming.who, post_id)
-        if found["project_id"] != row["id"]:
+        blogpost = await self._records.get(BLOGPOST, incoming.who, post_id)
+        if blogpost["project_id"] != row["id"]:
             raise NotFoundError(NOT_FOUND)
-        return found
+        return blogpost
 
     async def _own_post(self, incoming: Incoming, row: ProjectPage, post_id: int) -> Values:
-        found = await self._post(incoming, row, post_id)
-        if not _may_change(incoming.who, found):
+        blogpost = await self._post(incoming, row, post_id)
+        if not _may_change(incoming.who, blogpost):
             rights.require(incoming.who, frozenset(), BLOGPOST.rights.update)
-        return found
+        return blogpost
 
     async def new_form(self, incoming: Incoming, short_name: str) -> Response:
         row = await self._writer(incoming, short_name)
@@ -121,16 +121,16 @@ class BlogPages:
 
     async def update_form(self, incoming: Incoming, short_name: str, post_id: int) -> Response:
         row = await self._projects.page(short_name, incoming.who)
-        found = await self._own_post(incoming, row, post_id)
-        form = self._forms.blank(incoming) | {name: found[name] for name in ("id", *_FIELDS)}
+        blogpost = await self._own_post(incoming, row, post_id)
+        form = self._forms.blank(incoming) | {name: blogpost[name] for name in ("id", *_FIELDS)}
         return await self._form_page(incoming, row, form)
 
     async def update(self, incoming: Incoming, short_name: str, post_id: int) -> Response:
         row = await self._projects.page(short_name, incoming.who)
-        found = await self._own_post(incoming, row, post_id)
+        blogpost = await self._own_post(incoming, row, post_id)
         if wrong := _mistakes(incoming):
             return await self._again(incoming, row, wrong, id=post_id)
-        values = _values(incoming, published=found["published"])
+        values = _values(incoming, published=blogpost["published"])
         try:
             await self._records.change(BLOGPOST, incoming.who, post_id, values)
         except CostlyTextError as error:
@@ -163,10 +163,10 @@ class BlogPages:
 
 
 def _mistakes(incoming: Incoming) -> dict[str, list[str]]:
-    found = {name: [_("Please fill this in.")] for name in ("title", "body") if not incoming.field(name).strip()}
+    mistakes = {name: [_("Please fill this in.")] for name in ("title", "body") if not incoming.field(name).strip()}
     if len(incoming.field("title").strip()) > _MAX_TITLE:
-        found["title"] = [_("Use at most %(maximum)s characters.", maximum=_MAX_TITLE)]
-    return found
+        mistakes["title"] = [_("Use at most %(maximum)s characters.", maximum=_MAX_TITLE)]
+    return mistakes
 
 
 def _values(incoming: Incoming, *, published: bool) -> Values:
@@ -174,8 +174,8 @@ def _values(incoming: Incoming, *, published: bool) -> Values:
     return {**texts, "published": incoming.flag("published", published)}
 
 
-def _may_change(who: Requester, found: Values) -> bool:
-    return who.acting_admin or (who.acting_user is not None and found["user_id"] == who.acting_user)
+def _may_change(who: Requester, blogpost: Values) -> bool:
+    return who.acting_admin or (who.acting_user is not None and blogpost["user_id"] == who.acting_user)
 
 
 def _at(short_name: str, post_id: int) -> str:

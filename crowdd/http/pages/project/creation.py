@@ -121,9 +121,9 @@ class NewProjectPages:
         if incoming.wants_json:
             return Page("project/new.html", public)
         locale = locale_of(incoming)
-        found = await self._gallery.found(incoming.who, "", "", locale)
+        templates = await self._gallery.found(incoming.who, "", "", locale)
         private = NewProjectPrivate(
-            chosen=incoming.field("template"), templates=[shown(each, locale) for each in found], groups=GROUP_NAMES
+            chosen=incoming.field("template"), templates=[shown(each, locale) for each in templates], groups=GROUP_NAMES
         )
         return Page("project/new.html", public, private)
 

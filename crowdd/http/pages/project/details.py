@@ -113,8 +113,8 @@ class UpdatePages:
             await self._changed(incoming, row, changes)
         except FormError as error:
             raise (_PicturedError(error.errors) if pictured else error) from None
-        if part and (told := _differences(row["info"], info)):
-            await self._projects.tell(row, told, incoming.who)
+        if part and (info_changes := _differences(row["info"], info)):
+            await self._projects.tell(row, info_changes, incoming.who)
         await self._lock(incoming, row)
         if part and "name" not in incoming.form:
             return Redirect(f"/project/{quote(row['short_name'])}/settings", _("The setting is saved."))

@@ -62,16 +62,16 @@ class OverviewPages:
             return Page("project/index.html", context.public)
         posts = (await self._views.posts(incoming, row, _POSTS))[0] if row["n_blogposts"] else []
         prose = await self._views.prose([row["long_description"]], posts)
-        told = await self._overviews.of(row, incoming.who)
+        overview = await self._overviews.of(row, incoming.who)
         asked = result_rows.asked_by(row["info"])
         private = OverviewPrivate(
             **context.private,
             posts=posts,
             prose=prose,
-            overview=told.row,
-            agreed=[result_rows.shown(task, asked) for task in told.agreed],
-            attention=told.attention,
-            unfit=told.unfit,
-            accuracy=told.accuracy,
+            overview=overview.row,
+            agreed=[result_rows.shown(task, asked) for task in overview.agreed],
+            attention=overview.attention,
+            unfit=overview.unfit,
+            accuracy=overview.accuracy,
         )
         return Page("project/index.html", context.public, private)

@@ -93,8 +93,8 @@ class OwnersPages:
         row = await self._projects.owned(short_name, incoming.who)
         name = incoming.field("user").strip()
         wrong = {} if name else {"user": [_("Please fill this in.")]}
-        found = await self._ownership.found(name) if name else None
-        shown = [] if found is None else [_shown(found, row)]
+        user = await self._ownership.found(name) if name else None
+        shown = [] if user is None else [_shown(user, row)]
         form = self._forms.refused(incoming, wrong, "user")
         return await self._page(incoming, row, form, MISTAKES if wrong else NO_MESSAGE, shown)
 
@@ -104,7 +104,7 @@ class OwnersPages:
         row: ProjectPage,
         form: Form,
         message: Message = NO_MESSAGE,
-        found: Iterable[Values] = (),
+        people: Iterable[Values] = (),
         link: str | None = None,
     ) -> Response:
         context = await self._views.context(incoming, row)
@@ -113,7 +113,7 @@ class OwnersPages:
         coowners = [_shown(each, row) for each in owners]
         made: NewInvitation = {} if link is None else {"invitation_url": link}
         public = CoownersPublic(
-            **context.public, **made, coowners=coowners, form=form, found=list(found), invitation=invitation, **message
+            **context.public, **made, coowners=coowners, form=form, found=list(people), invitation=invitation, **message
         )
         return Page("project/coowners.html", public, CoownersPrivate(**context.private, link=link))
 

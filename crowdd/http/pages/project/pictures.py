@@ -68,11 +68,11 @@ class PicturePages:
 
     async def _page(self, incoming: Incoming, row: ProjectPage, errors: dict[str, list[str]]) -> Response:
         before = incoming.query.get("before")
-        found = await self._pictures.page(incoming.who, row, queries.number(before, "last_id", 0) if before else None)
+        page = await self._pictures.page(incoming.who, row, queries.number(before, "last_id", 0) if before else None)
         form = self._forms.refused(incoming, errors) if errors else self._forms.blank(incoming)
         message = MISTAKES if errors else NO_MESSAGE
         context = await self._views.context(incoming, row, _("Pictures"))
-        public = PicturesPublic(**context.public, **message, form=form, pictures=found.pictures, next=found.next)
+        public = PicturesPublic(**context.public, **message, form=form, pictures=page.pictures, next=page.next)
         may_add, story = self._pictures.may_add(row), row["long_description"]
         return Page("project/pictures.html", public, PicturesPrivate(**context.private, may_add=may_add, story=story))
 

@@ -70,26 +70,26 @@ class ProjectListPages:
         ``orderby`` is a key of the summaries, ``desc`` reverses the order.
         """
         order, descending = incoming.query.get("orderby", ""), flag(incoming.query.get("desc", ""), "desc")
-        chosen, known, found = await self._project_lists.category(category, incoming.who, page, order, descending)
+        chosen, known, projects = await self._project_lists.category(category, incoming.who, page, order, descending)
         public = CategoryPublic(
             title=str(chosen["name"]),
-            projects=[project_summary(row) for row in found.rows],
+            projects=[project_summary(row) for row in projects.rows],
             categories=[FEATURED, *map(_outward, known)],
             active_cat=_outward(chosen),
-            pagination=found.pagination(),
+            pagination=projects.pagination(),
         )
         return Page("project/category.html", public, CategoryPrivate(orderby=order, desc=descending))
 
     async def search(self, incoming: Incoming) -> Response:
         """Projects with the words of ``q``. ``page`` is the number of the page."""
         text, page = clean_text(incoming.query.get("q", "")).strip(), incoming.query.get("page", "1")
-        found = await self._project_lists.search(text, Integer().parse(page))
+        projects = await self._project_lists.search(text, Integer().parse(page))
         public = SearchPublic(
             title=_("Search"),
             query=text,
-            projects=[project_summary(row) for row in found.rows],
+            projects=[project_summary(row) for row in projects.rows],
             categories=[_outward(row) for row in await self._project_lists.categories()],
-            pagination=found.pagination(),
+            pagination=projects.pagination(),
         )
         shown = None if text or incoming.wants_json else await self._project_lists.liveliest(_LIVELY)
         private = SearchPrivate(

@@ -116,11 +116,11 @@ def _volunteers(typed: str) -> tuple[int, str]:
     """The number of volunteers that was typed, or the usual one and what is wrong."""
     limits = {"minimum": 1, "maximum": f"{effort.MAX_VOLUNTEERS:,}"}
     try:
-        found = queries.number(typed, "volunteers", 0, effort.MAX_VOLUNTEERS)
+        volunteer_count = queries.number(typed, "volunteers", 0, effort.MAX_VOLUNTEERS)
     except InvalidValueError:
-        found = 0
-    if found:
-        return found, ""
+        volunteer_count = 0
+    if volunteer_count:
+        return volunteer_count, ""
     return effort.USUAL_VOLUNTEERS, _("Enter a whole number from %(minimum)s to %(maximum)s.", **limits)
 
 

@@ -42,14 +42,14 @@ class ProjectStatisticsPages:
         row = await self._projects.page(short_name, incoming.who)
         context = await self._views.context(incoming, row)
         context.public["pro_features"]["better_stats_enabled"] = True
-        found = await self._statistics.of_project(row["id"])
-        public = StatisticsPublic(**context.public, **found)
-        return Page("project/stats.html", public, StatisticsPrivate(**context.private, **_charts(found)))
+        statistics = await self._statistics.of_project(row["id"])
+        public = StatisticsPublic(**context.public, **statistics)
+        return Page("project/stats.html", public, StatisticsPrivate(**context.private, **_charts(statistics)))
 
 
-def _charts(found: StatisticsOfProject) -> Charts:
-    if "projectStats" not in found:
+def _charts(statistics: StatisticsOfProject) -> Charts:
+    if "projectStats" not in statistics:
         return {}
-    days, hours = found["projectStats"]["dayStats"][0], found["projectStats"]["hourStats"][0]
+    days, hours = statistics["projectStats"]["dayStats"][0], statistics["projectStats"]["hourStats"][0]
     dated = [(datetime.fromtimestamp(first / 1000, UTC), count) for first, count in days["values"]]
     return {"days": dated, "hours": [value[:2] for value in hours["values"]]}

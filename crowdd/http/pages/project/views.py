@@ -142,20 +142,20 @@ class ProjectViews:
 
     async def pictures(self, incoming: Incoming, row: ProjectPage, text: str | None) -> EditorPictures:
         """The pictures for the editor of a text."""
-        found = await self.project_pictures.page(incoming.who, row)
+        picture_page = await self.project_pictures.page(incoming.who, row)
         return EditorPictures(
-            pictures=found.pictures,
+            pictures=picture_page.pictures,
             may_add=self.project_pictures.may_add(row),
             left_out=await self.left_out.of(text),
         )
 
     async def owner(self, incoming: Incoming, row: ProjectPage) -> Values:
         """The owner's record: whole for the owner, the public part for others."""
-        found = await self.accounts.profile(row["owner_id"])
+        account = await self.accounts.profile(row["owner_id"])
         own = row["owner_id"] == incoming.who.acting_user
         return person(
-            found,
-            api_key=self.accounts.api_key(found) if own and incoming.who.sees_own_key else None,
+            account,
+            api_key=self.accounts.api_key(account) if own and incoming.who.sees_own_key else None,
             private=own,
         )
 

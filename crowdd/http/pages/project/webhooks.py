@@ -150,17 +150,17 @@ class WebhookPages:
     async def delivery(self, incoming: Incoming, short_name: str, delivery_id: int) -> Response:
         """One delivery with all its attempts."""
         row = await self._owned(incoming, short_name)
-        found = await self._webhooks.delivery(row, incoming.who, delivery_id)
+        delivery = await self._webhooks.delivery(row, incoming.who, delivery_id)
         context = await self._views.context(incoming, row)
-        public = DeliveryPublic(**context.public, delivery=found, form=self._forms.blank(incoming))
+        public = DeliveryPublic(**context.public, delivery=delivery, form=self._forms.blank(incoming))
         return Page("project/delivery.html", public, context.private)
 
     async def again(self, incoming: Incoming, short_name: str, delivery_id: int) -> Response:
         """Sends the delivery again. Programs get it as the log has it."""
         row = await self._owned(incoming, short_name)
         await self._webhooks.again(row, incoming.who, delivery_id)
-        found = await self._webhooks.delivery(row, incoming.who, delivery_id)
-        return Redirect(f"{_at(short_name)}/{delivery_id}", _("The event is being sent again."), more=found)
+        delivery = await self._webhooks.delivery(row, incoming.who, delivery_id)
+        return Redirect(f"{_at(short_name)}/{delivery_id}", _("The event is being sent again."), more=delivery)
 
     async def _owned(self, incoming: Incoming, short_name: str) -> ProjectPage:
         return await self._projects.owned(short_name, incoming.who)

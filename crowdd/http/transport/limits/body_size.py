@@ -40,12 +40,12 @@ def media_into(target: bytes) -> str | None:
 
 def is_part(target: bytes) -> bool:
     """Whether a request brings a part of a file of media."""
-    found = _MEDIA.fullmatch(target)
-    return found is not None and _PART.fullmatch(found[2] or b"") is not None
+    match = _MEDIA.fullmatch(target)
+    return match is not None and _PART.fullmatch(match[2] or b"") is not None
 
 
-def _short_name(found: re.Match[bytes] | None) -> str | None:
-    return unquote(found[1].decode("ascii", "replace"), errors="replace") if found else None
+def _short_name(match: re.Match[bytes] | None) -> str | None:
+    return unquote(match[1].decode("ascii", "replace"), errors="replace") if match else None
 
 
 def too_large(limit: int, hint: str = "") -> TooLargeError:

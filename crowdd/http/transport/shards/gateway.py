@@ -80,11 +80,11 @@ class ShardGateway(RootResource):
         await gatherResults([ensureDeferred(shard.tell_rights()) for shard in self._shards])
         return HOME
 
-    async def _render_at(self, request: Request, found: Awaitable[int]) -> None:
-        """Answers the request from the database whose number ``found`` gives."""
+    async def _render_at(self, request: Request, lookup: Awaitable[int]) -> None:
+        """Answers the request from the database whose number ``lookup`` gives."""
         try:
             try:
-                place = await found
+                place = await lookup
                 body = b"" if request.gone else self._render(request, place)
             except CrowddError as error:
                 body = self._home.refuse(request, error)
@@ -104,10 +104,10 @@ class ShardGateway(RootResource):
     def _gateway(self, place: int) -> Gateway:
         if place == HOME:
             return self._home
-        found = next((shard.gateway() for shard in self._shards if shard.number == place), None)
-        if found is None:
+        gateway = next((shard.gateway() for shard in self._shards if shard.number == place), None)
+        if gateway is None:
             raise UnavailableError("The database of this project is not available.", retry_after=5)
-        return found
+        return gateway
 
 
 def _address(request: Request) -> tuple[list[str], Mapping[str, str]]:

@@ -21,8 +21,8 @@ _UPLOADS: Final = re.compile(r"project-([0-9]{1,18})")
 
 def of_address(words: Sequence[str], query: Mapping[str, str]) -> Reference | None:
     """The project in the segments of a path, or else in the query."""
-    found = _of_path(words)
-    return found if found is not None or words[:1] != ["api"] else _of_query(words, query)
+    reference = _of_path(words)
+    return reference if reference is not None or words[:1] != ["api"] else _of_query(words, query)
 
 
 def _of_path(words: Sequence[str]) -> Reference | None:

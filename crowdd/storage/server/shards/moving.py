@@ -54,8 +54,8 @@ class Session:
 
     def value(self, sql: str, values: Mapping[str, object] | None = None) -> Any:
         """The first column of the only row; None without one."""
-        found = self.rows(sql, values)
-        return found[0][0] if found else None
+        rows = self.rows(sql, values)
+        return rows[0][0] if rows else None
 
     @contextlib.contextmanager
     def transaction(self, *, one_snapshot: bool = False) -> Iterator[None]:
@@ -248,35 +248,35 @@ def settle(source: Session, project_id: int) -> None:
 
 def sums(session: Session, project_id: int) -> dict[str, Sum]:
     """What each table has of the project. Both databases write a row in the same words."""
-    found = {}
+    table_sums = {}
     for table, rows in MOVED.items():
         sql = (
             f"SELECT count(*), coalesce(sum(hashtextextended(ROW({columns(session, table)})::text, 0)::numeric), 0)::text"
             f" FROM {table} WHERE {rows}"
         )
         ((count, total),) = session.rows(sql, {"id": project_id})
-        found[table] = Sum(int(count), int(total))
-    return found
+        table_sums[table] = Sum(int(count), int(total))
+    return table_sums
 
 
 def columns(session: Session, table: str) -> str:
     """The columns of a table that are stored as they are given, in the order of their names."""
-    found = session.value(
+    column_list = session.value(
         "SELECT string_agg(quote_ident(attname), ', ' ORDER BY attname) FROM pg_attribute"
         " WHERE attrelid = %(table)s::regclass AND attnum > 0 AND NOT attisdropped AND attgenerated = ''",
         {"table": f"public.{table}"},
     )
-    return str(found)
+    return str(column_list)
 
 
 def too_late(source: Session, target: Session, project_id: int) -> bool:
     """Whether the project has rows with ids that the target will give to others, or that do not come before its own."""
-    given = target.rows(
+    identity_columns = target.rows(
         "SELECT relname, attname, pg_get_serial_sequence(relname, attname) FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid"
         " WHERE relnamespace = 'public'::regnamespace AND attidentity <> '' AND relname <> 'project' AND relname = ANY (%(names)s)",
         {"names": [*MOVED]},
     )
-    for table, column, sequence in given:
+    for table, column, sequence in identity_columns:
         last = source.value(f"SELECT max({column}) FROM {table} WHERE {MOVED[table]}", {"id": project_id})
         if last is not None and last > target.value(f"SELECT last_value FROM {sequence}"):
             return True

@@ -39,10 +39,10 @@ async def due(db: Database, maximum: int, answers: int) -> list[DueComparison]:
     )
 
 
-async def store(db: Database, found: Sequence[Values]) -> list[int]:
+async def store(db: Database, comparisons: Sequence[Values]) -> list[int]:
     """Stores what results say (``store_comparisons``). The ids of the projects in which one has changed."""
     rows = await db.fetch(
-        "SELECT DISTINCT id FROM store_comparisons(%(found)s, clock()) s (id)", {"found": as_json(found)}
+        "SELECT DISTINCT id FROM store_comparisons(%(found)s, clock()) s (id)", {"found": as_json(comparisons)}
     )
     return [row["id"] for row in rows]
 

@@ -108,7 +108,9 @@ class Pybossa:
         """What is not read: tables with their rows, and columns of tables that are read."""
         tables = {name: self.count(name) for name in sorted(self._there) if name not in TABLES}
         columns = {name: sorted(self._there[name] - {*TABLES[name]}) for name in sorted(TABLES) if self.has(name)}
-        return {name: n for name, n in tables.items() if n}, {name: found for name, found in columns.items() if found}
+        return {name: n for name, n in tables.items() if n}, {
+            name: column_names for name, column_names in columns.items() if column_names
+        }
 
     def after(self, table: str, last: int, maximum: int) -> list[Values]:
         """The next rows after an id. JSON and times are texts."""
@@ -148,14 +150,14 @@ class Pybossa:
         return SQL("{0}::text AS {0}" if name in _AS_TEXT else "{0}").format(Identifier(name))
 
     def _columns(self) -> dict[str, set[str]]:
-        found: dict[str, set[str]] = {}
+        columns_by_table: dict[str, set[str]] = {}
         for row in self._rows(
             "SELECT c.table_name AS name, c.column_name AS column FROM information_schema.columns c"
             " JOIN information_schema.tables t USING (table_schema, table_name)"
             " WHERE table_schema = 'public' AND table_type = 'BASE TABLE'"
         ):
-            found.setdefault(row["name"], set()).add(row["column"])
-        return found
+            columns_by_table.setdefault(row["name"], set()).add(row["column"])
+        return columns_by_table
 
     def _rows(self, sql: str | Composable, values: Sequence[object] = ()) -> list[Values]:
         try:

@@ -47,13 +47,13 @@ def compare(field: AnswerField, values: Sequence[Answer]) -> Compared:
         return Compared(1, True, values[0], 1.0, 1.0) if answers else Compared(0)
     made = marks.of_answers(answers)
     near = marks.near_ones(made, lambda box: box[2], lambda one, other: box_iou(one, other) >= _MIN_IOU)
-    found = marks.clusters(made, near, len(answers))
+    box_clusters = marks.clusters(made, near, len(answers))
     return Compared(
         n=len(answers),
         won=True,
-        value=[marks.labelled(_written(one.place), one.label) for one in found],
+        value=[marks.labelled(_written(one.place), one.label) for one in box_clusters],
         agreement=agreement(answers, distance),
-        confidence=marks.confidence(found, list(map(len, answers))),
+        confidence=marks.confidence(box_clusters, list(map(len, answers))),
     )
 
 

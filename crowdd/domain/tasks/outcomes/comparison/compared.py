@@ -40,8 +40,8 @@ class Compared:
 
 def mean(values: Iterable[float], empty: float = 1.0) -> float:
     """The mean; ``empty`` without values."""
-    found = list(values)
-    return sum(found) / len(found) if found else empty
+    numbers = list(values)
+    return sum(numbers) / len(numbers) if numbers else empty
 
 
 def agreement(values: Sequence[T], distance: Callable[[T, T], float]) -> float:

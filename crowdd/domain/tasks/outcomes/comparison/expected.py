@@ -27,7 +27,7 @@ def _measured(field: AnswerField, nth: int, tasks: Sequence[Any], chance: random
     if alpha_sums.is_exact(field):
         return None
     by_task = (fitting(field, [answer[nth] for answer in answers]) for answers in tasks)
-    values = [value for found in by_task if len(found) > 1 for value in found]
+    values = [value for task_values in by_task if len(task_values) > 1 for value in task_values]
     if len(values) < 2:
         return None
     read, distance = alpha_sums.measure(field, values)

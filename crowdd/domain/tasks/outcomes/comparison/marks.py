@@ -52,12 +52,12 @@ def clusters(marks: Sequence[Mark[P]], near: Sequence[Sequence[int]], n_people: 
     """
     needed = max(2, -(-n_people // 2))
     cores = {nth for nth, others in enumerate(near) if len({marks[other].person for other in others}) >= needed}
-    found, seen = [], set[int]()
+    groups, seen = [], set[int]()
     for nth in range(len(marks)):
         if nth in cores and nth not in seen:
             members = _reached(nth, near, cores, seen)
-            found.append(_cluster([marks[each] for each in members]))
-    return found
+            groups.append(_cluster([marks[each] for each in members]))
+    return groups
 
 
 def _reached(first: int, near: Sequence[Sequence[int]], cores: set[int], seen: set[int]) -> list[int]:
@@ -106,11 +106,11 @@ def near_ones(
     return near
 
 
-def confidence(found: Sequence[Cluster[P]], counts: Sequence[int]) -> float:
+def confidence(marks: Sequence[Cluster[P]], counts: Sequence[int]) -> float:
     """The mean share of the people who made each mark; without any mark, the share of those who made none."""
-    if not found:
+    if not marks:
         return sum(not count for count in counts) / len(counts)
-    return mean(cluster.people / len(counts) for cluster in found)
+    return mean(cluster.people / len(counts) for cluster in marks)
 
 
 def of_answers(answers: Iterable[Sequence[tuple[P, str]]]) -> list[Mark[P]]:

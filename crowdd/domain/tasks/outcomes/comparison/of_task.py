@@ -24,17 +24,17 @@ def compare(fields: Sequence[Values], answers: Sequence[Sequence[Sequence[Answer
     """``said`` and ``alpha``, as ``store_comparisons`` takes them. See ``DueComparison``."""
     read = [read_field(field) for field in fields]
     values = [fitting(field, [answer[nth] for answer in answers]) for nth, field in enumerate(read)]
-    said = [
-        COMPARED[field.type](field, found).as_json if field.type in COMPARED else None
-        for field, found in zip(read, values, strict=True)
+    comparisons = [
+        COMPARED[field.type](field, field_values).as_json if field.type in COMPARED else None
+        for field, field_values in zip(read, values, strict=True)
     ]
     early = (
         values
         if first is None
         else [fitting(field, [answer[nth] for answer in answers[:first]]) for nth, field in enumerate(read)]
     )
-    sums = [alpha_sums.of_values(field, found) for field, found in zip(read, early, strict=True)]
-    return {"said": said, "alpha": sums}
+    sums = [alpha_sums.of_values(field, field_values) for field, field_values in zip(read, early, strict=True)]
+    return {"said": comparisons, "alpha": sums}
 
 
 def is_slow(fields: Sequence[Values]) -> bool:
@@ -42,20 +42,20 @@ def is_slow(fields: Sequence[Values]) -> bool:
     return any(field["type"] in COMPARED for field in fields)
 
 
-def read_field(found: Values) -> AnswerField:
+def read_field(declaration: Values) -> AnswerField:
     """A field of ``project.answer_fields`` that reads values themselves."""
-    choices = found.get("choices")
+    choices = declaration.get("choices")
     return AnswerField(
         name="",
         path=(),
-        type=found["type"],
+        type=declaration["type"],
         choices=None if choices is None else tuple(choices),
-        min=found.get("min"),
-        max=found.get("max"),
-        tolerance=found.get("tolerance"),
+        min=declaration.get("min"),
+        max=declaration.get("max"),
+        tolerance=declaration.get("tolerance"),
     )
 
 
-def fitting(field: AnswerField, found: Sequence[Sequence[Answer]]) -> list[Answer]:
+def fitting(field: AnswerField, values: Sequence[Sequence[Answer]]) -> list[Answer]:
     """The values of a field that fit, of ``[value]`` or ``[]`` for each answer."""
-    return [value[0] for value in found if value and fits(field, value[0])]
+    return [value[0] for value in values if value and fits(field, value[0])]

@@ -97,16 +97,16 @@ def _traced(pixels: set[Pixel]) -> list[Pixel]:
 
 def _simplified(line: Sequence[Pixel]) -> list[Pixel]:
     """Fewer points of a line, with the same ends (Douglas and Peucker 1973)."""
-    kept, waiting = {0, len(line) - 1}, [(0, len(line) - 1)]
+    indices, waiting = {0, len(line) - 1}, [(0, len(line) - 1)]
     while waiting:
         start, end = waiting.pop()
         if end - start < 2:
             continue
         nth = max(range(start + 1, end), key=lambda at: _beside(line[at], line[start], line[end]))
         if _beside(line[nth], line[start], line[end]) > _TOLERANCE:
-            kept.add(nth)
+            indices.add(nth)
             waiting += [(start, nth), (nth, end)]
-    return [line[nth] for nth in sorted(kept)]
+    return [line[nth] for nth in sorted(indices)]
 
 
 def _beside(point: Pixel, start: Pixel, end: Pixel) -> float:

@@ -55,11 +55,13 @@ def compare(field: AnswerField, values: Sequence[Answer]) -> Compared:
     within = reach(field, answers)
     made = marks.of_answers(answers)
     near = marks.near_ones(made, lambda at: at[0] + within, lambda one, other: math.dist(one, other) <= within)
-    found = marks.clusters(made, near, len(answers))
+    point_clusters = marks.clusters(made, near, len(answers))
     return Compared(
         n=len(answers),
         won=True,
-        value=[marks.labelled({"x": short(one.place[0]), "y": short(one.place[1])}, one.label) for one in found],
+        value=[
+            marks.labelled({"x": short(one.place[0]), "y": short(one.place[1])}, one.label) for one in point_clusters
+        ],
         agreement=agreement(answers, lambda one, other: distance(one, other, within)),
-        confidence=marks.confidence(found, list(map(len, answers))),
+        confidence=marks.confidence(point_clusters, list(map(len, answers))),
     )

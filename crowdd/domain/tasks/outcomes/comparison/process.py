@@ -32,26 +32,26 @@ class ComparingProcess:
     async def compare(self, tasks: Sequence[Values]) -> list[Values]:
         """What is said of each task, in order; an object with ``error`` where that could not be worked out."""
         slow = [_unread(task) for task in tasks if of_task.is_slow(task["fields"])]
-        found = iter(await self.worker_thread.do(self._said, slow) if slow else ())
+        slow_comparisons = iter(await self.worker_thread.do(self._said, slow) if slow else ())
         quick = [task for task in tasks if not of_task.is_slow(task["fields"])]
         others = iter(await self.worker_thread.do_soon(_quickly, quick) if quick else ())
-        return [next(found if of_task.is_slow(task["fields"]) else others) for task in tasks]
+        return [next(slow_comparisons if of_task.is_slow(task["fields"]) else others) for task in tasks]
 
     async def expected(self, fields: Sequence[Values], tasks: Sequence[Any], seed: int) -> list[float | None]:
         """The expected disagreement of each field (``expected.measured``); [] where it could not be worked out."""
         if all(alpha_sums.is_exact(of_task.read_field(field)) for field in fields):
             return [None] * len(fields)
-        (found,) = await self.worker_thread.do(self._said, [{"fields": fields, "tasks": tasks, "seed": seed}])
-        return list(found.get("expected", ()))
+        (reply,) = await self.worker_thread.do(self._said, [{"fields": fields, "tasks": tasks, "seed": seed}])
+        return list(reply.get("expected", ()))
 
     def _said(self, tasks: Sequence[Values]) -> list[Values]:
         answer, ended = self._process.ask(orjson.dumps(tasks) + b"\n", _START_SECONDS + _SECONDS * len(tasks))
         if answer:
-            said: list[Any] = orjson.loads(answer)
-            return said
+            reply: list[Any] = orjson.loads(answer)
+            return reply
         if len(tasks) == 1:
             return [{"error": f"the process ended ({ended})"}]
-        return [said for task in tasks for said in self._said([task])]
+        return [reply for task in tasks for reply in self._said([task])]
 
 
 def _unread(task: Values) -> Values:

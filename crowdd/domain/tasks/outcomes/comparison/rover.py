@@ -75,11 +75,11 @@ def _steps(places: Sequence[Place], words: Sequence[str], band: int) -> tuple[fl
 def _joined(
     places: Sequence[Place], words: Sequence[str], steps: Sequence[bytearray], band: int, n: int
 ) -> list[Place]:
-    i, j, found = len(words), len(places), []
+    i, j, joined_places = len(words), len(places), []
     while i or j:
         step = steps[i][j - max(0, i - band)]
         place = Counter({"": n}) if step == _INSERT else places[j - 1]
         place["" if step == _DELETE else words[i - 1]] += 1
-        found.append(place)
+        joined_places.append(place)
         i, j = i - (step != _DELETE), j - (step != _INSERT)
-    return found[::-1]
+    return joined_places[::-1]

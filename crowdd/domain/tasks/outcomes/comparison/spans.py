@@ -26,13 +26,13 @@ def compare(field: AnswerField, values: Sequence[Answer]) -> Compared:
     answers = [read(value) for value in values]
     if not answers:
         return Compared(0)
-    found = joined(_shared(answers))
+    spans = joined(_shared(answers))
     return Compared(
         n=len(answers),
         won=True,
-        value=[marks.labelled({"start": short(start), "end": short(end)}, label) for start, end, label in found],
+        value=[marks.labelled({"start": short(start), "end": short(end)}, label) for start, end, label in spans],
         agreement=agreement(answers, distance),
-        confidence=mean(span_iou(answer, found) for answer in answers),
+        confidence=mean(span_iou(answer, spans) for answer in answers),
     )
 
 

@@ -37,13 +37,13 @@ def compare(field: AnswerField, values: Sequence[Answer]) -> Compared:
         return Compared(0)
     texts = [plain(value) for value in values]
     value = _majority_text(values, texts) or _together(values, texts)
-    said = plain(value)
+    consensus_text = plain(value)
     return Compared(
         n=len(values),
         won=True,
         value=value,
         agreement=agreement(texts, distance),
-        confidence=1 - mean(distance(said, text) for text in texts),
+        confidence=1 - mean(distance(consensus_text, text) for text in texts),
     )
 
 

@@ -100,11 +100,11 @@ def _text(row: Values, name: str) -> bytes:
 
 def _flat(value: Values, prefix: str = "") -> Values:
     """The values of an object by their names, those of objects in it as ``outer.inner``."""
-    found: Values = {}
+    values_by_path: Values = {}
     for name, inner in value.items():
         path = f"{prefix}{name}"
-        found |= _flat(inner, f"{path}.") if isinstance(inner, dict) and inner else {path: inner}
-    return found
+        values_by_path |= _flat(inner, f"{path}.") if isinstance(inner, dict) and inner else {path: inner}
+    return values_by_path
 
 
 def _of_documents(before: Mapping[str, str], after: Mapping[str, str]) -> Iterator[Change]:

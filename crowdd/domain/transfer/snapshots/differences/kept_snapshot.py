@@ -31,8 +31,8 @@ class KeptSnapshot:
         """The ids of tasks, answers and results; the number of a row is its place, from 1. 8 bytes each."""
         ids = {kind: array("q") for kind in ("task", "answer", "result")}
         for line in self.lines(IDENTIFIERS):
-            said = orjson.loads(line)
-            ids[said["kind"]].append(said["id"])
+            row = orjson.loads(line)
+            ids[row["kind"]].append(row["id"])
         return ids
 
     def lines(self, name: str) -> Iterator[bytes]:

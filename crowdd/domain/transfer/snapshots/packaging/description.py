@@ -89,11 +89,11 @@ class Description:
         return [{"name": each.name, "type": each.type, "description": each.doc} for each in table_columns()[name]]
 
     def _keys(self, name: str) -> Values:
-        found = self.keys.get(name)
-        if found is None:
+        table_keys = self.keys.get(name)
+        if table_keys is None:
             return {}
-        keys = [{"name": key, "rows": types} for key, types in found.found.items()]
-        return {"info": keys, "more_keys": found.more}
+        keys = [{"name": key, "rows": types} for key, types in table_keys.found.items()]
+        return {"info": keys, "more_keys": table_keys.more}
 
     def manifest(self, files: Iterable[FileEntry]) -> Values:
         """What is in ``manifest.json``: the content with its hash, and what is beside it."""

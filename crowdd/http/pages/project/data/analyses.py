@@ -86,12 +86,12 @@ class AnalysisPages:
     async def page(self, incoming: Incoming, short_name: str) -> Response:
         """All analyses, the newest first, and the form that starts one."""
         row = await self._projects.owned(short_name, incoming.who)
-        found = await self._analyses.listed(incoming.who, row["id"])
+        analyses = await self._analyses.listed(incoming.who, row["id"])
         advice = await self._analyses.advice(row["id"], row["info"])
         context = await self._views.context(incoming, row, _("Analyses"))
         public = AnalysesPublic(
             **context.public,
-            items=outward_rows(found),
+            items=outward_rows(analyses),
             methods=[_method(each) for each in advice["methods"]],
             suggested=advice["suggested"],
             refusal=advice["refusal"],

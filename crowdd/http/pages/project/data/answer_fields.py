@@ -83,7 +83,7 @@ class AnswerFieldPages:
             suggestions=[_suggested(one) for one in overview.suggestions],
             n_looked_at=overview.n_looked_at,
             from_questions=overview.from_questions,
-            types={name: found.doc for name, found in TYPES.items()},
+            types={name: field_type.doc for name, field_type in TYPES.items()},
         )
         private: ProjectPrivate = context.private
         return Page("project/answer_fields.html", public, private)
@@ -96,13 +96,13 @@ def _text(row: ProjectPage) -> str:
 
 def _sent(incoming: Incoming) -> Any:
     """The fields of a form, as a list. Raises InvalidValueError."""
-    found = incoming.form.get("fields")
-    if not isinstance(found, str):
-        return found
-    if not found.strip():
+    fields = incoming.form.get("fields")
+    if not isinstance(fields, str):
+        return fields
+    if not fields.strip():
         return None
     try:
-        return orjson.loads(found)
+        return orjson.loads(fields)
     except orjson.JSONDecodeError as error:
         words = _("This is not JSON (line %(line)s, column %(column)s).", line=error.lineno, column=error.colno)
         raise InvalidValueError(words) from None

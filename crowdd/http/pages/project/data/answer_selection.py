@@ -71,8 +71,8 @@ class AnswerSelectionPages:
     async def _ask(self, incoming: Incoming, short_name: str, task_id: int, title: str, *, deletes: bool) -> Response:
         row = await self._projects.owned(short_name, incoming.who)
         ids = _named(incoming)
-        found = await self._browsing.task(incoming.who, row, task_id, min(ids, default=1) - 1)
-        runs = [run for run in found["task_runs"] if run["id"] in ids]
+        task_details = await self._browsing.task(incoming.who, row, task_id, min(ids, default=1) - 1)
+        runs = [run for run in task_details["task_runs"] if run["id"] in ids]
         if not runs:
             return Redirect(_at(row, task_id), _("Select answers first."), "error")
         effect = None
@@ -87,7 +87,7 @@ class AnswerSelectionPages:
             effect=None if effect is None else attrs.asdict(effect),
             csrf=self._forms.csrf.token(incoming),
         )
-        private = AnswersPrivate(**context.private, volunteers=found["volunteers"])
+        private = AnswersPrivate(**context.private, volunteers=task_details["volunteers"])
         return Page("project/task_answers.html", public, private)
 
     async def delete(self, incoming: Incoming, short_name: str, task_id: int) -> Response:
@@ -100,10 +100,10 @@ class AnswerSelectionPages:
     async def bar(self, incoming: Incoming, short_name: str, task_id: int) -> Response:
         """Bars the volunteers of the answers of ``taskrun_ids`` and sets their answers aside."""
         row = await self._projects.owned(short_name, incoming.who)
-        found = await self._browsing.task(incoming.who, row, task_id, min(_sent(incoming), default=1) - 1)
+        task_details = await self._browsing.task(incoming.who, row, task_id, min(_sent(incoming), default=1) - 1)
         named = set(_sent(incoming))
         bars = {}
-        for run in found["task_runs"]:
+        for run in task_details["task_runs"]:
             if run["id"] in named:
                 body = {"taskrun_id": run["id"], "set_aside": True}
                 bar = await self._barring.bar(incoming.who, row["id"], body)

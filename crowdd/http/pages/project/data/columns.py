@@ -112,7 +112,8 @@ class ColumnPages:
 
 def _listed(names: Sequence[str], roles: Roles, values: Sequence[list[str | None]]) -> list[Column]:
     return [
-        Column(name=name, role=roles.get(name, ""), values=found) for name, found in zip(names, values, strict=True)
+        Column(name=name, role=roles.get(name, ""), values=column_values)
+        for name, column_values in zip(names, values, strict=True)
     ]
 
 

@@ -116,10 +116,10 @@ class GoldPages:
             return Redirect(f"/project/{quote(short_name)}/tasks/browse", _("Select tasks first."), "error")
         task_ids = _numbers(ticked(incoming))
         gold = await self._gold.find(incoming.who, row["id"], task_ids[0]) if len(task_ids) == 1 else None
-        said = gold["answers"][0] if gold else None
+        answer = gold["answers"][0] if gold else None
         if gold is None and len(task_ids) == 1:
-            said = await self._gold.consensus(incoming.who, row["id"], task_ids[0])
-        values = {"answer": None if said is None else _text(said), "message": gold["message"] if gold else None}
+            answer = await self._gold.consensus(incoming.who, row["id"], task_ids[0])
+        values = {"answer": None if answer is None else _text(answer), "message": gold["message"] if gold else None}
         context = await self._views.context(incoming, row, _("Gold task") if len(task_ids) == 1 else _("Gold tasks"))
         form = self._forms.filled(incoming, **values)
         return _form(context, task_ids, gold, _choices(row["info"]), form)

@@ -40,34 +40,34 @@ class Columns:
     hidden: list[str]
 
 
-def columns(info: Mapping[str, object], found: ImportPage) -> Columns:
+def columns(info: Mapping[str, object], import_row: ImportPage) -> Columns:
     """Those of a file for a project with this ``info``."""
-    shown, names = shown_columns(info), _names(found)
+    shown, names = shown_columns(info), _names(import_row)
     named = {new: old for old, new in names.items()}
-    originals = [named.get(name, name) for name in found["columns"]]
+    originals = [named.get(name, name) for name in import_row["columns"]]
     places = [Place(name, named.get(name, "")) for name in shown if name not in originals]
     known = column_roles.of(info)
-    roles = {**_without(found["suggested"], shown), **known, **found["roles"]}
-    roles = {name: roles.get(name, "") for name in found["columns"]}
+    roles = {**_without(import_row["suggested"], shown), **known, **import_row["roles"]}
+    roles = {name: roles.get(name, "") for name in import_row["columns"]}
     return Columns(roles, named, places, originals, [name for name in shown if roles.get(name) == HIDDEN])
 
 
-def chosen_roles(incoming: Incoming, found: ImportPage | None) -> Any:
+def chosen_roles(incoming: Incoming, import_row: ImportPage | None) -> Any:
     """The roles in a request; None if it names none."""
     if "roles" in incoming.form:
         return chosen_object(incoming.form["roles"])
-    names = [] if found is None else found["columns"]
-    given = {name: incoming.field(f"role_{n}") for n, name in enumerate(names) if f"role_{n}" in incoming.form}
-    return given or None
+    names = [] if import_row is None else import_row["columns"]
+    roles = {name: incoming.field(f"role_{n}") for n, name in enumerate(names) if f"role_{n}" in incoming.form}
+    return roles or None
 
 
-def chosen_names(incoming: Incoming, info: Mapping[str, object], found: ImportPage | None) -> Any:
+def chosen_names(incoming: Incoming, info: Mapping[str, object], import_row: ImportPage | None) -> Any:
     """Other names of columns in a request; None if it names none."""
     if "names" in incoming.form:
         return chosen_object(incoming.form["names"])
-    if found is None or not any(name.startswith("place_") for name in incoming.form):
+    if import_row is None or not any(name.startswith("place_") for name in incoming.form):
         return None
-    places = columns(info, found).places
+    places = columns(info, import_row).places
     chosen = {incoming.field(f"place_{n}"): place.column for n, place in enumerate(places)}
     return {old: new for old, new in chosen.items() if old}
 
@@ -89,8 +89,8 @@ def shown_columns(info: Mapping[str, object]) -> list[str]:
     return columns_of(info.get(QUESTIONS))
 
 
-def _names(found: ImportPage) -> Mapping[str, str]:
-    return Dialect.from_json(found["dialect"]).names if found["dialect"] else {}
+def _names(import_row: ImportPage) -> Mapping[str, str]:
+    return Dialect.from_json(import_row["dialect"]).names if import_row["dialect"] else {}
 
 
 def _without(suggested: Mapping[str, str], shown: list[str]) -> dict[str, str]:

@@ -171,9 +171,9 @@ class ImportPages:
 
     async def _brought(self, incoming: Incoming, row: ProjectPage, choices: Choices) -> int:
         address = _address(incoming)
-        found = incoming.file("file", "csv_filename")
-        if found is not None:
-            return await self._imports.bring(incoming.who, row, *found, choices)
+        upload = incoming.file("file", "csv_filename")
+        if upload is not None:
+            return await self._imports.bring(incoming.who, row, *upload, choices)
         if address:
             return await self._imports.fetch(incoming.who, row, address, choices)
         if "rows" in incoming.form:
@@ -189,58 +189,60 @@ class ImportPages:
     async def one(self, incoming: Incoming, short_name: str, import_id: int) -> Response:
         """One import: the contents of its file and the uses of its columns; later its progress and its outcome."""
         row = await self._projects.owned(short_name, incoming.who)
-        found = await self._imports.get(incoming.who, row, import_id)
-        return await self._one(incoming, row, found)
+        import_row = await self._imports.get(incoming.who, row, import_id)
+        return await self._one(incoming, row, import_row)
 
     async def _one(
         self,
         incoming: Incoming,
         row: ProjectPage,
-        found: ImportPage,
+        import_row: ImportPage,
         uses: dict[str, str] | None = None,
         mistake: str = "",
     ) -> Response:
         """The page of one import. ``uses`` and ``mistake`` are those of a refused form."""
         context = await self._views.context(incoming, row, _("Add tasks"))
-        shown = {name: value for name, value in _outward(found).items() if name not in _HIDDEN}
-        shown["gone"] = await self._imports.count_gone(incoming.who, row, found)
+        shown = {name: value for name, value in _outward(import_row).items() if name not in _HIDDEN}
+        shown["gone"] = await self._imports.count_gone(incoming.who, row, import_row)
         form = self._forms.filled(
-            incoming, **{name: found[name] for name in ("again", "keep_columns", "n_answers", "on_error")}
+            incoming, **{name: import_row[name] for name in ("again", "keep_columns", "n_answers", "on_error")}
         )
         if mistake:
             form["errors"] = {"uses": [mistake]}
         refused = (
-            await self._imports.errors(incoming.who, row, found["id"], 0, SHOWN_REFUSED) if found["preview"] else []
+            await self._imports.errors(incoming.who, row, import_row["id"], 0, SHOWN_REFUSED)
+            if import_row["preview"]
+            else []
         )
         public: ImportPublic = {
             **context.public,
             "import": shown,
-            "uses": uses or found["uses"] or found["usual"],
+            "uses": uses or import_row["uses"] or import_row["usual"],
             "form": form,
             "refused_rows": refused,
             **(Message(flash=mistake, status="error") if mistake else NO_MESSAGE),
         }
-        moves = found["state"] in MOVING and not incoming.wants_json
-        progress = await self._imports.progress(row, found["id"]) if moves else None
+        moves = import_row["state"] in MOVING and not incoming.wants_json
+        progress = await self._imports.progress(row, import_row["id"]) if moves else None
         private = ImportPrivate(
             **context.private,
             encodings=list(ENCODINGS.items()),
             progress=progress,
-            columns=import_columns.columns(row["info"], found),
-            repeats=is_address(found["name"]) and found["kind"] == "table",
-            n_samples=await self._samples.count(row["id"]) if found["state"] == "done" else 0,
+            columns=import_columns.columns(row["info"], import_row),
+            repeats=is_address(import_row["name"]) and import_row["kind"] == "table",
+            n_samples=await self._samples.count(row["id"]) if import_row["state"] == "done" else 0,
         )
         return Page("project/import_one.html", public, private)
 
     async def begin(self, incoming: Incoming, short_name: str, import_id: int) -> Response:
         """Starts an import with the choices of the form (``_choices``). ``check``: only counts rows again."""
         row = await self._projects.owned(short_name, incoming.who)
-        found = await self._imports.get(incoming.who, row, import_id)
+        import_row = await self._imports.get(incoming.who, row, import_id)
         try:
-            choices = _choices(incoming, row, found, begin=not incoming.flag("check", False))
+            choices = _choices(incoming, row, import_row, begin=not incoming.flag("check", False))
             begun = await self._imports.go_on(incoming.who, row, import_id, choices)
         except InvalidValueError as error:
-            return await self._one(incoming, row, found, _uses(incoming, found), error.args[0])
+            return await self._one(incoming, row, import_row, _uses(incoming, import_row), error.args[0])
         except ConflictError as error:
             return Redirect(f"{_at(short_name)}/{import_id}", error.args[0], "error")
         return _begun(short_name, import_id, begun)
@@ -254,15 +256,15 @@ class ImportPages:
     async def errors(self, incoming: Incoming, short_name: str, import_id: int) -> Response:
         """The refused rows as a table: line, reason, beginning of the row."""
         row = await self._projects.owned(short_name, incoming.who)
-        found = await self._imports.errors(incoming.who, row, import_id, 0, KEPT_ERRORS + 1000)
-        rows = ((each["line"], harmless(each["reason"]), harmless(each["text"])) for each in found)
+        refused_rows = await self._imports.errors(incoming.who, row, import_id, 0, KEPT_ERRORS + 1000)
+        rows = ((each["line"], harmless(each["reason"]), harmless(each["text"])) for each in refused_rows)
         return _table(f"refused_{import_id}.csv", ("line", "reason", "row"), rows)
 
     async def gone(self, incoming: Incoming, short_name: str, import_id: int) -> Response:
         """The tasks whose key is no longer in the file, as a table."""
         row = await self._projects.owned(short_name, incoming.who)
-        found = await self._imports.gone(incoming.who, row, import_id)
-        rows = ((each["task_id"], harmless(each["key"]), each["state"], each["answers"]) for each in found)
+        gone_tasks = await self._imports.gone(incoming.who, row, import_id)
+        rows = ((each["task_id"], harmless(each["key"]), each["state"], each["answers"]) for each in gone_tasks)
         return _table(f"gone_{import_id}.csv", ("task_id", "key", "state", "answers"), rows)
 
     async def retire_gone(self, incoming: Incoming, short_name: str, import_id: int) -> Response:
@@ -294,7 +296,7 @@ def _table(name: str, head: tuple[str, ...], rows: Iterable[tuple[object, ...]])
     return BytesResponse(text.getvalue().encode("utf-8-sig"), "text/csv; charset=utf-8", headers=headers)
 
 
-def _choices(incoming: Incoming, row: ProjectPage, found: ImportPage | None = None, *, begin: bool) -> Choices:
+def _choices(incoming: Incoming, row: ProjectPage, import_row: ImportPage | None = None, *, begin: bool) -> Choices:
     """The choices of a request for a file: ``uses``, ``roles``, ``names``, ``key``, ``keep_columns``, ``kind``,
     ``encoding``, ``delimiter``, ``header``, ``sheet``, ``again``, ``n_answers`` and ``on_error``. The form of the page
     sends all (``form=y``) except unticked boxes.
@@ -308,15 +310,15 @@ def _choices(incoming: Incoming, row: ProjectPage, found: ImportPage | None = No
         dialect["sheet"] = incoming.field("sheet")
     if form or "header" in incoming.form:
         dialect["header"] = incoming.flag("header", False)
-    names = import_columns.chosen_names(incoming, row["info"], found)
+    names = import_columns.chosen_names(incoming, row["info"], import_row)
     if names is not None:
         dialect["names"] = names
     ticked = {name: incoming.flag(name, False) for name in _BOXES if form or name in incoming.form}
     return Choices(
         dialect=dialect or None,
         kind=incoming.field("kind") or None,
-        uses=_uses(incoming, found),
-        roles=import_columns.chosen_roles(incoming, found),
+        uses=_uses(incoming, import_row),
+        roles=import_columns.chosen_roles(incoming, import_row),
         key=incoming.field("key") if "key" in incoming.form else None,
         **ticked,
         n_answers=incoming.form.get("n_answers"),
@@ -357,13 +359,13 @@ def _shown_again(rows: object) -> str | None:
     return rows.encode(errors="replace").decode().replace("\0", "?") if isinstance(rows, str) else None
 
 
-def _uses(incoming: Incoming, found: ImportPage | None) -> Any:
+def _uses(incoming: Incoming, import_row: ImportPage | None) -> Any:
     """The use of each column in a request; None if it names none."""
     if "uses" in incoming.form:
         return incoming.form["uses"]
-    columns = [] if found is None else found["columns"]
-    given = {name: incoming.field(f"use_{number}") for number, name in enumerate(columns)}
-    return {name: use for name, use in given.items() if use in USES} or None
+    columns = [] if import_row is None else import_row["columns"]
+    uses = {name: incoming.field(f"use_{number}") for number, name in enumerate(columns)}
+    return {name: use for name, use in uses.items() if use in USES} or None
 
 
 def _begun(short_name: str, import_id: int, begun: Begun) -> Redirect:

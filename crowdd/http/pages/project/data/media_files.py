@@ -62,10 +62,10 @@ class MediaFiles:
             except AnonymousError:
                 raise
             except CrowddError as error:
-                found = (number for sort, number in _STATUS.items() if isinstance(error, sort))
+                statuses = (number for sort, number in _STATUS.items() if isinstance(error, sort))
                 words = self._languages.say(message_of(error), locale_of(incoming))
                 offset = error.offset if isinstance(error, WrongOffsetError) else None
-                status = next(found, None) or status_of(error)[0]
+                status = next(statuses, None) or status_of(error)[0]
                 return _failed(status, words, error.code, {**headers_of(error), **tus.answer(offset)})
 
         return answered
@@ -78,9 +78,9 @@ class MediaFiles:
         """Files of a batch behind the id ``after``: so a client finds those that it need not send again."""
         row = await self._projects.owned(short_name, incoming.who)
         after = queries.number(incoming.query.get("after", "0"), "after", 0)
-        found = await self._batches.files(incoming.who, row, batch_id, after, _MAX_LIST)
-        shown = [self._shown(incoming, short_name, file) for file in found]
-        return JsonResponse({"files": shown, "next": found[-1].id if len(found) == _MAX_LIST else None})
+        files = await self._batches.files(incoming.who, row, batch_id, after, _MAX_LIST)
+        shown = [self._shown(incoming, short_name, file) for file in files]
+        return JsonResponse({"files": shown, "next": files[-1].id if len(files) == _MAX_LIST else None})
 
     def _shown(self, incoming: Incoming, short_name: str, file: MediaFile) -> Values:
         reason = self._languages.say(reasons.told(file.reason), locale_of(incoming)) if file.reason else ""

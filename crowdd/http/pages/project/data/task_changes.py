@@ -223,9 +223,9 @@ def _read(
 
 def _task_ids(incoming: Incoming) -> list[object] | None:
     """The tasks that a form names, separated by commas or spaces, or as an array; None if it names none."""
-    given = incoming.form.get("task_ids")
-    if isinstance(given, list):
-        return given or None
+    task_ids = incoming.form.get("task_ids")
+    if isinstance(task_ids, list):
+        return task_ids or None
     return list(numbers_in(incoming.field("task_ids"))) or None
 
 

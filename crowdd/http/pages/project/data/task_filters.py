@@ -75,8 +75,13 @@ def agreements(query: Mapping[str, str]) -> tuple[str, str]:
 def text_of(query: Mapping[str, str]) -> str:
     """The filters of an address as one text, which is never empty."""
     now, (minimum, maximum) = chosen(query), agreements(query)
-    kept = {"state": now["state"] or "", "words": now["words"], "min_agreement": minimum, "max_agreement": maximum}
-    return table.query(kept | {"orderby": AGREEMENT if now["orderby"] == AGREEMENT else "id"})
+    parameters = {
+        "state": now["state"] or "",
+        "words": now["words"],
+        "min_agreement": minimum,
+        "max_agreement": maximum,
+    }
+    return table.query(parameters | {"orderby": AGREEMENT if now["orderby"] == AGREEMENT else "id"})
 
 
 def matching(text: str) -> Matching:

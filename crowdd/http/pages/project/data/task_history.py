@@ -67,9 +67,9 @@ class TaskHistoryPages:
             task_runs=past.answers if past else None,
             result=past.result if past else None,
         )
-        there = not times or "deleted" not in times[0]["what"]
+        exists = not times or "deleted" not in times[0]["what"]
         return Page(
             "project/task_history.html",
             public,
-            TaskHistoryPrivate(**context.private, now=there, cut=cut),
+            TaskHistoryPrivate(**context.private, now=exists, cut=cut),
         )

@@ -133,8 +133,8 @@ class TaskPages:
         row = await self._projects.page(short_name, incoming.who)
         self._browsing.require(incoming.who, row)
         wanted = incoming.query.get("id", "").strip()
-        if wanted and (found := await self._one(row, wanted)) is not None:
-            return Redirect(f"/project/{quote(short_name)}/tasks/{found}")
+        if wanted and (task_id := await self._one(row, wanted)) is not None:
+            return Redirect(f"/project/{quote(short_name)}/tasks/{task_id}")
         asked = task_filters.asked(incoming.query, page, PER_PAGE if incoming.wants_json else PAGE_SIZES[0])
         listed = await self._browsing.tasks(incoming.who, row, asked)
         context = await self._views.context(incoming, row)
@@ -173,22 +173,22 @@ class TaskPages:
         """One task with its answers; those after ``last_id`` if there are many."""
         row = await self._projects.page(short_name, incoming.who)
         after = queries.number(incoming.query.get("last_id", ""), "last_id", 0)
-        found = await self._browsing.task(incoming.who, row, task_id, after)
+        task_details = await self._browsing.task(incoming.who, row, task_id, after)
         context = await self._views.context(incoming, row)
         public = TaskPublic(
             **context.public,
-            task=found["task"],
-            task_runs=found["task_runs"],
-            agreement=found["agreement"],
-            fields=found["fields"],
-            posterior=found["posterior"],
-            next=found["next"],
+            task=task_details["task"],
+            task_runs=task_details["task_runs"],
+            agreement=task_details["agreement"],
+            fields=task_details["fields"],
+            posterior=task_details["posterior"],
+            next=task_details["next"],
             csrf=self._forms.csrf.token(incoming),
         )
         private = TaskPrivate(
             **context.private,
-            volunteers=found["volunteers"],
-            counted=found["counted"],
+            volunteers=task_details["volunteers"],
+            counted=task_details["counted"],
             owns=owns(row),
             skips=await self._leases.skips(row["id"], task_id) if owns(row) else {},
             comments=await self._comments.of_task(row, task_id) if owns(row) and not incoming.wants_json else [],
@@ -244,6 +244,6 @@ def _csv(row: ProjectPage, shown: list[str], tasks: list[Values], contents: dict
         content = contents.get(task["id"])
         cells = content["cells"] if content else [None] * len(shown)
         answers = [content["consensus"], content["agreement"]] if content else [None, None]
-        told = [task["n_task_runs"], task["n_answers"], task["priority_0"], task["state"]]
-        rows.append([task["id"], *cells, *told, *answers])
+        task_cells = [task["n_task_runs"], task["n_answers"], task["priority_0"], task["state"]]
+        rows.append([task["id"], *cells, *task_cells, *answers])
     return table.as_csv(f"{row['short_name']}_tasks", headings, rows)

@@ -129,17 +129,17 @@ class VolunteerPages:
     async def volunteer(self, incoming: Incoming, short_name: str, volunteer: str) -> Response:
         """One volunteer and their answers, the newest first, or those before ``last_id``."""
         row = await self._projects.owned(short_name, incoming.who)
-        found = await self._volunteers.find(incoming.who, row["id"], volunteer)
+        volunteer_record = await self._volunteers.find(incoming.who, row["id"], volunteer)
         last = incoming.query.get("last_id")
         last_id = queries.number(last, "last_id", 0) if last else None
-        given = equal(TASK_RUN, project_id=row["id"], volunteer=volunteer)
-        query = Query(TASK_RUN, given, descending=True, limit=_ANSWERS, last_id=last_id)
+        condition = equal(TASK_RUN, project_id=row["id"], volunteer=volunteer)
+        query = Query(TASK_RUN, condition, descending=True, limit=_ANSWERS, last_id=last_id)
         runs = await self._records.list(query, incoming.who)
         context = await self._views.context(incoming, row)
         public = VolunteerPublic(
             **context.public,
-            volunteer=attrs.asdict(found),
-            known=_known(await self._volunteers.figures(row["id"], [found]))[0],
+            volunteer=attrs.asdict(volunteer_record),
+            known=_known(await self._volunteers.figures(row["id"], [volunteer_record]))[0],
             task_runs=runs,
             next=runs[-1]["id"] if len(runs) == _ANSWERS else None,
         )
@@ -256,9 +256,9 @@ def _asked(incoming: Incoming) -> Asked:
     return Asked(who, place, page if place.row is None else None)
 
 
-def _known(found: Sequence[KnownFigures]) -> list[Values]:
+def _known(figures: Sequence[KnownFigures]) -> list[Values]:
     """The figures as programs and templates get them."""
-    return outward_rows([attrs.asdict(each) for each in found])
+    return outward_rows([attrs.asdict(each) for each in figures])
 
 
 def _at(short_name: str) -> str:

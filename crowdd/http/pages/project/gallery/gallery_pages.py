@@ -132,9 +132,12 @@ class GalleryPages:
         if group and group not in GROUPS:
             raise NotFoundError("404 Not Found")
         project = await self._wanted_for(incoming, incoming.query.get("project", ""))
-        found = await self._gallery.found(incoming.who, text, group, locale_of(incoming))
+        templates = await self._gallery.found(incoming.who, text, group, locale_of(incoming))
         public = GalleryPublic(
-            title=_("Templates"), templates=[shown(each, locale_of(incoming)) for each in found], text=text, group=group
+            title=_("Templates"),
+            templates=[shown(each, locale_of(incoming)) for each in templates],
+            text=text,
+            group=group,
         )
         private = GalleryPrivate(groups=GROUP_NAMES, project=project, query=_query(project), examples=EXAMPLES)
         return Page("gallery/index.html", public, private)
@@ -143,23 +146,23 @@ class GalleryPages:
         """A template with its questions to try, or the empty document of their frame."""
         if incoming.is_frame:
             return self._frames.preview(incoming)
-        found, locale = await self._gallery.one(incoming.who, template), locale_of(incoming)
+        gallery_template, locale = await self._gallery.one(incoming.who, template), locale_of(incoming)
         project = await self._wanted_for(incoming, incoming.query.get("project", ""))
         form: Form = self._forms.blank(incoming)
         public = TemplatePublic(
-            title=text_in(found.card.title, locale),
-            card=_shown_one(found, locale),
-            questions=found.shown(found.questions),
-            tasks=found.shown(found.tasks),
+            title=text_in(gallery_template.card.title, locale),
+            card=_shown_one(gallery_template, locale),
+            questions=gallery_template.shown(gallery_template.questions),
+            tasks=gallery_template.shown(gallery_template.tasks),
             form=form,
         )
         private = TemplatePrivate(
             project=project,
-            group_title=GROUP_NAMES[found.card.group],
+            group_title=GROUP_NAMES[gallery_template.card.group],
             query=_query(project),
-            shown=_told(found, locale),
-            in_languages=isinstance(found.card.title, dict) and len(found.card.title) > 1,
-            may_delete=found.own or (incoming.who.acting_admin and found.row_id is not None),
+            shown=_told(gallery_template, locale),
+            in_languages=isinstance(gallery_template.card.title, dict) and len(gallery_template.card.title) > 1,
+            may_delete=gallery_template.own or (incoming.who.acting_admin and gallery_template.row_id is not None),
         )
         return Page("gallery/template.html", public, private)
 
@@ -168,13 +171,13 @@ class GalleryPages:
 
         ``name`` is a name for the draft, ``languages`` keeps the texts of all languages.
         """
-        found = await self._gallery.one(incoming.who, template)
+        gallery_template = await self._gallery.one(incoming.who, template)
         wish = Wish(locale_of(incoming), bool(incoming.field("languages")), incoming.field("name").strip())
         if project := incoming.field("project"):
-            short_name = await use_in(self._projects, incoming.who, found, project, wish)
+            short_name = await use_in(self._projects, incoming.who, gallery_template, project, wish)
             words = _("The project has the questions of the template now. Check which columns of your tasks they show.")
             return Redirect(f"/project/{quote(short_name)}/tasks/taskpresentereditor?part=questions", words)
-        short_name = await self._make_draft(incoming.who, found, wish)
+        short_name = await self._make_draft(incoming.who, gallery_template, wish)
         words = _("This draft is yours, with sample tasks. Try it, change the questions, and add your own data.")
         return Redirect(f"/project/{quote(short_name)}/", words)
 
@@ -185,13 +188,13 @@ class GalleryPages:
 
     async def file(self, incoming: Incoming, template: str, file: str) -> Response:
         """A file of a template. It needs no rights, because frames send no cookies; its address cannot be guessed."""
-        found = await self._gallery.file(template, file)
+        stored_file = await self._gallery.file(template, file)
         type_ = TYPES.get(Path(file).suffix.lower(), DOWNLOAD)
-        size = found.stat().st_size if isinstance(found, Path) else len(found)
+        size = stored_file.stat().st_size if isinstance(stored_file, Path) else len(stored_file)
         begin, end, status, headers = _part(incoming.header("range"), size)
-        if isinstance(found, Path):
-            return FileResponse(found, type_, begin, end, status, headers)
-        return BytesResponse(found[begin:end], type_, status, headers)
+        if isinstance(stored_file, Path):
+            return FileResponse(stored_file, type_, begin, end, status, headers)
+        return BytesResponse(stored_file[begin:end], type_, status, headers)
 
     async def _wanted_for(self, incoming: Incoming, short_name: str) -> str:
         """The short name of the requester's project, "" for none. Raises NotFoundError, ForbiddenError."""
@@ -212,19 +215,24 @@ def shown(listed: Listed, locale: str) -> ShownTemplate:
     )
 
 
-def _shown_one(found: Template, locale: str) -> ShownTemplate:
-    card = found.card
+def _shown_one(template: Template, locale: str) -> ShownTemplate:
+    card = template.card
     return shown(
-        Listed(found.name, card, found.thumbnail, own=found.own, offered=found.offered, owner=found.owner), locale
+        Listed(
+            template.name, card, template.thumbnail, own=template.own, offered=template.offered, owner=template.owner
+        ),
+        locale,
     )
 
 
-def _told(found: Template, locale: str) -> Values:
+def _told(template: Template, locale: str) -> Values:
     """What the frame is told: a project, its tasks, and the questions."""
-    title = text_in(found.card.title, locale)
-    project: dict[str, Any] = {"id": 0, "name": title, "short_name": found.name, "description": "", "info": {}}
-    tasks = [{"id": number, "project_id": 0, "info": info} for number, info in enumerate(found.shown(found.tasks), 1)]
-    return {"project": project, "tasks": tasks, "list": found.shown(found.questions)}
+    title = text_in(template.card.title, locale)
+    project: dict[str, Any] = {"id": 0, "name": title, "short_name": template.name, "description": "", "info": {}}
+    tasks = [
+        {"id": number, "project_id": 0, "info": info} for number, info in enumerate(template.shown(template.tasks), 1)
+    ]
+    return {"project": project, "tasks": tasks, "list": template.shown(template.questions)}
 
 
 def _query(project: str) -> str:

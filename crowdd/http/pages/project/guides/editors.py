@@ -135,10 +135,10 @@ class GuideEditorPages:
     async def _version(self, incoming: Incoming, short_name: str, editor: _Editor, version: int) -> Response:
         """An earlier version as JSON. Raises NotFoundError for one that is not kept."""
         row = await self._projects.owned(short_name, incoming.who)
-        found = await self._versions.get(
+        stored_version = await self._versions.get(
             incoming.who, row["roles"], row["id"], editor.guide, min(version, _MAX_VERSION)
         )
-        return JsonResponse({**found, "created": found["created"].isoformat()})
+        return JsonResponse({**stored_version, "created": stored_version["created"].isoformat()})
 
     async def _save(self, incoming: Incoming, short_name: str, editor: _Editor) -> Response:
         """Stores ``document``. ``btn`` = ``Preview`` only answers with the page of it, ``Delete`` removes the guide."""
@@ -160,9 +160,11 @@ class GuideEditorPages:
 
     async def _keep(self, incoming: Incoming, row: ProjectPage, editor: _Editor, document: Values) -> None:
         guide = editor.guide
-        told = {guide.name: document} | ({"tutorial": None} if _replaces(row, editor) else {})
+        changes = {guide.name: document} | ({"tutorial": None} if _replaces(row, editor) else {})
         try:
-            await self._projects.tell(row, told, incoming.who, {guide.version_key: _number(incoming.field("version"))})
+            await self._projects.tell(
+                row, changes, incoming.who, {guide.version_key: _number(incoming.field("version"))}
+            )
         except TooLargeError as error:
             raise FormError({"document": [message_of(error)]}) from None
         except ConflictError as error:
@@ -221,7 +223,7 @@ class GuideEditorPages:
     async def _told(self, incoming: Incoming, row: ProjectPage, editor: _Editor) -> Values:
         """What the script needs: languages, and for a tutorial the questions and tasks of the project."""
         questions = row["info"].get(QUESTIONS) if editor.guide is TUTORIAL else None
-        told: dict[str, Any] = {
+        context: dict[str, Any] = {
             "guide": editor.guide.name,
             "language": language_of(row["info"]) or locale_of(incoming),
             "languages": CONTENT_LANGUAGES,
@@ -231,8 +233,8 @@ class GuideEditorPages:
             preview: Preview = await self._previews.of(
                 incoming.who, row, samples_of_questions(questions) if questions else []
             )
-            told |= {"project": preview["project"], "tasks": preview["tasks"]}
-        return told
+            context |= {"project": preview["project"], "tasks": preview["tasks"]}
+        return context
 
 
 _CHANGED: Final = _(
@@ -257,8 +259,8 @@ def _missing(info: Values, editor: _Editor) -> list[Problem]:
 
 def _version(row: ProjectPage, editor: _Editor) -> str:
     """The number of the stored guide, "" without one."""
-    found = row["info"].get(editor.guide.version_key)
-    return str(found) if isinstance(found, int) else ""
+    version = row["info"].get(editor.guide.version_key)
+    return str(version) if isinstance(version, int) else ""
 
 
 def _number(text: str) -> int | None:

@@ -209,8 +209,8 @@ def _part(incoming: Incoming) -> str:
 
 
 def _stored(row: ProjectPage, part: str) -> str:
-    found = row["info"].get(part)
-    return starters.current(found) if isinstance(found, str) else ""
+    source = row["info"].get(part)
+    return starters.current(source) if isinstance(source, str) else ""
 
 
 def _columns(row: ProjectPage) -> starters.Asked:
@@ -222,10 +222,10 @@ def _columns(row: ProjectPage) -> starters.Asked:
 
 def _begun(name: str, words: starters.Asked) -> str:
     """A starter by its name, with the texts of the presenter before it."""
-    found = starters.begun(name, words)
-    if found is None:
+    starter = starters.begun(name, words)
+    if starter is None:
         raise NotFoundError("404 Not Found")
-    return found
+    return starter
 
 
 def _path(short_name: str, part: str) -> str:

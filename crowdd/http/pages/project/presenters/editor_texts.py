@@ -43,10 +43,10 @@ def _line(text: str) -> str:
 def shown(incoming: Incoming) -> Asked:
     """The values of the fields when the page was made. Forms that programs send have none."""
     try:
-        found = orjson.loads(incoming.field("shown") or "{}")
+        field_values = orjson.loads(incoming.field("shown") or "{}")
     except orjson.JSONDecodeError:
         return {}
-    return found if isinstance(found, dict) else {}
+    return field_values if isinstance(field_values, dict) else {}
 
 
 def wanted(incoming: Incoming, document: str) -> Asked:
@@ -102,14 +102,14 @@ def fields(incoming: Incoming, form: Form) -> TextFields:
     if form["errors"]:
         compared = shown(incoming) or known
         known = {name: sent.get(name, value) for name, value in (known or compared or {}).items()} or None
-    kept = [] if known is not None and "answers" in known else sent.get("answers", [])
-    return TextFields(asked=known, shown=orjson.dumps(compared or {}).decode(), kept_answers=kept)
+    answers = [] if known is not None and "answers" in known else sent.get("answers", [])
+    return TextFields(asked=known, shown=orjson.dumps(compared or {}).decode(), kept_answers=answers)
 
 
 def columns(tasks: Iterable[Values]) -> list[str]:
     """The columns of some tasks, in the order in which they appear."""
-    found = (name for task in tasks if isinstance(task["info"], dict) for name in task["info"])
-    return list(dict.fromkeys(found))[:_MAX_COLUMNS]
+    column_names = (name for task in tasks if isinstance(task["info"], dict) for name in task["info"])
+    return list(dict.fromkeys(column_names))[:_MAX_COLUMNS]
 
 
 def outcome(part: str, before: ProjectPage, now: ProjectPage) -> str:

@@ -149,14 +149,14 @@ class PresentingPages:
         )
         if not sees:
             return Page("project/presenter.html", public, private, drawn_as="project/results.html")
-        found = await self._finished_tasks.page(row, wanted)
+        page = await self._finished_tasks.page(row, wanted)
         asked = result_rows.asked_by(row["info"])
-        private["rows"] = [result_rows.shown(task, asked) for task in found.tasks]
+        private["rows"] = [result_rows.shown(task, asked) for task in page.tasks]
         together = await self._finished_tasks.together(row)
         private["outcomes"] = [result_rows.outcome(one) for one in together.summary["outcomes"]]
         charts = None
         if result_rows.is_whole(wanted):
-            charts = await self._finished_tasks.charts(row, found)
+            charts = await self._finished_tasks.charts(row, page)
             if not incoming.wants_json:
                 private["contributors"] = await self._finished_tasks.contributors(row, incoming.who)
         private["drawn"] = drawings(charts) if charts else None
@@ -168,7 +168,7 @@ class PresentingPages:
             alpha=together.alpha,
             charts=charts,
             rows=rows,
-            next=found.next,
+            next=page.next,
         )
         return Page("project/presenter.html", shown, private, drawn_as="project/results.html")
 

@@ -28,8 +28,12 @@ def _as_a_whole(effects: Effects) -> Iterator[str]:
 
 def _changed(change: Change, effects: Effects) -> str:
     fit = next((fit for fit in effects.fits if fit.name == change.name), None)
-    said = _what(change)
-    return said if change.how in ("new", "words") else _("%(what)s %(fit)s", what=said, fit=_fit(fit, effects))
+    description = _what(change)
+    return (
+        description
+        if change.how in ("new", "words")
+        else _("%(what)s %(fit)s", what=description, fit=_fit(fit, effects))
+    )
 
 
 def _what(change: Change) -> str:

@@ -91,8 +91,8 @@ class QuestionsEditor:
     async def show(self, incoming: Incoming, row: ProjectPage) -> Response:
         """The stored questions, those of the earlier ``version``, or some to begin with."""
         shown = await self._earlier(incoming, row)
-        found = shown or row["info"].get(QUESTIONS) or _FIRST
-        form = self._filled(incoming, row, questions=_text(found))
+        shown_questions = shown or row["info"].get(QUESTIONS) or _FIRST
+        form = self._filled(incoming, row, questions=_text(shown_questions))
         return await self._page(incoming, row, form)
 
     async def _earlier(self, incoming: Incoming, row: ProjectPage) -> Any:
@@ -100,10 +100,10 @@ class QuestionsEditor:
         number = _number(incoming)
         if not number:
             return None
-        found = await self._builder.reviews.questions_of(row, number, incoming.who)
-        if found is None:
+        earlier_questions = await self._builder.reviews.questions_of(row, number, incoming.who)
+        if earlier_questions is None:
             raise NotFoundError("404 Not Found")
-        return found
+        return earlier_questions
 
     def _filled(self, incoming: Incoming, row: ProjectPage, **values: object) -> Form:
         return self._forms.filled(incoming, id=row["id"], base=project_questions.state(row["info"]), **values)
@@ -177,8 +177,8 @@ class QuestionsEditor:
     ) -> Response:
         context = await self._views.context(incoming, row)
         locale = SOURCE if incoming.wants_json else locale_of(incoming)
-        found = self._builder.checked(review or NOTHING_FOUND, locale)
-        public = QuestionsPublic(**context.public, form=form, **found, **message)
+        findings = self._builder.checked(review or NOTHING_FOUND, locale)
+        public = QuestionsPublic(**context.public, form=form, **findings, **message)
         columns = await self._builder.reviews.columns(row, incoming.who)
         stored = row["info"].get(QUESTIONS)
         sent = form["questions"]
@@ -230,10 +230,10 @@ def _said(problem: Problem) -> str:
 
 def _number(incoming: Incoming) -> int:
     """The version that the address names, 0 for none."""
-    found = incoming.query.get("version", "")
-    return int(found) if found.isascii() and found.isdigit() and len(found) < 10 else 0
+    version = incoming.query.get("version", "")
+    return int(version) if version.isascii() and version.isdigit() and len(version) < 10 else 0
 
 
 def _version(row: ProjectPage) -> int:
-    found = row["info"].get("questions_version")
-    return found if isinstance(found, int) else 1
+    version = row["info"].get("questions_version")
+    return version if isinstance(version, int) else 1

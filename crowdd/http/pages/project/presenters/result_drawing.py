@@ -158,9 +158,9 @@ def _pieces(row: Sequence[int], highest: int) -> list[Piece]:
     return pieces
 
 
-def _times(found: Sequence[str]) -> list[str]:
+def _times(times: Sequence[str]) -> list[str]:
     """All times from the first to the last, by what they are: 2 to 4 characters of a year, a month or a day."""
-    first, last = found[0], found[-1]
+    first, last = times[0], times[-1]
     if len(first) <= 4:
         return [str(number).zfill(len(first)) for number in range(int(first), int(last) + 1)]
     if len(first) == 7:
@@ -169,7 +169,7 @@ def _times(found: Sequence[str]) -> list[str]:
     # A date that no calendar has stands where it would be.
     begin = date(int(first[:4]), int(first[5:7]), 1)
     days = (str(begin + timedelta(days=number)) for number in range(31))
-    return sorted({*found, *(day for day in days if first <= day <= last)})
+    return sorted({*times, *(day for day in days if first <= day <= last)})
 
 
 def _months(text: str) -> int:
@@ -182,8 +182,8 @@ def _label(time: str) -> str:
 
 def _range(values: Iterable[float]) -> tuple[float, float]:
     """The least and the greatest with a margin of a twentieth."""
-    found = list(values)
-    middle, half = (min(found) + max(found)) / 2, max(max(found) - min(found), _MIN_SPAN) * 0.55
+    numbers = list(values)
+    middle, half = (min(numbers) + max(numbers)) / 2, max(max(numbers) - min(numbers), _MIN_SPAN) * 0.55
     return middle - half, middle + half
 
 

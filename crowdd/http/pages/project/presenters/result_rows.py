@@ -62,14 +62,14 @@ def is_whole(wanted: Chosen) -> bool:
 
 def filters(query: Mapping[str, str]) -> Filters:
     """What the address says of filters and order."""
-    said = {name: query.get(name, "").strip() for name in FILTERS}
+    parameters = {name: query.get(name, "").strip() for name in FILTERS}
     return Filters(
-        answer=said["answer"],
-        value=_value(said["answer"]),
-        min_agreement=said["min_agreement"],
-        max_agreement=said["max_agreement"],
-        orderby=said["orderby"],
-        query=urlencode({name: value for name, value in said.items() if value}),
+        answer=parameters["answer"],
+        value=_value(parameters["answer"]),
+        min_agreement=parameters["min_agreement"],
+        max_agreement=parameters["max_agreement"],
+        orderby=parameters["orderby"],
+        query=urlencode({name: value for name, value in parameters.items() if value}),
     )
 
 

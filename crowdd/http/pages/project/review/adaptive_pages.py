@@ -141,10 +141,10 @@ class AdaptivePages:
         """The chosen settings, and the same with other confidences."""
         confidences = sorted({chosen.confidence, *CONFIDENCES})
         policies = [Policy(chosen.min_answers, confidence, chosen.max_answers) for confidence in confidences]
-        found = await self._overview.replays(row["id"], len(figures["choices"]), policies)
+        replays = await self._overview.replays(row["id"], len(figures["choices"]), policies)
         return [
             _told(policy, one, policy.confidence == chosen.confidence)
-            for policy, one in zip(policies, found, strict=True)
+            for policy, one in zip(policies, replays, strict=True)
         ]
 
     async def _page(

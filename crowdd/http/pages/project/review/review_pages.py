@@ -109,16 +109,16 @@ class ReviewPages:
         row = await self._projects.page(short_name, incoming.who)
         self._reviews.require(incoming.who, row)
         chosen, after = _chosen(incoming), _after(incoming)
-        found = await self._reviews.page(incoming.who, row, chosen["which"], _class(chosen), after)
+        page = await self._reviews.page(incoming.who, row, chosen["which"], _class(chosen), after)
         choices = await self._reviews.choices(row)
         context = await self._views.context(incoming, row, _("Review"))
         public = ReviewPublic(
             **context.public,
-            tasks=[_outward(each) for each in found.tasks],
+            tasks=[_outward(each) for each in page.tasks],
             choices=choices,
             counts=await self._reviews.counts(row),
             chosen=chosen,
-            next=found.next,
+            next=page.next,
         )
         private = ReviewPrivate(**context.private, owns=owns(row), first=after is None, declared=bool(choices))
         return Page("project/review.html", public, private)
@@ -128,16 +128,16 @@ class ReviewPages:
         if incoming.is_frame:
             return self._frames.preview(incoming)
         row = await self._projects.page(short_name, incoming.who)
-        found = await self._reviews.case(incoming.who, row, task_id)
-        chosen, result = _chosen(incoming), found["result"]
+        review_case = await self._reviews.case(incoming.who, row, task_id)
+        chosen, result = _chosen(incoming), review_case["result"]
         context = await self._views.context(incoming, row, _("Review task %(number)s", number=task_id))
         public = ReviewedPublic(
             **context.public,
-            task=found["task"],
+            task=review_case["task"],
             result=_outward(result),
-            answers=found["answers"],
-            opinions=[_outward(each) for each in found["opinions"]],
-            differ=found["differ"],
+            answers=review_case["answers"],
+            opinions=[_outward(each) for each in review_case["opinions"]],
+            differ=review_case["differ"],
             csrf=self._csrf.token(incoming),
         )
         private = ReviewedPrivate(
@@ -146,16 +146,16 @@ class ReviewPages:
             keys=list(KEYS[: len(result["choices"])]),
             next=await self._next(incoming, row, chosen, result["result_id"]),
             chosen=chosen,
-            preview=self._previews.of_task(row, found["task"]),
+            preview=self._previews.of_task(row, review_case["task"]),
             source=presenter.source(row["info"], "task"),
             decides=owns(row),
-            mine=any(each["user_id"] == incoming.who.acting_user for each in found["opinions"]),
+            mine=any(each["user_id"] == incoming.who.acting_user for each in review_case["opinions"]),
         )
         return Page("project/review_task.html", public, private)
 
     async def _next(self, incoming: Incoming, row: ProjectPage, chosen: ChosenReviews, after: int) -> str | None:
-        found = await self._reviews.next(incoming.who, row, chosen["which"], _class(chosen), after)
-        return None if found is None else _path(row["short_name"], found["task_id"], chosen)
+        next_case = await self._reviews.next(incoming.who, row, chosen["which"], _class(chosen), after)
+        return None if next_case is None else _path(row["short_name"], next_case["task_id"], chosen)
 
     async def decide(self, incoming: Incoming, short_name: str, task_id: int) -> Response:
         """Decides the task for the ``class`` of the form, or asks for a second opinion; then comes the next task.

@@ -52,13 +52,13 @@ class DepositPages:
 
     async def page(self, incoming: Incoming, short_name: str, hash_: str) -> Response:
         """The deposit of a snapshot, or the form that begins one."""
-        row, found = await self._found(incoming, short_name, hash_)
-        deposit = await self._deposits.find(incoming.who, row["id"], found["id"])
+        row, snapshot = await self._found(incoming, short_name, hash_)
+        deposit = await self._deposits.find(incoming.who, row["id"], snapshot["id"])
         context = await self._views.context(incoming, row, _("Deposit in a repository"))
         address = f"{self._views.address(row)}snapshots"
         public = DepositPublic(
             **context.public,
-            snapshot=outward_rows([view(found, address, owns=True)])[0],
+            snapshot=outward_rows([view(snapshot, address, owns=True)])[0],
             deposit=None if deposit is None else outward_rows([deposit])[0],
             repository=PUBLIC,
             csrf=self._csrf.token(incoming),
@@ -67,11 +67,11 @@ class DepositPages:
 
     async def add(self, incoming: Incoming, short_name: str, hash_: str) -> Response:
         """Deposits the snapshot at the site ``url`` with the access token ``token``; ``publish`` = y publishes it."""
-        row, found = await self._found(incoming, short_name, hash_)
+        row, snapshot = await self._found(incoming, short_name, hash_)
         url, token = (incoming.field(name) for name in ("url", "token"))
         publish = incoming.flag("publish", False)
         try:
-            await self._deposits.add(incoming.who, row["id"], found["id"], url, token, publish=publish)
+            await self._deposits.add(incoming.who, row["id"], snapshot["id"], url, token, publish=publish)
         except (ConflictError, InvalidValueError, TooManyRequestsError) as error:
             return Redirect(_here(short_name, hash_), error.args[0], "error")
         words = _("The files are being sent. This continues when you close this page.")
@@ -79,10 +79,10 @@ class DepositPages:
 
     async def go_on(self, incoming: Incoming, short_name: str, hash_: str) -> Response:
         """Tries again; with ``publish`` = 1 publishes the deposit."""
-        row, found = await self._found(incoming, short_name, hash_)
+        row, snapshot = await self._found(incoming, short_name, hash_)
         publish = incoming.flag("publish", False)
         try:
-            await self._deposits.go_on(incoming.who, row["id"], found["id"], publish=publish)
+            await self._deposits.go_on(incoming.who, row["id"], snapshot["id"], publish=publish)
         except (ConflictError, TooManyRequestsError) as error:
             return Redirect(_here(short_name, hash_), error.args[0], "error")
         words = _("The deposit is being published.") if publish else _("The files are being sent again.")
@@ -90,8 +90,8 @@ class DepositPages:
 
     async def delete(self, incoming: Incoming, short_name: str, hash_: str) -> Response:
         """Forgets the deposit and its token."""
-        row, found = await self._found(incoming, short_name, hash_)
-        await self._deposits.delete(incoming.who, row["id"], found["id"])
+        row, snapshot = await self._found(incoming, short_name, hash_)
+        await self._deposits.delete(incoming.who, row["id"], snapshot["id"])
         words = _("The deposit is removed here. What the repository has stays there.")
         return Redirect(_here(short_name, hash_), words)
 

@@ -59,8 +59,8 @@ class DifferencePages:
         """What became of the rows since the snapshot ``from``: a hash. Without one, since the snapshot before."""
         row, after, others = await self._found(incoming, short_name, hash_)
         before = await self._before(incoming, row, after, others)
-        found = None if before is None else await self._snapshots.difference(before, after)
-        summary: Values = {"counts": {}, "settings": [], "documents": []} if found is None else found.summary
+        difference = None if before is None else await self._snapshots.difference(before, after)
+        summary: Values = {"counts": {}, "settings": [], "documents": []} if difference is None else difference.summary
         here = f"{self._views.address(row)}snapshots/{hash_}/difference/changes"
         context = await self._views.context(incoming, row, _("Differences between snapshots"))
         public = DifferencePublic(
@@ -82,10 +82,10 @@ class DifferencePages:
         before = await self._before(incoming, row, after, others)
         if before is None:
             raise NotFoundError("404 Not Found", hint="There is no other snapshot.")
-        found: Difference = await self._snapshots.difference(before, after)
+        difference: Difference = await self._snapshots.difference(before, after)
         name = f"{row['short_name']}-{str(before['hash'])[:12]}-{hash_[:12]}.ndjson"
-        given = self._snapshots.difference_file(incoming.who, row, found, name, network(incoming.address))
-        return sent_file(incoming, given, _NDJSON)
+        file = self._snapshots.difference_file(incoming.who, row, difference, name, network(incoming.address))
+        return sent_file(incoming, file, _NDJSON)
 
     async def _found(
         self, incoming: Incoming, short_name: str, hash_: str
@@ -103,6 +103,6 @@ class DifferencePages:
             return await self._snapshots.get(incoming.who, row, wanted)
         return next((each for each in others if each["id"] < after["id"]), None)
 
-    def _view(self, row: ProjectPage, found: SnapshotRow) -> Values:
+    def _view(self, row: ProjectPage, snapshot: SnapshotRow) -> Values:
         address = f"{self._views.address(row)}snapshots"
-        return outward_rows([view(found, address, owns=rights.owns(row["roles"]))])[0]
+        return outward_rows([view(snapshot, address, owns=rights.owns(row["roles"]))])[0]

@@ -11,16 +11,16 @@ from crowdd.http.request import Incoming
 from crowdd.http.responses import PiecesResponse, Response
 
 
-def sent_file(incoming: Incoming, given: GivenFile, content_type: str) -> Response:
+def sent_file(incoming: Incoming, file: GivenFile, content_type: str) -> Response:
     """A file to keep. No cache has it, because its snapshot may be closed or deleted, but its tag stays the same."""
     headers = {
         **api_headers(),
         "Cache-Control": "private, no-cache",
-        "Content-Disposition": f"attachment; filename*=UTF-8''{quote(given.name, safe='')}",
+        "Content-Disposition": f"attachment; filename*=UTF-8''{quote(file.name, safe='')}",
         "X-Accel-Buffering": "no",
     }
 
-    def sent(begin: int, end: int, status: int, said: dict[str, str]) -> Response:
-        return PiecesResponse(given.pieces(begin, end), end - begin, content_type, status, said)
+    def sent(begin: int, end: int, status: int, response_headers: dict[str, str]) -> Response:
+        return PiecesResponse(file.pieces(begin, end), end - begin, content_type, status, response_headers)
 
-    return partial_content.answered(incoming, given.etag, given.size, content_type, headers, sent)
+    return partial_content.answered(incoming, file.etag, file.size, content_type, headers, sent)

@@ -79,14 +79,14 @@ class SnapshotPages:
     async def page(self, incoming: Incoming, short_name: str) -> Response:
         """All snapshots, the newest first; for owners with the forms that make one and describe the data set."""
         row = await self._projects.page(short_name, incoming.who)
-        found = await self._snapshots.listed(incoming.who, row)
+        snapshots = await self._snapshots.listed(incoming.who, row)
         owns = rights.owns(row["roles"])
         schedule = await self._snapshots.schedule(row["id"]) if owns else None
         described = _described(row) if owns else dataset.Dataset()
         context = await self._views.context(incoming, row, _("Snapshots"))
         public = SnapshotsPublic(
             **context.public,
-            items=[self._view(row, each) for each in found],
+            items=[self._view(row, each) for each in snapshots],
             owns=owns,
             every="" if schedule is None else schedule["every"],
             dataset=dataset.written(described) if owns else {},
@@ -101,11 +101,11 @@ class SnapshotPages:
         """Has a snapshot made."""
         row = await self._projects.owned(short_name, incoming.who)
         try:
-            found = await self._snapshots.add(incoming.who, row["id"])
+            snapshot = await self._snapshots.add(incoming.who, row["id"])
         except (ConflictError, InvalidValueError, TooManyRequestsError) as error:
             return Redirect(_list(short_name), error.args[0], "error")
         words = _("The snapshot is being made. This continues when you close this page.")
-        return Redirect(_list(short_name), words, more={"snapshot": self._view(row, found)})
+        return Redirect(_list(short_name), words, more={"snapshot": self._view(row, snapshot)})
 
     async def save(self, incoming: Incoming, short_name: str) -> Response:
         """Saves the licence, the authors and the schedule of the form."""
@@ -128,14 +128,14 @@ class SnapshotPages:
 
     async def one(self, incoming: Incoming, short_name: str, hash_: str) -> Response:
         """A snapshot with its files."""
-        row, found = await self._found(incoming, short_name, hash_)
+        row, snapshot = await self._found(incoming, short_name, hash_)
         title = _("Snapshot %(hash)s", hash=hash_[:12])
         context = await self._views.context(incoming, row, title)
         public = SnapshotPublic(
             **context.public,
-            snapshot=self._view(row, found),
-            files=[{**file_view(each)} for each in await self._snapshots.files(found)],
-            withdrawn=await self._snapshots.withdrawn(found),
+            snapshot=self._view(row, snapshot),
+            files=[{**file_view(each)} for each in await self._snapshots.files(snapshot)],
+            withdrawn=await self._snapshots.withdrawn(snapshot),
             owns=rights.owns(row["roles"]),
             csrf=self._csrf.token(incoming),
         )
@@ -144,31 +144,31 @@ class SnapshotPages:
     async def set_access(self, incoming: Incoming, short_name: str, hash_: str) -> Response:
         """Makes a snapshot public (``public`` = 1), or one for owners."""
         row = await self._projects.owned(short_name, incoming.who)
-        found = await self._snapshots.get(incoming.who, row, hash_)
+        snapshot = await self._snapshots.get(incoming.who, row, hash_)
         public = queries.flag(incoming.field("public"), "public")
-        await self._snapshots.set_public(incoming.who, found, public=public)
+        await self._snapshots.set_public(incoming.who, snapshot, public=public)
         words = _("The snapshot is public.") if public else _("Only owners can see the snapshot.")
         return Redirect(f"{_list(short_name)}/{hash_}", words)
 
     async def archive(self, incoming: Incoming, short_name: str, hash_: str) -> Response:
         """All files as one ZIP archive."""
-        row, found = await self._found(incoming, short_name, hash_)
-        given = await self._snapshots.archive(incoming.who, row, found, network(incoming.address))
-        return sent_file(incoming, given, zip_stream.CONTENT_TYPE)
+        row, snapshot = await self._found(incoming, short_name, hash_)
+        file = await self._snapshots.archive(incoming.who, row, snapshot, network(incoming.address))
+        return sent_file(incoming, file, zip_stream.CONTENT_TYPE)
 
     async def file(self, incoming: Incoming, short_name: str, hash_: str, file_name: str) -> Response:
         """One file."""
-        row, found = await self._found(incoming, short_name, hash_)
-        given = await self._snapshots.file(incoming.who, row, found, file_name, network(incoming.address))
-        return sent_file(incoming, given, _OCTETS)
+        row, snapshot = await self._found(incoming, short_name, hash_)
+        file = await self._snapshots.file(incoming.who, row, snapshot, file_name, network(incoming.address))
+        return sent_file(incoming, file, _OCTETS)
 
     async def _found(self, incoming: Incoming, short_name: str, hash_: str) -> tuple[ProjectPage, SnapshotRow]:
         row = await self._projects.page(short_name, incoming.who)
         return row, await self._snapshots.get(incoming.who, row, hash_)
 
-    def _view(self, row: ProjectPage, found: SnapshotRow) -> Values:
+    def _view(self, row: ProjectPage, snapshot: SnapshotRow) -> Values:
         address = f"{self._views.address(row)}snapshots"
-        return outward_rows([view(found, address, owns=rights.owns(row["roles"]))])[0]
+        return outward_rows([view(snapshot, address, owns=rights.owns(row["roles"]))])[0]
 
 
 def _list(short_name: str) -> str:
