@@ -85,9 +85,9 @@ def routes() -> list[Route]:
 def _row(route: Route) -> str:
     handler = route.handler.func if isinstance(route.handler, partial) else route.handler
     words = (handler.__doc__ or handler.__name__.replace("_", " ").capitalize()).strip()
-    said = route.operation.summary if route.operation else words.partition("\n")[0]
+    summary = route.operation.summary if route.operation else words.partition("\n")[0]
     # A docstring names what it carries out, for those who read the code.
-    return f"| {route.method} | `{route.path}` | {_cell(re.sub(r' ?[(](interface:|record )[^)]*[)]', '', said))} |"
+    return f"| {route.method} | `{route.path}` | {_cell(re.sub(r' ?[(](interface:|record )[^)]*[)]', '', summary))} |"
 
 
 def _cell(text: str) -> str:

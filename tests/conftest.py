@@ -179,16 +179,16 @@ def postgres() -> Iterator[Postgres]:
     """PostgreSQL on a socket in a folder of its own."""
     folder = scratch_folder("crowdd-tests-")
     server = start(find_home(folder))
-    found = Postgres(server.dsn)
+    cluster = Postgres(server.dsn)
     for setting in ("fsync = off", "synchronous_commit = off", "full_page_writes = off", "max_connections = 100"):
-        found.run(f"ALTER SYSTEM SET {setting}")
-    found.run("SELECT pg_reload_conf()")
-    found.run(f"CREATE DATABASE {TEMPLATE} OWNER crowdd")
+        cluster.run(f"ALTER SYSTEM SET {setting}")
+    cluster.run("SELECT pg_reload_conf()")
+    cluster.run(f"CREATE DATABASE {TEMPLATE} OWNER crowdd")
     pytest_twisted.blockon(ensureDeferred(_migrate(make_dsn(server.dsn, dbname=TEMPLATE))))
-    found.prepare()
+    cluster.prepare()
     with pytest.MonkeyPatch.context() as patch:
-        found.kept.install(patch)
-        yield found
+        cluster.kept.install(patch)
+        yield cluster
     server.stop()
     shutil.rmtree(folder, ignore_errors=True)
 

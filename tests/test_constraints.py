@@ -29,8 +29,8 @@ def test_the_file_names_no_index():
 
 
 def test_a_requirement_that_no_pin_meets_is_told():
-    found = {"attrs": Pin("attrs", "26.1.0", ("ab",))}
-    assert unpinned(found, ["attrs>=24", "Klein>=24", "attrs<20"]) == ["Klein>=24", "attrs<20"]
+    packages = {"attrs": Pin("attrs", "26.1.0", ("ab",))}
+    assert unpinned(packages, ["attrs>=24", "Klein>=24", "attrs<20"]) == ["Klein>=24", "attrs<20"]
 
 
 def report(**files):
@@ -49,12 +49,12 @@ def test_files_of_other_platforms_add_their_hashes():
     here = report(
         Pillow=("12.0", "pillow-12.0-cp311-cp311-manylinux.whl", "aa"), six=("1.0", "six-py3-none-any.whl", "cc")
     )
-    there = report(pillow=("12.0", "pillow-12.0-cp313-cp313-manylinux.whl", "bb"))
+    elsewhere = report(pillow=("12.0", "pillow-12.0-cp313-cp313-manylinux.whl", "bb"))
     other = report(pillow=("11.0", "pillow-11.0-cp313-cp313-manylinux.whl", "dd"))
     assert constraints.compiled(here) == ["Pillow"]
-    found = merged(pins(here), [pins(there), pins(other)])
-    assert found == [Pin("pillow", "12.0", ("aa", "bb")), Pin("six", "1.0", ("cc",))]
-    assert read(written(found)) == {pin.name: pin for pin in found}
+    combined = merged(pins(here), [pins(elsewhere), pins(other)])
+    assert combined == [Pin("pillow", "12.0", ("aa", "bb")), Pin("six", "1.0", ("cc",))]
+    assert read(written(combined)) == {pin.name: pin for pin in combined}
 
 
 @pytest.mark.slow
@@ -69,8 +69,8 @@ def test_pip_refuses_a_file_with_another_hash(tmp_path, digest, works):
     subprocess.run(made, check=True, capture_output=True)
     (wheel,) = tmp_path.glob("*.whl")
     if digest is None:
-        told = subprocess.run([*pip, "hash", str(wheel)], check=True, capture_output=True, text=True).stdout
-        digest = told.rpartition("sha256:")[2].strip()
+        output = subprocess.run([*pip, "hash", str(wheel)], check=True, capture_output=True, text=True).stdout
+        digest = output.rpartition("sha256:")[2].strip()
     file = tmp_path / "constraints.txt"
     file.write_text(written([Pin("ours", "1.0", (digest,))]))
     command = [

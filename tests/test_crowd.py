@@ -36,10 +36,10 @@ def test_a_crowd_answers_each_task_exactly_as_often_as_wanted_and_what_is_wrong_
         "UPDATE task_run SET counted = false WHERE id = (SELECT max(id) FROM task_run WHERE counted AND task_id = (SELECT max(id) FROM task))"
     )
     crowd.judge(plan, project, sql, outcome)
-    found = " ".join(outcome.violations)
-    assert "counted answers: 119 instead of 120" in found
-    assert "task_completed events: 39 instead of 40" in found
-    assert "I1" in found and "I5" in found
+    complaints = " ".join(outcome.violations)
+    assert "counted answers: 119 instead of 120" in complaints
+    assert "task_completed events: 39 instead of 40" in complaints
+    assert "I1" in complaints and "I5" in complaints
 
 
 @pytest.mark.proof
@@ -99,8 +99,8 @@ def test_every_completion_is_told_though_server_and_receivers_fail(dsn, tmp_path
 def test_what_receivers_should_not_have_heard_or_missed_is_found(rows, told, words):
     events = [{"seq": seq, "kind": "task_completed", "task_id": task} for seq, task in rows]
     bodies = [{"sequence": seq, "task_id": task, "result_id": task} for seq, task in told]
-    found = webhooks.judge(events, bodies, completed=2, undone={99})
-    assert len(found) == len(words) and all(word in line for word, line in zip(words, found, strict=True)), found
+    errors = webhooks.judge(events, bodies, completed=2, undone={99})
+    assert len(errors) == len(words) and all(word in line for word, line in zip(words, errors, strict=True)), errors
 
 
 @pytest.mark.proof

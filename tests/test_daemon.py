@@ -105,9 +105,9 @@ class Twistd:
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
         connection.request("GET", path, headers=headers)
         answer = connection.getresponse()
-        found = answer.status, {name.lower(): text for name, text in answer.getheaders()}, answer.read()
+        response = answer.status, {name.lower(): text for name, text in answer.getheaders()}, answer.read()
         connection.close()
-        return found
+        return response
 
     def figures(self) -> str:
         return self.ask("/metrics", Authorization="Bearer hidden-token")[2].decode()
@@ -419,7 +419,7 @@ def test_an_upgrade_that_is_killed_leaves_the_database_as_it_was(postgres):
     assert wait_until(lambda: rows(dsn, sessions) == [], PATIENCE)
     assert rows(dsn, "SELECT 1 FROM pg_tables WHERE schemaname = 'public'") == []
     at_once = [subprocess.Popen(command, env=environment, stdout=subprocess.PIPE) for _ in range(2)]
-    said = sorted(process.communicate(timeout=PATIENCE)[0].decode().partition(".")[0] for process in at_once)
-    assert [process.returncode for process in at_once] == [0, 0] and "The database is up to date" in said
+    sentences = sorted(process.communicate(timeout=PATIENCE)[0].decode().partition(".")[0] for process in at_once)
+    assert [process.returncode for process in at_once] == [0, 0] and "The database is up to date" in sentences
     shutil.rmtree(environment["CROWDD_DATA_DIR"])
     postgres.run("DROP DATABASE half WITH (FORCE)")

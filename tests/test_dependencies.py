@@ -39,14 +39,14 @@ def sources() -> list[Path]:
 
 def imported() -> dict[str, str]:
     """Packages that crowdd's modules import, each with a module that does."""
-    found: dict[str, str] = {}
+    packages: dict[str, str] = {}
     for path in sources():
         for node in ast.walk(ast.parse(path.read_text())):
             names = [node.module or ""] if isinstance(node, ast.ImportFrom) and not node.level else []
             names += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
             for name in names:
-                found.setdefault(name.partition(".")[0], str(path.relative_to(ROOT)))
-    return {name: path for name, path in found.items() if name not in sys.stdlib_module_names | {"crowdd", ""}}
+                packages.setdefault(name.partition(".")[0], str(path.relative_to(ROOT)))
+    return {name: path for name, path in packages.items() if name not in sys.stdlib_module_names | {"crowdd", ""}}
 
 
 # Of an extra that tests do without.

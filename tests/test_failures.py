@@ -85,11 +85,11 @@ async def test_postgresql_away_in_the_middle(switch, serve):
     client = crowdd.client()
     switch.off()
     asked = (client.get("/api/project"), client.get("/"), write(crowdd), client.get("/ready"), client.get("/metrics"))
-    *refused, told, figures = await gatherResults([ensureDeferred(each) for each in asked])
+    *refused, readiness, figures = await gatherResults([ensureDeferred(each) for each in asked])
     assert [answer.status for answer in refused] == [503] * 3
     assert all(answer.header("retry-after").isdigit() for answer in refused)
     assert (await client.get("/health")).status == 200
-    assert told.status == 503 and told.json()["checks"]["database"] != "ok"
+    assert readiness.status == 503 and readiness.json()["checks"]["database"] != "ok"
     assert "crowdd_database_up 0.0" in figures.text
     switch.on()
     await until(ready(client))
@@ -141,8 +141,8 @@ async def test_a_read_only_database_is_read_and_what_waits_is_told_once(switch, 
 
     await until(over)
     for what in ("queue", "periodic jobs"):
-        said = [waits for what_, waits in told_of_work if what_ == what]
-        assert said == [True, False] * (len(said) // 2)
+        waiting = [waits for what_, waits in told_of_work if what_ == what]
+        assert waiting == [True, False] * (len(waiting) // 2)
 
 
 @pytest_twisted.ensureDeferred
@@ -231,8 +231,8 @@ class TestSettingsReadAgain:
 
     def test_what_is_fixed_is_told_and_stays(self, settings):
         moved = attrs.evolve(settings, http=attrs.evolve(settings.http, port=9, shutdown_timeout=1))
-        now, kept = moved.with_fixed_of(settings)
-        assert kept == ["[http] port"]
+        now, fixed = moved.with_fixed_of(settings)
+        assert fixed == ["[http] port"]
         assert (now.http.port, now.http.shutdown_timeout) == (settings.http.port, 1)
 
 
@@ -267,11 +267,11 @@ class TestTheLine:
     @pytest_twisted.ensureDeferred
     async def test_who_sends_nothing_and_who_waits_for_an_answer_are_left_alone(self, served):
         idle = await wire.connect(served.base, b"")
-        kept = await wire.connect(served.base, b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
-        await until(lambda: kept.got)
+        waiting = await wire.connect(served.base, b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        await until(lambda: waiting.got)
         await self.somebody_is_cut(served)
-        assert kept.got.startswith(b"HTTP/1.1 200") and not idle.closed.called and not kept.closed.called
-        for one in (idle, kept):
+        assert waiting.got.startswith(b"HTTP/1.1 200") and not idle.closed.called and not waiting.closed.called
+        for one in (idle, waiting):
             one.transport.loseConnection()
 
     @pytest_twisted.ensureDeferred

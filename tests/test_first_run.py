@@ -86,8 +86,8 @@ def test_from_nothing_and_again(tree):
 
 def plain_environment(tree):
     """What is in the shell of somebody who has just cloned this."""
-    kept = ("PATH", "LANG", "TERM", "SSL_CERT_FILE", "XDG_CACHE_HOME", "HOME")
-    environment = {name: text for name, text in os.environ.items() if name in kept or name.startswith("PIP_")}
+    names = ("PATH", "LANG", "TERM", "SSL_CERT_FILE", "XDG_CACHE_HOME", "HOME")
+    environment = {name: text for name, text in os.environ.items() if name in names or name.startswith("PIP_")}
     environment |= {"CROWDD_HTTP_PORT": str(free_port())}
     # What tells the processes of this tree from others, see processes_of().
     return environment | {"FIRST_RUN": str(tree)}
@@ -121,11 +121,11 @@ def there_and_back(tree, environment, **become):
     assert [*(tree / ".venv/lib").rglob("klein/__pycache__/*.pyc")], "what is installed has byte code"
 
     def crowdctl(folder, *words):
-        told = {**environment, "CROWDD_DATA_DIR": folder, "CROWDD_BACKUP_PASSPHRASE": "correct horse battery"}
+        variables = {**environment, "CROWDD_DATA_DIR": folder, "CROWDD_BACKUP_PASSPHRASE": "correct horse battery"}
         done = subprocess.run(
             [tree / ".venv/bin/crowdctl", *words],
             cwd=tree,
-            env=told,
+            env=variables,
             capture_output=True,
             text=True,
             check=False,

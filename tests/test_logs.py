@@ -149,8 +149,8 @@ class TestFile:
         made = EventWriter(settings(file=str(tmp_path / "a.log"), max_bytes=100, backup_count=2))
         for number in range(100):
             made.write(f"{number:019}\n")
-        found = sorted(path.name for path in tmp_path.iterdir())
-        assert found == ["a.log", "a.log.1", "a.log.2"]
+        names = sorted(path.name for path in tmp_path.iterdir())
+        assert names == ["a.log", "a.log.1", "a.log.2"]
         assert sum(path.stat().st_size for path in tmp_path.iterdir()) <= 3 * 120
         assert "0099" in (tmp_path / "a.log").read_text()
 

@@ -131,8 +131,8 @@ class TestOnItsOwnDatabase:
 
     @staticmethod
     def refused_in_the_same_folder(crowdctl_serve, data, first):
-        said = sentence(crowdctl_serve())
-        assert re.search(rf"{data} is used by another crowdd \(process {first.process.pid}\).*CROWDD_DATA_DIR", said)
+        error = sentence(crowdctl_serve())
+        assert re.search(rf"{data} is used by another crowdd \(process {first.process.pid}\).*CROWDD_DATA_DIR", error)
         assert get(f"{first.url}/health") == 200
 
     def test_interrupt_before_it_serves_leaves_nothing(self, crowdctl_serve, data):
@@ -241,8 +241,8 @@ class TestRefusals:
     def test_busy_port(self, crowdctl_serve, data):
         with socket.create_server(("127.0.0.1", 0)) as other:
             port = other.getsockname()[1]
-            said = sentence(crowdctl_serve(CROWDD_HTTP_PORT=str(port)))
-        assert re.search(rf"127.0.0.1 port {port} .*CROWDD_HTTP_PORT", said)
+            error = sentence(crowdctl_serve(CROWDD_HTTP_PORT=str(port)))
+        assert re.search(rf"127.0.0.1 port {port} .*CROWDD_HTTP_PORT", error)
         assert not (data / "postgres").exists()
 
     def test_broken_configuration(self, crowdctl_serve):
@@ -253,8 +253,8 @@ class TestRefusals:
         assert "Cannot write to the data folder" in sentence(crowdctl_serve(CROWDD_DATA_DIR=str(data / "file/var")))
 
     def test_configured_database_that_is_not_there(self, crowdctl_serve, data):
-        said = sentence(crowdctl_serve(CROWDD_DB_DSN=f"host={data} dbname=none user=nobody"))
-        assert re.search(r"Could not connect to the configured database: .*CROWDD_DB_DSN", said)
+        error = sentence(crowdctl_serve(CROWDD_DB_DSN=f"host={data} dbname=none user=nobody"))
+        assert re.search(r"Could not connect to the configured database: .*CROWDD_DB_DSN", error)
 
 
 class TestStop:

@@ -110,9 +110,9 @@ class TestOwnTls:
         assert served.server._settings.base_url.startswith("https://")
         key = (await served.person("owner")).key
         project = {"name": "Birds", "short_name": "birds", "description": "?", "info": {"task_presenter": "?"}}
-        told = {"Content_Type": "application/json", "Authorization": key}
+        fields = {"Content_Type": "application/json", "Authorization": key}
         for path, body in (("/api/project", project), ("/api/task", {"project_id": 1}), ("/project/birds/publish", {})):
-            sent = await browse(port, "POST", path, json.dumps(body).encode(), **told)
+            sent = await browse(port, "POST", path, json.dumps(body).encode(), **fields)
             assert sent[0] == 200, sent[2]
         assert "event: state" in await deferToThread(Browser(port).first_lines, "/project/birds/live")
 
@@ -148,8 +148,8 @@ def nginx(tmp_path):
             (r"listen 443", f"listen 127.0.0.1:{https}"), (r"ssl_certificate /\S+;", f"ssl_certificate {cert};"),
             (r"ssl_certificate_key /\S+;", f"ssl_certificate_key {key};"),
         ):  # fmt: skip
-            site, found = re.subn(pattern, text, site)
-            assert found == 1, pattern
+            site, count = re.subn(pattern, text, site)
+            assert count == 1, pattern
         (tmp_path / "site.conf").write_text(site)
         temporary = "".join(
             f"{name}_temp_path {tmp_path}/{name};" for name in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")

@@ -24,8 +24,8 @@ def saved(shape: Shape, seeds: list[int]) -> Saving:
 
 
 def test_a_crowd_in_memory_saves_answers_and_lies_are_found():
-    found = saved(MIXED, [1, 2])
-    assert found.saved > 0.3 and found.accuracy > 0.95 and 0.1 < found.gold < 0.6
+    savings = saved(MIXED, [1, 2])
+    assert savings.saved > 0.3 and savings.accuracy > 0.95 and 0.1 < savings.gold < 0.6
     assert saved(attrs.evolve(MIXED, gold=0), [1]).gold == 0
     lying = attrs.evolve(MIXED, classes=2, attack=Attack(0.3, everywhere=True, gold=1.0))
     (outcome,) = asyncio.run(answered(MemorySite(), lying, [1]))
@@ -71,5 +71,5 @@ def test_a_server_decides_as_the_rule_in_memory(dsn, tmp_path):
         outcomes = testbed.run(answered(site, MIXED, SEEDS))
         assert testbed.complaints(server) == []
     assert violations == []
-    found = figures.saving(MIXED, outcomes, fixed.curve(MIXED, SEEDS))
-    assert found.saved > 0.25 and found.accuracy > 0.95
+    savings = figures.saving(MIXED, outcomes, fixed.curve(MIXED, SEEDS))
+    assert savings.saved > 0.25 and savings.accuracy > 0.95

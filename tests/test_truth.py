@@ -39,6 +39,6 @@ def a_wrong_figure_is_noticed(server, sql):
         mine,
     )
     sql.rows("UPDATE task_ledger SET done = false WHERE project_id = %(project)s", mine)
-    told = " ".join(testbed.run(truth.compare(crowd, sql, "now")))
+    differences = " ".join(testbed.run(truth.compare(crowd, sql, "now")))
     words = ("n_completed_tasks", "average_time", "n_anon", "runs_auth", "top", "leaderboard")
-    assert [word for word in words if word not in told] == []
+    assert [word for word in words if word not in differences] == []

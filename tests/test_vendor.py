@@ -24,13 +24,13 @@ def archive(**files: bytes) -> bytes:
 
 
 def test_every_file_has_its_recorded_checksum_and_licence():
-    found = vendor.present()
+    contents = vendor.present()
     named = {f"{package.folder}/{target}" for package in vendor.PACKAGES for target in package.sources}
-    assert found.keys() == named, "run: make vendor"
-    assert vendor.table(found) == vendor.README.read_text("utf-8"), "run: make vendor"
-    changed = {**found, min(found): b"changed"}
+    assert contents.keys() == named, "run: make vendor"
+    assert vendor.table(contents) == vendor.README.read_text("utf-8"), "run: make vendor"
+    changed = {**contents, min(contents): b"changed"}
     assert vendor.table(changed) != vendor.README.read_text("utf-8")
-    assert all(found[f"{package.folder}/{vendor.LICENCE}"] for package in vendor.PACKAGES)
+    assert all(contents[f"{package.folder}/{vendor.LICENCE}"] for package in vendor.PACKAGES)
     assert "://" not in vendor.README.read_text("utf-8")  # npm finds packages by their names
 
 

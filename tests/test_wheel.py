@@ -43,9 +43,9 @@ def files(folder: Path) -> set[str]:
 
 @pytest.mark.proof
 def test_the_wheel_has_every_file_of_the_packages_and_no_other(wheel):
-    found = {name for name in wheel.namelist() if ".dist-info/" not in name}
+    names = {name for name in wheel.namelist() if ".dist-info/" not in name}
     shipped = {f"crowdd/shipped/{name}" for name in files(ROOT / "etc") | files(ROOT / "examples")}
-    assert found == files(ROOT / "crowdd") | shipped | {"twisted/plugins/crowdd_plugin.py"}
+    assert names == files(ROOT / "crowdd") | shipped | {"twisted/plugins/crowdd_plugin.py"}
 
 
 @pytest.mark.proof

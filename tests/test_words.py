@@ -255,9 +255,9 @@ def files() -> tuple[Path, ...]:
     listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False)
     if listed.returncode:
         pytest.skip("no repository")
-    found = [ROOT / name for name in listed.stdout.splitlines() if not name.startswith(EXEMPT)]
+    paths = [ROOT / name for name in listed.stdout.splitlines() if not name.startswith(EXEMPT)]
     return tuple(
-        path for path in found if path.is_file() and (path.suffix in TEXTS or path.name in ("Makefile", "Dockerfile"))
+        path for path in paths if path.is_file() and (path.suffix in TEXTS or path.name in ("Makefile", "Dockerfile"))
     )
 
 
@@ -317,6 +317,14 @@ def test_names_of_before_do_not_come_back_in_their_package():
                     name = node.id if isinstance(node, ast.Name) else node.attr
                 if isinstance(name, str) and name.strip("_") in words.split():
                     wrong.append(shown(path, getattr(node, "lineno", 0), name))
+    assert not wrong, wrong
+
+
+def test_what_functions_hold_is_called_by_what_it_is():
+    """How a value came to be there says nothing about it."""
+    word = "(?:found|said|told|kept|given|there)"
+    assigned = rf"^\s+(?:[\w*]+, )*{word}(?:, [\w*]+)* = |\b{word} := |\bfor (?:\w+, )*{word}(?:, \w+)* in "
+    wrong = found_in(assigned, [path for path in files() if path.suffix == ".py"])
     assert not wrong, wrong
 
 

@@ -26,9 +26,9 @@ GROUND, STROKE = (6, 11, 16), (235, 241, 244)  # the colours of the design, so t
 def chosen(labels: numpy.ndarray) -> list[int]:
     """Indices of PER_DIGIT pictures of each digit, shuffled; the same at every run."""
     chance = random.Random(1998)
-    found = [i for digit in range(10) for i in chance.sample(numpy.flatnonzero(labels == digit).tolist(), PER_DIGIT)]
-    chance.shuffle(found)
-    return found
+    indices = [i for digit in range(10) for i in chance.sample(numpy.flatnonzero(labels == digit).tolist(), PER_DIGIT)]
+    chance.shuffle(indices)
+    return indices
 
 
 def picture(pixels: numpy.ndarray) -> Image.Image:

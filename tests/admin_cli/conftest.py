@@ -33,10 +33,10 @@ class Crowdctl:
         """The one sentence of a command that must fail."""
         ended = self(*words, **more)
         assert (ended.status, ended.output) == (status, ""), ended
-        said = ended.complaint.splitlines()[-1]
-        assert said.startswith("Error: ")
+        sentence = ended.complaint.splitlines()[-1]
+        assert sentence.startswith("Error: ")
         assert status == USAGE or len(ended.complaint.splitlines()) == 1, ended.complaint
-        return said
+        return sentence
 
     def json(self, *words: str | Path, **more: str) -> Any:
         """What a command prints with --json."""
@@ -85,9 +85,9 @@ def fetched(dsn: str, sql: str, *values: Any) -> list[dict[str, Any]]:
     connection = psycopg2.connect(dsn, cursor_factory=RealDictCursor, options="-c search_path=public,code")
     with connection, connection.cursor() as cursor:
         cursor.execute(sql, values or None)
-        found = [dict(row) for row in cursor.fetchall()] if cursor.description else []
+        records = [dict(row) for row in cursor.fetchall()] if cursor.description else []
     connection.close()
-    return found
+    return records
 
 
 @pytest.fixture

@@ -185,16 +185,16 @@ class TestThereAndBack:
             over.set()
             thread.join()
         place.json("restore", tmp_path / "b.tar", **PASSPHRASE)
-        (found,) = fetched(dsn(place), "SELECT count(*) AS n, count(*) FILTER (WHERE side = 'a') AS a FROM pair")
-        assert found["n"] == made["rows"].get("pair", 0) == 2 * found["a"]
+        (counts,) = fetched(dsn(place), "SELECT count(*) AS n, count(*) FILTER (WHERE side = 'a') AS a FROM pair")
+        assert counts["n"] == made["rows"].get("pair", 0) == 2 * counts["a"]
 
     def test_it_is_recorded_and_doctor_complains_of_its_age(self, used, archive):
         (row,) = fetched(dsn(used), "SELECT bytes FROM backup")
         assert row["bytes"] == archive.stat().st_size
-        assert not [said for said in doctor(used) if "backup" in said]
+        assert not [problem for problem in doctor(used) if "backup" in problem]
         fetched(dsn(used), "UPDATE backup SET snapshot_at = snapshot_at - interval '9 days'")
         assert "The last backup is 9 days old." in doctor(used)
-        assert not [said for said in doctor(used, CROWDD_DATA_BACKUP_DAYS="0") if "backup" in said]
+        assert not [problem for problem in doctor(used, CROWDD_DATA_BACKUP_DAYS="0") if "backup" in problem]
         fetched(dsn(used), "DELETE FROM backup")
         fetched(dsn(used), "UPDATE project SET created = created - interval '9 days'")
         assert "No backup was made with crowdctl backup." in doctor(used)
@@ -231,8 +231,8 @@ class TestBackupRefuses:
         assert not [*tmp_path.glob(".b*")]
 
     def test_a_folder_without_pg_dump(self, used, tmp_path):
-        said = used.refused("backup", tmp_path / "b", "--pg-bin", tmp_path, **PASSPHRASE)
-        assert "pg_dump and pg_restore of PostgreSQL" in said and "postgresql-client-" in said
+        error = used.refused("backup", tmp_path / "b", "--pg-bin", tmp_path, **PASSPHRASE)
+        assert "pg_dump and pg_restore of PostgreSQL" in error and "postgresql-client-" in error
         assert not [*tmp_path.glob("*b")]
 
     def test_a_key_file_of_another_database(self, used, tmp_path):
@@ -245,8 +245,8 @@ class TestBackupRefuses:
         with contextlib.closing(psycopg2.connect(dsn(used))) as holder, holder.cursor() as cursor:
             cursor.execute("LOCK TABLE task IN ACCESS EXCLUSIVE MODE")
             command = [BIN / "crowdctl", "backup", tmp_path / "b"]
-            told = {**used.environment, **PASSPHRASE}
-            with subprocess.Popen(command, env=told, stderr=subprocess.PIPE, text=True) as process:
+            variables = {**used.environment, **PASSPHRASE}
+            with subprocess.Popen(command, env=variables, stderr=subprocess.PIPE, text=True) as process:
                 assert wait_until(lambda: waiting(used), 60)
                 process.send_signal(number)
                 holder.rollback()
@@ -270,8 +270,8 @@ class TestRestoreRefuses:
         whole = archive.read_bytes()
         for size in (0, 100, 512, 1024, len(whole) // 2, len(whole) - 11_000):
             (tmp_path / "cut").write_bytes(whole[:size])
-            said = place.refused("restore", tmp_path / "cut", **PASSPHRASE)
-            assert "cut off" in said or "not an archive" in said, (size, said)
+            error = place.refused("restore", tmp_path / "cut", **PASSPHRASE)
+            assert "cut off" in error or "not an archive" in error, (size, error)
         assert untouched(place)
 
     @pytest.mark.usefixtures("derived_once")
@@ -333,8 +333,8 @@ class TestRestoreRefuses:
             backup_archive.verify(out, WORD)
 
     def test_a_database_that_is_not_empty(self, used, place, archive):
-        said = place.refused("restore", archive, CROWDD_DB_DSN=dsn(used), **PASSPHRASE)
-        assert "The database is not empty" in said and "A restore does not replace data" in said
+        error = place.refused("restore", archive, CROWDD_DB_DSN=dsn(used), **PASSPHRASE)
+        assert "The database is not empty" in error and "A restore does not replace data" in error
         assert untouched(place)
 
     def test_a_data_folder_that_is_not_empty(self, place, archive):
@@ -399,8 +399,8 @@ def test_a_restore_that_is_interrupted_leaves_an_empty_place(place, archive):
         # pg_restore waits here, in the middle of its transaction.
         cursor.execute("CREATE TABLE public.task (id int)")
         command = [BIN / "crowdctl", "restore", archive]
-        told = {**place.environment, **PASSPHRASE}
-        with subprocess.Popen(command, env=told, stderr=subprocess.PIPE, text=True) as process:
+        variables = {**place.environment, **PASSPHRASE}
+        with subprocess.Popen(command, env=variables, stderr=subprocess.PIPE, text=True) as process:
             assert wait_until(lambda: waiting(place), 60)
             process.send_signal(signal.SIGINT)
             assert process.stderr.read().strip() == "Aborted!"

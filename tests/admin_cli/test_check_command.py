@@ -27,8 +27,8 @@ def test_what_differs_is_printed_and_repaired_when_asked(crowdctl, rows, project
     ended = crowdctl("check")
     sentence = f"project_stat.completed of project {project}: 4 instead of 1"
     assert (ended.status, ended.output) == (1, f"{sentence}\n")
-    (told,) = crowdctl("check", "--json").json
-    assert told == {
+    (difference,) = crowdctl("check", "--json").json
+    assert difference == {
         "check": "figures of projects", "project_id": project, "what": "project_stat.completed", "key": "",
         "stored": 4, "counted": 1, "repaired": False, "more": 0,
     }  # fmt: skip
@@ -48,8 +48,8 @@ def test_a_change_of_the_audit_log_is_named_and_stays(crowdctl, rows, key):
     ended = crowdctl("check", "--repair")
     sentence = f"audit log at position 2, row {edited['id']}: the row was changed, or it was added later"
     assert (ended.status, ended.output) == (1, f"{sentence}\n")
-    (told,) = crowdctl("check", "--json").json
-    assert told == {"check": "audit log", "id": edited["id"], "position": 2, "reason": "changed"}
+    (difference,) = crowdctl("check", "--json").json
+    assert difference == {"check": "audit log", "id": edited["id"], "position": 2, "reason": "changed"}
     crowdctl.json("jobs", "run", "verify_audit")
     (job,) = [job for job in crowdctl.json("jobs", "list") if job["name"] == "verify_audit"]
     assert sentence in job["words"]

@@ -10,14 +10,14 @@ from crowdd.config import options
 
 def test_only_what_was_changed_and_where_it_stands(crowdctl, tmp_path):
     (tmp_path / "own.conf").write_text("[site]\nname = Birds\n[mail]\npassword = wonderful\n")
-    told = {"CROWDD_HTTP_PORT": "9000"}
-    shown = crowdctl.json("-c", "own.conf", "config", "show", **told)
-    found = {row["setting"]: (row["value"], row["from"]) for row in shown}
-    assert found["[site] name"] == ("Birds", "own.conf: [site] name")
-    assert found["[http] port"] == (9000, "CROWDD_HTTP_PORT")
-    assert found["[mail] password"] == (HIDDEN, "own.conf: [mail] password")
-    assert {*found} == {"[site] name", "[mail] password", "[http] port", "[db] dsn", "[data] dir"}
-    everything = crowdctl("-c", "own.conf", "config", "show", "--all", **told).output
+    variables = {"CROWDD_HTTP_PORT": "9000"}
+    shown = crowdctl.json("-c", "own.conf", "config", "show", **variables)
+    settings = {row["setting"]: (row["value"], row["from"]) for row in shown}
+    assert settings["[site] name"] == ("Birds", "own.conf: [site] name")
+    assert settings["[http] port"] == (9000, "CROWDD_HTTP_PORT")
+    assert settings["[mail] password"] == (HIDDEN, "own.conf: [mail] password")
+    assert {*settings} == {"[site] name", "[mail] password", "[http] port", "[db] dsn", "[data] dir"}
+    everything = crowdctl("-c", "own.conf", "config", "show", "--all", **variables).output
     assert "wonderful" not in everything
     assert all(f"[{section}] {option} " in everything for section, option, _, _ in options())
 
@@ -48,11 +48,11 @@ def test_settings_that_can_work_and_some_that_cannot(crowdctl):
     assert (ended.status, ended.output) == (0, "The settings are valid.\n")
     ended = crowdctl("config", "check", CROWDD_HTTP_BASE_URL="crowd.example", CROWDD_ACCOUNTS_CONFIRM_EMAIL="on")
     assert ended.status == 1
-    said = ended.output.splitlines()
-    assert said[0].startswith("Problem: [http] base_url is 'crowd.example'.")
-    assert any("confirm_email" in line for line in said)
-    found = crowdctl("config", "check", "--json", CROWDD_HTTP_BASE_URL="crowd.example").json
-    assert [finding["wrong"] for finding in found] == [True, False]
+    lines = ended.output.splitlines()
+    assert lines[0].startswith("Problem: [http] base_url is 'crowd.example'.")
+    assert any("confirm_email" in line for line in lines)
+    findings = crowdctl("config", "check", "--json", CROWDD_HTTP_BASE_URL="crowd.example").json
+    assert [finding["wrong"] for finding in findings] == [True, False]
 
 
 def test_an_example_to_begin_with(crowdctl, tmp_path):

@@ -75,18 +75,18 @@ def test_every_command_is_refused_once():
 @pytest.mark.parametrize("path", EVERYTHING, ids=" ".join)
 def test_help_reads_well(path):
     command = EVERYTHING[path]
-    said = CliRunner().invoke(main, [*path, "--help"])
-    assert said.exit_code == 0
+    ended = CliRunner().invoke(main, [*path, "--help"])
+    assert ended.exit_code == 0
     assert command.help and re.match(r"[A-Z].*\.", command.help.strip(), re.DOTALL), command.help
     assert len(first_sentence(command)) <= 120
     for parameter in command.params:
         if isinstance(parameter, click.Option):
             assert parameter.help and parameter.help.endswith("."), parameter.name
         else:
-            assert parameter.make_metavar(click.Context(command)).strip("[]") in said.output.split("Options:")[0]
+            assert parameter.make_metavar(click.Context(command)).strip("[]") in ended.output.split("Options:")[0]
     if isinstance(command, click.Group):
         names = command.list_commands(click.Context(command))
-        assert all(f"  {name} " in said.output for name in names)
+        assert all(f"  {name} " in ended.output for name in names)
 
 
 def test_arguments_are_explained():
@@ -103,8 +103,8 @@ def test_arguments_are_explained():
 
 def test_the_list_of_commands_says_what_they_say():
     """The list is not made by importing them, so it could say something else."""
-    said = CliRunner().invoke(main, ["--help"]).output
-    assert all(str(status) in said for status in STATUSES)
+    text = CliRunner().invoke(main, ["--help"]).output
+    assert all(str(status) in text for status in STATUSES)
     for name, words in COMMANDS.items():
         assert words.endswith("."), name
         assert EVERYTHING[name,].name == name

@@ -65,9 +65,9 @@ def test_other_commands_want_the_upgrade_first(crowdctl, empty):
 def test_upgrade_without_the_right_to_make_tables(crowdctl, postgres, empty):
     postgres.run("CREATE ROLE guest LOGIN")
     try:
-        said = crowdctl.refused("db", "upgrade", CROWDD_DB_DSN=make_dsn(empty, user="guest"))
-        assert "permission denied" in said
-        assert "owner of the database" in said
+        error = crowdctl.refused("db", "upgrade", CROWDD_DB_DSN=make_dsn(empty, user="guest"))
+        assert "permission denied" in error
+        assert "owner of the database" in error
     finally:
         postgres.run("DROP ROLE guest")
 
@@ -95,9 +95,9 @@ def test_servers_are_listed_and_an_upgrade_that_they_cannot_bear_is_refused(crow
         assert lines[0].split() == ["name", "host", "version", "migration", "started", "seen", "processes", "state"]
         assert lines[2].split()[0] == "west"
         rows("UPDATE definition SET fingerprint = 'of an earlier version', version = '0.0.9'")
-        said = crowdctl.refused("db", "upgrade")
-        assert "takes away what running servers use: east (0.0.9, migration 0003)." in said
-        assert "Nothing was changed." in said and "crowdctl nodes" in said
+        error = crowdctl.refused("db", "upgrade")
+        assert "takes away what running servers use: east (0.0.9, migration 0003)." in error
+        assert "Nothing was changed." in error and "crowdctl nodes" in error
         assert not crowdctl.json("db", "status")["functions_current"]
     assert crowdctl.json("db", "upgrade") == {"applied": []}
     assert crowdctl.json("db", "status")["functions_current"]

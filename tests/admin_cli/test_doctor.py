@@ -20,10 +20,10 @@ TESTS_ARE_NOT_DURABLE = "PostgreSQL runs with fsync off: a power cut loses the d
 
 def wrong(crowdctl, *words, **more):
     ended = crowdctl("doctor", *words, "--json", **MAIL, **more)
-    found = [finding for finding in ended.json if finding["wrong"]]
-    assert ended.status == int(bool(found)), ended
-    assert all(finding["todo"] for finding in found)
-    return [finding["what"] for finding in found]
+    problems = [finding for finding in ended.json if finding["wrong"]]
+    assert ended.status == int(bool(problems)), ended
+    assert all(finding["todo"] for finding in problems)
+    return [finding["what"] for finding in problems]
 
 
 def test_it_says_nothing_of_a_server_that_is_well(crowdctl, dsn, tmp_path):
@@ -38,8 +38,8 @@ def test_it_says_nothing_of_a_server_that_is_well(crowdctl, dsn, tmp_path):
         assert wrong(crowdctl, "--thorough", CROWDD_HTTP_PORT=str(server.port)) == [TESTS_ARE_NOT_DURABLE]
     finally:
         server.stop()
-    said = crowdctl("doctor", **MAIL, CROWDD_HTTP_PORT=str(server.port)).output.splitlines()
-    assert said[2] == f"Problem: No server answers at {server.url}. Start it: twistd crowdd, or crowdctl serve."
+    lines = crowdctl("doctor", **MAIL, CROWDD_HTTP_PORT=str(server.port)).output.splitlines()
+    assert lines[2] == f"Problem: No server answers at {server.url}. Start it: twistd crowdd, or crowdctl serve."
 
 
 class OverTls(LiveServer):
@@ -78,15 +78,15 @@ def test_it_sees_what_has_gone_wrong_in_the_database(crowdctl, rows):
         "INSERT INTO job (name, due, failures, words) VALUES ('sweep_keys', clock() - interval '2 days', 3, 'No disk.')"
     )
     rows("UPDATE project_stat SET completed = 0")
-    said = wrong(crowdctl)
-    assert "The site has no administrator." in said
-    assert "1 background tasks have failed." in said
+    problems = wrong(crowdctl)
+    assert "The site has no administrator." in problems
+    assert "1 background tasks have failed." in problems
     assert any(
         re.fullmatch(r"A background task has been due for 6\d minutes, but no worker runs it\.", sentence)
-        for sentence in said
+        for sentence in problems
     )
-    assert "1 jobs are overdue, the longest by 2 days." in said
-    assert "The job sweep_keys has failed 3 times in a row: No disk." in said
+    assert "1 jobs are overdue, the longest by 2 days." in problems
+    assert "The job sweep_keys has failed 3 times in a row: No disk." in problems
 
 
 def test_a_database_that_is_away_is_a_finding_too(crowdctl, tmp_path):

@@ -42,9 +42,9 @@ def test_a_command_imports_no_more_than_it_needs():
 def test_a_command_at_work_imports_no_more_than_it_needs(crowdctl):
     """What a look at an account, and a change of it, do not need."""
     crowdctl.json("user", "create", "--name", "ada", "--email", "ada@example.org", "--password", "a good password")
-    said = "import sys, atexit; atexit.register(lambda: print(*sys.modules, file=sys.stderr))"
+    start = "import sys, atexit; atexit.register(lambda: print(*sys.modules, file=sys.stderr))"
     for words in (("user", "show", "ada"), ("admin", "add", "ada")):
-        program = f"{said}; sys.argv = {['crowdctl', *words]}; from crowdd.admin_cli.main import main; main()"
+        program = f"{start}; sys.argv = {['crowdctl', *words]}; from crowdd.admin_cli.main import main; main()"
         command = [sys.executable, "-c", program]
         done = subprocess.run(command, env=crowdctl.environment, capture_output=True, text=True, check=True)
         assert not {*done.stderr.split()} & (HEAVY - {"rich"}), words

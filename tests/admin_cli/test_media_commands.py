@@ -79,11 +79,11 @@ def test_copying_says_what_is_wrong(crowdctl, bucket, loaded: Path) -> None:
 
 def test_doctor_tries_the_bucket(crowdctl, bucket, loaded: Path) -> None:
     def found(**more: str) -> list[str]:
-        told = crowdctl("doctor", "--json", **{**bucket.environment(), **more}).json
-        return [each["what"] for each in told if "Media files" in each["what"]]
+        findings = crowdctl("doctor", "--json", **{**bucket.environment(), **more}).json
+        return [each["what"] for each in findings if "Media files" in each["what"]]
 
     assert found() == [] and objects_of(bucket) == {}
-    (said,) = found(CROWDD_MEDIA_S3_SECRET_KEY="wrong")
-    assert said.startswith("Media files cannot be stored. S3 at http") and "Check [media] s3_secret_key." in said
-    (said,) = found(CROWDD_MEDIA_S3_SECRET_KEY="")
-    assert "[media] s3_secret_key is missing" in said and bucket.secret_key not in said
+    (error,) = found(CROWDD_MEDIA_S3_SECRET_KEY="wrong")
+    assert error.startswith("Media files cannot be stored. S3 at http") and "Check [media] s3_secret_key." in error
+    (error,) = found(CROWDD_MEDIA_S3_SECRET_KEY="")
+    assert "[media] s3_secret_key is missing" in error and bucket.secret_key not in error

@@ -174,6 +174,6 @@ def test_digits_that_are_an_id_and_a_nickname_are_nobodys(stage):
     bob = stage.crowdctl.json("user", "show", "bob")["id"]
     words = ("--name", f"00{bob}", "--email", "two@example.org", "--password", "good enough")
     impostor = stage.crowdctl.json("user", "create", *words)
-    said = stage.crowdctl.refused("admin", "add", f"00{bob}")
-    assert "the id of one account and the user name of another" in said
+    error = stage.crowdctl.refused("admin", "add", f"00{bob}")
+    assert "the id of one account and the user name of another" in error
     assert stage.crowdctl.json("user", "show", "two@example.org")["id"] == impostor["id"]

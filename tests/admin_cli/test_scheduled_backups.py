@@ -88,7 +88,7 @@ def test_a_second_backup_writes_only_new_files_and_each_comes_back(server, place
     done = place.json("restore", second["path"], **PASSPHRASE)
     assert done["files"] == 3 and done["rows"]["task"] == 20
     assert song(place).read_bytes() == old[::-1] and (song(place).parent / "new.ogg").read_bytes() == old
-    assert not [said for said in doctor(server) if "backup" in said]
+    assert not [problem for problem in doctor(server) if "backup" in problem]
     drilled = server.json("drill", first["path"], "--in", tmp_path)
     assert (drilled["files"], drilled["differences"]) == (2, []) and drilled["rows"] > 20 and drilled["age"] >= 0
 
@@ -119,8 +119,8 @@ def test_a_damaged_shared_file_is_refused_and_stored_again_once_it_is_removed(se
     with damaged.open("r+b") as file:
         file.seek(1000)
         file.write(b"\xff\xff")
-    said = place.refused("restore", path, **PASSPHRASE)
-    assert "missing or damaged" in said and str(damaged) in said and untouched(place)
+    error = place.refused("restore", path, **PASSPHRASE)
+    assert "missing or damaged" in error and str(damaged) in error and untouched(place)
     assert "missing or damaged" in server.refused("drill", "--in", tmp_path)
     damaged.unlink()
     assert "missing or damaged" in place.refused("restore", path, **PASSPHRASE) and untouched(place)
@@ -188,12 +188,12 @@ class TestJob:
         (folder.parent / "word").unlink()
         failed = server("jobs", "run", "back_up", "--json")
         assert failed.status == 1 and "passphrase file" in failed.json["words"] and not [*folder.iterdir()]
-        found = "\n".join(doctor(server))
-        assert "The job back_up has failed 1 times in a row: The passphrase file" in found
-        assert "Scheduled backups fail. The passphrase file" in found
+        report = "\n".join(doctor(server))
+        assert "The job back_up has failed 1 times in a row: The passphrase file" in report
+        assert "Scheduled backups fail. The passphrase file" in report
         (folder.parent / "word").write_text(f"{WORD}\n")
         assert server.json("jobs", "run", "back_up")["outcome"] == "done"
-        assert not [said for said in doctor(server) if "ackup" in said or "back_up" in said]
+        assert not [problem for problem in doctor(server) if "ackup" in problem or "back_up" in problem]
 
     def test_only_servers_with_a_folder_run_it(self, server, used):
         with_folder = {

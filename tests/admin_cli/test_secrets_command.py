@@ -39,13 +39,13 @@ def key_file(crowdctl) -> Path:
 
 def test_a_lost_key_file_is_refused_by_commands_and_none_is_made(crowdctl, rows):
     crowdctl.json("user", "create", "--name", "bob", "--email", "bob@example.org", *WORD)
-    kept = key_file(crowdctl).read_bytes()
+    key = key_file(crowdctl).read_bytes()
     key_file(crowdctl).unlink()
     for words in (("admin", "link"), ("user", "show", "bob"), ("secrets", "rotate"), ("jobs", "list")):
-        said = crowdctl.refused(*words)
-        assert "contains no secret.key" in said and LOST in said and "crowdctl secrets adopt --new-key" in said
+        error = crowdctl.refused(*words)
+        assert "contains no secret.key" in error and LOST in error and "crowdctl secrets adopt --new-key" in error
     assert [*key_file(crowdctl).parent.iterdir()] == []
-    key_file(crowdctl).write_bytes(kept)
+    key_file(crowdctl).write_bytes(key)
     assert crowdctl.json("user", "show", "bob")["name"] == "bob"
 
 
@@ -54,8 +54,8 @@ def test_another_key_file_is_refused_and_doctor_says_so(crowdctl, elsewhere):
     elsewhere.json("admin", "list")
     key_file(crowdctl).write_bytes(key_file(elsewhere).read_bytes())
     assert "is not the key file of this database" in crowdctl.refused("admin", "link")
-    found = crowdctl("doctor", "--json").json
-    (finding,) = [one for one in found if "is not the key file of this database" in one["what"]]
+    findings = crowdctl("doctor", "--json").json
+    (finding,) = [one for one in findings if "is not the key file of this database" in one["what"]]
     assert finding["wrong"] and LOST in finding["todo"]
 
 
@@ -100,16 +100,16 @@ def test_a_new_key_is_adopted_on_purpose_only_and_says_what_stops(crowdctl, rows
     )
     rows("UPDATE account SET second_factor = true")
     key_file(crowdctl).unlink()
-    told = crowdctl.json("secrets", "adopt")
-    assert (told["needed"], told["done"]) == (True, False)
-    losses = {loss["what"]: loss["number"] for loss in told["losses"]}
+    preview = crowdctl.json("secrets", "adopt")
+    assert (preview["needed"], preview["done"]) == (True, False)
+    losses = {loss["what"]: loss["number"] for loss in preview["losses"]}
     assert losses == {
         "account.api_key_encrypted": 1, "project.secret_key_encrypted": 1, "totp.encrypted": 1,
         "deposit.token_encrypted": 1, "one_time_link": 1,
     }  # fmt: skip
     assert not key_file(crowdctl).exists()
-    said = crowdctl("secrets", "adopt", "--new-key", "--yes").output
-    assert "1 API keys are replaced" in said and "authenticator apps are removed" in said
+    summary = crowdctl("secrets", "adopt", "--new-key", "--yes").output
+    assert "1 API keys are replaced" in summary and "authenticator apps are removed" in summary
     assert rows("SELECT token_encrypted FROM deposit") == [{"token_encrypted": None}]
     server = LiveServer(dsn, key_file(crowdctl).parent)
     server.start()

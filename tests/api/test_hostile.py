@@ -31,7 +31,7 @@ def victim(own_server: Any) -> Any:
     owner.publish("v0")
     leased = owner.api("GET", f"project/{projects[0]}/newtask", limit=20)
     runs = owner.api("POST", "taskrun", [{**here, "task_id": task["id"], "info": 1} for task in leased])
-    told = {"title": "Birds", "body": "Birds"}
+    content = {"title": "Birds", "body": "Birds"}
     owner.ids = {
         "project": projects,
         "projectstats": projects,
@@ -40,8 +40,8 @@ def victim(own_server: Any) -> Any:
         "result": [result["id"] for result in owner.api("GET", "result")],
         "category": [owner.api("POST", "category", {"name": f"V{n}", "short_name": f"v{n}"})["id"] for n in range(9)],
         "user": [owner.profile()["user"]["id"]],
-        "blogpost": [owner.api("POST", "blogpost", here | told)["id"] for _ in range(9)],
-        "announcement": [owner.api("POST", "announcement", told)["id"] for _ in range(9)],
+        "blogpost": [owner.api("POST", "blogpost", here | content)["id"] for _ in range(9)],
+        "announcement": [owner.api("POST", "announcement", content)["id"] for _ in range(9)],
         "helpingmaterial": [owner.api("POST", "helpingmaterial", here)["id"] for _ in range(9)],
     }
     return owner
@@ -57,8 +57,8 @@ def test_hostile_requests(own_server: Any, victim: Any, count: int):
     assault(own_server.url, victim, count)
     grown = memory(own_server.process.pid) - before
     assert grown <= MAX_GROWTH, f"{grown / 1e6:.0f} MB more after {count} requests"
-    said = log.read_bytes()[said_before:].decode("utf-8", "replace")
-    assert "Traceback" not in said and "Unhandled" not in said, said[-3000:]
+    text = log.read_bytes()[said_before:].decode("utf-8", "replace")
+    assert "Traceback" not in text and "Unhandled" not in text, text[-3000:]
     assert victim.ask("GET", "/api/project").status == 200
 
 

@@ -74,8 +74,8 @@ async def test_each_refusal_of_a_task_names_its_place(stage):
 @pytest_twisted.ensureDeferred
 async def test_the_sentence_says_where_and_what(stage):
     rows = [stage.task()] * 1234 + [stage.task(n_answers=0)]
-    said = told(await stage.owner.post("/api/task", json=rows), 415, "invalid_value", 1234)
-    assert said == "item 1234: `n_answers` must be between 1 and 10000 (got 0)."
+    message = told(await stage.owner.post("/api/task", json=rows), 415, "invalid_value", 1234)
+    assert message == "item 1234: `n_answers` must be between 1 and 10000 (got 0)."
 
 
 @pytest_twisted.ensureDeferred
@@ -102,8 +102,8 @@ async def test_each_refusal_of_an_answer_names_its_place(stage):
     marked = {"X-Presenter": str(stage.project["id"])}
     foreign = {**last, "project_id": stage.foreign["id"]}
     told(await stage.volunteer.post("/api/taskrun", json=[first, foreign], headers=marked), 403, "presenter", 1)
-    kept = await stage.volunteer.post("/api/taskrun", json=[first, last])
-    assert kept.status == 200 and len(kept.json()) == 2, "a refused array left everything as it was"
+    response = await stage.volunteer.post("/api/taskrun", json=[first, last])
+    assert response.status == 200 and len(response.json()) == 2, "a refused array left everything as it was"
     told(await stage.volunteer.post("/api/taskrun", json=[first]), 403, "duplicate", 0)
 
 

@@ -84,8 +84,8 @@ async def test_several_ids_are_joined_by_or(served):
     made = [(await served.project(owner, f"p{n}", tasks=1)) for n in range(3)]
     first, second, third = (project["id"] for project in made)
     for text in (f"[{first},{third}]", f"{first},{third}", f"[ {first} , {third} ]", f"{first} {third}"):
-        found = (await owner.get(f"/api/task?project_id={quote(text)}")).json()
-        assert [task["project_id"] for task in found] == [first, third], text
+        tasks = (await owner.get(f"/api/task?project_id={quote(text)}")).json()
+        assert [task["project_id"] for task in tasks] == [first, third], text
         assert ids(await owner.get(f"/api/project?id={quote(text)}")) == [first, third]
     assert ids(await owner.get(f"/api/project?id={second}")) == [second]
 

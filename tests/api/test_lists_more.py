@@ -39,9 +39,9 @@ async def test_full_text_search_marks_what_it_found(served):
     texts = ["a red fox crosses", "two foxes in the snow", "a badger digs"]
     body = [{"project_id": project["id"], "info": {"note": text, "n": n}} for n, text in enumerate(texts)]
     await owner.post("/api/task", json=body)
-    found = (await owner.get("/api/task?info=note::fox&fulltextsearch=1")).json()
-    assert {task["info"]["n"] for task in found} == {0, 1}
-    assert all("<b>fox" in task["headline"] and task["rank"] > 0 for task in found)
+    tasks = (await owner.get("/api/task?info=note::fox&fulltextsearch=1")).json()
+    assert {task["info"]["n"] for task in tasks} == {0, 1}
+    assert all("<b>fox" in task["headline"] and task["rank"] > 0 for task in tasks)
     either = (await owner.get("/api/task?info=note::badger|snow&fulltextsearch=1")).json()
     assert {task["info"]["n"] for task in either} == {1, 2}
     both = (await owner.get("/api/task?info=note::red%26fox&fulltextsearch=1")).json()
@@ -57,8 +57,8 @@ async def test_keys_of_info_are_compared_together(served):
     project = await served.project(owner)
     body = [{"project_id": project["id"], "info": {"a": str(n % 2), "b": n}} for n in range(4)]
     await owner.post("/api/task", json=body)
-    found = (await owner.get("/api/task?info=a::1|b::3")).json()
-    assert [task["info"]["b"] for task in found] == [3]
+    tasks = (await owner.get("/api/task?info=a::1|b::3")).json()
+    assert [task["info"]["b"] for task in tasks] == [3]
     contained = (await owner.get('/api/task?info={"b":2}')).json()
     assert [task["info"]["b"] for task in contained] == [2]
 
@@ -96,6 +96,6 @@ async def test_commenting_needs_keys(served, serve):
     refused = await served.client().get("/api/commenting/sso")
     assert (refused.status, refused.json()["error_code"]) == (404, "not_configured")
     other = await serve(CROWDD_COMMENTING_PUBLIC_KEY="public", CROWDD_COMMENTING_SECRET_KEY="secret")
-    given = (await other.client().get("/api/commenting/sso")).json()
-    message, signature, time = given["remote_auth_s3"].split(" ")
-    assert given["api_key"] == "public" and message == "e30=" and len(signature) == 40 and time.isdigit()
+    document = (await other.client().get("/api/commenting/sso")).json()
+    message, signature, time = document["remote_auth_s3"].split(" ")
+    assert document["api_key"] == "public" and message == "e30=" and len(signature) == 40 and time.isdigit()

@@ -46,9 +46,9 @@ def test_no_two_operations_have_one_name(described):
 
 def test_every_reference_leads_somewhere(described):
     for reference in re.findall(r"'\$ref': '#/([^']+)'", str(described)):
-        found: Any = described
+        part: Any = described
         for word in reference.split("/"):
-            found = found[word]
+            part = part[word]
 
 
 def test_links_name_operations_and_their_parameters(described):
@@ -92,13 +92,13 @@ def test_every_attribute_is_there(described, kind: Kind):
 
 @every_kind
 def test_what_a_list_takes_is_what_the_document_says(described, kind: Kind):
-    said = [it for it in described["paths"][f"/api/{kind.name}"]["get"]["parameters"] if it["in"] == "query"]
-    for parameter in said:
+    parameters = [it for it in described["paths"][f"/api/{kind.name}"]["get"]["parameters"] if it["in"] == "query"]
+    for parameter in parameters:
         if parameter["name"] == "at":
             past_queries.listing(kind.name, {"at": sample(parameter), "project_id": "1"})
             continue
         queries.parse(kind, {parameter["name"]: sample(parameter)}, Requester())
-    unsaid = {*kind.by_name} - queries.UNSPECIFIC - {parameter["name"] for parameter in said}
+    unsaid = {*kind.by_name} - queries.UNSPECIFIC - {parameter["name"] for parameter in parameters}
     for name in unsaid:
         with pytest.raises(UnknownFieldError):
             queries.parse(kind, {name: "1"}, Requester())
@@ -106,8 +106,8 @@ def test_what_a_list_takes_is_what_the_document_says(described, kind: Kind):
 
 def test_every_word_that_steers_a_list_is_said_somewhere(described):
     paths = (described["paths"][f"/api/{name}"]["get"] for name in KINDS)
-    said = {parameter["name"] for path in paths for parameter in path["parameters"]}
-    assert said >= queries.CONTROL - queries.UNSPECIFIC
+    names = {parameter["name"] for path in paths for parameter in path["parameters"]}
+    assert names >= queries.CONTROL - queries.UNSPECIFIC
 
 
 def sample(parameter: dict[str, Any]) -> str:

@@ -75,8 +75,8 @@ async def test_a_project_without_a_presenter_shows_its_questions(served: Any) ->
         await served.client().get("/project/birds/newtask?_presenter=1", headers=FRAME | {"Accept-Language": "de"})
     ).text
     assert '<html lang="de" dir="ltr">' in shown and "</script><b>" not in shown
-    found = re.search(r'id="questions">(.*?)</script>', shown)
-    assert found and orjson.loads(found[1]) == {"list": tricky, "version": 1, "language": "fr"}
+    questions = re.search(r'id="questions">(.*?)</script>', shown)
+    assert questions and orjson.loads(questions[1]) == {"list": tricky, "version": 1, "language": "fr"}
     words = re.search(r'id="questions-words">(.*?)</script>', shown)
     assert words and orjson.loads(words[1])["words"]["send"] == "Absenden"
     loads = re.findall(r'modulepreload" href="/static/questions/(.*?)"', shown)
@@ -150,11 +150,11 @@ async def answered(served: Any, ada: Any, at: str, *infos: Any) -> None:
 @pytest_twisted.ensureDeferred
 async def test_checking_says_what_is_wrong_and_what_saving_means_and_stores_nothing(served: Any) -> None:
     ada, at = await owner_of_birds(served)
-    found = (await ada.post(CHECK, json={"questions": "{"})).json()
-    assert found["problems"][0]["sentence"].startswith("Line 1, column") and found["effects"] == []
+    report = (await ada.post(CHECK, json={"questions": "{"})).json()
+    assert report["problems"][0]["sentence"].startswith("Line 1, column") and report["effects"] == []
     wrong = asking({**SPECIES, "text": ""})
-    found = (await ada.post(CHECK, json={"questions": wrong})).json()
-    assert found["problems"] == [{"path": "/steps/0/questions/0/text", "sentence": "Write a text here."}]
+    report = (await ada.post(CHECK, json={"questions": wrong})).json()
+    assert report["problems"] == [{"path": "/steps/0/questions/0/text", "sentence": "Write a text here."}]
     assert (await ada.post(CHECK, json={"questions": " " * 1_100_000})).json()["problems"][0]["path"] == ""
     assert (await served.client().post(CHECK, json={"questions": wrong})).status in (302, 400, 401)
     bob = await served.person("bob")
@@ -166,8 +166,8 @@ async def test_checking_says_what_is_wrong_and_what_saving_means_and_stores_noth
     same = (await ada.post(CHECK, json={"questions": asking(choosing("fox", "owl"), SPECIES)})).json()
     assert same == {"problems": [], "advice": [], "effects": []}
     age = {"name": "age", "type": "number", "text": "How old?"}
-    found = (await ada.post(CHECK, json={"questions": asking(age, choosing("owl", "bat"))})).json()
-    assert found["effects"] == [
+    report = (await ada.post(CHECK, json={"questions": asking(age, choosing("owl", "bat"))})).json()
+    assert report["effects"] == [
         "The project has 3 answers. They stay as they are.",
         "The questions become version 2. New answers record it.",
         "“age” is new: existing answers have nothing for it.",

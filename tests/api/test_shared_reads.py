@@ -26,11 +26,11 @@ class Held:
         real = getattr(owner, name)
 
         async def held(*arguments: Any, **names: Any) -> Any:
-            found = await real(*arguments, **names)
+            outcome = await real(*arguments, **names)
             self.calls.append(Deferred())
             if self.holds:
                 await self.calls[-1]
-            return found
+            return outcome
 
         monkeypatch.setattr(owner, name, held)
 
@@ -98,15 +98,15 @@ async def test_whether_one_can_contribute_is_said_to_each_volunteer(serve):
     paths = ("/api/project", f"/api/project/{project['id']}", "/project/birds/")
 
     async def buttons(who: Any, path: str) -> str:
-        found = (await who.get(path, headers=JSON)).json()
-        found = found[0] if isinstance(found, list) else found.get("project", found)
-        return str(found["contrib_button"])
+        document = (await who.get(path, headers=JSON)).json()
+        document = document[0] if isinstance(document, list) else document.get("project", document)
+        return str(document["contrib_button"])
 
     task = (await done.get(f"/api/{project['id']}/newtask")).json()
     body = {"project_id": project["id"], "task_id": task["id"], "info": 1}
     assert (await done.post("/api/taskrun", json=body)).status == 200
     for folded in (False, True):
         for path in paths:
-            said = await gatherResults([ensureDeferred(buttons(who, path)) for who in (done, *others, done)])
-            assert said == ["cannot_contribute", *["can_contribute"] * len(others), "cannot_contribute"], (path, folded)
+            seen = await gatherResults([ensureDeferred(buttons(who, path)) for who in (done, *others, done)])
+            assert seen == ["cannot_contribute", *["can_contribute"] * len(others), "cannot_contribute"], (path, folded)
         await served.database.fetch("SELECT fold_stats()")

@@ -69,11 +69,11 @@ def browser() -> Iterator[Any]:
         from playwright.sync_api import sync_playwright
     except ImportError:
         _missing("playwright (pip install playwright)")
-    found = binary()
-    if not found:
+    executable = binary()
+    if not executable:
         _missing("Chromium (apt-get install chromium-headless-shell)")
     with sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(executable_path=found, args=list(FLAGS))
+        chromium = playwright.chromium.launch(executable_path=executable, args=list(FLAGS))
         yield chromium
         chromium.close()
 

@@ -136,9 +136,9 @@ def main() -> None:
     arguments = parser.parse_args()
     folder = arguments.to or IMAGES
     folder.mkdir(parents=True, exist_ok=True)
-    found = binary()
+    executable = binary()
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=found, args=["--no-sandbox", "--disable-gpu"])
+        browser = playwright.chromium.launch(executable_path=executable, args=["--no-sandbox", "--disable-gpu"])
         pictures, more = (every(arguments.only), play) if arguments.to else (chosen(), shown_in_docs)
         drawn = (draw(browser, picture, folder) for picture in pictures)
         for path in itertools.chain(drawn, () if arguments.only else more(browser, folder)):

@@ -63,8 +63,8 @@ class Project:
 
     def runs(self) -> list[dict[str, Any]]:
         """Its answers, oldest first, at most 100."""
-        found: list[dict[str, Any]] = self.owner.api("GET", "taskrun", project_id=self.id, limit=100, orderby="id")
-        return found
+        answers: list[dict[str, Any]] = self.owner.api("GET", "taskrun", project_id=self.id, limit=100, orderby="id")
+        return answers
 
 
 _HANDED = (
@@ -147,8 +147,8 @@ class Stage:
                     raise
                 return None
 
-        found: T = until_on(self.page, tried, seconds, lambda: self.console[-5:])
-        return found
+        outcome: T = until_on(self.page, tried, seconds, lambda: self.console[-5:])
+        return outcome
 
     def handed(self) -> list[int]:
         """The tasks that the page knows to have been given to its volunteer, since it was loaded."""

@@ -54,13 +54,13 @@ def site(postgres: Any, tmp_path_factory: Any) -> Iterator[Site]:
 @pytest.fixture(scope="module")
 def first_shown(site: Site) -> dict[str, tuple[str, str, str]]:
     """For each route that has a page: the first reader who gets it, its address, and its HTML."""
-    asked, found = site.connection(), dict[str, tuple[str, str, str]]()
+    asked, pages = site.connection(), dict[str, tuple[str, str, str]]()
     for route, address in site.addresses:
         for who in READERS:
-            if route not in found and (text := site.shown(asked, who, address)):
-                found[route] = who, address, text
+            if route not in pages and (text := site.shown(asked, who, address)):
+                pages[route] = who, address, text
     asked.close()
-    return found
+    return pages
 
 
 @pytest.mark.proof
@@ -88,8 +88,8 @@ def test_axe_finds_nothing(
         page = context.new_page()
         page.add_init_script(AXE)
         for address in sorted(address for reader, address, _ in chosen.values() if reader == who):
-            if found := faults(page, site.url + address):
-                wrong[who, address] = found
+            if problems := faults(page, site.url + address):
+                wrong[who, address] = problems
         context.close()
     assert wrong == {}
 
@@ -99,9 +99,9 @@ def faults(page: Any, url: str) -> list[str]:
     page.set_viewport_size({"width": 1280, "height": 800})
     page.goto(url)
     page.wait_for_load_state("load")
-    found = []
+    problems = []
     for theme, run in RUN_IN.items():
         page.emulate_media(color_scheme=theme, reduced_motion="reduce")
-        found += [f"{theme}: {line}" for line in page.evaluate(run)]
+        problems += [f"{theme}: {line}" for line in page.evaluate(run)]
     page.set_viewport_size({"width": 320, "height": 640})
-    return found + ["too wide"] * (page.evaluate(_TOO_WIDE) > 0)
+    return problems + ["too wide"] * (page.evaluate(_TOO_WIDE) > 0)

@@ -165,19 +165,19 @@ class Visitor:
         """The same of a page that came as the answer to a form."""
         self._html = html
         self.page.route(f"**/{REDISPLAYED}", self._fulfil)  # only as long as it is needed: nothing is cached meanwhile
-        found = self.look(f"/{REDISPLAYED}")
+        alive = self.look(f"/{REDISPLAYED}")
         self.page.unroute(f"**/{REDISPLAYED}")
-        return found
+        return alive
 
     def close(self) -> None:
         self.context.close()
         self._connection.close()
 
     def _alive(self, html: str | None = None) -> list[str]:
-        found: list[str] = self.page.evaluate(_ALIVE, [MARK, html])
-        found += self.fired
+        alive: list[str] = self.page.evaluate(_ALIVE, [MARK, html])
+        alive += self.fired
         self.fired.clear()
-        return found
+        return alive
 
 
 @pytest.fixture
@@ -207,10 +207,10 @@ def strict(policy: str, path: str = "") -> bool:
 
 def query_names() -> list[str]:
     """Every name that some handler of pages looks up in the query."""
-    found: set[str] = {"_", "q", "lang"}
+    names: set[str] = {"_", "q", "lang"}
     for file in (HTTP / "pages").rglob("*.py"):
-        found |= set(re.findall(r"query(?:\.get\(|\[)\s*\"(\w+)\"", file.read_text()))
-    return sorted(found)
+        names |= set(re.findall(r"query(?:\.get\(|\[)\s*\"(\w+)\"", file.read_text()))
+    return sorted(names)
 
 
 def test_owners_scripts_run_in_their_frame_and_nowhere_else(planted: Planted, visitor: Any) -> None:
@@ -255,18 +255,18 @@ def test_what_people_wrote_runs_on_no_page_and_on_no_form_that_comes_back(
     planted.loaded.clear()
     for who, minimum in FORMS_THAT_COME_BACK.items():
         browser = visitor(who)
-        found = pages_are_dead(planted, browser, each_route)
-        forms_are_dead(planted, browser, found, minimum)
+        live_forms = pages_are_dead(planted, browser, each_route)
+        forms_are_dead(planted, browser, live_forms, minimum)
 
 
 def pages_are_dead(planted: Planted, browser: Visitor, each_route: bool) -> list[Form]:
     """Each page, as it is and with a query; the forms that are on them, each once."""
-    pages_with_canaries, found, alive = 0, {}, {}
+    pages_with_canaries, unique_forms, alive = 0, {}, {}
     for route, path, answer in answers(planted, browser):
         text = answer.text
         if answer.status == 200 and "?" not in path:
             for form in forms(text, path):
-                found.setdefault((form.action, tuple(form.fields)), form)
+                unique_forms.setdefault((form.action, tuple(form.fields)), form)
         if MARK not in text or not planted.is_new(in_main(text)):
             continue
         pages_with_canaries += 1
@@ -278,7 +278,7 @@ def pages_are_dead(planted: Planted, browser: Visitor, each_route: bool) -> list
             alive[path] = wrong
     assert alive == {}
     assert pages_with_canaries > 5
-    return [*found.values()]
+    return [*unique_forms.values()]
 
 
 def answers(planted: Planted, browser: Visitor) -> Iterator[tuple[str, str, Answer]]:

@@ -68,7 +68,7 @@ TWICE = f"""() => {{
 def test_pages_fit_at_twice_their_size(opened: Any) -> None:
     gallery = opened(viewport={"width": 640, "height": 400}, device_scale_factor=2)  # a window of 1280 by 800 at 200 %
     gallery.show(PARTS)
-    wide = {(case.template, case.kind): found for case, found in gallery.each(ONCE, TWICE) if max(found) > 0}
+    wide = {(case.template, case.kind): excess for case, excess in gallery.each(ONCE, TWICE) if max(excess) > 0}
     assert wide == {}
 
 
@@ -223,12 +223,12 @@ def test_pages_of_the_running_server_have_no_fault_either(other_project: Any, li
         visitor: [*both, "/account/signin", "/account/register", f"{project}publish", f"{project}password"],
         owner: [*both, "/account/profile", f"/account/{owner.name}/resetapikey", f"{project}publish"],
     }
-    found = {
+    page_faults = {
         (person.name, path): faults(Page(person.ask("GET", path, Content_Type="text/plain", Accept="text/html").text))
         for person, asked in paths.items()
         for path in asked
     }
-    assert {where: wrong for where, wrong in found.items() if wrong} == {}
+    assert {where: wrong for where, wrong in page_faults.items() if wrong} == {}
 
 
 _TOUCHING = """[...document.querySelectorAll('.chart svg')].flatMap(chart => {
@@ -247,6 +247,6 @@ def test_names_below_a_chart_do_not_touch_on_a_phone(opened: Any) -> None:
                 case_of(template, kind)._replace(context=case_of(template, kind).context | {"locale": locale})
             )
             assert page.locator(".chart svg").count() >= 2
-            if found := page.evaluate(_TOUCHING):
-                touching[template, locale] = found
+            if overlaps := page.evaluate(_TOUCHING):
+                touching[template, locale] = overlaps
     assert touching == {}

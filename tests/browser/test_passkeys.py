@@ -57,8 +57,8 @@ class Visitor:
             self.page.evaluate("document.getElementById('sign-out').submit()")
 
     def credentials(self) -> list[Any]:
-        found = self.session.send("WebAuthn.getCredentials", {"authenticatorId": self.authenticator})
-        return found["credentials"]
+        response = self.session.send("WebAuthn.getCredentials", {"authenticatorId": self.authenticator})
+        return response["credentials"]
 
     @property
     def who(self) -> str | None:

@@ -73,8 +73,8 @@ async def test_collections_are_categories_with_info(served):
         info = {**shelf["info"], "published": number != 1, "presenter": "iiif"}
         assert (await admin.put(f"/api/category/{shelf['id']}", json={"info": info})).json()["info"] == info
     path = "/api/category?info=published::true&orderby=created&desc=true"
-    found = (await served.client().get(path, headers=JSON)).json()
-    assert [shelf["short_name"] for shelf in found] == ["shelf2", "shelf0"]
+    project_lists = (await served.client().get(path, headers=JSON)).json()
+    assert [shelf["short_name"] for shelf in project_lists] == ["shelf2", "shelf0"]
     both = (await served.client().get("/api/category?info=published::true|presenter::iiif")).json()
     assert len(both) == 2
     assert [s["name"] for s in (await served.client().get("/api/category?short_name=shelf1")).json()] == ["Shelf 1"]
@@ -88,8 +88,8 @@ async def test_projects_of_a_category_and_featured_ones(served):
     category = (await admin.get("/api/category")).json()[0]["id"]
     await admin.put(f"/api/project/{project['id']}", json={"featured": True})
     for true in ("true", "1"):
-        found = (await admin.get(f"/api/project?category_id={category}&featured={true}&all=1&desc=1")).json()
-        assert [one["short_name"] for one in found] == ["fish"]
+        projects = (await admin.get(f"/api/project?category_id={category}&featured={true}&all=1&desc=1")).json()
+        assert [one["short_name"] for one in projects] == ["fish"]
     down = (await admin.get("/api/project?all=1&orderby=id&desc=1")).json()
     assert [one["short_name"] for one in down] == ["fish", "birds"]
 
@@ -101,8 +101,8 @@ async def test_tasks_of_several_projects(served):
     made = [await served.project(owner, name, tasks=2, published=True) for name in ("birds", "fish", "frogs")]
     first, second, _ = [project["id"] for project in made]
     for query in (f"[{first},{second}]", f"{first},{second}", f"%5B{first},%20{second}%5D"):
-        found = (await served.client().get(f"/api/task?project_id={query}", headers=JSON)).json()
-        assert [task["project_id"] for task in found] == [first, first, second, second]
+        tasks = (await served.client().get(f"/api/task?project_id={query}", headers=JSON)).json()
+        assert [task["project_id"] for task in tasks] == [first, first, second, second]
 
 
 @shows("user-put")
@@ -130,7 +130,7 @@ async def test_announcements_are_written_illustrated_and_published(served):
     listed = "/api/announcement?published=true&orderby=created&desc=true&limit=50&offset=0"
     assert (await reader.get(listed)).json() == []
     assert (await admin.put(path, json={"published": True, "info": {"tag": "b"}})).json()["info"] == {"tag": "b"}
-    assert [found["id"] for found in (await reader.get(listed, headers=JSON)).json()] == [made["id"]]
+    assert [announcement["id"] for announcement in (await reader.get(listed, headers=JSON)).json()] == [made["id"]]
 
 
 @shows("cors-configured")

@@ -125,8 +125,8 @@ def test_update_project(made):
 )  # fmt: skip
 def test_add_tasks(name, content, infos, made):
     made.write(name, content)
-    told = made.does("add-tasks", "--tasks-file", name, "--redundancy", "5", "--priority", "1")
-    assert f"2 tasks added to project: {made.short_name}" in told
+    output = made.does("add-tasks", "--tasks-file", name, "--redundancy", "5", "--priority", "1")
+    assert f"2 tasks added to project: {made.short_name}" in output
     assert [task["info"] for task in made.tasks()] == infos
     assert {(task["n_answers"], task["priority_0"]) for task in made.tasks()} == {(5, 1.0)}
 
@@ -146,8 +146,8 @@ def test_update_task_redundancy(made):
     one = str(made.tasks()[1]["id"])
     assert "updated to 7" in made.does("update-task-redundancy", "--task-id", one, "--redundancy", "7")
     assert [task["n_answers"] for task in made.tasks()] == [30, 7, 30]
-    told = made.does("update-task-redundancy", "--redundancy", "2", answer="y\n")
-    assert "All tasks redundancy have been updated" in told
+    output = made.does("update-task-redundancy", "--redundancy", "2", answer="y\n")
+    assert "All tasks redundancy have been updated" in output
     assert [task["n_answers"] for task in made.tasks()] == [2, 2, 2]
 
 
@@ -165,8 +165,8 @@ def test_delete_tasks(made):
 def test_add_helpingmaterials(made):
     (made.folder / "bird.png").write_bytes(PNG)
     made.write("h.json", [{"name": "with", "file_path": "bird.png"}, {"name": "without"}])
-    told = made.does("add-helpingmaterials", "--helping-materials-file", "h.json")
-    assert f"2 helping materials added to project: {made.short_name}" in told
+    output = made.does("add-helpingmaterials", "--helping-materials-file", "h.json")
+    assert f"2 helping materials added to project: {made.short_name}" in output
     first, second = made.owner.api("GET", "helpingmaterial", project_id=made.project["id"])
     assert first["info"]["name"] == "with" and first["info"]["file_name"] and first["media_url"].endswith(".png")
     assert second["info"]["name"] == "without" and second["media_url"] is None

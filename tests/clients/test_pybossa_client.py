@@ -25,14 +25,14 @@ def owner(live_server: Any) -> Person:
 
 def answer_everything(url: str, project: Any, volunteers: int) -> int:
     """Volunteers without an account answer until there is nothing left; returns how many answers there are."""
-    given = 0
+    answer_count = 0
     for _ in range(volunteers):
         volunteer = Person(url)
         volunteer.ask("GET", "/", Content_Type="text/html")
         while task := volunteer.api("GET", f"project/{project.id}/newtask"):
             volunteer.api("POST", "taskrun", {"project_id": project.id, "task_id": task["id"], "info": {"answer": 42}})
-            given += 1
-    return given
+            answer_count += 1
+    return answer_count
 
 
 @shows("project-create-minimum")
@@ -103,13 +103,13 @@ def test_categories_are_made_found_changed_and_deleted(admin):
     made = pbclient.create_category(name, "What stands on it")
     assert made.id and made.short_name == name.lower().replace(" ", "")
     assert pbclient.get_category(made.id).description == "What stands on it"
-    assert [found.id for found in pbclient.find_category(short_name=made.short_name)] == [made.id]
+    assert [category.id for category in pbclient.find_category(short_name=made.short_name)] == [made.id]
     made.description = "Something else"
     changed = pbclient.update_category(made)
     assert (changed.id, changed.description) == (made.id, "Something else")
-    assert made.id in [found.id for found in pbclient.get_categories(limit=100)]
+    assert made.id in [category.id for category in pbclient.get_categories(limit=100)]
     after = pbclient.get_categories(last_id=made.id - 1)
-    assert [found.id for found in after][:1] == [made.id]
+    assert [category.id for category in after][:1] == [made.id]
     assert pbclient.delete_category(made.id) is True
     assert pbclient.find_category(short_name=made.short_name) == []
 
@@ -144,8 +144,8 @@ def test_lists_go_on_by_the_last_id(owner, project, live_server):
     assert [run.task_id for run in pbclient.find_taskruns(project.id, task_id=ids[3])] == [ids[3]]
     results = [result.id for result in pbclient.get_results(project.id)]
     assert [r.id for r in pbclient.get_results(project.id, limit=1, last_id=results[0])] == results[1:2]
-    found = [p.id for p in pbclient.get_projects(last_id=project.id - 1)]
-    assert project.id in found and pbclient.get_project(project.id).short_name == project.short_name
+    project_ids = [p.id for p in pbclient.get_projects(last_id=project.id - 1)]
+    assert project.id in project_ids and pbclient.get_project(project.id).short_name == project.short_name
     assert project.id in [p.id for p in pbclient.get_projects()]
 
 

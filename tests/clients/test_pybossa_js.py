@@ -32,13 +32,13 @@ both = pytest.mark.parametrize("who", ["signed in", "anonymous"])
 @pytest_twisted.ensureDeferred
 async def test_run_finds_the_project_and_preloads_while_the_first_task_is_shown(who, served):
     _, browser = await stage(served, who)
-    found = (await browser.get("/api/project?all=1&short_name=birds&_=1700000000000")).json()
-    assert len(found) == 1 and found[0]["description"] == "Is there a bird?"
-    path = f"/api/project/{found[0]['id']}/newtask"
+    projects = (await browser.get("/api/project?all=1&short_name=birds&_=1700000000000")).json()
+    assert len(projects) == 1 and projects[0]["description"] == "Is there a bird?"
+    path = f"/api/project/{projects[0]['id']}/newtask"
     first = (await browser.get(f"{path}?offset=0&_=1700000000001")).json()
     second = (await browser.get(f"{path}?offset=1&_=1700000000002")).json()
     assert first["id"] != second["id"] and first["info"] == {"n": 0}
-    answer = {"project_id": found[0]["id"], "task_id": first["id"], "info": {"bird": True}}
+    answer = {"project_id": projects[0]["id"], "task_id": first["id"], "info": {"bird": True}}
     assert (await browser.post("/api/taskrun", json=answer)).status == 200
     # The preloaded task is shown now; what is preloaded next is another one.
     third = (await browser.get(f"{path}?offset=1&_=1700000000003")).json()

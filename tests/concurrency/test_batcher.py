@@ -37,9 +37,9 @@ class Work:
 
 def outcome(place):
     """What a call has come to by now: a result, an error, or None."""
-    found = []
-    place.addBoth(found.append)
-    return getattr(found[0], "value", found[0]) if found else None
+    outcomes = []
+    place.addBoth(outcomes.append)
+    return getattr(outcomes[0], "value", outcomes[0]) if outcomes else None
 
 
 def test_what_comes_in_one_turn_and_while_a_batch_is_under_way_goes_together():

@@ -175,8 +175,8 @@ class Reader:
     def __init__(self) -> None:
         self.clock, self.committed, self.read = Clock(), 1, 0
         self.waits: Deferred[None] | None = None
-        kept: VersionedCache[int] = VersionedCache(self.clock, 1.0, 1000, lambda value: 1)
-        self.cache: FreshCache[int] = FreshCache(self.clock, kept)
+        versions: VersionedCache[int] = VersionedCache(self.clock, 1.0, 1000, lambda value: 1)
+        self.cache: FreshCache[int] = FreshCache(self.clock, versions)
 
     def ask(self, *, knows: bool = True) -> Deferred[int | None]:
         async def work() -> int:

@@ -55,10 +55,10 @@ def printed(birds, heading: str) -> str:
 
 
 def test_pandas_finds_majorities_and_volunteers(birds):
-    said, (first, second) = printed(birds, "With pandas"), birds[2]
-    assert re.search(rf"^{first} +yes +0\.666667$", said, re.MULTILINE), said
-    assert re.search(rf"^{second} +no +1\.000000$", said, re.MULTILINE), said
-    assert sorted(re.findall(r" 2 +([01]\.[05])$", said, re.MULTILINE)) == ["0.5", "1.0", "1.0"], said
+    output, (first, second) = printed(birds, "With pandas"), birds[2]
+    assert re.search(rf"^{first} +yes +0\.666667$", output, re.MULTILINE), output
+    assert re.search(rf"^{second} +no +1\.000000$", output, re.MULTILINE), output
+    assert sorted(re.findall(r" 2 +([01]\.[05])$", output, re.MULTILINE)) == ["0.5", "1.0", "1.0"], output
 
 
 def test_the_client_of_pybossa_reads_everything(birds):
@@ -70,5 +70,5 @@ def test_results_are_written_back(birds):
     owner, project, tasks = birds
     assert printed(birds, "Write results back") == "2 results written\n"
     results = owner.api("GET", "result", project_id=project["id"])
-    found = {result["task_id"]: result["info"] for result in results}
-    assert found == {tasks[0]: {"answer": "yes", "votes": 3}, tasks[1]: {"answer": "no", "votes": 3}}
+    infos = {result["task_id"]: result["info"] for result in results}
+    assert infos == {tasks[0]: {"answer": "yes", "votes": 3}, tasks[1]: {"answer": "no", "votes": 3}}

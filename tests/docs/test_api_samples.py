@@ -21,12 +21,12 @@ MARK = "printf '\\036'"  # between what one block prints and the next
 
 def values(text: str) -> list[Any]:
     """The JSON values that stand one after the other in a text."""
-    found, decoder, text = [], json.JSONDecoder(), text.strip()
+    documents, decoder, text = [], json.JSONDecoder(), text.strip()
     while text:
         value, end = decoder.raw_decode(text)
-        found.append(value)
+        documents.append(value)
         text = text[end:].strip()
-    return found
+    return documents
 
 
 def matches(wanted: Any, found: Any) -> bool:
@@ -60,14 +60,14 @@ def test_the_first_block_sets_what_the_others_use():
 
 def test_each_block_prints_what_stands_below_it(printed):
     outputs, compared = iter(printed), 0
-    said = ""
+    output = ""
     for number, (language, text) in enumerate(SAMPLES):
         if language == "sh":
-            said = next(outputs)
+            output = next(outputs)
             followed = number + 1 < len(SAMPLES) and SAMPLES[number + 1][0] == "json"
-            assert followed or not said.strip(), text
+            assert followed or not output.strip(), text
         else:
             wanted = values(text)
-            assert matches(wanted, values(said)), (text, said)
+            assert matches(wanted, values(output)), (text, output)
             compared += 1
     assert compared == sum(language == "json" for language, _ in SAMPLES) > 8

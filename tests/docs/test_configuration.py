@@ -19,10 +19,10 @@ def test_the_file_lists_every_setting_with_its_default(tmp_path):
     uncommented = tmp_path / "crowdd.conf"
     uncommented.write_text(listed, "utf-8")
     assert config.load(uncommented, {}) == config.load(FILE, {}) == config.Settings()
-    found = re.findall(r"^(?:\[(\w+)\]|(\w+) =)", listed, re.MULTILINE)
+    entries = re.findall(r"^(?:\[(\w+)\]|(\w+) =)", listed, re.MULTILINE)
     wanted = [("", option) for _, option, _, _ in config.options()]
-    assert sorted(one for one in found if one[1]) == sorted(wanted)
-    assert [section for section, _ in found if section] == list(config.SECTIONS)
+    assert sorted(one for one in entries if one[1]) == sorted(wanted)
+    assert [section for section, _ in entries if section] == list(config.SECTIONS)
 
 
 def test_the_names_of_the_page_are_those_that_work():

@@ -43,6 +43,6 @@ def test_the_map_goes_from_the_bottom_up():
 
 
 def test_the_changelog_names_the_commands():
-    said = (ROOT / "CHANGELOG.md").read_text("utf-8")
-    assert all(f"`{name}" in said for name in COMMANDS)
+    changelog = (ROOT / "CHANGELOG.md").read_text("utf-8")
+    assert all(f"`{name}" in changelog for name in COMMANDS)
     assert CliRunner().invoke(main, ["--help"]).exit_code == 0

@@ -25,11 +25,11 @@ def test_the_commands_about_imports_do_what_the_page_says(live_server, tmp_path)
     person.api("POST", "project", {"name": short_name, "short_name": short_name, "description": "Is there a bird?"})
     (tmp_path / "rows.csv").write_text(ROWS)
     environment = {**os.environ, "KEY": person.key, "SITE": live_server.url}
-    said: list[Any] = []
+    answers: list[Any] = []
     for sample in SAMPLES:
         command = sample.replace("/project/birds/", f"/project/{short_name}/").replace("curl ", "curl -sS ")
         done = subprocess.run(["sh", "-euc", command], env=environment, cwd=tmp_path, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
-        said.append(json.loads(done.stdout))
-    assert len(said) == 3 and [answer["status"] for answer in said[1:]] == ["success"] * 2, said
-    assert said[0]["next"].endswith(f"/tasks/import/{said[0]['import']}") and "queue_item" not in said[0]
+        answers.append(json.loads(done.stdout))
+    assert len(answers) == 3 and [answer["status"] for answer in answers[1:]] == ["success"] * 2, answers
+    assert answers[0]["next"].endswith(f"/tasks/import/{answers[0]['import']}") and "queue_item" not in answers[0]

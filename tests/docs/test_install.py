@@ -117,7 +117,7 @@ def place():
 
 def typed(place: Path, script: str, wheel: Path) -> str:
     """What the root shell prints."""
-    told = {
+    environment = {
         "PLACE": str(place),
         "WHEEL": str(wheel),
         "PG": str(find_all()[0].folder),
@@ -127,7 +127,7 @@ def typed(place: Path, script: str, wheel: Path) -> str:
     }
     script = BEFORE + script
     shell = ["unshare", "--mount", "--net", "bash", "-c", script]
-    done = subprocess.run(shell, env=told, cwd="/", capture_output=True, text=True, timeout=1200, check=False)
+    done = subprocess.run(shell, env=environment, cwd="/", capture_output=True, text=True, timeout=1200, check=False)
     log = (place / "log").read_text() if (place / "log").exists() else ""
     assert done.returncode == 0, done.stdout + done.stderr + log
     return done.stdout
@@ -163,12 +163,12 @@ mv /var/backups/crowdd/*.tar /var/backups/crowdd/backup.tar
             "find /var/lib/crowdd ! -user crowdd | sed 's/^/not of crowdd: /'",
         ]
     )
-    said = typed(place, script, wheel).splitlines()
-    assert [line for line in said if line.isdigit()] == ["200", "200"]
-    wrong = [line for line in said if line.startswith("Problem:")]
-    assert [line for line in wrong if "administrator" not in line] == [], said
-    assert "every counter is right" in said and any(line.startswith("Restored what was committed") for line in said)
-    assert not [line for line in said if line.startswith("not of crowdd")]
+    lines = typed(place, script, wheel).splitlines()
+    assert [line for line in lines if line.isdigit()] == ["200", "200"]
+    wrong = [line for line in lines if line.startswith("Problem:")]
+    assert [line for line in wrong if "administrator" not in line] == [], lines
+    assert "every counter is right" in lines and any(line.startswith("Restored what was committed") for line in lines)
+    assert not [line for line in lines if line.startswith("not of crowdd")]
 
 
 @pytest.mark.proof
@@ -223,11 +223,11 @@ def test_scheduled_backups_and_recovery_to_a_moment_work_as_they_are_written(pla
             "curl -s -o /dev/null -w '%{http_code}\\n' -H 'Host: crowd.example.org' http://127.0.0.1:8000/project/birds/",
         ]
     )
-    said = typed(place, script, wheel).splitlines()
-    assert [line for line in said if re.match(r"crowdd-.*\.tar$|files$", line)], said
-    assert any(line.startswith("Checked in ") and "Everything was removed again." in line for line in said), said
-    assert "the project is gone" in said and "the project is back" in said and "song" in said
-    assert any(line.startswith("Noted. Programs") for line in said) and "Added 1 files" in " ".join(said)
+    lines = typed(place, script, wheel).splitlines()
+    assert [line for line in lines if re.match(r"crowdd-.*\.tar$|files$", line)], lines
+    assert any(line.startswith("Checked in ") and "Everything was removed again." in line for line in lines), lines
+    assert "the project is gone" in lines and "the project is back" in lines and "song" in lines
+    assert any(line.startswith("Noted. Programs") for line in lines) and "Added 1 files" in " ".join(lines)
 
 
 def test_every_line_with_a_stand_in_is_in_the_text():

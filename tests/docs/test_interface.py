@@ -71,9 +71,9 @@ def test_tests_show_every_statement_and_name_no_other():
 
 def faults_of(text: str) -> list[str]:
     """Anchors and records that a file cites and that do not exist, and documents that are not in the repository."""
-    anchors = [anchor.strip() for found in CITED.findall(text) for anchor in found.split(",")]
-    comments = [found for words in re.findall(r"\((record[^()]*)\)", text) for found in RECORD.findall(words)]
-    records = [int(number) for found in comments for number in re.findall(r"\d+", found)]
+    anchors = [anchor.strip() for citation in CITED.findall(text) for anchor in citation.split(",")]
+    comments = [citation for words in re.findall(r"\((record[^()]*)\)", text) for citation in RECORD.findall(words)]
+    records = [int(number) for citation in comments for number in re.findall(r"\d+", citation)]
     faults = [anchor for anchor in anchors if anchor not in STATEMENTS]
     faults += [f"record {number}" for number in records if number not in RECORDS]
     return faults + ELSEWHERE.findall(text)
@@ -81,7 +81,7 @@ def faults_of(text: str) -> list[str]:
 
 def test_code_cites_anchors_and_records_that_exist():
     faults = {path: faults_of(path.read_text("utf-8")) for path in CITING if path != Path(__file__)}
-    assert {str(path.relative_to(ROOT)): found for path, found in faults.items() if found} == {}
+    assert {str(path.relative_to(ROOT)): errors for path, errors in faults.items() if errors} == {}
 
 
 def test_a_citation_of_something_that_is_not_there_is_found():
@@ -138,7 +138,7 @@ def plain(path: str) -> str:
 
 def documented() -> set[str]:
     """Every address that the pages name; "…/x" and "/x" after an address stand for what they complete."""
-    found: set[str] = set()
+    addresses: set[str] = set()
     for paragraph in re.split(r"\n\n", TEXT):
         words = [word for span in re.findall(r"`([^`]+)`", paragraph.replace("\n", " ")) for word in span.split()]
         paths = [plain(re.split(r"[?=]", word)[0]) for word in words if word.startswith(("/", "…/"))]
@@ -147,15 +147,15 @@ def documented() -> set[str]:
             if path.startswith("…/"):
                 tail = path.removeprefix("…")
                 parents = {"/".join(each.split("/")[:n]) for each in full for n in range(2, 1 + each.count("/") + 1)}
-                found |= {parent + tail for parent in parents}
+                addresses |= {parent + tail for parent in parents}
             else:
-                found |= {each.rpartition("/")[0] + path for each in full}
+                addresses |= {each.rpartition("/")[0] + path for each in full}
                 full.append(path)
-        found |= {*full}
+        addresses |= {*full}
         for path in full:
             head, _, tail = path.rpartition("/")
-            found |= {f"{head}/{word}" for word in tail.split("|")}
-    return found
+            addresses |= {f"{head}/{word}" for word in tail.split("|")}
+    return addresses
 
 
 OBJECTS = {f"/api/{name}{row}" for name in KINDS for row in ("", "/<>")}

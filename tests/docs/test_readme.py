@@ -28,7 +28,7 @@ class Block:
     text: str
 
 
-BLOCKS = [Block(*found) for found in BLOCK.findall((ROOT / "README.md").read_text("utf-8"))]
+BLOCKS = [Block(*groups) for groups in BLOCK.findall((ROOT / "README.md").read_text("utf-8"))]
 SETTINGS, *CURL = [block.text for block in BLOCKS if block.language == "sh"]
 PYTHON = [block.text for block in BLOCKS if block.language == "python"]
 ANSWERS = {"Elbe": "yes", "Zugspitze": "no", "Neckar": "yes"}
@@ -59,9 +59,9 @@ def test_the_first_block_sets_what_the_others_use():
 
 
 def test_the_project_with_curl(owner):
-    said = run(owner, "sh", "-euc", "\n".join(CURL)).replace("}[", "}\n[").splitlines()
-    assert said[0] == printed(0, "json").strip()
-    (result,) = json.loads(said[1])
+    lines = run(owner, "sh", "-euc", "\n".join(CURL)).replace("}[", "}\n[").splitlines()
+    assert lines[0] == printed(0, "json").strip()
+    (result,) = json.loads(lines[1])
     (answer,) = owner.api("GET", "taskrun", project_id=result["project_id"])
     assert result["task_run_ids"] == [answer["id"]] and result["task_id"] == answer["task_id"]
     assert answer["info"] == {"answer": "yes"} and answer["user_id"] is None
@@ -79,8 +79,8 @@ def test_the_project_with_python(owner):
         while task := volunteer.api("GET", f"project/{project['id']}/newtask"):
             info = {"answer": ANSWERS[task["info"]["name"]]}
             volunteer.api("POST", "taskrun", {"project_id": project["id"], "task_id": task["id"], "info": info})
-    said = run(owner, sys.executable, "-c", read)
-    assert said == [block.text for block in BLOCKS if block.language == "text"][-1]
+    output = run(owner, sys.executable, "-c", read)
+    assert output == [block.text for block in BLOCKS if block.language == "text"][-1]
 
 
 def test_the_list_of_documents_names_each_of_them():

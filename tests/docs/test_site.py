@@ -51,16 +51,16 @@ T = TypeVar("T")
 def in_each(paths: Iterable[Path], find: Callable[[Path], Iterable[T]]) -> Iterator[tuple[Path, T]]:
     """What is found in each text. A rule is one test: to report two hundred would take longer than to look."""
     for path in paths:
-        for found in find(path):
-            yield path, found
+        for finding in find(path):
+            yield path, finding
 
 
 def commands_in(path: Path) -> Iterator[list[str]]:
     """The words of each call of crowdctl; what stands after several blanks is a remark."""
     for line in code_of(path):
-        for found in re.finditer(r"(?:^|[\s/])crowdctl ([^|>\n]*?)(?=\s{2,}|$|[|>])", line):
+        for call in re.finditer(r"(?:^|[\s/])crowdctl ([^|>\n]*?)(?=\s{2,}|$|[|>])", line):
             try:
-                yield shlex.split(found[1].replace("…", "").replace("...", ""))
+                yield shlex.split(call[1].replace("…", "").replace("...", ""))
             except ValueError:
                 pytest.fail(f"{named(path)}: {line}")
 
@@ -70,9 +70,9 @@ def parameters_of(words: list[str]) -> tuple[click.Command, list[str]]:
     command: click.Command = main
     rest = words[2:] if words[:1] in (["-c"], ["--config"]) else words
     while isinstance(command, click.Group) and rest and re.fullmatch(r"[a-z][a-z-]*", rest[0]):
-        found = command.get_command(click.Context(command), rest[0])
-        assert found is not None, words
-        command, rest = found, rest[1:]
+        subcommand = command.get_command(click.Context(command), rest[0])
+        assert subcommand is not None, words
+        command, rest = subcommand, rest[1:]
     return command, [word.partition("=")[0] for word in rest if word.startswith("--")]
 
 
@@ -99,8 +99,8 @@ def test_every_setting_that_is_named_exists():
 
 
 def test_every_command_is_on_the_site():
-    found = reference.names_of_commands()
-    assert {"user", "user list", "serve", "webhook redeliver"} <= {*found}
+    names = reference.names_of_commands()
+    assert {"user", "user list", "serve", "webhook redeliver"} <= {*names}
     text = reference.commands()
     for command in (main.get_command(click.Context(main), name) for name in main.list_commands(click.Context(main))):
         for each in command.commands.values() if isinstance(command, click.Group) else [command]:
@@ -125,10 +125,10 @@ def test_every_page_has_a_place():
 def test_every_address_that_is_named_is_answered():
     known = addresses()
     for path, line in in_each([path for path in TEXTS if path.name != "CHANGELOG.md"], code_of):
-        for found in re.findall(
+        for mention in re.findall(
             r"(?:^|[\s\"'=]|CROWDD)(/(?:api|project|account|admin|health|ready|metrics)[^\s\"'?&`,;)]*)", line
         ):
-            for address in alternatives(found.rstrip(".,:")):
+            for address in alternatives(mention.rstrip(".,:")):
                 assert known.fullmatch(address), (named(path), line, address)
 
 

@@ -59,11 +59,11 @@ def test_a_command_does_what_it_is_for(run, stand_ins, command):
     for name, value in words.items():
         typed = typed.replace(name, value)
     done = run(typed)
-    said = f"{typed}: {done.output}{done.complaint}"
-    assert "Traceback" not in done.complaint and (command in SILENT or done.output + done.complaint), said
+    report = f"{typed}: {done.output}{done.complaint}"
+    assert "Traceback" not in done.complaint and (command in SILENT or done.output + done.complaint), report
     if command in REFUSED:
-        assert done.status in (0, 1), said
+        assert done.status in (0, 1), report
     elif command in FINDS:
-        assert done.status in (0, 1) and done.output, said
+        assert done.status in (0, 1) and done.output, report
     else:
-        assert done.status == 0, said
+        assert done.status == 0, report

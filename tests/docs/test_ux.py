@@ -20,8 +20,8 @@ POINTS = {*range(1, 63)}  # other points may have a row too
 @cache
 def functions(path: str) -> frozenset[str]:
     """The tests of a file, those of its classes too."""
-    found = (node for node in ast.walk(ast.parse((TESTS / path).read_text("utf-8"))))
-    return frozenset(node.name for node in found if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
+    nodes = (node for node in ast.walk(ast.parse((TESTS / path).read_text("utf-8"))))
+    return frozenset(node.name for node in nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
 
 
 def test_a_point_has_a_test_or_was_looked_at_and_says_what_came_out():

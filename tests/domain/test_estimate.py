@@ -24,10 +24,10 @@ LONG_AGO = NOON - timedelta(days=100)
     ],
 )
 def test_the_expected_day_follows_the_average(remaining, days, per_day, after):
-    found = estimate(remaining, days, NOON, LONG_AGO)
-    assert found.per_day == pytest.approx(per_day, rel=1e-5)
-    assert abs((found.expected - TODAY).days - after) <= 1
-    assert found.earliest <= found.expected <= (found.latest or date.max)
+    forecast = estimate(remaining, days, NOON, LONG_AGO)
+    assert forecast.per_day == pytest.approx(per_day, rel=1e-5)
+    assert abs((forecast.expected - TODAY).days - after) <= 1
+    assert forecast.earliest <= forecast.expected <= (forecast.latest or date.max)
 
 
 @pytest.mark.parametrize(
@@ -61,9 +61,9 @@ def test_even_days_have_a_narrow_spread_and_uneven_ones_a_wide_one():
 
 
 def test_two_good_days_in_two_weeks_have_no_latest_day():
-    found = estimate(10_000, [0] * 11 + [10, 500, 0], NOON, LONG_AGO)
-    assert found.latest is None
-    assert found.earliest < found.expected
+    forecast = estimate(10_000, [0] * 11 + [10, 500, 0], NOON, LONG_AGO)
+    assert forecast.latest is None
+    assert forecast.earliest < forecast.expected
 
 
 def test_four_of_five_simulated_projects_end_within_the_spread():
@@ -73,10 +73,10 @@ def test_four_of_five_simulated_projects_end_within_the_spread():
     within = 0
     for _ in range(400):
         days = [dice.randint(50, 150) for _ in range(14)]
-        found = estimate(2000, days, NOON.replace(hour=23, minute=59), LONG_AGO)
+        forecast = estimate(2000, days, NOON.replace(hour=23, minute=59), LONG_AGO)
         left, n = 2000, 0
         while left > 0:
             left -= dice.randint(50, 150)
             n += 1
-        within += found.earliest <= TODAY + timedelta(days=n) <= found.latest
+        within += forecast.earliest <= TODAY + timedelta(days=n) <= forecast.latest
     assert 0.72 < within / 400 < 0.97

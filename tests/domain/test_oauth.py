@@ -51,5 +51,5 @@ def test_answer_without_tokens_has_none(body):
 
 
 def test_tokens_are_read_with_what_comes_beside_them():
-    told = CLIENT.tokens(b'{"access_token": "t", "token_type": "bearer", "id_token": "i", "scope": "a,b"}')
-    assert (told["access_token"], told["id_token"]) == ("t", "i")
+    document = CLIENT.tokens(b'{"access_token": "t", "token_type": "bearer", "id_token": "i", "scope": "a,b"}')
+    assert (document["access_token"], document["id_token"]) == ("t", "i")

@@ -171,11 +171,11 @@ async def test_no_redirect_leads_where_the_first_address_may_not(url, server):
     other, port = inner.listen("127.0.0.1"), server.listen("127.0.0.2")
     Hops(server)
     outgoing = Outgoing(reactor, ["127.0.0.2:*"], Names())
-    there = url.replace(PORT, str(other))
-    if any(character in there for character in " \\\t\r\n\0") or not there.isascii() or not there:
+    address = url.replace(PORT, str(other))
+    if any(character in address for character in " \\\t\r\n\0") or not address.isascii() or not address:
         return  # no such text can stand in a header
     with pytest.raises((RefusedTargetError, UnreachableError)):
-        await outgoing.fetch(f"http://127.0.0.2:{port}/to?{there}", seconds=60, max_bytes=9, sink=lambda data: None)
+        await outgoing.fetch(f"http://127.0.0.2:{port}/to?{address}", seconds=60, max_bytes=9, sink=lambda data: None)
     assert (inner.connections, inner.heard) == (0, [])
     inner.close()
 
@@ -332,4 +332,4 @@ async def test_the_certificate_has_to_be_one_of_the_host_name_and_trusted(server
 
 
 def test_addresses_of_the_cases_are_what_they_say():
-    assert all(ipaddress.ip_address(text) for answers in NAMES.values() for found in answers for text in found)
+    assert all(ipaddress.ip_address(text) for answers in NAMES.values() for answer in answers for text in answer)

@@ -20,8 +20,8 @@ WORDS = words_of("Galaxy Bay", "crowd.uni.example", "ruth", "Ruth Lindgren", "ru
     ],
 )  # fmt: skip
 def test_a_password_that_is_common_of_the_site_or_easy_is_ruled_out_and_says_what_to_change(password, mistake):
-    found = assess(password, WORDS)
-    assert found.mistakes[0] == mistake and found.advice and found.score <= 1
+    assessment = assess(password, WORDS)
+    assert assessment.mistakes[0] == mistake and assessment.advice and assessment.score <= 1
 
 
 @pytest.mark.parametrize(

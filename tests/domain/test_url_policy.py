@@ -18,8 +18,8 @@ from crowdd.errors import RefusedTargetError
 def test_what_is_refused_says_why(url):
     """By its own words, or by those of what its name resolves to."""
     with pytest.raises(RefusedTargetError, match=REFUSED[url]):
-        there = target(url)
-        for address in NAMES.get(there.host, [["127.0.0.1"]])[0]:
+        destination = target(url)
+        for address in NAMES.get(destination.host, [["127.0.0.1"]])[0]:
             require_public(ipaddress.ip_address(address))
 
 
@@ -44,9 +44,9 @@ def test_public_addresses_are_public(text):
     ],
 )  # fmt: skip
 def test_a_url_has_one_reading(url, host, port, canonical):
-    there = target(url)
-    assert (there.host, there.port, there.url) == (host, port, canonical)
-    assert target(there.url) == there
+    destination = target(url)
+    assert (destination.host, destination.port, destination.url) == (host, port, canonical)
+    assert target(destination.url) == destination
 
 
 @shows("outgoing-public")

@@ -58,9 +58,9 @@ class TestTimersOfAProcess:
         clock.advance(7)
         assert epoch_seconds(clock) == 7
         keep_steady(clock)
-        kept = clock.seconds
+        steady_seconds = clock.seconds
         keep_steady(clock)
-        assert clock.seconds is kept, "what is planned already stays where it is"
+        assert clock.seconds is steady_seconds, "what is planned already stays where it is"
         monkeypatch.setattr(time, "time", lambda: 5.0)
         assert epoch_seconds(clock) == 5 and clock.seconds() > 5
 
@@ -265,7 +265,7 @@ async def test_work_goes_on_while_the_clock_is_set(served, back):
     assert (await owner.get("/project/birds/stats")).status == 200
     assert (await owner.get("/project/birds/tasks/export?type=task_run&format=json")).status == 200
     assert (await owner.put(f"/api/project/{birds['id']}", json={"description": "later"})).status == 200
-    assert [found async for found in served.services.checking.run()] == []
+    assert [finding async for finding in served.services.checking.run()] == []
 
     async def numbered():
         return await one(db, "SELECT count(*) FILTER (WHERE seq IS NULL) FROM event") == 0

@@ -60,9 +60,9 @@ def test_requests_without_it_work_and_doctor_names_the_table(damaged):
     for path in ("/api/project", "/project/birds/", "/", "/api/category", "/ready"):
         assert owner.ask("GET", path).status == 200, path
     command = [BIN / "crowdctl", "doctor", "--json"]
-    found = [_findings(server, [*command, *more]) for more in ([], ["--deep"])]
-    assert not any("damaged" in finding["what"] for finding in found[0]), "only on request: it reads everything"
-    (damage,) = [finding for finding in found[1] if "damaged" in finding["what"]]
+    reports = [_findings(server, [*command, *more]) for more in ([], ["--deep"])]
+    assert not any("damaged" in finding["what"] for finding in reports[0]), "only on request: it reads everything"
+    (damage,) = [finding for finding in reports[1] if "damaged" in finding["what"]]
     assert damage["what"].startswith("The table task is damaged: invalid page in block 0")
     assert damage["wrong"] and "backup" in damage["todo"]
 

@@ -38,9 +38,9 @@ async def test_it_is_given_up_and_others_go_on(services, settings):
         await deferLater(reactor, 0.05)
     process.kill()
     process.wait()
-    found = await queue.get(SYSTEM, deadly)
-    assert (found["state"], deaths) == ("dead", MAX_ATTEMPTS), "each attempt was counted before it began"
-    assert found["error"] == "Its process ended each time while it was under way."
+    job = await queue.get(SYSTEM, deadly)
+    assert (job["state"], deaths) == ("dead", MAX_ATTEMPTS), "each attempt was counted before it began"
+    assert job["error"] == "Its process ended each time while it was under way."
     others = [await queue.get(SYSTEM, each, whole=True) for each in (*before, *after)]
     assert [each["state"] for each in others] == ["done"] * 4
     assert max(each["failures"] for each in others) <= 1, "a death beside it counts once, then they work alone"

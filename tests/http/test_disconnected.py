@@ -13,14 +13,14 @@ from twisted.logger import LogLevel, globalLogPublisher
 @pytest.fixture
 def complaints():
     """What was logged as a failure of ours."""
-    found = []
+    events = []
 
     def observe(event):
         if event["log_level"] >= LogLevel.error:
-            found.append(event)
+            events.append(event)
 
     globalLogPublisher.addObserver(observe)
-    yield found
+    yield events
     globalLogPublisher.removeObserver(observe)
 
 

@@ -36,8 +36,8 @@ async def asking(served, monkeypatch, source) -> socket.socket:
     owner = await served.person("owner")
     await served.project(owner, tasks=1, published=True)
     monkeypatch.setattr(type(served.services.exports), "download", lambda self, *about: source.parts())
-    there = served.server._port.getHost()
-    made = socket.create_connection((there.host, there.port))
+    address = served.server._port.getHost()
+    made = socket.create_connection((address.host, address.port))
     made.sendall(b"GET /project/birds/tasks/export?type=task&format=json HTTP/1.1\r\nHost: localhost\r\n\r\n")
     made.setblocking(False)
     return made

@@ -204,12 +204,12 @@ class TestConnections:
         greedy = await gatherResults([ensureDeferred(wire.connect(served.base, b"", "127.0.0.2")) for _ in range(2000)])
         await until(lambda: sum(one.closed.called for one in greedy) == 2000 - 256)
         assert (await served.client().get("/health")).status == 200
-        kept = [one for one in greedy if not one.closed.called]
-        kept[0].transport.abortConnection()
+        connections = [one for one in greedy if not one.closed.called]
+        connections[0].transport.abortConnection()
         await until(lambda: served.server._site.networks["127.0.0.2"] == 255)
         again = await wire.connect(served.base, b"GET /health HTTP/1.0\r\n\r\n", "127.0.0.2")
         assert status_of(await again.closed) == 200
-        for one in kept[1:]:
+        for one in connections[1:]:
             one.transport.abortConnection()
         await until(lambda: "127.0.0.2" not in served.server._site.networks)
 
@@ -226,10 +226,10 @@ class TestConnections:
         assert status_of(stream.got) == 200
         silent = await wire.connect(served.base, b"")
         half = await wire.connect(served.base, b"GET /health HTTP/1.1\r\n")
-        kept = await wire.connect(served.base, b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        idle = await wire.connect(served.base, b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
         for one in (silent, half):
             assert await one.closed == b""
-        assert status_of(await kept.closed) == 200
+        assert status_of(await idle.closed) == 200
         assert not stream.closed.called
         stream.transport.abortConnection()
 

@@ -23,11 +23,11 @@ def test_paths_of_this_site_stay(address):
 @example("/\t/evil.example")
 @example("/\\evil.example")
 def test_whatever_comes_out_stays_here(address):
-    found = local(address)
+    path = local(address)
     # As browsers read it (URL standard): a backslash is a slash, tabs and line ends are not there.
-    read = found.replace("\\", "/").replace("\t", "").replace("\n", "").replace("\r", "").strip()
+    read = path.replace("\\", "/").replace("\t", "").replace("\n", "").replace("\r", "").strip()
     assert urlsplit(urljoin("https://here.example/page", read)).netloc == "here.example"
-    assert found.startswith("/") and found in ("/", address)
+    assert path.startswith("/") and path in ("/", address)
 
 
 def test_the_fallback_can_be_chosen():

@@ -38,8 +38,8 @@ async def test_media_are_served_whole_and_in_parts(serve, request, tmp_path: Pat
     path = await stored(served, tmp_path, content)
     whole = await client.get(path)
     assert (whole.status, whole.body, whole.header("content-type")) == (200, content, "video/mp4")
-    said = {"accept-ranges": "bytes", "x-content-type-options": "nosniff", "cache-control": "public, max-age=86400"}
-    assert {name: whole.header(name) for name in said} == said and "sandbox" in whole.header("content-security-policy")
+    sent = {"accept-ranges": "bytes", "x-content-type-options": "nosniff", "cache-control": "public, max-age=86400"}
+    assert {name: whole.header(name) for name in sent} == sent and "sandbox" in whole.header("content-security-policy")
     etag = whole.header("etag")
     for header, begin, end in (
         ("bytes=5-14", 5, 15),

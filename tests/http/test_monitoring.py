@@ -85,19 +85,19 @@ async def test_figures_count_what_was_done(served):
         await volunteer.get(f"/api/project/{project['id']}/newtask")
     await volunteer.get("/nowhere?api_key=secret")
     answer = await served.client().get("/metrics")
-    found = figures(answer.text)
-    counted = [key[1] for key in found if key[0] == "crowdd_request_duration_seconds_count"]
+    samples = figures(answer.text)
+    counted = [key[1] for key in samples if key[0] == "crowdd_request_duration_seconds_count"]
     (route,) = [each for each in counted if "newtask" in each[1]]
     assert "<" in route[1], "not the address itself"
-    assert found["crowdd_requests_total", ("method", "GET"), route, ("status", "200")] == 3
-    assert found["crowdd_request_duration_seconds_count", route] == 3
-    assert found["crowdd_requests_total", ("method", "GET"), ("route", "(unknown)"), ("status", "404")] == 1
-    assert found["crowdd_active_leases",] == 1
-    assert found["crowdd_database_up",] == 1
+    assert samples["crowdd_requests_total", ("method", "GET"), route, ("status", "200")] == 3
+    assert samples["crowdd_request_duration_seconds_count", route] == 3
+    assert samples["crowdd_requests_total", ("method", "GET"), ("route", "(unknown)"), ("status", "404")] == 1
+    assert samples["crowdd_active_leases",] == 1
+    assert samples["crowdd_database_up",] == 1
     assert "# TYPE crowdd_cpu_seconds_total counter" in answer.text
-    assert found["crowdd_pool_connections", ("pool", "requests"), ("state", "free")] > 0
-    assert found["crowdd_resident_memory_bytes",] > 10_000_000 and found["crowdd_open_fds",] > 10
-    assert ("crowdd_job_overdue_seconds", ("job", "send_mail")) in found
+    assert samples["crowdd_pool_connections", ("pool", "requests"), ("state", "free")] > 0
+    assert samples["crowdd_resident_memory_bytes",] > 10_000_000 and samples["crowdd_open_fds",] > 10
+    assert ("crowdd_job_overdue_seconds", ("job", "send_mail")) in samples
     assert "secret" not in answer.text and "nowhere" not in answer.text
 
 
@@ -118,9 +118,9 @@ async def test_figures_are_not_public(serve):
 @pytest_twisted.ensureDeferred
 async def test_figures_of_every_name_are_documented_and_no_others(served):
     text = (await served.client().get("/metrics")).text
-    there = set(re.findall(r"^# TYPE (\S+)", text, re.MULTILINE))
+    names = set(re.findall(r"^# TYPE (\S+)", text, re.MULTILINE))
     page = (ROOT / "docs/operations.md").read_text("utf-8").partition("## Metrics")[2].partition("\n## ")[0]
-    assert set(re.findall(r"^\| `(crowdd_\w+)", page, re.MULTILINE)) == there
+    assert set(re.findall(r"^\| `(crowdd_\w+)", page, re.MULTILINE)) == names
 
 
 @shows("format-request-id")
@@ -141,9 +141,9 @@ async def test_health_has_the_headers_of_every_response_whoever_asks(served):
     bare = await served.client().get("/health")
     asked = await served.client("", Origin="https://other.example", Cookie="session=x").get("/health")
     head = await served.client().request("HEAD", "/health")
-    kept = {"server", "content-type", "cache-control", "vary"}
+    names = {"server", "content-type", "cache-control", "vary"}
     for answer in (asked, head):
-        assert {name: answer.header(name) for name in kept} == {name: bare.header(name) for name in kept}
+        assert {name: answer.header(name) for name in names} == {name: bare.header(name) for name in names}
     assert (bare.text, asked.text, head.body) == ("ok\n", "ok\n", b"")
     assert bare.header("x-request-id") and bare.header("date") and head.header("content-length") == "3"
     whole = await wire.exchange(served.base, b"GET /health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")

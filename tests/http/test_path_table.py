@@ -53,24 +53,24 @@ def both(ways, address):
     request = DummyRequest([])
     request.path = address.encode()
     gateway.normalise_path(request)
-    found = table.find(request.postpath)
+    route = table.find(request.postpath)
     try:
         matched = klein.match("/" + b"/".join(request.postpath).decode(), "GET")[1]
     except HTTPException:
         matched = None
-    return None if found is None else found[1], matched
+    return None if route is None else route[1], matched
 
 
 @pytest.mark.parametrize("address", HOT)
 def test_a_hot_address_is_found_with_the_same_names(ways, address):
-    found, matched = both(ways, address)
-    assert found is not None and found == matched
+    names, matched = both(ways, address)
+    assert names is not None and names == matched
 
 
 @pytest.mark.parametrize("address", OTHERS)
 def test_any_other_address_is_left_to_klein(ways, address):
-    found, _ = both(ways, address)
-    assert found is None
+    names, _ = both(ways, address)
+    assert names is None
 
 
 def test_every_method_of_a_hot_address_is_there(ways):

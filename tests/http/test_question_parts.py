@@ -40,14 +40,14 @@ def imports(path: str) -> Iterator[str]:
 
 def needed(*paths: str) -> set[str]:
     """The modules with all that they import."""
-    found: set[str] = set()
+    modules: set[str] = set()
     left = list(paths)
     while left:
         path = left.pop()
-        if path not in found:
-            found.add(path)
+        if path not in modules:
+            modules.add(path)
             left.extend(imports(path))
-    return found
+    return modules
 
 
 def preloaded(*questions: str, media: tuple[str, ...] = ()) -> set[str]:

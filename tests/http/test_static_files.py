@@ -76,17 +76,17 @@ def test_brotli_is_made_once_and_kept_for_the_same_content(folder: Path, tmp_pat
         "br", "gzip", "gzip", "br", "", "gzip",
     ]  # fmt: skip
     assert len({file.etag(), file.etag("gzip"), file.etag("br")}) == 3
-    (kept,) = (folder / "__pycache__").iterdir()
+    (cached,) = (folder / "__pycache__").iterdir()
 
     again = StaticFiles.read(folder).lookup("style.css")
     assert again is not None and again.packed == file.packed
-    assert StaticFiles.read(folder).lookup(f"__pycache__/{kept.name}") is None, "what is kept is no file of the site"
+    assert StaticFiles.read(folder).lookup(f"__pycache__/{cached.name}") is None, "what is kept is no file of the site"
 
     (folder / "style.css").write_text("p { color: blue }\n" * 100)
     changed = StaticFiles.read(folder)
     changed.pack()
     (other,) = (folder / "__pycache__").iterdir()
-    assert other.name != kept.name, "what belongs to no file is removed"
+    assert other.name != cached.name, "what belongs to no file is removed"
 
     shutil.rmtree(folder / "__pycache__")
     (folder / "__pycache__").write_text("a file where the folder would be")

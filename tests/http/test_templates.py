@@ -60,10 +60,10 @@ def find(template: str, kind: str) -> Page:
 
 def by_template(chosen: Iterable[Case]) -> dict[str, list[Case]]:
     """Cases by their template: a test for each case would take longer to report than to run."""
-    found = defaultdict(list)
+    cases = defaultdict(list)
     for case in chosen:
-        found[case.template].append(case)
-    return found
+        cases[case.template].append(case)
+    return cases
 
 
 CARD = "project/embed.html"  # stands in other sites: whole addresses, and no header

@@ -84,11 +84,11 @@ async def test_upload_is_sent_whole_and_in_parts(served):
 async def test_200_clients_that_stall_on_an_upload_cost_little_memory(served):
     await served.project(await served.person("owner"), tasks=1, published=True)
     keep(served)
-    there = served.server._port.getHost()
+    address = served.server._port.getHost()
     await served.client().get("/uploads/project-1/birds.png")  # what one transfer takes in any case
     before, stalled = resident(), []
     for _ in range(200):
-        one = socket.create_connection((there.host, there.port))
+        one = socket.create_connection((address.host, address.port))
         one.sendall(b"GET /uploads/project-1/birds.png HTTP/1.1\r\nHost: localhost\r\n\r\n")
         stalled.append(one)
         await deferLater(reactor, 0, lambda: None)

@@ -14,8 +14,8 @@ LABEL = {"name": "species", "at": "/answer", "type": "label", "choices": ["fox",
 
 
 def field(**more: Any) -> Any:
-    [found] = declared({"answers": LABEL | more})
-    return found
+    [entry] = declared({"answers": LABEL | more})
+    return entry
 
 
 def paths(document: object) -> list[str]:
@@ -25,8 +25,8 @@ def paths(document: object) -> list[str]:
 def test_a_list_or_a_single_field_is_declared():
     assert validate(LABEL) == validate([LABEL, LABEL | {"name": "again", "at": ""}]) == []
     assert declared({}) == declared({"answers": "fox"}) == declared({"answers": [LABEL, {"name": "half"}]}) == []
-    [found] = declared({"answers": [{"name": "n", "at": "/a~1b/~0c/0", "type": "number", "min": 0, "tolerance": 0.5}]})
-    assert (found.path, found.min, found.max, found.tolerance) == (("a/b", "~c", "0"), 0, None, 0.5)
+    [entry] = declared({"answers": [{"name": "n", "at": "/a~1b/~0c/0", "type": "number", "min": 0, "tolerance": 0.5}]})
+    assert (entry.path, entry.min, entry.max, entry.tolerance) == (("a/b", "~c", "0"), 0, None, 0.5)
 
 
 @pytest.mark.parametrize(
@@ -96,10 +96,10 @@ BOX = {"x": 1, "y": 2, "width": 3, "height": 4}
 )  # fmt: skip
 def test_values_fit_their_type(declaration, good, bad):
     plain = {name: value for name, value in LABEL.items() if name != "choices" or declaration["type"] == "labels"}
-    [found] = declared({"answers": plain | declaration | {"at": "/deep/0"}})
-    assert [value for value in good if not fits(found, {"deep": [value]})] == []
-    assert [value for value in bad if fits(found, {"deep": [value]})] == []
-    assert not fits(found, {"deep": []}) and not fits(found, {"deep": {"1": good[0]}})
+    [entry] = declared({"answers": plain | declaration | {"at": "/deep/0"}})
+    assert [value for value in good if not fits(entry, {"deep": [value]})] == []
+    assert [value for value in bad if fits(entry, {"deep": [value]})] == []
+    assert not fits(entry, {"deep": []}) and not fits(entry, {"deep": {"1": good[0]}})
 
 
 def test_one_area_and_one_line_have_a_field_several_have_none():
@@ -132,8 +132,8 @@ def test_one_area_and_one_line_have_a_field_several_have_none():
 
 def test_questions_declare_their_answers():
     assert of_questions(ONE)[0] == {"name": "animal", "at": "/animal", "type": "label", "choices": ["fox", "owl"]}
-    found = {each["name"]: each["type"] for each in of_questions(every_mark())}
-    assert found["boxes_box"] == "boxes" and found["words_text_spans"] == "spans" and "lines_line" not in found
+    types = {each["name"]: each["type"] for each in of_questions(every_mark())}
+    assert types["boxes_box"] == "boxes" and types["words_text_spans"] == "spans" and "lines_line" not in types
     assert len(of_questions(every_mark())) <= MAX_FIELDS and validate(of_questions(every_mark())) == []
     parts = {"text": "?", "required": True}
     rows, columns = ([{"value": one, "text": one} for one in names] for names in (("a", "b/c"), ("yes", "no")))
@@ -166,9 +166,9 @@ def test_what_answers_contain_is_suggested():
         }
         for n in range(30)
     ] + [{"answer": "owl"}, "whole", 7]
-    found = {one.at: (one.type, one.choices, one.n_present, one.n_fitting) for one in suggest(rows)}
-    assert found["/answer"] == ("label", ["fox", None, "owl"], 31, 31)
-    assert found["/seconds"][:2] == ("number", None) and found["/note"][:2] == ("text", None)
-    assert found["/deep/tags"] == ("labels", ["a", "b"], 30, 30) and found["/deep/boxes"][0] == "boxes"
+    fields = {one.at: (one.type, one.choices, one.n_present, one.n_fitting) for one in suggest(rows)}
+    assert fields["/answer"] == ("label", ["fox", None, "owl"], 31, 31)
+    assert fields["/seconds"][:2] == ("number", None) and fields["/note"][:2] == ("text", None)
+    assert fields["/deep/tags"] == ("labels", ["a", "b"], 30, 30) and fields["/deep/boxes"][0] == "boxes"
     assert suggest(rows)[0].at == "/answer" and all(validate(one.declaration()) == [] for one in suggest(rows))
     assert suggest([]) == [] and suggest([None, {}, {"a": {"b": {"c": {"d": 1}}}}]) == []

@@ -96,8 +96,8 @@ def test_each_rule_holds_for_documents_within_it(guide: Guide, change: Change) -
 def test_each_rule_refuses_with_a_place(guide: Guide, path: str, words: str, change: Change, by_schema: bool) -> None:
     document = copy.deepcopy(DOCUMENTS[guide.name]())
     change(document)
-    found = [problem for problem in guide.validate(document) if problem.path == path]
-    assert found and words in found[0].sentence, guide.validate(document)
+    problems = [problem for problem in guide.validate(document) if problem.path == path]
+    assert problems and words in problems[0].sentence, guide.validate(document)
     assert (not SCHEMAS[guide.name].is_valid(document)) == by_schema
 
 

@@ -58,23 +58,23 @@ def test_answers_fit_as_the_schema_says() -> None:
             assert fits(schema, value) == validator.is_valid(value), (kind, value)
             if value is not None:
                 outcomes.setdefault(kind, set()).add(fits(schema, value))
-    assert {kind for kind, found in outcomes.items() if found != {True, False}} == set()
+    assert {kind for kind, verdicts in outcomes.items() if verdicts != {True, False}} == set()
 
 
 def test_every_option_has_its_words_and_a_document_with_all_of_them_has_no_problems() -> None:
-    told = declarations(str)
-    for kind in [*told["types"], *told["media"]]:
+    catalogue = declarations(str)
+    for kind in [*catalogue["types"], *catalogue["media"]]:
         assert kind["label"] and kind["sentence"]
-        for option in [*kind["options"], *told["common"], *told["step"]]:
+        for option in [*kind["options"], *catalogue["common"], *catalogue["step"]]:
             assert option["label"] and option["control"] and option["hint"], (kind["name"], option["name"])
             assert all(part["label"] and part["control"] for part in option["parts"])
-    assert {kind["group"] for kind in told["types"]} == {group["name"] for group in told["groups"]}
-    assert validate(every_option(told)) == []
+    assert {kind["group"] for kind in catalogue["types"]} == {group["name"] for group in catalogue["groups"]}
+    assert validate(every_option(catalogue)) == []
 
 
 def question(document: Json, name: str) -> Json:
-    found: Json = next(q for step in document["steps"] for q in step.get("questions", []) if q["name"] == name)
-    return found
+    entry: Json = next(q for step in document["steps"] for q in step.get("questions", []) if q["name"] == name)
+    return entry
 
 
 @pytest.mark.parametrize(

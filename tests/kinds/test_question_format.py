@@ -39,8 +39,8 @@ def many(n: int) -> list[Json]:
 
 
 def question(document: Json, name: str) -> Json:
-    found: Json = next(q for step in document["steps"] for q in step.get("questions", []) if q["name"] == name)
-    return found
+    entry: Json = next(q for step in document["steps"] for q in step.get("questions", []) if q["name"] == name)
+    return entry
 
 
 def set_in(name: str, **values: Any) -> Change:
@@ -183,8 +183,8 @@ REFUSED = [
 @pytest.mark.parametrize(("path", "words", "change", "by_schema"), REFUSED)
 def test_each_rule_refuses_with_a_place_and_a_sentence(path: str, words: str, change: Change, by_schema: bool) -> None:
     document = changed(change)
-    found = validate(document)
-    assert any(each.path == path and words in each.sentence for each in found), found
+    problems = validate(document)
+    assert any(each.path == path and words in each.sentence for each in problems), problems
     assert bool(list(SCHEMA.iter_errors(document))) == by_schema
 
 
@@ -224,11 +224,11 @@ def test_a_large_document_is_refused_by_its_size_and_a_broken_one_has_a_bounded_
 
 
 def test_the_declaration_of_answers_follows_the_questions() -> None:
-    found = {each["name"]: each for each in of_questions(every_form())}
-    assert list(found)[:3] == ["animal", "colours", "young"] and len(found) == 10
+    fields = {each["name"]: each for each in of_questions(every_form())}
+    assert list(fields)[:3] == ["animal", "colours", "young"] and len(fields) == 10
     animal = {"name": "animal", "at": "/animal", "type": "label", "choices": ["fox", "owl", None], "unsure": None}
-    assert found["animal"] == animal and found["colours"]["type"] == "labels" and "choices" not in found["story"]
-    assert found["young"]["choices"][:2] == [True, False]
+    assert fields["animal"] == animal and fields["colours"]["type"] == "labels" and "choices" not in fields["story"]
+    assert fields["young"]["choices"][:2] == [True, False]
 
 
 def test_the_version_grows_with_each_change_of_the_questions_only() -> None:

@@ -29,9 +29,9 @@ def test_each_act_has_words():
     """Finds every call of ``audit.write`` and ``write_each`` whose action and kind stand in the code."""
     phrases = set(re.findall(r'"(\w+ \w+)": _\(', ACTS.read_text(encoding="utf-8")))
     texts = [path.read_text(encoding="utf-8") for path in PACKAGE.rglob("*.py")]
-    found = {act for text in texts if "audit.write" in text for act in _acts(ast.parse(text))}
-    assert len(found) > 25
-    assert sorted((found | VARIABLE) - phrases) == []
+    acts = {act for text in texts if "audit.write" in text for act in _acts(ast.parse(text))}
+    assert len(acts) > 25
+    assert sorted((acts | VARIABLE) - phrases) == []
 
 
 def _acts(tree: ast.AST) -> Iterator[str]:

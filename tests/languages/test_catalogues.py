@@ -106,8 +106,8 @@ def test_a_sentence_within_a_sentence_is_said_in_the_same_language():
         require_public(ip_address("::ffff:10.0.0.1"))
     (sentence,) = refused.value.args
     assert sentence == "::ffff:a00:1 is 10.0.0.1 in another form, a private address. Use a public address."
-    said = Languages.read().say(_("Could not reach %(provider)s: %(reason)s", provider="X", reason=sentence), "de")
-    assert said == (
+    german = Languages.read().say(_("Could not reach %(provider)s: %(reason)s", provider="X", reason=sentence), "de")
+    assert german == (
         "X ist nicht erreichbar: ::ffff:a00:1 ist 10.0.0.1 in anderer Schreibweise, eine private Adresse. "
         "Verwende eine öffentliche Adresse."
     )

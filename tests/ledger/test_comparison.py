@@ -128,9 +128,9 @@ def test_a_task_or_project_that_goes_meanwhile_takes_its_row_along(ledger):
     first, second = ledger.tasks(project)
     for task in (first, second):
         answer(ledger, project, task, {"line": "a fox"})
-    found = due(ledger)
+    comparisons = due(ledger)
     ledger.delete_tasks(project, [first])
-    assert store(ledger, found) == [project]
+    assert store(ledger, comparisons) == [project]
     assert ledger.row(LAST, t=second)["consensus"] == "a fox" and ledger.value(DUE) == 0
     declare(ledger, project, BOXES)
     ledger.change("SELECT compare_results(%(p)s, 100)", p=project)
@@ -160,12 +160,12 @@ def test_two_that_store_the_same_comparison_store_it_once(ledger, beside):
     project = declaring(ledger, TEXT, tasks=1, n=1)
     (task,) = ledger.tasks(project)
     answer(ledger, project, task, {"line": "a fox"})
-    found = due(ledger)
+    comparisons = due(ledger)
     other = beside()
-    assert store(other, found) == [project]
-    assert store(ledger, found) == [], "its ledger row is held"
+    assert store(other, comparisons) == [project]
+    assert store(ledger, comparisons) == [], "its ledger row is held"
     other.commit()
-    assert store(ledger, found) == []
+    assert store(ledger, comparisons) == []
     assert [row["kind"] for row in ledger.rows(EVENTS, t=task)] == ["task_completed", "result_compared"]
 
 

@@ -86,8 +86,8 @@ def cost(ledger: Ledger, project: int, order: str = "priority") -> dict[str, int
     """The most of several pairs, for the veteran and for newcomers; chance draws the same tasks each time."""
     pair(ledger, project, "c:first", order)  # looks up in the catalogue what was forgotten meanwhile
     ledger.run("SELECT setseed(0.5)")
-    found = [pair(ledger, project, actor, order) for actor in ("u:1", "u:2", "u:1", "u:3", "u:4")]
-    return {name: max(one[name] for one in found) for name in MAXIMUM}
+    costs = [pair(ledger, project, actor, order) for actor in ("u:1", "u:2", "u:1", "u:3", "u:4")]
+    return {name: max(one[name] for one in costs) for name in MAXIMUM}
 
 
 @pytest.fixture(scope="module")

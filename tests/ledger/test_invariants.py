@@ -49,4 +49,4 @@ def lively(ledger):
 def test_every_rule_sees_when_it_is_broken(lively, rule):
     assert invariants(lively.connection) == []
     lively.run(BREAKING[rule])
-    assert [found for found in invariants(lively.connection) if found.startswith(rule)]
+    assert [violation for violation in invariants(lively.connection) if violation.startswith(rule)]

@@ -81,8 +81,8 @@ def test_tasks_given_back_together_come_back_in_their_order(ledger):
     project = ledger.project(tasks=4, n=3)
     tasks = ledger.tasks(project)
     assert ledger.ask(project, "u:1", limit=3).tasks == tasks[:3]
-    given = "SELECT give_back(%(p)s, 'u:1', %(t)s, false, clock())"
-    assert ledger.change(given, p=project, t=[tasks[2], tasks[0], tasks[2], 999]) == 2
+    statement = "SELECT give_back(%(p)s, 'u:1', %(t)s, false, clock())"
+    assert ledger.change(statement, p=project, t=[tasks[2], tasks[0], tasks[2], 999]) == 2
     assert ledger.ask(project, "u:1", limit=4).tasks == [tasks[1], tasks[0], tasks[2], tasks[3]]
 
 

@@ -62,8 +62,8 @@ def test_a_level_is_gone_through_in_the_order(ledger, five, order):
 
 def test_the_lowest_priority_first_within_a_level(ledger, five):
     project, tasks = five("breadth_first")
-    given = [ledger.contribute(project, f"u:{n}", order="priority-up") for n in range(5)]
-    assert [PRIORITIES[tasks.index(task)] for task in given] == sorted(PRIORITIES)
+    answered = [ledger.contribute(project, f"u:{n}", order="priority-up") for n in range(5)]
+    assert [PRIORITIES[tasks.index(task)] for task in answered] == sorted(PRIORITIES)
 
 
 @pytest.mark.parametrize("order", INDEXED)

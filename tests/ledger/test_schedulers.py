@@ -33,8 +33,8 @@ def test_depth_first_finishes_one_task_after_the_other(ledger, sched):
 @shows("scheduler-names")
 def test_breadth_first_gives_every_task_one_answer_before_any_has_two(ledger):
     project = ledger.project(tasks=3, n=2, sched="breadth_first")
-    given = [ledger.take(project, f"u:{number}") for number in range(3)]
-    assert sorted(given) == ledger.tasks(project)
+    taken = [ledger.take(project, f"u:{number}") for number in range(3)]
+    assert sorted(taken) == ledger.tasks(project)
     assert sorted(ledger.contribute(project, f"v:{number}") for number in range(3)) == ledger.tasks(project)
 
 
@@ -84,9 +84,9 @@ def test_random_is_spread_over_all_tasks(ledger):
     project = ledger.project(tasks=10, n=1000, sched="random")
     ledger.check = False
     ledger.run("SELECT setseed(0.5)")  # the same draws each time
-    given = Counter(ledger.take(project, f"u:{number}") for number in range(500))
+    draws = Counter(ledger.take(project, f"u:{number}") for number in range(500))
     expected = 500 / 10
-    chi_squared = sum((given[task] - expected) ** 2 / expected for task in ledger.tasks(project))
+    chi_squared = sum((draws[task] - expected) ** 2 / expected for task in ledger.tasks(project))
     assert chi_squared < 39.3, "by chance less likely than 1 in 100,000 at 9 degrees of freedom"
 
 

@@ -42,16 +42,16 @@ def test_hoarder_of_the_same_network_does_not_starve_it(ledger):
 def test_hoarder_who_asks_every_twenty_seconds_starves_nobody(ledger):
     ledger.check = False
     project = ledger.project(tasks=60, n=1, lease="1 minute", preload="1 minute")
-    given = []
+    tasks = []
     for turn in range(18):
         ledger.ask(project, "c:hoarder", limit=100, network="192.0.2.1")
         ledger.pass_time(20)
         for n in range(3):
             asked = ledger.ask(project, f"c:{turn}-{n}", network=f"198.51.100.{n}")
-            given += asked.tasks
+            tasks += asked.tasks
             for task in asked.tasks:
                 ledger.answer(project, f"c:{turn}-{n}", task, network=f"198.51.100.{n}")
-    assert len(given) == 54
+    assert len(tasks) == 54
 
 
 @shows("lease-soft")
@@ -128,11 +128,11 @@ def test_task_that_the_asker_has_answered_is_not_taken_over(ledger):
 def test_two_askers_at_once_do_not_take_over_the_same_lease(ledger, beside):
     project = ledger.project(tasks=3, n=1)
     ledger.ask(project, "c:hoarder", limit=3)
-    here, there = beside(), beside()
+    here, other = beside(), beside()
     task = here.take(project, "c:1")
-    assert there.ask(project, "c:2", once=True).state == "again"
+    assert other.ask(project, "c:2", once=True).state == "again"
     here.commit()
-    there.commit()
+    other.commit()
     assert ledger.ask(project, "c:2").state == "wait"
     assert held(ledger, "c:1") == [task]
     assert len(held(ledger, "c:hoarder")) == 2
@@ -141,13 +141,13 @@ def test_two_askers_at_once_do_not_take_over_the_same_lease(ledger, beside):
 def test_answer_and_takeover_at_once_leave_one_of_them(ledger, beside):
     project = ledger.project(tasks=3, n=1)
     *_, last = ledger.ask(project, "c:hoarder", limit=3).tasks
-    here, there = beside(), beside()
+    here, other = beside(), beside()
     assert here.take(project, "c:1") == last
-    answering = Meanwhile(there.answer, project, "c:hoarder", last)
-    ledger.wait_until_blocked(there)
+    answering = Meanwhile(other.answer, project, "c:hoarder", last)
+    ledger.wait_until_blocked(other)
     here.commit()
     assert answering.result().state == "late"
-    there.commit()
+    other.commit()
     assert ledger.answer(project, "c:1", last).state == "counted"
 
 
@@ -201,5 +201,5 @@ def test_tasks_that_were_only_looked_at_are_remembered_up_to_two_hundred(ledger)
     for task in tasks:
         ledger.pass_time(1)
         assert ledger.hold(project, "i:192.0.2.9", task) == "late"
-    kept = [row["task_id"] for row in ledger.rows("SELECT task_id FROM expired_lease ORDER BY granted")]
-    assert kept == tasks[5:]
+    remembered = [row["task_id"] for row in ledger.rows("SELECT task_id FROM expired_lease ORDER BY granted")]
+    assert remembered == tasks[5:]

@@ -222,9 +222,9 @@ class People(RuleBasedStateMachine):
     @rule(who=strategies.sampled_from(WHO[:3]))
     def withdraws(self, who):
         body = {"user_id": who.user_id}
-        told = [do(self.services.changes.withdraw(self.owner, self.project, body, dry)) for dry in (True, False)]
-        assert told[0].answers == told[1].answers
-        assert (told[0].completed, told[0].reopened) == (told[1].completed, told[1].reopened)
+        effects = [do(self.services.changes.withdraw(self.owner, self.project, body, dry)) for dry in (True, False)]
+        assert effects[0].answers == effects[1].answers
+        assert (effects[0].completed, effects[0].reopened) == (effects[1].completed, effects[1].reopened)
 
     @rule(place=places)
     def deletes_an_answer(self, place):

@@ -84,8 +84,8 @@ async def test_of_two_at_once_the_last_of_the_hour_leaves_once(serve):
         boss.post(HERE, json={"email": f"{name}@example.org", "days": 3}, headers={"X-CSRFToken": token})
         for name in ("ada", "grace")
     ]
-    told = [answer.json() for answer in await gatherResults([ensureDeferred(post) for post in posts])]
-    assert sorted(one["status"] for one in told) == ["error", "success"]
+    responses = [answer.json() for answer in await gatherResults([ensureDeferred(post) for post in posts])]
+    assert sorted(one["status"] for one in responses) == ["error", "success"]
     assert len(await letters(served)) == MAX_MAILED and len((await boss.page(HERE)).json()["invitations"]) == 1
     assert (await invite(boss, ""))["link"] is not None  # a link on the page has no limit
     await served.database.execute("UPDATE clock_shift SET ahead = '61 minutes'")

@@ -286,8 +286,8 @@ async def test_who_is_to_encrypt_from_the_first_byte_says_nothing_in_the_clear(b
     await mail.send(bench.pool, "ada@example.org", "test", {})
     with pytest.raises(UnavailableError):
         await mail.deliver()
-    said = b"".join(bench.mailbox.seen)
-    assert b"EHLO" not in said and PASSWORD not in said and await bench.states() == ["waiting"]
+    transcript = b"".join(bench.mailbox.seen)
+    assert b"EHLO" not in transcript and PASSWORD not in transcript and await bench.states() == ["waiting"]
 
 
 @pytest_twisted.ensureDeferred

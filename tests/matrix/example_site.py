@@ -125,8 +125,8 @@ async def _fill(stage: Stage, short_name: str, rows: dict[str, tuple[int, int]])
     shown = short_name == "open"
     rows["task"] = tuple(made["tasks"])
     rows["taskrun"] = tuple([await answer(stage["volunteer"], made["id"]) for _ in made["tasks"]])
-    found = (await stage["owner"].get(f"/api/result?project_id={made['id']}")).json()
-    rows["result"] = tuple(row["id"] for row in found)
+    results = (await stage["owner"].get(f"/api/result?project_id={made['id']}")).json()
+    rows["result"] = tuple(row["id"] for row in results)
     for kind, maker in (("blogpost", "owner"), ("announcement", "admin"), ("helpingmaterial", "owner")):
         rows[kind] = tuple([await add(stage[maker], kind, made["id"], shown) for _ in range(2)])
     await stage["stranger"].post("/api/favorites", json={"task_id": made["tasks"][0]})

@@ -116,7 +116,7 @@ def recognised(truth: Any) -> Iterator[str]:
 
 async def values_of(stage: Stage) -> list[Value]:
     """Every attribute of every planted row."""
-    found: list[Value] = []
+    values: list[Value] = []
     for hidden, rows in ((False, stage.rows), (True, stage.hidden)):
         for name, ids in rows.items():
             for number, row_id in enumerate(ids):
@@ -125,5 +125,5 @@ async def values_of(stage: Stage) -> list[Value]:
                     accounts = stage.served.services.accounts
                     truth["api_key"] = accounts.api_key(await accounts.profile(row_id))
                 fields = KINDS[name].fields
-                found += [Value(KINDS[name], f, row_id, number, truth[f.name], hidden) for f in fields]
-    return found
+                values += [Value(KINDS[name], f, row_id, number, truth[f.name], hidden) for f in fields]
+    return values

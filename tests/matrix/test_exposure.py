@@ -99,8 +99,8 @@ def of(values: list[Value], kind: Kind, *, hidden: bool = False) -> list[Value]:
 
 def assert_silent(answer: Any, secret: set[str], where: str) -> None:
     assert answer.status < 500, (where, answer.text)
-    told = {text for text in secret if text in answer.text}
-    assert not told, f"{where} tells {told}: {answer.text[:2000]}"
+    leaked = {text for text in secret if text in answer.text}
+    assert not leaked, f"{where} tells {leaked}: {answer.text[:2000]}"
 
 
 def rows(answer: Any) -> dict[int, dict[str, Any]]:
@@ -134,8 +134,8 @@ def assert_shown(row: dict[str, Any], values: list[Value], requester: str, row_i
 
 @every_kind
 def test_the_planted_values_tell_one_attribute_from_another(kind, values):
-    told = [v for v in of(values, kind) if list(recognised(v.truth)) or isinstance(v.truth, dict)]
-    assert {"info", "created"} & kind.by_name.keys() <= {v.field.name for v in told}
+    recognisable = [v for v in of(values, kind) if list(recognised(v.truth)) or isinstance(v.truth, dict)]
+    assert {"info", "created"} & kind.by_name.keys() <= {v.field.name for v in recognisable}
     texts = [str(t) for v in values if isinstance(v.field.type, Text) and v.truth for t in recognised(v.truth)]
     planted = [text for text in texts if text.endswith("-planted")]
     assert len(planted) == len(set(planted)) > 20
@@ -147,12 +147,12 @@ async def test_a_list_and_a_row_show_what_the_requester_may_read_and_nothing_els
     secret = forbidden(values, requester)
     listed = await stage[requester].get(f"/api/{kind.name}?all=1&limit=100")
     assert_silent(listed, secret, "the list")
-    found = rows(listed)
+    rows_by_id = rows(listed)
     for row_id in stage.rows[kind.name]:
         single = await stage[requester].get(f"/api/{kind.name}/{row_id}")
         assert_silent(single, secret, "the row")
         assert_shown(single.json(), of(values, kind), requester, row_id)
-        assert_shown(found[row_id], of(values, kind), requester, row_id)
+        assert_shown(rows_by_id[row_id], of(values, kind), requester, row_id)
     for row_id in stage.hidden.get(kind.name, ()):
         assert_silent(await stage[requester].get(f"/api/{kind.name}/{row_id}"), secret, "the hidden row")
 
@@ -213,10 +213,10 @@ async def test_related_rows_show_no_more_than_when_asked_for_themselves(kind, re
     secret = forbidden(values, requester)
     answer = await stage[requester].get(f"/api/{kind.name}?all=1&limit=100&related=1")
     assert_silent(answer, secret, "related")
-    found = rows(answer)
+    rows_by_id = rows(answer)
     for name, relation in kind.related.items():
         other = KINDS[relation.kind]
-        shown = [row[name] for row_id, row in found.items() if row_id in stage.rows[kind.name]]
+        shown = [row[name] for row_id, row in rows_by_id.items() if row_id in stage.rows[kind.name]]
         nested = [one for some in shown for one in (some if isinstance(some, list) else [some])]
         assert {row["id"] for row in nested} == set(stage.rows[other.name])
         for row in nested:

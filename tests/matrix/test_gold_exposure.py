@@ -56,8 +56,8 @@ async def test_no_address_tells_a_volunteer_what_is_right_or_what_others_said(se
             if not path.startswith("/api"):
                 asked.append(await browser.get(path, headers=HTML))
             for answer in asked:
-                told = [text for text in (RIGHT, NOTE, OTHERS) if text in answer.text]
-                assert not told, (name, path, told)
+                leaks = [text for text in (RIGHT, NOTE, OTHERS) if text in answer.text]
+                assert not leaks, (name, path, leaks)
     owner = people["owner"]
     reviewer, answers = people["eve"], f"/api/taskrun?project_id={project['id']}&all=1"
     for path in paths:  # reviewers see all answers, and no more of gold tasks than these tell

@@ -74,13 +74,13 @@ async def addresses(served: Any, project: dict[str, Any]) -> list[str]:
         "short_name": ["birds"],
         "name": ["ada"],
     }
-    found = []
+    paths = []
     for path in routes:
         names = _NAME.findall(path)
         for chosen in product(*(values.get(name) or ["1"] for name in names)):
-            given = dict(zip(names, chosen, strict=True))
-            found.append(_NAME.sub(lambda name, given=given: quote(given[name[1]], safe=""), path))
-    return found
+            by_name = dict(zip(names, chosen, strict=True))
+            paths.append(_NAME.sub(lambda name, by_name=by_name: quote(by_name[name[1]], safe=""), path))
+    return paths
 
 
 @pytest.mark.proof
@@ -122,13 +122,13 @@ async def test_lists_filters_orders_and_files_do_not_tell_it_either_but_tell_own
     for query in (f"info={COLUMN}::{quote(SECRET)} 0".replace(" ", "%20"), f"info={COLUMN}::{SECRET}&fulltextsearch=1"):
         assert (await ada.get(f"/api/task?{at}&all=1&{query}")).json() == [], query
         assert len((await owner.get(f"/api/task?{at}&all=1&{query}")).json()) >= 1, query
-    for words, found in ((SECRET, 0), ("birds.example", 6)):
+    for words, task_count in ((SECRET, 0), ("birds.example", 6)):
         listed = await ada.get(f"/project/birds/tasks/browse?words={words}", headers={"Accept": "application/json"})
-        assert len(listed.json()["tasks"]) == found
+        assert len(listed.json()["tasks"]) == task_count
         named = await ada.get(
             f"/project/birds/tasks/export?type=task&format=json&scope=matching&matching=words%3D{words}"
         )
-        assert named.text.count('"project_id"') == found, named.text[:300]
+        assert named.text.count('"project_id"') == task_count, named.text[:300]
     for path in (
         f"/api/task/{task}", f"/api/task?{at}", "/project/birds/tasks/export?type=task&format=json",
         "/project/birds/tasks/export?type=task&format=csv", f"/project/birds/tasks/browse?csv=1&columns={COLUMN}",

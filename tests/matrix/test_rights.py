@@ -197,8 +197,8 @@ class Site:
         ).status == 200
         run = await answer(self.stage["volunteer"], project["id"])
         self.found["taskrun", "counted"] = run
-        found = (await self.stage["owner"].get(f"/api/result?project_id={project['id']}")).json()
-        self.found["result", state] = found[0]["id"]
+        results = (await self.stage["owner"].get(f"/api/result?project_id={project['id']}")).json()
+        self.found["result", state] = results[0]["id"]
 
     async def _others(self) -> None:
         stage = self.stage
@@ -331,9 +331,9 @@ async def test_what_administrators_set_of_a_person_nobody_sets_himself(name, sit
     path, value = f"/api/user/{site.stage['volunteer'].user_id}", 1 if name in ("flags", "category") else True
     refused = await site.stage["volunteer"].put(path, json={name: value, "locale": "fr"})
     assert refused.status == 403 and name in refused.json()["exception_msg"]
-    kept = (await site.stage["volunteer"].get(path)).json()
-    assert kept[name] in (None, False) and kept["locale"] == "en"
-    assert (await site.stage["volunteer"].put(path, json={name: kept[name]})).status == 200
+    user = (await site.stage["volunteer"].get(path)).json()
+    assert user[name] in (None, False) and user["locale"] == "en"
+    assert (await site.stage["volunteer"].put(path, json={name: user[name]})).status == 200
 
 
 @shows("attribute-client", "project-featured", "state-publish")
@@ -352,9 +352,9 @@ async def test_tasks_are_handed_out_by_the_state_of_the_project(site):
     stage = site.stage
     for who in ("anonymous", "stranger", "coowner", "owner", "admin"):
         ids = [site.projects[state]["id"] for state in ("open", "draft", "paused", "locked")]
-        told = [(await stage[who].get(f"/api/{project_id}/newtask")).status for project_id in ids]
+        statuses = [(await stage[who].get(f"/api/{project_id}/newtask")).status for project_id in ids]
         owns = who in ("coowner", "owner", "admin")
-        assert told == [200, 200 if owns else 404, 403, 200 if owns else 403], who
+        assert statuses == [200, 200 if owns else 404, 403, 200 if owns else 403], who
 
 
 @shows("state-locked")

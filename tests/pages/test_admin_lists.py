@@ -67,8 +67,8 @@ async def table(browser: Any, address: str) -> list[dict[str, str]]:
 
 def link(text: str, words: str) -> str | None:
     """The address of a link by its words."""
-    found = re.search(rf'href="([^"]+)"[^>]*>(?:(?!</a>).)*{words}', text)
-    return found[1].replace("&amp;", "&") if found else None
+    match = re.search(rf'href="([^"]+)"[^>]*>(?:(?!</a>).)*{words}', text)
+    return match[1].replace("&amp;", "&") if match else None
 
 
 async def walk(browser: Any, address: str) -> list[list[int]]:
@@ -148,12 +148,12 @@ async def test_programs_get_the_page_and_where_the_next_one_begins(served):
     assert len(page["entries"]) == 100 and page["next"] == page["entries"][-1]["id"]
     rest = (await boss.page(f"/admin/audit?per_page=100&before={page['next']}")).json()
     assert rest["next"] is None and rest["entries"][0]["id"] < page["next"]
-    kept = (await boss.page("/admin/projects?state=published")).json()
-    assert kept.keys() == {"template", "title", "projects", "states", "chosen", "next"}
-    assert kept["projects"][0].keys() == {
+    published = (await boss.page("/admin/projects?state=published")).json()
+    assert published.keys() == {"template", "title", "projects", "states", "chosen", "next"}
+    assert published["projects"][0].keys() == {
         "id", "name", "short_name", "owner", "state", "featured", "created", "n_tasks", "n_task_runs", "last_activity",
     }  # fmt: skip
-    assert {row["state"] for row in kept["projects"]} == {"published"} and kept["next"] is None
+    assert {row["state"] for row in published["projects"]} == {"published"} and published["next"] is None
 
 
 @pytest_twisted.ensureDeferred

@@ -142,13 +142,13 @@ async def test_no_form_is_believed_without_its_token(served):
 async def test_these_are_all_addresses(served):
     rules = served.server._site.resource._inner._app.url_map.iter_rules()
     known = {path.rstrip("/") for path in (*READ, *WRITE, "/admin/users/add/{person}")}
-    found = {rule.rule for rule in rules if rule.rule.startswith("/admin")}
+    paths = {rule.rule for rule in rules if rule.rule.startswith("/admin")}
     by_pattern = {
         path.replace("<int:user_id>", "{person}" if "del/" not in path else "{boss}")
         .replace("<int:category_id>", "1").replace("<int:project_id>", "{project}")
         .replace("<int:announcement_id>", "1").replace("<int:item_id>", "1").replace("<int:mail_id>", "1")
         .replace("<template>", "boxes").replace("<language>", "en").replace("<invitation>", "1").rstrip("/")
-        for path in found
+        for path in paths
     }  # fmt: skip
     assert by_pattern == known
 
@@ -178,9 +178,9 @@ async def test_users(served):
     assert page["users"][0].keys() == PERSON
     assert (page["users"][0]["api_key"], page["users"][0]["passwd_hash"]) == (None, None)
     assert isinstance(page["users"][0]["rank"], int) and page["users"][0]["email_addr"] == "boss@example.org"
-    found = await place.post("/admin/users", user="AD")
-    assert found.keys() == page.keys() and found["form"]["user"] == "AD"
-    assert [user["name"] for user in found["found"]] == ["ada"] and found["found"][0].keys() == PERSON
+    search_page = await place.post("/admin/users", user="AD")
+    assert search_page.keys() == page.keys() and search_page["form"]["user"] == "AD"
+    assert [user["name"] for user in search_page["found"]] == ["ada"] and search_page["found"][0].keys() == PERSON
     for words in ("", "  ", "%", "_da", "a\\", "nobody"):
         assert (await place.post("/admin/users", user=words))["found"] == [], words
     for words in ("ada@", "ADA", "da"):
@@ -347,8 +347,8 @@ async def test_people_are_told_that_their_category_is_there_or_why_not(served):
 async def test_a_category_that_is_needed_stays(served):
     place = await Place(served).build()
     ids = {c["short_name"]: c["id"] for c in (await place.boss.page("/admin/categories")).json()["categories"]}
-    kept = await place.post(f"/admin/categories/del/{ids['thinking']}")
-    assert (kept["status"], kept["flash"]) == (
+    response = await place.post(f"/admin/categories/del/{ids['thinking']}")
+    assert (response["status"], response["flash"]) == (
         "error",
         "This category still has projects. Move them to another category first.",
     )

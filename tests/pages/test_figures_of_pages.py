@@ -49,10 +49,10 @@ def receiver() -> Iterator[Receiver]:
 async def differences(site: Site, *checks: Any) -> list[str]:
     """What pages tell and the rows do not bear out."""
     return [
-        f"{name}: {told} instead of {counted}"
+        f"{name}: {shown} instead of {counted}"
         for check in checks
-        async for name, told, counted in check(site)
-        if told != counted
+        async for name, shown, counted in check(site)
+        if shown != counted
     ]
 
 
@@ -67,5 +67,5 @@ async def test_every_figure_is_that_of_the_rows_and_a_false_one_is_noticed(serve
     assert await differences(site, partial(of_projects, names=_FOLDED), *_COUNTED) == []
     for statement in _FALSE:
         await served.database.execute(statement)
-    told = " ".join(await differences(site, *_COUNTED))
-    assert [name for name in _NOTICED if name not in told] == []
+    report = " ".join(await differences(site, *_COUNTED))
+    assert [name for name in _NOTICED if name not in report] == []

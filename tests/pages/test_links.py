@@ -15,8 +15,8 @@ async def links(client, path):
     if not (page.header("content-type") or "").startswith("text/html"):  # a picture or a file to download
         return set()
     without = re.sub(r'<form[^>]* method="post"[^>]*>', "", page.text)
-    found = re.findall(r'(?:href|action|src)="(/[^"#]*)"', without)
-    return {address.replace("&amp;", "&") for address in found}
+    addresses = re.findall(r'(?:href|action|src)="(/[^"#]*)"', without)
+    return {address.replace("&amp;", "&") for address in addresses}
 
 
 @pytest.mark.proof
@@ -37,7 +37,7 @@ async def test_every_link_of_every_page_leads_somewhere(served):
             if path.startswith(("/static/", "/api/", "/uploads/")):
                 assert (await client.get(path)).status == 200, path
                 continue
-            for found in await links(client, path):
-                if found not in seen and "first-admin" not in found and not found.startswith("/account/signin?"):
-                    waiting.add(found)
+            for address in await links(client, path):
+                if address not in seen and "first-admin" not in address and not address.startswith("/account/signin?"):
+                    waiting.add(address)
         assert len(seen) > 8

@@ -81,8 +81,8 @@ async def test_the_state_comes_at_once_and_moves_with_every_answer(served):
 async def test_the_state_is_json_for_who_asks_for_that(served):
     owner = await served.person("owner")
     await served.project(owner, tasks=3)
-    found = await owner.page(STATE)
-    assert found.status == 200 and found.json()["n_tasks"] == 3 and found.json()["status"] == "draft"
+    response = await owner.page(STATE)
+    assert response.status == 200 and response.json()["n_tasks"] == 3 and response.json()["status"] == "draft"
     head = await owner.request("HEAD", STATE)
     assert (head.status, head.body, head.header("content-type")) == (200, b"", "text/event-stream")
     assert streams(served) == 0
@@ -97,7 +97,7 @@ async def test_many_answers_are_two_states_a_second_and_the_last_is_told(served)
     project = await served.project(owner, tasks=40, published=True, n_answers=1)
     reads = []
     live = served.services.live
-    kept, db = live.state, live.db
+    live_state, db = live.state, live.db
 
     class Counting:
         async def fetch(self, sql, values=None):
@@ -115,7 +115,7 @@ async def test_many_answers_are_two_states_a_second_and_the_last_is_told(served)
     seconds = time.monotonic() - begun
     assert len({str(state.data) for state in states}) == 1
     assert len(reads) <= 3 + 2 * seconds
-    assert kept is not None
+    assert live_state is not None
 
 
 @shows("page-streams")
@@ -288,18 +288,18 @@ async def test_a_client_that_does_not_read_is_cut_off_and_nothing_grows(serve, s
 @pytest.mark.inside
 @pytest_twisted.ensureDeferred
 async def test_every_process_tells_what_happens_in_any_and_says_when_it_ends(serve):
-    here, there = await serve(), await serve()
+    here, other_process = await serve(), await serve()
     owner, ada = await here.person("owner"), await here.person("ada")
     project = await here.project(owner, tasks=3, published=True, n_answers=1)
-    stream = await listen(there.client(), STATE)
+    stream = await listen(other_process.client(), STATE)
     await stream.next()
     await answer(ada, project)
     assert (await stream.next()).data["n_task_runs"] == 1
-    ending = ensureDeferred(there.server._site.drain(10))
+    ending = ensureDeferred(other_process.server._site.drain(10))
     assert (await stream.next()).name == "restart"
     assert await stream.next() is None and stream.retry >= 1000
     await ending
-    assert streams(there) == 0
+    assert streams(other_process) == 0
 
 
 @pytest_twisted.ensureDeferred

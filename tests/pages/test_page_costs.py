@@ -242,17 +242,17 @@ async def test_a_page_takes_few_statements_and_a_first_visit_loads_little(served
 
     site, files = await built(served), Files(served)
     addresses = {path: site.addresses[path] for path in chosen or site.addresses}
-    found: dict[str, list[int | None]] = {path: [] for path in addresses}
+    page_counts: dict[str, list[int | None]] = {path: [] for path in addresses}
     loads: dict[tuple[str, str], int] = {}
     for path, address in addresses.items():
         for who, stated in zip(WHO, STATEMENTS.get(path, NEW), strict=True):
             number, text = await minimum(site.people[who], address, stated)
-            found[path].append(number)
+            page_counts[path].append(number)
             if number is not None:
                 loads[path, who] = await files.load(text)
     more = {
         path: counts
-        for path, counts in found.items()
+        for path, counts in page_counts.items()
         if any(
             n is not None and n > (MAXIMUM if maximum is None else maximum)
             for n, maximum in zip(counts, STATEMENTS.get(path, NEW), strict=True)
@@ -262,7 +262,7 @@ async def test_a_page_takes_few_statements_and_a_first_visit_loads_little(served
     entered = [
         path
         for path in chosen or STATEMENTS
-        if [n is None for n in found[path]] != [n is None for n in STATEMENTS[path]]
+        if [n is None for n in page_counts[path]] != [n is None for n in STATEMENTS[path]]
     ]
     assert entered == [], "who gets these pages is not what the table says"
     assert {where: bytes_ for where, bytes_ in loads.items() if bytes_ > FIRST_LOAD} == {}

@@ -18,8 +18,8 @@ HTML = {"Accept": "text/html", "Sec-Fetch-Site": "same-origin"}
 async def entries(client: Any, query: str = "") -> list[dict[str, str]]:
     answer = await client.page(f"/palette?{query}")
     assert answer.status == 200 and answer.header("cache-control") == "private, no-store", answer.body
-    found: list[dict[str, str]] = answer.json()["entries"]
-    return found
+    palette: list[dict[str, str]] = answer.json()["entries"]
+    return palette
 
 
 async def addresses(client: Any, query: str) -> list[str]:
@@ -43,7 +43,7 @@ async def test_own_projects_are_found_by_all_words_and_recent_ones_come_first(se
     assert sorted(await addresses(bob, "q=moths")) == ["/project/moths-of-bob/", "/project/moths/"]
     # Two people at once: each is told their own.
     both = [ensureDeferred(addresses(who, "q=mo")) for who in (ada, bob)]
-    assert [len(found) for _, found in await DeferredList(both)] == [2, 2]
+    assert [len(paths) for _, paths in await DeferredList(both)] == [2, 2]
     carol = await served.person("carol", admin=True)
     assert await addresses(carol, "q=mo") == []
     assert (await served.client().get("/palette")).status == 302
@@ -83,18 +83,18 @@ async def test_a_task_is_found_by_its_number_by_those_who_may_change_it(served):
 async def test_every_entry_leads_to_a_page_and_settings_have_the_names_of_their_page(served):
     ada = await served.person("ada", admin=True)
     await served.project(ada, "moths", tasks=1)
-    found = await entries(ada, "project=moths")
-    groups = list(dict.fromkeys(entry["group"] for entry in found))
+    english = await entries(ada, "project=moths")
+    groups = list(dict.fromkeys(entry["group"] for entry in english))
     assert groups == ["Moths", "My projects", "Site", "Your account", "Administration"]
     browser = await ada.by_session()
     settings = (await browser.get("/project/moths/settings", headers=HTML)).text
     words, ids = unescape(settings), Page(settings).ids()
-    for entry in found:
+    for entry in english:
         path, _, anchor = entry["address"].partition("#")
         answer = await browser.get(path, headers=HTML)
         assert answer.status == 200 or answer.header("location").startswith("/account/prove"), entry
         assert not anchor or anchor in ids, entry
-    named = [entry["words"] for entry in found if entry["group"] == "Moths"]
+    named = [entry["words"] for entry in english if entry["group"] == "Moths"]
     assert "Task order" in named and "Webhook" in named and len(named) > 20
     assert [name for name in named if name not in words] == [
         "Browse tasks",
@@ -104,7 +104,7 @@ async def test_every_entry_leads_to_a_page_and_settings_have_the_names_of_their_
     bob = await served.person("bob")
     assert {entry["group"] for entry in await entries(bob, "project=moths")} == {"Site", "Your account"}
     german = (await ada.get("/palette?project=moths", headers={"Accept-Language": "de"})).json()["entries"]
-    assert [entry["address"] for entry in german] == [entry["address"] for entry in found]
+    assert [entry["address"] for entry in german] == [entry["address"] for entry in english]
 
 
 @shows("format-prefetch")

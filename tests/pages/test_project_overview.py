@@ -31,8 +31,8 @@ async def text(who: Any, name: str = "birds") -> str:
 
 
 async def here(served: Any, project: Any) -> int:
-    found = await overview.overview(served.database, project["id"], HERE_MINUTES, 5)
-    return found["n_here"]
+    figures = await overview.overview(served.database, project["id"], HERE_MINUTES, 5)
+    return figures["n_here"]
 
 
 @pytest_twisted.ensureDeferred

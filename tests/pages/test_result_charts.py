@@ -54,11 +54,11 @@ async def test_tasks_without_a_winner_are_the_last_group_however_few_answers_the
             task = (await person.get(f"/api/{project['id']}/newtask")).json()
             body = {"project_id": project["id"], "task_id": task["id"], "info": {"answer": answer}}
             assert (await person.post("/api/taskrun", json=body)).status == 200
-    told = await charts(served.client())
-    assert [one["answer"] for one in told["answers"]] == ["fox"]
-    none = len(told["answers"]) + 1
-    assert sorted(point["group"] for point in told["map"]["points"]) == [0, none]
-    assert sorted(bar["group"] for bar in told["timeline"]["times"]) == [0, none]
+    figures = await charts(served.client())
+    assert [one["answer"] for one in figures["answers"]] == ["fox"]
+    none = len(figures["answers"]) + 1
+    assert sorted(point["group"] for point in figures["map"]["points"]) == [0, none]
+    assert sorted(bar["group"] for bar in figures["timeline"]["times"]) == [0, none]
     page = (await served.client().get("/project/birds/results")).text
     assert "No single winner" in page and "Other answers" not in page
 
@@ -67,20 +67,20 @@ async def test_tasks_without_a_winner_are_the_last_group_however_few_answers_the
 @pytest_twisted.ensureDeferred
 async def test_places_and_dates_are_counted_by_answer(served, placed):
     owner = await placed(list(PLACES.values()), ["fox", "fox", "owl", "fox", "cat"])
-    told = await charts(served.client())
-    assert (told["step"], told["tasks"]) == (1, 5) and told["map"]["columns"] == ["lat", "lon"]
-    answers = [one["answer"] for one in told["answers"]]
+    figures = await charts(served.client())
+    assert (figures["step"], figures["tasks"]) == (1, 5) and figures["map"]["columns"] == ["lat", "lon"]
+    answers = [one["answer"] for one in figures["answers"]]
     assert answers[0] == "fox" and sorted(answers) == ["cat", "fox", "owl"]
-    points = {(one["y"], one["x"]): (answers[one["group"]], one["n"]) for one in told["map"]["points"]}
+    points = {(one["y"], one["x"]): (answers[one["group"]], one["n"]) for one in figures["map"]["points"]}
     assert points == {(46.95, 7.45): ("fox", 1), (47.56, 7.59): ("fox", 1), (47.37, 8.54): ("owl", 1)}
-    times = [(one["time"], answers[one["group"]], one["n"]) for one in told["timeline"]["times"]]
+    times = [(one["time"], answers[one["group"]], one["n"]) for one in figures["timeline"]["times"]]
     assert sorted(times) == [("2023-01", "fox", 1), ("2023-02", "cat", 1), ("2023-03", "fox", 1), ("2023-03", "owl", 1)]
-    assert told["timeline"]["column"] == "date"
+    assert figures["timeline"]["column"] == "date"
     page = (await served.client().get("/project/birds/results")).text
     assert "From the columns lat, lon." in page and page.count('<circle class="g') == 3 + 2 + 3
     for query in ("?answer=fox", "?before=99999", "?min_agreement=50"):
         assert await charts(owner, query) is None, query
-    assert await charts(owner, "?orderby=least_agreed") == told
+    assert await charts(owner, "?orderby=least_agreed") == figures
 
 
 @pytest_twisted.ensureDeferred
@@ -97,9 +97,9 @@ async def test_a_project_with_neither_is_not_read(served, placed, monkeypatch):
 async def test_of_many_tasks_every_nth_is_read_and_rare_answers_are_others(served, placed, monkeypatch):
     monkeypatch.setattr(result_charts, "MAX_TASKS", 4)
     await placed([{"year": 1900 + 30 * n} for n in range(8)], ["a", "x", "b", "x", "c", "x", "d", "x"])
-    told = await charts(served.client())
-    assert (told["step"], told["tasks"], told["map"]) == (2, 4, None)
-    assert [(one["time"], one["n"]) for one in told["timeline"]["times"]] == [
+    document = await charts(served.client())
+    assert (document["step"], document["tasks"], document["map"]) == (2, 4, None)
+    assert [(one["time"], one["n"]) for one in document["timeline"]["times"]] == [
         ("190", 1),
         ("196", 1),
         ("202", 1),

@@ -67,8 +67,8 @@ async def test_a_colour_that_cannot_be_read_is_refused_with_its_contrast(served)
     refused = await save(boss, "/admin/site/look", name="Lake", accent_light="#f0a51c", accent_dark="#123456")
     assert refused["status"] == "error"
     for field in ("accent_light", "accent_dark"):
-        found = re.fullmatch(r".* ([0-9.]+):1 with #[0-9a-f]{6}\. .*4\.5:1.*", refused["form"]["errors"][field][0])
-        assert found and float(found[1]) < 4.5
+        stated = re.fullmatch(r".* ([0-9.]+):1 with #[0-9a-f]{6}\. .*4\.5:1.*", refused["form"]["errors"][field][0])
+        assert stated and float(stated[1]) < 4.5
     assert refused["form"]["name"] == "Lake" and await entries(served) == []
     for wrong in ("red", "#12345", "#1234567", "url(x)", "#0b3f63;}"):
         assert "accent_light" in (await save(boss, "/admin/site/look", accent_light=wrong))["form"]["errors"]
@@ -133,17 +133,17 @@ async def test_a_logo_is_drawn_again_and_the_one_before_goes(served):
     exif[0x010E] = "a secret place"
     assert (await send_logo(boss, picture((1200, 300), "JPEG", exif=exif), name="Lakes")).json()["status"] == "success"
     path = served.services.site.row.logo
-    kept = served.services.uploads.folder / path
-    with Image.open(kept) as logo:
-        assert (logo.format, logo.size, b"secret" in kept.read_bytes()) == ("WEBP", (480, 120), False)
+    logo_file = served.services.uploads.folder / path
+    with Image.open(logo_file) as logo:
+        assert (logo.format, logo.size, b"secret" in logo_file.read_bytes()) == ("WEBP", (480, 120), False)
     page = (await served.client().get("/", headers=HTML)).text
     assert f'src="/uploads/{path}"' in page and (await served.client().get(f"/uploads/{path}")).status == 200
     for broken in (b"<svg onload='alert(1)'/>", b"GIF89a", b"\x89PNG\r\n\x1a\n" + b"\0" * 50):
         refused = (await send_logo(boss, broken, name="Rivers")).json()
         assert "logo" in refused["form"]["errors"], broken
-    assert served.services.site.row.logo == path and kept.exists()
+    assert served.services.site.row.logo == path and logo_file.exists()
     await send_logo(boss, picture((40, 40)))
-    assert not kept.exists() and served.services.site.row.logo != path
+    assert not logo_file.exists() and served.services.site.row.logo != path
     await send_logo(boss, None, remove_logo="y")
     assert served.services.site.row.logo is None and "/uploads/site" not in (await boss.get("/", headers=HTML)).text
 
@@ -162,8 +162,8 @@ async def test_texts_are_shown_in_the_language_of_the_reader_or_in_one_there_is(
     about = await served.client().get("/about", headers=HTML)
     assert '<h1 class="after">Our lakes</h1>' in about.text and "<em>count</em>" in about.text
     assert "alert(1)</script>" not in about.text and faults(Page(about.text)) == []
-    told = (await served.client().page("/about")).json()
-    assert told.keys() == {"template", "title", "content"} and told["title"] == "Our lakes"
+    document = (await served.client().page("/about")).json()
+    assert document.keys() == {"template", "title", "content"} and document["title"] == "Our lakes"
     assert (await served.client().page("/help/terms-of-use")).json()["title"] == "Terms of use"
     # Back to the text that comes with crowdd.
     await save(boss, "/admin/site/texts/en", about="")
@@ -194,7 +194,7 @@ async def test_of_two_administrators_the_second_is_told_of_the_first(served):
     ]
     first, second = sorted(
         (answer.json() for answer in await gatherResults([ensureDeferred(post) for post in posts])),
-        key=lambda told: told["status"],
+        key=lambda document: document["status"],
         reverse=True,
     )
     assert (first["status"], second["status"]) == ("success", "error")
@@ -254,8 +254,8 @@ async def test_limits_count_above_crowdd_conf(serve):
     browser = await signed_in(served, "ada")
     at = f"/project/{project['short_name']}/tasks/import"
     assert (await browser.get(at, headers=HTML)).text.count('name="n_answers" value="7"') == 3
-    told = (await ada.post(at, json={"rows": "a\n3", "map": True})).json()
-    assert (await ada.page(told["next"])).json()["form"]["n_answers"] == 30
+    document = (await ada.post(at, json={"rows": "a\n3", "map": True})).json()
+    assert (await ada.page(document["next"])).json()["form"]["n_answers"] == 30
 
 
 @shows("admin-site-steps")

@@ -195,17 +195,17 @@ async def test_drafts_rollbacks_and_projects_without_an_address_send_nothing(pos
     silent = await post.project(None)
     draft = post.ledger.project(1, n=1, published=False)
     await post.address(draft, receiver.url)
-    told = await post.project(receiver.url)
+    subscribed = await post.project(receiver.url)
     post.start()
     post.happen(silent)
     post.happen(draft)
     undone = Ledger(post.settings.db.dsn, autocommit=False)
-    undone.answer(told, "u:6", undone.ask(told, "u:6").tasks[0])
+    undone.answer(subscribed, "u:6", undone.ask(subscribed, "u:6").tasks[0])
     undone.connection.rollback()
     undone.close()
-    post.happen(told)
-    await post.all_sent(told)
-    assert [(request.json["project_id"], request.seq) for request in receiver.requests] == [(told, 1)]
+    post.happen(subscribed)
+    await post.all_sent(subscribed)
+    assert [(request.json["project_id"], request.seq) for request in receiver.requests] == [(subscribed, 1)]
     assert post.rows(silent) == post.rows(draft) == []
 
 
@@ -602,8 +602,8 @@ async def test_the_log_is_bounded_in_time_and_rows(post, receiver):
     post.happen(project)
     await until(lambda: (last := post.rows(project)[-1])["seq"] == 10 and last["attempts"] == 1)
     assert await post.services.webhooks.prune(30, 4) == 5
-    kept = [(row["seq"], row["state"]) for row in post.rows(project)]
-    assert kept == [(6, "delivered"), (7, "delivered"), (8, "delivered"), (9, "delivered"), (10, "waiting")]
+    deliveries = [(row["seq"], row["state"]) for row in post.rows(project)]
+    assert deliveries == [(6, "delivered"), (7, "delivered"), (8, "delivered"), (9, "delivered"), (10, "waiting")]
     assert post.ledger.value("SELECT count(*) FROM delivery_attempt WHERE project_id = %(p)s", p=project) == 5
 
 

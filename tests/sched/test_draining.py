@@ -75,9 +75,9 @@ async def test_a_stream_goes_on_at_another_server_and_loses_nothing(draining, se
     await stream.until(lambda event: event.name == "restart")
     await answer(west.client(), project)  # while nobody listens
     await stopping
-    there = west.client(owner.key)
-    there.open_session = owner.open_session
-    again = await listen(there, EVENTS, Last_Event_ID=second.id)
+    listener = west.client(owner.key)
+    listener.open_session = owner.open_session
+    again = await listen(listener, EVENTS, Last_Event_ID=second.id)
     assert (await again.next()).name == "position"
     third = await again.next()
     assert [first.id, second.id, third.id] == ["1", "2", "3"]

@@ -46,8 +46,8 @@ class Bench:
         return Job(name, period, run)
 
     async def row(self, name: str = "ring") -> Any:
-        (found,) = [row for row in await jobs.list_jobs(self.services.db) if row["name"] == name]
-        return found
+        (job,) = [row for row in await jobs.list_jobs(self.services.db) if row["name"] == name]
+        return job
 
     async def pass_time(self, seconds: float) -> None:
         await self.services.db.execute(
@@ -397,12 +397,12 @@ async def test_orphaned_uploads_go_and_nothing_else(served):
     uploads, db = served.services.uploads, served.database
     here = f"project-{project['id']}"
     picture = Upload("a.png", b"\x89PNG\r\n\x1a\n")
-    kept, orphan, spoken_of, fresh = [uploads.store(here, picture) for _ in range(4)]
+    posted, orphan, spoken_of, fresh = [uploads.store(here, picture) for _ in range(4)]
     site, gone = uploads.store("site", picture), uploads.store("project-999999", picture)
     await db.execute(
         "INSERT INTO blogpost (created, updated, project_id, title, body, media_file)"
         " VALUES (clock(), clock(), %(p)s, '', '', %(f)s)",
-        {"p": project["id"], "f": kept},
+        {"p": project["id"], "f": posted},
     )
     info = {"task_presenter": "<p>?</p>", "thumbnail": spoken_of.rpartition("/")[2]}
     assert (await owner.put(f"/api/project/{project['id']}", json={"info": info})).status == 200
@@ -423,7 +423,7 @@ async def test_orphaned_uploads_go_and_nothing_else(served):
     assert before - left == {
         orphan, gone, "project-999999/night.png", f"{here}/.night.png.77", before_that, of_nobody,
     }  # fmt: skip
-    assert {of_ada, kept, spoken_of, fresh, site, f"{here}/night.png"} <= left
+    assert {of_ada, posted, spoken_of, fresh, site, f"{here}/night.png"} <= left
 
 
 @pytest_twisted.ensureDeferred

@@ -56,8 +56,8 @@ async def test_a_large_change_is_made_in_the_background(served, ledger):
     path = f"/api/project/{project['id']}/redundancy"
     preview = (await owner.post(f"{path}?dry_run=1", json={"n_answers": 1})).json()
     assert preview["tasks"] == 45 and preview["completed"] == 22
-    said = (await owner.post(path, json={"n_answers": 1})).json()
-    assert said == {**preview, "dry_run": False, "queue_item": said["queue_item"]} and said["queue_item"]
+    change = (await owner.post(path, json={"n_answers": 1})).json()
+    assert change == {**preview, "dry_run": False, "queue_item": change["queue_item"]} and change["queue_item"]
     (item,) = await finish(served)
     assert (item["state"], item["done"], item["total"]) == ("done", 45, 45), item
     assert item["result"] == {name: preview[name] for name in ("tasks", "completed", "reopened", "answers")}
@@ -69,8 +69,8 @@ async def test_a_large_change_is_made_in_the_background(served, ledger):
 async def test_a_large_withdrawal_finds_every_answer(served, ledger):
     owner, project = await large(served, ledger)
     run = ledger.value("SELECT max(id) FROM task_run")
-    said = (await owner.post(f"/api/project/{project['id']}/withdraw", json={"taskrun_id": run})).json()
-    assert said["answers"] == 22 and said["queue_item"]
+    withdrawal = (await owner.post(f"/api/project/{project['id']}/withdraw", json={"taskrun_id": run})).json()
+    assert withdrawal["answers"] == 22 and withdrawal["queue_item"]
     (item,) = await finish(served)
     assert item["result"]["answers"] == 22
     assert ledger.value("SELECT count(*) FROM task_run") == 0

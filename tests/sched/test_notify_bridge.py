@@ -74,39 +74,39 @@ def end_sessions(dsn, but=()):
 
 @pytest_twisted.ensureDeferred
 async def test_a_ring_is_heard_in_every_process_once(processes):
-    here, there = await processes(), await processes()
+    here, other = await processes(), await processes()
     for project_id in (1, 2, 1):
         here.change_notifier.notify(project_id)
-    await until(lambda: len(there.heard) == 2)
-    there.change_notifier.notify(3)
+    await until(lambda: len(other.heard) == 2)
+    other.change_notifier.notify(3)
     await until(lambda: 3 in here.heard)
-    assert (here.heard, there.heard) == ([1, 2, 3], [1, 2, 3])  # nothing comes back to where it was notified
+    assert (here.heard, other.heard) == ([1, 2, 3], [1, 2, 3])  # nothing comes back to where it was notified
 
 
 @pytest_twisted.ensureDeferred
 async def test_after_a_lost_connection_everybody_looks_once(processes, dsn):
-    here, there = await processes(), await processes()
+    here, other = await processes(), await processes()
     end_sessions(dsn)
-    await until(lambda: ANY in there.heard and ANY in here.heard)
+    await until(lambda: ANY in other.heard and ANY in here.heard)
 
 
 @pytest_twisted.ensureDeferred
 async def test_what_was_rung_while_the_connection_was_lost_is_told_afterwards(processes, dsn):
-    there = await processes()
+    other = await processes()
     theirs = sessions(dsn)
     here = await processes()
     end_sessions(dsn, but=theirs)
     here.change_notifier.notify(5)
-    await until(lambda: there.heard == [5] and here.heard == [5, ANY])
+    await until(lambda: other.heard == [5] and here.heard == [5, ANY])
 
 
 @pytest_twisted.ensureDeferred
 async def test_what_was_rung_last_is_still_told(processes):
-    there = await processes()
+    other = await processes()
     here = await processes()
     here.change_notifier.notify(9)
     await here.notices.stopService()
-    await until(lambda: there.heard == [9])
+    await until(lambda: other.heard == [9])
 
 
 @pytest_twisted.ensureDeferred

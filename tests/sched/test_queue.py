@@ -512,8 +512,8 @@ def test_pace(done, total, rate, eta):
     nothing = dict.fromkeys(attrs.fields_dict(QueueItem))
     times = {"began": START, "progressed": START + timedelta(seconds=10)}
     item = QueueItem(**nothing | times | {"state": "running", "done_before": 10, "done": done, "total": total})
-    said = pace(item)
-    assert (said.rate, said.eta) == (rate, eta)
+    progress = pace(item)
+    assert (progress.rate, progress.eta) == (rate, eta)
     assert pace(attrs.evolve(item, state="waiting")).rate is None
 
 

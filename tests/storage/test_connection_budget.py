@@ -35,11 +35,11 @@ def test_who_has_none_comes_first(lacking, reserved):
 
 
 def test_who_lent_last_gives_first_and_one_is_enough():
-    budget, given = ConnectionBudget(), []
+    budget, givers = ConnectionBudget(), []
     for name, can in (("requests", True), ("background", True), ("session", False)):
-        budget.lend(lambda name=name, can=can: can and not given.append(name))
+        budget.lend(lambda name=name, can=can: can and not givers.append(name))
     budget.make_room()
-    assert given == ["background"]
+    assert givers == ["background"]
 
 
 @pytest.fixture

@@ -63,10 +63,10 @@ class Site:
         asks = [contributions.ask(who, project, 1, 0, "priority") for who in people]
         wait = len(people) == 1
         asked = await self.touched(contributions.next_tasks(self.explained, asks, "http://here", wait=wait))
-        given = await contributions.next_tasks(self.pool, asks, "http://here", wait=wait)
+        rows = await contributions.next_tasks(self.pool, asks, "http://here", wait=wait)
         sql = "SELECT task_id FROM lease WHERE project_id = %(p)s AND actor = %(a)s"
         answers = []
-        for who, row in zip(people, given, strict=True):
+        for who, row in zip(people, rows, strict=True):
             assert row["state"] == "ok"
             (lease,) = await self.pool.fetch(sql, {"p": project, "a": who.actor})
             answers.append(contributions.answer(who, {"project_id": project, **lease, "info": "yes"}, None))
@@ -129,4 +129,4 @@ async def test_what_is_looked_up(site, size):
     (run,) = await site.pool.fetch("SELECT max(id) AS id FROM task_run WHERE project_id = %(p)s", {"p": project})
     # The least of three: after an autovacuum a session reads the catalogue again.
     looked_up = [await look_up(site, size, run["id"]) for _ in range(3)]
-    judge({name: min(found[name] for found in looked_up) for name in looked_up[0]})
+    judge({name: min(pages[name] for pages in looked_up) for name in looked_up[0]})

@@ -12,8 +12,8 @@ KEYS = ("id",)
 def read(place, ids):
     """What a database answers: the ids beside the one that is named, in the order of the place."""
     row = place.row
-    found = [one for one in ids if row is None or (one < row if place.reads_down else one > row)]
-    return place.part(sorted(found, reverse=place.reads_down)[: place.size + 1])
+    matching = [one for one in ids if row is None or (one < row if place.reads_down else one > row)]
+    return place.part(sorted(matching, reverse=place.reads_down)[: place.size + 1])
 
 
 @pytest.mark.parametrize("descending", [True, False])

@@ -55,10 +55,10 @@ def version(home):
 
 
 def command(home, *words):
-    told = {name: text for name, text in os.environ.items() if not name.startswith("CROWDD_")}
-    told |= {"CROWDD_DATA_DIR": str(home.data)}
+    environment = {name: text for name, text in os.environ.items() if not name.startswith("CROWDD_")}
+    environment |= {"CROWDD_DATA_DIR": str(home.data)}
     line = [BIN / "crowdctl", "db", "upgrade", "--postgresql", *words]
-    return subprocess.run(line, env=told, cwd=home.data, capture_output=True, text=True, check=False)
+    return subprocess.run(line, env=environment, cwd=home.data, capture_output=True, text=True, check=False)
 
 
 @needs_two

@@ -345,14 +345,14 @@ async def test_work_may_return_a_deferred(pair):
 
 @in_time
 async def test_a_transaction_is_of_no_use_after_its_end(pair):
-    kept = []
+    transactions = []
 
     async def work(transaction):
-        kept.append(transaction)
+        transactions.append(transaction)
 
     await pair.transaction(work)
     with pytest.raises(RuntimeError, match="over"):
-        await kept[0].execute("INSERT INTO pair VALUES (1, 1)")
+        await transactions[0].execute("INSERT INTO pair VALUES (1, 1)")
     assert await pair.fetch("SELECT * FROM pair") == []
 
 

@@ -53,8 +53,8 @@ async def test_whoever_asks_is_handed_what_he_may_see(served):
         (served.client(), ""), (browser, ""), (await newcomer(served, "ada"), ""), (await served.person("eve"), ""),
         (outside, "?external_uid=zoe"), (owner, ""), (admin, ""),
     ):  # fmt: skip
-        given = (await who.get(f"/api/{project['id']}/newtask{query}")).json()
-        assert given == expected == seen
+        task = (await who.get(f"/api/{project['id']}/newtask{query}")).json()
+        assert task == expected == seen
 
 
 def test_a_kind_that_is_shown_in_part_is_refused():

@@ -108,9 +108,9 @@ def rows(dsn: str, sql: str) -> list[Any]:
     connection = psycopg2.connect(dsn)
     with connection, connection.cursor() as cursor:
         cursor.execute(sql)
-        found = cursor.fetchall() if cursor.description else []
+        records = cursor.fetchall() if cursor.description else []
     connection.close()
-    return found
+    return records
 
 
 def numbers() -> list[int]:
@@ -221,7 +221,7 @@ async def test_work_with_a_former_name_goes_on_and_links_work(empty, earlier):
 @pytest_twisted.ensureDeferred
 async def test_tasks_keep_their_mode_and_what_follows_from_it(empty, earlier):
     modes = {"n": "limited", "b": "by_level", "i": "one_at_a_time", "a": "unlimited"}
-    kept = "SELECT mode::text, answers, open, level FROM task_ledger ORDER BY task_id"
+    query = "SELECT mode::text, answers, open, level FROM task_ledger ORDER BY task_id"
     async with pool_of(empty) as pool:
         earlier(34)
         await schema.upgrade(pool)
@@ -231,10 +231,10 @@ async def test_tasks_keep_their_mode_and_what_follows_from_it(empty, earlier):
             ' SELECT 1, row_number() OVER (), row_number() OVER (), 3, answers, leases, mode::"char"'
             f" FROM unnest(ARRAY{[*modes]}) mode, generate_series(0, 3) answers, generate_series(0, 1) leases",
         )
-        before = rows(empty, kept)
+        before = rows(empty, query)
         earlier(None)
         await schema.upgrade(pool)
-    assert rows(empty, kept) == [(modes[mode], *rest) for mode, *rest in before] and len(before) == 32
+    assert rows(empty, query) == [(modes[mode], *rest) for mode, *rest in before] and len(before) == 32
 
 
 @pytest_twisted.ensureDeferred
@@ -360,9 +360,9 @@ async def test_definitions_that_changed_are_created_again(dsn):
             status.require()
         assert await schema.upgrade(pool) == []
         assert (await schema.status(pool)).current
-    found = rows(dsn, "SELECT proname FROM pg_proc WHERE pronamespace = 'code'::regnamespace")
-    assert ("submit",) in found
-    assert ("left_over",) not in found
+    functions = rows(dsn, "SELECT proname FROM pg_proc WHERE pronamespace = 'code'::regnamespace")
+    assert ("submit",) in functions
+    assert ("left_over",) not in functions
 
 
 @pytest_twisted.ensureDeferred

@@ -33,15 +33,15 @@ def initialised_once(tmp_path_factory):
     def copied(command, **options):
         if Path(command[0]).name != "initdb":
             return run(command, **options)
-        kept, made = folder / str(command[0]).replace("/", "-"), Path(command[2])
-        if not kept.exists():
+        original, made = folder / str(command[0]).replace("/", "-"), Path(command[2])
+        if not original.exists():
             done = run(command, **options)
             if done.returncode == 0:
-                run(["cp", "-a", made, kept], check=True)
+                run(["cp", "-a", made, original], check=True)
             return done
         owner = made.stat()
         made.rmdir()
-        run(["cp", "-a", kept, made], check=True)
+        run(["cp", "-a", original, made], check=True)
         run(["chown", "-R", f"{owner.st_uid}:{owner.st_gid}", made], check=True)
         return subprocess.CompletedProcess(command, 0, "", "")
 
@@ -71,8 +71,8 @@ def started():
     """Starts servers that end with the test."""
     with contextlib.ExitStack() as servers:
 
-        def run(place, found=None):
-            server = cluster_on(place, found) if found else start(place)
+        def run(place, installation=None):
+            server = cluster_on(place, installation) if installation else start(place)
             servers.callback(server.stop)
             return server
 
@@ -220,11 +220,11 @@ class TestAfterACrash:
 
 class TestBinaries:
     def test_system_comes_before_embedded_and_newest_first(self):
-        found = binaries.find_all()
-        assert found, "this machine has no PostgreSQL at all, not even the embedded one"
-        assert found == sorted(found, key=lambda one: (one.bundle is not None, -one.major))
-        assert all(one.major >= binaries.OLDEST for one in found)
-        assert len({os.path.realpath(one.tool("postgres")) for one in found}) == len(found)
+        installations = binaries.find_all()
+        assert installations, "this machine has no PostgreSQL at all, not even the embedded one"
+        assert installations == sorted(installations, key=lambda one: (one.bundle is not None, -one.major))
+        assert all(one.major >= binaries.OLDEST for one in installations)
+        assert len({os.path.realpath(one.tool("postgres")) for one in installations}) == len(installations)
 
     @pytest.mark.parametrize("version", ["14.9", "9.6.24"])
     def test_too_old_ones_are_passed_over(self, tmp_path, version):
@@ -378,5 +378,5 @@ def as_daemon(work, *arguments):
             os._exit(0)
     os.close(writing)
     os.waitpid(pid, 0)
-    with os.fdopen(reading) as said:
-        return said.read()
+    with os.fdopen(reading) as stream:
+        return stream.read()

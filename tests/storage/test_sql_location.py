@@ -32,5 +32,5 @@ def test_statements_are_recognised(sql):
 
 def test_no_module_outside_storage_has_sql():
     others = (path for path in ROOT.rglob("*.py") if path.relative_to(ROOT).parts[0] not in {"storage", "embedded"})
-    found = {str(path.relative_to(ROOT)): statements(path.read_text("utf-8")) for path in others}
-    assert {path: some for path, some in found.items() if some} == {}
+    sql_by_path = {str(path.relative_to(ROOT)): statements(path.read_text("utf-8")) for path in others}
+    assert {path: some for path, some in sql_by_path.items() if some} == {}

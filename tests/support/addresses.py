@@ -115,5 +115,5 @@ def filled(path: str, values: dict[str, list[str]]) -> Iterator[str]:
     """The address with each value of each name; values of two names are combined."""
     names = _NAME.findall(path)
     for chosen in product(*(values[name] for name in names)):
-        given = dict(zip(names, chosen, strict=True))
-        yield _NAME.sub(lambda name, given=given: quote(given[name[1]], safe=""), path)
+        by_name = dict(zip(names, chosen, strict=True))
+        yield _NAME.sub(lambda name, by_name=by_name: quote(by_name[name[1]], safe=""), path)

@@ -86,20 +86,20 @@ class Ledger:
 
     def row(self, sql: str, **values: Any) -> dict[str, Any]:
         """The only row of a statement."""
-        (found,) = self.rows(sql, **values)
-        return found
+        (record,) = self.rows(sql, **values)
+        return record
 
     def value(self, sql: str, **values: Any) -> Any:
         """The only value of a statement."""
-        (found,) = self.row(sql, **values).values()
-        return found
+        (cell,) = self.row(sql, **values).values()
+        return cell
 
     def change(self, sql: str, **values: Any) -> Any:
         """The value of a statement that changes something; then the invariants."""
-        found = self.value(sql, **values)
+        outcome = self.value(sql, **values)
         if self.check:
             assert self.broken(self.highest) == []
-        return found
+        return outcome
 
     def run(self, sql: str, **values: Any) -> None:
         """A statement without rows."""
@@ -111,12 +111,12 @@ class Ledger:
         due = self.rows("SELECT * FROM due_comparisons(100, 1000)")
         ids = ("project_id", "task_id", "result_id", "stamp")
         none = {"said": None, "alpha": None}
-        found = [
+        comparisons = [
             {name: row[name] for name in ids}
             | (none if row["fields"] is None else compare(row["fields"], row["answers"], row["first_answers"]))
             for row in due
         ]
-        self.run("SELECT store_comparisons(%(found)s, clock())", found=Json(found))
+        self.run("SELECT store_comparisons(%(found)s, clock())", found=Json(comparisons))
         if self.check:
             assert self.broken(self.highest) == []
         return len(due)

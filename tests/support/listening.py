@@ -45,11 +45,11 @@ class Listener(Protocol):
 
     def _take(self, block: str) -> None:
         fields = [line.partition(":")[::2] for line in block.split("\n")]
-        found = {name: value.removeprefix(" ") for name, value in fields if name}
+        texts = {name: value.removeprefix(" ") for name, value in fields if name}
         self.comments += sum(not name for name, _ in fields)
-        self.retry = int(found.get("retry", self.retry))
-        if "data" in found:
-            self.events.append(Event(found.get("event", "message"), orjson.loads(found["data"]), found.get("id", "")))
+        self.retry = int(texts.get("retry", self.retry))
+        if "data" in texts:
+            self.events.append(Event(texts.get("event", "message"), orjson.loads(texts["data"]), texts.get("id", "")))
 
     def connectionLost(self, reason: Any = None) -> None:
         self.ended = True

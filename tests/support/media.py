@@ -53,8 +53,8 @@ async def begin(client: Any, at: str = AT, **choices: Any) -> str:
 
 async def create(client: Any, batch: str, name: str, size: int, key: str = "", **headers: str) -> Any:
     """The answer to a new upload."""
-    given = {**TUS, "Upload-Length": str(size), "Upload-Metadata": metadata(filename=name, key=key or name), **headers}
-    return await client.post(f"{batch}/files", headers=given)
+    fields = {**TUS, "Upload-Length": str(size), "Upload-Metadata": metadata(filename=name, key=key or name), **headers}
+    return await client.post(f"{batch}/files", headers=fields)
 
 
 async def send(client: Any, url: str, offset: int, content: bytes, **headers: str) -> Any:

@@ -41,10 +41,10 @@ class Person:
     def ask(self, method: str, path: str, body: Any = None, **headers: str) -> Answer:
         """One request; a body other than bytes goes as JSON. ``Sec_Fetch_Dest="iframe"`` names a header."""
         data = body if body is None or isinstance(body, bytes) else json.dumps(body).encode()
-        given = {"Content-Type": "application/json"} | {
+        fields = {"Content-Type": "application/json"} | {
             name.replace("_", "-"): value for name, value in headers.items()
         }
-        request = urllib.request.Request(self.url + path, data, given, method=method)
+        request = urllib.request.Request(self.url + path, data, fields, method=method)
         try:
             with self._opener.open(request, timeout=60) as answer:
                 return Answer(answer.status, answer.headers, answer.read().decode())

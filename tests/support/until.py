@@ -20,19 +20,19 @@ PAGE_PAUSE = 50  # milliseconds
 async def until(condition: Callable[[], Any], seconds: float = 60) -> Any:
     """What ``condition`` returns, awaited if it can be, as soon as it is true. Fails after so many seconds."""
     end = time.monotonic() + seconds
-    while not (found := await _value(condition())):
+    while not (outcome := await _value(condition())):
         assert time.monotonic() < end, "it never came true"
         await deferLater(reactor, PAUSE)
-    return found
+    return outcome
 
 
 def until_on(page: Any, condition: Callable[[], Any], seconds: float = 60, seen: Callable[[], Any] = str) -> Any:
     """The same for a test that drives a browser: the page's events go on. ``seen`` tells what there is instead."""
     end = time.monotonic() + seconds
-    while not (found := condition()):
+    while not (outcome := condition()):
         assert time.monotonic() < end, ("it never came true", page.url, seen())
         page.wait_for_timeout(PAGE_PAUSE)
-    return found
+    return outcome
 
 
 def in_time(test: Callable[..., Any]) -> Callable[..., Any]:

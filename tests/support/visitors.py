@@ -106,8 +106,8 @@ class VisitedSite:
 
     async def sql(self, text: str, **values: Any) -> list[dict[str, Any]]:
         """A statement past all rules, as another process may run it."""
-        found: list[dict[str, Any]] = await self.served.database.fetch(text, values)
-        return found
+        rows: list[dict[str, Any]] = await self.served.database.fetch(text, values)
+        return rows
 
     async def version(self) -> int:
         """The exposure version."""

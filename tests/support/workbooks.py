@@ -98,6 +98,6 @@ def ods_row(*cells: str, repeated: int = 1) -> str:
 def ods_cell(type_: str, value: str, formula: str = "") -> str:
     """A cell: ``type_`` string, float, date, boolean; its stored value."""
     name = {"date": "date-value", "boolean": "boolean-value"}.get(type_, "value")
-    given = "" if type_ == "string" else f' office:{name}="{value}"'
+    attribute = "" if type_ == "string" else f' office:{name}="{value}"'
     of = f' table:formula="{formula}"' if formula else ""
-    return f'<table:table-cell office:value-type="{type_}"{given}{of}><text:p>{value}</text:p></table:table-cell>'
+    return f'<table:table-cell office:value-type="{type_}"{attribute}{of}><text:p>{value}</text:p></table:table-cell>'

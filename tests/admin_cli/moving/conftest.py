@@ -199,5 +199,5 @@ def sums(report: Any) -> dict[str, tuple[int, int, int, int]]:
 
 def remarks(report: Any, table: str) -> dict[str, list[Any]]:
     """The first rows of each sentence about a table."""
-    (found,) = (t for t in report["tables"] if t["table"] == table)
-    return {remark["sentence"]: remark["first"] for remark in found["remarks"]}
+    (entry,) = (t for t in report["tables"] if t["table"] == table)
+    return {remark["sentence"]: remark["first"] for remark in entry["remarks"]}

@@ -26,11 +26,11 @@ async def test_an_old_password_signs_in_and_is_hashed_again(moved, serve, rows) 
 async def test_old_keys_and_tasks_work(moved, serve) -> None:
     site = await serve()
     ann = site.client()
-    found = await ann.get("/api/project/3/newtask?api_key=key-7")
-    assert found.status == 200 and found.json()["id"] == 13
+    task_reply = await ann.get("/api/project/3/newtask?api_key=key-7")
+    assert task_reply.status == 200 and task_reply.json()["id"] == 13
     body = {"project_id": 3, "task_id": 13, "info": {"answer": "owl"}}
-    given = await ann.post("/api/taskrun?api_key=key-7", json=body)
-    assert given.status == 200 and given.json()["user_id"] == 7 and given.json()["id"] > 24
+    run_reply = await ann.post("/api/taskrun?api_key=key-7", json=body)
+    assert run_reply.status == 200 and run_reply.json()["user_id"] == 7 and run_reply.json()["id"] > 24
     project = (await ann.get("/api/project/3?api_key=key-1")).json()
     assert project["secret_key"] == "secret-3" and project["n_task_runs"] == 5
     assert (await ann.get("/project/birds/")).status == 200

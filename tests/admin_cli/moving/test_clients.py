@@ -33,9 +33,9 @@ def site(moved: Any, crowdctl: Any, dsn: str) -> Iterator[LiveServer]:
 
 def person(site: LiveServer, key: str = "") -> Person:
     """Somebody with one of PyBossa's keys."""
-    found = Person(site.url)
-    found.key = key
-    return found
+    somebody = Person(site.url)
+    somebody.key = key
+    return somebody
 
 
 @pytest.mark.proof
@@ -63,8 +63,8 @@ def test_pybossa_client_reads_and_writes_with_the_old_key(site) -> None:
     assert pbclient.get_helping_materials(3)[0].media_url == "/uploads/user_1/tit.png"
     made = pbclient.create_task(3, {"n": 4}, n_answers=1, priority_0=0.9)
     assert made.id > 13 and made.n_answers == 1
-    given = person(site, ANN).api("POST", "taskrun", asked(site, made.id))
-    assert [run.id for run in pbclient.find_taskruns(3, task_id=made.id)] == [given["id"]] and given["id"] > 24
+    answer = person(site, ANN).api("POST", "taskrun", asked(site, made.id))
+    assert [run.id for run in pbclient.find_taskruns(3, task_id=made.id)] == [answer["id"]] and answer["id"] > 24
     (of_it,) = pbclient.find_results(3, task_id=made.id)
     of_it.info = {"bird": "owl"}
     assert pbclient.update_result(of_it).info == {"bird": "owl"}
@@ -147,11 +147,11 @@ def test_pbs_works_with_the_old_key(site, pbs, warm_pbs, tmp_path) -> None:
 @pytest.mark.proof
 def test_the_old_password_signs_in_and_is_hashed_again(site, rows) -> None:
     stored = "SELECT passwd_hash FROM account WHERE id = 1"
-    for password, status, kept in (("another", "error", "pbkdf2:"), (PASSWORD, "success", "$argon2id$")):
+    for password, status, prefix in (("another", "error", "pbkdf2:"), (PASSWORD, "success", "$argon2id$")):
         somebody = person(site)
         token = somebody.ask("GET", "/account/signin").json["form"]["csrf"]
         form = {"email": "owner@example.org", "password": password, "csrf": token}
-        said = somebody.ask("POST", "/account/signin", form, **{"X-CSRFToken": token})
-        assert (said.json or {}).get("status", "error") == status, said.text
-        assert rows(stored)[0]["passwd_hash"].startswith(kept)
+        response = somebody.ask("POST", "/account/signin", form, **{"X-CSRFToken": token})
+        assert (response.json or {}).get("status", "error") == status, response.text
+        assert rows(stored)[0]["passwd_hash"].startswith(prefix)
     assert somebody.profile()["user"]["api_key"] == OWNER

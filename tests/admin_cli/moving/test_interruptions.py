@@ -72,6 +72,6 @@ async def test_it_may_end_after_any_batch(services, filled, pool, monkeypatch) -
             source.close()
         assert attempts < 100
     assert attempts >= 5
-    found = {t["table"]: (t["read"], t["added"]) for t in report.tables}
-    assert (found["task"], found["task_run"], found["result"]) == ((6, 6), (4, 4), (2, 2))
+    counts = {t["table"]: (t["read"], t["added"]) for t in report.tables}
+    assert (counts["task"], counts["task_run"], counts["result"]) == ((6, 6), (4, 4), (2, 2))
     assert [difference async for difference in services.checking.run()] == []

@@ -41,26 +41,26 @@ def test_everything_comes_over(moved, crowdctl, rows) -> None:
 
 
 def test_answers_count_as_long_as_there_are_places(moved, rows) -> None:
-    found = rows(
+    runs = rows(
         "SELECT id, actor, user_id, counted, user_ip IS NOT NULL AS network, finish_time::text FROM task_run ORDER BY 1"
     )
-    assert [(r["id"], r["counted"], r["user_id"], r["network"]) for r in found] == [
+    assert [(r["id"], r["counted"], r["user_id"], r["network"]) for r in runs] == [
         (21, True, 7, False),
         (22, True, None, True),
         (23, False, None, False),
         (24, True, 7, False),
     ]
-    assert (found[0]["actor"], found[2]["actor"]) == ("u:7", "x:visitor") and found[1]["actor"].startswith("i:")
-    assert "127.3.4.5" not in found[1]["actor"]
-    assert found[0]["finish_time"].startswith("2016-03-01 10:01:00")
+    assert (runs[0]["actor"], runs[2]["actor"]) == ("u:7", "x:visitor") and runs[1]["actor"].startswith("i:")
+    assert "127.3.4.5" not in runs[1]["actor"]
+    assert runs[0]["finish_time"].startswith("2016-03-01 10:01:00")
     assert rows("SELECT user_id, runs FROM score WHERE runs <> 0") == [{"user_id": 7, "runs": 2}]
     assert rows("SELECT task_id, user_id FROM favourite") == [{"task_id": 11, "user_id": 7}]
 
 
 def test_files_keep_their_addresses_and_go_with_their_rows(moved, crowdctl, rows) -> None:
     here = Path(crowdctl.environment["CROWDD_DATA_DIR"]) / "uploads"
-    found = sorted(str(path.relative_to(here)) for path in here.rglob("*") if path.is_file())
-    assert found == ["user_1/tit.png", "user_7/1_avatar.png"]
+    names = sorted(str(path.relative_to(here)) for path in here.rglob("*") if path.is_file())
+    assert names == ["user_1/tit.png", "user_7/1_avatar.png"]
     assert (here / "user_7/1_avatar.png").read_bytes() == b"user_7/1_avatar.png"
     assert rows("SELECT avatar_file FROM account WHERE id = 7") == [{"avatar_file": "user_7/1_avatar.png"}]
     assert rows("SELECT media_file FROM helpingmaterial") == [{"media_file": "user_1/tit.png"}]
@@ -79,19 +79,19 @@ def test_a_second_time_compares_and_adds_nothing(moved, crowdctl, filled, rows) 
 
 
 def test_a_dry_run_says_the_same_and_changes_nothing(crowdctl, filled, uploads, rows) -> None:
-    told = crowdctl.json("import-pybossa", "--dsn", filled.dsn, "--uploads", uploads, "--dry-run")
+    preview = crowdctl.json("import-pybossa", "--dsn", filled.dsn, "--uploads", uploads, "--dry-run")
     counts = "SELECT (SELECT count(*) FROM account) AS a, (SELECT count(*) FROM move_in) AS m, (SELECT max(id) FROM category) AS c"
     assert rows(counts) == [{"a": 0, "m": 0, "c": 2}]
     assert not (Path(crowdctl.environment["CROWDD_DATA_DIR"]) / "uploads").exists()
     done = crowdctl.json("import-pybossa", "--dsn", filled.dsn, "--uploads", uploads)
-    assert told["dry_run"] and {**told, "dry_run": False} == done
+    assert preview["dry_run"] and {**preview, "dry_run": False} == done
 
 
 def test_a_site_that_is_not_new_is_refused(crowdctl, filled, rows) -> None:
     crowdctl.json("user", "create", "--name", "bob", "--email", "bob@example.org", "--password", "a good password")
     for more in ([], ["--dry-run"]):
-        said = crowdctl.refused("import-pybossa", "--dsn", filled.dsn, *more)
-        assert "The site is not empty: it has 1 accounts and 0 projects." in said
+        error = crowdctl.refused("import-pybossa", "--dsn", filled.dsn, *more)
+        assert "The site is not empty: it has 1 accounts and 0 projects." in error
     assert rows("SELECT count(*) AS n FROM account") == [{"n": 1}]
 
 

@@ -30,8 +30,8 @@ def test_names_and_addresses_that_are_refused_or_taken_get_the_id(crowdctl, fill
         {"id": 10, "name": "signin-10", "email_addr": "sign@example.org", "blocked": False},
         {"id": 12, "name": "hidden", "email_addr": "hidden@example.org", "blocked": False},
     ]
-    found = remarks(report, "user")
-    assert [8, 9, 10] in found.values() and [8, 9] in found.values() and [12] in found.values()
+    user_remarks = remarks(report, "user")
+    assert [8, 9, 10] in user_remarks.values() and [8, 9] in user_remarks.values() and [12] in user_remarks.values()
 
 
 def test_projects_that_break_rules(crowdctl, filled, rows) -> None:
@@ -47,10 +47,10 @@ def test_projects_that_break_rules(crowdctl, filled, rows) -> None:
         ),
     )
     report = move(crowdctl, filled)
-    found = rows(
+    records = rows(
         "SELECT id, name, short_name, owner_id, published, first_published IS NULL AS draft, webhook FROM project ORDER BY 1"
     )
-    assert [tuple(row.values()) for row in found] == [
+    assert [tuple(row.values()) for row in records] == [
         (3, "Birds", "birds", 1, True, False, None),
         (4, "BIRDS 4", "new-4", 1, True, False, None),
         (5, "Nobody", "nobody", 1, True, False, None),
@@ -88,10 +88,10 @@ def test_tasks_and_answers_that_break_rules(crowdctl, filled, rows) -> None:
     )
     report = move(crowdctl, filled)
     assert sums(report)["task"] == (7, 7, 0, 0) and sums(report)["task_run"] == (11, 8, 0, 3)
-    found = remarks(report, "task_run")
-    assert found["The same volunteer has another answer to the task."] == [25]
-    assert found["Its task was refused, or is not a task of its project."] == [26]
-    assert found["Its project was refused or does not exist."] == [27]
+    run_remarks = remarks(report, "task_run")
+    assert run_remarks["The same volunteer has another answer to the task."] == [25]
+    assert run_remarks["Its task was refused, or is not a task of its project."] == [26]
+    assert run_remarks["Its project was refused or does not exist."] == [27]
     assert remarks(report, "states") and remarks(report, "states").popitem()[1] == [14]
     states = rows(
         "SELECT t.id, t.state, l.retired, l.n_answers, l.done FROM task_record t JOIN task_ledger l ON l.task_id = t.id WHERE t.id > 13 ORDER BY 1"

@@ -113,11 +113,11 @@ def files(crowdctl: Any, tmp_path: Path) -> tuple[str | Path, ...]:
 
 
 def sums(report: Any) -> dict[str, tuple[int, ...]]:
-    found = {
+    counts = {
         each["file"]: tuple(each[name] for name in ("read", "added", "present", "refused")) for each in report["files"]
     }
-    assert all(read == added + present + refused for read, added, present, refused in found.values())
-    return found
+    assert all(read == added + present + refused for read, added, present, refused in counts.values())
+    return counts
 
 
 def test_subjects_and_classifications_come_over_once(crowdctl, files, rows):
@@ -179,5 +179,5 @@ def test_another_file_is_refused(crowdctl, files):
     assert "broken.csv cannot be read" in crowdctl.refused(
         "import-zooniverse", "owls", "--workflow", "7", "--subjects", broken
     )
-    said = crowdctl.refused("import-zooniverse", "owls", "--workflow", "7", "--subjects", classifications)
-    assert "is not such an export of Zooniverse: it has no column locations, retired_at, subject_id." in said
+    error = crowdctl.refused("import-zooniverse", "owls", "--workflow", "7", "--subjects", classifications)
+    assert "is not such an export of Zooniverse: it has no column locations, retired_at, subject_id." in error

@@ -74,8 +74,8 @@ def test_second_load_changes_what_changed(crowdctl, folder, rows):
     write_tasks(folder, [{"info": {"n": 3}}, {"info": {"n": 2}}])
     done = crowdctl.json("project", "load", folder)
     assert (done["created"], done["tasks"], done["added"]) == (False, 2, 1)
-    found = rows("SELECT description, info FROM project")[0]
-    assert found == {"description": "Who sang?", "info": {"mine": 1, "task_presenter": "<p>Who now?</p>"}}
+    project = rows("SELECT description, info FROM project")[0]
+    assert project == {"description": "Who sang?", "info": {"mine": 1, "task_presenter": "<p>Who now?</p>"}}
     assert [row["info"]["n"] for row in stored(rows)] == [1, 2, 3]
     log = rows("SELECT via, action, kind, attribute, after FROM audit WHERE kind IN ('project', 'task') ORDER BY id")
     assert {row["via"] for row in log} == {"cli"}
@@ -163,28 +163,28 @@ def test_what_root_loads_belongs_to_the_owner_of_the_data_folder(crowdctl, folde
     write(folder, "a.png", b"one")
     write_tasks(folder, [{"info": "a.png"}])
     crowdctl.json("project", "load", folder)
-    kept = data / stored(rows)[0]["info"].removeprefix("/")
+    image = data / stored(rows)[0]["info"].removeprefix("/")
     crowdctl.json("user", "export", "examples", "--to", folder / "person.zip")
-    made = [data / "secret.key", data / "exports", data / "uploads", kept.parent, kept]
+    made = [data / "secret.key", data / "exports", data / "uploads", image.parent, image]
     assert [(path.name, path.lstat().st_uid) for path in made] == [(path.name, NOBODY) for path in made]
     # What an earlier version has left to root is mended when the folder is loaded again.
-    for path in (kept, kept.parent):
+    for path in (image, image.parent):
         os.chown(path, 0, 0)
     crowdctl.json("project", "load", folder)
-    assert (kept.lstat().st_uid, kept.parent.lstat().st_uid, kept.read_bytes()) == (NOBODY, NOBODY, b"one")
+    assert (image.lstat().st_uid, image.parent.lstat().st_uid, image.read_bytes()) == (NOBODY, NOBODY, b"one")
 
 
 def test_file_with_new_content_keeps_its_address(crowdctl, folder, rows):
     write(folder, "a.png", b"one")
     write_tasks(folder, [{"info": "a.png"}])
     crowdctl.json("project", "load", folder)
-    kept = Path(crowdctl.environment["CROWDD_DATA_DIR"]) / stored(rows)[0]["info"].removeprefix("/")
-    before = kept.stat().st_ino
+    image = Path(crowdctl.environment["CROWDD_DATA_DIR"]) / stored(rows)[0]["info"].removeprefix("/")
+    before = image.stat().st_ino
     crowdctl.json("project", "load", folder)
-    assert (kept.read_bytes(), kept.stat().st_ino) == (b"one", before)
+    assert (image.read_bytes(), image.stat().st_ino) == (b"one", before)
     write(folder, "a.png", b"two")
     assert crowdctl.json("project", "load", folder)["added"] == 0
-    assert kept.read_bytes() == b"two"
+    assert image.read_bytes() == b"two"
 
 
 class TestOwner:
@@ -253,14 +253,14 @@ def test_files_that_are_not_there_are_named_and_strict_refuses_them(crowdctl, fo
     write(
         folder, "tasks.csv", "image,note\nimages/one.jpg,fine\nimages/none.jpg,Is it there?\nImages/One.jpg,gone.mp3\n"
     )
-    said = crowdctl.refused("project", "load", folder, "--strict")
+    error = crowdctl.refused("project", "load", folder, "--strict")
     places = (
         "tasks.csv, line 3, `image`: images/none.jpg",
         "tasks.csv, line 4, `image`: Images/One.jpg (images/one.jpg is there)",
         "tasks.csv, line 4, `note`: gone.mp3",
     )
-    assert "3 values name files that are not in the folder, in 2 tasks: " in said
-    assert all(place in said for place in places)
+    assert "3 values name files that are not in the folder, in 2 tasks: " in error
+    assert all(place in error for place in places)
     assert rows("SELECT id FROM project") == []
     loaded = crowdctl("project", "load", folder)
     assert loaded.status == 0 and "Created birds: 3 of 3 tasks added" in loaded.output

@@ -138,19 +138,19 @@ def test_media_of_a_folder_are_copied_and_wait_for_the_server(crowdctl, birds, r
     assert (done["copied"], done["present"], done["refused"]) == (3, 0, {})
     (batch,) = rows("SELECT id, grouping, n_answers, closed IS NOT NULL AS closed, open_files FROM media_batch")
     assert batch == {"id": done["batch"], "grouping": "name", "n_answers": 7, "closed": True, "open_files": 3}
-    found = rows("SELECT id, path, bytes, state FROM media_file ORDER BY path")
-    assert [file["path"] for file in found] == ["a.jpg", "day 1/12_back.jpg", "day 1/12_front.jpg"]
+    files = rows("SELECT id, path, bytes, state FROM media_file ORDER BY path")
+    assert [file["path"] for file in files] == ["a.jpg", "day 1/12_back.jpg", "day 1/12_front.jpg"]
     data = Path(crowdctl.environment["CROWDD_DATA_DIR"])
-    assert {file["state"] for file in found} == {"waiting"}
-    assert (data / "media" / str(found[0]["id"])).read_bytes() == picture(0)
+    assert {file["state"] for file in files} == {"waiting"}
+    assert (data / "media" / str(files[0]["id"])).read_bytes() == picture(0)
     assert rows("SELECT name, via FROM queue_item") == [{"name": "prepare_media", "via": "cli"}]
     # what was interrupted is gone on with
     rows("UPDATE media_batch SET closed = NULL")
     (folder / "b.jpg").write_bytes(picture(9))
     done = crowdctl.json("project", "add-media", "birds", folder, "--by-name", "--answers", "7")
     assert (done["batch"], done["copied"], done["present"]) == (batch["id"], 1, 3)
-    said = crowdctl("project", "add-media", "bees", folder).output
-    assert said.startswith("4 files copied, 0 were there already, 0 refused.\n")
+    summary = crowdctl("project", "add-media", "bees", folder).output
+    assert summary.startswith("4 files copied, 0 were there already, 0 refused.\n")
     (tmp_path / "none").mkdir()
     assert "has no files" in crowdctl.refused("project", "add-media", "birds", tmp_path / "none")
 
@@ -196,22 +196,22 @@ def test_what_was_exported_is_loaded_on_another_server_and_exported_again_as_it_
         "INSERT INTO retirement SELECT project_id, task_id, 'cancelled', '', NULL, clock() FROM task_ledger WHERE retired"
     )
     first, second = tmp_path / "first", tmp_path / "second"
-    said = crowdctl("project", "export", "birds", "--to", first).output.splitlines()
-    assert len(said) == 8 and said[-1] == f"{first / 'files'} (2 files)"
+    made = crowdctl("project", "export", "birds", "--to", first).output.splitlines()
+    assert len(made) == 8 and made[-1] == f"{first / 'files'} (2 files)"
     loaded = elsewhere.json("project", "load", first)
     assert (loaded["tasks"], loaded["added"], loaded["published"]) == (3, 3, True)
     elsewhere.json("project", "export", "birds", "--to", second)
 
-    said = [json.loads((each / "project.json").read_text()) for each in (first, second)]
-    assert [each["info"].pop("thumbnail_url").startswith("files/") for each in said] == [True, True]
-    for each in said:
+    made = [json.loads((each / "project.json").read_text()) for each in (first, second)]
+    assert [each["info"].pop("thumbnail_url").startswith("files/") for each in made] == [True, True]
+    for each in made:
         info = each["info"]
         picture = info["field_guide"]["entries"][0]["pictures"][0]["url"]
         assert picture.startswith("files/") and picture == info["guided_tutorial"]["steps"][0]["picture"]["url"]
         assert (info.pop("field_guide_version"), info.pop("guided_tutorial_version")) == (1, 1)
-        there = json.dumps({name: info.pop(name) for name in guides}).replace(picture, "picture.png")
-        assert json.loads(there) == guides
-    assert said[0] == said[1] == {**about, "info": {"sched": "breadth_first", "tutorial": "one\r\ntwo", "n": [1, None]}}
+        text = json.dumps({name: info.pop(name) for name in guides}).replace(picture, "picture.png")
+        assert json.loads(text) == guides
+    assert made[0] == made[1] == {**about, "info": {"sched": "breadth_first", "tutorial": "one\r\ntwo", "n": [1, None]}}
     for name in ("presenter.html", "long_description.md"):
         assert (second / name).read_bytes() == (first / name).read_bytes() == (folder / name).read_bytes()
     plain = {"n_answers": 30, "priority_0": 0.0, "quorum": 0, "calibration": 0}
@@ -258,18 +258,18 @@ def test_earlier_questions_and_guides_move_along_under_their_numbers(crowdctl, e
     for _ in range(2):  # the second time nothing is added
         elsewhere.json("project", "load", first)
     elsewhere.json("project", "export", "birds", "--to", second)
-    kept, again = (json.loads((each / "versions.json").read_text()) for each in (first, second))
-    assert {key: [row["version"] for row in found] for key, found in kept.items()} == {
+    original, again = (json.loads((each / "versions.json").read_text()) for each in (first, second))
+    assert {key: [row["version"] for row in versions] for key, versions in original.items()} == {
         "questions": [1, 2],
         "field_guide": [1, 2],
     }
-    assert [row["document"]["entries"][0]["title"] for row in kept["field_guide"]] == ["One?", "Two?"]
-    for file, asked in zip((first, second), (kept, again), strict=True):
+    assert [row["document"]["entries"][0]["title"] for row in original["field_guide"]] == ["One?", "Two?"]
+    for file, asked in zip((first, second), (original, again), strict=True):
         question = asked["questions"][1]["document"]["steps"][0]["questions"][0]
         assert question["text"] == "Two?" and (file / question["help"]["picture"]).read_bytes() == b"ID3 sings"
         info = json.loads((file / "project.json").read_text())["info"]
         assert (info["questions_version"], info["field_guide_version"]) == (3, 3)
-    times = [[row["created"] for found in each.values() for row in found] for each in (kept, again)]
+    times = [[row["created"] for versions in each.values() for row in versions] for each in (original, again)]
     assert times[0] == times[1]
-    (first / "versions.json").write_text(json.dumps(kept | {"questions": kept["questions"][::-1]}))
+    (first / "versions.json").write_text(json.dumps(original | {"questions": original["questions"][::-1]}))
     assert "versions.json, questions: each version must be higher" in elsewhere.refused("project", "load", first)

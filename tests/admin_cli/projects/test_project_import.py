@@ -43,8 +43,8 @@ def test_a_file_is_previewed_then_added_and_found_again(crowdctl, birds, rows):
     done = crowdctl.json("project", "import", "birds", file, "--on-error", "skip", "--key", "n")
     assert (done["state"], figures(done)) == ("done", [3, 2, 0, 0, 1])
     file.write_text("n,w\n1,a\n2,changed\n4,d\n")
-    said = crowdctl("project", "import", "birds", file, "--key", "n").output
-    assert said == "Rows: 3 = 1 added + 1 updated + 1 already there + 0 refused\n"
+    summary = crowdctl("project", "import", "birds", file, "--key", "n").output
+    assert summary == "Rows: 3 = 1 added + 1 updated + 1 already there + 0 refused\n"
     assert [row["w"] for row in rows("SELECT info->>'w' AS w FROM task ORDER BY id")] == ["a", "changed", "d"]
     file.write_text("n,v\n4,more\n")
     crowdctl("project", "import", "birds", file, "--key", "n", "--keep-columns")

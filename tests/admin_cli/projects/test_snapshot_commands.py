@@ -86,9 +86,9 @@ def test_check_compares_the_audit_log_with_the_ends_that_snapshots_have(crowdctl
     rows('UPDATE snapshot SET manifest = manifest || \'{"audit_log": {"position": 0, "hash": ""}}\'')
     ended = crowdctl("check")
     assert ended.status == 1 and made["hash"] in ended.output and "audit log at position" in ended.output
-    told = crowdctl("check", "--json").json[-1]
-    assert (told["check"], told["snapshot"]) == ("audit log in snapshot", made["hash"])
-    assert told["position"] <= last["position"]
+    difference = crowdctl("check", "--json").json[-1]
+    assert (difference["check"], difference["snapshot"]) == ("audit log in snapshot", made["hash"])
+    assert difference["position"] <= last["position"]
 
 
 def test_a_snapshot_is_deposited_and_goes_on_when_it_is_called_again(crowdctl, folder, tmp_path, rows):

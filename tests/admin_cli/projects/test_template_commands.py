@@ -6,8 +6,8 @@ from crowdd.domain.transfer.gallery.gallery import SHIPPED
 
 
 def test_templates_are_listed_added_and_removed(crowdctl):
-    found = crowdctl.json("template", "list")
-    assert len(found) >= 16 and all(each["shipped"] for each in found)
+    templates = crowdctl.json("template", "list")
+    assert len(templates) >= 16 and all(each["shipped"] for each in templates)
     made = crowdctl.json("template", "add", str(SHIPPED / "boxes"))
     assert made["name"].startswith("t-") and made["title"] == "Draw boxes around objects"
     (added,) = [each for each in crowdctl.json("template", "list") if not each["shipped"]]

@@ -62,8 +62,8 @@ def test_failed_ones_one_and_switching_on(crowdctl, rows, project):
 
 @pytest.mark.parametrize("options", [[], ["--failed", "--from", "1"], ["--to", "3"]], ids=str)
 def test_which_has_to_be_said(options):
-    said = CliRunner().invoke(main, ["webhook", "redeliver", "birds", *options])
-    assert (said.exit_code, "Choose deliveries" in said.output) == (2, True)
+    ended = CliRunner().invoke(main, ["webhook", "redeliver", "birds", *options])
+    assert (ended.exit_code, "Choose deliveries" in ended.output) == (2, True)
 
 
 def test_a_project_without_a_webhook_and_none_at_all(crowdctl, rows, project):

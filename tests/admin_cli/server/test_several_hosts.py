@@ -35,8 +35,8 @@ def test_backup_restore_and_doctor_find_the_primary(used, place, following, tmp_
     assert made["rows"]["task"] == 20
     into = {"CROWDD_DB_DSN": hosts_of(place, following, "primary")}
     assert place.json("restore", tmp_path / "b.tar", **PASSPHRASE, **into)["differences"] == []
-    assert ALONE in [found["what"] for found in used("doctor", "--json", **several).json]
-    assert ALONE not in [found["what"] for found in used("doctor", "--json").json]
+    assert ALONE in [finding["what"] for finding in used("doctor", "--json", **several).json]
+    assert ALONE not in [finding["what"] for finding in used("doctor", "--json").json]
 
 
 def test_a_standby_is_preferred_and_its_snapshot_is_read_there(used, following, tmp_path):

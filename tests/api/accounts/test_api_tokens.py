@@ -95,8 +95,8 @@ async def test_project_token_sees_drafts_of_its_project_only(served):
     browser, key, _projects = await stage(served)
     hidden = [await served.project(key, name) for name in ("draft-a", "draft-b")]
     text = await token(browser, "ada", "project", project=str(hidden[0]["id"]))
-    found = (await program(served, text).get("/api/project?all=1&limit=100")).json()
-    assert {"draft-a"} == {each["short_name"] for each in found} & {"draft-a", "draft-b"}
+    projects = (await program(served, text).get("/api/project?all=1&limit=100")).json()
+    assert {"draft-a"} == {each["short_name"] for each in projects} & {"draft-a", "draft-b"}
 
 
 @shows("token-scopes")

@@ -43,8 +43,8 @@ async def test_a_page_of_another_site_takes_and_answers_nothing(served):
 async def test_a_page_of_another_site_reads_what_is_public(served):
     _, project, visitor = await setting(served)
     for path in ("/api/project", f"/api/task?project_id={project['id']}", f"/api/task/{project['tasks'][0]}"):
-        told = await visitor.get(path, headers=EVIL)
-        assert (told.status, told.header("access-control-allow-origin")) == (200, "*")
+        response = await visitor.get(path, headers=EVIL)
+        assert (response.status, response.header("access-control-allow-origin")) == (200, "*")
 
 
 @pytest_twisted.ensureDeferred

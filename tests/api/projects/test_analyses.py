@@ -36,8 +36,8 @@ async def answered(served: Any, ledger: Ledger, fields: Any = FIELD) -> tuple[An
     info = (await owner.get(f"/api/project/{project['id']}")).json()["info"]
     changed = {"info": info | ({"answers": fields} if fields else {})}
     assert (await owner.put(f"/api/project/{project['id']}", json=changed)).status == 200
-    for actor, said in SAID.items():
-        for task, value in zip(ledger.ask(project["id"], actor, limit=4).tasks, said, strict=True):
+    for actor, labels in SAID.items():
+        for task, value in zip(ledger.ask(project["id"], actor, limit=4).tasks, labels, strict=True):
             ledger.answer(project["id"], actor, task, {"species": value, "answer": value})
     return owner, project["id"]
 
@@ -68,43 +68,43 @@ async def test_an_analysis_labels_tasks_and_measures_volunteers(served, ledger):
     assert begun.status == 200 and begun.json()["state"] == "waiting", begun.json()
     (item,) = await finish(served)
     assert (item["state"], item["done"], item["total"]) == ("done", 8, 8), item
-    (found,) = (await owner.get(at(project))).json()
-    assert found == (await owner.get(at(project, found["id"]))).json()
-    assert {name: found[name] for name in ("state", "method", "answers", "n_answers", "n_unfit", "n_tasks", "n_volunteers", "n_different")} == {
+    (analysis,) = (await owner.get(at(project))).json()
+    assert analysis == (await owner.get(at(project, analysis["id"]))).json()
+    assert {name: analysis[name] for name in ("state", "method", "answers", "n_answers", "n_unfit", "n_tasks", "n_volunteers", "n_different")} == {
         "state": "done", "method": "majority", "answers": "counted", "n_answers": 11, "n_unfit": 1, "n_tasks": 4, "n_volunteers": 3, "n_different": 1,
     }  # fmt: skip
     assert (
-        found["choices"] == ["fox", "owl"]
-        and found["user_name"] == "owner"
-        and set(found["versions"]) == {"crowdd", "numpy", "scipy"}
+        analysis["choices"] == ["fox", "owl"]
+        and analysis["user_name"] == "owner"
+        and set(analysis["versions"]) == {"crowdd", "numpy", "scipy"}
     )
-    tasks = (await owner.get(at(project, found["id"], "tasks"))).json()
+    tasks = (await owner.get(at(project, analysis["id"], "tasks"))).json()
     assert [(one["decided"], one["value"], one["consensus"]) for one in tasks] == [
         (True, "fox", "fox"), (True, "owl", "fox"), (True, "fox", "fox"), (False, None, None),
     ]  # fmt: skip
     assert [one["different"] for one in tasks] == [False, True, False, False]
-    different = (await owner.get(at(project, found["id"], "tasks"), params={"different": "true"})).json()
+    different = (await owner.get(at(project, analysis["id"], "tasks"), params={"different": "true"})).json()
     assert different == [tasks[1]]
     lines = "".join(
-        f"{task['task_id']},{nth},{1 + (said == 'owl')}\n"
+        f"{task['task_id']},{nth},{1 + (label == 'owl')}\n"
         for place, task in enumerate(tasks)
         for nth, actor in enumerate(SAID, 1)
-        if (said := SAID[actor][place]) != "cat"
+        if (label := SAID[actor][place]) != "cat"
     )
-    assert found["input_hash"] == hashlib.sha256(lines.encode()).hexdigest()
-    volunteers = (await owner.get(at(project, found["id"], "volunteers"))).json()
+    assert analysis["input_hash"] == hashlib.sha256(lines.encode()).hexdigest()
+    volunteers = (await owner.get(at(project, analysis["id"], "volunteers"))).json()
     words = {row["actor"]: row["word"] for row in ledger.rows("SELECT actor, word FROM volunteer_word")}
     accuracy = {"c:1": (2 / 3 + 1 + 1 + 0.5) / 4, "c:2": (2 / 3 + 1 + 1) / 3, "c:3": (1 / 3 + 1 + 1 + 0.5) / 4}
     assert {one["volunteer"]: one["accuracy"] for one in volunteers} == {
         words[actor]: pytest.approx(share, abs=1e-5) for actor, share in accuracy.items()
     }
-    pages = [(await owner.get(at(project, found["id"], "volunteers"), params={"limit": "1"})).json()]
+    pages = [(await owner.get(at(project, analysis["id"], "volunteers"), params={"limit": "1"})).json()]
     while pages[-1]:
         after = {"limit": "1", "after": pages[-1][0]["volunteer"]}
-        pages.append((await owner.get(at(project, found["id"], "volunteers"), params=after)).json())
+        pages.append((await owner.get(at(project, analysis["id"], "volunteers"), params=after)).json())
     assert [one for page in pages for one in page] == volunteers
     behind = {"last_id": str(tasks[1]["task_id"]), "limit": "1"}
-    assert (await owner.get(at(project, found["id"], "tasks"), params=behind)).json() == [tasks[2]]
+    assert (await owner.get(at(project, analysis["id"], "tasks"), params=behind)).json() == [tasks[2]]
 
 
 @pytest_twisted.ensureDeferred
@@ -268,13 +268,13 @@ async def test_owners_start_and_read_analyses_on_pages(served, ledger):
     assert refused["status"] == "error" and "is running" in refused["flash"]
     await finish(served)
     one = f"{here}/{started['analysis']['id']}"
-    found = (await owner.page(f"{one}?all=1")).json()
-    assert found["analysis"]["state"] == "done" and len(found["tasks"]) == 4 and found["next"] is None
+    document = (await owner.page(f"{one}?all=1")).json()
+    assert document["analysis"]["state"] == "done" and len(document["tasks"]) == 4 and document["next"] is None
     volunteers = (await owner.page(f"{one}/volunteers")).json()["volunteers"]
     assert len(volunteers) == 3
     table = (await owner.get(f"{one}/tasks.csv")).body.decode().splitlines()
     assert table[0] == "task_id,value,confidence,probability_fox,probability_owl,consensus" and len(table) == 5
-    assert table[1].split(",")[:2] == [str(found["tasks"][0]["task_id"]), "fox"]
+    assert table[1].split(",")[:2] == [str(document["tasks"][0]["task_id"]), "fox"]
     table = (await owner.get(f"{one}/volunteers.csv")).body.decode().splitlines()
     assert table[0] == "volunteer,answers,accuracy,skill" and [row.split(",")[0] for row in table[1:]] == [
         each["volunteer"] for each in volunteers
@@ -356,8 +356,8 @@ async def test_labels_of_an_analysis_become_results_where_they_differ(served, le
     # Nothing is left to do for it. What it said stays when the answers are compared again.
     assert (await owner.post(at(project, other, "apply") + "?dry_run=1")).json()["tasks"] == 0
     ledger.run("SELECT compare_result(%(p)s, %(t)s)", p=project, t=first["task_id"])
-    (kept,) = ledger.rows("SELECT * FROM result WHERE id = %(r)s", r=new["id"])
-    assert [kept[name] for name in ("consensus", "reason", "posterior")] == ["owl", "analysis", [0.25, 0.75]]
+    (result,) = ledger.rows("SELECT * FROM result WHERE id = %(r)s", r=new["id"])
+    assert [result[name] for name in ("consensus", "reason", "posterior")] == ["owl", "analysis", [0.25, 0.75]]
     assert (
         ledger.rows(
             "SELECT * FROM check_trust(%(p)s, clock()) UNION ALL SELECT * FROM check_weighing(%(p)s, clock())",

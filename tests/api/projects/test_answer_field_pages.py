@@ -40,8 +40,8 @@ async def test_what_the_answers_contain_is_declared_by_one_click(answered):
     ada, ben, project = await answered({"what": {"species": "owl"}, "n": 1}, {"what": {"species": "owl"}, "n": 2})
     page = (await ada.page(AT)).json()
     assert (page["fields"], page["n_looked_at"], page["from_questions"]) == ([], 2, False)
-    found = {one["at"]: one for one in page["suggestions"]}
-    assert found["/what/species"]["choices"] == ["owl"] and found["/what/species"]["n_fitting"] == 2
+    suggestions = {one["at"]: one for one in page["suggestions"]}
+    assert suggestions["/what/species"]["choices"] == ["owl"] and suggestions["/what/species"]["n_fitting"] == 2
     assert (await ada.send_form(f"{AT}/use", {"at": "/what/species"}, token_from=AT)).json()["status"] == "success"
     page = (await ada.page(AT)).json()
     assert [(one["name"], one["n_fitting"], one["unfit"]) for one in page["fields"]] == [("species", 2, [])]
@@ -78,8 +78,8 @@ async def test_bad_fields_are_refused_and_nothing_is_lost(answered):
         assert list(refused["form"]["errors"]) == ["fields"] and refused["form"]["fields"], wrong
     refused = await ada.put(at, json={"info": {"task_presenter": "x", "answers": [FIELD | {"type": "colour"}]}})
     assert (refused.status, refused.json()["error_code"]) == (415, "invalid_answer_fields")
-    kept = await ada.put(at, json={"info": {"task_presenter": "x", "answers": [FIELD | {"at": "/answer"}]}})
-    assert kept.status == 200
+    response = await ada.put(at, json={"info": {"task_presenter": "x", "answers": [FIELD | {"at": "/answer"}]}})
+    assert response.status == 200
     assert (await ada.get(at)).json()["info"]["answer_key"] == "answer"
     [field] = (await ada.page(AT)).json()["fields"]
     assert field["n_fitting"] == 0 and field["unfit"][0]["value"] == "1"

@@ -48,21 +48,21 @@ async def test_all_files_are_uploaded_and_nothing_is_published_unless_said(serve
     begun = await owner.post(at, json={"url": repository.url, "token": TOKEN})
     assert begun.status == 200 and begun.json()["state"] in ("waiting", "running"), begun.text
     await worked(served)
-    told = (await owner.get(at)).json()
-    assert (told["state"], told["done"], told["total"], told["doi"]) == ("uploaded", told["total"], told["done"], "")
-    assert told["page"] == f"{repository.url}/deposit/1" and not repository.depositions[1]["submitted"]
+    body = (await owner.get(at)).json()
+    assert (body["state"], body["done"], body["total"], body["doi"]) == ("uploaded", body["total"], body["done"], "")
+    assert body["page"] == f"{repository.url}/deposit/1" and not repository.depositions[1]["submitted"]
     page = (await owner.page(f"/project/birds/snapshots/{snapshot['hash']}")).json()
     sent = repository.files["b1"]
     assert {name: len(content) for name, content in sent.items()} == {f["name"]: f["bytes"] for f in page["files"]}
     assert json.loads(sent["manifest.json"])["hash"] == snapshot["hash"]
-    said = repository.depositions[1]["metadata"]
-    assert (said["upload_type"], said["access_right"], said["license"]) == ("dataset", "open", "cc-zero")
-    assert said["creators"] == [{"name": "Ada Lovelace", "orcid": "0000-0002-1825-0097"}]
-    assert said["related_identifiers"][0]["identifier"] == snapshot["url"]
+    metadata = repository.depositions[1]["metadata"]
+    assert (metadata["upload_type"], metadata["access_right"], metadata["license"]) == ("dataset", "open", "cc-zero")
+    assert metadata["creators"] == [{"name": "Ada Lovelace", "orcid": "0000-0002-1825-0097"}]
+    assert metadata["related_identifiers"][0]["identifier"] == snapshot["url"]
     assert (await owner.put(at, json={"publish": True})).json()["state"] in ("waiting", "running")
     await worked(served)
-    told = (await owner.get(at)).json()
-    assert (told["state"], told["doi"], told["page"]) == (
+    body = (await owner.get(at)).json()
+    assert (body["state"], body["doi"], body["page"]) == (
         "published",
         "10.5072/zenodo.1",
         f"{repository.url}/records/1",
@@ -88,8 +88,8 @@ async def test_it_goes_on_where_it_was_with_one_deposit(serve, repository):
     repository.refuse = refuse
     await owner.post(at, json={"url": repository.url, "token": TOKEN, "publish": True})
     await worked(served)
-    told = (await owner.get(at)).json()
-    assert (told["state"], told["done"]) == ("waiting", 2) and "503" in told["error"]
+    deposit = (await owner.get(at)).json()
+    assert (deposit["state"], deposit["done"]) == ("waiting", 2) and "503" in deposit["error"]
     # As if the process had been killed before it knew what it had created.
     await served.database.execute("UPDATE deposit SET remote_id = NULL")
     await again(served)
@@ -108,9 +108,9 @@ async def test_errors_are_sentences_and_have_no_token(serve, repository):
         repository.refuse = lambda method, path, status=status: status
         assert (await owner.post(at, json={"url": repository.url, "token": TOKEN})).status == 200
         await worked(served)
-        told = await owner.get(at)
-        assert told.json()["state"] == state and words in told.json()["error"], (status, told.text)
-        assert TOKEN not in told.text
+        response = await owner.get(at)
+        assert response.json()["state"] == state and words in response.json()["error"], (status, response.text)
+        assert TOKEN not in response.text
         assert (await owner.delete(at)).status == 204 and (await owner.get(at)).status == 404
     rows = await served.database.fetch(
         "SELECT (SELECT string_agg(q::text, ' ') FROM queue_item q) || (SELECT string_agg(a::text, ' ') FROM audit a) AS text"
@@ -186,17 +186,17 @@ async def test_nothing_that_a_repository_says_breaks_anything(serve, repository)
         repository.alter = lambda answer, odd=odd: odd
         assert (await owner.post(at, json={"url": repository.url, "token": TOKEN})).status == 200
         await worked(served)
-        told = (await owner.get(at)).json()
-        assert told["state"] == "waiting" and "Zenodo's API does not have" in told["error"], odd
+        deposit = (await owner.get(at)).json()
+        assert deposit["state"] == "waiting" and "Zenodo's API does not have" in deposit["error"], odd
         assert (await owner.delete(at)).status == 204
     hostile = ("javascript:alert(1)", f"{repository.url}/\x00", f"{repository.url}/{'x' * 2000}", "http://[", 5)
     for link in hostile:
         repository.alter = lambda answer, link=link: twisted(answer, link)
         assert (await owner.post(at, json={"url": repository.url, "token": TOKEN, "publish": True})).status == 200
         await worked(served)
-        told = (await owner.get(at)).json()
-        assert (told["state"], told["page"]) == ("published", repository.url), (link, told)
-        assert "\x00" not in told["doi"] and len(told["doi"]) <= 200
+        deposit = (await owner.get(at)).json()
+        assert (deposit["state"], deposit["page"]) == ("published", repository.url), (link, deposit)
+        assert "\x00" not in deposit["doi"] and len(deposit["doi"]) <= 200
         shown = await owner.get(page)
         assert shown.status == 200 and "javascript:" not in shown.text
         assert (await owner.delete(at)).status == 204
@@ -255,8 +255,8 @@ async def test_an_owner_deposits_on_the_page(serve, repository):
     sent = await owner.send_form(page, {"url": repository.url, "token": TOKEN})
     assert sent.json()["status"] == "success", sent.text
     await worked(served)
-    told = (await owner.page(page)).json()["deposit"]
-    assert (told["state"], told["publish"]) == ("uploaded", False)
+    deposit = (await owner.page(page)).json()["deposit"]
+    assert (deposit["state"], deposit["publish"]) == ("uploaded", False)
     assert (await owner.send_form(f"{page}/continue", {"publish": "1"}, page)).json()["status"] == "success"
     await worked(served)
     shown = await owner.page(page)

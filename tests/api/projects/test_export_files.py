@@ -164,11 +164,11 @@ async def test_times_are_the_same_moments_in_every_format(served):
 @pytest_twisted.ensureDeferred
 async def test_the_dictionary_says_what_each_column_is(served):
     owner, project = await answered(served, NASTY)
-    found = (await exported(owner, project, "format=dictionary")).json()
-    types = {column["name"]: (column["type"], column["origin"]) for column in found["columns"]}
+    dictionary = (await exported(owner, project, "format=dictionary")).json()
+    types = {column["name"]: (column["type"], column["origin"]) for column in dictionary["columns"]}
     assert {name: type_ for name, (type_, _) in types.items() if name in TYPES} == TYPES
     assert types["id"] == ("integer", "attribute") and types["finish_time"][0] == "timestamp"
-    assert {type_ for type_, _ in types.values()} == set(found["types"])
+    assert {type_ for type_, _ in types.values()} == set(dictionary["types"])
     header = (await exported(owner, project, "format=csv&info=columns")).text.partition("\r\n")[0]
     assert header.startswith("id,task_id,project_id,user_id") and "info_whole" in header
     fields = {
@@ -396,16 +396,16 @@ async def test_a_download_goes_on_where_it_was_and_only_with_its_tag(served):
 def test_kept_files_are_few_and_go_after_a_while(tmp_path, monkeypatch):
     monkeypatch.setattr(kept_spools, "MAX_KEPT", 2)
     clock, spools = Clock(), Spools(tmp_path, 0)
-    kept, made = KeptSpools(clock), [spools.open() for _ in range(4)]
+    store, made = KeptSpools(clock), [spools.open() for _ in range(4)]
     for name, spool in zip("abcc", made, strict=True):
-        kept.keep(name, name * 2, spool)
+        store.keep(name, name * 2, spool)
         clock.advance(1)
-    assert kept.find("a") is None and kept.find("b", "bb") and kept.find("b", "cc") is None and kept.find("c")
-    assert kept.find("c").spool is made[3], "an earlier one with the same key goes"
+    assert store.find("a") is None and store.find("b", "bb") and store.find("b", "cc") is None and store.find("c")
+    assert store.find("c").spool is made[3], "an earlier one with the same key goes"
     clock.advance(SECONDS - 2)
-    assert kept.find("b") is None and kept.find("c")
+    assert store.find("b") is None and store.find("c")
     clock.advance(2)
-    assert kept.find("c") is None and clock.getDelayedCalls() == []
+    assert store.find("c") is None and clock.getDelayedCalls() == []
 
 
 @pytest_twisted.ensureDeferred

@@ -35,9 +35,9 @@ def at(project: dict[str, Any], kind: str = "task_run", since: str = "", more: s
 
 async def pull(client: Any, project: dict[str, Any], copy: Copy) -> list[Any]:
     """Brings a copy up to date; what came."""
-    found = await client.get(at(project, copy.kind, copy.cursor))
-    assert found.status == 200, found.text
-    lines = found.text.splitlines()
+    response = await client.get(at(project, copy.kind, copy.cursor))
+    assert response.status == 200, response.text
+    lines = response.text.splitlines()
     copy.take(lines)
     return [orjson.loads(line) for line in lines[:-1]]
 
@@ -78,10 +78,10 @@ async def test_each_change_comes_once(served):
     copies = {kind: Copy(kind) for kind in KINDS}
 
     async def came(kind: str) -> list[Any]:
-        found = await pull(owner, project, copies[kind])
+        changes = await pull(owner, project, copies[kind])
         assert copies[kind].rows == await whole(owner, project, kind)
         assert await pull(owner, project, copies[kind]) == []  # and not again
-        return found
+        return changes
 
     first, second, third, fourth = project["tasks"]
     run = await answer(ada, project, first)
@@ -123,8 +123,8 @@ async def test_a_transaction_that_commits_late_is_not_passed(served, beside):
     late = [await answer(ada, project, task) for task in (second, third)]  # later numbers, and committed before it
     assert await pull(owner, project, copy) == [] and copy.rows[early]["info"] == "fox"
     beside.connection.commit()
-    found = await pull(owner, project, copy)
-    assert [row["id"] for row in found] == [early, *late] and copy.rows[early]["info"] == "heron"
+    changes = await pull(owner, project, copy)
+    assert [row["id"] for row in changes] == [early, *late] and copy.rows[early]["info"] == "heron"
     assert await pull(owner, project, copy) == []
     assert int(copy.cursor.rpartition("-")[2]) > position
 
@@ -159,8 +159,8 @@ async def test_what_is_no_cursor_is_refused(served):
         "task_run-o0-9" + "%00",
         "task_run-o0-٣",
     ):
-        found = await owner.get(at(project, "task_run", since))
-        assert (found.status, found.json()["error_code"]) == (415, "invalid_value"), since
+        response = await owner.get(at(project, "task_run", since))
+        assert (response.status, response.json()["error_code"]) == (415, "invalid_value"), since
     for more in ("&format=csv", "&format=json", "&info=columns", "&rows=mark", "&task_ids=1", "&volunteer=x"):
         assert (await owner.get(at(project, more=more))).status == 415, more
     for kind in ("event", "volunteer", "consensus"):
@@ -178,9 +178,9 @@ async def test_a_cursor_that_cannot_be_continued_is_gone(served, beside):
         await pull(owner, project, copy)
 
     async def status(kind: str, since: str = "", client: Any = owner) -> int:
-        found = await client.get(at(project, kind, since or copies[kind].cursor))
-        assert found.status == 200 or found.json()["error_code"] == "outdated_cursor"
-        return int(found.status)
+        response = await client.get(at(project, kind, since or copies[kind].cursor))
+        assert response.status == 200 or response.json()["error_code"] == "outdated_cursor"
+        return int(response.status)
 
     assert await status("task_run", client=ada) == 410  # was made for an owner
     name, _, place = copies["task_run"].cursor.rpartition("-")
@@ -223,8 +223,8 @@ async def test_a_cursor_goes_on_after_the_database_moved_unless_it_has_seen_more
     assert beside.run("SELECT know_cluster(clock())") == [(True,)]
     assert beside.run("SELECT know_cluster(clock())") == [(False,)]
     beside.connection.commit()
-    found = await owner.get(at(project, since=ahead.cursor))
-    assert (found.status, found.json()["error_code"]) == (410, "outdated_cursor")
+    response = await owner.get(at(project, since=ahead.cursor))
+    assert (response.status, response.json()["error_code"]) == (410, "outdated_cursor")
     assert await pull(owner, project, copy) == []
     later = await answer(ada, project, project["tasks"][2])
     assert [row["id"] for row in await pull(owner, project, copy)] == [later]

@@ -86,7 +86,7 @@ async def test_posts_are_shown_when_they_are_published(served):
     assert (await reader.get(f"/api/blogpost/{post['id']}")).status == 401
     assert (await reader.get("/api/blogpost")).json() == []
     assert (await owner.put(f"/api/blogpost/{post['id']}", json={"published": True})).status == 200
-    assert [found["id"] for found in (await reader.get("/api/blogpost")).json()] == [post["id"]]
+    assert [entry["id"] for entry in (await reader.get("/api/blogpost")).json()] == [post["id"]]
     assert (await owner.get(f"/api/project/{project['id']}")).json()["n_blogposts"] == 1
 
 
@@ -100,6 +100,6 @@ async def test_only_administrators_announce(served):
     made = (await admin.post("/api/announcement", json=body)).json()
     assert (made["user_id"], made["published"]) == (admin.user_id, True)
     assert "links" not in made and "rel='self' title='announcement'" in made["link"]
-    assert [found["title"] for found in (await reader.get("/api/announcement")).json()] == ["Down on Sunday"]
+    assert [entry["title"] for entry in (await reader.get("/api/announcement")).json()] == ["Down on Sunday"]
     await admin.put(f"/api/announcement/{made['id']}", json={"published": False})
     assert (await reader.get("/api/announcement")).json() == []

@@ -29,8 +29,8 @@ async def later(served, days):
 
 
 async def record(client, project, query="full=1"):
-    (found,) = (await client.get(f"/api/projectstats?project_id={project['id']}&{query}")).json()
-    return found
+    (figures,) = (await client.get(f"/api/projectstats?project_id={project['id']}&{query}")).json()
+    return figures
 
 
 @shows("projectstats-fields")
@@ -38,19 +38,19 @@ async def record(client, project, query="full=1"):
 async def test_a_record_has_the_figures_and_without_full_an_empty_info(served):
     owner, ada = await served.person("owner"), await served.person("ada")
     project = await served.project(owner, tasks=2, published=True)
-    found = await record(served.client(), project, "")
-    assert found.keys() == RECORD and found["info"] == {} and found["last_activity"] is None
-    assert (found["n_tasks"], found["n_task_runs"], found["average_time"]) == (2, 0, 0)
+    figures = await record(served.client(), project, "")
+    assert figures.keys() == RECORD and figures["info"] == {} and figures["last_activity"] is None
+    assert (figures["n_tasks"], figures["n_task_runs"], figures["average_time"]) == (2, 0, 0)
     for who in (owner, ada, served.client()):
         run = await answer(who, project)
-    found = await record(served.client(), project, "")
-    assert found == await record(served.client(), project, "full=")
-    assert found == (await served.client().get(f"/api/projectstats/{project['id']}")).json()
-    assert (found["n_task_runs"], found["n_volunteers"], found["n_completed_tasks"]) == (3, 3, 1)
-    assert (found["overall_progress"], found["n_results"], found["last_activity"]) == (75, 0, run["finish_time"])
+    figures = await record(served.client(), project, "")
+    assert figures == await record(served.client(), project, "full=")
+    assert figures == (await served.client().get(f"/api/projectstats/{project['id']}")).json()
+    assert (figures["n_task_runs"], figures["n_volunteers"], figures["n_completed_tasks"]) == (3, 3, 1)
+    assert (figures["overall_progress"], figures["n_results"], figures["last_activity"]) == (75, 0, run["finish_time"])
     base = served.services.settings.base_url
-    assert found["link"] == f"<link rel='self' title='projectstats' href='{base}/api/projectstats/{project['id']}'/>"
-    assert found["links"] == [f"<link rel='parent' title='project' href='{base}/api/project/{project['id']}'/>"]
+    assert figures["link"] == f"<link rel='self' title='projectstats' href='{base}/api/projectstats/{project['id']}'/>"
+    assert figures["links"] == [f"<link rel='parent' title='project' href='{base}/api/project/{project['id']}'/>"]
 
 
 @shows("result-info")
@@ -203,8 +203,8 @@ async def test_figures_of_the_site(served):
     for folded in (False, True):
         if folded:
             await served.services.statistics.fold()
-        found = (await nobody.get("/api/globalstats")).json()
-        assert found == {
+        figures = (await nobody.get("/api/globalstats")).json()
+        assert figures == {
             "n_projects": 1, "n_users": 2, "n_tasks": 8, "n_task_runs": 2, "n_pending_tasks": 6, "n_results": 0,
             "categories": [{"draft": 1}, {"featured": 0}, {"sensing": 0}, {"thinking": 1}],
         }  # fmt: skip

@@ -159,8 +159,8 @@ async def test_bytes_are_those_of_a_recount_whatever_happens(served):
     await ada.post("/project/other/publish", json={})
     assert [d async for d in Checking(served.database).run()] == []
     await served.database.execute("UPDATE project_stat SET bytes = bytes + 7")
-    found = [d async for d in Checking(served.database).run(repair=True)]
-    assert {(d.what, d.repaired) for d in found} == {("project_stat.bytes", True)}
+    differences = [d async for d in Checking(served.database).run(repair=True)]
+    assert {(d.what, d.repaired) for d in differences} == {("project_stat.bytes", True)}
     assert [d async for d in Checking(served.database).run()] == []
     await ada.delete(f"/api/project/{project['id']}")
     assert (await usage(ada))["projects"] == 1

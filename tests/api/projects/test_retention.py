@@ -36,13 +36,13 @@ async def test_personal_data_goes_when_its_days_are_over_and_not_before(serve):
         CROWDD_RETENTION_ADDRESS_DAYS="30", CROWDD_RETENTION_EVENT_DAYS="60", CROWDD_RETENTION_AUDIT_DAYS="90"
     )
     ada = await setting(served)
-    told = []
+    remaining = []
     for days in (29, 31, 61, 91):
         await served.database.execute("UPDATE clock_shift SET ahead = make_interval(days => %(d)s)", {"d": days})
         await served.services.retention.sweep()
-        told.append(await kept(served))
+        remaining.append(await kept(served))
     whole, nobody = [[ada]] * 4, [[]] * 4
-    assert told == [(4, whole, True), (0, whole, True), (0, nobody, True), (0, nobody, False)]
+    assert remaining == [(4, whole, True), (0, whole, True), (0, nobody, True), (0, nobody, False)]
 
 
 @pytest_twisted.ensureDeferred

@@ -47,14 +47,14 @@ def test_a_kill_leaves_nothing_half_made_and_the_snapshot_is_made_after_it(own_s
 
 
 def _done(owner: Person, project: dict[str, Any], snapshot_id: int) -> Any:
-    found = owner.api("GET", f"project/{project['id']}/snapshots/{snapshot_id}")
-    assert found["state"] != "failed", found
-    return found if found["state"] == "done" else None
+    snapshot = owner.api("GET", f"project/{project['id']}/snapshots/{snapshot_id}")
+    assert snapshot["state"] != "failed", snapshot
+    return snapshot if snapshot["state"] == "done" else None
 
 
 def _until(condition: Any, seconds: float = 240) -> Any:
     end = time.monotonic() + seconds
-    while not (found := condition()):
+    while not (outcome := condition()):
         assert time.monotonic() < end
         time.sleep(0.01)
-    return found
+    return outcome

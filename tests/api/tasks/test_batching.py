@@ -46,8 +46,8 @@ async def test_everybody_is_served_and_nothing_is_given_twice(served, dsn):
     owner, people = await served.person("owner"), await crowd(served)
     project = await served.project(owner, tasks=CROWD // 4, published=True, n_answers=4)
     tasks = [answer.json() for answer in await together(*(who.get(newtask(project)) for who in people))]
-    given = [task["id"] for task in tasks]
-    assert all(given.count(task) == 4 for task in project["tasks"])
+    task_ids = [task["id"] for task in tasks]
+    assert all(task_ids.count(task) == 4 for task in project["tasks"])
     work = [
         who.post("/api/taskrun", json=run_of(project, task, n))
         for n, (who, task) in enumerate(zip(people, tasks, strict=True))
@@ -56,13 +56,13 @@ async def test_everybody_is_served_and_nothing_is_given_twice(served, dsn):
     # Beside the others: a second answer, one without a lease, one that says nonsense, one of nobody's task.
     odd = [
         people[0].post("/api/taskrun", json=run_of(project, tasks[0], 0)),
-        people[1].post("/api/taskrun", json=run_of(project, {"id": next(t for t in given if t != given[1])})),
+        people[1].post("/api/taskrun", json=run_of(project, {"id": next(t for t in task_ids if t != task_ids[1])})),
         people[2].post("/api/taskrun", json={**run_of(project, tasks[2]), "wrong": 1}),
         people[3].post("/api/taskrun", json=run_of(project, {"id": 999})),
     ]
     answers += await together(*work, *odd)
     runs = [answer.json() for answer in answers[:CROWD]]
-    assert [(run["info"], run["task_id"]) for run in runs] == [(n, task) for n, task in enumerate(given)]
+    assert [(run["info"], run["task_id"]) for run in runs] == [(n, task) for n, task in enumerate(task_ids)]
     assert sorted(answer.status for answer in answers[CROWD:]) == [403, 403, 403, 415]
     assert len(await served.database.fetch("SELECT FROM task_run")) == CROWD
     assert broken_rules(dsn) == []
@@ -139,8 +139,8 @@ async def test_a_task_that_came_while_the_statement_ran_is_handed_out_whole(serv
     later = (await owner.post("/api/task", json=rows)).json()
     go_on.callback(None)
     await holding
-    given = (await asking).json()
-    assert [(task["id"], task["info"]) for task in given] == [(first["id"], first["info"]), (later["id"], "later")]
+    tasks = (await asking).json()
+    assert [(task["id"], task["info"]) for task in tasks] == [(first["id"], first["info"]), (later["id"], "later")]
 
 
 class Losing:

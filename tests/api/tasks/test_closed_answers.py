@@ -71,8 +71,8 @@ async def test_closed_answers_come_out_by_no_other_way(served):
         "/project/birds/results", f"/project/birds/{first}/results.json", "/project/birds/stats",
     )  # fmt: skip
     for path in ways:
-        told = await stranger.get(path, headers={} if path.startswith("/api") else PAGE)
-        assert "word" not in told.text, path
+        response = await stranger.get(path, headers={} if path.startswith("/api") else PAGE)
+        assert "word" not in response.text, path
     bridge = served.client()
     bridge.headers = {"X-Presenter": str(project["id"])}
     assert await infos(bridge, f"/api/taskrun?project_id={project['id']}") == []
@@ -103,8 +103,8 @@ async def test_answers_of_an_open_task_are_hidden_until_it_is_complete(served):
     assert (await bob.get(f"/api/taskrun/{runs[-1]['id']}")).status == 403
     for way in ("/project/birds/tasks/export?type=task_run&format=json", "/project/birds/tasks/export?type=task_run&format=csv",
                 f"/project/birds/tasks/{second}"):  # fmt: skip
-        told = await stranger.get(way, headers=PAGE)
-        assert told.status == 200 and "adas-second-word" not in told.text, way
+        response = await stranger.get(way, headers=PAGE)
+        assert response.status == 200 and "adas-second-word" not in response.text, way
     assert "adas-word" in (await stranger.get("/project/birds/tasks/export?type=task_run&format=json")).text
     await answer(bob, project, "bobs-second-word")
     assert await infos(stranger, path) == ["adas-word", "bobs-word", "adas-second-word", "bobs-second-word"]

@@ -52,8 +52,8 @@ async def test_a_result_is_compared_soon_after_the_task_is_complete(served: Any)
     owner, project = await answered(served)
     at = f"/project/{project['short_name']}/results"
 
-    found = (await owner.get(f"/api/result?project_id={project['id']}")).json()
-    assert [one["consensus"]["kind"]["value"] for one in found] == ["fox", "fox"], "known at once"
+    records = (await owner.get(f"/api/result?project_id={project['id']}")).json()
+    assert [one["consensus"]["kind"]["value"] for one in records] == ["fox", "fox"], "known at once"
     due = "SELECT FROM comparison_due UNION ALL SELECT FROM agreement_due"
 
     async def compared() -> bool:
@@ -61,17 +61,17 @@ async def test_a_result_is_compared_soon_after_the_task_is_complete(served: Any)
 
     await until(compared)
     result, other = (await owner.get(f"/api/result?project_id={project['id']}")).json()
-    said = result["consensus"]
-    assert (said["line"]["value"], said["line"]["answers"]) == ("the old barn", 3)
-    assert said["line"]["confidence"] == pytest.approx(1 - 1 / 36, abs=1e-6)
-    assert said["boxes"]["value"] == [box(1)] and said["boxes"]["confidence"] == 1
-    assert said["names"]["value"] == [{"start": 4, "end": 7}] and other["consensus"] == said
+    consensus = result["consensus"]
+    assert (consensus["line"]["value"], consensus["line"]["answers"]) == ("the old barn", 3)
+    assert consensus["line"]["confidence"] == pytest.approx(1 - 1 / 36, abs=1e-6)
+    assert consensus["boxes"]["value"] == [box(1)] and consensus["boxes"]["confidence"] == 1
+    assert consensus["names"]["value"] == [{"start": 4, "end": 7}] and other["consensus"] == consensus
     page = (await owner.page(at)).json()
     assert page["summary"]["pending"] == 0
 
     async def measured() -> Any:
-        found = (await owner.get(f"/api/project/{project['id']}/agreement")).json()
-        return found if all(one["alpha"] is not None for one in found) else None
+        records = (await owner.get(f"/api/project/{project['id']}/agreement")).json()
+        return records if all(one["alpha"] is not None for one in records) else None
 
     alpha = await until(measured)
     page = (await owner.page(at)).json()
@@ -106,10 +106,10 @@ async def test_owners_are_told_of_answers_that_do_not_fit(served: Any) -> None:
         assert (await person.post("/api/taskrun", json=body)).status == 200
     info = (await owner.get(f"/api/project/{project['id']}")).json()["info"]
     field = {"name": "kind", "at": "/kind", "type": "label", "choices": ["fox"]}
-    for choices, told in ((["fox"], True), (["fox", "bear"], False)):
+    for choices, warned in ((["fox"], True), (["fox", "bear"], False)):
         await owner.put(
             f"/api/project/{project['id']}", json={"info": {**info, "answers": [{**field, "choices": choices}]}}
         )
         html = (await owner.get(at, headers={"Accept": "text/html"})).text
-        assert ("2 of the newest 20 answers do not fit the answer field." in html) is told
+        assert ("2 of the newest 20 answers do not fit the answer field." in html) is warned
         assert "do not fit" not in (await person.get(at, headers={"Accept": "text/html"})).text

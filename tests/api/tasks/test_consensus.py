@@ -54,9 +54,9 @@ async def answered(served: Any, fields: Any = FIELDS) -> tuple[Any, Any]:
     await compared(served)  # or the answers would be weighed again by what they themselves have taught
     for nth in range(3):
         person = await served.person(f"person{nth}")
-        for said in ANSWERS:
+        for answers in ANSWERS:
             task = (await person.get(f"/api/{project['id']}/newtask")).json()
-            body = {"project_id": project["id"], "task_id": task["id"], "info": said[nth]}
+            body = {"project_id": project["id"], "task_id": task["id"], "info": answers[nth]}
             assert (await person.post("/api/taskrun", json=body)).status == 200
     await compared(served)
     return owner, project
@@ -124,16 +124,16 @@ async def test_files_of_results_have_columns_for_each_field(served):
     assert [row["consensus"] for row in sorted(rows, key=lambda row: row["id"])] == [FIRST, SECOND]
     text = (await owner.get(f"{at}csv")).body.decode("utf-8-sig")
     table = sorted(csv.DictReader(io.StringIO(text)), key=lambda row: int(row["id"]))
-    for row, said in zip(table, (FIRST, SECOND), strict=True):
-        for name, one in said.items():
+    for row, expected in zip(table, (FIRST, SECOND), strict=True):
+        for name, one in expected.items():
             value = one.get("value")
             shown = row[f"consensus_{name}"]
             assert shown == (
                 "" if value is None else value if isinstance(value, str) else str(value).replace("'", '"')
             ), name
             assert row[f"consensus_{name}_answers"] == str(one["answers"])
-            told = row[f"consensus_{name}_agreement"]
-            assert (float(told) if told else None) == one["agreement"]
+            agreement = row[f"consensus_{name}_agreement"]
+            assert (float(agreement) if agreement else None) == one["agreement"]
 
 
 @shows("webhook-consensus", "result-compared")
@@ -141,10 +141,10 @@ async def test_files_of_results_have_columns_for_each_field(served):
 async def test_events_say_what_the_answers_say_if_it_is_short(served):
     _, project = await answered(served)
     sql = "SELECT data->'consensus' AS said FROM event WHERE kind = %(kind)s ORDER BY task_id"
-    said = [row["said"] for row in await served.database.fetch(sql, {"kind": "task_completed"})]
-    assert said == [{**FIRST, "note": None}, {**SECOND, "note": None}], "texts are compared later"
-    said = [row["said"] for row in await served.database.fetch(sql, {"kind": "result_compared"})]
-    assert said == [FIRST, SECOND]
+    consensuses = [row["said"] for row in await served.database.fetch(sql, {"kind": "task_completed"})]
+    assert consensuses == [{**FIRST, "note": None}, {**SECOND, "note": None}], "texts are compared later"
+    consensuses = [row["said"] for row in await served.database.fetch(sql, {"kind": "result_compared"})]
+    assert consensuses == [FIRST, SECOND]
     long = "x" * 1990
     await served.database.execute(f'UPDATE task_run SET info = info || \'{{"note": "{long}"}}\'')
     task = project["tasks"][0]

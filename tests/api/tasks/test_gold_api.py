@@ -20,12 +20,12 @@ async def gold_project(served: Any, tasks: int = 6, gold: int = 2, **info: objec
     """An owner and a published project in random order, its first tasks gold; "yes" is right."""
     owner = await served.person("owner")
     project = await served.project(owner, tasks=tasks, published=True)
-    told = {
+    options = {
         "sched": "random",
         "answers": [{"name": "seen", "at": "/answer", "type": "label", "choices": ["yes", "no"]}],
     }
     before = (await owner.get(f"/api/project/{project['id']}")).json()["info"]
-    changed = await owner.put(f"/api/project/{project['id']}", json={"info": before | told | info})
+    changed = await owner.put(f"/api/project/{project['id']}", json={"info": before | options | info})
     assert changed.status == 200, changed.text
     for task in project["tasks"][:gold]:
         made = await owner.post(f"/api/project/{project['id']}/gold", json={"task_id": task, "answer": "yes"})
@@ -113,8 +113,8 @@ def shape(response: Any) -> tuple[int, dict[str, str], str]:
     """What a response says beyond ids and times: status, headers and body with every digit replaced."""
     headers = {k.decode().lower(): v for k, v in response.headers.getAllRawHeaders()}
     left_out = ("date", "x-request-id", "x-ratelimit-remaining", "x-ratelimit-reset")
-    kept = {k: re.sub(r"[0-9a-f]{6,}|\d+", "#", str(v)) for k, v in headers.items() if k not in left_out}
-    return response.status, kept, re.sub(r"\d+", "#", response.text)
+    masked = {k: re.sub(r"[0-9a-f]{6,}|\d+", "#", str(v)) for k, v in headers.items() if k not in left_out}
+    return response.status, masked, re.sub(r"\d+", "#", response.text)
 
 
 @shows("gold-hidden")
@@ -127,7 +127,7 @@ async def test_gold_and_ordinary_task_are_the_same_bytes_for_a_volunteer(served)
     seen: dict[int, list[Any]] = {}
     for name, task in (("ada", gold), ("bob", ordinary)):
         who = await served.person(name)
-        said = seen[task] = []
+        responses = seen[task] = []
         for method, path, body in (
             ("post", f"/api/task/{task}/lease", {}),
             ("get", f"/api/task/{task}", None),
@@ -150,7 +150,7 @@ async def test_gold_and_ordinary_task_are_the_same_bytes_for_a_volunteer(served)
             ("post", f"/api/task/{task}/lease", {}),
         ):
             asked = getattr(who, method)
-            said.append(
+            responses.append(
                 (
                     method,
                     path.replace(str(task), "T"),
@@ -176,15 +176,15 @@ def leaves(value: Any, at: str = "") -> Iterator[tuple[str, Any]]:
 
 async def public_figures(served: Any, project: Any) -> dict[str, Any]:
     """What everybody reads about a project: its record, its pages, the state of its live stream, and the site."""
-    anybody, found = served.client(), {}
+    anybody, figures = served.client(), {}
     for path in (
         f"/api/project/{project['id']}", f"/api/projectstats?project_id={project['id']}&all=1", "/project/birds/live",
         "/project/birds/", "/project/birds/stats", "/api/globalstats", "/", "/project/category/featured/",
     ):  # fmt: skip
         asked = await anybody.get(path, headers={"Accept": "application/json", "Content-Type": "application/json"})
         assert asked.status == 200, (path, asked.status, asked.text[:300])
-        found |= {f"{path} {at}": value for at, value in leaves(asked.json())}
-    return found
+        figures |= {f"{path} {at}": value for at, value in leaves(asked.json())}
+    return figures
 
 
 @shows("gold-hidden", "gold-progress")
@@ -202,13 +202,13 @@ async def test_public_figures_move_alike_but_for_completed_tasks_and_progress(se
         if nth > 1:  # the first ones also begin lists
             names = {at for at in before.keys() | after.keys() if before.get(at) != after.get(at)}
             moved[is_gold].append({re.sub(r"/\d+(?=/|$)", "/#", at) for at in names})
-    told = set.union(*moved[True]) ^ set.union(*moved[False])
+    paths = set.union(*moved[True]) ^ set.union(*moved[False])
     # A time in words stands beside the time itself, and changes only when a second has gone by.
-    told -= {re.sub(r"/\d+(?=/|$)", "/#", at).removesuffix("_raw") for at in after if at.endswith("last_activity_raw")}
+    paths -= {re.sub(r"/\d+(?=/|$)", "/#", at).removesuffix("_raw") for at in after if at.endswith("last_activity_raw")}
     exact = ("n_completed_tasks", "n_pending_tasks", "overall_progress")
-    assert {at for at in told if not at.endswith(exact)} == set()
+    assert {at for at in paths if not at.endswith(exact)} == set()
     assert [at for at in after if at.endswith("/last_activity_raw")]
-    assert {at.rsplit("/", 1)[-1] for at in told} == {*exact}
+    assert {at.rsplit("/", 1)[-1] for at in paths} == {*exact}
     assert all({"n_task_runs", "last_activity"} <= {at.rsplit("/", 1)[-1] for at in each} for each in moved[True])
     bob = await served.person("eve")
     assert (await bob.get("/project/birds/events")).status == 403
@@ -248,16 +248,16 @@ def auc(values: list[float], labels: list[bool]) -> float:
             ranks[order[k]] = (start + end) / 2 + 1
         start = end + 1
     positive = sum(labels)
-    found = sum(rank for rank, label in zip(ranks, labels, strict=True) if label) - positive * (positive + 1) / 2
-    area = found / (positive * (len(values) - positive))
+    wins = sum(rank for rank, label in zip(ranks, labels, strict=True) if label) - positive * (positive + 1) / 2
+    area = wins / (positive * (len(values) - positive))
     return max(area, 1 - area)
 
 
 def test_the_classifier_finds_what_there_is_to_find():
     chance = random.Random(1)
     labels = [chance.random() < 0.1 for _ in range(2000)]
-    told = [label + chance.random() for label in labels]
-    assert auc(told, labels) > 0.99
+    scores = [label + chance.random() for label in labels]
+    assert auc(scores, labels) > 0.99
     assert auc([chance.random() for _ in labels], labels) < 0.55
 
 
@@ -296,7 +296,7 @@ async def test_who_records_2000_tasks_cannot_tell_gold_better_than_chance(serve)
             assert sent.status == 200, sent.text
             progress = (await volunteer.get(f"{path}/userprogress")).json()
             later = await volunteer.get(f"/api/task/{task['id']}")
-            found = {
+            measures = {
                 "id": task["id"], "after": task["id"] - last, "behind": float(task["id"] < last), "nth": nth,
                 "length": len(asked.text), "headers": len(str(asked.headers)), "sent": len(sent.text),
                 "sent headers": len(str(sent.headers)), "keys": len(task), "run": sent.json()["id"],
@@ -305,7 +305,7 @@ async def test_who_records_2000_tasks_cannot_tell_gold_better_than_chance(serve)
                 "priority": task["priority_0"], "n_answers": task["n_answers"], "created": hash(task["created"]) % 1000,
             }  # fmt: skip
             labels.append(task["id"] in gold)
-            for name, value in found.items():
+            for name, value in measures.items():
                 features.setdefault(name, []).append(float(value))
             last, done = task["id"], progress["done"]
         assert number < 50

@@ -24,9 +24,9 @@ async def begun(served: Any) -> tuple[Any, Any, dict[str, Any]]:
 
 
 async def then(client: Any, path: str, time: str) -> Any:
-    found = await client.get(at(path, time))
-    assert found.status == 200, found.text
-    return found.json()
+    response = await client.get(at(path, time))
+    assert response.status == 200, response.text
+    return response.json()
 
 
 @shows("list-at")
@@ -107,13 +107,13 @@ async def test_nothing_that_is_kept_says_who_it_was(served):
         assert (withdrawn["id"], withdrawn["info"], deleted["id"], deleted["info"]) == (mine, None, spam, "spam")
         for row in (withdrawn, deleted):
             assert {row[name] for name in ("user_id", "user_ip", "external_uid", "volunteer")} == {None}
-    (kept,) = await served.database.fetch(
+    (summary,) = await served.database.fetch(
         "SELECT string_agg(past_row::text, '') AS text, array_agg(DISTINCT kind ORDER BY kind) AS kinds,"
         ' array_agg(DISTINCT k) AS keys FROM past_row, jsonb_object_keys("row") k'
     )
-    assert kept["kinds"] == ["result", "retirement", "task_ledger", "task_run"]
-    assert "secret" not in kept["text"]
-    assert not {"user_id", "user_ip", "external_uid", "actor", "decided_by"} & set(kept["keys"])
+    assert summary["kinds"] == ["result", "retirement", "task_ledger", "task_run"]
+    assert "secret" not in summary["text"]
+    assert not {"user_id", "user_ip", "external_uid", "actor", "decided_by"} & set(summary["keys"])
 
 
 @shows("history-people")
@@ -175,11 +175,11 @@ async def test_pages_are_continued_by_id_and_what_does_not_go_together_is_refuse
     for task in ids[1::2]:
         assert (await owner.delete(f"/api/task/{task}")).status == 204
     await after(served)
-    found, path = [], f"/api/task?project_id={project['id']}&limit=2"
-    while page := await then(owner, f"{path}&last_id={found[-1] if found else 0}", time):
+    listed_ids, path = [], f"/api/task?project_id={project['id']}&limit=2"
+    while page := await then(owner, f"{path}&last_id={listed_ids[-1] if listed_ids else 0}", time):
         assert len(page) <= 2
-        found += [row["id"] for row in page]
-    assert found == ids
+        listed_ids += [row["id"] for row in page]
+    assert listed_ids == ids
     for word in (
         "orderby=id",
         "desc=true",
@@ -229,8 +229,8 @@ async def test_versions_are_kept_as_long_as_the_setting_says(serve):
     assert await history.sweep() == 1
     assert await served.database.fetch("SELECT FROM past_row") == []
     await with_days(served, 60).sweep()  # a longer time brings nothing back
-    (kept,) = await served.database.fetch("SELECT since > clock() - interval '31 days' AS so FROM history")
-    assert kept["so"]
+    (row,) = await served.database.fetch("SELECT since > clock() - interval '31 days' AS so FROM history")
+    assert row["so"]
 
 
 def with_days(served: Any, days: int) -> Any:
@@ -269,8 +269,8 @@ async def test_an_answer_that_is_corrected_over_and_over_does_not_fill_the_disk(
             "SELECT amend_answer(%(p)s, 'u:' || %(u)s, %(t)s, to_jsonb(%(n)s::int), clock())",
             {"p": project["id"], "u": ada.user_id, "t": task, "n": n},
         )
-    (kept,) = await served.database.fetch("SELECT count(*) AS n FROM past_row WHERE kind = 'task_run'")
-    assert kept["n"] == 100
+    (row,) = await served.database.fetch("SELECT count(*) AS n FROM past_row WHERE kind = 'task_run'")
+    assert row["n"] == 100
     assert (await then(owner, f"/api/taskrun/{run}", await after(served)))["info"] == 103
 
 
@@ -354,12 +354,12 @@ async def test_the_deletion_of_an_account_leaves_nothing_in_what_is_kept(served)
         (row["id"], row["info"], None) for row in before
     ]
     assert rows[1]["volunteer"] is None
-    kept = await served.database.fetch(
+    past_rows = await served.database.fetch(
         'SELECT kind, array_agg(DISTINCT k) AS keys FROM past_row, jsonb_object_keys("row") k GROUP BY 1'
     )
     people = {"user_id", "user_ip", "external_uid", "actor", "volunteer", "decided_by", "class", "aside"}
-    assert {row["kind"] for row in kept} == {"task", "task_ledger", "task_run", "result"}
-    assert not people & {key for row in kept for key in row["keys"]}
+    assert {row["kind"] for row in past_rows} == {"task", "task_ledger", "task_run", "result"}
+    assert not people & {key for row in past_rows for key in row["keys"]}
     assert await personal_data.rows(served.database, "earlier_answers", ada.user_id, 0) == []
 
 

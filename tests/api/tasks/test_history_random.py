@@ -34,21 +34,21 @@ class World:
 
     async def copy(self) -> Copy:
         """Everything as it is."""
-        found = {}
+        lists = {}
         for name, path in LISTS.items():
             response = await self.owner.get(path.format(id=self.project["id"]))
             assert response.status == 200, response.text
-            found[name] = response.json()
-        return found
+            lists[name] = response.json()
+        return lists
 
     async def past(self, time: str) -> Copy:
         """Everything as it was."""
-        found = {}
+        lists = {}
         for name, path in LISTS.items():
             response = await self.owner.get(at(path.format(id=self.project["id"]), time))
             assert response.status == 200, response.text
-            found[name] = response.json()
-        return found
+            lists[name] = response.json()
+        return lists
 
     async def task(self) -> int:
         return int(self.chance.choice(await self._ids("task")))
@@ -163,8 +163,8 @@ async def test_what_was_at_any_time_is_what_was_read_then(serve):
     assert min(world.done.values()) > 0 and len(world.done) == 11, world.done
     for time, copy in world.chance.sample(copies, len(copies)):
         gone = {run["id"] for run in copy["taskrun"]} - left
-        found = await world.past(time)
-        past = {**found, "task": [{**task, "retired_by": None} for task in found["task"]]}
+        lists = await world.past(time)
+        past = {**lists, "task": [{**task, "retired_by": None} for task in lists["task"]]}
         then = without_who(copy, gone, world.withdrawn)
         for name in LISTS:
             assert [row for row in past[name] if row not in then[name]] == [

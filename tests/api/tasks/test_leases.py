@@ -224,15 +224,15 @@ async def test_how_many_tasks_are_in_other_hands_is_told_truthfully(served):
     *people, ben = [await served.person(f"person{number}") for number in range(4)]
     tasks = [await task_of(person, project) for person in people]
     assert sorted(tasks) == project["tasks"]
-    told = []
+    messages = []
     for person, task in zip(people, tasks, strict=True):
         plain, why = await ben.get(newtask(project)), (await ben.get(newtask(project, "?explain=1"))).json()
         assert plain.json() == {} and plain.header("x-no-task") == why["reason"] == "wait"
         assert int(plain.header("x-held-tasks")) == why["held_tasks"] and 0 < why["retry_after"] <= 3600
-        told.append(why["message"])
+        messages.append(why["message"])
         run = {"project_id": project["id"], "task_id": task, "info": 1}
         assert (await person.post("/api/taskrun", json=run)).status == 200
-    assert told == [f"Others are working on the last {words}." for words in ("3 tasks", "2 tasks", "task")]
+    assert messages == [f"Others are working on the last {words}." for words in ("3 tasks", "2 tasks", "task")]
     done = await ben.get(newtask(project, "?explain=1"))
     assert done.json() == {"reason": "none", "message": "You have answered all the tasks available to you."}
     assert done.header("x-held-tasks") is None and (await ben.get(newtask(project))).json() == {}

@@ -260,6 +260,6 @@ async def test_nobody_is_handed_a_task_twice_and_no_place_too_many(served):
     for number in range(5):
         person = await served.person(f"person{number}")
         handed.append((await person.get(newtask(project, "?limit=2"))).json())
-    found = [task["id"] for tasks in handed for task in (tasks if isinstance(tasks, list) else [tasks]) if task]
-    assert all(found.count(task) <= 2 for task in project["tasks"])
+    task_ids = [task["id"] for tasks in handed for task in (tasks if isinstance(tasks, list) else [tasks]) if task]
+    assert all(task_ids.count(task) <= 2 for task in project["tasks"])
     assert handed[4] == {}

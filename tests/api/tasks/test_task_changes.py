@@ -37,11 +37,11 @@ def at(project, change, query=""):
 async def test_redundancy_is_previewed_then_changed(served, busy):
     owner, _, project = await busy()
     expected = {"tasks": 3, "completed": 0, "reopened": 2, "answers": 0}
-    said = await owner.post(at(project, "redundancy", "?dry_run=1"), json={"n_answers": 2})
-    assert (said.status, said.json()) == (200, {**expected, "dry_run": True, "queue_item": None})
+    response = await owner.post(at(project, "redundancy", "?dry_run=1"), json={"n_answers": 2})
+    assert (response.status, response.json()) == (200, {**expected, "dry_run": True, "queue_item": None})
     assert (await owner.get(f"/api/task/{project['tasks'][0]}")).json()["n_answers"] == 1
-    said = await owner.post(at(project, "redundancy"), json={"n_answers": 2})
-    assert said.json() == {**expected, **DONE}
+    response = await owner.post(at(project, "redundancy"), json={"n_answers": 2})
+    assert response.json() == {**expected, **DONE}
     assert [task["state"] for task in (await owner.get("/api/task")).json()] == ["ongoing"] * 3
     some = {"n_answers": 1, "task_ids": [project["tasks"][1], project["tasks"][2], 99999]}
     assert (await owner.post(at(project, "redundancy"), json=some)).json() == {
@@ -91,8 +91,8 @@ async def test_spam_is_withdrawn(served, busy):
 async def test_a_task_is_taken_out_and_put_back(served, busy):
     owner, volunteer, project = await busy()
     last = project["tasks"][2]
-    said = await owner.post(f"/api/task/{last}/retire", json={"reason": "cancelled", "note": "blurred"})
-    assert said.json() == {"tasks": 1, "completed": 0, "reopened": 0, "answers": 0, **DONE}
+    response = await owner.post(f"/api/task/{last}/retire", json={"reason": "cancelled", "note": "blurred"})
+    assert response.json() == {"tasks": 1, "completed": 0, "reopened": 0, "answers": 0, **DONE}
     seen = (await owner.get(f"/api/task/{last}")).json()
     assert (seen["state"], seen["closed"], seen["retired_note"]) == ("completed", "cancelled", "blurred")
     assert seen["retired_by"] == (await owner.page("/account/profile")).json()["user"]["id"] and seen["retired_at"]
@@ -158,9 +158,9 @@ async def test_tasks_stop_early_when_the_owner_wants_it(served):
     info = (await owner.get(path)).json()["info"]
     assert (await owner.put(path, json={"info": {**info, "answers": [LABEL]}})).status == 200
     body = {"min_answers": 2, "confidence": 0.6}
-    told = (await owner.post(f"{path}/stopping?dry_run=1", json=body)).json()
+    preview = (await owner.post(f"{path}/stopping?dry_run=1", json=body)).json()
     done = (await owner.post(f"{path}/stopping", json=body)).json()
-    assert (told["tasks"], done["tasks"], done["completed"], done["queue_item"]) == (2, 2, 0, None)
+    assert (preview["tasks"], done["tasks"], done["completed"], done["queue_item"]) == (2, 2, 0, None)
     assert (await owner.get(path)).json()["info"]["trust"] == body
     for nth in range(2):
         person = await served.person(f"person{nth}")
@@ -204,9 +204,9 @@ async def test_a_volunteer_who_seemed_no_better_than_chance_counts_again(served)
     answer = {"project_id": project["id"], "task_id": task["id"], "info": {"answer": "fox"}}
     assert (await spammer.post("/api/taskrun", json=answer)).status == 200, "they are not told"
     assert (await owner.get("/api/result")).json() == []
-    told = (await owner.post(f"{path}/lift?dry_run=1", json={"user_id": row["id"]})).json()
+    preview = (await owner.post(f"{path}/lift?dry_run=1", json={"user_id": row["id"]})).json()
     done = (await owner.post(f"{path}/lift", json={"user_id": row["id"]})).json()
-    assert (told["answers"], done["answers"], done["completed"]) == (1, 1, 1)
+    assert (preview["answers"], done["answers"], done["completed"]) == (1, 1, 1)
     assert len((await owner.get("/api/result")).json()) == 1
 
 

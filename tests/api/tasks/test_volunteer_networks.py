@@ -64,8 +64,8 @@ async def test_thirty_cookies_on_one_address_make_one_counted_answer(serve, ledg
     project = await served.project(await served.person("owner"), tasks=1, published=True, n_answers=30)
     (task,) = project["tasks"]
     jars = [await browser(served) for _ in range(30)]
-    given = [await asked(jar, project) for jar in jars]
-    assert given == [task] + [None] * 29
+    task_ids = [await asked(jar, project) for jar in jars]
+    assert task_ids == [task] + [None] * 29
     for jar in jars:
         await served.services.contributions.hold(await who(served, jar), project["id"], task)
         await answer(jar, project, task)
@@ -148,8 +148,8 @@ async def test_the_rule_of_the_site_holds_for_projects_that_say_nothing(serve, l
     served = await serve(**RULE)
     owner = await served.person("owner")
     plain, own = await served.project(owner), await served.project(owner, "trees")
-    told = {"info": {"task_presenter": "<p>?</p>", "counted_per_network": 4}}
-    assert (await owner.put(f"/api/project/{own['id']}", json=told)).status == 200
+    body = {"info": {"task_presenter": "<p>?</p>", "counted_per_network": 4}}
+    assert (await owner.put(f"/api/project/{own['id']}", json=body)).status == 200
     rules = "SELECT counted_per_network AS n FROM project_ledger ORDER BY project_id"
     assert [row["n"] for row in ledger.rows(rules)] == [1, 4]
     await serve(CROWDD_VOLUNTEERS_COUNTED_PER_NETWORK="2")
@@ -165,8 +165,8 @@ async def test_the_rule_of_the_site_holds_for_projects_that_say_nothing(serve, l
 async def test_volunteer_cookie_says_when_and_where_it_was_given(serve):
     served = await serve(**RULE)
     client = await browser(served, "192.0.2.77")
-    _name, given, place = served.services.secrets.verify(VOLUNTEER, client.cookies[VOLUNTEER]).split("~")
-    assert given.isdigit()
+    _name, issued_at, place = served.services.secrets.verify(VOLUNTEER, client.cookies[VOLUNTEER]).split("~")
+    assert issued_at.isdigit()
     assert place == served.services.secrets.pseudonym("192.0.2.77")
 
 
@@ -229,8 +229,8 @@ async def test_barred_volunteer_is_refused_and_their_answers_are_set_aside(serve
     served = await serve(**RULE)
     owner, project, spammer = await spoiled(served)
     run = ledger.value("SELECT min(id) FROM task_run")
-    told = await owner.post(f"/api/project/{project['id']}/bar", json={"taskrun_id": run, "reason": "noise"})
-    assert told.json()["answers"] == 3 and told.json()["queue_item"] is None
+    response = await owner.post(f"/api/project/{project['id']}/bar", json={"taskrun_id": run, "reason": "noise"})
+    assert response.json()["answers"] == 3 and response.json()["queue_item"] is None
     assert ledger.value("SELECT count(*) FROM task_run WHERE counted OR aside IS NULL") == 0
     assert ledger.value("SELECT count(*) FROM task_ledger WHERE done") == 0
     assert ledger.value("SELECT count(*) FROM result WHERE last_version") == 0
@@ -291,11 +291,11 @@ async def test_many_answers_are_set_aside_and_brought_back_in_the_background(ser
     owner, project, _spammer = await spoiled(served)
     path = f"/api/project/{project['id']}"
     run = ledger.value("SELECT min(id) FROM task_run")
-    told = (await owner.post(f"{path}/bar", json={"taskrun_id": run, "network": True})).json()
-    assert told["answers"] == 1 and told["queue_item"]
+    barred = (await owner.post(f"{path}/bar", json={"taskrun_id": run, "network": True})).json()
+    assert barred["answers"] == 1 and barred["queue_item"]
     await worked(served)
-    assert ledger.value("SELECT count(*) FROM task_run WHERE aside = %(bar)s", bar=told["id"]) == 3
-    assert (await owner.post(f"{path}/unbar", json={"id": told["id"]})).json()["queue_item"]
+    assert ledger.value("SELECT count(*) FROM task_run WHERE aside = %(bar)s", bar=barred["id"]) == 3
+    assert (await owner.post(f"{path}/unbar", json={"id": barred["id"]})).json()["queue_item"]
     await worked(served)
     assert ledger.value("SELECT count(*) FROM task_run WHERE counted") == 3
 
@@ -362,18 +362,18 @@ async def test_owner_bars_and_lets_in_again_on_the_page(serve, ledger):
     page = "/project/birds/volunteers"
     shown = (await owner.page(f"{page}?taskrun_id={run}")).json()
     assert shown["form"]["taskrun_id"] == str(run) and shown["default"] == 1 and shown["barred"] == []
-    said = await owner.send_form(f"{page}/bar", {"taskrun_id": str(run), "set_aside": True}, token_from=page)
-    assert said.json()["answers"] == 3, said.text
+    response = await owner.send_form(f"{page}/bar", {"taskrun_id": str(run), "set_aside": True}, token_from=page)
+    assert response.json()["answers"] == 3, response.text
     (one,) = (await owner.page(page)).json()["barred"]
     assert (await spammer.get(f"/api/{project['id']}/newtask")).status == 403
     assert (await owner.send_form(f"{page}/unbar/{one['id']}", {}, token_from=page)).status == 200
     shown = (await owner.page(f"{page}?volunteer={one['volunteer']}")).json()
     assert shown["barred"] == [] and shown["form"]["volunteer"] == one["volunteer"]
-    for given in ("nobody", ""):
-        refused = (await owner.send_form(f"{page}/bar", {"volunteer": given}, token_from=page)).json()
-        assert refused["form"]["errors"].keys() == {"volunteer"}, given
-    said = await owner.send_form(f"{page}/bar", {"volunteer": one["volunteer"]}, token_from=page)
-    assert said.json()["status"] == "success"
+    for pseudonym in ("nobody", ""):
+        refused = (await owner.send_form(f"{page}/bar", {"volunteer": pseudonym}, token_from=page)).json()
+        assert refused["form"]["errors"].keys() == {"volunteer"}, pseudonym
+    response = await owner.send_form(f"{page}/bar", {"volunteer": one["volunteer"]}, token_from=page)
+    assert response.json()["status"] == "success"
     assert (await spammer.get(f"/api/{project['id']}/newtask")).status == 403
 
 
@@ -384,8 +384,8 @@ async def test_owner_sets_the_limit_on_the_page(serve, ledger):
     owner = await served.person("owner")
     await served.project(owner)
     page, maximum = "/project/birds/volunteers", "SELECT counted_per_network FROM project_ledger"
-    for given, stored in (("30", 30), ("0", 0), ("", 1)):
-        assert (await owner.send_form(page, {"counted_per_network": given})).json()["status"] == "success"
+    for limit, stored in (("30", 30), ("0", 0), ("", 1)):
+        assert (await owner.send_form(page, {"counted_per_network": limit})).json()["status"] == "success"
         assert ledger.value(maximum) == stored
     refused = (await owner.send_form(page, {"counted_per_network": "many"})).json()
     assert refused["form"]["errors"]["counted_per_network"]

@@ -44,8 +44,8 @@ async def test_answers_carry_one_random_word_per_project_and_volunteer(served):
     assert [run["volunteer"] for run in listed] == [first["volunteer"], first["volunteer"], stranger["volunteer"]]
     exported = await served.client().get("/project/birds/tasks/export?type=task_run&format=csv")
     assert exported.text.count(first["volunteer"]) == 2 and exported.text.count(stranger["volunteer"]) == 1
-    found = await served.client().get(f"/api/taskrun?project_id={birds['id']}&volunteer={first['volunteer']}")
-    assert len(found.json()) == 2
+    response = await served.client().get(f"/api/taskrun?project_id={birds['id']}&volunteer={first['volunteer']}")
+    assert len(response.json()) == 2
 
 
 @shows("taskrun-volunteer")
@@ -151,8 +151,8 @@ async def test_browsers_behind_one_address_are_told_apart_also_when_their_answer
     owner, (birds,) = await setting(served, n_answers=4)
     some = await browsers(served, 3)
     (task,) = {(await browser.get(f"/api/{birds['id']}/newtask")).json()["id"] for browser in some}
-    told = {"info": {"task_presenter": "<p>?</p>", "counted_per_network": 1}}
-    assert (await owner.put(f"/api/project/{birds['id']}", json=told)).status == 200
+    change = {"info": {"task_presenter": "<p>?</p>", "counted_per_network": 1}}
+    assert (await owner.put(f"/api/project/{birds['id']}", json=change)).status == 200
     for browser in some:
         made = await browser.post("/api/taskrun", json={"project_id": birds["id"], "task_id": task, "info": 1})
         assert made.status == 200 and made.json()["volunteer"], made.body
@@ -172,8 +172,8 @@ async def test_owners_withdraw_and_bar_one_browser_of_a_class_by_its_code(served
     word, at = bad[0]["volunteer"], f"/api/project/{birds['id']}"
     seen = (await owner.post(f"{at}/withdraw?dry_run=1", json={"volunteer": word})).json()
     assert (seen["answers"], seen["tasks"]) == (2, 2)
-    said = await owner.post(f"{at}/withdraw", json={"volunteer": word})
-    assert said.json()["answers"] == 2 and len(await runs(owner, birds)) == 1
+    response = await owner.post(f"{at}/withdraw", json={"volunteer": word})
+    assert response.json()["answers"] == 2 and len(await runs(owner, birds)) == 1
     (logged,) = await served.database.fetch("SELECT after FROM audit WHERE action = 'withdraw'")
     assert logged["after"] == {"volunteer": word, "tasks": 2}, "nothing says what the cookie holds"
     await answer(spoiler, birds)
@@ -255,10 +255,10 @@ async def test_a_code_goes_along_with_claimed_answers_and_never_names_two(served
     here = browser.cookies["volunteer"].partition("~")[0]
     assert await served.services.people.answer_claims.claim(ada.user_id, here, Requester(user_id=ada.user_id)) >= 1
     assert (await runs(owner, birds))[0]["volunteer"] == before["volunteer"], "an account without answers takes it over"
-    told = {run["id"]: run["volunteer"] for run in await runs(owner, fish)}
-    assert told[own["id"]] == own["volunteer"], "an account that has a code keeps it"
+    codes = {run["id"]: run["volunteer"] for run in await runs(owner, fish)}
+    assert codes[own["id"]] == own["volunteer"], "an account that has a code keeps it"
     if own["task_id"] == also["task_id"]:
-        assert told[also["id"]] == also["volunteer"], "what stays with the browser keeps its own"
+        assert codes[also["id"]] == also["volunteer"], "what stays with the browser keeps its own"
     later = await answer(browser, birds)
     assert later["volunteer"] not in (None, before["volunteer"]), "who answers in this browser now may be somebody else"
     pairs = await served.database.fetch(

@@ -62,8 +62,8 @@ def owner(live_server: Any, browser: Any, new_project: Any) -> Iterator[Owner]:
 
 def consensus(owner: Owner) -> list[Any]:
     """What the last results say at the first answer field, in the order of the tasks."""
-    found = owner.project.owner.api("GET", "result", project_id=owner.project.id)
-    last = {one["task_id"]: one["consensus"] for one in found if one["last_version"]}
+    results = owner.project.owner.api("GET", "result", project_id=owner.project.id)
+    last = {one["task_id"]: one["consensus"] for one in results if one["last_version"]}
     return [(last[task] or {}).get("kind", {}).get("value") for task in owner.project.tasks]
 
 

@@ -62,12 +62,12 @@ def test_the_export_page_counts_what_the_files_hold(stage: Any, new_person: Any,
     for path in ("tasks/export", f"tasks/export?task_ids={answered[0]}"):
         stage.go(f"/project/MINE/{path}")
         rows = stage.page.locator("main ul.list > li")
-        said = {rows.nth(n).locator("h2").inner_text(): rows.nth(n).locator("p.num").inner_text() for n in range(3)}
+        counts = {rows.nth(n).locator("h2").inner_text(): rows.nth(n).locator("p.num").inner_text() for n in range(3)}
         for name, type_ in (("Tasks", "task"), ("Answers", "task_run"), ("Results", "result")):
             glue = "&" if "?" in path else "?"
             file = stage.mine.owner.ask("GET", stage.fill(f"/project/MINE/{path}{glue}type={type_}&format=csv"))
             held = len(list(csv.reader(io.StringIO(file.text)))) - 1
-            assert said[name].startswith(f"{held} row"), (path, name, said)
+            assert counts[name].startswith(f"{held} row"), (path, name, counts)
 
 
 @pytest.mark.proof
@@ -78,8 +78,8 @@ def test_what_happened_is_told_by_what_was_done(stage: Any, new_person: Any, new
     post = {"project_id": stage.mine.id, "title": "News", "body": "x", "published": True}
     owner.api("POST", "blogpost", post)
     stage.go("/account/page/1")
-    told = stage.page.locator("[aria-labelledby=latest] li").all_inner_texts()
-    about = [line.split("\n")[0] for line in told if stage.mine.short_name in line]
+    lines = stage.page.locator("[aria-labelledby=latest] li").all_inner_texts()
+    about = [line.split("\n")[0] for line in lines if stage.mine.short_name in line]
     assert f"{ada.name} answered in {stage.mine.short_name}" in about
     assert f"{owner.name} answered in {stage.mine.short_name}" not in about
     assert f"{owner.name} published {stage.mine.short_name}" in about

@@ -20,12 +20,12 @@ def walked(live_server: Any, browser: Any, person: Any, way: Way, folder: Path, 
     context.set_default_timeout(60_000)  # a busy machine is no failure
     page, wrong = context.new_page(), []
     page.on("pageerror", lambda error: wrong.append(str(error)))
-    found = walk(Hands(page, keyboard), live_server.url, person, way, folder)
+    journey = walk(Hands(page, keyboard), live_server.url, person, way, folder)
     context.close()
-    assert wrong == [] and found.seconds <= MAX_SECONDS
-    assert (found.task_clicks, found.answer_clicks) == (way.task_clicks, way.answer_clicks)
+    assert wrong == [] and journey.seconds <= MAX_SECONDS
+    assert (journey.task_clicks, journey.answer_clicks) == (way.task_clicks, way.answer_clicks)
     assert not way.media or way.task_clicks + way.answer_clicks <= MAX_CLICKS
-    return found
+    return journey
 
 
 # One with media; the others differ in their media and questions.

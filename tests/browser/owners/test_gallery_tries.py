@@ -110,16 +110,16 @@ def test_templates_can_be_tried_and_their_answers_fit(
         document = read(folder).project["info"]["questions"]
         page.goto(f"{live_server.url}/templates/{folder.name}")
         try:
-            given = answer(page, document)
+            info = answer(page, document)
         except Exception as error:
             raise AssertionError(
                 f"{folder.name}: {page.frame_locator('#trial iframe').locator('body').inner_text()}"
             ) from error
-        jsonschema_rs.validate(answer_schema(document), given)
+        jsonschema_rs.validate(answer_schema(document), info)
         asked = [question["name"] for step in document["steps"] for question in step["questions"]]
-        assert set(given) - {"questions_version"} <= set(asked) and len(given) > 1, folder.name
-        said = page.locator("#trial-answer dd").all_text_contents()
-        assert len(said) == len(given) - 1 and all(words.strip() for words in said), (folder.name, said)
+        assert set(info) - {"questions_version"} <= set(asked) and len(info) > 1, folder.name
+        texts = page.locator("#trial-answer dd").all_text_contents()
+        assert len(texts) == len(info) - 1 and all(words.strip() for words in texts), (folder.name, texts)
     assert wrong == [] and stored == [], "a trial reaches the server"
     context.close()
 

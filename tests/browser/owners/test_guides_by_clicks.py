@@ -206,7 +206,7 @@ def test_a_volunteer_sees_the_tutorial_once_and_practises_by_keyboard(shared: An
     button(frame, "Next").press("Enter")
     titled(shared, frame, "Where to look")
     hole = shared.until(lambda: frame.query_selector(".hole") and frame.evaluate(HOLE))
-    assert all(abs(found - wanted) < 2 for found, wanted in zip(hole, (10, 10, 40, 30), strict=True)), hole
+    assert all(abs(actual - wanted) < 2 for actual, wanted in zip(hole, (10, 10, 40, 30), strict=True)), hole
 
     button(frame, "Next").press("Enter")
     titled(shared, frame, "Try it")

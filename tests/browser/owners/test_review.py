@@ -92,8 +92,8 @@ def test_tasks_are_decided_by_keys_alone(review: Review) -> None:
     page.keyboard.press("2")
     page.wait_for_url("**/review")
     assert page.get_by_text("Nothing to review").count() == 1
-    found = review.project.owner.api("GET", "result", project_id=review.project.id)
-    results = {one["task_id"]: one for one in found if one["last_version"]}
+    rows = review.project.owner.api("GET", "result", project_id=review.project.id)
+    results = {one["task_id"]: one for one in rows if one["last_version"]}
     assert [(results[task]["reason"], results[task]["consensus"]["kind"]["value"]) for task in tasks] == [
         ("expert", "owl"), ("full", "owl"), ("expert", "owl"),
     ]  # fmt: skip

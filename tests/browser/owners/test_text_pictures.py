@@ -64,11 +64,11 @@ def test_pictures_that_are_not_shown_are_named_with_the_reason(stage: Any) -> No
     page.get_by_role("button", name="Save", exact=True).click()
     page.locator(".flash", has_text="4 pictures of the text are not shown").wait_for()
     stage.go("/project/MINE/update")
-    told = page.locator(".flash li").all_inner_texts()
-    assert [line.split(" ")[0] for line in told] == [
+    lines = page.locator(".flash li").all_inner_texts()
+    assert [line.split(" ")[0] for line in lines] == [
         "http://example.org/a.png", "/static/b.png", "data:image/png;base64,AAAA", "d.png",
     ]  # fmt: skip
-    assert "another site" in told[0] and "not an uploaded picture" in told[1] and "not the address" in told[3]
+    assert "another site" in lines[0] and "not an uploaded picture" in lines[1] and "not the address" in lines[3]
     stage.go("/project/MINE/new-blogpost")
     page.fill("[name=title]", "News")
     page.fill("[name=body]", "![a](http://example.org/a.png)")

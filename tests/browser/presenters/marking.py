@@ -41,9 +41,9 @@ def button(place: Any, name: str) -> Any:
 
 def field(frame: Any, name: str) -> Any:
     """The field of a question, once its marks can be drawn."""
-    found = frame.locator(f"[data-question={name}]")
-    found.locator(".marks-tools button:nth-child(2):enabled").wait_for()
-    return found
+    question = frame.locator(f"[data-question={name}]")
+    question.locator(".marks-tools button:nth-child(2):enabled").wait_for()
+    return question
 
 
 def forward(frame: Any, name: str = "Next") -> None:
@@ -54,7 +54,7 @@ def forward(frame: Any, name: str = "Next") -> None:
 
 def answers(stage: Any, n: int, document: Any) -> Any:
     """The last of ``n`` answers, once it is there; it is valid."""
-    runs = stage.until(lambda: (found := stage.mine.runs()) and len(found) == n and found)
+    runs = stage.until(lambda: (rows := stage.mine.runs()) and len(rows) == n and rows)
     info = runs[-1]["info"]
     jsonschema_rs.validate(answer_schema(document), info)
     return info
@@ -70,7 +70,7 @@ class Surface:
 
     def at(self, x: float, y: float) -> tuple[float, float]:
         self.place.scroll_into_view_if_needed()
-        box = self.stage.until(lambda: (found := self.place.bounding_box()) and found == self.still() and found)
+        box = self.stage.until(lambda: (bounds := self.place.bounding_box()) and bounds == self.still() and bounds)
         return box["x"] + x / self.size[0] * box["width"], box["y"] + y / self.size[1] * box["height"]
 
     def at_once(self, x: float, y: float) -> tuple[float, float]:
@@ -137,7 +137,7 @@ def select(stage: Any, frame: Any, start: int, end: int) -> None:
         return [(box["x"] + left, box["y"] + top) for left, top in frame.evaluate(words, [start, end])]
 
     # The frame may still grow and the page scroll.
-    (x, y), (right, down) = stage.until(lambda: (found := ends()) == ends() and found)
+    (x, y), (right, down) = stage.until(lambda: (points := ends()) == ends() and points)
     stage.page.mouse.move(x, y)
     stage.page.mouse.down()
     stage.page.mouse.move((x + right) / 2, down)
@@ -147,12 +147,12 @@ def select(stage: Any, frame: Any, start: int, end: int) -> None:
 
 def by_keyboard(stage: Any, frame: Any, name: str, add: str, *keys: str) -> Any:
     """Adds a mark with the button and presses keys on it; answers the field."""
-    found = field(frame, name)
-    button(found, add).focus()
+    question = field(frame, name)
+    button(question, add).focus()
     stage.page.keyboard.press("Enter")
     for key in keys:
         stage.page.keyboard.press(key)
-    return found
+    return question
 
 
 def press(stage: Any, frame: Any, name: str) -> None:

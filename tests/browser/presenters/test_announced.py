@@ -35,21 +35,21 @@ class Tree:
 
     def __init__(self, stage: Any, frame: Any) -> None:
         line = stage.context.new_cdp_session(frame)
-        found = line.send("Accessibility.getFullAXTree")["nodes"]
+        nodes = line.send("Accessibility.getFullAXTree")["nodes"]
         line.detach()
-        self.nodes = [self._node(node) for node in found if not node.get("ignored")]
+        self.nodes = [self._node(node) for node in nodes if not node.get("ignored")]
 
     def _node(self, node: Any) -> Node:
-        said = {one["name"]: str(one["value"].get("value")).lower() for one in node.get("properties", [])}
-        states = frozenset(name for name in STATES if said.get(name) == "true")
+        properties = {one["name"]: str(one["value"].get("value")).lower() for one in node.get("properties", [])}
+        states = frozenset(name for name in STATES if properties.get(name) == "true")
         name, description, value = (str(node.get(key, {}).get("value", "")) for key in ("name", "description", "value"))
         return Node(node["role"]["value"], name, states, description, value)
 
     def of(self, role: str, name: str) -> Node:
         """The first part with this role and name."""
-        found = [node for node in self.nodes if node.role == role and begins(node.name, name)]
-        assert found, (role, name, [node for node in self.nodes if node.role == role])
-        return found[0]
+        matches = [node for node in self.nodes if node.role == role and begins(node.name, name)]
+        assert matches, (role, name, [node for node in self.nodes if node.role == role])
+        return matches[0]
 
     def states(self, role: str, name: str) -> set[str]:
         return set(self.of(role, name).states)

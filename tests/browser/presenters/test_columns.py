@@ -27,12 +27,12 @@ def seen(frame: Any) -> tuple[str, str, str]:
 
 def both(stage: Any) -> tuple[str, str, str]:
     """What volunteers see, after a look that the preview shows the same."""
-    found = []
+    views = []
     for path, box in (("newtask", "#presenter"), ("tasks/taskpresentereditor", "#preview")):
         stage.go(f"/project/MINE/{path}")
-        found.append(seen(stage.page.frame_locator(f"{box} iframe")))
-    assert found[0] == found[1]
-    return found[0]
+        views.append(seen(stage.page.frame_locator(f"{box} iframe")))
+    assert views[0] == views[1]
+    return views[0]
 
 
 # Of one from before, what is served is shown below.

@@ -194,10 +194,10 @@ def test_cookie_and_storage(stage: Any) -> None:
       const local = [localStorage.getItem('a'), localStorage.b, localStorage.length];
       return [document.cookie, ...local, sessionStorage.getItem('c')] }""")
     assert got == ["seen=1", None, "two", 1, "3"]
-    kept = "localStorage.getItem('NAME') && sessionStorage.getItem('NAME')".replace(
+    script = "localStorage.getItem('NAME') && sessionStorage.getItem('NAME')".replace(
         "NAME", f"presenter-{stage.mine.id}-"
     )
-    stage.until(lambda: stage.page.evaluate(kept))
+    stage.until(lambda: stage.page.evaluate(script))
     stage.page.reload()
     seen = "[localStorage.b, sessionStorage.c, localStorage.nothing === undefined, window.name]"
     assert stage.frame().evaluate(seen) == ["two", "3", True, ""]

@@ -94,13 +94,13 @@ def loot(stage: Any) -> str:
 
 def unexpected(stage: Any, names: Sequence[str]) -> dict[str, Any]:
     """What the attacks got that say what they must get, and did not."""
-    said = {name: ATTACKS[name][1] for name in names if ATTACKS[name][1] is not None}
-    if not said:
+    required = {name: ATTACKS[name][1] for name in names if ATTACKS[name][1] is not None}
+    if not required:
         return {}
     frame = stage.frame()
     stage.until(lambda: frame.evaluate(f"{json.dumps(names[-1])} in (window.got || {{}})"))
     got = frame.evaluate("window.got")
-    wanted = {name: expected if isinstance(expected, list) else [expected] for name, expected in said.items()}
+    wanted = {name: expected if isinstance(expected, list) else [expected] for name, expected in required.items()}
     return {name: got.get(name) for name, expected in wanted.items() if got.get(name) not in expected}
 
 

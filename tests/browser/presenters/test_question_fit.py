@@ -37,8 +37,8 @@ def relaxed(document: Any) -> Any:
 def fits(stage: Any, frame: Any) -> None:
     """Nothing has to be scrolled sideways, neither the page nor the frame."""
     for place in (stage.page, frame):
-        wide, there = place.evaluate("[document.documentElement.scrollWidth, innerWidth]")
-        assert wide <= there, (wide, there)
+        wide, width = place.evaluate("[document.documentElement.scrollWidth, innerWidth]")
+        assert wide <= width, (wide, width)
     assert frame.evaluate(TOO_WIDE) == []
 
 

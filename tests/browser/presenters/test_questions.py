@@ -47,7 +47,7 @@ def choose(stage: Any, choice: Any) -> None:
 
 def stored(stage: Any, n: int, document: Any) -> Any:
     """The last of ``n`` answers, once it is there; it is valid."""
-    runs = stage.until(lambda: (found := stage.mine.runs()) and len(found) == n and found)
+    runs = stage.until(lambda: (rows := stage.mine.runs()) and len(rows) == n and rows)
     jsonschema_rs.validate(answer_schema(document), runs[-1]["info"])
     return runs[-1]["info"]
 
@@ -118,8 +118,8 @@ def tab_to(stage: Any, frame: Any, name: str, words: str = "") -> None:
     """Presses Tab until a field of the question ``name`` has the focus, one that says ``words``."""
     for _ in range(30):
         stage.page.keyboard.press("Tab")
-        of, said = frame.evaluate(FOCUSED)
-        if of == name and words in said:
+        of, text = frame.evaluate(FOCUSED)
+        if of == name and words in text:
             return
     raise AssertionError(f"{name} {words} is not reached")
 
@@ -282,9 +282,9 @@ def test_the_preview_follows_the_questions_that_are_typed(stage: Any) -> None:
     stage.sign_in(stage.mine.owner)
     stage.go("/project/MINE/tasks/taskpresentereditor")
     shown = stage.page.frame_locator("#preview iframe:not(.b-waits)")
-    said = stage.page.locator("#preview-said", has_text='{"animal":"fox","questions_version":1}')
+    output = stage.page.locator("#preview-said", has_text='{"animal":"fox","questions_version":1}')
     # The frame is scaled; and the preview may still be drawn again, without what was clicked before.
-    stage.until(lambda: said.count() or shown.get_by_role("button", name="Fox").dispatch_event("click"))
+    stage.until(lambda: output.count() or shown.get_by_role("button", name="Fox").dispatch_event("click"))
     stage.page.get_by_role("button", name="JSON", exact=True).click()
     stage.page.fill("#questions", json.dumps(ONE).replace("Which animal?", "</script>Who?"))
     shown.locator("form h1", has_text="</script>Who?").wait_for()

@@ -111,8 +111,8 @@ def test_marks_are_drawn_on_a_turned_picture_where_the_pointer_is(desk: Any, tur
     }.items():
         button(field(frame, f"one_{name}"), "Draw").click()
         acts()
-        found = frame.locator(f"[data-question=one_{name}] .mark-item")
-        desk.until(lambda: found.count() == 1)  # noqa: B023
+        marks = frame.locator(f"[data-question=one_{name}] .mark-item")
+        desk.until(lambda: marks.count() == 1)  # noqa: B023
     press(desk, frame, "Send")
     info = answers(desk, before + 1, document)
     assert near(info["one_box"], [{"x": 100, "y": 100, "width": 200, "height": 150}], 3), info["one_box"]

@@ -21,13 +21,13 @@ def phone(make_stage: Any) -> Any:
 
 def tap(place: Any) -> None:
     """Taps something, once the page stands still around it."""
-    found = place.locator("visible=true").first
-    found.evaluate("place => place.scrollIntoView({block: 'center'})")
+    target = place.locator("visible=true").first
+    target.evaluate("place => place.scrollIntoView({block: 'center'})")
     before = None
-    while (now := found.bounding_box()) != before:
+    while (now := target.bounding_box()) != before:
         before = now
-        found.page.wait_for_timeout(60)
-    found.tap()
+        target.page.wait_for_timeout(60)
+    target.tap()
 
 
 def top(stage: Any, frame: Any) -> bool:

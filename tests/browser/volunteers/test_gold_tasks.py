@@ -40,19 +40,19 @@ def test_owner_marks_gold_tasks_and_volunteer_hears_whether_they_were_right(
     with psycopg2.connect(live_server.dsn) as connection, connection.cursor() as cursor:
         cursor.execute("UPDATE project_ledger SET gold_rate = 1 WHERE project_id = %s", (project.id,))  # no chance here
     stage.go("/project/MINE/newtask")
-    frame, said = stage.frame(), stage.page.locator("#gold")
+    frame, feedback = stage.frame(), stage.page.locator("#gold")
     stage.until(lambda: "Sample" in frame.inner_text("#place"))
     stage.page.keyboard.press("1")
-    stage.until(lambda: said.is_visible() and "That was right." in said.inner_text())
+    stage.until(lambda: feedback.is_visible() and "That was right." in feedback.inner_text())
     stage.until(
         lambda: "/task/" in stage.page.url and len(stage.runs()) == 1 and "Sample" in frame.inner_text("#place")
     )
     stage.page.keyboard.press("2")
-    stage.until(lambda: "The right answer is:" in said.inner_text() and "Yes" in said.inner_text())
+    stage.until(lambda: "The right answer is:" in feedback.inner_text() and "Yes" in feedback.inner_text())
     # A key that comes while the next task is loaded answers nothing.
     stage.until(lambda: len(stage.runs()) == 2 and f"Sample {project.tasks[2]}" in frame.inner_text("#place"))
     stage.page.keyboard.press("1")  # an ordinary one: nothing is said
-    stage.until(lambda: said.is_hidden())
+    stage.until(lambda: feedback.is_hidden())
     page.goto(f"{at}/tasks/gold")
     shares = [cell.inner_text() for cell in page.locator("td[data-label=Right]").all()]
     assert sorted(share[:1] for share in shares) == ["0", "1"]  # one of them was right

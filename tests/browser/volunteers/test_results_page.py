@@ -13,9 +13,9 @@ pytestmark = pytest.mark.browser
 
 
 def answer(people: list[Any], project: Any, words: list[Any]) -> None:
-    for person, said in zip(people, words, strict=True):
+    for person, info in zip(people, words, strict=True):
         task = person.ask("GET", f"/api/{project.id}/newtask").json["id"]
-        body = {"project_id": project.id, "task_id": task, "info": said}
+        body = {"project_id": project.id, "task_id": task, "info": info}
         assert person.ask("POST", "/api/taskrun", body).status == 200
 
 
@@ -37,15 +37,15 @@ def test_finished_tasks_are_drawn_with_the_shares_of_their_answers(
     stage.page.emulate_media(color_scheme="dark")
     stage.go("/project/MINE/results")
     rows = page.locator(".outcomes > li")
-    told = rows.all_inner_texts()
-    assert len(told) == 2 and "tasks with a result" in page.inner_text("main")
-    assert f"Task {second}" in told[0] and "Can’t tell" in told[0] and "by hand" in told[0] and "\n1\t" in told[0]
+    texts = rows.all_inner_texts()
+    assert len(texts) == 2 and "tasks with a result" in page.inner_text("main")
+    assert f"Task {second}" in texts[0] and "Can’t tell" in texts[0] and "by hand" in texts[0] and "\n1\t" in texts[0]
     lines = rows.nth(1).locator("tbody tr").all_inner_texts()
     assert [line.split() for line in lines] == [
         ["Cinnabar", "67", "%", "2", "of", "3"],
         ["Heath", "33", "%", "1", "of", "3"],
     ]
-    assert "<b>Moth</b> 1" in told[1] and "for the owner" not in page.inner_text("main")
+    assert "<b>Moth</b> 1" in texts[1] and "for the owner" not in page.inner_text("main")
     assert page.get_by_role("link", name="Export").get_attribute("href").endswith("/tasks/export")
     background = page.evaluate("getComputedStyle(document.documentElement).backgroundColor")
     assert background not in ("rgb(255, 255, 255)", "rgba(0, 0, 0, 0)") and stage.console == []
@@ -86,5 +86,5 @@ def test_results_come_page_by_page(stage: Any, new_person: Any, new_project: Any
     assert stage.page.locator(".outcomes > li").count() == 20
     stage.page.get_by_role("link", name="Show more").click()
     stage.page.get_by_role("link", name="First page").wait_for()
-    told = stage.page.locator(".outcomes > li").all_inner_texts()
-    assert len(told) == 2 and "No. 0" in told[-1] and stage.page.get_by_role("link", name="Show more").count() == 0
+    texts = stage.page.locator(".outcomes > li").all_inner_texts()
+    assert len(texts) == 2 and "No. 0" in texts[-1] and stage.page.get_by_role("link", name="Show more").count() == 0

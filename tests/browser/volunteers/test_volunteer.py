@@ -38,8 +38,8 @@ def counted(stage: Any, count: int) -> None:
 
 
 def focused(stage: Any) -> str:
-    found: str = stage.page.evaluate("document.activeElement.id || document.activeElement.textContent.trim()")
-    return found
+    name: str = stage.page.evaluate("document.activeElement.id || document.activeElement.textContent.trim()")
+    return name
 
 
 # The first minute
@@ -126,19 +126,19 @@ def test_axe_finds_nothing_on_the_page_and_in_its_frame(
     stage.go("/project/MINE/newtask")
     page.locator("#tutorial[open]").wait_for()
     page.evaluate(AXE)
-    found = {"tutorial": page.evaluate(WRONG)}
+    violations = {"tutorial": page.evaluate(WRONG)}
     page.click("#tutorial .btn.main")
     frame = stage.frame()
     frame.locator("#place").wait_for()
     frame.evaluate(AXE)
     for name in ("keys", "why"):
         page.evaluate(f"document.getElementById('{name}').hidden = false")
-        found[name] = page.evaluate(WRONG)
+        violations[name] = page.evaluate(WRONG)
         page.evaluate(f"document.getElementById('{name}').hidden = true")
     page.click("#help-open")
     page.evaluate("for (const one of document.querySelectorAll('.flash, .toast, #others, #change')) one.hidden = false")
-    found |= {"page": page.evaluate(WRONG), "frame": frame.evaluate(WRONG)}
-    assert {name: wrong for name, wrong in found.items() if wrong} == {}
+    violations |= {"page": page.evaluate(WRONG), "frame": frame.evaluate(WRONG)}
+    assert {name: wrong for name, wrong in violations.items() if wrong} == {}
     assert page.get_attribute("html", "dir") == ("rtl" if locale == "ar" else "ltr")
     for part in (page, frame):
         assert part.evaluate("document.documentElement.scrollWidth") <= 320

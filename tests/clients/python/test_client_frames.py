@@ -64,8 +64,8 @@ def test_of_no_rows_the_frame_is_empty(project):
 
 
 def test_a_key_that_is_an_attribute_of_the_record_stays_apart():
-    found = columns([{"id": 1, "info": {"id": "x"}}, {"id": 2, "info": None}])
-    assert found == {"id": ("integer", [1, 2]), "info": ("null", [None, None]), "info_id": ("text", ["x", None])}
+    table = columns([{"id": 1, "info": {"id": "x"}}, {"id": 2, "info": None}])
+    assert table == {"id": ("integer", [1, 2]), "info": ("null", [None, None]), "info_id": ("text", ["x", None])}
 
 
 ROWS = {
@@ -100,12 +100,12 @@ def test_two_columns_of_one_name_are_refused(project):
 
 
 def test_values_of_libraries_become_json():
-    given = {
+    document = {
         "numpy": numpy.int64(7), "array": numpy.array([[1.5, 2.5]]), "na": pandas.NA, "nat": pandas.NaT, "truth": numpy.bool_(True),
         "stamp": pandas.Timestamp("2026-03-01T12:00:00Z"), "exact": decimal.Decimal("1.10"), "day": dt.date(2026, 3, 1),
         "list": (1, None), "series": polars.Series([1, 2]), "float": numpy.float32(0.5), "nan": numpy.float64("nan"),
     }  # fmt: skip
-    assert json_value(given) == {
+    assert json_value(document) == {
         "numpy": 7, "array": [[1.5, 2.5]], "na": None, "nat": None, "truth": True, "stamp": "2026-03-01T12:00:00+00:00",
         "exact": "1.10", "day": "2026-03-01", "list": [1, None], "series": [1, 2], "float": 0.5, "nan": None,
     }  # fmt: skip

@@ -68,11 +68,11 @@ def test_iterating_again_reads_again(project):
 
 
 def test_projects_are_ones_own_unless_all_are_wanted(client, project, live_server):
-    assert [found.short_name for found in client.projects()] == [project.short_name]
+    assert [record.short_name for record in client.projects()] == [project.short_name]
     project.add_tasks([{"n": 1}])
     project.publish()
     with Client(live_server.url, "") as anonymous:
-        assert project.id in [found.id for found in anonymous.projects(all=1)]
+        assert project.id in [record.id for record in anonymous.projects(all=1)]
         assert len(list(anonymous.project(project.short_name).tasks())) == 1
 
 

@@ -30,10 +30,10 @@ def test_the_samples_print_what_the_readme_says(owner, new_name, tmp_path):
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    said = [
+    outputs = [
         text for before, (language, text) in itertools.pairwise(BLOCKS) if language == "text" and before[0] == "python"
     ]
-    first, *others = said
+    first, *others = outputs
     assert done.stdout == first + "0 answers\n" + "".join(others)
     assert len(others) == 2
     assert re.findall(r"^export (\w+)=", next(text for language, text in BLOCKS if language == "sh"), re.MULTILINE) == [

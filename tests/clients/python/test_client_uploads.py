@@ -58,8 +58,8 @@ def test_columns_become_attributes_and_info(project):
         ]
     )
     assert report.added == 4
-    found = [(task["info"], task["n_answers"], task["priority_0"]) for task in project.tasks()]
-    assert found == [({"url": "a"}, 3, 0.5), ({"whole": [1]}, 30, 0), ("text", 30, 0), ({"info": 1, "other": 2}, 30, 0)]
+    rows = [(task["info"], task["n_answers"], task["priority_0"]) for task in project.tasks()]
+    assert rows == [({"url": "a"}, 3, 0.5), ({"whole": [1]}, 30, 0), ("text", 30, 0), ({"info": 1, "other": 2}, 30, 0)]
 
 
 def test_a_lost_response_adds_nothing_twice(project, proxy, owner):
@@ -154,10 +154,10 @@ def test_the_file_of_another_upload_is_refused(project, client, new_name, tmp_pa
 def test_after_a_day_somebody_has_to_say_what_became_of_the_last_batch(project, tmp_path):
     path, rows = tmp_path / "state", [{"n": n} for n in range(20)]
     project.add_tasks(rows, resume=path, batch=10)
-    *kept, last = lines(path)
-    assert last["ends"] == 1 and kept[-1]["begins"] == 1
-    kept[-1]["at"] -= KEPT_SECONDS + 60
-    state = "".join(json.dumps(line) + "\n" for line in kept)
+    *earlier, last = lines(path)
+    assert last["ends"] == 1 and earlier[-1]["begins"] == 1
+    earlier[-1]["at"] -= KEPT_SECONDS + 60
+    state = "".join(json.dumps(line) + "\n" for line in earlier)
     path.write_text(state)
     with pytest.raises(ResumeError, match="Rows 10 to 19 were sent more than 23 hours ago"):
         project.add_tasks(rows, resume=path, batch=10)

@@ -28,10 +28,10 @@ def wheel(tmp_path_factory) -> Path:
 @pytest.mark.slow
 def test_it_has_every_file_and_says_what_it_needs(wheel):
     with zipfile.ZipFile(wheel) as archive:
-        found = {name for name in archive.namelist() if ".dist-info/" not in name}
+        files = {name for name in archive.namelist() if ".dist-info/" not in name}
         (metadata,) = [archive.read(name).decode() for name in archive.namelist() if name.endswith("METADATA")]
         (licence,) = [archive.read(name) for name in archive.namelist() if name.endswith("licenses/LICENSE")]
-    assert found == {
+    assert files == {
         str(path.relative_to(SOURCE / "src"))
         for path in (SOURCE / "src").rglob("*")
         if path.suffix in (".py", ".typed")

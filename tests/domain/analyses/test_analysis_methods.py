@@ -33,32 +33,32 @@ def agrees(found: Any, reference: Any, within: float = 1e-9) -> bool:
 
 @pytest.mark.parametrize("name", SETS)
 def test_methods_give_the_probabilities_of_crowd_kit(name):
-    given, reference = answers(SETS[name]), REFERENCES[name]
-    assert (majority.estimate(given, {}).posterior == given.shares()).all()
-    assert agrees(majority.estimate(given, {}).posterior, reference["majority"], 1e-11)
-    assert agrees(dawid_skene.estimate(given, PARAMETERS["dawid_skene"]).posterior, reference["dawid_skene"])
+    answer_set, reference = answers(SETS[name]), REFERENCES[name]
+    assert (majority.estimate(answer_set, {}).posterior == answer_set.shares()).all()
+    assert agrees(majority.estimate(answer_set, {}).posterior, reference["majority"], 1e-11)
+    assert agrees(dawid_skene.estimate(answer_set, PARAMETERS["dawid_skene"]).posterior, reference["dawid_skene"])
     # crowd-kit has no prior, and another rule to stop.
     plain = {"right": 0, "wrong": 0, "rounds": ROUNDS, "tolerance": -1}
-    assert agrees(one_coin.estimate(given, plain).posterior, reference["one_coin"])
-    assert not agrees(one_coin.estimate(given, PARAMETERS["one_coin"]).posterior, reference["one_coin"], 1e-3)
+    assert agrees(one_coin.estimate(answer_set, plain).posterior, reference["one_coin"])
+    assert not agrees(one_coin.estimate(answer_set, PARAMETERS["one_coin"]).posterior, reference["one_coin"], 1e-3)
 
 
 @pytest.mark.skipif(not HAS_CROWD_KIT, reason="needs crowd-kit: pip install 'crowdd[trust]'")
 def test_mace_and_glad_are_those_of_crowd_kit():
     name = "four classes"  # of whom the first to appear is not the first by number
-    given, reference = answers(SETS[name]), REFERENCES[name]
-    assert given.label[0] != 0
-    knows, able = (method.estimate(given, PARAMETERS[of]) for method, of in ((mace, "mace"), (glad, "glad")))
+    answer_set, reference = answers(SETS[name]), REFERENCES[name]
+    assert answer_set.label[0] != 0
+    knows, able = (method.estimate(answer_set, PARAMETERS[of]) for method, of in ((mace, "mace"), (glad, "glad")))
     assert agrees(knows.posterior, reference["mace"], 1e-6) and agrees(able.posterior, reference["glad"], 1e-6)
-    assert knows.skill.shape == able.skill.shape == (given.n_volunteers,)
-    assert all(agrees(found, reference[method]) for method, found in by_crowd_kit(SETS[name]).items())
+    assert knows.skill.shape == able.skill.shape == (answer_set.n_volunteers,)
+    assert all(agrees(posterior, reference[method]) for method, posterior in by_crowd_kit(SETS[name]).items())
 
 
 def test_dawid_and_skene_published_these_estimates():
-    found = dawid_skene.fit(answers(SETS["anaesthesia"]), 500, -1.0)
-    assert agrees(found.frequencies.round(2), [0.40, 0.42, 0.11, 0.07], 1e-3)
+    estimates = dawid_skene.fit(answers(SETS["anaesthesia"]), 500, -1.0)
+    assert agrees(estimates.frequencies.round(2), [0.40, 0.42, 0.11, 0.07], 1e-3)
     first = [[0.89, 0.11, 0, 0], [0.07, 0.88, 0.05, 0], [0, 0.34, 0.66, 0], [0, 0, 0.56, 0.44]]
-    assert agrees(found.errors[0].T.round(2), first, 1e-3)
+    assert agrees(estimates.errors[0].T.round(2), first, 1e-3)
     # crowd-kit's rule ends sooner: 0.665 of the first observer's answers to patients of class 3 are 3 then.
     soon = dawid_skene.fit(answers(SETS["anaesthesia"]), 100, 1e-5)
     assert (len(soon.bounds), soon.converged, round(soon.errors[0][2, 2], 3)) == (4, True, 0.665)
@@ -66,8 +66,8 @@ def test_dawid_and_skene_published_these_estimates():
 
 def test_one_coin_by_hand():
     """Two volunteers agree on a task, a third says something else there and agrees on another."""
-    given = answers([(0, 0, 0), (0, 1, 0), (0, 2, 1), (1, 0, 0), (1, 2, 0)])
-    one = one_coin.estimate(given, {**PARAMETERS["one_coin"], "rounds": 1})
+    answer_set = answers([(0, 0, 0), (0, 1, 0), (0, 2, 1), (1, 0, 0), (1, 2, 0)])
+    one = one_coin.estimate(answer_set, {**PARAMETERS["one_coin"], "rounds": 1})
     right = np.array([2 / 3 + 1 + 2, 2 / 3 + 2, 1 / 3 + 1 + 2]) / np.array([5, 4, 5])
     odds = np.log(right / (1 - right))
     logit = np.log(5 / 6) - np.log(1 / 6)  # of the class frequencies
@@ -76,9 +76,9 @@ def test_one_coin_by_hand():
 
 
 def test_ties_have_no_winner_and_a_single_class_is_certain():
-    given = answers([(0, 0, 0), (0, 1, 1), (1, 0, 1), (1, 1, 1)])
-    assert winners(given.shares()).tolist() == [-1, 1]
-    assert accuracies(given, given.shares()).tolist() == [0.75, 0.75]
+    answer_set = answers([(0, 0, 0), (0, 1, 1), (1, 0, 1), (1, 1, 1)])
+    assert winners(answer_set.shares()).tolist() == [-1, 1]
+    assert accuracies(answer_set, answer_set.shares()).tolist() == [0.75, 0.75]
     alone = answers([(0, 0, 0), (0, 1, 0), (1, 0, 0)])
     for method, name in ((one_coin, "one_coin"), (dawid_skene, "dawid_skene"), (majority, "majority")):
         assert method.estimate(alone, PARAMETERS[name]).posterior.tolist() == [[1.0], [1.0]]

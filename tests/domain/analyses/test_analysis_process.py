@@ -25,13 +25,13 @@ def lines(rows=LINES):
 
 
 def test_answers_are_numbered_in_their_order_and_hashed():
-    found = number(lines(), CHOICES, nulls=True)
-    assert (found.tasks, found.actors, found.choices) == ([7, 9], ["u:1", "c:a", "u:2"], CHOICES)
-    assert (*found.task, *found.volunteer) == (0, 0, 0, 1, 1, 0, 1, 2, 1, 0)
-    assert found.n_unfit == 1, "true is not 1"
-    assert [found.classes[label] for label in found.label] == [2, 1, 2, 3, 4]
+    numbered = number(lines(), CHOICES, nulls=True)
+    assert (numbered.tasks, numbered.actors, numbered.choices) == ([7, 9], ["u:1", "c:a", "u:2"], CHOICES)
+    assert (*numbered.task, *numbered.volunteer) == (0, 0, 0, 1, 1, 0, 1, 2, 1, 0)
+    assert numbered.n_unfit == 1, "true is not 1"
+    assert [numbered.classes[label] for label in numbered.label] == [2, 1, 2, 3, 4]
     text = "7,1,2\n7,2,1\n7,3,2\n9,2,3\n9,1,4\n"
-    assert found.hash == hashlib.sha256(text.encode()).hexdigest()
+    assert numbered.hash == hashlib.sha256(text.encode()).hexdigest()
     appearing = number(lines(), None, nulls=False)
     assert (appearing.choices, appearing.n_unfit) == (["owl", "fox", 1, True], 1), "null says nothing here"
 
@@ -54,10 +54,10 @@ def test_the_question_is_the_first_answer_field():
 
 def analysed(tmp_path, method="one_coin", rows=LINES, **changes):
     """What a process finds in these answers."""
-    given = tmp_path / "answers"
-    given.write_bytes(b"".join(line + b"\n" for line in lines(rows)))
+    path = tmp_path / "answers"
+    path.write_bytes(b"".join(line + b"\n" for line in lines(rows)))
     options = {"method": method, "parameters": dict(METHODS[method].parameters), "choices": CHOICES, "nulls": True}
-    running = process.start(given, tmp_path / "findings", options | changes)
+    running = process.start(path, tmp_path / "findings", options | changes)
     try:
         while not running.wait(60):
             pass

@@ -31,8 +31,8 @@ def test_the_file_is_for_its_owner_only_and_stays(tmp_path):
 
 def test_many_that_start_at_once_have_one_secret(tmp_path):
     with ThreadPoolExecutor(16) as threads:
-        found = list(threads.map(lambda _: secrets.load(tmp_path / "data").root, range(64)))
-    assert len(set(found)) == 1
+        roots = list(threads.map(lambda _: secrets.load(tmp_path / "data").root, range(64)))
+    assert len(set(roots)) == 1
 
 
 @pytest.mark.parametrize("content", [b"", b"abc", b"zz" * 32, b"00" * 31, b"00" * 33, b"\xff" * 64])

@@ -49,10 +49,10 @@ async def test_a_file_is_stored_read_listed_and_removed(store: FolderStore, sour
     assert await store.open(key) is None and await store.size(key) is None
     for _again in range(2):
         await store.put(key, source, "image/jpeg")
-    found = await store.open(key)
-    assert found is not None and found.path is not None and source.exists()
-    assert (found.size, found.type, found.path.read_bytes()) == (9, "image/jpeg", b"a picture")
-    (found.path.parent / "thumbnail.jpg").write_bytes(b"not media")
+    file = await store.open(key)
+    assert file is not None and file.path is not None and source.exists()
+    assert (file.size, file.type, file.path.read_bytes()) == (9, "image/jpeg", b"a picture")
+    (file.path.parent / "thumbnail.jpg").write_bytes(b"not media")
     assert [each async for each in store.keys(7)] == [(key, 9)] and [each async for each in store.projects()] == [7]
     await store.delete([key, key_of(b"none")])
     assert await store.open(key) is None and [each async for each in store.keys(8)] == []

@@ -98,18 +98,18 @@ def test_place_and_scripts_of_exif_xmp_and_comments_are_not_kept(prepare: Prepar
 def test_place_is_kept_when_the_owner_wants_it(prepare: Prepare) -> None:
     made = prepare(picture("JPEG", exif=exif(6, BERLIN, "a text")), original=True, location=True)
     assert made.place == (52.52, 13.405)
-    kept = opened(by_role(made)["original"].path).getexif()
-    assert kept.get_ifd(0x8825)[1] == "N" and [*kept] == [0x8825]
+    tags = opened(by_role(made)["original"].path).getexif()
+    assert tags.get_ifd(0x8825)[1] == "N" and [*tags] == [0x8825]
     assert not opened(by_role(made)["web"].path).getexif()
     nonsense = {1: "N", 2: (999.0, 0.0, 0.0), 3: "E", 4: (13.0, 0.0, 0.0)}
     assert prepare(picture("JPEG", exif=exif(1, nonsense)), location=True).place is None
 
 
 def test_date_and_description_are_read_and_cleaned(prepare: Prepare) -> None:
-    said = Image.Exif()
-    said[0x010E] = ("Nest,\n \u202eafter\x1b[2J rain <b>" + "é" * 3000).encode()
-    said.get_ifd(0x8769)[0x9003], said.get_ifd(0x8769)[0x9011] = "2024:05:01 12:34:56", "+02:00"
-    made = prepare(picture("JPEG", exif=said.tobytes()))
+    tags = Image.Exif()
+    tags[0x010E] = ("Nest,\n \u202eafter\x1b[2J rain <b>" + "é" * 3000).encode()
+    tags.get_ifd(0x8769)[0x9003], tags.get_ifd(0x8769)[0x9011] = "2024:05:01 12:34:56", "+02:00"
+    made = prepare(picture("JPEG", exif=tags.tobytes()))
     assert made.date == "2024-05-01T12:34:56+02:00"
     assert made.description.startswith("Nest, after[2J rain <b>éé") and len(made.description) == 2000
     assert not opened(by_role(made)["web"].path).getexif()
@@ -212,8 +212,8 @@ def test_hostile_and_damaged_files_are_refused_with_a_sentence(
     prepare: Prepare, made: Callable[[], bytes], why: str
 ) -> None:
     """Each file is made by its own test: pictures made in this list would be made wherever tests are collected."""
-    said = prepare.why(made(), max_pages=2)
-    assert why in said and re.fullmatch(r"[A-Z][^<>]+\.", said), said
+    sentence = prepare.why(made(), max_pages=2)
+    assert why in sentence and re.fullmatch(r"[A-Z][^<>]+\.", sentence), sentence
     assert [path.name for path in prepare.folder.glob("*.made/*")] == ["result.json"]
 
 

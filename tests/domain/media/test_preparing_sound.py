@@ -48,8 +48,8 @@ def test_the_sound_itself_is_not_touched(prepare: Prepare) -> None:
     with wave.open(io.BytesIO(by_role(prepare(content))["web"].path.read_bytes())) as file:
         assert (file.getframerate(), file.getnframes(), file.readframes(9000)) == (8000, 8000, bytes(16_000))
     assert by_role(prepare(id3(SECRET) + mp3(9) + bytes(100)))["web"].path.read_bytes() == mp3(9)
-    film, kept = mp4(texts=SECRET), by_role(prepare(mp4(texts=SECRET)))["web"].path.read_bytes()
-    assert len(kept) == len(film) and kept[film.index(b"mdat") :] == film[film.index(b"mdat") :]
+    film, web_film = mp4(texts=SECRET), by_role(prepare(mp4(texts=SECRET)))["web"].path.read_bytes()
+    assert len(web_film) == len(film) and web_film[film.index(b"mdat") :] == film[film.index(b"mdat") :]
     live = webm()
     assert len(by_role(prepare(live))["web"].path.read_bytes()) == len(live)
 
@@ -85,6 +85,6 @@ def test_the_sound_itself_is_not_touched(prepare: Prepare) -> None:
     ],
 )
 def test_hostile_and_damaged_files_are_refused_with_a_sentence(prepare: Prepare, content: bytes, why: str) -> None:
-    said = prepare.why(content)
-    assert why in said, said
-    assert "script" not in said
+    sentence = prepare.why(content)
+    assert why in sentence, sentence
+    assert "script" not in sentence

@@ -62,11 +62,11 @@ async def test_a_file_comes_back_whole_and_in_parts(
     await store.put(key, source, "image/jpeg")
     assert service.client().head_object(Bucket=service.bucket, Key=key)["ContentType"] == "image/jpeg"
     for whole in (True, False):
-        found = await store.open(key, content=whole)
-        assert found is not None and (found.size, found.type, found.path) == (size, "image/jpeg", None)
-        assert found.etag.startswith('"') and await read(found, 0, size) == content
+        file = await store.open(key, content=whole)
+        assert file is not None and (file.size, file.type, file.path) == (size, "image/jpeg", None)
+        assert file.etag.startswith('"') and await read(file, 0, size) == content
         for begin, end in ((0, size // 2), (size // 3, size), (max(0, size - 1), size)):
-            assert await read(found, begin, end) == content[begin:end]
+            assert await read(file, begin, end) == content[begin:end]
     assert await store.size(key) == size
     await store.delete([key])
     assert await store.open(key, content=False) is None
@@ -117,8 +117,8 @@ async def test_files_and_projects_are_listed_and_removed_in_pages(
     await store.delete(keys)
     assert [body.count(b"<Object>") for body in asked] == [s3.LISTED, 3]
     assert [each async for each in store.keys(21)] == [] and [each async for each in store.keys(22)] == [(key, 5)]
-    kept = theirs.list_objects_v2(Bucket=service.bucket, Prefix="project-21/")["Contents"]
-    assert [each["Key"] for each in kept] == ["project-21/other.txt"]
+    objects = theirs.list_objects_v2(Bucket=service.bucket, Prefix="project-21/")["Contents"]
+    assert [each["Key"] for each in objects] == ["project-21/other.txt"]
 
 
 @pytest_twisted.ensureDeferred
@@ -155,13 +155,13 @@ async def test_faults_of_the_settings_are_explained(
 
 
 def test_settings_that_are_missing_are_named(service: s3.Service, tmp_path: Path) -> None:
-    said = service.settings(s3_secret_key="")
+    setup = service.settings(s3_secret_key="")
     (tmp_path / "key").write_text(f"{service.secret_key}\n")
-    assert configured.secret_key(MediaSettings(**said, s3_secret_key_file=str(tmp_path / "key"))) == service.secret_key
+    assert configured.secret_key(MediaSettings(**setup, s3_secret_key_file=str(tmp_path / "key"))) == service.secret_key
     for wrong, why in (
-        (said, "s3_secret_key is missing"),
-        (said | {"s3_bucket": ""}, "s3_bucket is missing"),
-        (said | {"s3_secret_key_file": "/nowhere"}, "cannot read /nowhere: No such file"),
+        (setup, "s3_secret_key is missing"),
+        (setup | {"s3_bucket": ""}, "s3_bucket is missing"),
+        (setup | {"s3_secret_key_file": "/nowhere"}, "cannot read /nowhere: No such file"),
     ):
         with pytest.raises(ConfigError, match=why):
             store_of(MediaSettings(**wrong))
@@ -210,8 +210,8 @@ def answer(status: str, body: bytes = b"", *headers: str, length: int | None = N
 async def test_a_request_is_repeated_after_faults_that_pass(broken: Broken) -> None:
     good = answer("206 Partial Content", b"abc", "Content-Range: bytes 0-2/3", 'ETag: "e"')
     broken.factory.script = [None, answer("503 Slow Down"), answer("200 OK", b"ab", length=3), good]
-    found = await broken.store.open(NAMES.key(7, "a" * 64, ".jpg"))
-    assert await read(found, 0, 3) == b"abc" and broken.factory.asked == 4
+    file = await broken.store.open(NAMES.key(7, "a" * 64, ".jpg"))
+    assert await read(file, 0, 3) == b"abc" and broken.factory.asked == 4
 
 
 @pytest_twisted.ensureDeferred

@@ -51,9 +51,9 @@ def test_the_picture_is_on_it(tmp_path):
 
 def test_letters_without_a_font_are_named_and_emoji_left_out(tmp_path):
     """Private folders stand for a machine without further fonts."""
-    found = fonts_for(["Fuchs 狐 🦊"], [tmp_path])
-    assert (found.missing, found.unprinted, found.more) == ({"狐"}, {"🦊"}, ())
-    assert pages_of(draw(poster("Fuchs 🦊").without(found.unprinted))) == 1
+    chosen = fonts_for(["Fuchs 狐 🦊"], [tmp_path])
+    assert (chosen.missing, chosen.unprinted, chosen.more) == ({"狐"}, {"🦊"}, ())
+    assert pages_of(draw(poster("Fuchs 🦊").without(chosen.unprinted))) == 1
     with pytest.raises(InvalidValueError, match="letters: \U00010570\U00010571\\. Print"):
         process.drawn(poster("\U00010571 \U00010570"))  # Vithkuqi, which hardly a font has
 

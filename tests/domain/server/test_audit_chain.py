@@ -99,11 +99,11 @@ async def test_every_change_of_the_past_is_found_at_its_place(services, chain, l
     await chain.extend()
     ledger.run("CREATE TABLE was AS TABLE audit; CREATE TABLE chain_was AS TABLE audit_chain")
     try:
-        found = {}
+        misfits = {}
         for statement in TAMPERING:
             ledger.run(statement)
             misfit = await chain.verify()
-            found[statement] = None if misfit is None else (misfit["position"], misfit["reason"])
+            misfits[statement] = None if misfit is None else (misfit["position"], misfit["reason"])
             columns = ledger.value(
                 "SELECT string_agg(quote_ident(column_name), ', ') FROM information_schema.columns WHERE table_name = 'was'"
             )
@@ -113,7 +113,7 @@ async def test_every_change_of_the_past_is_found_at_its_place(services, chain, l
         expected = dict(TAMPERING)
         negative = next(statement for statement in TAMPERING if "-position" in statement)
         expected[negative] = (1, "missing")
-        assert found == expected
+        assert misfits == expected
     finally:
         ledger.run("DROP TABLE was, chain_was")
 

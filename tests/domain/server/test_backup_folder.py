@@ -36,12 +36,12 @@ def test_what_expires(ages, keep_days, keep_weeks, gone) -> None:
 
 
 def test_every_day_for_a_year_leaves_days_and_weeks() -> None:
-    there: list[datetime] = []
+    backups: list[datetime] = []
     for day in range(365):
         now = NOW + timedelta(days=day)
-        there.append(now)
-        there = [at for at in there if at not in expired(there, now, 14, 8)]
-    ages = sorted((now - at).days for at in there)
+        backups.append(now)
+        backups = [at for at in backups if at not in expired(backups, now, 14, 8)]
+    ages = sorted((now - at).days for at in backups)
     assert ages == [*range(15), 15, 17, 24, 31, 38, 45, 52]  # then the last one before, and Sundays
 
 
@@ -87,8 +87,8 @@ def test_two_at_once_are_refused_and_the_same_second_is_not(tmp_path) -> None:
 
 
 def test_what_doctor_says(tmp_path) -> None:
-    def said(**given: str) -> str:
-        return complaint(attrs.evolve(Settings(), backups=BackupSettings(**given)))
+    def said(**options: str) -> str:
+        return complaint(attrs.evolve(Settings(), backups=BackupSettings(**options)))
 
     word = tmp_path / "word"
     assert said() == ""

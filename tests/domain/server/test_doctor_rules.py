@@ -133,16 +133,16 @@ HTTPS = {"CROWDD_HTTP_BASE_URL": "https://crowd.example", "CROWDD_HTTP_TRUSTED_P
     ],
 )
 def test_settings_that_cannot_work(environment, said):
-    found = [finding for finding in of_settings(load(None, {**MAIL, **environment})) if finding.wrong]
-    assert len(found) == 1 and said in found[0].what
+    findings = [finding for finding in of_settings(load(None, {**MAIL, **environment})) if finding.wrong]
+    assert len(findings) == 1 and said in findings[0].what
 
 
 @pytest.mark.parametrize(
     "url", ["http://localhost:8000", "http://127.0.0.1", "http://[::1]:9", "https://crowd.example"]
 )
 def test_this_machine_may_be_reached_without_encryption(url):
-    found = of_settings(load(None, {**MAIL, **HTTPS, "CROWDD_HTTP_BASE_URL": url}))
-    assert not [finding for finding in found if finding.wrong]
+    findings = of_settings(load(None, {**MAIL, **HTTPS, "CROWDD_HTTP_BASE_URL": url}))
+    assert not [finding for finding in findings if finding.wrong]
 
 
 def test_settings_that_can():
@@ -157,10 +157,10 @@ def test_a_backup_that_is_too_old_is_wrong_and_none_at_all_is_advice():
     young = attrs.evolve(limited, database={**WELL.database, "last_backup": 7 * day, "first_project": 90 * day})
     assert of_server(young) == []
     old = attrs.evolve(limited, database={**WELL.database, "last_backup": 9 * day, "first_project": 90 * day})
-    assert [(found.what, found.wrong) for found in of_server(old)] == [("The last backup is 9 days old.", True)]
+    assert [(finding.what, finding.wrong) for finding in of_server(old)] == [("The last backup is 9 days old.", True)]
     assert of_server(attrs.evolve(old, backup_days=0)) == []
     never = attrs.evolve(limited, database={**WELL.database, "last_backup": None, "first_project": 9 * day})
-    assert [found.wrong for found in of_server(never)] == [False]
+    assert [finding.wrong for finding in of_server(never)] == [False]
 
 
 def test_several_servers_share_limits_and_drain():
@@ -172,8 +172,8 @@ def test_several_servers_share_limits_and_drain():
     alone = {"shares_limits": False, "drains": False}
     assert of_server(attrs.evolve(WELL, nodes=[one, {**two[1], "state": "gone"}], **alone)) == []
     assert of_server(attrs.evolve(WELL, nodes=[one, one])) == []
-    found = of_server(attrs.evolve(WELL, nodes=two, **alone))
-    assert [(finding.what.split(",")[0], finding.wrong) for finding in found] == [
+    findings = of_server(attrs.evolve(WELL, nodes=two, **alone))
+    assert [(finding.what.split(",")[0], finding.wrong) for finding in findings] == [
         ("2 servers run on this database", True),
         ("Servers run different versions: a 0.1.0", False),
         ("[http] drain_delay is 0", False),

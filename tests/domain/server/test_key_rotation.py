@@ -64,13 +64,13 @@ class Stage:
     async def secrets(self, services):
         """Everything that is encrypted, as a domain reads it."""
         row = await services.accounts.profile(self.ada)
-        found = [services.accounts.api_key(row), (await services.people.social_login.tokens(self.ada))["github_token"]]
-        found.append((await self.totp(services).enrolment(self.ada, "ada")).secret)
+        texts = [services.accounts.api_key(row), (await services.people.social_login.tokens(self.ada))["github_token"]]
+        texts.append((await self.totp(services).enrolment(self.ada, "ada")).secret)
         project = await services.projects.owned("birds", self.who)
         deposit = await deposits.work(self.pool, self.deposit)
-        found.append(services.secrets.decrypt(deposit.token_encrypted, place("deposit", "token_encrypted", deposit.id)))
+        texts.append(services.secrets.decrypt(deposit.token_encrypted, place("deposit", "token_encrypted", deposit.id)))
         return [
-            *found,
+            *texts,
             services.records.view(PROJECT, project)["secret_key"],
             await services.webhooks.secret(project, self.who),
         ]

@@ -106,10 +106,10 @@ async def test_whatever_is_wrong_is_found_and_repaired(pool, ledger, project):
     assert await found(pool) == []
     for statement, names in BREAKING.items():
         ledger.run(statement)
-        told = await found(pool)
-        assert {difference.what for difference in told} == names, statement
-        assert not any(difference.repaired for difference in told)
-        assert await found(pool) == told, "looking repairs nothing"
+        differences = await found(pool)
+        assert {difference.what for difference in differences} == names, statement
+        assert not any(difference.repaired for difference in differences)
+        assert await found(pool) == differences, "looking repairs nothing"
         assert any(difference.repaired for difference in await found(pool, repair=True)), statement
         assert await found(pool, repair=True) == [], statement
     ledger.fold()
@@ -120,9 +120,9 @@ async def test_whatever_is_wrong_is_found_and_repaired(pool, ledger, project):
 async def test_of_very_many_differences_the_first_come_and_the_others_are_counted(pool, ledger, project, monkeypatch):
     monkeypatch.setattr(recount, "MAX_DIFFERENCES", 3)
     ledger.run("UPDATE project_stat SET tasks = 9, wanted = 9, completed = 9, counted = 9, seconds = 99")
-    told = await found(pool)
-    assert [difference.more for difference in told] == [0, 0, 2]
-    assert told[-1].sentence().endswith(" (and 2 more of this check)")
+    differences = await found(pool)
+    assert [difference.more for difference in differences] == [0, 0, 2]
+    assert differences[-1].sentence().endswith(" (and 2 more of this check)")
     assert all(difference.repaired for difference in await found(pool, repair=True))
     assert await found(pool) == [], "those that did not come are repaired, too"
 

@@ -149,12 +149,12 @@ async def test_ready_says_when_the_database_belongs_to_another_key(served, pool)
     assert (await client.get("/ready")).json()["checks"]["key"] == "ok"
     other = Secrets(os.urandom(32))
     await pool.transaction(lambda tx: server_key.record(tx, other))
-    found = await _ready_again(client)
-    assert found.status == 503 and "another secret.key" in found.json()["checks"]["key"]
+    response = await _ready_again(client)
+    assert response.status == 503 and "another secret.key" in response.json()["checks"]["key"]
 
 
 async def _ready_again(client):
     """What it says once it has looked again."""
-    while (found := await client.get("/ready")).status == 200:
+    while (response := await client.get("/ready")).status == 200:
         pass
-    return found
+    return response

@@ -22,11 +22,11 @@ def crowd(k: int, tasks: int = 600, people: int = 60, seed: int = 1, answers: in
     for _ in range(tasks):
         truth = rng.randrange(k)
         others = [one for one in range(k) if one != truth]
-        given = [
+        votes = [
             Given(one, truth if rng.random() < accuracy[one] else rng.choice(others))
             for one in rng.sample(range(people), answers)
         ]
-        made.append(PastTask(given, truth, checked=True))
+        made.append(PastTask(votes, truth, checked=True))
     return made
 
 
@@ -39,22 +39,22 @@ def majority(tasks: list[PastTask]) -> float:
 @pytest.mark.parametrize("k", [2, 4, 12])
 def test_a_replay_saves_answers_and_is_as_right_as_all_of_them(k):
     tasks = crowd(k)
-    found = replay(tasks, k, Policy(2, 0.95, 7), {})
-    assert found.tasks == found.compared == found.checked == 600 and found.given == 4200
-    assert found.saved > 0.35 and found.short <= 6
-    assert found.right / found.checked > majority(tasks) - 0.02
-    assert sum(found.reasons.values()) == 600 and set(found.reasons) <= {"sure", "full", "short"}
+    outcome = replay(tasks, k, Policy(2, 0.95, 7), {})
+    assert outcome.tasks == outcome.compared == outcome.checked == 600 and outcome.given == 4200
+    assert outcome.saved > 0.35 and outcome.short <= 6
+    assert outcome.right / outcome.checked > majority(tasks) - 0.02
+    assert sum(outcome.reasons.values()) == 600 and set(outcome.reasons) <= {"sure", "full", "short"}
     sure = replay(tasks, k, Policy(2, 0.99, 7), {})
-    assert sure.asked > found.asked and sure.right >= found.right - 6
+    assert sure.asked > outcome.asked and sure.right >= outcome.right - 6
     all_ = replay(tasks, k, Policy(7, 0.5, 7), {})
     assert (all_.asked, all_.early, all_.saved) == (4200, 0, 0)
 
 
 def test_a_replay_says_where_there_are_too_few_answers():
     two = [Given(1, 0), Given(2, 1)]
-    found = replay([PastTask(two, None), PastTask([], 1)], 2, Policy(2, 0.95, 5), {})
-    assert (found.given, found.asked, found.short, found.compared) == (2, 2, 2, 1)
-    assert found.reasons == {"short": 2}
+    outcome = replay([PastTask(two, None), PastTask([], 1)], 2, Policy(2, 0.95, 5), {})
+    assert (outcome.given, outcome.asked, outcome.short, outcome.compared) == (2, 2, 2, 1)
+    assert outcome.reasons == {"short": 2}
     stopped = replay([PastTask(two, 0)], 2, Policy(2, 0.95, 2), {})
     assert (stopped.short, stopped.reasons) == (0, {"full": 1})
 
@@ -88,33 +88,33 @@ def test_the_rule_decides_as_dawid_and_skene_did():
     readings: dict[int, dict[int, int]] = {}
     for patient, observer, label in anaesthesia():
         readings.setdefault(patient, {}).setdefault(observer, label)
-    model, found = Weighing(4), {}
-    for patient, said in readings.items():
-        given = [Given(observer, label) for observer, label in said.items()]
-        posterior = model.posterior(given)
-        model.learn(given, posterior)
+    model, posteriors = Weighing(4), {}
+    for patient, labels in readings.items():
+        answers = [Given(observer, label) for observer, label in labels.items()]
+        posterior = model.posterior(answers)
+        model.learn(answers, posterior)
         model.fold()
-        found[patient] = posterior
-    other = {n + 1: max(p) for n, p in found.items() if p.index(max(p)) + 1 != int(FITNESS[n])}
+        posteriors[patient] = posterior
+    other = {n + 1: max(p) for n, p in posteriors.items() if p.index(max(p)) + 1 != int(FITNESS[n])}
     assert other == {2: pytest.approx(0.87, abs=0.01), 38: pytest.approx(0.53, abs=0.01)}
 
 
 def test_volunteers_who_agree_by_chance_teach_nothing():
     rng, model = random.Random(3), Weighing(4)
     for _ in range(300):
-        given = [Given(one, rng.randrange(4)) for one in rng.sample(range(20), 5)]
-        model.learn(given, [0.25] * 4)
+        answers = [Given(one, rng.randrange(4)) for one in rng.sample(range(20), 5)]
+        model.learn(answers, [0.25] * 4)
     model.fold()
     assert model.guarded and model.counts(1) and model.accuracy(1) == pytest.approx(model.accuracy(99))
 
 
 def test_calibration_counts_each_task_in_its_step():
-    found = calibration([(0.96, True), (0.97, False), (1.0, True), (0.4, False), (0.95, True)])
-    assert (found["tasks"], found["right"]) == (5, 3)
-    assert [(step["minimum"], step["below"], step["tasks"], step["right"]) for step in found["steps"]] == [
+    report = calibration([(0.96, True), (0.97, False), (1.0, True), (0.4, False), (0.95, True)])
+    assert (report["tasks"], report["right"]) == (5, 3)
+    assert [(step["minimum"], step["below"], step["tasks"], step["right"]) for step in report["steps"]] == [
         (0.0, 0.5, 1, 0), (0.95, 0.98, 3, 2), (0.98, None, 1, 1),
     ]  # fmt: skip
-    assert found["error"] == pytest.approx((0.4 + 3 * abs(2 / 3 - 0.96)) / 5)
+    assert report["error"] == pytest.approx((0.4 + 3 * abs(2 / 3 - 0.96)) / 5)
     assert calibration([]) == {"tasks": 0, "right": 0, "steps": [], "error": None}
 
 

@@ -51,9 +51,9 @@ def test_each_medium_is_a_row_with_its_occurrence(tmp_path):
 
 
 def test_without_media_each_occurrence_is_a_row(tmp_path):
-    found = rows_of(kept(tmp_path, archive(CORE, [*OCCURRENCES[:1], ["2", "", "", ""]])))
+    rows = rows_of(kept(tmp_path, archive(CORE, [*OCCURRENCES[:1], ["2", "", "", ""]])))
     fox = {"scientificName": "Vulpes vulpes", "eventDate": "2024-02-29", "institutionCode": "NHM"}
-    assert found == [(1, fox), (2, "empty")]
+    assert rows == [(1, fox), (2, "empty")]
 
 
 BOMB = '<?xml version="1.0"?><!DOCTYPE a [<!ENTITY x "xxxx"><!ENTITY y "&x;&x;">]><archive>&y;'
@@ -74,9 +74,9 @@ OUTSIDE = '<?xml version="1.0"?><!DOCTYPE a [<!ENTITY x SYSTEM "file:///etc/pass
 )  # fmt: skip
 def test_damaged_and_hostile_archives_are_refused_with_a_sentence(tmp_path, members):
     path = kept(tmp_path, zipped(members, 0))
-    with pytest.raises(InvalidValueError, match="Darwin Core archive is damaged") as told:
+    with pytest.raises(InvalidValueError, match="Darwin Core archive is damaged") as error:
         rows_of(path)
-    assert "root:" not in str(told.value) and [each.name for each in tmp_path.iterdir()] == ["archive"]
+    assert "root:" not in str(error.value) and [each.name for each in tmp_path.iterdir()] == ["archive"]
 
 
 def test_sizes_are_bounded(tmp_path, monkeypatch):

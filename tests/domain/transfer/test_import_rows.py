@@ -85,9 +85,9 @@ def test_a_chunk_has_so_many_rows_and_so_many_bytes(tmp_path):
         path.write_bytes(content)
         plan = Plan("table", dialect, {"a": "info"}, None, True, None, lambda project, volunteer: "", datetime.now(UTC))
         reader = RowReader(path, plan)
-        found = list(iter(lambda: reader.next_chunk().rows, 0))
+        sizes = list(iter(lambda: reader.next_chunk().rows, 0))
         reader.close()
-        return found
+        return sizes
 
     assert chunks(b"a\n" + b"x\n" * (CHUNK + 5), Dialect("csv", delimiter=",")) == [CHUNK, 5]
     large = b'{"a":"' + b"x" * 900_000 + b'"}\n'

@@ -41,11 +41,11 @@ def rows_of(path: Path) -> list[Any]:
 
 def refusal(folder: Path, content: bytes) -> str:
     path = kept(folder, content)
-    with pytest.raises(InvalidValueError) as told:
+    with pytest.raises(InvalidValueError) as error:
         inspect(prepare(path, PARQUET), 5, PARQUET)
     discard(path)
     assert list(folder.iterdir()) == []
-    return str(told.value)
+    return str(error.value)
 
 
 def test_values_are_exact_and_nested_ones_become_json(tmp_path):
@@ -86,9 +86,9 @@ def test_values_are_exact_and_nested_ones_become_json(tmp_path):
 
 def test_row_groups_are_read_in_order_and_empty_rows_counted(tmp_path):
     table = {"n": [1, 2, None, 4, 5], "word": ["a", "b", None, "d", ""]}
-    found = rows_of(kept(tmp_path, written(table, row_group_size=2)))
-    assert [number for number, _row in found] == [1, 2, 3, 4, 5]
-    assert [row if row == "empty" else row["n"] for _n, row in found] == [1, 2, "empty", 4, 5]
+    rows = rows_of(kept(tmp_path, written(table, row_group_size=2)))
+    assert [number for number, _row in rows] == [1, 2, 3, 4, 5]
+    assert [row if row == "empty" else row["n"] for _n, row in rows] == [1, 2, "empty", 4, 5]
 
 
 def test_a_value_that_is_too_long_is_refused_alone(tmp_path):
@@ -113,9 +113,9 @@ def test_damaged_files_are_refused_with_a_sentence(tmp_path, at):
 def refusal_of(path: Path, content: bytes) -> str:
     discard(path)
     path.write_bytes(content)
-    with pytest.raises(InvalidValueError) as told:
+    with pytest.raises(InvalidValueError) as error:
         prepare(path, PARQUET)
-    return str(told.value)
+    return str(error.value)
 
 
 def test_columns_of_one_name_are_told_apart_and_too_many_refused(tmp_path):

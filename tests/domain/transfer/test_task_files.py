@@ -105,26 +105,26 @@ def test_table_without_names_counts_its_columns():
     ],
 )  # fmt: skip
 def test_damaged_quotation_marks_cost_their_row_alone(content, expected):
-    found = [(number, "".join(row.values()) if isinstance(row, dict) else row) for number, row in read(CSV, content)]
-    assert found[: len(expected)] == expected
+    rows = [(number, "".join(row.values()) if isinstance(row, dict) else row) for number, row in read(CSV, content)]
+    assert rows[: len(expected)] == expected
 
 
 def test_1500_rows_with_one_missing_quotation_mark_lose_one():
     lines = [b"url,note\n"] + [b'"https://x.example/%d.jpg","a, b"\n' % n for n in range(1500)]
     lines[5] = lines[5].replace(b'.jpg"', b".jpg")
-    found = read(CSV, b"".join(lines))
-    assert len(found) == 1500 and [number for number, row in found if isinstance(row, str)] == [6]
+    rows = read(CSV, b"".join(lines))
+    assert len(rows) == 1500 and [number for number, row in rows if isinstance(row, str)] == [6]
     plain = [b"url,note\n"] + [b"https://x.example/%d.jpg,ab\n" % n for n in range(20_000)]
     plain[5] = b'"' + plain[5]
-    found = read(CSV, b"".join(plain))
-    assert len(found) == 20_000 and [number for number, row in found if isinstance(row, str)] == [6]
+    rows = read(CSV, b"".join(plain))
+    assert len(rows) == 20_000 and [number for number, row in rows if isinstance(row, str)] == [6]
 
 
 def test_row_of_several_lines_may_reach_over_what_is_read_at_once():
     long = "line, of text\n" * (MAX_ROW_LINES - 2)
     content = f"a,b\n{'1,2' + chr(10)}" + f'"{long}",2\n' * 40
-    found = read(CSV, content.encode())
-    assert len(found) == 41 and all(row == {"a": long, "b": "2"} for _, row in found[1:])
+    rows = read(CSV, content.encode())
+    assert len(rows) == 41 and all(row == {"a": long, "b": "2"} for _, row in rows[1:])
 
 
 def test_line_end_that_is_read_in_two_parts_is_one():
@@ -166,10 +166,10 @@ def test_worst_tables_take_little_memory(content):
 @pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
 def test_encoding_and_delimiter_are_detected(tmp_path, encoding, delimiter):
     text = "\r\n".join(delimiter.join(row) for row in [("Ort", "Größe"), ("Zürich – See", "1.5"), ("„Köln“", "2.5")])
-    found = examined(tmp_path, text.encode(encoding))
-    assert (found.dialect, found.columns) == (Dialect("csv", encoding, delimiter), ["Ort", "Größe"])
-    assert found.sample[1] == {"Ort": "„Köln“", "Größe": "2.5"}
-    assert found.doubts == (("encoding",) if encoding in ("utf-16-le", "utf-16-be", "cp1252") else ())
+    table = examined(tmp_path, text.encode(encoding))
+    assert (table.dialect, table.columns) == (Dialect("csv", encoding, delimiter), ["Ort", "Größe"])
+    assert table.sample[1] == {"Ort": "„Köln“", "Größe": "2.5"}
+    assert table.doubts == (("encoding",) if encoding in ("utf-16-le", "utf-16-be", "cp1252") else ())
 
 
 @pytest.mark.parametrize(
@@ -180,14 +180,14 @@ def test_encoding_and_delimiter_are_detected(tmp_path, encoding, delimiter):
     ],
 )  # fmt: skip
 def test_other_encodings_are_guessed_and_asked_about(tmp_path, text, encoding):
-    found = examined(tmp_path, text.encode(encoding))
-    assert found.dialect.encoding == encoding and "encoding" in found.doubts
-    assert list(found.sample[0].values()) == text.split("\n")[1].replace(";", ",").split(",")
+    table = examined(tmp_path, text.encode(encoding))
+    assert table.dialect.encoding == encoding and "encoding" in table.doubts
+    assert list(table.sample[0].values()) == text.split("\n")[1].replace(";", ",").split(",")
 
 
 def test_one_bad_byte_refuses_its_row_and_not_the_encoding(tmp_path):
-    found = examined(tmp_path, "a,b\nä,1\nö,2\nü,3\n".encode().replace("ö".encode(), b"\xf6"))
-    assert (found.dialect.encoding, found.rows, found.refused, found.doubts) == ("utf-8", 3, 1, ("encoding",))
+    table = examined(tmp_path, "a,b\nä,1\nö,2\nü,3\n".encode().replace("ö".encode(), b"\xf6"))
+    assert (table.dialect.encoding, table.rows, table.refused, table.doubts) == ("utf-8", 3, 1, ("encoding",))
     assert read(CSV, b"a\n\xed\xa0\x80\nok\n") == [
         (2, "It contains bytes that are not valid in the encoding of the file."), (3, {"a": "ok"}),
     ]  # fmt: skip
@@ -201,8 +201,8 @@ def test_file_that_ends_within_a_character_refuses_its_last_row():
 
 def test_lost_byte_of_utf16_costs_one_row():
     content = "a,b\n".encode("utf-16") + "".join(f"row {n},é\n" for n in range(400)).encode("utf-16-le")
-    found = read(Dialect("csv", "utf-16", ","), content[:4001] + content[4002:])
-    good = {row["a"] for _, row in found if isinstance(row, dict)}
+    rows = read(Dialect("csv", "utf-16", ","), content[:4001] + content[4002:])
+    good = {row["a"] for _, row in rows if isinstance(row, dict)}
     assert len(good & {f"row {n}" for n in range(400)}) >= 398
 
 
@@ -219,9 +219,9 @@ def test_chinese_utf16_is_not_mistaken_for_shifted_bytes():
 
 def test_rows_of_json():
     content = b'\xef\xbb\xbf [{"a":"],{","b":{"c":[1,{}]}} ,3,\n{"a":"\\ud800"},{"a":1e999},{"a"},{"z":"\\"}"},]\n '
-    found = read(JSON, content)
-    assert found[0] == (1, {"a": "],{", "b": {"c": [1, {}]}}) and found[1] == (2, "It is not a JSON object.")
-    assert [str(error)[:14] for _, error in found[2:5]] == ["It is not JSON"] * 3
+    rows = read(JSON, content)
+    assert rows[0] == (1, {"a": "],{", "b": {"c": [1, {}]}}) and rows[1] == (2, "It is not a JSON object.")
+    assert [str(error)[:14] for _, error in rows[2:5]] == ["It is not JSON"] * 3
     assert read(JSON, b"[]") == read(JSON, b" [ \n] ") == []
     assert read(JSON, b'[{"a":1},,{"a":2}]') == [
         (1, {"a": 1}),
@@ -275,14 +275,12 @@ def test_a_text_longer_than_what_is_read_at_once_is_whole():
 
 def test_rows_of_ndjson():
     content = b'{"a":1}\n\n[1]\n{"a":\n' + b'{"a":"' + b"x" * MAX_ROW_BYTES + b'"}\n{"a":"\\u0000"}'
-    found = read(NDJSON, content)
-    assert [number for number, _ in found] == [1, 2, 3, 4, 5, 6]
+    rows = read(NDJSON, content)
+    assert [number for number, _ in rows] == [1, 2, 3, 4, 5, 6]
     assert (
-        found[1][1] == "empty"
-        and found[2][1] == "It is not a JSON object."
-        and found[3][1].startswith("It is not JSON")
+        rows[1][1] == "empty" and rows[2][1] == "It is not a JSON object." and rows[3][1].startswith("It is not JSON")
     )
-    assert found[4][1] == LIMIT and found[5][1] == {"a": "\x00"}
+    assert rows[4][1] == LIMIT and rows[5][1] == {"a": "\x00"}
 
 
 # Other files --------------------------------------------------------------------------------------------------------
@@ -327,18 +325,18 @@ def test_the_format_is_told_from_the_beginning(tmp_path, content, format_):
 
 
 def test_prose_in_one_column_is_not_cut_at_its_commas(tmp_path):
-    found = examined(tmp_path, b"text\nHe\tcame\nHe saw, and left\nNever, ever, again\nx\ny\nz\n")
-    assert (found.rows, found.refused, found.columns, found.doubts) == (6, 0, ["text"], ("one_column",))
+    table = examined(tmp_path, b"text\nHe\tcame\nHe saw, and left\nNever, ever, again\nx\ny\nz\n")
+    assert (table.rows, table.refused, table.columns, table.doubts) == (6, 0, ["text"], ("one_column",))
 
 
 def test_first_line_says_the_delimiter_where_the_rows_do_not(tmp_path):
-    found = examined(tmp_path, b"a;b\n1\n2\n3;4\n")
-    assert (found.dialect.delimiter, found.rows, found.refused) == (";", 3, 2)
+    table = examined(tmp_path, b"a;b\n1\n2\n3;4\n")
+    assert (table.dialect.delimiter, table.rows, table.refused) == (";", 3, 2)
 
 
 def test_own_delimiter_of_a_file_is_taken_and_survives_being_stored(tmp_path):
-    found = examined(tmp_path, b"sep=^\na^b,c\n1^2,3\n")
-    assert found.columns == ["a", "b,c"] and Dialect.from_json(found.dialect.to_json()) == found.dialect
+    table = examined(tmp_path, b"sep=^\na^b,c\n1^2,3\n")
+    assert table.columns == ["a", "b,c"] and Dialect.from_json(table.dialect.to_json()) == table.dialect
 
 
 @pytest.mark.parametrize(
@@ -372,12 +370,12 @@ def test_a_file_is_looked_at_in_one_go(tmp_path):
     content = b"url,n\n" + b"".join(b"x%d,%d\n" % (n, n) for n in range(50_000)) + b"bad\n,\n\n"
     rows: list[FileRow] = []
     tracemalloc.start()
-    found = examined(tmp_path, content)
+    table = examined(tmp_path, content)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert (found.columns, found.rows, found.refused, found.empty, len(found.sample)) == (["url", "n"], 50_001, 1, 2, 5)
+    assert (table.columns, table.rows, table.refused, table.empty, len(table.sample)) == (["url", "n"], 50_001, 1, 2, 5)
     assert peak < 10_000_000
-    inspect(tmp_path / "file", 5, found.dialect, rows.append)
+    inspect(tmp_path / "file", 5, table.dialect, rows.append)
     assert len(rows) == 50_003
     assert examined(tmp_path, content, Dialect("csv", "utf-8", ",", False)).rows == 50_002
 
@@ -425,5 +423,5 @@ def test_nasty_files_that_were_met_give_the_rows_that_they_have(file):
         with pytest.raises(InvalidValueError):
             detect(file)
         return
-    found = inspect(file, 5)
-    assert f"{found.rows - found.refused}-{found.refused}-{found.empty}" == expected
+    table = inspect(file, 5)
+    assert f"{table.rows - table.refused}-{table.refused}-{table.empty}" == expected

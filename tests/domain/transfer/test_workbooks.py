@@ -52,13 +52,13 @@ def examined(path: Path, **chosen: Any) -> Inspected:
 
 def refusal(folder: Path, content: bytes, **chosen: Any) -> str:
     path = kept(folder, content)
-    with pytest.raises(CrowddError) as told:
+    with pytest.raises(CrowddError) as error:
         examined(path, **chosen)
     assert {each.name for each in folder.iterdir()} <= {"book", "book.rows"}, (
         "no draft is left of a file that was refused"
     )
     discard(path)
-    return str(told.value)
+    return str(error.value)
 
 
 def test_cells_keep_their_values_and_formulas_those_that_were_stored(tmp_path):
@@ -75,13 +75,13 @@ def test_cells_keep_their_values_and_formulas_those_that_were_stored(tmp_path):
         cell("I6", 42, formula="WEBSERVICE(&quot;http://127.0.0.1:9/&quot;)"),
         cell("J6", "=cmd|x", formula="HYPERLINK(1)"),
     )
-    found = rows_of(kept(tmp_path, xlsx({"One": names + values + row(7) + row(8, cell("C8", " "), cell("K8", "j"))})))
+    rows = rows_of(kept(tmp_path, xlsx({"One": names + values + row(7) + row(8, cell("C8", " "), cell("K8", "j"))})))
     expected = {
         "a": 12, "b": 0.1, "c": "2023-03-15", "d": "2023-03-15T12:00:00", "e": "PT36H", "f": "06:00:00", "g": True,
         "h": 42, "i": "=cmd|x", "column_10": "",
     }  # fmt: skip
-    assert found[:3] == [(4, "empty"), (5, "empty"), (6, expected)]
-    assert found[3] == (7, "empty") and found[4][0] == 8 and found[4][1]["column_10"] == "j"
+    assert rows[:3] == [(4, "empty"), (5, "empty"), (6, expected)]
+    assert rows[3] == (7, "empty") and rows[4][0] == 8 and rows[4][1]["column_10"] == "j"
 
 
 def test_an_opendocument_sheet_is_read_alike_and_repeated_rows_are_counted(tmp_path):
@@ -89,20 +89,20 @@ def test_an_opendocument_sheet_is_read_alike_and_repeated_rows_are_counted(tmp_p
     cells = (ods_cell("string", "fox"), ods_cell("float", "3", "of:=1+2"), ods_cell("date", "2024-02-29"))
     path = kept(tmp_path, ods("One", head + ods_row(*cells, repeated=2) + ods_row(repeated=1_000_000)))
     fox = {"name": "fox", "n": 3, "day": "2024-02-29"}
-    found = rows_of(path)
-    assert [(number, {**values, "day": values["day"][:10]}) for number, values in found] == [(2, fox), (3, fox)]
+    rows = rows_of(path)
+    assert [(number, {**values, "day": values["day"][:10]}) for number, values in rows] == [(2, fox), (3, fox)]
     assert detect(path).format == "ods"
 
 
 def test_the_first_visible_sheet_with_rows_is_read_unless_another_is_named(tmp_path):
     path = kept(tmp_path, xlsx({"Codes": table([["c"], [1]]), "Empty": "", "Data": PLAIN}, hidden=["Codes"]))
-    found = examined(path)
-    assert found.sheets == (
+    workbook = examined(path)
+    assert workbook.sheets == (
         {"name": "Codes", "hidden": True, "chosen": False},
         {"name": "Empty", "hidden": False, "chosen": False},
         {"name": "Data", "hidden": False, "chosen": True},
     )
-    assert (found.columns, found.dialect.sheet, found.rows) == (["name", "n"], "Data", 1)
+    assert (workbook.columns, workbook.dialect.sheet, workbook.rows) == (["name", "n"], "Data", 1)
     made = (tmp_path / "book.rows").stat().st_mtime_ns
     assert examined(path, sheet="Data").columns == ["name", "n"]
     assert (tmp_path / "book.rows").stat().st_mtime_ns == made, "a file is read into rows once"
@@ -160,8 +160,8 @@ def test_a_workbook_whose_members_lie_about_their_size_is_bounded_by_its_process
     ],
 )
 def test_damaged_workbooks_are_refused_with_a_sentence(tmp_path, content, words):
-    told = refusal(tmp_path, content)
-    assert words in told and told.endswith(".") and str(tmp_path) not in told
+    sentence = refusal(tmp_path, content)
+    assert words in sentence and sentence.endswith(".") and str(tmp_path) not in sentence
 
 
 def test_entities_and_links_to_other_files_are_not_followed(tmp_path):
@@ -185,9 +185,9 @@ def test_a_cell_beyond_the_limit_of_a_row_refuses_that_row_alone(tmp_path):
     assert len(rows_of(path)) == 4
     discard(path)
     huge = row(4, cell("A4", "q" * 1_100_000))
-    found = rows_of(kept(tmp_path, zipped(xlsx_members({"One": table(long[:2]) + row(3, cell("A3", "ok")) + huge}), 0)))
-    assert [number for number, _value in found] == [2, 3, 4]
-    assert found[2][1] == "It is longer than 1,000,000 bytes."
+    rows = rows_of(kept(tmp_path, zipped(xlsx_members({"One": table(long[:2]) + row(3, cell("A3", "ok")) + huge}), 0)))
+    assert [number for number, _value in rows] == [2, 3, 4]
+    assert rows[2][1] == "It is longer than 1,000,000 bytes."
 
 
 def test_the_process_has_its_limits_before_it_reads(monkeypatch):
@@ -214,7 +214,7 @@ def test_a_process_that_takes_too_long_is_ended(tmp_path, monkeypatch):
 
 
 def refusal_of(path: Path) -> str:
-    with pytest.raises(CrowddError) as told:
+    with pytest.raises(CrowddError) as error:
         prepare(path, Dialect("xlsx"))
     assert not [*path.parent.glob("book.*")]
-    return str(told.value)
+    return str(error.value)

@@ -44,8 +44,8 @@ def test_a_task_that_is_there_or_stands_twice_is_added_once_and_the_first_counts
     assert add(ledger, other, run("a", "b")) == (2, 0), "tasks of another project are not in the way"
     runs = (run("b", {"x": 1, "y": None}), run("a", {"y": None, "x": 1}, "b", n_answers=5), run(None, None))
     assert add(ledger, project, *runs) == (4, 3)
-    found = [(row["info"], row["n_answers"]) for row in ledger.rows(ROWS, p=project)]
-    assert found == [("b", 2), ({"x": 1, "y": None}, 2), ("a", 5), (None, 2)]
+    tasks = [(row["info"], row["n_answers"]) for row in ledger.rows(ROWS, p=project)]
+    assert tasks == [("b", 2), ({"x": 1, "y": None}, 2), ("a", 5), (None, 2)]
     assert add(ledger, project, run("c", "a", None)) == (1, 2)
     assert add(ledger, project, run("c", "a", None), again=True) == (3, 0)
     assert len(ledger.tasks(project)) == 8

@@ -161,10 +161,10 @@ def test_an_account_that_answers_while_it_claims_has_one_code(ledger, beside):
     mine = ledger.contribute(project, "c:a")
     before = ledger.value("SELECT volunteer_word(%(p)s, 'c:a')", p=project)
     answering, claiming = beside(), beside()
-    given = answering.value("SELECT volunteer_word(%(p)s, 'u:7')", p=project)
+    code = answering.value("SELECT volunteer_word(%(p)s, 'u:7')", p=project)
     moving = Meanwhile(claiming.value, MOVE, p=project, a="c:a", was=None, to="u:7", user=7, ip=None, tasks=[mine])
     answering.wait_until_blocked(claiming)
     answering.commit()
     assert moving.result() == 1
     claiming.commit()
-    assert words(ledger, project) == {"u:7": given, "c:a": before}
+    assert words(ledger, project) == {"u:7": code, "c:a": before}

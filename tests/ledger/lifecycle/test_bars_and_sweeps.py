@@ -97,13 +97,13 @@ def test_answer_and_bar_at_once_are_both_complete(ledger, beside):
     task = ledger.contribute(project, "c:1")
     barred = bar(ledger, project, "c:1")
     ledger.take(project, "c:2")
-    here, there = beside(), beside()
+    here, other = beside(), beside()
     assert set_aside(here, project, barred) == (1, 0, 0, 1)
-    answering = Meanwhile(there.answer, project, "c:2", task)
-    ledger.wait_until_blocked(there)
+    answering = Meanwhile(other.answer, project, "c:2", task)
+    ledger.wait_until_blocked(other)
     here.commit()
     assert answering.result().state == "counted"
-    there.commit()
+    other.commit()
     assert ledger.ledger(task)["answers"] == 1
 
 
@@ -152,8 +152,8 @@ def test_positions_unused_for_ninety_days_are_swept_and_nobody_gets_an_answered_
     ledger.pass_time(91 * 86400)
     ledger.contribute(project, "c:2")
     assert sweep(ledger, "positions", 90) >= 1
-    kept = {row["actor"] for row in ledger.rows("SELECT DISTINCT actor FROM position WHERE actor <> ''")}
-    assert kept == {"c:2"}
+    actors = {row["actor"] for row in ledger.rows("SELECT DISTINCT actor FROM position WHERE actor <> ''")}
+    assert actors == {"c:2"}
     assert not set(done) & set(ledger.all_of(project, "c:1"))
 
 

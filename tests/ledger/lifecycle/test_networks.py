@@ -86,23 +86,23 @@ def test_two_answers_of_a_network_at_once_one_counts(ledger, beside):
     (task,) = ledger.tasks(project)
     ledger.hold(project, "c:1", task, network=OTHER)
     ledger.hold(project, "c:2", task, network="203.0.113.3")
-    here, there = beside(), beside()
+    here, other = beside(), beside()
     assert here.answer(project, "c:1", task, network=NET).state == "counted"
-    answering = Meanwhile(there.answer, project, "c:2", task, network=NET)
-    ledger.wait_until_blocked(there)
+    answering = Meanwhile(other.answer, project, "c:2", task, network=NET)
+    ledger.wait_until_blocked(other)
     here.commit()
     assert answering.result().state == "surplus"
-    there.commit()
+    other.commit()
     assert counted(ledger, task) == ["c:1"]
 
 
 def test_two_asks_of_a_network_at_once_get_different_tasks(ledger, beside):
     project = ledger.project(tasks=2, n=3)
-    here, there = beside(), beside()
+    here, other = beside(), beside()
     first = here.take(project, "c:1", network=NET)
-    asked = there.ask(project, "c:2", network=NET, once=True)
+    asked = other.ask(project, "c:2", network=NET, once=True)
     here.commit()
-    there.commit()
+    other.commit()
     assert asked.tasks and asked.tasks != [first]
     assert ledger.ask(project, "c:3", network=NET).tasks == []
 

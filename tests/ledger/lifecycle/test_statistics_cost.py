@@ -84,8 +84,8 @@ def cost(sites, people: int) -> dict[str, int]:
     """Pages of each figure: of the project, and of a person in the middle."""
     _, ledger, project = sites[people]
     person = ledger.value("SELECT user_id FROM person_stat ORDER BY runs OFFSET %(half)s LIMIT 1", half=people // 2)
-    found = {name: pages(ledger, sql, p=project) for name, sql in OF_PROJECT.items()}
-    return found | {f"person: {name}": pages(ledger, sql, u=person) for name, sql in OF_PEOPLE.items()}
+    page_counts = {name: pages(ledger, sql, p=project) for name, sql in OF_PROJECT.items()}
+    return page_counts | {f"person: {name}": pages(ledger, sql, u=person) for name, sql in OF_PEOPLE.items()}
 
 
 @pytest.mark.proof

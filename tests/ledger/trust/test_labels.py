@@ -70,14 +70,14 @@ def test_each_choice_is_weighed_by_what_is_known_of_the_volunteers(ledger):
             network = None if actor == "u:7" else f"10.0.{chance.randint(0, 1)}.{chance.randint(0, 9)}"
             answers.append((actor, [one for one in CHOICES if chance.random() < 0.5], network and network[:6]))
             say(ledger, project, task, actor, answers[-1][1], network)
-        found, wanted = last(ledger, task), weighed(answers, rows)
-        assert found["posterior"] == pytest.approx(wanted, abs=1e-6)
-        assert found["consensus"] == [one for one, p in zip(CHOICES, wanted, strict=True) if p > 0.5 + 1e-6]
-        assert found["confidence"] == pytest.approx(min(max(p, 1 - p) for p in wanted), abs=1e-6)
+        result, wanted = last(ledger, task), weighed(answers, rows)
+        assert result["posterior"] == pytest.approx(wanted, abs=1e-6)
+        assert result["consensus"] == [one for one, p in zip(CHOICES, wanted, strict=True) if p > 0.5 + 1e-6]
+        assert result["confidence"] == pytest.approx(min(max(p, 1 - p) for p in wanted), abs=1e-6)
         share = [
             sum(p if c in seen else 1 - p for c, p in zip(CHOICES, wanted, strict=True)) / 3 for _, seen, _ in answers
         ]
-        assert found["log_likelihoods"] == pytest.approx(share, abs=1e-6)
+        assert result["log_likelihoods"] == pytest.approx(share, abs=1e-6)
     shown = ledger.row("SELECT posterior, reason FROM result_record ORDER BY id DESC LIMIT 1")
     assert [one["value"] for one in shown["posterior"]] == CHOICES and shown["reason"] is None
 

@@ -174,8 +174,8 @@ def test_answers_are_compared_by_the_rule(ledger: Ledger, rule, right, wrong) ->
     compare = "SELECT is_right(%(rule)s, %(answers)s, %(v)s)"
     for values, expected in ((right, True), (wrong, False)):
         for value in values:
-            given = {"rule": json.dumps(rule), "answers": json.dumps(right[:1]), "v": json.dumps(value)}
-            assert ledger.value(compare, **given) is expected, value
+            parameters = {"rule": json.dumps(rule), "answers": json.dumps(right[:1]), "v": json.dumps(value)}
+            assert ledger.value(compare, **parameters) is expected, value
 
 
 def test_lease_and_answer_outlive_what_owners_do_meanwhile(ledger: Ledger) -> None:
@@ -236,10 +236,10 @@ def test_chance_falls_from_the_start_to_the_rate_and_never_shows_the_end(ledger:
     assert [round(ledger.value(chance, p=project, n=n), 3) for n in (0, 3, 6, 60)] == [0.3, 0.15, 0.075, 0.03]
     always(ledger, project, 0.25)
     ledger.run("SELECT setseed(0.4)")
-    given = [ledger.take(project, f"u:{n}") for n in range(200)]
-    assert 30 <= sum(task in gold for task in given) <= 70
+    taken = [ledger.take(project, f"u:{n}") for n in range(200)]
+    assert 30 <= sum(task in gold for task in taken) <= 70
     # Drawn evenly: of forty gold tasks far more than a few.
-    assert len(gold & set(given)) >= 20
+    assert len(gold & set(taken)) >= 20
     # A batch comes in the order of its leases, also when it is asked for again.
     batch = ledger.ask(project, "u:900", 12).tasks
     assert len(batch) == len(set(batch)) == 12 and ledger.ask(project, "u:900", 12).tasks == batch
@@ -265,10 +265,10 @@ def test_without_a_chosen_scheduler_the_order_does_not_tell_gold_tasks(ledger: L
             make(ledger, project, task)
         always(ledger, project, 0.2)
         for n in range(2, 8):
-            given = ledger.ask(project, f"u:{n}", 20, order=order).tasks
-            for before, task in itertools.pairwise(given):
+            batch = ledger.ask(project, f"u:{n}", 20, order=order).tasks
+            for before, task in itertools.pairwise(batch):
                 behind[task in gold].append(task < before)
-    shares = {which: sum(found) / len(found) for which, found in behind.items()}
+    shares = {which: sum(flags) / len(flags) for which, flags in behind.items()}
     assert len(behind[True]) > 100 and all(0.4 < share < 0.6 for share in shares.values()), shares
     ledger.check = True
     assert ledger.broken(30) == []

@@ -41,8 +41,8 @@ def state(ledger, task):
 
 def last(ledger, task):
     """The last result: reason, class, answers."""
-    found = next((row for row in ledger.results(task) if row["last_version"]), None)
-    return found and (found["reason"], found["class"], len(found["task_run_ids"]))
+    result = next((row for row in ledger.results(task) if row["last_version"]), None)
+    return result and (result["reason"], result["class"], len(result["task_run_ids"]))
 
 
 def stopped(ledger, project, n=5):
@@ -190,16 +190,16 @@ def test_another_number_of_answers_changes_the_most_that_a_task_gets(ledger, pro
         assert say(ledger, project, actor, value) == full
     (begun,) = ledger.add(project, [0.0], n=4)
     assert say(ledger, project, "u:1") == begun
-    told = ledger.effect("preview_redundancy(%(p)s, NULL, 7)", p=project)
-    assert ledger.effect("set_redundancy(%(p)s, %(t)s, 7, clock())", p=project, t=ledger.tasks(project)) == told
-    assert told == (3, 0, 1, 0)
+    preview = ledger.effect("preview_redundancy(%(p)s, NULL, 7)", p=project)
+    assert ledger.effect("set_redundancy(%(p)s, %(t)s, 7, clock())", p=project, t=ledger.tasks(project)) == preview
+    assert preview == (3, 0, 1, 0)
     assert state(ledger, sure) == (True, 2, 2, 7)
     assert state(ledger, full) == (False, 2, 3, 7)
     assert state(ledger, begun) == (False, 1, 2, 7)
     ledger.highest = 7
-    told = ledger.effect("preview_redundancy(%(p)s, NULL, 1)", p=project)
-    assert ledger.effect("set_redundancy(%(p)s, %(t)s, 1, clock())", p=project, t=ledger.tasks(project)) == told
-    assert told == (3, 2, 0, 0)
+    preview = ledger.effect("preview_redundancy(%(p)s, NULL, 1)", p=project)
+    assert ledger.effect("set_redundancy(%(p)s, %(t)s, 1, clock())", p=project, t=ledger.tasks(project)) == preview
+    assert preview == (3, 2, 0, 0)
     assert state(ledger, begun) == (True, 1, 1, 1) and last(ledger, begun)[0] == "full"
 
 
@@ -211,11 +211,11 @@ def test_the_rule_is_switched_off_and_on_for_open_tasks_and_completed_ones_if_wa
     assert state(ledger, begun) == (False, 3, 4, 5)
 
     def change(minimum, confidence, completed=False):
-        told = ledger.effect(
+        preview = ledger.effect(
             "preview_stopping(%(p)s, NULL, %(m)s, %(c)s, %(d)s)", p=project, m=minimum, c=confidence, d=completed
         )
-        assert ledger.stopping(project, minimum, confidence, completed=completed) == told[:3]
-        return told[:3]
+        assert ledger.stopping(project, minimum, confidence, completed=completed) == preview[:3]
+        return preview[:3]
 
     assert change(None, None) == (1, 0, 0)
     assert state(ledger, begun) == (False, 3, 5, None) and state(ledger, sure) == (True, 2, 2, 5)
@@ -237,8 +237,8 @@ def test_a_retired_task_is_not_weighed_and_decided_again_when_it_is_put_back(led
     for actor in ("x:a", "x:b"):
         learn(ledger, project, actor, 38, 40)
     assert state(ledger, task) == (False, 2, 3, 5)
-    told = ledger.effect("preview_reopen(%(p)s, NULL)", p=project)
-    assert ledger.effect("reopen(%(p)s, %(t)s, clock())", p=project, t=[task]) == told == (1, 1, 0, 0)
+    preview = ledger.effect("preview_reopen(%(p)s, NULL)", p=project)
+    assert ledger.effect("reopen(%(p)s, %(t)s, clock())", p=project, t=[task]) == preview == (1, 1, 0, 0)
     assert last(ledger, task) == ("sure", 1, 2)
 
 
@@ -261,8 +261,8 @@ def test_volunteers_who_are_no_better_than_chance_take_no_place_until_the_owner_
     assert ledger.ask(project, "u:8").state == "none", "they are not told: their answer is stored, and nothing is left"
     assert say(ledger, project, "u:1", "owl") == task
     assert state(ledger, task) == (False, 1, 2, 3)
-    told = ledger.effect("preview_lift(%(p)s, NULL, 'u:8')", p=project)
-    assert ledger.effect("lift(%(p)s, %(t)s, 'u:8', clock())", p=project, t=[task])[3] == told[3] == 1
+    preview = ledger.effect("preview_lift(%(p)s, NULL, 'u:8')", p=project)
+    assert ledger.effect("lift(%(p)s, %(t)s, 'u:8', clock())", p=project, t=[task])[3] == preview[3] == 1
     assert state(ledger, task) == (False, 2, 3, 3)
     learn(ledger, project, "u:8", 0, 40)
     assert ledger.row("SELECT counts, accuracy FROM reliability WHERE actor = 'u:8'")["counts"], "lifted for good"

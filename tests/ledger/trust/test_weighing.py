@@ -44,10 +44,10 @@ def likelihoods(q, row, *, guarded=False):
     table = {}
     for j in range(k):
         errors = sum(q["confusion_sums"][x * k + j] for x in range(k) if x != j)
-        said = sum(own[x * k + j] for x in range(k))
+        total = sum(own[x * k + j] for x in range(k))
         for x in range(k):
             e = (q["confusion_sums"][x * k + j] + 10 / (k - 1)) / (errors + 10)
-            table[j, x] = (8 * (a if x == j else (1 - a) * e) + own[x * k + j]) / (8 + said)
+            table[j, x] = (8 * (a if x == j else (1 - a) * e) + own[x * k + j]) / (8 + total)
     for x in range(k):
         table[x, x] = min(table[x, x], cap)
         for j in set(range(k)) - {x}:
@@ -141,15 +141,15 @@ def test_posteriors_are_what_a_second_implementation_says(ledger, examples):
                 t=task,
                 a=Json(answers),
             )
-            found = ledger.row("SELECT * FROM weigh(%(p)s, %(t)s)", p=project, t=task)
-            told = [a for a in answers if a[1] is not None]
-            if not told:
-                assert found["posterior"] is None and found["class"] is None
+            row = ledger.row("SELECT * FROM weigh(%(p)s, %(t)s)", p=project, t=task)
+            labelled = [a for a in answers if a[1] is not None]
+            if not labelled:
+                assert row["posterior"] is None and row["class"] is None
                 continue
             wanted = posterior(q, [(a, c, n and n.rsplit(".", 1)[0]) for a, c, n in answers], rows)
-            worst = max(worst, max(abs(a - b) for a, b in zip(found["posterior"], wanted, strict=True)))
-            assert found["class"] in (None, wanted.index(max(wanted)) + 1)
-            assert found["confidence"] == pytest.approx(max(wanted), abs=1e-6)
+            worst = max(worst, max(abs(a - b) for a, b in zip(row["posterior"], wanted, strict=True)))
+            assert row["class"] in (None, wanted.index(max(wanted)) + 1)
+            assert row["confidence"] == pytest.approx(max(wanted), abs=1e-6)
     assert worst < 1e-6
 
 
@@ -170,16 +170,16 @@ def test_replays_weigh_as_the_database_does(ledger):
         ledger.declare(project, *range(k))
         replay, learned = Weighing(k), []
         for nth, task in enumerate(ledger.tasks(project), 1):
-            truth, given = chance.randrange(k), []
+            truth, answers = chance.randrange(k), []
             for actor in chance.sample(people, 3):
-                said = truth if chance.random() < 0.8 else chance.randrange(k)
+                label = truth if chance.random() < 0.8 else chance.randrange(k)
                 network = f"10.0.0.{people.index(actor)}" if actor.startswith("c:") else ""
                 ledger.hold(project, actor, task, network)
-                ledger.answer(project, actor, task, {"answer": said}, network)
-                given.append(Given(people.index(actor), said, network and "10.0.0"))
-            (found,) = ledger.results(task)
-            learned.append((given, replay.posterior(given)))
-            assert found["posterior"] == pytest.approx(learned[-1][1], abs=1e-6)
+                ledger.answer(project, actor, task, {"answer": label}, network)
+                answers.append(Given(people.index(actor), label, network and "10.0.0"))
+            (result,) = ledger.results(task)
+            learned.append((answers, replay.posterior(answers)))
+            assert result["posterior"] == pytest.approx(learned[-1][1], abs=1e-6)
             if nth % 8 == 0:
                 ledger.run("UPDATE trust_model SET published_upto = ''")  # also those who were not active
                 ledger.fold_evidence()
@@ -202,11 +202,11 @@ def test_the_example_of_dynamic_overlap_comes_out(ledger):
         " ARRAY(SELECT ln(CASE WHEN l = j THEN s ELSE (1 - s) / 2 END) FROM generate_series(1, 3) l, generate_series(1, 3) j)"
         ", true FROM trust_model, (VALUES ('u:1', 0.7::float8), ('u:2', 0.9), ('u:3', 0.8)) v (a, s)"
     )
-    said = (({"u:1": "a", "u:2": "a"}, 1, 0.977), ({"u:1": "a", "u:2": "b"}, 2, 0.761))
-    for answers, best, probability in (*said, ({"u:1": "a", "u:2": "b", "u:3": "b"}, 2, 0.962)):
+    cases = (({"u:1": "a", "u:2": "a"}, 1, 0.977), ({"u:1": "a", "u:2": "b"}, 2, 0.761))
+    for answers, best, probability in (*cases, ({"u:1": "a", "u:2": "b", "u:3": "b"}, 2, 0.962)):
         task = {say(ledger, project, actor, value) for actor, value in answers.items()}.pop()
-        found = ledger.row("SELECT class, confidence FROM weigh(%(p)s, %(t)s)", p=project, t=task)
-        assert (found["class"], round(found["confidence"], 3)) == (best, probability)
+        row = ledger.row("SELECT class, confidence FROM weigh(%(p)s, %(t)s)", p=project, t=task)
+        assert (row["class"], round(row["confidence"], 3)) == (best, probability)
         ledger.delete_tasks(project, [task])
 
 
@@ -215,13 +215,13 @@ def test_the_consensus_of_a_label_is_its_most_probable_class(ledger):
     ledger.declare(project, "fox", "owl", None)
     for actor, value in (("u:1", "fox"), ("u:2", "owl"), ("u:3", "fox")):
         task = say(ledger, project, actor, value)
-    (found,) = ledger.results(task)
-    assert (found["class"], found["consensus"], found["reason"], found["n_compared"]) == (1, "fox", "full", 3)
-    assert found["confidence"] == found["posterior"][0] == max(found["posterior"])
-    assert found["agreement"] == pytest.approx(1 / 3)
+    (result,) = ledger.results(task)
+    assert (result["class"], result["consensus"], result["reason"], result["n_compared"]) == (1, "fox", "full", 3)
+    assert result["confidence"] == result["posterior"][0] == max(result["posterior"])
+    assert result["agreement"] == pytest.approx(1 / 3)
     (event,) = ledger.rows("SELECT data FROM event")
     assert (event["data"]["label"], event["data"]["reason"]) == ("fox", "full")
-    assert event["data"]["confidence"] == pytest.approx(found["confidence"])
+    assert event["data"]["confidence"] == pytest.approx(result["confidence"])
     shown = ledger.row("SELECT consensus, reason, posterior FROM result_record")
     assert shown["consensus"]["answer"]["value"] == "fox" and shown["reason"] == "full"
     assert [each["value"] for each in shown["posterior"]] == ["fox", "owl", None]
@@ -232,8 +232,8 @@ def test_two_strangers_who_differ_have_no_consensus(ledger):
     ledger.declare(project, "fox", "owl")
     say(ledger, project, "u:1", "fox")
     task = say(ledger, project, "u:2", "owl")
-    (found,) = ledger.results(task)
-    assert (found["class"], found["consensus"], found["confidence"]) == (None, None, pytest.approx(0.5))
+    (result,) = ledger.results(task)
+    assert (result["class"], result["consensus"], result["confidence"]) == (None, None, pytest.approx(0.5))
 
 
 def test_classes_are_numbered_as_they_appear_where_none_are_declared(ledger, beside):
@@ -336,8 +336,8 @@ def test_a_project_without_a_label_reads_and_writes_nothing_of_this(ledger):
     project = ledger.project(tasks=1, n=1)
     ledger.contribute(project, "u:1")
     assert ledger.rows("SELECT 1 FROM evidence") == ledger.rows("SELECT 1 FROM reliability") == []
-    (found,) = ledger.results(ledger.tasks(project)[0])
-    assert (found["class"], found["reason"], found["posterior"], found["generation"]) == (None,) * 4
+    (result,) = ledger.results(ledger.tasks(project)[0])
+    assert (result["class"], result["reason"], result["posterior"], result["generation"]) == (None,) * 4
     read = "SELECT coalesce(sum(seq_scan + coalesce(idx_scan, 0)), 0) AS n FROM pg_stat_xact_user_tables WHERE relname = ANY (%(n)s)"
     ledger.connection.autocommit = False
     (task,) = ledger.add(project, [0.0], n=1)

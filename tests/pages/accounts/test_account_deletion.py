@@ -262,19 +262,19 @@ def _identity():
 async def planted(served):
     """Where name, full name or address of the person stand: in any table, decrypted where it is encrypted, or in a file."""
     words = [word.lower() for word in (NAME, FULLNAME, EMAIL)]
-    found = []
+    places = []
     tables = await served.database.fetch("SELECT tablename FROM pg_tables WHERE schemaname = 'public'")
     for table in [row["tablename"] for row in tables]:
         for row in await served.database.fetch(f"SELECT * FROM {table}"):
             text = " ".join(_opened(served, table, row, name) for name in row).lower()
-            found += [(table, word) for word in words if word in text]
+            places += [(table, word) for word in words if word in text]
     for path in served.services.settings.data.dir.rglob("*"):
         content = path.read_bytes() if path.is_file() else b""
         if path.suffix == ".zip":
             archive = zipfile.ZipFile(path)
             content = b"".join(archive.read(name) for name in archive.namelist())
-        found += [(str(path), word) for word in words if word.encode() in content.lower()]
-    return found
+        places += [(str(path), word) for word in words if word.encode() in content.lower()]
+    return places
 
 
 def _opened(served, table, row, name):
@@ -361,8 +361,8 @@ async def test_events_do_not_say_who_answered_once_the_account_is_gone(served):
     words = {
         run["volunteer"] for run in (await owner.get(f"/api/taskrun?project_id={birds['id']}&user_id={me}")).json()
     }
-    told = await events(served)
-    assert [event["user_ids"] for event in told] == [[me, bob.user_id]] * 2
+    before = await events(served)
+    assert [event["user_ids"] for event in before] == [[me, bob.user_id]] * 2
     await leave(ada, "ada")
     assert {item["state"] for item in await worked(served)} == {"done"}
     after = await events(served)

@@ -23,10 +23,10 @@ async def letters(served):
     """The e-mails so far, the oldest first, each with the path of its link."""
     rows = await served.database.fetch("SELECT recipient, template, subject, text, html FROM mail ORDER BY id")
     for row in rows:
-        found = re.search(r"(https?://\S+)", row["text"] or "")
-        address = urlsplit(found.group(1)) if found else None
+        url_match = re.search(r"(https?://\S+)", row["text"] or "")
+        address = urlsplit(url_match.group(1)) if url_match else None
         row["link"] = f"{address.path}?{address.query}" if address and address.query else None
-        row["url"] = found.group(1) if found else None
+        row["url"] = url_match.group(1) if url_match else None
     return rows
 
 
@@ -352,12 +352,12 @@ async def test_an_address_of_somebody_else_is_not_betrayed(serve):
     await served.person("ada")
     await served.person("bob")
     ada = await signed_in(served, "ada")
-    told = []
+    pages = []
     for address in ("bob@example.org", "free@example.org"):
         form = (await ada.page("/account/ada/update")).json()["form"]
         body = {"btn": "Profile", "email_addr": address}
-        told.append((await ada.post("/account/ada/update", json=body, headers={"X-CSRFToken": form["csrf"]})).json())
-    assert told[0] == told[1]
+        pages.append((await ada.post("/account/ada/update", json=body, headers={"X-CSRFToken": form["csrf"]})).json())
+    assert pages[0] == pages[1]
     assert [(each["recipient"], each["template"]) for each in await letters(served)] == [
         ("bob@example.org", "known_address"), ("free@example.org", "confirm_address"),
     ]  # fmt: skip
@@ -391,8 +391,8 @@ async def test_letters_lead_to_a_front_end_elsewhere(serve):
     await register(served, "ada")
     url = urlsplit((await letters(served))[-1]["url"])
     assert (url.scheme, url.netloc, url.path) == ("https", "front.example", "/account/register/confirmation")
-    said = orjson.loads(base64.urlsafe_b64decode(dict(parse_qsl(url.query))["flash"]))
-    assert said.keys() == {"flash", "status"}
+    message = orjson.loads(base64.urlsafe_b64decode(dict(parse_qsl(url.query))["flash"]))
+    assert message.keys() == {"flash", "status"}
     assert (await served.client().page(f"{url.path}?{url.query}")).json()["status"] == "success"
 
 
@@ -430,10 +430,10 @@ async def statements(ask, said):
             said.clear()
             assert (await ready()).status == 200
             heard.append(list(said))
-        found = {name: min(heard, key=len) for name, heard in tries.items()}
-        if found["known"] == found["unknown"]:
+        fewest = {name: min(heard, key=len) for name, heard in tries.items()}
+        if fewest["known"] == fewest["unknown"]:
             break
-    return found
+    return fewest
 
 
 @pytest_twisted.ensureDeferred
@@ -441,17 +441,17 @@ async def test_work_tells_nobody_which_addresses_are_known(serve, monkeypatch):
     """The same statements in the same order, and as many hashes of passwords. How long it takes: bench/addresses.py."""
     served = await serve(CROWDD_ACCOUNTS_MAX_LOGIN_FAILURES="100000", CROWDD_QUEUE_WORKERS="0", **CONFIRM)
     await served.person("known")
-    said, run = [], Connection.run
+    calls, run = [], Connection.run
 
     def noted(self, sql, *more, **named):
         if request_id.get():  # not what jobs and workers ask for meanwhile
-            said.append(str(sql))
+            calls.append(str(sql))
         return run(self, sql, *more, **named)
 
     monkeypatch.setattr(Connection, "run", noted)
     hasher = passwords._HASHER
     for name in ("hash", "verify"):  # either is the same work
-        monkeypatch.setattr(type(hasher), name, hashing(said, getattr(type(hasher), name)))
+        monkeypatch.setattr(type(hasher), name, hashing(calls, getattr(type(hasher), name)))
 
     def asking(path, form):
         async def prepared(name, number):
@@ -471,6 +471,6 @@ async def test_work_tells_nobody_which_addresses_are_known(serve, monkeypatch):
         "/account/register": lambda name, email, n: registration(f"{name}{n}", email_addr=email),
     }
     for path, form in forms.items():
-        asked = await statements(asking(path, form), said)
+        asked = await statements(asking(path, form), calls)
         assert asked["known"] == asked["unknown"] and len(asked["known"]) >= 2, path
     assert HASHED in asked["known"], "a hash is noted"

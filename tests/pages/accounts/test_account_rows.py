@@ -78,12 +78,12 @@ async def test_each_row_to_each_requester_as_page_and_as_json(served):
             if status != 200:
                 continue
             assert page.header("content-type") == "text/html; charset=utf-8" and "<h1" in page.text, (path, who_)
-            found = data.json()
-            assert found.keys() >= keys.keys() and data.header("content-type") == "application/json", (path, who_)
-            wrong = {key: found[key] for key, sort in keys.items() if not isinstance(found[key], sort)}
+            fields = data.json()
+            assert fields.keys() >= keys.keys() and data.header("content-type") == "application/json", (path, who_)
+            wrong = {key: fields[key] for key, sort in keys.items() if not isinstance(fields[key], sort)}
             assert wrong == {}, (path, who_)
             if path != "/account/ada" or who_ != "self":
-                assert found.keys() == keys.keys(), (path, who_)
+                assert fields.keys() == keys.keys(), (path, who_)
 
 
 @pytest_twisted.ensureDeferred
@@ -160,11 +160,11 @@ async def test_what_a_form_does_not_have_is_not_taken_from_it(served):
     }  # fmt: skip
     await browser.send_form("/account/register", {**form, **more})
     me = (await browser.page("/account/profile")).json()["user"]
-    kept = {
+    fields = {
         key: me[key]
         for key in ("admin", "pro", "valid_email", "google_user_id", "flags", "info", "locale", "privacy_mode")
     }
-    assert kept == {
+    assert fields == {
         "admin": False, "pro": False, "valid_email": False, "google_user_id": None, "flags": None, "info": {}, "locale": "en",
         "privacy_mode": True,
     }  # fmt: skip

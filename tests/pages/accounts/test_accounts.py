@@ -68,8 +68,8 @@ async def test_an_unknown_address_and_a_wrong_password_get_the_same_words(served
         (await sign_in(served.client(), name, password)).json()
         for name, password in (("ada", "wrong password"), ("nobody", PASSWORD), ("ada", ""))
     ]
-    told = [(answer["status"], answer["flash"], answer["form"]["errors"]) for answer in answers]
-    assert told == [told[0]] * 3 and told[0][0] == "error"
+    messages = [(answer["status"], answer["flash"], answer["form"]["errors"]) for answer in answers]
+    assert messages == [messages[0]] * 3 and messages[0][0] == "error"
 
 
 @shows("account-signin-post")
@@ -163,10 +163,10 @@ async def test_each_sign_in_makes_a_new_session(served):
 @pytest_twisted.ensureDeferred
 async def test_after_signing_out_the_old_cookie_is_worth_nothing(served):
     browser, other = await newcomer(served, "ada"), await signed_in(served, "ada")
-    kept = browser.cookies["session"]
+    cookie = browser.cookies["session"]
     await browser.page("/account/signout")
     thief = served.client()
-    thief.cookies["session"] = kept
+    thief.cookies["session"] = cookie
     assert await who(thief) is None and await who(other) == "ada"
 
 

@@ -147,9 +147,9 @@ async def test_a_broken_box_is_the_middle(served):
 
 
 def test_nothing_but_pixels_is_kept():
-    told = PngInfo()
-    told.add_text("Comment", "taken at home")
-    content = picture(pnginfo=told, icc_profile=b"my own printer")
+    metadata = PngInfo()
+    metadata.add_text("Comment", "taken at home")
+    content = picture(pnginfo=metadata, icc_profile=b"my own printer")
     assert b"taken at home" in content and b"at home" not in redrawn(content, None)
     assert b"iCCP" not in redrawn(content, None)
     assert b"PHP" not in redrawn(picture() + b"<?PHP", None)

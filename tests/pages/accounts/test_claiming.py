@@ -143,10 +143,10 @@ async def test_who_gave_the_answers_away_meets_the_tasks_again(served, dsn):
     birds = await served.project(owner, tasks=5, published=True, n_answers=3)
     browser = await volunteer(served)
     before = await answer(browser, birds, 3)
-    kept = browser.cookies["volunteer"]
+    cookie = browser.cookies["volunteer"]
     await browser.send_form("/account/register", {**registration("ada"), "claim": True})
     anonymous = served.client()
-    anonymous.cookies["volunteer"] = kept
+    anonymous.cookies["volunteer"] = cookie
     assert broken(dsn) == []
     assert (await answer(anonymous, birds, 1))[0] in before and broken(dsn) == []
 

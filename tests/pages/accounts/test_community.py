@@ -42,8 +42,8 @@ async def test_pages_of_people_begin_at_an_account(served):
     nobody = served.client()
 
     async def page(query=""):
-        told = (await nobody.page(f"/account/{query}")).json()
-        return [one["name"] for one in told["accounts"]], told["next"], told["pagination"]
+        document = (await nobody.page(f"/account/{query}")).json()
+        return [one["name"] for one in document["accounts"]], document["next"], document["pagination"]
 
     first, next_, _ = await page()
     assert (first, next_) == (names[:24], ids[23])

@@ -32,18 +32,18 @@ async def test_own_answers_come_page_by_page(served, monkeypatch):
     birds = await served.project(owner, tasks=6, published=True, info={"image": picture})
     done = [await answer(ada, birds, {"answer": f"<b>owl {n}</b>"}) for n in range(5)]
     browser = await signed_in(served, "ada")
-    found, before, first = [], "", True
+    answers, before, first = [], "", True
     while True:
         page = (await browser.page(f"/account/ada/answers{before}")).json()
         assert page.keys() == {"template", "title", "answers", "next", "projects"} and len(page["answers"]) <= 2
         assert [project["short_name"] for project in page["projects"]] == (["birds"] if first else [])
-        found += page["answers"]
+        answers += page["answers"]
         if page["next"] is None:
             break
         before, first = f"?before={page['next']}", False
-    assert [one["task_id"] for one in found] == done[::-1]
-    assert found[0].keys() == {"id", "task_id", "finish_time", "counted", "trial", "info", "task", "project"}
-    assert found[0]["task"]["info"] == {"image": picture} and found[0]["project"]["name"] == "Birds"
+    assert [one["task_id"] for one in answers] == done[::-1]
+    assert answers[0].keys() == {"id", "task_id", "finish_time", "counted", "trial", "info", "task", "project"}
+    assert answers[0]["task"]["info"] == {"image": picture} and answers[0]["project"]["name"] == "Birds"
     html = (await browser.get("/account/ada/answers", headers=HTML)).text
     assert f'src="{picture}"' in html and "&lt;b&gt;owl 4&lt;/b&gt;" in html and faults(Page(html)) == []
     assert (await browser.page("/account/ada/answers?before=x")).status == 415

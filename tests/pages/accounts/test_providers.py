@@ -339,8 +339,8 @@ async def test_the_cookie_of_a_sign_in_is_out_of_reach_and_short(serve, provider
     served = await serve(**more, **provider.settings("google"))
     lines = (await served.client().get("/google/")).headers.getRawHeaders("set-cookie")
     (line,) = [line for line in lines if line.removeprefix("__Host-").startswith("signin_flow")]
-    said = line.split("; ")[1:]  # after the value, in which any letters may stand
-    assert {"HttpOnly", "Path=/", "Max-Age=600", *marks} <= {*said} and not any(not_there in one for one in said)
+    options = line.split("; ")[1:]  # after the value, in which any letters may stand
+    assert {"HttpOnly", "Path=/", "Max-Age=600", *marks} <= {*options} and not any(not_there in one for one in options)
 
 
 @pytest_twisted.ensureDeferred
@@ -380,8 +380,8 @@ async def test_with_a_front_end_elsewhere_the_way_ends_there(serve, provider):
     assert (address.scheme, address.netloc, address.path) == ("https", "front.example", "/app/project/birds/")
     import base64
 
-    said = orjson.loads(base64.urlsafe_b64decode(dict(parse_qsl(address.query))["flash"]))
-    assert said == {"flash": "Welcome. You signed in with Google.", "status": "success"} and await who(browser)
+    message = orjson.loads(base64.urlsafe_b64decode(dict(parse_qsl(address.query))["flash"]))
+    assert message == {"flash": "Welcome. You signed in with Google.", "status": "success"} and await who(browser)
     refused = urlsplit((await served.client().get("/google/oauth_authorized?code=x&state=y")).header("location"))
     assert refused.path == "/app/account/signin" and "flash=" in refused.query
 

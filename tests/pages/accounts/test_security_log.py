@@ -38,10 +38,10 @@ async def entries(served, *kinds):
 
 
 async def counts(served, *kinds):
-    found = Counter()
+    totals = Counter()
     for row in await entries(served, *kinds):
-        found[row["kind"]] += row["count"]
-    return dict(found)
+        totals[row["kind"]] += row["count"]
+    return dict(totals)
 
 
 def pseudonym(served, address="127.0.0.1"):
@@ -87,10 +87,10 @@ async def test_what_was_typed_for_an_unknown_account_is_hashed(served):
     await sign_in(served.client(), "nobody", "a wrong password")
     (row,) = await entries(served, "sign_in_failed")
     assert row["user_id"] is None and row["tried"] and "nobody" not in orjson.dumps(row, default=str).decode()
-    found = await served.services.administration.security(
+    page = await served.services.administration.security(
         Requester(user_id=boss.user_id, admin=True), "NOBODY@example.org"
     )
-    assert [row["kind"] for row in found.rows] == ["sign_in_failed"]
+    assert [row["kind"] for row in page.rows] == ["sign_in_failed"]
 
 
 @pytest_twisted.ensureDeferred
@@ -157,8 +157,8 @@ async def test_a_new_device_is_told_apart_from_a_known_one(served):
     browser = await signed_in(served, "ada")
     await browser.post("/account/signout", headers={"X-CSRFToken": await token(browser)})
     await sign_in(browser, "ada")
-    found = await counts(served, "sign_in", "sign_out", "new_device")
-    assert found == {"sign_in": 2, "sign_out": 1, "new_device": 1}
+    totals = await counts(served, "sign_in", "sign_out", "new_device")
+    assert totals == {"sign_in": 2, "sign_out": 1, "new_device": 1}
     assert {row["user_id"] for row in await entries(served, "sign_out", "new_device")} == {ada.user_id}
 
 
@@ -213,8 +213,8 @@ async def test_a_key_keeps_its_latest_networks(services, pool):
         uses = [(b"hash", f"10.0.{part}.{n}", user_id) for n in range(50)]
         assert len(await stored.keys_seen(pool, uses)) == 50
         await pool.execute("UPDATE clock_shift SET ahead = ahead + interval '1 hour'")
-    (kept,) = await pool.fetch("SELECT count(*) AS n, min(first_seen) > '2020-01-01' AS ok FROM key_network")
-    assert kept["n"] == stored.MAX_NETWORKS
+    (row,) = await pool.fetch("SELECT count(*) AS n, min(first_seen) > '2020-01-01' AS ok FROM key_network")
+    assert row["n"] == stored.MAX_NETWORKS
     assert not await stored.keys_seen(pool, [(b"hash", "10.0.2.49", user_id)])
     assert await stored.keys_seen(pool, [(b"hash", "10.0.0.1", user_id)]) == {(b"hash", "10.0.0.1")}
     assert not await stored.keys_seen(pool, [(b"hash", "10.9.9.9", user_id + 1)]), "an account that has gone"

@@ -33,9 +33,9 @@ GRACE = 5.0  # seconds for a busy machine
 
 def block(language: str) -> str:
     """A block of code of the documentation."""
-    found = re.search(rf"```{language}\n(.*?)```", DOCUMENTED, re.DOTALL)
-    assert found is not None
-    return found[1]
+    code_match = re.search(rf"```{language}\n(.*?)```", DOCUMENTED, re.DOTALL)
+    assert code_match is not None
+    return code_match[1]
 
 
 def nginx(folder: Path, crowdd: int, port: int) -> list[str]:

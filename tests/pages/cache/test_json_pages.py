@@ -41,14 +41,14 @@ async def read(site: VisitedSite, path: str, **headers: str) -> Any:
 
 async def fewest(site: VisitedSite, statements: list[str], path: str, **headers: str) -> tuple[Any, int]:
     """A response, and the fewest statements of many requests: other programs commit now and then."""
-    found: list[int] = []
+    counts: list[int] = []
     for _ in range(200):
         statements.clear()
         answer = await read(site, path, **headers)
-        found.append(len(statements))
-        if found[-1] <= 1:
+        counts.append(len(statements))
+        if counts[-1] <= 1:
             break
-    return answer, min(found)
+    return answer, min(counts)
 
 
 @shows("etag-json-pages")

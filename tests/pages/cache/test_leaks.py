@@ -73,10 +73,10 @@ def wrong(state: State, path: str, page: Response, shown: set[str], *, as_json: 
                 return f"{path} lacks {one}"
         elif isinstance(one, Person) and not one.blocked and not one.hidden:
             allowed.add(one.word)
-        there = isinstance(one, Person) and f"/account/{one.name}/" in page.text
+        linked = isinstance(one, Person) and f"/account/{one.name}/" in page.text
         if as_json:
             continue  # it has no links
-        if isinstance(one, Person) and there != (not one.blocked) and (path == BOARD or (path == "/" and there)):
+        if isinstance(one, Person) and linked != (not one.blocked) and (path == BOARD or (path == "/" and linked)):
             return f"{path}: {one}"  # without projects, home names nobody
     return f"{path} shows {shown - allowed}" if shown - allowed else ""
 
@@ -149,8 +149,8 @@ class Play:
         as_json = self.chance.random() < 0.3
         page = await self.site.seen(path, **({"Accept": "application/json"} if as_json else {}))
         shown = set(WORD.findall(page.text))
-        found = [wrong(state, path, page, shown, as_json=as_json) for state in states()]
-        return "" if "" in found else "; ".join(found)
+        errors = [wrong(state, path, page, shown, as_json=as_json) for state in states()]
+        return "" if "" in errors else "; ".join(errors)
 
     async def step(self) -> list[str]:
         """Visitors who ask while something changes see it as it was or as it is; those who come later, as it is."""
@@ -161,10 +161,10 @@ class Play:
         write = self.set_project(name) if isinstance(one, Project) else self.set_person(name)
         await write
         after = [ensureDeferred(self.ask(path, lambda: [self.state])) for path in self.paths(2)]
-        found = await gatherResults([*during, *after])
+        errors = await gatherResults([*during, *after])
         if self.chance.random() < 0.1:
             self.site.clock.advance(0.5)
-        return [words for words in found if words]
+        return [words for words in errors if words]
 
 
 async def play(site: VisitedSite, seed: int, steps: int) -> None:

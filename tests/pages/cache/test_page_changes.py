@@ -83,14 +83,14 @@ def form(path: str, who: str, token_from: str = "", **fields: Any) -> Step:
 
     async def step(site: VisitedSite) -> None:
         browser = await site.browser(who)
-        there = named(site, path)
-        page = (await browser.page(named(site, token_from) or there)).json()
+        url = named(site, path)
+        page = (await browser.page(named(site, token_from) or url)).json()
         shown = page.get("form", {})
-        kept = (
+        defaults = (
             {name: value for name, value in shown.items() if name not in ("csrf", "errors")} if not token_from else {}
         )
         token = page.get("csrf") or shown["csrf"]
-        answer = await browser.post(there, json={**kept, **fields}, headers={"X-CSRFToken": token})
+        answer = await browser.post(url, json={**defaults, **fields}, headers={"X-CSRFToken": token})
         assert answer.status == 200 and answer.json()["status"] == "success", answer.body
 
     return step
@@ -176,7 +176,7 @@ async def test_everybody_sees_with_the_next_request_what_visitors_may_see(site, 
         (("category", "edit", "{c}", "--name", "Wondering"), Change(PAUSE, "admin", (HOME, SUBJECT), "{topic}", "Wondering")),
         (("project", "transfer", "{p}", "--to", "{a}", "--yes"), Change(PAUSE, "visitor", (OWNED,), "/project/{p}/")),
     ],
-    ids=lambda found: " ".join(found[:2]) if isinstance(found, tuple) else "",
+    ids=lambda argument: " ".join(argument[:2]) if isinstance(argument, tuple) else "",
 )  # fmt: skip
 @pytest_twisted.ensureDeferred
 async def test_what_the_command_line_changes_is_seen_with_the_next_request(site, command, words, change):

@@ -115,7 +115,7 @@ async def test_each_visitor_has_a_form_token_of_their_own_on_the_same_page(site)
     await site.cached("/account/signin")
     pages = [await site.seen("/account/signin") for _ in range(2)]
     tokens = [set(TOKEN.findall(page.text)) for page in pages]
-    assert [len(found) for found in tokens] == [1, 1] and not tokens[0] & tokens[1]
+    assert [len(page_tokens) for page_tokens in tokens] == [1, 1] and not tokens[0] & tokens[1]
     assert len({without_own(page.text) for page in pages}) == 1
     assert [page.header("cache-control") for page in pages] == ["no-store"] * 2
     assert all(page.header("etag") is None for page in pages)
@@ -231,10 +231,10 @@ async def test_metrics_count_hits_and_misses_and_bytes(site):
     before = await figures()
     for _ in range(3):
         page = await site.seen("/project/{p}/")
-    found = await figures()
-    grown = {name.partition("{")[2]: found[name] - before[name] for name in found}
+    after = await figures()
+    grown = {name.partition("{")[2]: after[name] - before[name] for name in after}
     assert (grown['result="miss"}'], grown['result="hit"}']) == (1, 2)
-    assert len(page.body) < found["crowdd_page_cache_bytes"] - before["crowdd_page_cache_bytes"] < 3 * len(page.body)
+    assert len(page.body) < after["crowdd_page_cache_bytes"] - before["crowdd_page_cache_bytes"] < 3 * len(page.body)
 
 
 @pytest.mark.parametrize("addresses", [150, pytest.param(10_000, marks=[pytest.mark.proof, pytest.mark.size])])

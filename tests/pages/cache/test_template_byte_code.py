@@ -75,8 +75,8 @@ def test_byte_code_of_another_version_is_not_used_and_goes(folder, monkeypatch):
 
 def test_damaged_byte_code_is_made_again(folder):
     templates(folder).compile_all()
-    (kept, other) = sorted((folder / "__pycache__").iterdir())
-    kept.write_bytes(kept.read_bytes()[:60])
+    (file, other) = sorted((folder / "__pycache__").iterdir())
+    file.write_bytes(file.read_bytes()[:60])
     other.write_bytes(b"")
     made = templates(folder)
     assert made.render("page.html", {"word": "owl"}) == "<p>owl</p>"

@@ -42,9 +42,9 @@ async def info_of(owner: Any, project: dict[str, Any]) -> Any:
 @pytest_twisted.ensureDeferred
 async def test_roles_are_suggested_chosen_and_kept_and_hide_a_column_before_its_first_task(served):
     owner, project = await asking(served)
-    found = await looked_at(owner, TABLE)
-    assert found["suggested"] == {"Bild": "picture", "Titel": "title", "Breite": "latitude", "solution": "hidden"}
-    page = (await owner.get(f"{AT}/{found['id']}", headers=HTML)).text
+    upload = await looked_at(owner, TABLE)
+    assert upload["suggested"] == {"Bild": "picture", "Titel": "title", "Breite": "latitude", "solution": "hidden"}
+    page = (await owner.get(f"{AT}/{upload['id']}", headers=HTML)).text
     for n, role in enumerate(("picture", "title", "latitude", "hidden")):
         select = page.split(f'name="role_{n}"')[1].split("</select>")[0]
         assert f'<option value="{role}" selected>' in select, (n, select)
@@ -58,10 +58,10 @@ async def test_roles_are_suggested_chosen_and_kept_and_hide_a_column_before_its_
         "role_3": "hidden",
         "n_answers": "2",
     }
-    begun = (await owner.post(f"{AT}/{found['id']}", json=form)).json()
+    begun = (await owner.post(f"{AT}/{upload['id']}", json=form)).json()
     if begun["status"] == "warning":  # the number of answers changed the figures
         assert "column_roles" not in await info_of(owner, project)
-        begun = (await owner.post(f"{AT}/{found['id']}", json=form)).json()
+        begun = (await owner.post(f"{AT}/{upload['id']}", json=form)).json()
     assert begun["status"] == "success", begun
     assert (await info_of(owner, project))["column_roles"] == {
         "Bild": "picture",
@@ -85,16 +85,16 @@ async def test_roles_are_suggested_chosen_and_kept_and_hide_a_column_before_its_
 @pytest_twisted.ensureDeferred
 async def test_a_column_takes_the_name_that_the_questions_ask_for(served):
     owner, project = await asking(served)
-    found = await looked_at(owner, TABLE)
-    page = (await owner.get(f"{AT}/{found['id']}", headers=HTML)).text
+    upload = await looked_at(owner, TABLE)
+    page = (await owner.get(f"{AT}/{upload['id']}", headers=HTML)).text
     assert 'name="place_0"' in page and "place_1" not in page, "the file has the column of the description"
     checked = {"form": "y", "header": "y", "place_0": "Bild", "check": "y", "key": "url"}
-    assert (await owner.post(f"{AT}/{found['id']}", json={**checked, "key": ""})).json()["status"] == "success"
-    shown = (await owner.page(f"{AT}/{found['id']}")).json()["import"]
+    assert (await owner.post(f"{AT}/{upload['id']}", json={**checked, "key": ""})).json()["status"] == "success"
+    shown = (await owner.page(f"{AT}/{upload['id']}")).json()["import"]
     assert shown["columns"] == ["url", "Titel", "Breite", "solution"] and shown["dialect"]["names"] == {"Bild": "url"}
-    page = (await owner.get(f"{AT}/{found['id']}", headers=HTML)).text
+    page = (await owner.get(f"{AT}/{upload['id']}", headers=HTML)).text
     assert "Bild in the file" in page and '<option value="Bild" selected>' in page
-    assert (await owner.post(f"{AT}/{found['id']}", json={"key": "url", "roles": {"url": "hidden"}})).json()[
+    assert (await owner.post(f"{AT}/{upload['id']}", json={"key": "url", "roles": {"url": "hidden"}})).json()[
         "status"
     ] == "success"
     assert figures((await worked(served))[-1]["result"]) == {"added": 2}
@@ -116,16 +116,16 @@ async def test_a_column_takes_the_name_that_the_questions_ask_for(served):
 @pytest_twisted.ensureDeferred
 async def test_wrong_roles_and_names_are_refused_and_lose_nothing(served):
     owner, project = await asking(served)
-    found = await looked_at(owner, TABLE)
+    upload = await looked_at(owner, TABLE)
     for wrong, words in (
         ({"roles": {"Bild": "secret"}}, "is not a role"), ({"roles": {"nothing": "text"}}, "no column nothing"),
         ({"roles": ["Bild"]}, "`roles` must be an object"), ({"names": ["x"]}, "`names` must be an object"),
         ({"names": {"Bild": "x", "Titel": "x"}}, "cannot have the same name"), ({"names": {"Bild": "y" * 300}}, "`names` may have"),
         ({"names": {"Bild": "Titel"}}, "already has a column Titel"),
     ):  # fmt: skip
-        refused = (await owner.post(f"{AT}/{found['id']}", json=wrong)).json()
-        told = refused["flash"] + str((await owner.page(f"{AT}/{found['id']}")).json()["import"]["check_error"])
-        assert words in told, (wrong, refused["flash"])
+        refused = (await owner.post(f"{AT}/{upload['id']}", json=wrong)).json()
+        message = refused["flash"] + str((await owner.page(f"{AT}/{upload['id']}")).json()["import"]["check_error"])
+        assert words in message, (wrong, refused["flash"])
     assert "column_roles" not in await info_of(owner, project) and await tasks_of(owner, project) == []
     undecided = await bring(owner, TABLE, roles='{"Bild": "picture"}', map="y")
-    assert undecided["import"] != found["id"]
+    assert undecided["import"] != upload["id"]

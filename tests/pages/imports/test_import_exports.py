@@ -74,12 +74,12 @@ async def test_a_task_export_comes_back_as_tasks(served, format_):
     content = await export(owner, "task", "csv" if format_ == "csv" else "json")
     if format_ == "ndjson":
         content = b"\n".join(orjson.dumps(row) for row in orjson.loads(content))
-    found = await looked_at(owner, content, f"t.{format_}", FISH)
-    assert found["kind"] == "tasks" and figures(found["preview"]) == {"added": 3}
-    assert "id" in found["left_behind"] and "created" in found["left_behind"]
-    page = (await owner.get(f"{FISH}/{found['id']}", headers={"Accept": "text/html"})).text
+    upload = await looked_at(owner, content, f"t.{format_}", FISH)
+    assert upload["kind"] == "tasks" and figures(upload["preview"]) == {"added": 3}
+    assert "id" in upload["left_behind"] and "created" in upload["left_behind"]
+    page = (await owner.get(f"{FISH}/{upload['id']}", headers={"Accept": "text/html"})).text
     assert "This is a task export." in page and "Add 3 tasks" in page
-    await owner.post(f"{FISH}/{found['id']}", json={})
+    await owner.post(f"{FISH}/{upload['id']}", json={})
     assert figures((await worked(served))[-1]["result"]) == {"added": 3}
     tasks = await tasks_of(owner, fish)
     assert [task["info"] for task in tasks] == INFOS
@@ -107,9 +107,9 @@ async def test_answers_come_back_counted_up_to_what_a_task_needs_and_once(served
     refused = await bring(owner, orjson.dumps(runs), at=FISH)
     assert refused["status"] == "warning" and "7 of 7 rows are refused" in refused["flash"]
     await brought(served, owner, two, at=FISH)
-    found = await looked_at(owner, orjson.dumps(runs), "r.json", FISH)
-    assert (found["kind"], figures(found["preview"])) == ("answers", {"added": 7})
-    await owner.post(f"{FISH}/{found['id']}", json={})
+    upload = await looked_at(owner, orjson.dumps(runs), "r.json", FISH)
+    assert (upload["kind"], figures(upload["preview"])) == ("answers", {"added": 7})
+    await owner.post(f"{FISH}/{upload['id']}", json={})
     assert figures((await worked(served))[-1]["result"]) == {"added": 7}
     for again in (runs, runs[3:]):
         assert figures(await brought(served, owner, orjson.dumps(again), at=FISH)) == {"present": len(again)}
@@ -241,13 +241,13 @@ async def test_tasks_answers_and_results_come_back_in_a_new_project(served, form
     early = await bring(owner, files["result"], f"r.{format_}", at=FISH)
     assert early["status"] == "warning" and "3 of 3 rows are refused" in early["flash"]
     await brought(served, owner, files["task_run"], f"a.{format_}", at=FISH)
-    found = await looked_at(owner, files["result"], f"r.{format_}", FISH)
-    assert (found["kind"], found["exportlike"]) == ("results", True)
-    assert figures(found["preview"]) == {"added": 2, "present": 1}, "one has nothing to say"
-    assert "task_run_ids" in found["left_behind"] and "info" not in found["left_behind"]
-    page = (await owner.get(f"{FISH}/{found['id']}", headers={"Accept": "text/html"})).text
+    upload = await looked_at(owner, files["result"], f"r.{format_}", FISH)
+    assert (upload["kind"], upload["exportlike"]) == ("results", True)
+    assert figures(upload["preview"]) == {"added": 2, "present": 1}, "one has nothing to say"
+    assert "task_run_ids" in upload["left_behind"] and "info" not in upload["left_behind"]
+    page = (await owner.get(f"{FISH}/{upload['id']}", headers={"Accept": "text/html"})).text
     assert "This is an export of results." in page and "Fill in 2 results" in page
-    await owner.post(f"{FISH}/{found['id']}", json={})
+    await owner.post(f"{FISH}/{upload['id']}", json={})
     assert figures((await worked(served))[-1]["result"]) == {"added": 2, "present": 1}
     assert await results_of(owner, fish) == FILLED == await results_of(owner, birds)
     assert (await owner.get(f"/api/project/{fish['id']}")).json()["n_results"] == 2
@@ -267,8 +267,8 @@ async def test_results_without_a_complete_task_are_refused_one_by_one(served):
     tasks = [row for row in orjson.loads(await export(owner, "task", "json")) if row["id"] != missing]
     fish = await served.project(owner, "fish")
     await brought(served, owner, orjson.dumps(tasks), at=FISH)
-    kept = [run for run in runs if run["task_id"] not in (open_, missing)]
-    await brought(served, owner, orjson.dumps(kept), at=FISH)
+    answers = [run for run in runs if run["task_id"] not in (open_, missing)]
+    await brought(served, owner, orjson.dumps(answers), at=FISH)
     changed = {**rows[0], "id": rows[0]["id"] + 100, "info": "otherwise"}
     content = orjson.dumps([
         *rows, rows[0],                                                # 4: once more
@@ -280,20 +280,20 @@ async def test_results_without_a_complete_task_are_refused_one_by_one(served):
     result = await brought(served, owner, content, "r.json", at=FISH, on_error="skip")
     assert figures(result) == {"added": 1, "present": 1, "twice": 1, "refused": 6}
     errors = (await owner.get(f"{FISH}/{result['import']}/errors")).body.decode("utf-8-sig")
-    told = [(row["line"], row["reason"].partition(".")[0]) for row in csv.DictReader(io.StringIO(errors))]
-    assert told == [
+    refusals = [(row["line"], row["reason"].partition(".")[0]) for row in csv.DictReader(io.StringIO(errors))]
+    assert refusals == [
         ("2", "Its task is not complete"),
         ("3", "Its task has not been imported"),
         ("5", "A row above it is the result of the same task"),
         ("6", "It is an earlier version"),
         ("7", "`task_id` is not an id"),
-        ("8", told[-1][1]),
+        ("8", refusals[-1][1]),
     ]
-    assert "info" in told[-1][1]
+    assert "info" in refusals[-1][1]
     assert await results_of(owner, fish) == FILLED[:1]
     # What stood there is replaced, and said to be.
-    found = await looked_at(owner, orjson.dumps([changed]), "r.json", FISH)
-    assert figures(found["preview"]) == {"updated": 1}
+    upload = await looked_at(owner, orjson.dumps([changed]), "r.json", FISH)
+    assert figures(upload["preview"]) == {"updated": 1}
     assert figures(await brought(served, owner, orjson.dumps([changed]), "r.json", at=FISH)) == {"updated": 1}
     assert await results_of(owner, fish) == ["otherwise"]
     assert figures(await brought(served, owner, orjson.dumps([{**rows[0], "info": None}]), at=FISH)) == {"present": 1}
@@ -357,8 +357,8 @@ async def test_results_of_trial_answers_are_not_filled_in(served):
     run = {"project_id": fish["id"], "task_id": first["id"], "info": "trial"}
     assert (await owner.post("/api/taskrun", json=run)).status == 200
     assert len(await results_of(owner, fish)) == 1
-    found = await looked_at(owner, files["result"], "r.json", FISH)
-    assert figures(found["preview"]) == {"refused": 3}
+    upload = await looked_at(owner, files["result"], "r.json", FISH)
+    assert figures(upload["preview"]) == {"refused": 3}
 
 
 @pytest_twisted.ensureDeferred
@@ -388,8 +388,8 @@ async def test_lines_of_project_export_come_back(served):
     project = await served.project(owner)
     line = {"info": {"a": 1}, "n_answers": 4, "priority_0": 1.0, "quorum": 0, "calibration": 3}
     content = b"".join(orjson.dumps({**line, "info": {"a": n}}) + b"\n" for n in (1, 2, 2))
-    found = await looked_at(owner, content, "tasks.ndjson")
-    assert found["kind"] == "tasks"
+    upload = await looked_at(owner, content, "tasks.ndjson")
+    assert upload["kind"] == "tasks"
     assert figures(await brought(served, owner, content)) == {"added": 2, "present": 1, "twice": 1}
     assert [(t["info"], t["n_answers"], t["calibration"]) for t in await tasks_of(owner, project)] == [
         ({"a": 1}, 4, 3), ({"a": 2}, 4, 3),
@@ -402,12 +402,12 @@ async def test_an_export_may_be_taken_for_a_table(served):
     await answered(served, owner, people=0)
     await served.project(owner, "fish")
     content = await export(owner, "task", "csv")
-    found = await looked_at(owner, content, at=FISH)
-    assert (await owner.post(f"{FISH}/{found['id']}", json={"kind": "table", "check": True})).json()[
+    upload = await looked_at(owner, content, at=FISH)
+    assert (await owner.post(f"{FISH}/{upload['id']}", json={"kind": "table", "check": True})).json()[
         "status"
     ] == "success"
-    found = (await owner.page(f"{FISH}/{found['id']}")).json()["import"]
-    assert found["kind"] == "table" and figures(found["preview"]) == {"added": 3}
+    upload = (await owner.page(f"{FISH}/{upload['id']}")).json()["import"]
+    assert upload["kind"] == "table" and figures(upload["preview"]) == {"added": 3}
     wrong = (await owner.post(AT, json={"rows": "a\n1\n", "key": "b"})).json()
     assert wrong["status"] == "error"
 
@@ -445,9 +445,9 @@ async def test_the_file_of_an_archive_is_imported(serve):
     pybossa = packed(
         ("birds_task.json", orjson.dumps([task])), ("birds_task_info_only.json", b'[{"a": 1}]'), ("readme.txt", b"x")
     )
-    found = await looked_at(owner, pybossa, "9_birds_task_json.zip")
-    assert found["name"] == "9_birds_task_json.zip: birds_task.json"
-    assert (found["kind"], figures(found["preview"])) == ("tasks", {"added": 1})
+    upload = await looked_at(owner, pybossa, "9_birds_task_json.zip")
+    assert upload["name"] == "9_birds_task_json.zip: birds_task.json"
+    assert (upload["kind"], figures(upload["preview"])) == ("tasks", {"added": 1})
     bomb = packed(("rows.csv", b"a\n" * 2_000_000))
     assert len(bomb) < 10_000
     for content, words in (

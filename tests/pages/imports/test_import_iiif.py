@@ -40,12 +40,12 @@ async def test_a_manifest_becomes_a_task_for_each_canvas(served):
     owner = await served.person("owner")
     project = await served.project(owner)
     document = manifest("https://example.org/m", ["https://93.184.215.14/1.jpg", "https://93.184.215.14/2.jpg"])
-    found = await looked_at(owner, orjson.dumps(document), "manifest.json")
-    assert (found["format"], found["rows"]) == ("iiif", 2)
-    assert found["columns"] == ["picture", "service", "title", "label", "manifest", "canvas", "rights", "metadata"]
-    page = (await owner.get(f"{AT}/{found['id']}", headers={"Accept": "text/html"})).text
+    upload = await looked_at(owner, orjson.dumps(document), "manifest.json")
+    assert (upload["format"], upload["rows"]) == ("iiif", 2)
+    assert upload["columns"] == ["picture", "service", "title", "label", "manifest", "canvas", "rights", "metadata"]
+    page = (await owner.get(f"{AT}/{upload['id']}", headers={"Accept": "text/html"})).text
     assert "Which column is what?" in page and 'name="encoding"' not in page and "<h2>File</h2>" not in page
-    await owner.post(f"{AT}/{found['id']}", json={})
+    await owner.post(f"{AT}/{upload['id']}", json={})
     assert figures((await worked(served))[-1]["result"]) == {"added": 2}
     infos = [task["info"] for task in await tasks_of(owner, project)]
     assert [info["picture"] for info in infos] == ["https://93.184.215.14/1.jpg", "https://93.184.215.14/2.jpg"]
@@ -62,16 +62,16 @@ async def test_a_manifest_that_points_inside_is_refused_and_nothing_inside_is_as
     refused = await bring(owner, orjson.dumps(manifest("https://example.org/m", inside)), "manifest.json")
     assert refused["status"] == "error" and "No row of the file can be used" in refused["flash"]
     mixed = manifest("https://example.org/m", [*inside, "https://93.184.215.14/1.jpg"])
-    found = await looked_at(owner, orjson.dumps(mixed), "manifest.json")
-    assert figures(found["preview"]) == {"added": 1, "refused": 5}
+    upload = await looked_at(owner, orjson.dumps(mixed), "manifest.json")
+    assert figures(upload["preview"]) == {"added": 1, "refused": 5}
     service = {"id": f"{documents.url}/s", "type": "ImageService2", "profile": "level2"}
     body = {"id": "https://93.184.215.14/1.jpg", "type": "Image", "service": service}
     document = manifest("https://example.org/m", [], items=[canvas("https://example.org/c", body)])
     assert (await bring(owner, orjson.dumps(document), "manifest.json"))["status"] == "error"
     everywhere = [f"http://127.0.{n}.1/1.jpg" for n in range(60)]
     everywhere[:50] = [f"https://93.184.215.{n}/1.jpg" for n in range(50)]
-    found = await looked_at(owner, orjson.dumps(manifest("https://example.org/m", everywhere)), "manifest.json")
-    assert figures(found["preview"]) == {"added": 50, "refused": 10}, "servers that are not looked at are refused"
+    upload = await looked_at(owner, orjson.dumps(manifest("https://example.org/m", everywhere)), "manifest.json")
+    assert figures(upload["preview"]) == {"added": 50, "refused": 10}, "servers that are not looked at are refused"
     listed = collection("https://example.org/c", ("Manifest", f"{documents.url}/m"), ("Manifest", "http://10.0.0.1/"))
     answer = await bring(owner, orjson.dumps(listed), "collection.json", on_error="skip")
     assert answer["state"] == "reading"
@@ -115,10 +115,10 @@ async def test_a_collection_goes_on_where_it_was_cut(serve, documents, tmp_path)
     path.write_bytes(orjson.dumps(collection(f"{at}/c", *(("Manifest", at + name) for name in names))))
     thread = served.services.people.worker_thread
     reader = collecting.CollectionReader(served.services.outgoing, thread, 10_000_000)
-    told = []
+    steps = []
 
     async def progress(done: int, total: int) -> None:
-        told.append((done, total))
+        steps.append((done, total))
         if done == 3:
             raise StoppedError("cancelled")
 
@@ -128,7 +128,7 @@ async def test_a_collection_goes_on_where_it_was_cut(serve, documents, tmp_path)
     with journal.open("ab") as file:
         file.write(b'{"picture": "half of the next docum')  # as a kill leaves it
     rows = await reader.read(path, Dialect("iiif"), progress)
-    assert documents.asked == dict.fromkeys(names, 1) and told == [(2, 5), (3, 5), (4, 5), (5, 5)]
+    assert documents.asked == dict.fromkeys(names, 1) and steps == [(2, 5), (3, 5), (4, 5), (5, 5)]
     with rows.open("rb") as file:
         assert [row.values["picture"] for row in read_rows(Dialect("iiif"), file)] == [f"{at}{n}.jpg" for n in names]
     assert sorted(each.name for each in tmp_path.glob("file*")) == ["file", "file.rows"]
@@ -149,9 +149,9 @@ async def test_a_collection_is_bounded_in_number_depth_bytes_and_failures(serve,
 
         rows = await reader.read(path, Dialect("iiif"), progress)
         with rows.open("rb") as file:
-            found = [row.error or row.values["picture"] for row in read_rows(Dialect("iiif"), file)]
+            texts = [row.error or row.values["picture"] for row in read_rows(Dialect("iiif"), file)]
         rows.unlink()
-        return found
+        return texts
 
     many = collection(f"{at}/c", *(("Manifest", f"{at}/{n}") for n in range(6)))
     documents.pages = {f"/{n}": manifest(f"{at}/{n}", [f"{at}/{n}.jpg"]) for n in range(6)}

@@ -27,24 +27,24 @@ async def test_open_tasks_are_updated_new_ones_added_and_answered_ones_left_alon
     run = {"project_id": project["id"], "task_id": task["id"], "info": 1}
     assert (await volunteer.post("/api/taskrun", json=run)).status == 200
     second = b"code,place,n_answers\na,NORTH,1\nb,SOUTH,1\nc,west,1\ne,up,2\n,nowhere,1\nb,down,1\n"
-    found = await looked_at(owner, second, key="code")
+    upload = await looked_at(owner, second, key="code")
     expected = {"added": 1, "updated": 1, "present": 2, "kept": 1, "refused": 2}
-    assert figures(found["preview"]) == {**expected, "gone": 1}, found["preview"]
-    text = (await owner.get(f"{AT}/{found['id']}", headers={"Accept": "text/html"})).text
+    assert figures(upload["preview"]) == {**expected, "gone": 1}, upload["preview"]
+    text = (await owner.get(f"{AT}/{upload['id']}", headers={"Accept": "text/html"})).text
     assert "Add 1 task and update 1" in text and "1 task of the project is not in the file" in text
-    await owner.post(f"{AT}/{found['id']}", json={"on_error": "skip"})
+    await owner.post(f"{AT}/{upload['id']}", json={"on_error": "skip"})
     assert figures((await worked(served))[-1]["result"]) == expected
     places = {task["info"]["code"]: task["info"]["place"] for task in await tasks_of(owner, project)}
     assert places == {"a": "north", "b": "SOUTH", "c": "west", "d": "east", "e": "up"}
-    gone = await owner.get(f"{AT}/{found['id']}/gone")
+    gone = await owner.get(f"{AT}/{upload['id']}/gone")
     (row,) = csv.DictReader(io.StringIO(gone.body.decode("utf-8-sig")))
     assert (row["key"], row["state"], row["answers"]) == ("d", "ongoing", "0")
-    assert (await owner.page(f"{AT}/{found['id']}")).json()["import"]["gone"] == 1
-    retired = (await owner.post(f"{AT}/{found['id']}/gone", json={})).json()
+    assert (await owner.page(f"{AT}/{upload['id']}")).json()["import"]["gone"] == 1
+    retired = (await owner.post(f"{AT}/{upload['id']}/gone", json={})).json()
     assert (retired["status"], retired["tasks"]) == ("success", 1)
     assert (await owner.get(f"/api/task/{row['task_id']}")).json()["closed"] == "retired"
-    assert (await owner.page(f"{AT}/{found['id']}")).json()["import"]["gone"] == 0
-    assert (await owner.post(f"{AT}/{found['id']}/gone", json={})).json()["status"] == "error"
+    assert (await owner.page(f"{AT}/{upload['id']}")).json()["import"]["gone"] == 0
+    assert (await owner.post(f"{AT}/{upload['id']}/gone", json={})).json()["status"] == "error"
     again = figures(await brought(served, owner, second, key="code", on_error="skip"))
     assert again == {"present": 4, "kept": 1, "refused": 2}
     assert [difference async for difference in served.services.checking.run()] == []
@@ -71,8 +71,8 @@ async def test_attributes_are_updated_where_the_file_has_them(served):
     assert figures(await brought(served, owner, b"code\na\nb\n", key="code")) == {"present": 2}
     result = await brought(served, owner, b"code,n_answers,priority_0,quorum\na,5,0.25,2\nb,,1,\n", key="code")
     assert figures(result) == {"updated": 2}
-    said = [(t["n_answers"], t["priority_0"], t["quorum"]) for t in await tasks_of(owner, project)]
-    assert said == [(5, 0.25, 2), (4, 1.0, 0)]
+    attributes = [(t["n_answers"], t["priority_0"], t["quorum"]) for t in await tasks_of(owner, project)]
+    assert attributes == [(5, 0.25, 2), (4, 1.0, 0)]
     assert [difference async for difference in served.services.checking.run()] == []
 
 
@@ -88,9 +88,9 @@ async def test_a_table_completes_tasks_which_keep_their_other_columns(served):
     assert task["info"]["picture"] == "/uploads/1"
     table = b"filename,place,camera\ntrip/1.jpg,north,A\ntrip/2.jpg,south,B\ntrip/3.jpg,west,\ntrip/4.jpg,east,C\n"
     keyed = {"key": "filename", "keep_columns": "y"}
-    found = await looked_at(owner, table, **keyed)
+    upload = await looked_at(owner, table, **keyed)
     expected = {"added": 1, "updated": 2, "present": 1, "kept": 1}
-    assert figures(found["preview"]) == expected and found["keep_columns"]
+    assert figures(upload["preview"]) == expected and upload["keep_columns"]
     assert figures(await brought(served, owner, table, **keyed)) == expected
     infos = {task["info"]["filename"][5]: task["info"] for task in await tasks_of(owner, project)}
     assert infos["1"] == {"filename": "trip/1.jpg", "picture": "/uploads/1", "place": "north"}, "somebody is at it"

@@ -25,13 +25,13 @@ async def test_the_preview_counts_every_row_of_the_file_before_anything_is_added
     owner = await served.person("owner")
     project = await served.project(owner)
     await brought(served, owner, b"url\nx4\n")
-    found = await looked_at(owner, MIXED)
-    assert figures(found["preview"]) == {"added": 1, "present": 2, "twice": 1, "refused": 2}
-    assert (found["preview"]["answers"], found["preview"]["fewest"], found["preview"]["most"]) == (3, 3, 3)
-    refused = await owner.get(f"{AT}/{found['id']}/errors")
+    upload = await looked_at(owner, MIXED)
+    assert figures(upload["preview"]) == {"added": 1, "present": 2, "twice": 1, "refused": 2}
+    assert (upload["preview"]["answers"], upload["preview"]["fewest"], upload["preview"]["most"]) == (3, 3, 3)
+    refused = await owner.get(f"{AT}/{upload['id']}/errors")
     rows = list(csv.reader(io.StringIO(refused.body.decode("utf-8-sig"))))
     assert rows[0] == ["line", "reason", "row"] and [row[0] for row in rows[1:]] == ["3", "5"]
-    page = (await owner.get(f"{AT}/{found['id']}", headers=HTML)).text
+    page = (await owner.get(f"{AT}/{upload['id']}", headers=HTML)).text
     assert "1 task × 3 answers = 3 answers" in page and "Add 1 task<" in page.replace("\n", "")
     assert "Rows: 5 = 1 added + 2 already there + 2 refused" in page
     assert len(await tasks_of(owner, project)) == 1
@@ -60,15 +60,15 @@ async def test_all_or_nothing_leaves_nothing_when_a_row_is_refused_in_the_work(s
     monkeypatch.setattr(import_reader, "CHUNK", 10)
     owner = await served.person("owner")
     project = await served.project(owner)
-    found = await looked_at(owner, b"n\n" + b"".join(b"%d\n" % n for n in range(45)))
+    upload = await looked_at(owner, b"n\n" + b"".join(b"%d\n" % n for n in range(45)))
     # The file on the disk is another one now: what was read does not hold.
     (path,) = (served.services.settings.data.dir / "imports").iterdir()
     path.write_bytes(path.read_bytes() + b"1,2\n")
-    await owner.post(f"{AT}/{found['id']}", json={"on_error": "stop"})
+    await owner.post(f"{AT}/{upload['id']}", json={"on_error": "stop"})
     (item,) = await worked(served)
     assert item["state"] == "dead" and "Line 47" in item["error"] and "Nothing was added" in item["error"]
     assert await tasks_of(owner, project) == []
-    page = (await owner.page(f"{AT}/{found['id']}")).json()["import"]
+    page = (await owner.page(f"{AT}/{upload['id']}")).json()["import"]
     assert (page["state"], page["added"], page["refused"]) == ("dead", 0, 0)
 
 
@@ -140,8 +140,8 @@ async def test_a_large_file_is_read_in_the_background_and_says_where_to_ask(serv
 async def test_other_choices_are_counted_before_a_form_begins(served):
     owner = await served.person("owner")
     project = await served.project(owner)
-    found = await looked_at(owner, b"url;n_answers\nx1;3\nx2;4\n")
-    at = f"{AT}/{found['id']}"
+    upload = await looked_at(owner, b"url;n_answers\nx1;3\nx2;4\n")
+    at = f"{AT}/{upload['id']}"
     form = {"form": "y", "encoding": "utf-8", "delimiter": ";", "header": "y", "use_0": "info", "use_1": "n_answers",
             "n_answers": "30", "key": "", "response_format": "json"}  # fmt: skip
     changed = (await owner.post(at, json={**form, "n_answers": 5, "use_1": "info"})).json()
@@ -160,8 +160,8 @@ async def test_other_choices_are_counted_before_a_form_begins(served):
     assert begun["status"] == "success" and figures((await worked(served))[-1]["result"]) == {"added": 2}
     assert {task["n_answers"] for task in await tasks_of(owner, project)} == {5}
     for choice in ({"encoding": "ebcdic"}, {"n_answers": 0}, {"key": "nowhere"}, {"kind": "poem"}):
-        found = await looked_at(owner, b"url\ny1\n")
-        wrong = (await owner.post(f"{AT}/{found['id']}", json=choice)).json()
+        upload = await looked_at(owner, b"url\ny1\n")
+        wrong = (await owner.post(f"{AT}/{upload['id']}", json=choice)).json()
         assert wrong["status"] == "error", choice
 
 
@@ -171,8 +171,8 @@ async def test_a_column_called_calibration_is_task_data(served):
     project = await served.project(owner)
     assert figures(await brought(served, owner, b"url,calibration\nx,yes\n")) == {"added": 1}
     assert [task["info"] for task in await tasks_of(owner, project)] == [{"url": "x", "calibration": "yes"}]
-    found = await looked_at(owner, b"url\nx\n")
-    wrong = (await owner.post(f"{AT}/{found['id']}", json={"uses": {"url": "calibration"}})).json()
+    upload = await looked_at(owner, b"url\nx\n")
+    wrong = (await owner.post(f"{AT}/{upload['id']}", json={"uses": {"url": "calibration"}})).json()
     assert "cannot be used as calibration" in wrong["flash"]
 
 

@@ -23,10 +23,10 @@ async def test_a_parquet_file_is_previewed_and_imported_by_its_key(served):
     out = io.BytesIO()
     table = pyarrow.table({"id": [2**60, 2, 2, None], "when": pyarrow.array([0, 1, 1, 2], pyarrow.timestamp("s")), "n_answers": [3, 4, 4, 5]})  # fmt: skip
     pyarrow.parquet.write_table(table, out, row_group_size=2)
-    found = await looked_at(owner, out.getvalue(), "birds.parquet", key="id")
-    assert (found["format"], found["columns"], found["sheets"]) == ("parquet", ["id", "when", "n_answers"], [])
-    assert figures(found["preview"]) == {"added": 2, "present": 1, "twice": 1, "refused": 1}
-    page = (await owner.get(f"{AT}/{found['id']}", headers=HTML)).text
+    upload = await looked_at(owner, out.getvalue(), "birds.parquet", key="id")
+    assert (upload["format"], upload["columns"], upload["sheets"]) == ("parquet", ["id", "when", "n_answers"], [])
+    assert figures(upload["preview"]) == {"added": 2, "present": 1, "twice": 1, "refused": 1}
+    page = (await owner.get(f"{AT}/{upload['id']}", headers=HTML)).text
     assert "PARQUET" in page and 'name="encoding"' not in page and 'name="sheet"' not in page
     done = await brought(served, owner, out.getvalue(), "birds.parquet", key="id", on_error="skip")
     assert figures(done) == {"added": 2, "present": 1, "twice": 1, "refused": 1}
@@ -59,8 +59,8 @@ async def test_observations_with_their_media_become_a_task_for_each_picture(serv
     project = await served.project(owner)
     media = "observation_id,url\n7,https://example.org/1.jpg\n7,https://example.org/2.jpg\n7,\n"
     content = zipped({"observations-9.csv": "id,species_guess\n7,Fox\n8,Owl\n", "photos-9.csv": media})
-    found = await looked_at(owner, content, "export.zip")
-    assert found["format"] == "observations" and found["suggested"]["picture"] == "picture"
+    upload = await looked_at(owner, content, "export.zip")
+    assert upload["format"] == "observations" and upload["suggested"]["picture"] == "picture"
     assert figures(await brought(served, owner, content, "export.zip")) == {"added": 2, "empty": 1}
     infos = [task["info"] for task in await tasks_of(owner, project)]
     assert infos[1] == {"picture": "https://example.org/2.jpg", "observation_id": "7", "species_guess": "Fox"}

@@ -22,14 +22,14 @@ def in_folder(served):
 async def test_a_sheet_is_previewed_chosen_and_imported(served):
     owner = await served.person("owner")
     project = await served.project(owner)
-    found = await looked_at(owner, BOOK, "book.xlsx")
-    assert (found["format"], found["columns"], found["empty"]) == ("xlsx", ["picture", "n_answers"], 1)
-    assert found["sheets"] == [
+    upload = await looked_at(owner, BOOK, "book.xlsx")
+    assert (upload["format"], upload["columns"], upload["empty"]) == ("xlsx", ["picture", "n_answers"], 1)
+    assert upload["sheets"] == [
         {"name": "Photos", "hidden": False, "chosen": True}, {"name": "Codes", "hidden": True, "chosen": False},
     ]  # fmt: skip
-    assert figures(found["preview"]) == {"added": 1, "present": 1, "twice": 1, "refused": 1, "empty": 1}
+    assert figures(upload["preview"]) == {"added": 1, "present": 1, "twice": 1, "refused": 1, "empty": 1}
     assert in_folder(served) == ["", ".rows"]
-    page = (await owner.get(f"{AT}/{found['id']}", headers=HTML)).text
+    page = (await owner.get(f"{AT}/{upload['id']}", headers=HTML)).text
     assert "Codes (hidden)" in page and 'name="encoding"' not in page
     # The form of the page, sent as it is, changes nothing of what was counted.
     form = {
@@ -41,7 +41,7 @@ async def test_a_sheet_is_previewed_chosen_and_imported(served):
         "n_answers": "30",
         "key": "",
     }
-    begun = (await owner.post(f"{AT}/{found['id']}?response_format=json", data={**form, "on_error": "skip"})).json()
+    begun = (await owner.post(f"{AT}/{upload['id']}?response_format=json", data={**form, "on_error": "skip"})).json()
     assert begun["status"] == "success", begun
     assert figures((await worked(served))[-1]["result"]) == {
         "added": 1,
@@ -65,8 +65,8 @@ async def test_another_sheet_is_named_with_the_file_or_later_and_numbers_stay_nu
     await worked(served)
     assert [task["info"] for task in await tasks_of(owner, project)] == [{"code": 7}]
     days = table([["n", "day"]]) + row(2, cell("A2", 0.1), cell("B2", 45000, DATE))
-    found = await looked_at(owner, xlsx({"One": DATA, "Two": days}), "book.xlsx")
-    at = f"{AT}/{found['id']}"
+    upload = await looked_at(owner, xlsx({"One": DATA, "Two": days}), "book.xlsx")
+    at = f"{AT}/{upload['id']}"
     missing = (await owner.post(at, json={"sheet": "Three", "check": "y"})).json()
     assert "no sheet Three. Its sheets: One, Two" in missing["flash"]
     assert (await owner.page(at)).json()["import"]["state"] == "unreadable"
@@ -81,10 +81,10 @@ async def test_another_sheet_is_named_with_the_file_or_later_and_numbers_stay_nu
 async def test_the_work_goes_on_when_the_rows_of_a_workbook_are_gone_and_a_hostile_one_leaves_nothing(served):
     owner = await served.person("owner")
     project = await served.project(owner)
-    found = await looked_at(owner, xlsx({"One": table([["n"], *([n] for n in range(20))])}), "book.xlsx")
+    upload = await looked_at(owner, xlsx({"One": table([["n"], *([n] for n in range(20))])}), "book.xlsx")
     for path in (served.services.settings.data.dir / "imports").glob("*.rows"):
         path.unlink()
-    await owner.post(f"{AT}/{found['id']}", json={})
+    await owner.post(f"{AT}/{upload['id']}", json={})
     assert figures((await worked(served))[-1]["result"]) == {"added": 20}
     assert len(await tasks_of(owner, project)) == 20
     corners = row(1, cell("A1", "a")) + row(1_048_576, cell("XFD1048576", 1))

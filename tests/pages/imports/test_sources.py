@@ -97,10 +97,10 @@ async def test_new_rows_of_an_address_are_added_and_the_figures_add_up(serve, ta
     table.content, table.etag = b"n,w\n1,a\n2,changed\n3,c\n,d\n", '"v2"'
     items = await passed(served)
     assert (items[-1]["name"], items[-1]["state"], items[-1]["result"]["outcome"]) == ("read_source", "done", "read")
-    found = await shown(owner)
-    figures = {name: found[name] for name in ("rows", "added", "updated", "present", "refused")}
+    source = await shown(owner)
+    figures = {name: source[name] for name in ("rows", "added", "updated", "present", "refused")}
     assert figures == {"rows": 4, "added": 1, "updated": 1, "present": 1, "refused": 1}
-    assert (found["outcome"], found["failures"], found["reading"]) == ("read", 0, False)
+    assert (source["outcome"], source["failures"], source["reading"]) == ("read", 0, False)
     assert [task["info"]["w"] for task in await tasks_of(owner, project)] == ["a", "changed", "c"]
     # The same file is not sent again, and one without a mark is known by its content.
     await passed(served)
@@ -114,8 +114,8 @@ async def test_new_rows_of_an_address_are_added_and_the_figures_add_up(serve, ta
     # Rows that are gone from the file are counted, and their tasks stay.
     table.content = b"n,w\n3,c\n4,d\n"
     await passed(served)
-    found = await shown(owner)
-    assert {name: found[name] for name in figures} == {**figures, "rows": 2, "updated": 0, "refused": 0}
+    source = await shown(owner)
+    assert {name: source[name] for name in figures} == {**figures, "rows": 2, "updated": 0, "refused": 0}
     newest = max(one["id"] for one in (await owner.page(AT)).json()["imports"])
     assert (await owner.page(f"{AT}/{newest}")).json()["import"]["gone"] == 2
     assert (await owner.post(f"{AT}/sources/{source_id}", json={"act": "delete"})).json()["status"] == "success"
@@ -131,9 +131,9 @@ async def test_an_address_that_fails_is_asked_less_often_then_switched_off_and_i
     for n in range(1, MAX_FAILURES + 1):
         items = await passed(served)
         assert items[-1]["state"] == "done" and items[-1]["result"]["error"] == "The other server returned status 500."
-        found = await shown(owner)
-        assert (found["failures"], found["active"]) == (n, n < MAX_FAILURES)
-    assert found["why_off"] == "The other server returned status 500."
+        source = await shown(owner)
+        assert (source["failures"], source["active"]) == (n, n < MAX_FAILURES)
+    assert source["why_off"] == "The other server returned status 500."
     (letter,) = await served.database.fetch("SELECT recipient, text FROM mail WHERE template = 'source_off'")
     assert letter["recipient"] == "owner@example.org" and table.url in letter["text"] and "status 500" in letter["text"]
     assert await passed(served) == items, "nothing is read any more"
@@ -170,8 +170,8 @@ async def test_who_owns_the_project_no_more_reads_nothing_and_a_paused_project_w
         "UPDATE project SET owner_id = %(other)s, owners_ids = ARRAY[%(other)s::bigint]", {"other": other.user_id}
     )
     await passed(served)
-    found = await shown(other)
-    assert not found["active"] and "no longer owns the project" in found["why_off"] and len(table.asked) == asked
+    source = await shown(other)
+    assert not source["active"] and "no longer owns the project" in source["why_off"] and len(table.asked) == asked
     assert (await owner.post(f"{AT}/sources/{source_id}", json={"act": "now"})).status == 403
     (letter,) = await served.database.fetch("SELECT recipient FROM mail WHERE template = 'source_off'")
     assert letter["recipient"] == "other@example.org"
@@ -211,8 +211,8 @@ async def test_never_two_readings_at_once_and_one_that_was_cut_goes_on(serve, ta
     await sources.start_due()
     await served.database.execute("UPDATE queue_item SET state = 'cancelled' WHERE state = 'waiting'")
     await sources.start_due()
-    found = await shown(owner)
-    assert (found["failures"], found["reading"]) == (1, False) and "cancelled" in found["problem"]
+    source = await shown(owner)
+    assert (source["failures"], source["reading"]) == (1, False) and "cancelled" in source["problem"]
 
 
 @pytest_twisted.ensureDeferred

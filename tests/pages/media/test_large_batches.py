@@ -26,8 +26,8 @@ async def test_ten_thousand_files_are_counted_listed_and_left_out(served):
     await db.execute(
         FILL.replace("n % 2", "n %% 2"), {"batch": number, "files": FILES}
     )  # as the members of an archive come
-    found = await media_batches.get(db, 1, number)
-    assert (found["n_files"], found["open_files"]) == (FILES, FILES // 2)
+    row = await media_batches.get(db, 1, number)
+    assert (row["n_files"], row["open_files"]) == (FILES, FILES // 2)
     page = await owner.get(batch, headers={"Accept": "text/html"})
     assert page.status == 200 and len(page.body) < 150_000 and "4,800 more are not shown." in page.text
     after, lists = 0, []

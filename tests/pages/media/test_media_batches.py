@@ -44,8 +44,8 @@ async def test_the_same_content_is_stored_once_and_is_no_second_task(served):
     assert (again["added"], again["present"], again["tasks"]) == (1, 1, 1)
     infos = await tasks_of(owner, project)
     assert len({info["picture"] for info in infos}) == 3
-    there = [key async for key, _size in served.services.media_store.keys(project["id"])]
-    assert len(there) == len(set(there)) == 6  # of each picture one for the web and a thumbnail
+    media_keys = [key async for key, _size in served.services.media_store.keys(project["id"])]
+    assert len(media_keys) == len(set(media_keys)) == 6  # of each picture one for the web and a thumbnail
     # a task that is deleted makes room for its picture again
     task = (await owner.get(f"/api/task?project_id={project['id']}&limit=1")).json()[0]
     await owner.delete(f"/api/task/{task['id']}")

@@ -206,8 +206,8 @@ async def test_hostile_names_and_files_are_refused_with_a_sentence(served):
     assert info["filename"] == "etc/passwdgpj.jpg"
     for file in await files_of(owner, done["at"]):
         assert file["state"] in ("added", "split") or len(file["reason"]) > 10, file
-    there = [key async for key, _size in served.services.media_store.keys(project["id"])]
-    assert len(there) == 2
+    media_keys = [key async for key, _size in served.services.media_store.keys(project["id"])]
+    assert len(media_keys) == 2
     incoming = served.services.media_batches._incoming
     assert list(incoming.folder.iterdir()) == []
 

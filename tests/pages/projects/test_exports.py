@@ -83,8 +83,8 @@ async def test_columns_come_as_in_the_file_that_was_imported(served):
 @pytest_twisted.ensureDeferred
 async def test_the_key_of_the_answer_comes_first(served):
     owner, project = await built(served, [{"a": 1}])
-    told = {"task_presenter": "<p>?</p>", "answer_key": "what it shows"}
-    assert (await owner.put(f"/api/project/{project['id']}", json={"info": told})).status == 200
+    info = {"task_presenter": "<p>?</p>", "answer_key": "what it shows"}
+    assert (await owner.put(f"/api/project/{project['id']}", json={"info": info})).status == 200
     task = (await owner.get(f"/api/{project['id']}/newtask")).json()["id"]
     body = {"project_id": project["id"], "task_id": task, "info": {"s": 1, "what it shows": "a fox"}}
     assert (await owner.post("/api/taskrun", json=body)).status == 200
@@ -308,13 +308,13 @@ def test_a_full_disk_takes_no_spool(tmp_path):
 @pytest_twisted.ensureDeferred
 async def test_a_connection_apart_is_opened_for_one_transaction_and_closed(dsn, pool):
     apart = Apart(reactor, dsn, ["SET application_name = 'apart'"], ConnectionBudget())
-    there = "SELECT count(*) AS n FROM pg_stat_activity WHERE application_name = 'apart'"
+    query = "SELECT count(*) AS n FROM pg_stat_activity WHERE application_name = 'apart'"
 
     async def work(tx: Any) -> int:
-        return int((await tx.fetch("SELECT 1 AS n"))[0]["n"]) + int((await pool.fetch(there))[0]["n"])
+        return int((await tx.fetch("SELECT 1 AS n"))[0]["n"]) + int((await pool.fetch(query))[0]["n"])
 
     assert await apart.transaction(work) == 2
-    while (await pool.fetch(there))[0]["n"]:
+    while (await pool.fetch(query))[0]["n"]:
         await deferLater(reactor, 0.01, lambda: None)
 
     async def fails(tx: Any) -> None:

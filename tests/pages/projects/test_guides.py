@@ -68,8 +68,8 @@ async def test_guides_are_checked_and_their_numbers_are_the_servers(served: Serv
     assert await info_of(ada, at) == {}
     assert (await ada.put(at, json={"info": {"guided_tutorial": tutorial()}})).status == 200
     assert (await info_of(ada, at))["guided_tutorial_version"] == 2, "it was gone in between"
-    told = (await served.client().get(at)).json()["info"]
-    assert told == {"guided_tutorial_version": 2}, "others read the number only"
+    public_info = (await served.client().get(at)).json()["info"]
+    assert public_info == {"guided_tutorial_version": 2}, "others read the number only"
 
 
 @shows("page-guide-editor", "page-guide-version")
@@ -93,8 +93,8 @@ async def test_owners_edit_guides_and_read_earlier_versions(served: Served) -> N
         assert (await sent(ada, f"{TUTORIAL}/edit", tutorial(edition=edition)))["status"] == "success"
     versions = (await ada.page(f"{TUTORIAL}/edit")).json()["versions"]
     assert [one["version"] for one in versions] == [*range(23, 3, -1)], "the last 20"
-    kept = (await ada.get(f"{TUTORIAL}/versions/4")).json()
-    assert kept["version"] == 4 and kept["document"] == tutorial(edition=4) and kept["created"]
+    old_version = (await ada.get(f"{TUTORIAL}/versions/4")).json()
+    assert old_version["version"] == 4 and old_version["document"] == tutorial(edition=4) and old_version["created"]
     assert (await ada.page(f"{TUTORIAL}/versions/3")).status == 404
     assert (await ada.page(f"{GUIDE}/versions/1")).status == 404
 
@@ -180,9 +180,9 @@ async def test_of_two_owners_who_save_at_once_one_is_told(served: Served) -> Non
     bodies = [{"document": orjson.dumps(document).decode(), "version": form["version"]} for document in documents]
     headers = {"X-CSRFToken": form["csrf"]}
     answers = await gatherResults([ensureDeferred(ada.post(path, json=body, headers=headers)) for body in bodies])
-    told = [answer.json() for answer in answers]
-    (saved,) = [nth for nth, one in enumerate(told) if one["status"] == "success"]
-    others = [one["form"]["errors"]["document"][0] for nth, one in enumerate(told) if nth != saved]
+    replies = [answer.json() for answer in answers]
+    (saved,) = [nth for nth, one in enumerate(replies) if one["status"] == "success"]
+    others = [one["form"]["errors"]["document"][0] for nth, one in enumerate(replies) if nth != saved]
     assert len(others) == 2 and all(words.startswith("Someone else") for words in others)
     info = await info_of(ada, at)
     assert (info["field_guide"], info["field_guide_version"]) == (documents[saved], 1)

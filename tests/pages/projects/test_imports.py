@@ -60,20 +60,20 @@ async def test_a_file_is_looked_at_mapped_and_made_to_tasks(served):
     brought = (await bring(owner, TABLE, map="y", form_name="localCSV")).json()
     assert brought.keys() == {"next", "import"} and brought["next"] == f"{AT}/{brought['import']}"
     page = (await owner.page(brought["next"])).json()
-    found = page["import"]
-    assert (found["columns"], found["rows"], found["format"]) == (["url", "n_answers", "where"], 5, "csv")
-    assert (found["state"], found["name"], found["bytes"]) == ("pending", "tasks.csv", len(TABLE))
-    assert found["sample"][0] == {"url": "x1", "n_answers": "3", "where": "north"} and "file" not in found
+    upload = page["import"]
+    assert (upload["columns"], upload["rows"], upload["format"]) == (["url", "n_answers", "where"], 5, "csv")
+    assert (upload["state"], upload["name"], upload["bytes"]) == ("pending", "tasks.csv", len(TABLE))
+    assert upload["sample"][0] == {"url": "x1", "n_answers": "3", "where": "north"} and "file" not in upload
     assert page["uses"] == {"url": "info", "n_answers": "n_answers", "where": "info"}
     assert await tasks_of(owner, project) == []
-    assert found["preview"]["refused"] == 2 and found["waits"].startswith("2 of 5 rows are refused.")
+    assert upload["preview"]["refused"] == 2 and upload["waits"].startswith("2 of 5 rows are refused.")
     waiting = (await owner.post(brought["next"], json={"uses": {"where": "skip"}})).json()
     assert (waiting["status"], waiting["state"]) == ("warning", "pending") and "on_error=skip" in waiting["flash"]
     begun = (await owner.post(brought["next"], json={"on_error": "skip"})).json()
     assert begun["status"] == "success" and begun["queue_item"]
     (item,) = await worked(served)
     assert item["state"] == "done" and item["result"] == {
-        "import": found["id"], "rows": 5, "added": 2, "updated": 0, "present": 1, "twice": 1, "kept": 0, "refused": 2,
+        "import": upload["id"], "rows": 5, "added": 2, "updated": 0, "present": 1, "twice": 1, "kept": 0, "refused": 2,
         "empty": 0,
     }, item  # fmt: skip
     made = await tasks_of(owner, project)
@@ -421,13 +421,13 @@ async def test_pasted_rows_are_looked_at_mapped_and_made_to_tasks(served):
     brought = await owner.post(AT, data={"form_name": "paste", "map": "y", "rows": table}, files=FORM)
     assert brought.status == 302
     page = (await owner.page(brought.header("location"))).json()
-    found = page["import"]
-    assert (found["name"], found["format"], found["rows"]) == ("", "csv", 3)
-    assert found["columns"] == ["url", "n_answers", "where"] and len(found["sample"]) == 3
+    pasted = page["import"]
+    assert (pasted["name"], pasted["format"], pasted["rows"]) == ("", "csv", 3)
+    assert pasted["columns"] == ["url", "n_answers", "where"] and len(pasted["sample"]) == 3
     assert "Pasted rows" in (await owner.get(brought.header("location"), headers=HTML)).text
     await owner.post(brought.header("location"), json={"on_error": "skip"})
     assert of((await worked(served))[-1]["result"]) == (2, 0, 1)
-    errors = (await owner.get(f"{AT}/{found['id']}/errors")).body.decode("utf-8-sig")
+    errors = (await owner.get(f"{AT}/{pasted['id']}/errors")).body.decode("utf-8-sig")
     assert next(csv.DictReader(io.StringIO(errors)))["reason"] == "`n_answers` is not an integer."
     for rows, added in (("a;b\n1;2\n", 1), ('[{"a":1},{"a":2}]', 2), ('{"a":3}\r\n{"a":1}\r\n', 1), ("a\nlone\n", 1)):
         begun = (await owner.post(AT, json={"rows": rows})).json()

@@ -42,8 +42,8 @@ async def test_files_of_a_locked_project_are_for_those_with_the_lock(served):
     assert [(await who.get(path)).status for who in (served.client(), stranger, coowner)] == [404, 404, 404]
     await owner.post("/project/birds/add_coowner/bob", json={})
     for who in (browser, admin, coowner):
-        told = await who.get(path)
-        assert (told.status, told.body, told.header("cache-control")) == (200, PNG, "private, no-cache")
+        response = await who.get(path)
+        assert (response.status, response.body, response.header("cache-control")) == (200, PNG, "private, no-cache")
     assert (await owner.get(path)).status == 404, "a key opens no files"
     visitor = served.client()
     await visitor.send_form("/project/birds/password", {"password": "sesame"})
@@ -55,8 +55,8 @@ async def test_files_of_a_locked_project_are_for_those_with_the_lock(served):
 async def frame_of(client):
     """Where the frame of the project finds the project's files, as the page tells its bridge."""
     page = (await client.get("/project/birds/newtask", headers={"Accept": "text/html"})).text
-    found = re.search(r'data-project="([^"]*)"', page)
-    return json.loads(found[1].replace("&#34;", '"').replace("&quot;", '"').replace("&amp;", "&")).get("uploads")
+    match = re.search(r'data-project="([^"]*)"', page)
+    return json.loads(match[1].replace("&#34;", '"').replace("&quot;", '"').replace("&amp;", "&")).get("uploads")
 
 
 @shows("presenter-files")

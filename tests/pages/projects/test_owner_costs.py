@@ -40,20 +40,20 @@ async def stage(served, many):
 
 
 async def counted(browser, monkeypatch):
-    said: list[str] = []
+    calls: list[str] = []
     run = Connection.run
     monkeypatch.setattr(
-        Connection, "run", lambda self, sql, *more, **named: (said.append(str(sql)), run(self, sql, *more, **named))[1]
+        Connection, "run", lambda self, sql, *more, **named: (calls.append(str(sql)), run(self, sql, *more, **named))[1]
     )
 
     async def minimum(path, stated):
         """The fewest of some tries: jobs of the server run meanwhile."""
         counts: list[int] = []
         while len(counts) < 12 and stated not in counts:
-            said.clear()
+            calls.clear()
             answer = await browser.get(path, headers=HTML)
             assert answer.status == 200, (path, answer.body)
-            counts.append(len(said))
+            counts.append(len(calls))
         return min(counts)
 
     return {path: await minimum(path, stated) for path, stated in STATED.items()}
@@ -74,8 +74,8 @@ async def test_so_many_statements_among_a_thousand_projects(served, monkeypatch)
 @pytest_twisted.ensureDeferred
 async def test_a_search_walks_over_no_project_that_it_does_not_find(served):
     browser = await stage(served, 10_000)
-    found = (await browser.page("/project/search?q=finch%20number%204711")).json()
-    assert found["projects"][0]["short_name"] == "bird-4711"
+    page = (await browser.page("/project/search?q=finch%20number%204711")).json()
+    assert page["projects"][0]["short_name"] == "bird-4711"
     plan = await served.database.fetch(
         "EXPLAIN SELECT p.id FROM project p WHERE p.published AND p.lock_id IS NULL AND (p.name || ' ' || p.description) ILIKE '%finch%'"
         " AND (p.name || ' ' || p.description) ILIKE '%4711%'"

@@ -44,8 +44,8 @@ async def acts(served, project_id):
 @pytest_twisted.ensureDeferred
 async def test_a_project_takes_three_fields_and_goes_on_to_its_presenter(served):
     ada = await served.person("ada")
-    said = {"name": "Igel & Co", "description": "Is there a hedgehog?"}
-    made = await sent(ada, "/project/new", **said)
+    fields = {"name": "Igel & Co", "description": "Is there a hedgehog?"}
+    made = await sent(ada, "/project/new", **fields)
     assert made["next"] == "/project/igel-co/tasks/taskpresentereditor" and made["status"] == "success"
     project = (await ada.get("/api/project?short_name=igel-co")).json()[0]
     assert (project["name"], project["description"], project["published"]) == (
@@ -72,7 +72,7 @@ async def test_a_long_description_alone_gives_the_sentence_of_lists(served):
 @pytest_twisted.ensureDeferred
 async def test_a_new_project_is_refused_field_by_field_and_nothing_is_lost(served):
     ada, _ = await owned(served)
-    for said, wrong in (
+    for fields, wrong in (
         ({}, {"name", "description"}),
         ({"name": "Birds", "short_name": "other", "description": "x"}, {"name"}),
         ({"name": "Other", "short_name": "birds", "description": "x"}, {"short_name"}),
@@ -80,9 +80,9 @@ async def test_a_new_project_is_refused_field_by_field_and_nothing_is_lost(serve
         ({"name": "Other", "short_name": "Igel & Co", "description": "x"}, {"short_name"}),
         ({"name": "x" * 256, "description": "y" * 256}, {"name", "description"}),
     ):
-        answer = await sent(ada, "/project/new", **said)
-        assert answer["form"]["errors"].keys() == wrong and answer["status"] == "error" and answer["errors"], said
-        assert {name: answer["form"][name] for name in said} == said
+        answer = await sent(ada, "/project/new", **fields)
+        assert answer["form"]["errors"].keys() == wrong and answer["status"] == "error" and answer["errors"], fields
+        assert {name: answer["form"][name] for name in fields} == fields
     assert (
         "igel-co"
         in (await sent(ada, "/project/new", name="O", short_name="Igel & Co", description="x"))["form"]["errors"][
@@ -116,9 +116,9 @@ async def test_the_details_go_back_as_a_whole_model(served):
     assert first["name"] == "Birds" and first["protect"] is False and first["password"] is None
     done = await sent(ada, "/project/birds/update", name="Finches", short_name="finches", btn="Save", category_id=2)
     assert done == {"next": "/project/finches/", "flash": "Project updated!", "status": "success"}
-    found = (await ada.get(f"/api/project/{project['id']}")).json()
-    assert (found["name"], found["short_name"], found["category_id"]) == ("Finches", "finches", 2)
-    assert found["info"] == {"task_presenter": "<p>?</p>"} and found["allow_anonymous_contributors"] is True
+    row = (await ada.get(f"/api/project/{project['id']}")).json()
+    assert (row["name"], row["short_name"], row["category_id"]) == ("Finches", "finches", 2)
+    assert row["info"] == {"task_presenter": "<p>?</p>"} and row["allow_anonymous_contributors"] is True
     assert ("update", "name", "ada") in await acts(served, project["id"])
 
 
@@ -127,14 +127,14 @@ async def test_the_details_go_back_as_a_whole_model(served):
 async def test_details_are_refused_field_by_field(served):
     ada, _ = await owned(served)
     await served.project(ada, "fish")
-    for said, wrong in (
+    for fields, wrong in (
         ({"name": ""}, "name"), ({"name": "Fish"}, "name"), ({"short_name": "fish"}, "short_name"),
         ({"short_name": "category"}, "short_name"), ({"description": ""}, "description"),
         ({"category_id": 99}, "category_id"), ({"category_id": "x"}, "category_id"),
         ({"webhook": "http://127.0.0.1/"}, "webhook"), ({"protect": True, "password": ""}, "password"),
     ):  # fmt: skip
-        answer = await sent(ada, "/project/birds/update", **said)
-        assert list(answer["form"]["errors"]) == [wrong] and answer["status"] == "error", said
+        answer = await sent(ada, "/project/birds/update", **fields)
+        assert list(answer["form"]["errors"]) == [wrong] and answer["status"] == "error", fields
     assert (await ada.page("/project/birds/")).json()["project"]["name"] == "Birds"
 
 
@@ -151,8 +151,8 @@ async def test_a_form_of_a_page_says_off_by_leaving_a_box_out(served):
     assert (answer.status, answer.header("location")) == (302, "/project/birds/")
     after = await form_of(ada, "/project/birds/update")
     assert (after["allow_anonymous_contributors"], after["zip_download"]) == (False, False)
-    kept = await sent(owner, "/project/birds/update")
-    assert kept["status"] == "success"
+    response = await sent(owner, "/project/birds/update")
+    assert response["status"] == "success"
 
 
 @shows("page-update-password")
@@ -320,8 +320,8 @@ async def test_coowners_are_found_added_and_removed(served):
     page = (await ada.page("/project/birds/coowners")).json()
     assert [(one["name"], one["is_creator"], one["is_coowner"]) for one in page["coowners"]] == [("ada", True, True)]
     assert "email_addr" not in page["coowners"][0] and page["found"] == []
-    found = (await ada.post("/project/birds/coowners", json={"user": "bob"})).json()
-    assert [(one["name"], one["is_coowner"]) for one in found["found"]] == [("bob", False)]
+    response = (await ada.post("/project/birds/coowners", json={"user": "bob"})).json()
+    assert [(one["name"], one["is_coowner"]) for one in response["found"]] == [("bob", False)]
     assert (await ada.post("/project/birds/coowners", json={"user": "bo"})).json()["found"] == []
     assert (await bob.page("/project/birds/settings")).status == 404  # a draft
     added = await ada.page("/project/birds/add_coowner/bob")
@@ -332,8 +332,8 @@ async def test_coowners_are_found_added_and_removed(served):
     assert (await ada.post("/project/birds/del_coowner/bob", json={})).json()["status"] == "success"
     assert (await bob.page("/project/birds/settings")).status == 404
     assert (await ada.post("/project/birds/del_coowner/bob", json={})).json()["status"] == "info"
-    told = [act[0] for act in await acts(served, project["id"])]
-    assert [act for act in told if "coowner" in act] == ["add_coowner", "remove_coowner"]
+    actions = [act[0] for act in await acts(served, project["id"])]
+    assert [act for act in actions if "coowner" in act] == ["add_coowner", "remove_coowner"]
 
 
 @shows("get-asks", "page-coowner-add")
@@ -397,8 +397,8 @@ async def test_a_removed_coowner_keeps_no_way_back(served):
     draft = (
         (await bob.page("/project/birds/publish")).json()["try_link"].removeprefix(served.services.settings.base_url)
     )
-    told = (await ada.post("/project/birds/del_coowner/bob", json={})).json()
-    assert told["status"] == "success" and "new secret key" in told["flash"]
+    removal = (await ada.post("/project/birds/del_coowner/bob", json={})).json()
+    assert removal["status"] == "success" and "new secret key" in removal["flash"]
     assert (await bob.post(invitation, json={})).status == 403
     assert (await served.client().get("/api/auth/project/birds/token", headers={"Authorization": key})).status == 404
     assert (await bob.get(draft, headers={"Content-Type": "application/json"})).status == 404
@@ -444,10 +444,10 @@ async def test_a_project_is_handed_over(served):
     assert (await bob.post("/project/birds/transferownership", json={"email_addr": "bob"})).status == 403
     refused = (await ada.post("/project/birds/transferownership", json={"email_addr": "who@example.org"})).json()
     assert list(refused["form"]["errors"]) == ["email_addr"]
-    kept = (
+    transfer = (
         await ada.post("/project/birds/transferownership", json={"email_addr": "bob@example.org", "keep": True})
     ).json()
-    assert kept["status"] == "success"
+    assert transfer["status"] == "success"
     owners = (await bob.page("/project/birds/coowners")).json()["coowners"]
     assert [(one["name"], one["is_creator"]) for one in owners] == [("bob", True), ("ada", False), ("cora", False)]
     assert (await ada.post("/project/birds/transferownership", json={"email_addr": "ada"})).status == 403
@@ -610,8 +610,8 @@ async def test_the_log_of_a_project_is_its_own_and_goes_on(served):
 async def test_a_browser_shows_mistakes_with_what_was_typed(served):
     ada = await newcomer(served, "ada")
     token = (await form_of(ada, "/project/new"))["csrf"]
-    said = {"csrf_token": token, "name": "", "short_name": "my birds", "description": "Is there one?"}
-    page = await ada.post("/project/new", data=said, headers=HTML)
+    form = {"csrf_token": token, "name": "", "short_name": "my birds", "description": "Is there one?"}
+    page = await ada.post("/project/new", data=form, headers=HTML)
     assert page.status == 200 and 'value="my birds"' in page.text and "Is there one?" in page.text
     assert page.text.count('aria-invalid="true"') == 2
 

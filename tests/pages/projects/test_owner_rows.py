@@ -104,12 +104,12 @@ async def check(people, rows, keys_of_all):
             if status != 200:
                 continue
             assert page.header("content-type") == "text/html; charset=utf-8" and "<h1" in page.text, (path, number)
-            found, keys = data.json(), {**keys_of_all, **more}
-            assert found.keys() == keys.keys(), (path, number)
-            wrong = {key: found[key] for key, sort in keys.items() if not isinstance(found[key], sort)}
+            document, keys = data.json(), {**keys_of_all, **more}
+            assert document.keys() == keys.keys(), (path, number)
+            wrong = {key: document[key] for key, sort in keys.items() if not isinstance(document[key], sort)}
             assert wrong == {}, (path, number)
             if form:
-                assert found["form"].keys() == set(form), (path, number)
+                assert document["form"].keys() == set(form), (path, number)
 
 
 @shows("format-signin-redirect", "page-project", "page-project-owners-only")
@@ -118,8 +118,8 @@ async def test_each_row_of_a_draft_to_each_requester_as_page_and_as_json(served)
     people, *_ = await callers(served)
     rows = []
     for path, more, form, (nobody, somebody, *owners) in ROWS:
-        told = 404 if nobody == 200 or path.endswith(("/new-blogpost", "/1/update")) else nobody
-        hidden = told, IN_DRAFTS[somebody]
+        status = 404 if nobody == 200 or path.endswith(("/new-blogpost", "/1/update")) else nobody
+        hidden = status, IN_DRAFTS[somebody]
         rows.append((path, more, form, (*hidden, *owners)))
     await check(people, rows, SHARED)
 

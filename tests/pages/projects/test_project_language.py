@@ -27,8 +27,8 @@ async def test_it_is_chosen_among_the_words_and_stands_on_the_card(served):
     assert 'lang="de"' not in (await owner.get("/project/search?q=birds", headers=HTML)).text.partition("<main")[2]
     assert (await said(owner, "de")).status in (200, 302)
     assert 'value="de" lang="de" selected' in (await owner.get("/project/birds/update", headers=HTML)).text
-    found = (await served.client().get("/project/search?q=birds", headers=HTML)).text.partition("<main")[2]
-    assert '<span lang="de">Deutsch</span>' in found and '<p lang="de" dir="ltr">Vögel</p>' in found
+    page = (await served.client().get("/project/search?q=birds", headers=HTML)).text.partition("<main")[2]
+    assert '<span lang="de">Deutsch</span>' in page and '<p lang="de" dir="ltr">Vögel</p>' in page
     info = (await key.get(f"/api/project/{project['id']}")).json()["info"]
     assert info == project["info"] | {"language": "de"}, "the rest stays"
     assert (await said(owner, "")).status in (200, 302)

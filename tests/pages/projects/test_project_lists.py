@@ -76,8 +76,8 @@ async def test_every_key_of_a_summary_orders(served):
     await served.project(ada, "two", tasks=1, published=True)
     for order in ORDERS:
         for down in ("", "&desc=true"):
-            found = await names(ada, f"/project/category/all/?orderby={order}{down}")
-            assert sorted(found) == ["one", "two"], order
+            short_names = await names(ada, f"/project/category/all/?orderby={order}{down}")
+            assert sorted(short_names) == ["one", "two"], order
 
 
 @shows("page-category-special")
@@ -166,8 +166,8 @@ async def test_a_search_finds_all_words_and_forgives_a_slip(served):
         ("100%25", ["hedgehog"]), ("night_time", ["hedgehog"]), ("%25", ["hedgehog"]), ("seals", []),
         ("zebra", []), ("%20", []), ("galxay", ["galaxy"]), ("digts", ["digits"]), ("diggits digit", ["digits"]), ("dose arms", ["galaxy"]), ("galxay night", []), ("esals", []), ("heggehog", ["hedgehog"]), ("arns", []), ("armss", ["galaxy"]), ("'; DROP TABLE project; --", []),
     ):  # fmt: skip
-        found = await names(visitor, f"/project/search?q={text}")
-        assert found == wanted, text
+        short_names = await names(visitor, f"/project/search?q={text}")
+        assert short_names == wanted, text
     page = (await visitor.page("/project/search?q=zebra")).json()
     assert page["query"] == "zebra" and page["pagination"]["total"] == 0 and page["categories"]
     html = await visitor.get("/project/search?q=zebra", headers={"Accept": "text/html"})

@@ -41,8 +41,8 @@ def filled(served):
             for place in [*range(len(ANSWERS)), *([len(ANSWERS)] if nth == 0 else [])]:
                 task = (await person.get(f"/api/{project['id']}/newtask")).json()
                 assert task["id"] == project["tasks"][place]
-                said = ANSWERS[place][nth] if place in ANSWERS else "moth"
-                body = {"project_id": project["id"], "task_id": task["id"], "info": {"answer": said}}
+                answer = ANSWERS[place][nth] if place in ANSWERS else "moth"
+                body = {"project_id": project["id"], "task_id": task["id"], "info": {"answer": answer}}
                 assert (await person.post("/api/taskrun", json=body)).status == 200
         return Filled(owner, project)
 
@@ -60,7 +60,7 @@ async def view(client, query=""):
 async def test_the_figures_are_those_of_the_answers(served, filled):
     place = await filled()
     page = await view(served.client())
-    shares = [sum(n * (n - 1) for n in Counter(map(repr, said)).values()) / 6 for said in ANSWERS.values()]
+    shares = [sum(n * (n - 1) for n in Counter(map(repr, answers)).values()) / 6 for answers in ANSWERS.values()]
     shares[5] = 1 / 3  # 1 and 1.0 are the same number
     outcomes = page["summary"].pop("outcomes")
     assert page["summary"].pop("agreement") == pytest.approx(sum(shares) / 6)
@@ -123,9 +123,9 @@ async def test_who_may_not_see_answers_gets_no_figures_of_them(served, filled):
 @pytest_twisted.ensureDeferred
 async def test_the_owner_is_told_of_tasks_on_which_nobody_agrees(served, filled):
     place = await filled()
-    told = (await place.owner.get("/project/birds/")).text
-    assert "Volunteers cannot agree on 1 task: the agreement is below 30\u00a0%." in told
-    assert "/project/birds/tasks/browse?max_agreement=29" in told
+    page = (await place.owner.get("/project/birds/")).text
+    assert "Volunteers cannot agree on 1 task: the agreement is below 30\u00a0%." in page
+    assert "/project/birds/tasks/browse?max_agreement=29" in page
     listed = (await place.owner.page("/project/birds/tasks/browse?max_agreement=29")).json()
     assert [task["id"] for task in listed["tasks"]] == [place.tasks[2]], "the link leads to the tasks that were counted"
     assert "cannot agree" not in (await served.client().get("/project/birds/")).text

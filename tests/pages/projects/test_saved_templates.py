@@ -62,10 +62,10 @@ async def test_an_owner_saves_a_project_without_what_is_private(served):
     form = {"name": "My birds", "description": "For every trap.", "samples": "y"}
     saved = (await ada.send_form(at, form, token_from=at)).json()
     address = saved["next"]
-    found = (await ada.page(address)).json()
-    assert found["card"]["title"] == "My birds" and found["card"]["own"] and not found["card"]["offered"]
-    assert found["questions"] == ONE
-    (task,) = found["tasks"]
+    page = (await ada.page(address)).json()
+    assert page["card"]["title"] == "My birds" and page["card"]["own"] and not page["card"]["offered"]
+    assert page["questions"] == ONE
+    (task,) = page["tasks"]
     assert task.keys() == {"url_b", "title"}, "a column that no question shows"
     assert task["url_b"].startswith("/uploads/gallery/t-") and (await ada.get(task["url_b"])).body == PICTURE
     stored = await served.database.fetch("SELECT to_jsonb(t) - 'created' AS all FROM template t")
@@ -136,8 +136,8 @@ async def test_an_administrator_adds_a_folder_as_zip(served):
     assert row["owner_id"] is None and row["offered"]
     names = await served.database.fetch("SELECT name FROM template_file")
     assert [each["name"] for each in names] == ["a.webp"], "only what tasks show"
-    found = (await ada.page(f"/templates/{row['token']}")).json()
-    assert (await ada.get(found["tasks"][0]["url_b"])).body == PICTURE
+    page = (await ada.page(f"/templates/{row['token']}")).json()
+    assert (await ada.get(page["tasks"][0]["url_b"])).body == PICTURE
     before = await served.database.fetch("SELECT count(*) AS n FROM template")
     for content, words in (
         (b"PK\x03\x04 nothing", "cannot be read"),
@@ -180,8 +180,8 @@ async def test_sample_tasks_are_named_and_can_be_removed_or_kept(served):
     assert [task["info"]["picture"] for task in left] == ["/uploads/mine.png"]
     assert "sample task" not in (await ada.get("/project/boxes-1/publish", headers=HTML)).text
     await ada.send_form("/templates/survey/use", {}, token_from="/templates/survey")
-    kept = (await ada.send_form("/project/survey-1/samples", {"keep": "y"}, token_from="/templates/survey")).json()
-    assert "1 sample task is kept" in kept["flash"]
+    response = (await ada.send_form("/project/survey-1/samples", {"keep": "y"}, token_from="/templates/survey")).json()
+    assert "1 sample task is kept" in response["flash"]
     assert (await ada.page("/project/survey-1/")).json()["n_tasks"] == 1
     assert await served.database.fetch("SELECT FROM sample_task") == []
 

@@ -73,18 +73,18 @@ async def test_two_settings_saved_at_once_are_both_kept(served):
 @pytest_twisted.ensureDeferred
 async def test_each_setting_is_said_in_words(served):
     ada, owner, project = await owner_of(served, tasks=3, published=True)
-    said = await shown(ada, "/project/birds/settings")
+    page = await shown(ada, "/project/birds/settings")
     for words in (
         "2 on average: 3 tasks, 6 answers wanted", "Everyone, without an account", "No answer so far came from",
         "One task after the other, those with a higher priority first", "No open task has a priority above 0",
         "Everyone can see and download them", "As soon as they are given", "Your own HTML, 8 characters", "256 kB",
     ):  # fmt: skip
-        assert words in said, words
+        assert words in page, words
     task_id = project["tasks"][0]
     changed = {"n_answers": 3, "priority_0": 0.5}
     assert (await owner.put(f"/api/task/{task_id}", json=changed)).status == 200
-    said = await shown(ada, "/project/birds/settings")
-    assert "2.3 on average: 3 tasks, 7 answers wanted" in said and "Some open tasks have a priority above 0" in said
+    page = await shown(ada, "/project/birds/settings")
+    assert "2.3 on average: 3 tasks, 7 answers wanted" in page and "Some open tasks have a priority above 0" in page
 
 
 @pytest_twisted.ensureDeferred
@@ -107,20 +107,20 @@ async def test_the_owner_is_told_what_needs_attention_and_nobody_else(served):
         "INSERT INTO task_import (project_id, created, name, format, file, bytes, rows, columns, sample, check_error)"
     )
     await run(f"{brought} VALUES (%(id)s, clock(), 'a.csv', 'csv', 'x', 1, 0, '[]', '[]', 'It is not UTF-8.')", name)
-    said = await shown(ada, at)
+    page = await shown(ada, at)
     for line in (
         "The last import failed.", "The webhook is switched off after failures.", "1 background task failed in the last seven days.",
         "Volunteers skipped 1 task as broken.",
     ):  # fmt: skip
-        assert line in said, line
-    assert f"/project/birds/tasks/{project['tasks'][0]}" in said
+        assert line in page, line
+    assert f"/project/birds/tasks/{project['tasks'][0]}" in page
     await owner.post("/project/birds/publish", json={})
     assert "background task failed" not in await shown(served.client(), at)
     assert "attention" not in (await owner.page(at)).json()
     await run("UPDATE task_ledger SET retired = true WHERE task_id = %(task)s", name)
     await run("UPDATE webhook SET active = true, failures = 2 WHERE project_id = %(id)s", name)
-    said = await shown(ada, at)
-    assert "skipped" not in said and "The receiver of the webhook is failing." in said
+    page = await shown(ada, at)
+    assert "skipped" not in page and "The receiver of the webhook is failing." in page
 
 
 @pytest_twisted.ensureDeferred
@@ -129,5 +129,5 @@ async def test_a_draft_is_told_what_it_lacks(served):
     ada = await signed_in(served, "ada")
     csrf = (await ada.page("/project/new")).json()["form"]["csrf"]
     await ada.post("/project/new", data={"csrf_token": csrf, "name": "Owls", "description": "Is it one?"}, headers=HTML)
-    said = await shown(ada, "/project/owls/")
-    assert "Volunteers have nothing to see yet." in said and "There are no tasks yet." in said
+    page = await shown(ada, "/project/owls/")
+    assert "Volunteers have nothing to see yet." in page and "There are no tasks yet." in page

@@ -291,8 +291,8 @@ async def test_what_happened_lately_is_told_without_drafts_locks_and_blocked_peo
     feed = (await view(served.client(), "/account/"))["update_feed"]
     keys = {"updated", "action_updated", "category_id", "p_name", "p_short_name", "u_name"}
     assert all(act.keys() == keys for act in feed)
-    told = {(act["action_updated"], act["u_name"], act["p_short_name"]) for act in feed}
-    assert told == {
+    events = {(act["action_updated"], act["u_name"], act["p_short_name"]) for act in feed}
+    assert events == {
         ("User", "owner", None), ("User", "ada", None), ("Project", "owner", "birds"), ("Task", None, "birds"),
         ("UserContribution", "ada", "birds"), ("TaskCompleted", None, "birds"),
     }  # fmt: skip

@@ -84,8 +84,8 @@ async def test_a_list_of_tasks_goes_on_where_it_was(served):
         "id": place.tasks[0], "n_answers": 2, "n_task_runs": 1, "pct_status": 0.5, "priority_0": 0.0,
         "state": "ongoing", "retired": False,
     }  # fmt: skip
-    told = {"page": 1, "per_page": 10, "total": 25, "prev": False, "next": True}
-    assert first["pagination"] == {**told, "before": place.tasks[0], "after": place.tasks[9]}
+    pagination = {"page": 1, "per_page": 10, "total": 25, "prev": False, "next": True}
+    assert first["pagination"] == {**pagination, "before": place.tasks[0], "after": place.tasks[9]}
     second = (await place.anonymous.page(f"/project/birds/tasks/browse/2?after={place.tasks[9]}")).json()
     assert second["tasks"] == (await place.anonymous.page("/project/birds/tasks/browse/2")).json()["tasks"]
     third = (await place.anonymous.page("/project/birds/tasks/browse/3")).json()
@@ -135,8 +135,8 @@ async def test_tasks_are_chosen_by_state_and_sorted_by_their_owner(served, monke
 async def test_a_number_leads_to_its_task(served):
     place = await Place(served).build(3)
     fish = await served.project(place.owner, "fish", tasks=1, published=True)
-    found = await place.anonymous.get(f"/project/birds/tasks/browse?id={place.tasks[1]}")
-    assert (found.status, found.header("location")) == (302, f"/project/birds/tasks/{place.tasks[1]}")
+    response = await place.anonymous.get(f"/project/birds/tasks/browse?id={place.tasks[1]}")
+    assert (response.status, response.header("location")) == (302, f"/project/birds/tasks/{place.tasks[1]}")
     for wrong in (fish["tasks"][0], 0, 10**30, "x", "²", "-1"):
         page = await place.anonymous.get(f"/project/birds/tasks/browse?id={wrong}", headers={"Accept": "text/html"})
         assert page.status == 200 and "No task of this project has this number." in page.text, wrong
@@ -327,19 +327,19 @@ def test_a_page_far_inside_begins_at_an_ordinal():
 
 
 def test_agreement_is_that_of_pairs_and_the_share_that_of_the_most_frequent_answer():
-    said = {
+    row = {
         "consensus": "a", "won": True, "short": True, "n_compared": 5, "agreement": 0.3, "confidence": 0.6, "further": None,
     }  # fmt: skip
     assert agreement([], None) is None
     common = {"key": "answer", "counts": [3, 1, 1]}
-    found = agreement([common | {"value": "a", "n": 3}, common | {"value": None, "n": 1}], said)
+    figures = agreement([common | {"value": "a", "n": 3}, common | {"value": None, "n": 1}], row)
     shown = [{"value": "a", "n": 3}, {"value": None, "n": 1}]
     about = {"key": "answer", "agreement": 0.3, "share": 0.6, "leading": "a", "kinds": 3}
-    assert found == {**about, "votes": shown}
-    found = agreement(
-        [{"key": "answer", "counts": [1], "value": "a", "n": 1}], said | {"n_compared": 1, "agreement": 1.0}
+    assert figures == {**about, "votes": shown}
+    figures = agreement(
+        [{"key": "answer", "counts": [1], "value": "a", "n": 1}], row | {"n_compared": 1, "agreement": 1.0}
     )
-    assert found["agreement"] is None, "a single answer has nothing to agree with"
+    assert figures["agreement"] is None, "a single answer has nothing to agree with"
 
 
 @pytest_twisted.ensureDeferred
@@ -355,8 +355,8 @@ async def test_answers_agree_by_the_key_that_the_project_names(served):
 
     async def told(key=None):
         await place.change(info={"task_presenter": "x"} | ({} if key is None else {"answer_key": key}))
-        found = (await place.owner.page(f"/project/birds/tasks/{place.tasks[0]}")).json()["agreement"]
-        return found["key"], [(vote["value"], vote["n"]) for vote in found["votes"]]
+        figures = (await place.owner.page(f"/project/birds/tasks/{place.tasks[0]}")).json()["agreement"]
+        return figures["key"], [(vote["value"], vote["n"]) for vote in figures["votes"]]
 
     assert await told() == ("answer", [("fox", 2), ("owl", 1)]), "whatever else the answers hold"
     assert await told("label") == ("label", [("b", 2), ("a", 1)])
@@ -389,11 +389,11 @@ FILL = (
 
 @pytest_twisted.ensureDeferred
 async def test_pages_take_as_many_statements_for_ten_tasks_as_for_ten_thousand(served, monkeypatch):
-    said: list[str] = []
+    statements: list[str] = []
     run = Connection.run
 
     def listen(self: Any, sql: Any, *more: Any, **named: Any) -> Any:
-        said.append(str(sql))
+        statements.append(str(sql))
         return run(self, sql, *more, **named)
 
     monkeypatch.setattr(Connection, "run", listen)
@@ -403,9 +403,9 @@ async def test_pages_take_as_many_statements_for_ten_tasks_as_for_ten_thousand(s
         """The fewest of some tries: jobs of the server run meanwhile."""
         counts: list[int] = []
         while len(counts) < 12 and stated not in counts:
-            said.clear()
+            statements.clear()
             assert (await place.owner.page(f"/project/birds/{path}")).status == 200, path
-            counts.append(len(said))
+            counts.append(len(statements))
         return min(counts)
 
     few = {path: await minimum(path, stated) for path, stated in STATEMENTS.items()}
@@ -546,10 +546,10 @@ async def test_the_list_is_a_table_whose_columns_are_in_the_address(served):
     await place.owner.put(f"/api/task/{place.tasks[1]}", json={"info": {"gate": "<b>south</b>", "late": True}})
     await finished(place, [["fox", "fox"]])
     at, html = "/project/birds/tasks/browse", {"Accept": "text/html"}
-    told = (await place.anonymous.get(at, headers=html)).text
-    assert told.count('name="task_ids"') == 0 and told.count('<th scope="row"><a') == 25 and "&lt;b&gt;south" in told
+    page = (await place.anonymous.get(at, headers=html)).text
+    assert page.count('name="task_ids"') == 0 and page.count('<th scope="row"><a') == 25 and "&lt;b&gt;south" in page
     for words in ("north", "fox", "100\u00a0%", 'value="late"'):
-        assert words in told, words
+        assert words in page, words
     one = (await place.anonymous.get(f"{at}?columns=late&per_page=50", headers=html)).text
     assert one.count('<th scope="row"><a') == 27 and "north" not in one and 'data-label="late">true' not in one
     nothing = (await place.anonymous.get(f"{at}?columns=", headers=html)).text
@@ -581,10 +581,10 @@ async def test_keys_of_later_tasks_are_columns_and_uploads_are_pictures(served):
     for n, info in infos.items():
         await place.owner.put(f"/api/task/{place.tasks[n]}", json={"info": info})
     at, html = "/project/birds/tasks/browse", {"Accept": "text/html"}
-    told = (await place.anonymous.get(f"{at}?desc=1&columns=last", headers=html)).text
+    page = (await place.anonymous.get(f"{at}?desc=1&columns=last", headers=html)).text
     for key in ("first", "middle", "last"):
-        assert f'name="columns" value="{key}"' in told, key
-    assert f'<img class="thumb" src="{upload}"' in told
+        assert f'name="columns" value="{key}"' in page, key
+    assert f'<img class="thumb" src="{upload}"' in page
 
 
 @pytest_twisted.ensureDeferred

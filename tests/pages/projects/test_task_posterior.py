@@ -41,8 +41,8 @@ async def test_the_page_of_a_task_shows_how_probable_each_choice_is(served):
     stranger = served.client()
     assert await shown(owner, project) is None, "nobody has answered"
     await answer(ada, project, "fox")
-    found = {one["value"]: one["probability"] for one in await shown(owner, project)}
-    assert found.keys() == {"fox", "owl", None} and found["fox"] > 0.5 and sum(found.values()) == pytest.approx(1)
+    chances = {one["value"]: one["probability"] for one in await shown(owner, project)}
+    assert chances.keys() == {"fox", "owl", None} and chances["fox"] > 0.5 and sum(chances.values()) == pytest.approx(1)
     await answer(bob, project, "fox")
     (result,) = (await owner.get(f"/api/result?project_id={project['id']}")).json()
     assert await shown(owner, project) == await shown(stranger, project) == result["posterior"]

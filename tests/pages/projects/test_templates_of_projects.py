@@ -32,8 +32,8 @@ def texts_by_language(value):
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
 def test_a_template_is_a_project_folder_in_every_language(folder):
-    found = read(folder)
-    template = found.as_template(folder.name, folder)
+    contents = read(folder)
+    template = contents.as_template(folder.name, folder)
     texts = [
         *texts_by_language(orjson.loads((folder / "project.json").read_bytes())),
         *texts_by_language(template.card.as_json()),
@@ -90,8 +90,8 @@ def test_a_wrong_card_is_refused(tmp_path, card, words):
 @pytest_twisted.ensureDeferred
 async def test_everybody_finds_templates(served):
     visitor = served.client()
-    found = (await visitor.page("/templates")).json()["templates"]
-    assert {each["name"] for each in found} == {folder.name for folder in FOLDERS}
+    cards = (await visitor.page("/templates")).json()["templates"]
+    assert {each["name"] for each in cards} == {folder.name for folder in FOLDERS}
     by_word = (await visitor.page("/templates?q=PENGUINS colony")).json()["templates"]
     assert [each["name"] for each in by_word] == ["count-animals"]
     german = await visitor.get("/templates?q=Pinguine", headers={"Accept": "application/json", "Accept-Language": "de"})

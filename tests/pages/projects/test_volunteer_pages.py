@@ -23,16 +23,16 @@ async def test_where_cookies_cross_sites_the_page_brings_the_token_that_saving_a
     browser = await newcomer(served, "ada")
     page = await browser.get(f"/project/{project['short_name']}/newtask", headers=HTML)
     token, volunteer = (re.search(rf'data-{name}="([^"]+)"', page.text)[1] for name in ("csrf", "volunteer"))
-    said = {"X-Presenter": str(project["id"]), "X-Volunteer": volunteer, "Content-Type": "application/json"}
-    first = (await browser.get(f"/api/project/{project['id']}/newtask", headers=said)).json()["id"]
+    headers = {"X-Presenter": str(project["id"]), "X-Volunteer": volunteer, "Content-Type": "application/json"}
+    first = (await browser.get(f"/api/project/{project['id']}/newtask", headers=headers)).json()["id"]
     run = {"project_id": project["id"], "task_id": first, "info": 1}
-    assert (await browser.post("/api/taskrun", json=run, headers=said)).status == 400  # without the token
-    stored = await browser.post("/api/taskrun", json=run, headers={**said, "X-CSRFToken": token})
+    assert (await browser.post("/api/taskrun", json=run, headers=headers)).status == 400  # without the token
+    stored = await browser.post("/api/taskrun", json=run, headers={**headers, "X-CSRFToken": token})
     assert (stored.status, str(stored.json()["user_id"])) == (200, volunteer)
-    second = (await browser.get(f"/api/project/{project['id']}/newtask", headers=said)).json()["id"]
+    second = (await browser.get(f"/api/project/{project['id']}/newtask", headers=headers)).json()["id"]
     release = f"/api/task/{second}/release"
-    assert (await browser.post(release, json={"also": []}, headers=said)).status == 400
-    given_back = await browser.post(release, json={"also": []}, headers={**said, "X-CSRFToken": token})
+    assert (await browser.post(release, json={"also": []}, headers=headers)).status == 400
+    given_back = await browser.post(release, json={"also": []}, headers={**headers, "X-CSRFToken": token})
     assert given_back.json() == {"released": True}
 
 

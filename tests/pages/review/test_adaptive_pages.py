@@ -16,8 +16,8 @@ from crowdd.storage.projects import statistics
 
 async def project(served, answers=12):
     """Tasks on which two of three volunteers agree; the third says fox each time."""
-    said = [["owl", "owl", "fox"] if nth % 3 else ["fox", "fox", "fox"] for nth in range(answers)]
-    return await Project(served).build(said)
+    task_answers = [["owl", "owl", "fox"] if nth % 3 else ["fox", "fox", "fox"] for nth in range(answers)]
+    return await Project(served).build(task_answers)
 
 
 async def fold(served):
@@ -53,8 +53,8 @@ async def test_settings_show_their_effect_replay_and_save(served):
     assert (await made.owner.send_form(at, form)).json()["status"] == "success"
     info = (await made.program.get(f"/api/project/{made.id}")).json()["info"]
     assert info["trust"] == {"min_answers": 2, "confidence": 0.8}
-    told = (await made.owner.page(at)).json()
-    assert (told["form"]["on"], told["form"]["confidence"], told["form"]["max_answers"]) == (True, "80", 5)
+    saved = (await made.owner.page(at)).json()
+    assert (saved["form"]["on"], saved["form"]["confidence"], saved["form"]["max_answers"]) == (True, "80", 5)
     assert "From 2 answers on, when the result is 80" in (
         await made.owner.get(f"{made.at}/settings", headers=HTML)
     ).text.replace("\xa0", " ")
@@ -148,8 +148,8 @@ async def test_tasks_that_would_not_be_sure_any_more_are_listed_and_opened_again
     await served.database.execute("UPDATE result SET reason = 'sure' WHERE last_version")
     await served.database.execute("UPDATE task_ledger SET max_answers = 6")
     await served.database.execute("UPDATE trust_model SET confidence = 0.999")
-    found = await made.queue(made.owner, "?which=doubted")
-    assert sorted(found) == sorted(made.tasks)
+    doubted = await made.queue(made.owner, "?which=doubted")
+    assert sorted(doubted) == sorted(made.tasks)
     done = (await made.owner.send_form(f"{at}/again", {}, at)).json()
     assert (done["status"], done["reopened"]) == ("success", 6)
     assert await made.queue(made.owner, "?which=doubted") == []

@@ -41,8 +41,8 @@ class Project:
 
     async def result(self, task: int) -> dict[str, Any]:
         rows = (await self.owner.get(f"/api/result?task_id={task}&project_id={self.id}&last_version=true")).json()
-        (found,) = [row for row in rows if row["last_version"]]
-        return found
+        (latest,) = [row for row in rows if row["last_version"]]
+        return latest
 
     async def reviewer(self, name: str) -> Any:
         browser = await newcomer(self.served, name)
@@ -192,9 +192,9 @@ async def test_of_two_reviewers_at_once_the_first_decides_and_the_second_is_told
         ensureDeferred(browser.send_form(path, {"result_id": seen, "class": class_}, path))
         for browser, class_ in ((ada, 1), (eve, 2))
     ]
-    told = [answer.json() for answer in await gatherResults(sent)]
-    assert sorted(one["status"] for one in told) == ["success", "warning"]
-    (late,) = [one for one in told if one["status"] == "warning"]
+    responses = [answer.json() for answer in await gatherResults(sent)]
+    assert sorted(one["status"] for one in responses) == ["success", "warning"]
+    (late,) = [one for one in responses if one["status"] == "warning"]
     assert "has decided this task before you" in late["flash"]
     versions = await rows(served, "SELECT reason FROM result WHERE task_id = %(t)s ORDER BY version", t=task)
     assert [one["reason"] for one in versions] == ["full", "expert"]

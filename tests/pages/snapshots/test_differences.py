@@ -58,18 +58,18 @@ async def test_rows_that_came_went_and_changed_are_told_with_settings(served):
     assert (await owner.put(f"/api/project/{project['id']}", json=body)).status == 200
     second = await made(served, owner, project)
     at = f"/api/project/{project['id']}/snapshots/{second['id']}/difference?from={first['id']}"
-    told = (await owner.get(at)).json()
-    assert told["counts"] == {
+    difference = (await owner.get(at)).json()
+    assert difference["counts"] == {
         "task": {"added": 0, "removed": 1, "changed": 2},  # the second answered one is completed
         "answer": {"added": 1, "removed": 0, "changed": 0},  # 1.0 and 1 are one number in canonical JSON
         "result": {"added": 1, "removed": 0, "changed": 0},
     }
-    assert [one["name"] for one in told["settings"]] == ["settings.sched", "versions.task_presenter"]
-    assert told["settings"][0]["values"] == ["", "depth_first"]
-    assert told["documents"] == [{"name": "presenter.html", "change": "changed"}]
+    assert [one["name"] for one in difference["settings"]] == ["settings.sched", "versions.task_presenter"]
+    assert difference["settings"][0]["values"] == ["", "depth_first"]
+    assert difference["documents"] == [{"name": "presenter.html", "change": "changed"}]
     address = f"/project/birds/snapshots/{second['hash']}/difference"
     page = (await owner.page(f"{address}?from={first['hash']}")).json()
-    assert (page["counts"], page["before"]["hash"]) == (told["counts"], first["hash"])
+    assert (page["counts"], page["before"]["hash"]) == (difference["counts"], first["hash"])
     assert (await owner.page(address)).json()["before"]["hash"] == first["hash"], "the one before unless one is named"
     file = await owner.get(f"{address}/changes?from={first['hash']}")
     changes = lines(file.body)
@@ -81,7 +81,7 @@ async def test_rows_that_came_went_and_changed_are_told_with_settings(served):
     assert [one["row"]["answers"] for one in changes if one["kind"] == "result"] == [[second_run]]
     back = (await owner.page(f"/project/birds/snapshots/{first['hash']}/difference?from={second['hash']}")).json()
     assert back["counts"]["task"] == {"added": 1, "removed": 0, "changed": 2}
-    assert told["url"].endswith(f"{address}/changes?from={first['hash']}")
+    assert difference["url"].endswith(f"{address}/changes?from={first['hash']}")
 
 
 @pytest.mark.proof
@@ -171,12 +171,12 @@ async def test_it_is_worked_out_once_and_a_limit_is_a_sentence(served, monkeypat
 
 def test_only_the_newest_are_kept(tmp_path, monkeypatch):
     monkeypatch.setattr(kept, "MAX_KEPT", 3)
-    found = kept.Differences(None, None, tmp_path, 0)  # type: ignore[arg-type]
+    differences = kept.Differences(None, None, tmp_path, 0)  # type: ignore[arg-type]
     for n in range(5):
         for ending in ("json", "ndjson"):
             (tmp_path / f"{n}.{ending}").write_text("{}")
 
     for n in range(5):
         os.utime(tmp_path / f"{n}.json", (n, n))
-    found._remove_oldest()
+    differences._remove_oldest()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["3.json", "3.ndjson", "4.json", "4.ndjson"]

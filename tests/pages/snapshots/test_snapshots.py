@@ -269,20 +269,20 @@ async def test_one_changed_byte_is_found(served, tmp_path):
                 faults = (str(error),)
             missed += [] if faults else [member.filename]
     assert missed == []
-    found = await served.services.snapshots.find(made["hash"])
-    assert (await served.services.snapshots.verify(found)).faults == ()
+    record = await served.services.snapshots.find(made["hash"])
+    assert (await served.services.snapshots.verify(record)).faults == ()
     for row in await served.database.fetch(
         "SELECT key, name FROM snapshot_file WHERE name IN ('answers.ndjson', 'README.md')"
     ):
         stored = served.services.settings.data.dir / "uploads" / row["key"]
-        kept = stored.read_bytes()
-        stored.write_bytes(kept[:20] + bytes([kept[20] ^ 1]) + kept[21:])
-        assert [fault.partition(" ")[0] for fault in (await served.services.snapshots.verify(found)).faults] == [
+        original = stored.read_bytes()
+        stored.write_bytes(original[:20] + bytes([original[20] ^ 1]) + original[21:])
+        assert [fault.partition(" ")[0] for fault in (await served.services.snapshots.verify(record)).faults] == [
             row["name"]
         ]
-        stored.write_bytes(kept)
+        stored.write_bytes(original)
     stored.unlink()
-    assert len((await served.services.snapshots.verify(found)).faults) == 1
+    assert len((await served.services.snapshots.verify(record)).faults) == 1
 
 
 @shows("page-snapshots", "project-snapshot-make")

@@ -73,8 +73,8 @@ async def test_answers_of_a_volunteer_go_by_the_code_that_they_carry(served):
     at, path = f"/api/taskrun?project_id={project['id']}", "/project/birds/tasks/withdraw"
     word = (await owner.get(at)).json()[1]["volunteer"]
     assert (await owner.page(f"{path}?volunteer={word}")).json()["form"]["volunteer"] == word
-    for given in ("", "nobody"):
-        refused = (await owner.send_form(path, {"volunteer": given})).json()
+    for code in ("", "nobody"):
+        refused = (await owner.send_form(path, {"volunteer": code})).json()
         assert refused["form"]["errors"].keys() == {"volunteer"} and refused["effect"] is None
     seen = (await owner.send_form(path, {"volunteer": word, "preview": "y"})).json()
     assert seen["effect"]["answers"] == 1 and len((await owner.get(at)).json()) == 2
@@ -90,15 +90,15 @@ async def test_answers_of_a_volunteer_go_by_the_code_that_they_carry(served):
 async def test_redundancy_says_what_it_would_do_and_then_does_it(served):
     owner, project = await built(served)
     path = "/project/birds/tasks/redundancy"
-    told = (await owner.post(path, json={"n_answers": 3, "preview": "y"})).json()
-    assert told["form"]["n_answers"] == "3" and told["effect"]["reopened"] == 1 and told["effect"]["tasks"] == 4
+    trial = (await owner.post(path, json={"n_answers": 3, "preview": "y"})).json()
+    assert trial["form"]["n_answers"] == "3" and trial["effect"]["reopened"] == 1 and trial["effect"]["tasks"] == 4
     assert {task["n_answers"] for task in await tasks_of(owner, project)} == {2}
-    token = {"csrf_token": told["csrf"], "preview": "y", "n_answers": "3"}
+    token = {"csrf_token": trial["csrf"], "preview": "y", "n_answers": "3"}
     page = (await owner.post(path, data=token, headers=HTML)).text
     assert "1 finished task would be open again." in page and "Nothing has changed yet." in page
     done = (await owner.post(path, json={"n_answers": 3})).json()
     assert (done["next"], done["status"]) == ("/project/birds/tasks/", "success")
-    assert done["effect"] == told["effect"] | {"dry_run": False} and done["flash"] == "4 tasks were changed."
+    assert done["effect"] == trial["effect"] | {"dry_run": False} and done["flash"] == "4 tasks were changed."
     assert [task["state"] for task in await tasks_of(owner, project)] == ["ongoing"] * 4
     one = project["tasks"][2]
     await owner.post(path, json={"n_answers": 9, "task_ids": f"{one}, {project['tasks'][3]}"})
@@ -120,8 +120,8 @@ async def test_priority_is_of_named_tasks_from_0_to_1(served):
     fish = await served.project(owner, "fish", tasks=1, published=True)
     path, first = "/project/birds/tasks/priority", project["tasks"][0]
     named = f"{first}\n{project['tasks'][1]},{fish['tasks'][0]}"
-    told = (await owner.post(path, json={"task_ids": named, "priority_0": "0.7", "preview": True})).json()
-    assert told["effect"]["tasks"] == 2 and told["form"]["task_ids"] == named
+    trial = (await owner.post(path, json={"task_ids": named, "priority_0": "0.7", "preview": True})).json()
+    assert trial["effect"]["tasks"] == 2 and trial["form"]["task_ids"] == named
     done = (await owner.post(path, json={"task_ids": named, "priority_0": "0.7"})).json()
     assert done["status"] == "success"
     assert [task["priority_0"] for task in await tasks_of(owner, project)] == [0.7, 0.7, 0, 0]
@@ -142,8 +142,8 @@ async def test_priority_is_of_named_tasks_from_0_to_1(served):
 async def test_the_order_of_tasks_is_chosen_and_written_down(served):
     owner, project = await built(served)
     path = "/project/birds/tasks/scheduler"
-    told = (await owner.post(path, json={"sched": "breadth_first", "preview": "y"})).json()
-    assert told["effect"]["tasks"] == 4 and told["form"]["sched"] == "breadth_first"
+    trial = (await owner.post(path, json={"sched": "breadth_first", "preview": "y"})).json()
+    assert trial["effect"]["tasks"] == 4 and trial["form"]["sched"] == "breadth_first"
     assert (await owner.post(path, json={"sched": "depth_first", "preview": "y"})).json()["effect"]["tasks"] == 0
     assert (await owner.page(path)).json()["form"]["sched"] == "default"
     assert (await owner.post(path, json={"sched": "breadth_first"})).json()["status"] == "success"
@@ -163,8 +163,8 @@ async def test_the_order_of_tasks_is_chosen_and_written_down(served):
 async def test_tasks_are_deleted_only_when_the_name_is_typed(served):
     owner, project = await built(served)
     path = "/project/birds/tasks/delete"
-    told = (await owner.post(path, json={"preview": "y"})).json()
-    assert (told["effect"]["tasks"], told["effect"]["answers"], told["form"]["errors"]) == (4, 2, {})
+    trial = (await owner.post(path, json={"preview": "y"})).json()
+    assert (trial["effect"]["tasks"], trial["effect"]["answers"], trial["form"]["errors"]) == (4, 2, {})
     for wrong in ({}, {"short_name": "fish"}, {"short_name": "Birds"}, {"short_name": None}):
         refused = (await owner.post(path, json=wrong)).json()
         assert list(refused["form"]["errors"]) == ["short_name"] and refused["status"] == "error"

@@ -41,8 +41,8 @@ async def test_an_owner_hides_a_column_after_the_import(served):
     volunteer = served.client()
     task = (await volunteer.get(f"/api/{project['id']}/newtask")).json()
     assert task["info"] == {"scan": "https://example.org/0.jpg", "n": 0}
-    told = (await browser.get(AT, headers=HTML)).text
-    assert "Volunteers do not get: nest." in told
+    text = (await browser.get(AT, headers=HTML)).text
+    assert "Volunteers do not get: nest." in text
     link = (await browser.get("/project/birds/tasks/", headers=HTML)).text
     assert f'href="{AT}"' in link
     assert (await browser.send_form(AT, {"roles": {"scan": ""}})).json()["status"] == "success"

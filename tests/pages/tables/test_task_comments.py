@@ -52,8 +52,8 @@ async def test_a_comment_reaches_the_owners_and_nobody_else(served):
     assert "The picture is black." in (await owner.get(f"{at}?csv=1", headers=HTML)).text
     await served.person("boss", admin=True)
     assert len((await (await signed_in(served, "boss")).page(at)).json()["comments"]) == 1
-    told = (await volunteer.get(f"/project/{project['short_name']}/task/{task}/comment", headers=HTML)).text
-    assert "The owners of the project and administrators of the site read it" in told
+    page = (await volunteer.get(f"/project/{project['short_name']}/task/{task}/comment", headers=HTML)).text
+    assert "The owners of the project and administrators of the site read it" in page
     stranger, form = await newcomer(served, "ada"), f"/project/{project['short_name']}/task/{task}/comment"
     assert (await stranger.page(at)).status == 403
     assert (await stranger.send_form(f"{at}/{comment['id']}/done", {}, form)).status == 403
@@ -142,8 +142,8 @@ async def test_they_follow_the_answers_and_go_with_task_account_and_project(serv
     assert (await said(carol, project, task, "By Carol")).json()["status"] == "success"
     for one in (task, other):
         assert (await said(browser, project, one)).json()["status"] == "success"
-    given = (await browser.get(f"/api/{project['id']}/newtask")).json()
-    answer = {"project_id": project["id"], "task_id": given["id"], "info": "a"}
+    next_task = (await browser.get(f"/api/{project['id']}/newtask")).json()
+    answer = {"project_id": project["id"], "task_id": next_task["id"], "info": "a"}
     code = (await browser.post("/api/taskrun", json=answer)).json()["volunteer"]
     await browser.send_form("/account/register", {**registration("ada"), "claim": True})
     at = f"/project/{project['short_name']}/comments"
@@ -152,8 +152,8 @@ async def test_they_follow_the_answers_and_go_with_task_account_and_project(serv
     await browser.page("/account/ada/export")
     await worked(served)
     file = await browser.get((await browser.page("/account/ada/export")).json()["export"]["url"])
-    told = json.loads(zipfile.ZipFile(io.BytesIO(file.body)).read("comments.json"))
-    assert [(row["task_id"], row["text"]) for row in told] == [(one, "The picture is black.") for one in (task, other)]
+    rows = json.loads(zipfile.ZipFile(io.BytesIO(file.body)).read("comments.json"))
+    assert [(row["task_id"], row["text"]) for row in rows] == [(one, "The picture is black.") for one in (task, other)]
     await served.database.execute(
         "SELECT clear_tasks(%(project)s, ARRAY[%(task)s::bigint])", {"project": project["id"], "task": other}
     )

@@ -42,8 +42,8 @@ async def finish(project: dict[str, Any], owner: Any, ada: Any, n: int) -> None:
 
 
 async def tasks_of(owner: Any, project: dict[str, Any]) -> dict[int, dict[str, Any]]:
-    found = (await owner.get(f"/api/task?project_id={project['id']}&limit=100")).json()
-    return {task["id"]: task for task in found}
+    tasks = (await owner.get(f"/api/task?project_id={project['id']}&limit=100")).json()
+    return {task["id"]: task for task in tasks}
 
 
 def text(**filters: str) -> str:
@@ -63,10 +63,10 @@ async def test_all_tasks_that_match_are_changed_and_no_others(served):
         ({}, project["tasks"]), ({"words": "nowhere"}, []),
     ):  # fmt: skip
         body = {"n_answers": 7, "matching": text(**filters), "preview": "y", "task_ids": "1"}
-        told = (await owner.post(f"{AT}/redundancy", json=body)).json()
-        assert told["effect"]["tasks"] == len(chosen), filters
+        trial = (await owner.post(f"{AT}/redundancy", json=body)).json()
+        assert trial["effect"]["tasks"] == len(chosen), filters
         done = (await owner.post(f"{AT}/redundancy", json={**body, "preview": ""})).json()
-        assert done["effect"] == told["effect"] | {"dry_run": False}, filters
+        assert done["effect"] == trial["effect"] | {"dry_run": False}, filters
         now = await tasks_of(owner, project)
         assert [task for task in project["tasks"] if now[task]["n_answers"] == 7] == chosen, filters
         await owner.post(f"{AT}/redundancy", json={"n_answers": 2})
@@ -111,9 +111,9 @@ async def test_only_owners_change_what_matches_and_only_in_their_project(served)
         ("priority", {"priority_0": 1}),
         ("delete", {"short_name": "birds"}),
     ):
-        for given in ({"matching": text()}, {"task_ids": project["tasks"]}):
-            assert (await stranger.post(f"{AT}/{name}", json=body | given)).status == 403, name
-            assert (await nobody.post(f"{AT}/{name}", json=body | given)).status in (302, 400), name
+        for selection in ({"matching": text()}, {"task_ids": project["tasks"]}):
+            assert (await stranger.post(f"{AT}/{name}", json=body | selection)).status == 403, name
+            assert (await nobody.post(f"{AT}/{name}", json=body | selection)).status in (302, 400), name
         foreign = (
             await stranger.post(
                 f"/project/fish/tasks/{name}", json=body | {"task_ids": project["tasks"], "short_name": "fish"}
@@ -137,16 +137,16 @@ async def test_only_owners_change_what_matches_and_only_in_their_project(served)
 async def test_what_matches_is_decided_when_the_change_is_made(served):
     owner, project = await built(served)
     body = {"matching": text(state="ongoing"), "note": "enough"}
-    told = (await owner.post(f"{AT}/retire", json=body | {"preview": "y"})).json()
-    assert told["effect"]["tasks"] == 5
+    trial = (await owner.post(f"{AT}/retire", json=body | {"preview": "y"})).json()
+    assert trial["effect"]["tasks"] == 5
     await finish(project, owner, await served.person("bob"), 1)
     done = (await owner.post(f"{AT}/retire", json=body)).json()
     assert done["effect"]["tasks"] == 4
     assert [task["closed"] for task in (await tasks_of(owner, project)).values()] == ["complete"] * 2 + ["retired"] * 4
     assert {task["retired_note"] for task in (await tasks_of(owner, project)).values()} == {None, "enough"}
-    told = (await owner.post(f"{AT}/reopen", json={"matching": text(), "preview": "y"})).json()["effect"]
+    trial = (await owner.post(f"{AT}/reopen", json={"matching": text(), "preview": "y"})).json()["effect"]
     done = (await owner.post(f"{AT}/reopen", json={"matching": text()})).json()["effect"]
-    assert (done["tasks"], done["reopened"]) == (4, 4) and done == told | {"dry_run": False}
+    assert (done["tasks"], done["reopened"]) == (4, 4) and done == trial | {"dry_run": False}
     assert [task["state"] for task in (await tasks_of(owner, project)).values()] == ["completed"] * 2 + ["ongoing"] * 4
 
 
@@ -177,8 +177,8 @@ async def test_many_tasks_that_match_change_in_the_background(served, monkeypatc
     owner, project = await built(served, 40)
     served.server._worker._size = 0
     body = {"matching": text(state="ongoing", words="bird")}
-    said = (await owner.post(f"{AT}/retire", json=body)).json()
-    assert said["effect"]["tasks"] == 19 and said["queue_item"]
+    response = (await owner.post(f"{AT}/retire", json=body)).json()
+    assert response["effect"]["tasks"] == 19 and response["queue_item"]
     await finish(project, owner, await served.person("bob"), 2)  # tasks 1 and 2: the second is a bird
     served.server._worker._size = 1
     (item,) = await worked(served)

@@ -47,8 +47,8 @@ def test_a_backend_of_this_machine_yields_and_others_stay_as_they_are(dsn):
 def test_its_session_yields_too(dsn):
     with contextlib.closing(psycopg2.connect(dsn)) as session:
         yield_backend(session)
-        said = Path(f"/proc/{session.info.backend_pid}/autogroup").read_text("ascii").split()
-    assert said[-2:] == ["nice", str(LOWER)]
+        words = Path(f"/proc/{session.info.backend_pid}/autogroup").read_text("ascii").split()
+    assert words[-2:] == ["nice", str(LOWER)]
 
 
 @pytest_twisted.ensureDeferred

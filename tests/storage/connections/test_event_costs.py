@@ -35,8 +35,8 @@ async def test_events_cost_what_their_answers_do(dsn, settings):
     autovacuum = "ALTER TABLE {} SET (autovacuum_enabled = off)"
     await pool.execute("; ".join(autovacuum.format(name) for name in ("task_run", "result", "volunteer_word")))
     await pool.execute(_FILL, {"p": project, "volunteers": VOLUNTEERS, "answers": ANSWERS, "events": EVENTS})
-    found = await events.after(pool, project, 0, EVENTS)
-    assert len(found) == EVENTS and all(len(event["data"]["volunteers"]) == ANSWERS for event in found)
+    rows = await events.after(pool, project, 0, EVENTS)
+    assert len(rows) == EVENTS and all(len(event["data"]["volunteers"]) == ANSWERS for event in rows)
     explained = Explained(pool)
     await events.after(explained, project, 0, EVENTS)
     assert 0 < explained.pages <= MAXIMUM, explained.pages

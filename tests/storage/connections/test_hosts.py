@@ -223,8 +223,8 @@ async def test_a_demoted_server_is_left_in_the_middle_of_work(two, make_pool):
     primary, standby = two
     dsn = dsn_of(place_of(primary), place_of(standby))
     pool = await make_pool(dsn, size=3, timeout=1.0).start()
-    told = []
-    pool.add_observer(lambda channel, payload: told.append(payload))
+    payloads = []
+    pool.add_observer(lambda channel, payload: payloads.append(payload))
     await pool.listen("news")
     leadership = Leadership(reactor, dsn, "one")
     assert await leadership.seek()
@@ -243,7 +243,7 @@ async def test_a_demoted_server_is_left_in_the_middle_of_work(two, make_pool):
     assert asked(standby, "SELECT task FROM answer") == [(3,)]
 
     async def heard() -> bool:
-        return told == [""]
+        return payloads == [""]
 
     await until(heard)
     assert not leadership.held and await leadership.seek()

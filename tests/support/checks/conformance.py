@@ -47,8 +47,8 @@ def check(url: str, place: Path, project_id: int, *words: str, key: str = "") ->
         command += ["--header", f"Authorization: {key}"]
     volunteer = Person(url)
     volunteer.key = key
-    given = volunteer.api("GET", f"project/{project_id}/newtask", limit=100)
-    leased = given if isinstance(given, list) else [given]
+    document = volunteer.api("GET", f"project/{project_id}/newtask", limit=100)
+    leased = document if isinstance(document, list) else [document]
     environment = {
         **os.environ,
         "SCHEMATHESIS_HOOKS": HOOKS,

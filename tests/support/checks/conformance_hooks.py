@@ -120,8 +120,8 @@ def coerced(value: Any, schema: dict[str, Any], document: dict[str, Any]) -> Any
     if isinstance(value, dict) and "properties" in schema:
         known = {name: schema["properties"].get(name, {}) for name in value}
         # What only the server says (links, counters) may stand in a body and is ignored.
-        kept = {name: item for name, item in value.items() if not known[name].get("readOnly")}
-        return {name: coerced(item, known[name], document) for name, item in kept.items()}
+        writable = {name: item for name, item in value.items() if not known[name].get("readOnly")}
+        return {name: coerced(item, known[name], document) for name, item in writable.items()}
     return _held(value, schema)
 
 

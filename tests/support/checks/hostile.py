@@ -112,12 +112,12 @@ class Answer:
 
     def faults(self, method: str) -> list[str]:
         """What is wrong with it: a failure of the server's, no error object, or more said than should be."""
-        found = [f"says {word!r}" for word in TELLTALES if self.status >= 400 and word.encode() in self.body]
+        problems = [f"says {word!r}" for word in TELLTALES if self.status >= 400 and word.encode() in self.body]
         if self.status >= 500:
-            found.append(f"is {self.status}")
+            problems.append(f"is {self.status}")
         if self.status >= 400 and method != "HEAD":
-            found += self._faults_of_error()
-        return found
+            problems += self._faults_of_error()
+        return problems
 
     def _faults_of_error(self) -> list[str]:
         try:

@@ -189,8 +189,8 @@ def examined(file: HostileFile) -> Outcome:
         path = folder / "file"
         # Made by another process, whose memory does not count.
         _forked(lambda: path.write_bytes(file.content(folder)))
-        found: Outcome = _forked(lambda: _measured(path))
-        return found
+        outcome: Outcome = _forked(lambda: _measured(path))
+        return outcome
 
 
 def _forked(work: Callable[[], object]) -> Any:
@@ -204,8 +204,8 @@ def _forked(work: Callable[[], object]) -> Any:
         finally:
             os._exit(0)
     os.close(sink)
-    with os.fdopen(source, "rb") as told:
-        outcome = told.read()
+    with os.fdopen(source, "rb") as stream:
+        outcome = stream.read()
     os.waitpid(child, 0)
     assert outcome, "the process of a hostile file has died"
     return pickle.loads(outcome)
@@ -222,16 +222,16 @@ def _measured(path: Path) -> Outcome:
     try:
         import_archives.unpack(path, MAX_UPLOAD)
         dialect = Dialect.from_json(detect(path).to_json())
-        found = inspect(prepare(path, dialect), 5, dialect)
-        sample, words = str(found.sample), f"rows: {found.rows - found.refused} of {found.rows}"
+        preview = inspect(prepare(path, dialect), 5, dialect)
+        sample, words = str(preview.sample), f"rows: {preview.rows - preview.refused} of {preview.rows}"
     except CrowddError as error:
         words = str(error)
     more_memory, more_seconds = used()
     discard(path)
     left = tuple(sorted(each.name for each in path.parent.iterdir() if each.name != "secret"))
     child = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024
-    told = _SECRET in words + sample
-    return Outcome(words, more_memory - memory, child, more_seconds - seconds, left, told)
+    leaked = _SECRET in words + sample
+    return Outcome(words, more_memory - memory, child, more_seconds - seconds, left, leaked)
 
 
 def violations(file: HostileFile, found: Outcome) -> list[str]:

@@ -40,5 +40,5 @@ def _end_fixtures(item: pytest.Item) -> None:
 def _definitions(item: pytest.Item) -> list[Any]:
     """The fixtures of one test alone, in the order in which it asks for them."""
     info = getattr(item, "_fixtureinfo", None)
-    found = info.name2fixturedefs.values() if info else ()
-    return [definition for definitions in found for definition in definitions if definition.scope == "function"]
+    groups = info.name2fixturedefs.values() if info else ()
+    return [definition for definitions in groups for definition in definitions if definition.scope == "function"]

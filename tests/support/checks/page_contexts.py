@@ -291,9 +291,9 @@ def _plain() -> Iterator[Case]:
     yield from _administration_cases()
     yield from _statistics_cases()
     for code, description in ERRORS.items():
-        said = {"code": code, "description": description, "request_id": "9f3c-71aa"}
-        yield Case(f"{code}.html", "stranger", frame(path="/project/gone/") | said)
-        yield Case("error.html", f"{code}, signed in", frame(ILSE) | said | {"retry_after": 160})
+        error = {"code": code, "description": description, "request_id": "9f3c-71aa"}
+        yield Case(f"{code}.html", "stranger", frame(path="/project/gone/") | error)
+        yield Case("error.html", f"{code}, signed in", frame(ILSE) | error | {"retry_after": 160})
     refused = {"code": 403, "description": "You are not allowed to do this.", "request_id": "9f3c-71aa"}
     yield Case("error.html", "no administrator", frame(Who("mo", "Mo Ba"), "/admin/dashboard/") | refused)
     own = refused | {"description": "You cannot remove your own administrator rights."}
@@ -379,19 +379,19 @@ def _administration_cases() -> Iterator[Case]:
         PERSON | {"id": 8, "admin": False, "restrict": True, "email_addr": "m@x.org"},
     ]
     blank: Context = {"form": FORM | {"user": None}, "found": [], "users": []}
-    found: Context = {"chosen": {"words": "ma", "role": ""}, "is_full": False}
-    yield page("users", "found", **blank, **SHORT, **found, rows=people)
-    yield page("users", "nobody", **blank, **SHORT, **found, rows=[])
+    search: Context = {"chosen": {"words": "ma", "role": ""}, "is_full": False}
+    yield page("users", "found", **blank, **SHORT, **search, rows=people)
+    yield page("users", "nobody", **blank, **SHORT, **search, rows=[])
     everybody: Context = {"chosen": {"words": "", "role": "blocked"}, "is_full": True, "rows": people}
     yield page("users", "first", **blank, **LISTED, **everybody)
-    kept: Context = {
+    published: Context = {
         "id": 3, "name": "Night", "short_name": "night", "owner": "ilse", "state": "published", "featured": True,
         "created": "2025-11-20T22:10:00.000000", "n_tasks": 12_000, "n_task_runs": 36_000, "last_activity": None,
     }  # fmt: skip
-    kept_too = kept | {"state": "paused", "featured": False, "last_activity": HANDLER["began"]}
+    paused = published | {"state": "paused", "featured": False, "last_activity": HANDLER["began"]}
     states = ["draft", "published", "paused"]
     shown = {"chosen": {"state": "paused", "owner": "ilse"}, "states": states}
-    listed_projects = [kept, kept_too, kept | {"state": "draft"}]
+    listed_projects = [published, paused, published | {"state": "draft"}]
     yield page("projects", "some", **LISTED, **shown, projects=listed_projects, next=2)
     yield page("projects", "none of that state", **SHORT, **shown, projects=[], next=None)
     nothing_chosen = {"state": None, "owner": None}
@@ -440,9 +440,9 @@ def _administration_cases() -> Iterator[Case]:
     unknown_account = SEEN | {"user_id": None, "user_name": None, "network": "", "request_id": "", "agent": ""}
     chosen = {"account": "ilse", "kind": "sign_in_failed"}
     seen = [SEEN, made, unknown_account]
-    said = {"words": WORDS, "details": DETAILS}
-    yield page("security", "some", **LISTED, **said, entries=seen, kinds=["admin_made"], chosen=chosen, next=9)
-    yield page("security", "none", **SHORT, **said, entries=[], kinds=[], chosen=dict.fromkeys(chosen), next=None)
+    texts = {"words": WORDS, "details": DETAILS}
+    yield page("security", "some", **LISTED, **texts, entries=seen, kinds=["admin_made"], chosen=chosen, next=9)
+    yield page("security", "none", **SHORT, **texts, entries=[], kinds=[], chosen=dict.fromkeys(chosen), next=None)
     states = ["waiting", "running", "done", "dead", "cancelled"]
     items = [HANDLER | {"id": number, "state": state} for number, state in enumerate(states)]
     unknown = HANDLER | {"id": 9, "total": None, "done": 0, "began": None, "error": "No worker handles this task type."}
@@ -811,8 +811,8 @@ def _result_cases(at: str) -> Iterator[Case]:
         _field("boxes", "boxes", [], pending=3, tasks=0),
     ]
     alpha = [
-        {"name": name, "type": "label", "alpha": found, "tasks": 4119, "answers": 41_000}
-        for name, found in (("species", 0.8214), ("<b>often</b>", 0.7), ("count", -0.1), ("note", None))
+        {"name": name, "type": "label", "alpha": coefficient, "tasks": 4119, "answers": 41_000}
+        for name, coefficient in (("species", 0.8214), ("<b>often</b>", 0.7), ("count", -0.1), ("note", None))
     ]
     by_field = [CONSENSUS | {"name": "species"}, *FIELD_CONSENSUS]
     several = {"fields": fields, "alpha": alpha, "rows": [row | {"fields": by_field} for row in (one, one | second)]}
@@ -851,15 +851,15 @@ def _project_cases() -> Iterator[Case]:
     at = "/project/night-gate/"
     yield from _presenting_cases(at)
     page = "project/index.html"
-    told = {"overview": OVERVIEW, "agreed": AGREED}
+    figures = {"overview": OVERVIEW, "agreed": AGREED}
     spoken = PUBLIC | {"info": PUBLIC["info"] | {"language": "de"}}
-    yield Case(page, "visitor", frame(path=at) | PAGE_KEYS | told | {"project": spoken})
+    yield Case(page, "visitor", frame(path=at) | PAGE_KEYS | figures | {"project": spoken})
     yield Case(
         page,
         "owner",
         frame(ILSE, at)
         | PAGE_KEYS
-        | told
+        | figures
         | {"project": OWNED, "attention": UNWELL, "unfit": {"n": 12, "n_looked_at": 100}},
     )
     yield Case(page, "finished", frame(path=at) | PAGE_KEYS | {"project": PUBLIC, "overall_progress": 100})
@@ -900,11 +900,11 @@ def _project_cases() -> Iterator[Case]:
     all_ = {"active_cat": SUBJECTS[0] | {"short_name": "all"}, "orderby": "name", "desc": True}
     yield Case("project/category.html", "everything", frame() | listing | full | middle | all_)
     yield Case("project/category.html", "nothing at all", frame() | listing | none | all_)
-    found = full | middle | {"query": "night gate", "categories": SUBJECTS[1:]}
-    yield Case("project/search.html", "found", frame(path="/project/search") | found)
-    yield Case("project/search.html", "nothing found", frame(path="/project/search") | found | none)
+    search = full | middle | {"query": "night gate", "categories": SUBJECTS[1:]}
+    yield Case("project/search.html", "found", frame(path="/project/search") | search)
+    yield Case("project/search.html", "nothing found", frame(path="/project/search") | search | none)
     lively = {"query": "", "lively": [NIGHT, *OTHERS], "n_projects": 37}
-    yield Case("project/search.html", "first", frame(path="/project/search") | found | none | lively)
+    yield Case("project/search.html", "first", frame(path="/project/search") | search | none | lively)
     yield from _owner_cases(at)
 
 
@@ -973,8 +973,8 @@ def _gallery_cases() -> Iterator[Case]:
         "query": "",
         "examples": {Word("ducks"): (Word("Ducks and boats"), Word("12 pictures."))},
     }
-    found = {"title": "Templates", "templates": [own, card], "text": "", "group": ""} | groups
-    yield Case("gallery/index.html", "all", frame(ILSE, "/templates") | found)
+    gallery = {"title": "Templates", "templates": [own, card], "text": "", "group": ""} | groups
+    yield Case("gallery/index.html", "all", frame(ILSE, "/templates") | gallery)
     blank = FORM | {"name": None, "short_name": None, "description": None, "long_description": None}
     new = {
         "title": "Start a project",
@@ -986,7 +986,7 @@ def _gallery_cases() -> Iterator[Case]:
     yield Case("project/new.html", "templates", frame(ILSE, "/project/new") | new)
     taken = new | {"form": blank | {"name": "Igel", "errors": {"name": ["There is one."]}}, "chosen": Word("boxes")}
     yield Case("project/new.html", "taken", frame(ILSE, "/project/new") | taken)
-    searched = found | {
+    searched = gallery | {
         "text": "zebra",
         "group": "pictures",
         "templates": [],
@@ -1134,12 +1134,12 @@ def _analysis_cases(page: Callable[..., Case]) -> Iterator[Case]:
     )
     yield page("analyses", "none", **keys, items=[])
     yield page("analyses", "refused", **keys | {"refusal": "Analyses need a label."}, items=[])
-    found: Context = {
+    task: Context = {
         "task_id": 12, "decided": True, "value": "fox", "confidence": 0.98, "probabilities": [0.98, 0.02, 0], "different": True, "consensus": "marten",
     }  # fmt: skip
-    tied = found | {"task_id": 13, "decided": False, "value": None, "confidence": 0.5, "consensus": None}
+    tied = task | {"task_id": 13, "decided": False, "value": None, "confidence": 0.5, "consensus": None}
     one: Context = {"next": None, "csrf": "x", "title": "Analysis 6"}
-    rows = [found, found | {"task_id": 14, "value": None}, tied]
+    rows = [task, task | {"task_id": 14, "value": None}, tied]
     yield page("analysis", "different", **LISTED, **one, analysis=done, tasks=rows, all=False)
     agreed = done | {"n_different": 0, "n_unfit": 0, "converged": True, "user_name": None}
     yield page("analysis", "agreed", **SHORT, **one, analysis=agreed, tasks=[], all=False)
@@ -1355,10 +1355,10 @@ def _owner_cases(at: str) -> Iterator[Case]:
     asked = FORM | {"id": 8, "questions": '{"version": 1, "steps": []}'}
     asked |= {"base": "c0ffee"}
     asking = {"preview": preview, "stored": True, "replaces": False, "unsaved": False, "version": 2, "language": "en"}
-    kept = [{"version": version, "created": datetime(2026, 5, 1, tzinfo=UTC)} for version in (2, 1)]
+    versions = [{"version": version, "created": datetime(2026, 5, 1, tzinfo=UTC)} for version in (2, 1)]
     building = {
         "builder": declarations(str) | {"columns": [], "n_answers": 0, "languages": {}, "locales": []},
-        "versions": kept,
+        "versions": versions,
         "shown": 0,
         "sent": False,
     }
@@ -1413,10 +1413,10 @@ def _owner_cases(at: str) -> Iterator[Case]:
         "pagination": first | {"page": None, "total": 200, "prev": True, "next": True},
         "next": "1f0cc87fcf9f2dc",
     }
-    given = {"id": 4, "task_id": 1041, "info": {"answer": "A fox"}, "finish_time": "2025-11-20T09:30:00.000000"}
+    run = {"id": 4, "task_id": 1041, "info": {"answer": "A fox"}, "finish_time": "2025-11-20T09:30:00.000000"}
     for one in answered:
-        yield page("volunteer", one["sort"], volunteer=one, known=known, task_runs=[given], next=4)
-    yield page("volunteer", "unreliable", volunteer=answered[0], known=spammer, task_runs=[given], next=4)
+        yield page("volunteer", one["sort"], volunteer=one, known=known, task_runs=[run], next=4)
+    yield page("volunteer", "unreliable", volunteer=answered[0], known=spammer, task_runs=[run], next=4)
     yield page("volunteer", "nothing left", volunteer=answered[0], known=unknown, task_runs=[], next=None)
     barred = {"id": 3, "at": "2025-11-20T09:30:00.000000", "by": "ilse", "reason": "noise", "user_name": None}
     everybody: list[Context] = [
@@ -1502,12 +1502,12 @@ def _task_cases(at: str) -> Iterator[Case]:
         "info_text": '{"url": "g4/IMG_2114.jpg", "taken": "2026-11-01 02:41"}', "pct_status": 0.9,
     }  # fmt: skip
     rows = [task, task | {"id": 7733, "state": "completed"}, task | {"id": 8, "retired": True, "info_text": None}]
-    told = {"page": 2, "per_page": 10, "total": 42650, "prev": True, "next": True, "before": 28114, "after": 8}
+    pages = {"page": 2, "per_page": 10, "total": 42650, "prev": True, "next": True, "before": 28114, "after": 8}
     chosen = {"words": "", "state": None, "orderby": "id", "desc": False}
     keys = {
         "rows": rows,
         "tasks": rows,
-        "pagination": told,
+        "pagination": pages,
         "chosen": chosen,
         "missing": "",
         "owns": True,
@@ -1541,10 +1541,10 @@ def _task_cases(at: str) -> Iterator[Case]:
     yield Case(
         page, "by agreement", frame(path=here) | public | keys | plain_table | {"owns": False, "chosen": by_agreement}
     )
-    none = keys | {"rows": [], "tasks": [], "pagination": told | {"total": 0, "page": 1, "prev": False, "next": False}}
+    none = keys | {"rows": [], "tasks": [], "pagination": pages | {"total": 0, "page": 1, "prev": False, "next": False}}
     sorted_ = {"words": "", "state": "completed", "orderby": "priority_0", "desc": True}
     yield Case(page, "sorted", frame(ILSE, here) | owner | keys | {"chosen": sorted_})
-    further = {"pagination": told | {"prev": False, "before": None}, "chosen": chosen | {"words": "IMG fox"}}
+    further = {"pagination": pages | {"prev": False, "before": None}, "chosen": chosen | {"words": "IMG fox"}}
     yield Case(page, "words", frame(ILSE, here) | owner | keys | further)
     yield Case(page, "words not found", frame(ILSE, here) | owner | none | further)
     yield Case(page, "none of that state", frame(ILSE, here) | owner | none | {"chosen": sorted_})
@@ -1614,7 +1614,7 @@ def _task_cases(at: str) -> Iterator[Case]:
         "cut": False,
     }
     yield Case(page, "times", frame(ILSE, here) | owner | then)
-    said = {
+    result = {
         "info": {"note": "sure"},
         "consensus": {"answer": {"value": "Pine marten", "n_compared": 4, "agreement": 0.4, "confidence": 0.9}},
     }
@@ -1622,7 +1622,7 @@ def _task_cases(at: str) -> Iterator[Case]:
         "at": Word(all_kinds[2][0]),
         "task": whole["task"],
         "task_runs": runs,
-        "result": said,
+        "result": result,
         "now": True,
         "cut": True,
     }
@@ -2039,12 +2039,12 @@ def _media_cases(at: str, owner: Context) -> Iterator[Case]:
     file: Context = {"id": 9, "path": "trip/IMG_0412.jpg", "page": 0, "kind": "picture", "url": "/uploads/x.jpg",
                      "thumbnail": "/uploads/project-8/x.jpg", "task_id": 12, "reason": ""}  # fmt: skip
     bad = file | {"url": None, "thumbnail": None, "task_id": None, "reason": "The file is empty."}
-    found = {"form": {"csrf": "t", "errors": {}}, "files": [file, file | {"page": 3}] * 4, "refused": [bad, bad]}
-    none = found | {"files": [], "refused": []}
+    files = {"form": {"csrf": "t", "errors": {}}, "files": [file, file | {"page": 3}] * 4, "refused": [bad, bad]}
+    none = files | {"files": [], "refused": []}
     over = {"batch": batch | {"closed": batch["created"]}, "state": state, "n_samples": 6}
-    yield Case(page, "done", keys | found | over)
+    yield Case(page, "done", keys | files | over)
     going = state | {"state": "working", "left": 120, "files": 532, "files_per_second": 3.2, "seconds_left": 38}
-    yield Case(page, "working", keys | found | {"batch": batch, "state": going})
+    yield Case(page, "working", keys | files | {"batch": batch, "state": going})
     begun = state | {
         "state": "open",
         "closed": False,
@@ -2056,7 +2056,7 @@ def _media_cases(at: str, owner: Context) -> Iterator[Case]:
     }
     yield Case(page, "open", keys | none | {"batch": batch | {"grouping": "name"}, "state": begun | {"tasks": 0}})
     stopped = state | {"state": "stopped", "left": 7, "files": 419}
-    yield Case(page, "stopped", keys | found | {"batch": batch | {"work_error": "The disk is full."}, "state": stopped})
+    yield Case(page, "stopped", keys | files | {"batch": batch | {"work_error": "The disk is full."}, "state": stopped})
 
 
 def _webhook_cases(at: str) -> Iterator[Case]:
@@ -2115,13 +2115,13 @@ def _webhook_cases(at: str) -> Iterator[Case]:
 def _participation_cases() -> Iterator[Case]:
     project = {"id": 1, "name": "Night gate", "short_name": "night-gate"}
     task = {"id": 7, "info": {"title": "Camera 3", "image": "/uploads/project-1/0123456789abcdef0123456789abcdef.png"}}
-    given: Context = {
+    run: Context = {
         "id": 9, "task_id": 7, "finish_time": "2025-11-20T21:44:00.000000", "counted": True, "trial": False,
         "info": {"answer": "Fox"}, "task": task, "project": project,
     }  # fmt: skip
     kinds = [
-        given, given | {"info": {"x": [1, 2]}, "counted": False}, given | {"info": None, "trial": True},
-        given | {"task": None, "project": None, "info": 3}, given | {"task": {"id": 7, "info": "text"}, "info": {"a": "b"}},
+        run, run | {"info": {"x": [1, 2]}, "counted": False}, run | {"info": None, "trial": True},
+        run | {"task": None, "project": None, "info": 3}, run | {"task": {"id": 7, "info": "text"}, "info": {"a": "b"}},
     ]  # fmt: skip
     at, named = frame(ILSE, "/account/ilse/answers"), {"title": "Your answers", "name": "ilse"}
     yield Case(
@@ -2333,12 +2333,12 @@ def _security_cases(at: str) -> Iterator[Case]:
         more = {"authenticator": state, "form": form, "qr": qr, "name": "ilse"}
         yield Case("account/authenticator.html", kind, frame(ILSE, f"{at}authenticator") | more)
     codes = ["abcdef-ghjkmn", "pqrstu-vwxyz2"]
-    for kind, shown, left, there in (
+    for kind, shown, left, has_factor in (
         ("shown once", codes, 10, True),
         ("left", [], 7, True),
         ("no factor", [], 0, False),
     ):
-        more = {"codes": shown, "left": left, "any": there, "form": blank, "name": "ilse"}
+        more = {"codes": shown, "left": left, "any": has_factor, "form": blank, "name": "ilse"}
         yield Case("account/recovery_codes.html", kind, frame(ILSE, f"{at}recovery-codes") | more)
     keys = [
         {"id": 1, "name": "Phone", "created": "2025-11-20T21:40:00.000000", "last_used": "2025-11-21T21:40:00.000000"},
@@ -2346,12 +2346,12 @@ def _security_cases(at: str) -> Iterator[Case]:
     ]
     named = blank | {"name": None}
     bad = named | {"name": "x", "errors": {"name": ["Use 1 to 60 characters."], "credential": ["Not accepted."]}}
-    for kind, found, form, available in (
+    for kind, credentials, form, available in (
         ("two", keys, named, True),
         ("wrong", [], bad, True),
         ("no https", [], named, False),
     ):
-        more = {"passkeys": found, "form": form, "available": available, "name": "ilse"}
+        more = {"passkeys": credentials, "form": form, "available": available, "name": "ilse"}
         yield Case("account/passkeys.html", kind, frame(ILSE, f"{at}passkeys") | more)
     token = {
         "id": 1, "name": "Importer", "scope": "project", "project": "night-gate", "expired": False,
@@ -2366,10 +2366,10 @@ def _security_cases(at: str) -> Iterator[Case]:
     }
     fields = blank | {"name": None, "scope": None, "project": None, "days": None}
     faults = {"errors": {"name": ["Use 1 to 60 characters."], "days": ["Use a number."]}}
-    for kind, found, made, form in (
+    for kind, credentials, made, form in (
         ("none", [], None, fields), ("made", [token, old], "crowdd_t0ken", fields), ("wrong", [token], None, fields | faults),
     ):  # fmt: skip
-        more = {"tokens": found, "token": made, "form": form, "scopes": ["read"], "name": "ilse"}
+        more = {"tokens": credentials, "token": made, "form": form, "scopes": ["read"], "name": "ilse"}
         yield Case("account/tokens.html", kind, frame(ILSE, f"{at}tokens") | more)
 
 
@@ -2392,15 +2392,15 @@ def _statistics_cases() -> Iterator[Case]:
     }
     days = [[f"2025-11-{7 + n:02}", 300 + 40 * n] for n in range(14)]
     ends = {"per_day": 412.4, "expected": "2026-01-09", "earliest": "2026-01-02", "latest": "2026-01-20"}
-    found = {
+    charts = {
         "avg_contrib_time": 11.42, "projectStats": sides, "userStats": sides, "estimate": ends, "days": days,
         "hours": [[hour, 24 * hour] for hour in range(24)],
     }  # fmt: skip
-    yield Case(page, "visitor", keys | found)
-    yield Case(page, "owner", frame(ILSE, at) | PAGE_KEYS | {"project": OWNED} | found)
-    yield Case(page, "uneven days", keys | found | {"estimate": ends | {"latest": None}})
-    yield Case(page, "nothing lately", keys | found | {"estimate": None, "days": [[day, 0] for day, _ in days]})
-    yield Case(page, "finished", keys | found | {"estimate": None, "overall_progress": 100})
+    yield Case(page, "visitor", keys | charts)
+    yield Case(page, "owner", frame(ILSE, at) | PAGE_KEYS | {"project": OWNED} | charts)
+    yield Case(page, "uneven days", keys | charts | {"estimate": ends | {"latest": None}})
+    yield Case(page, "nothing lately", keys | charts | {"estimate": None, "days": [[day, 0] for day, _ in days]})
+    yield Case(page, "finished", keys | charts | {"estimate": None, "overall_progress": 100})
     yield Case(page, "no answers", keys | {"n_task_runs": 0, "last_activity": None, "estimate": None})
     yield Case(page, "no tasks", keys | UNUSED | {"estimate": None})
     board, here = "stats/leaderboard.html", "/leaderboard/"

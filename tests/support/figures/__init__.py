@@ -18,11 +18,11 @@ def plain(text: str) -> str:
 
 def named_figures(text: str) -> dict[str, str]:
     """The large figures of a page by their names."""
-    found = re.findall(r"<div><dt>(.*?)</dt><dd>(.*?)</dd></div>", text, re.DOTALL)
-    return {plain(name): plain(figure).replace(",", "") for name, figure in found}
+    pairs = re.findall(r"<div><dt>(.*?)</dt><dd>(.*?)</dd></div>", text, re.DOTALL)
+    return {plain(name): plain(figure).replace(",", "") for name, figure in pairs}
 
 
 def counted(text: str, *words: str) -> int | None:
     """The number before one of the words."""
-    found = re.search(rf"([\d,]+) (?:{'|'.join(words)})\b", text)
-    return int(found[1].replace(",", "")) if found else None
+    match = re.search(rf"([\d,]+) (?:{'|'.join(words)})\b", text)
+    return int(match[1].replace(",", "")) if match else None

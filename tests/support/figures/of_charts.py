@@ -52,13 +52,13 @@ async def of_charts(site: Site) -> Compared:
     async for compared in _dashboard(site):
         yield compared
     for name, who in (("birds", "owner"), ("cats", "helper"), ("draft", "helper"), ("locked", "owner")):
-        async for what, told, expected in _statistics(site, name, site.people[who]):
-            yield f"{name}: {what}", told, expected
+        async for what, shown, expected in _statistics(site, name, site.people[who]):
+            yield f"{name}: {what}", shown, expected
     async for compared in _results(site):
         yield compared
     for name, who in (("birds", "owner"), ("cats", "helper"), ("draft", "helper")):
-        async for what, told, expected in _shares(site, name, site.people[who]):
-            yield f"{name}: {what}", told, expected
+        async for what, shown, expected in _shares(site, name, site.people[who]):
+            yield f"{name}: {what}", shown, expected
 
 
 def _bars(name: str, chart: Chart, figures: list[int]) -> list[tuple[str, Any, Any]]:
@@ -91,7 +91,7 @@ async def _statistics(site: Site, name: str, who: Any) -> Compared:
     """The charts and tables of a project's statistics."""
     values: dict[str, Any] = {"id": site.projects[name]}
     page = await read(site, f"/project/{name}/stats", who)
-    told = await site.json(f"/project/{name}/stats", who)
+    charts = await site.json(f"/project/{name}/stats", who)
     days, hours = await site.rows(_DAYS, **values), await site.rows(_HOURS, **values)
     for label, rows in (
         ("Answers on each of the last 14 days", days),
@@ -100,9 +100,9 @@ async def _statistics(site: Site, name: str, who: Any) -> Compared:
         for compared in _bars(label, page.chart(label), [row["n"] for row in rows]):
             yield compared
     for nth, of in enumerate(("n", "anonymous", "authenticated")):
-        series = told["projectStats"]["dayStats"][nth]["values"]
+        series = charts["projectStats"]["dayStats"][nth]["values"]
         yield f"JSON of days, {of}", [tuple(one) for one in series], [(row["at"], row[of]) for row in days]
-        series = told["projectStats"]["hourStats"][nth]["values"]
+        series = charts["projectStats"]["hourStats"][nth]["values"]
         yield f"JSON of hours, {of}", [one[:2] for one in series], [[row["h"], row[of]] for row in hours]
     for key, caption, since in (
         ("projectStats", "People and answers", "true"),
@@ -114,15 +114,15 @@ async def _statistics(site: Site, name: str, who: Any) -> Compared:
         shares = [100 - share if runs else 0, share]
         expected = [[side["people"], side["runs"], of] for side, of in zip(sides, shares, strict=True)]
         yield caption, [[number(cell.rstrip("% ")) for cell in row[1:]] for row in page.cells(caption)], expected
-        both = [told[key][side] for side in ("authenticated", "anonymous")]
+        both = [charts[key][side] for side in ("authenticated", "anonymous")]
         yield f"JSON of {key}", [[one["users"], one["taskruns"], one["pct_taskruns"]] for one in both], expected
         best = [(row["name"], row["n"]) for row in await site.rows(_BEST.format(since=since), **values)]
         yield f"JSON of the best of {key}", [(one["name"], one["tasks"]) for one in both[0]["top5"]], best
         section = "who" if key == "projectStats" else "lately"
         yield f"the best of {key}", [int(line.split()[-1]) for line in page.items(id_=section)], [n for _, n in best]
-    if told["estimate"] is not None:
+    if charts["estimate"] is not None:
         pace = await site.one(_PACE, **values)
-        yield "pace", abs(told["estimate"]["per_day"] - pace["counted"] / float(pace["days"])) < 0.01 or pace, True
+        yield "pace", abs(charts["estimate"]["per_day"] - pace["counted"] / float(pace["days"])) < 0.01 or pace, True
 
 
 async def _results(site: Site) -> Compared:
@@ -189,21 +189,21 @@ async def _results(site: Site) -> Compared:
 async def _shares(site: Site, name: str, who: Any) -> Compared:
     """The tables of the most frequent answers and of agreement, and the bars beside their figures."""
     rows = await site.rows(_COMPARED, id=site.projects[name])
-    found = [comparable(name, row["answers"]) for row in rows]
-    if not found:
+    answers = [comparable(name, row["answers"]) for row in rows]
+    if not answers:
         return
     page = await read(site, f"/project/{name}/results", who)
     wins = Counter(win for win, _ in (winner(name, row) for row in rows) if win is not None)
-    unanswered = found.count([])
-    tied = len(found) - sum(wins.values()) - unanswered
+    unanswered = answers.count([])
+    tied = len(answers) - sum(wins.values()) - unanswered
     counts = [*sorted(wins.values(), reverse=True), *(n for n in (tied, unanswered) if n)]
-    several = [alike(one) for one in found if len(one) > 1]
+    several = [alike(one) for one in answers if len(one) > 1]
     bands = [
         several.count(1),
         *(sum(low <= a < high for a in several) for low, high in ((0.75, 1), (0.5, 0.75), (0, 0.5))),
     ]
     tables = (
-        ("Tasks by their most frequent answer", counts, len(found) if wins else 0),
+        ("Tasks by their most frequent answer", counts, len(answers) if wins else 0),
         ("Tasks with several answers by agreement", bands, len(several)),
     )
     for caption, figures, total in tables:
@@ -212,8 +212,8 @@ async def _shares(site: Site, name: str, who: Any) -> Compared:
             yield caption, [cells[1] for cells in page.cells(caption)], expected
             yield f"bars of {caption}", page.shares(caption), [round(100 * n / total, 2) for n in figures]
     figures = named_figures(await site.html(f"/project/{name}/results", who))
-    told = [number(value) for value in figures.values()][:2]
-    yield "figures of results", told, [len(found), sum(map(len, found))]
+    shown = [number(value) for value in figures.values()][:2]
+    yield "figures of results", shown, [len(answers), sum(map(len, answers))]
 
 
 def _mean(infos: list[Any], key: str) -> float:

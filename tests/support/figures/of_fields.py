@@ -38,31 +38,31 @@ def _alike(one: frozenset[str], other: frozenset[str]) -> float:
 
 
 def _mean(values: Any) -> float:
-    found = [float(value) for value in values]
-    return sum(found) / len(found) if found else 1.0
+    numbers = [float(value) for value in values]
+    return sum(numbers) / len(numbers) if numbers else 1.0
 
 
 async def of_fields(site: Site) -> Compared:
     """All of them, of the project with several fields."""
     who, values = site.people["helper"], {"id": site.projects["cats"]}
     rows = await site.rows(_RESULTS, **values)
-    told = await site.json("/project/cats/results", who)
+    document = await site.json("/project/cats/results", who)
     page = await read(site, "/project/cats/results", who)
-    yield "cats: names of fields", [one["name"] for one in told["fields"]], [field["name"] for field in FIELDS]
-    yield "cats: first field", {key: told["fields"][0][key] for key in told["summary"]}, told["summary"]
+    yield "cats: names of fields", [one["name"] for one in document["fields"]], [field["name"] for field in FIELDS]
+    yield "cats: first field", {key: document["fields"][0][key] for key in document["summary"]}, document["summary"]
     by_task: dict[int, list[Any]] = {}
     for nth, of in ((1, _numbers), (2, _sets)):
         key, name = FIELDS[nth]["at"][1:], FIELDS[nth]["name"]
-        found = {row["task_id"]: [info[key] for info in row["infos"] if key in info] for row in rows}
-        said = {task: of(given) for task, given in found.items() if given}
-        several = [said[task][1] for task, given in found.items() if len(given) > 1]
-        winners = Counter(json.dumps(value) for value, _ in said.values())
+        entries_by_task = {row["task_id"]: [info[key] for info in row["infos"] if key in info] for row in rows}
+        consensus = {task: of(entries) for task, entries in entries_by_task.items() if entries}
+        several = [consensus[task][1] for task, entries in entries_by_task.items() if len(entries) > 1]
+        winners = Counter(json.dumps(value) for value, _ in consensus.values())
         expected = {
-            "tasks": len(rows), "answers": sum(map(len, found.values())), "several": len(several), "unanimous": several.count(1),
-            "unanswered": len(rows) - len(said), "tied": 0, "kinds": len(winners), "others": sum(winners.values()) - sum(n for _, n in winners.most_common(10)),
+            "tasks": len(rows), "answers": sum(map(len, entries_by_task.values())), "several": len(several), "unanimous": several.count(1),
+            "unanswered": len(rows) - len(consensus), "tied": 0, "kinds": len(winners), "others": sum(winners.values()) - sum(n for _, n in winners.most_common(10)),
             "bands": [sum(a < 0.5 for a in several), sum(0.5 <= a < 0.75 for a in several), sum(0.75 <= a < 1 for a in several), several.count(1)],
         }  # fmt: skip
-        field = told["fields"][nth]
+        field = document["fields"][nth]
         yield f"cats: results of {name}", {name: field[name] for name in expected}, expected
         mean = sum(several) / len(several) if several else None
         yield f"cats: agreement of {name}", field["agreement"] and round(field["agreement"], 6), mean and round(mean, 6)
@@ -73,25 +73,25 @@ async def of_fields(site: Site) -> Compared:
         yield (
             f"cats: {caption}",
             shown,
-            sorted([*winners.values(), *([len(rows) - len(said)] if len(said) < len(rows) else [])]),
+            sorted([*winners.values(), *([len(rows) - len(consensus)] if len(consensus) < len(rows) else [])]),
         )
-        for task, given in found.items():
-            by_task.setdefault(task, []).append((len(given), *(said[task] if given else (None, None))))
-    for row in told["rows"]:
+        for task, entries in entries_by_task.items():
+            by_task.setdefault(task, []).append((len(entries), *(consensus[task] if entries else (None, None))))
+    for row in document["rows"]:
         shown = [(one["answers"], one["value"], one["agreement"]) for one in row["fields"][1:]]
         yield f"cats: fields of task {row['task_id']}", _rounded(shown), _rounded(by_task[row["task_id"]])
     one = await site.json(f"/project/cats/tasks/{rows[0]['task_id']}", who)
     answers = comparable("cats", [info["answer"] for info in rows[0]["infos"]])
-    [said] = await site.rows(
+    [consensus] = await site.rows(
         f"SELECT {LIKELIEST} AS likeliest FROM result x WHERE task_id = %(id)s AND last_version", id=rows[0]["task_id"]
     )
     yield (
         "cats: first field of a task",
         one["fields"][0]["value"],
-        json.loads(winner("cats", {**said, "answers": answers})[0] or "null"),
+        json.loads(winner("cats", {**consensus, "answers": answers})[0] or "null"),
     )
     yield "cats: agreement of a task", round(one["agreement"]["agreement"], 6), round(alike(answers), 6)
-    yield "cats: further fields of a task", one["fields"][1:], told["rows"][0]["fields"][1:]
+    yield "cats: further fields of a task", one["fields"][1:], document["rows"][0]["fields"][1:]
 
 
 def _rounded(found: list[Any]) -> list[Any]:

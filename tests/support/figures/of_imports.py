@@ -26,8 +26,8 @@ async def of_imports(site: Site) -> Compared:
     counts = await site.one(_COUNTED, **{"id": birds, "import": ended["id"]})
     rows = 5
     expected = [rows, counts["added"], rows - counts["added"] - counts["refused"], counts["refused"]]
-    told = (await site.json(f"{at}/{ended['id']}", owner))["import"]
-    for name, one in (("import", told), ("imports", ended)):
+    shown = (await site.json(f"{at}/{ended['id']}", owner))["import"]
+    for name, one in (("import", shown), ("imports", ended)):
         yield f"JSON of {name}", [one[key] for key in ("rows", "added", "present", "refused")], expected
     page = await read(site, f"{at}/{ended['id']}", owner)
     sums = re.search(_SUM, page.words)
@@ -48,11 +48,11 @@ async def of_imports(site: Site) -> Compared:
     yield "rows left", f"{row['rows'] - over} row left" in words or words, True
     yield "rows per second", f"{speed} row per second" in words or words, True
     live = await site.json(f"{at}/{site.moving}/live", owner)
-    told = [
+    shown = [
         live[key]
         for key in ("rows", "added", "present", "refused", "left", "done", "total", "rows_per_second", "seconds_left")
     ]
     seconds = round((row["total"] - row["done"]) * row["seconds"] / row["done"])
-    yield "JSON of the import under way", told, [
+    yield "JSON of the import under way", shown, [
         row["rows"], row["added"], row["present"], row["refused"], row["rows"] - over, row["done"], row["total"], speed, seconds,
     ]  # fmt: skip

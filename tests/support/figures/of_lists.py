@@ -26,5 +26,5 @@ async def of_lists(site: Site) -> Compared:
             [row["id"] for row in rows],
         )
         answers = {int(one.get("data-row")): re.search(r"(\d+) / (\d+)", words(one.text)) for one in shown}
-        told = {task: found and tuple(map(int, found.groups())) for task, found in answers.items()}
-        yield f"answers of tasks of {name}", told, {row["id"]: (row["given"], row["n_answers"]) for row in rows}
+        counts = {task: match and tuple(map(int, match.groups())) for task, match in answers.items()}
+        yield f"answers of tasks of {name}", counts, {row["id"]: (row["given"], row["n_answers"]) for row in rows}

@@ -43,8 +43,8 @@ async def of_logs(site: Site) -> Compared:
         async for compared in _list(site, boss, f"{path}?per_page=25", caption, rows, shown):
             yield compared
         if path != "/admin/mail":
-            told = await json_over_pages(site, f"{path}?per_page=25", key, boss)
-            yield f"JSON of {path}", [one["id"] for one in told], [row["id"] for row in rows]
+            entries = await json_over_pages(site, f"{path}?per_page=25", key, boss)
+            yield f"JSON of {path}", [one["id"] for one in entries], [row["id"] for row in rows]
         async for compared in _list(site, boss, f"{path}?per_page=100&orderby=id", caption, rows[::-1], shown):
             yield compared
         for value in values:
@@ -52,25 +52,25 @@ async def of_logs(site: Site) -> Compared:
             at = f"{path}?per_page=100&{filter_}={value}"
             async for compared in _list(site, boss, at, caption, chosen, shown):
                 yield compared
-            told = (await site.json(at, boss))[key]
-            yield f"JSON of {at}", [one["id"] for one in told], [row["id"] for row in chosen[:100]]
+            entries = (await site.json(at, boss))[key]
+            yield f"JSON of {at}", [one["id"] for one in entries], [row["id"] for row in chosen[:100]]
     owner, birds = site.people["owner"], site.projects["birds"]
     own = [row for row in acts if row["project_id"] == birds]
     pages = await over_pages(site, "/project/birds/auditlog?per_page=25", owner)
-    told = [(row["Who"], row["Field"]) for page in pages for row in page.rows("Who changed what")]
-    yield "audit log of birds", told, [(f"{row['user_name']} {row['via']}", row["attribute"] or "–") for row in own]
-    told = await json_over_pages(site, "/project/birds/auditlog?per_page=25", "auditlog", owner)
-    yield "JSON of the audit log of birds", [one["id"] for one in told], [row["id"] for row in own]
+    entries = [(row["Who"], row["Field"]) for page in pages for row in page.rows("Who changed what")]
+    yield "audit log of birds", entries, [(f"{row['user_name']} {row['via']}", row["attribute"] or "–") for row in own]
+    entries = await json_over_pages(site, "/project/birds/auditlog?per_page=25", "auditlog", owner)
+    yield "JSON of the audit log of birds", [one["id"] for one in entries], [row["id"] for row in own]
 
 
 async def _list(
     site: Site, who: Any, path: str, caption: str, rows: Sequence[Any], shown: Callable[[Any, Row], Row]
 ) -> Compared:
     """Every row on every page; ``shown`` says what a row has to read like, as far as it is compared."""
-    told = [row for page in await over_pages(site, path, who) for row in page.rows(caption)]
-    yield f"rows of {path}", len(told), len(rows)
-    expected = [shown(row, one) for row, one in zip(rows, told, strict=False)]
-    yield path, [{name: one[name] for name in want} for one, want in zip(told, expected, strict=False)], expected
+    page_rows = [row for page in await over_pages(site, path, who) for row in page.rows(caption)]
+    yield f"rows of {path}", len(page_rows), len(rows)
+    expected = [shown(row, one) for row, one in zip(rows, page_rows, strict=False)]
+    yield path, [{name: one[name] for name in want} for one, want in zip(page_rows, expected, strict=False)], expected
 
 
 def _item(row: Any, told: Row) -> Row:

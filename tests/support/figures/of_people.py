@@ -39,8 +39,8 @@ async def of_people(site: Site) -> Compared:
         [row["short_name"] for row in projects],
     )
     marked = await site.rows("SELECT task_id FROM favourite WHERE user_id = %(user)s ORDER BY task_id DESC", **values)
-    told = await site.json("/account/ada/favourites", ada)
-    yield "favourites", [one["task"]["id"] for one in told["favourites"]], [row["task_id"] for row in marked]
+    favourites = await site.json("/account/ada/favourites", ada)
+    yield "favourites", [one["task"]["id"] for one in favourites["favourites"]], [row["task_id"] for row in marked]
     [listed] = (await site.json("/account/ada/collections", ada))["collections"]
     items = await site.rows(
         "SELECT task_id FROM collection_item WHERE collection_id = %(id)s ORDER BY id DESC", id=listed["id"]
@@ -65,12 +65,12 @@ async def _scores(site: Site) -> Compared:
             if name == "shy" and reader is None:
                 continue
             figures = named_figures(await site.html(f"/account/{name}/", reader))
-            told = {
+            shown = {
                 words.replace("answers", "answer").replace("projects", "project"): number(n)
                 for words, n in figures.items()
                 if number(n) is not None
             }
-            yield f"figures of {name}, read by {reader and name}", told, expected
+            yield f"figures of {name}, read by {reader and name}", shown, expected
         if who:
             user = (await site.json(f"/account/{name}/", who))["user"]
             yield f"JSON of {name}", (user["score"], user["n_answers"]), (row["score"], row["score"])
@@ -85,7 +85,7 @@ async def _around(site: Site, name: str, order: list[Any], row: Any) -> Compared
     """The leaderboard of somebody with three people around them."""
     who = site.people[name]
     page = await read(site, "/leaderboard/window/3", who)
-    told = [
+    places = [
         (cells[0], cells[1], cells[2])
         for cells in page.cells("Those who answered most, and the people around you")
         if len(cells) == 3
@@ -96,7 +96,7 @@ async def _around(site: Site, name: str, order: list[Any], row: Any) -> Compared
         nth = around.index(row)
         shown = shown + [one for one in around[max(0, nth - 3) : nth + 4] if one not in shown]
     expected = [(f"{one['rank']}" if one["score"] else "–", one, f"{one['score']:,}") for one in shown]
-    yield f"leaderboard of {name}", [(rank, n) for rank, _, n in told], [(rank, n) for rank, _, n in expected]
+    yield f"leaderboard of {name}", [(rank, n) for rank, _, n in places], [(rank, n) for rank, _, n in expected]
     json_ = (await site.json("/leaderboard/window/3", who))["top_users"]
     yield f"JSON of the leaderboard of {name}", [(one["rank"], one["name"], one["score"]) for one in json_], [
         (one["rank"], one["name"], one["score"]) for one in shown
@@ -112,10 +112,10 @@ async def _list(site: Site) -> Compared:
     yield "people", [counted(line, "answers?") for line in lines], [row["score"] for row in rows]
     heads = {counted(page.words, "accounts?") for page in pages}
     yield "number of people", heads, {len(rows)}
-    told = await json_over_pages(site, "/account/", "accounts")
+    accounts = await json_over_pages(site, "/account/", "accounts")
     yield (
         "JSON of people",
-        [(one["name"], one["n_answers"]) for one in told],
+        [(one["name"], one["n_answers"]) for one in accounts],
         [(row["name"], row["score"]) for row in rows],
     )
     first, second = [await site.json(f"/account/page/{page}") for page in (1, 2)]

@@ -75,16 +75,16 @@ async def of_projects(site: Site, names: Iterable[str] = READ) -> Compared:
         who = site.people["helper" if name in ("cats", "draft") else "owner"]
         rows = await site.one(_FIGURES, id=site.projects[name])
         for check in (_shared, _about, _results, _lists, _sizes, _publication):
-            async for what, told, expected in check(site, who, name, rows):
-                yield f"{name}: {what}", told, expected
+            async for what, shown, expected in check(site, who, name, rows):
+                yield f"{name}: {what}", shown, expected
 
 
 async def _shared(site: Site, who: Any, name: str, rows: Mapping[str, Any]) -> Compared:
     """What all pages of a project tell has to be the same everywhere."""
     expected = {key: int(rows[key]) for key in SHARED}
     for page in ("", "stats", "results", "tasks/", "tasks/browse", "tasks/export", "volunteers", "publish", "settings"):
-        told = await site.json(f"/project/{name}/{page}", who)
-        yield f"/{page}", {key: told[key] for key in SHARED}, expected
+        seen = await site.json(f"/project/{name}/{page}", who)
+        yield f"/{page}", {key: seen[key] for key in SHARED}, expected
     record = (await who.get(f"/api/project/{site.projects[name]}")).json()
     yield (
         "record",
@@ -93,8 +93,8 @@ async def _shared(site: Site, who: Any, name: str, rows: Mapping[str, Any]) -> C
     )
     stats = named_figures(await site.html(f"/project/{name}/stats", who))
     if rows["n_task_runs"]:
-        told = [*stats.values()][:3]
-        yield "figures of stats", told, [str(rows[key]) for key in ("n_completed_tasks", "n_task_runs", "n_volunteers")]
+        seen = [*stats.values()][:3]
+        yield "figures of stats", seen, [str(rows[key]) for key in ("n_completed_tasks", "n_task_runs", "n_volunteers")]
         [seconds] = await site.rows(
             "SELECT avg(extract(epoch FROM finish_time - created) - coalesce(timeout, 0))::float8 AS s FROM task_run WHERE project_id = %(id)s",
             id=site.projects[name],
@@ -105,9 +105,9 @@ async def _shared(site: Site, who: Any, name: str, rows: Mapping[str, Any]) -> C
 async def _about(site: Site, who: Any, name: str, rows: Mapping[str, Any]) -> Compared:
     """The page of the project, and its card."""
     text = await site.html(f"/project/{name}/", who)
-    told, words = named_figures(text), plain(text)
+    figures, words = named_figures(text), plain(text)
     to_go = rows["n_tasks"] - rows["n_completed_tasks"]
-    yield "figures", [*told.values()][:3], [str(rows["n_task_runs"]), str(rows["n_volunteers"]), str(to_go)]
+    yield "figures", [*figures.values()][:3], [str(rows["n_task_runs"]), str(rows["n_volunteers"]), str(to_go)]
     yield "finished", counted(words, r"of \d+ tasks? (?:is|are) finished"), rows["n_completed_tasks"]
     yield "share", re.search(r"(\d+) % of the answers needed", words)[1], str(rows["overall_progress"])  # type: ignore[index]
     if name == "draft":
@@ -121,15 +121,15 @@ async def _about(site: Site, who: Any, name: str, rows: Mapping[str, Any]) -> Co
     part = text.split('id="people"')[1].split("</ol>")[0] if 'id="people"' in text else ""
     yield "leaders", re.findall(r'<span class="num soft">(\d+)</span>', part), [str(row["n"]) for row in leaders]
     yield "names of leaders", re.findall(r"/account/([^/\"]+)/", part), [row["name"] for row in leaders]
-    found = await site.rows(_RESULTS, id=site.projects[name])
-    results, winners = [comparable(name, row["answers"]) for row in found], [winner(name, row) for row in found]
+    outcomes = await site.rows(_RESULTS, id=site.projects[name])
+    results, winners = [comparable(name, row["answers"]) for row in outcomes], [winner(name, row) for row in outcomes]
     several = [alike(one) for one in results if len(one) > 1]
     average = f"{round(100 * sum(several) / len(several))} %" if several else None
-    yield "average agreement", told.get("average agreement"), average
+    yield "average agreement", figures.get("average agreement"), average
     agreed = [
-        (said[1], len(one))
-        for said, one in zip(winners[:12], results[:12], strict=True)
-        if said[0] is not None and said[1] > 1
+        (winning[1], len(one))
+        for winning, one in zip(winners[:12], results[:12], strict=True)
+        if winning[0] is not None and winning[1] > 1
     ]
     yield "just agreed on", re.findall(r"(\d+) of (\d+) agree", words), [(str(n), str(m)) for n, m in agreed[:3]]
     if name not in ("paused", "locked"):
@@ -144,15 +144,15 @@ async def _about(site: Site, who: Any, name: str, rows: Mapping[str, Any]) -> Co
 
 async def _results(site: Site, who: Any, name: str, _rows: Mapping[str, Any]) -> Compared:
     """What came out, together and by place and date."""
-    told = await site.json(f"/project/{name}/results", who)
+    document = await site.json(f"/project/{name}/results", who)
     rows = await site.rows(_RESULTS, id=site.projects[name])
-    found = [comparable(name, row["answers"]) for row in rows]
-    several = [alike(one) for one in found if len(one) > 1]
+    answer_lists = [comparable(name, row["answers"]) for row in rows]
+    several = [alike(one) for one in answer_lists if len(one) > 1]
     winners = Counter(win for win, _ in (winner(name, row) for row in rows) if win is not None)
-    summary = told["summary"]
+    summary = document["summary"]
     expected = {
-        "tasks": len(found), "answers": sum(map(len, found)), "several": len(several), "unanimous": several.count(1), "kinds": len(winners),
-        "tied": sum(winner(name, row)[0] is None and bool(answers) for row, answers in zip(rows, found, strict=True)), "others": sum(winners.values()) - sum(n for _, n in winners.most_common(10)),
+        "tasks": len(answer_lists), "answers": sum(map(len, answer_lists)), "several": len(several), "unanimous": several.count(1), "kinds": len(winners),
+        "tied": sum(winner(name, row)[0] is None and bool(answers) for row, answers in zip(rows, answer_lists, strict=True)), "others": sum(winners.values()) - sum(n for _, n in winners.most_common(10)),
         "bands": [sum(a < 0.5 for a in several), sum(0.5 <= a < 0.75 for a in several), sum(0.75 <= a < 1 for a in several), several.count(1)],
     }  # fmt: skip
     yield "results", {key: summary[key] for key in expected}, expected
@@ -165,7 +165,7 @@ async def _results(site: Site, who: Any, name: str, _rows: Mapping[str, Any]) ->
     yield "outcomes", outcomes, dict(winners)
     shown = [
         (row["task_id"], row["total"], round(row["agreement"], 6), sum(vote["n"] for vote in row["votes"]))
-        for row in told["rows"]
+        for row in document["rows"]
     ]
     yield (
         "rows",
@@ -182,12 +182,12 @@ async def _results(site: Site, who: Any, name: str, _rows: Mapping[str, Any]) ->
     )
     for query, fits in (("min_agreement=100", lambda a: a == 1), ("max_agreement=49", lambda a: a < 0.5)):
         some = await site.json(f"/project/{name}/results?{query}", who)
-        yield query, len(some["rows"]), min(20, sum(fits(alike(one)) for one in found))
-    if found:
+        yield query, len(some["rows"]), min(20, sum(fits(alike(one)) for one in answer_lists))
+    if answer_lists:
         async for what, shown_, counted_ in _contributors(site, who, name):
             yield what, shown_, counted_
     if name == "birds":
-        charts, placed = told["charts"], [row for row in rows if "lat" in row["info"]]
+        charts, placed = document["charts"], [row for row in rows if "lat" in row["info"]]
         yield "map", sum(point["n"] for point in charts["map"]["points"]), len(placed)
         months = Counter(row["info"]["date"][:7] for row in placed)
         times: Counter[str] = Counter()
@@ -201,12 +201,12 @@ async def _contributors(site: Site, who: Any, name: str) -> Compared:
     part = (await site.html(f"/project/{name}/results", who)).split('id="people"')[1].split("</section>")[0]
     leaders = await site.rows(_LEADERS, id=site.projects[name])
     yield "people of results", re.findall(r"/account/([^/\"]+)/\"", part), [row["name"] for row in leaders]
-    said = [int(words) for words in re.findall(r">(\d+) answers?<", part)]
-    yield "answers of people of results", said, [row["n"] for row in leaders]
+    counts = [int(words) for words in re.findall(r">(\d+) answers?<", part)]
+    yield "answers of people of results", counts, [row["n"] for row in leaders]
     if name == "birds":
         own = await site.html(f"/project/{name}/results", site.people["ada"])
-        given = await site.one(_OWN, id=site.projects[name], name="ada")
-        yield "own answers", (counted(plain(own).split("You gave")[-1], "answers?"), given["n"] > 0), (given["n"], True)
+        total = await site.one(_OWN, id=site.projects[name], name="ada")
+        yield "own answers", (counted(plain(own).split("You gave")[-1], "answers?"), total["n"] > 0), (total["n"], True)
 
 
 async def _lists(site: Site, who: Any, name: str, rows: Mapping[str, Any]) -> Compared:
@@ -216,10 +216,10 @@ async def _lists(site: Site, who: Any, name: str, rows: Mapping[str, Any]) -> Co
     holding = await site.one(
         "SELECT count(*) AS n FROM task WHERE project_id = %(id)s AND info::text ILIKE '%%bird%%'", **values
     )
-    found = [alike(comparable(name, row["answers"])) for row in await site.rows(_RESULTS, **values)]
+    agreements = [alike(comparable(name, row["answers"])) for row in await site.rows(_RESULTS, **values)]
     filters = {
-        "": total, "state=completed": done, "state=ongoing": total - done, "min_agreement=60": sum(a >= 0.6 for a in found),
-        "max_agreement=50": sum(a < 0.51 for a in found), "words=bird": holding["n"],
+        "": total, "state=completed": done, "state=ongoing": total - done, "min_agreement=60": sum(a >= 0.6 for a in agreements),
+        "max_agreement=50": sum(a < 0.51 for a in agreements), "words=bird": holding["n"],
     }  # fmt: skip
     for query, number in filters.items():
         text = await site.html(f"/project/{name}/tasks/browse?per_page=100&{query}", who)
@@ -242,11 +242,11 @@ async def _lists(site: Site, who: Any, name: str, rows: Mapping[str, Any]) -> Co
         )
         yield f"export of {query!r}", export["exports"][0]["rows"], number
     people = await site.json(f"/project/{name}/volunteers", who)
-    given = await site.rows(
+    counts = await site.rows(
         "SELECT count(*) AS n FROM task_run WHERE project_id = %(id)s GROUP BY actor ORDER BY 1 DESC", **values
     )
-    yield "volunteers", [one["answers"] for one in people["volunteers"]], [row["n"] for row in given]
-    yield "number of volunteers", people["pagination"]["total"], len(given)
+    yield "volunteers", [one["answers"] for one in people["volunteers"]], [row["n"] for row in counts]
+    yield "number of volunteers", people["pagination"]["total"], len(counts)
     known = await site.one(
         "SELECT count(DISTINCT actor) FILTER (WHERE actor LIKE 'u:%%') AS n FROM task_run WHERE project_id = %(id)s",
         **values,
@@ -266,8 +266,8 @@ async def _lists(site: Site, who: Any, name: str, rows: Mapping[str, Any]) -> Co
 
 async def _sizes(site: Site, who: Any, name: str, rows: Mapping[str, Any]) -> Compared:
     """What the export page says, and what the files hold."""
-    told = (await site.json(f"/project/{name}/tasks/export", who))["exports"]
-    for one in told:
+    exports = (await site.json(f"/project/{name}/tasks/export", who))["exports"]
+    for one in exports:
         file = (await who.get(f"/project/{name}/tasks/export?type={one['type']}&format=json")).body
         yield f"export of {one['type']}", one["rows"], len(json.loads(file))
         if one["rows"] > 3:
@@ -280,11 +280,11 @@ async def _publication(site: Site, who: Any, name: str, rows: Mapping[str, Any])
         "SELECT count(*) AS tasks, coalesce(sum(n_answers), 0)::int AS answers, coalesce(min(n_answers), 0) AS fewest, coalesce(max(n_answers), 0) AS most"
         " FROM task_ledger WHERE project_id = %(id)s AND NOT retired", id=site.projects[name],
     )  # fmt: skip
-    told = await site.json(f"/project/{name}/publish", who)
+    document = await site.json(f"/project/{name}/publish", who)
     keys = ("answers", "fewest", "most")
-    yield "answers wanted", [told["answers_wanted"][key] for key in keys], [wanted[key] for key in keys]
-    yield "trial answers", told["trial_answers"], rows["n_task_runs"] if name == "draft" else 0
+    yield "answers wanted", [document["answers_wanted"][key] for key in keys], [wanted[key] for key in keys]
+    yield "trial answers", document["trial_answers"], rows["n_task_runs"] if name == "draft" else 0
     if name in ("draft", "paused"):
         text = plain(await site.html(f"/project/{name}/publish", who))
-        found = re.search(r"(\d+) tasks? (?:with|×)", text)
-        yield "tasks that want answers", found and int(found[1]), wanted["tasks"]
+        match = re.search(r"(\d+) tasks? (?:with|×)", text)
+        yield "tasks that want answers", match and int(match[1]), wanted["tasks"]

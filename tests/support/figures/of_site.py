@@ -52,8 +52,8 @@ _CHARTS = ("new_task_runs_week", "active_users_last_week", "active_anon_last_wee
 async def of_site(site: Site) -> Compared:
     """All of them."""
     for check in (_home, _statistics, _lists, _dashboard, _tables):
-        async for name, told, expected in check(site):
-            yield f"site: {name}", told, expected
+        async for name, shown, expected in check(site):
+            yield f"site: {name}", shown, expected
 
 
 async def _home(site: Site) -> Compared:
@@ -75,8 +75,8 @@ async def _home(site: Site) -> Compared:
     of_category = await site.rows(
         f"SELECT c.name, count(*) AS n FROM project p JOIN category c ON c.id = category_id WHERE {_PUBLIC} GROUP BY 1"
     )
-    told = re.findall(r'/">([^<]*)<sup>(\d+)<', text)
-    yield "subjects", sorted(told), sorted((row["name"], str(row["n"])) for row in of_category)
+    subjects = re.findall(r'/">([^<]*)<sup>(\d+)<', text)
+    yield "subjects", sorted(subjects), sorted((row["name"], str(row["n"])) for row in of_category)
     scores = await site.rows(_SCORES)
     home = await site.json("/")
     yield (
@@ -87,7 +87,7 @@ async def _home(site: Site) -> Compared:
 
 
 async def _statistics(site: Site) -> Compared:
-    told = await site.json("/stats/")
+    document = await site.json("/stats/")
     people, tasks = await site.one(_PEOPLE), await site.one(_TASKS)
     rows = await site.one(
         'SELECT (SELECT count(*) FROM account WHERE NOT "restrict") AS n_auth, count(*) FILTER (WHERE published) AS n_published_projects,'
@@ -101,7 +101,7 @@ async def _statistics(site: Site) -> Compared:
         "n_task_runs": people["answers"],
         "n_total_users": rows["n_auth"] + people["anonymous"],
     }
-    yield "stats", told["stats"], expected
+    yield "stats", document["stats"], expected
     text = await site.html("/stats/")
     figures = {name.rstrip("s"): int(number) for name, number in named_figures(text).items()}
     names = ("answer", "task", "published project", "account")
@@ -116,7 +116,7 @@ async def _statistics(site: Site) -> Compared:
     yield "projects of globalstats", world["n_projects"], rows["n_published_projects"]
     runs = await site.one("SELECT count(*) AS n FROM task_run")
     yield "answers of globalstats", world["n_task_runs"], runs["n"]
-    busiest = [(one["short_name"], one["n_answers"]) for one in told["top5_projects_24_hours"]]
+    busiest = [(one["short_name"], one["n_answers"]) for one in document["top5_projects_24_hours"]]
     yield "busiest", busiest, [(row["short_name"], row["n"]) for row in await site.rows(_BUSIEST)]
     board = (await site.json("/leaderboard/"))["top_users"]
     yield (
@@ -130,13 +130,13 @@ async def _lists(site: Site) -> Compared:
     rows = await site.rows(_OF_CATEGORY)
     public = sum(row["n"] for row in rows)
     for name, number in [*((row["short_name"], row["n"]) for row in rows), ("all", public)]:
-        told = await _all_pages(site, f"/project/category/{name}/page/{{page}}/", "projects")
-        yield f"category {name}", told, ({number}, number)
+        lengths = await _all_pages(site, f"/project/category/{name}/page/{{page}}/", "projects")
+        yield f"category {name}", lengths, ({number}, number)
         words = plain(await site.html(f"/project/category/{name}/"))
         yield f"words of category {name}", counted(words, "projects?"), number
     yield "pages of lists", public > 20, True
-    found = await _all_pages(site, "/project/search?q=small&page={page}", "projects")
-    yield "search", found, ({SMALL}, SMALL)
+    matches = await _all_pages(site, "/project/search?q=small&page={page}", "projects")
+    yield "search", matches, ({SMALL}, SMALL)
     yield "words of search", counted(plain(await site.html("/project/search?q=small")), "projects?"), SMALL
 
 
@@ -144,10 +144,10 @@ async def _all_pages(site: Site, path: str, key: str) -> tuple[set[int], int]:
     """What the pages of a list give as its length, and how many different rows they have together."""
     totals, names = set(), set()
     for page in range(1, 20):
-        told = await site.json(path.format(page=page))
-        totals.add(told["pagination"]["total"])
-        names |= {one["short_name"] for one in told[key]}
-        if not told["pagination"]["next"]:
+        document = await site.json(path.format(page=page))
+        totals.add(document["pagination"]["total"])
+        names |= {one["short_name"] for one in document[key]}
+        if not document["pagination"]["next"]:
             return totals, len(names)
     raise AssertionError(path)
 
@@ -156,12 +156,12 @@ async def _dashboard(site: Site) -> Compared:
     boss = site.people["boss"]
     await site.later(0.01)
     await prove(boss)
-    told = await site.json("/admin/dashboard/?refresh=1", boss)
+    dashboard = await site.json("/admin/dashboard/?refresh=1", boss)
     week = await site.rows(WEEK)
     for name in _CHARTS:
-        yield name, told[name]["series"][0], [row[name] for row in week]
+        yield name, dashboard[name]["series"][0], [row[name] for row in week]
     days = {row["days"]: row["people"] for row in await site.rows(RETURNING)}
-    yield "returning", told["returning_users_week"]["series"][0], [days.get(n, 0) for n in range(1, 8)]
+    yield "returning", dashboard["returning_users_week"]["series"][0], [days.get(n, 0) for n in range(1, 8)]
     people = await site.one(f"{_PEOPLE} WHERE {_DAY % 'finish_time'} > {_DAY % 'clock()'} - 7")
     text = await site.html("/admin/dashboard/", boss)
     sums = [sum(row[name] for row in week) for name in ("new_task_runs_week", "new_users_week", "new_tasks_week")]
@@ -176,7 +176,7 @@ async def _dashboard(site: Site) -> Compared:
         )
         yield (
             f"{name} of the week",
-            len(told[f"{name + '_' if name != 'update' else 'update_'}projects_last_week"]),
+            len(dashboard[f"{name + '_' if name != 'update' else 'update_'}projects_last_week"]),
             rows["n"],
         )
 
@@ -192,10 +192,10 @@ async def _tables(site: Site) -> Compared:
     rows = await site.rows(
         "SELECT short_name, (SELECT count(*) FROM task WHERE project_id = p.id) AS tasks, (SELECT count(*) FROM task_run WHERE project_id = p.id) AS runs FROM project p"
     )
-    told = await _table(site, "/admin/projects?csv=1&per_page=100")
+    projects = await _table(site, "/admin/projects?csv=1&per_page=100")
     yield (
         "admin's projects",
-        sorted((one["short_name"], one["n_tasks"], one["n_task_runs"]) for one in told),
+        sorted((one["short_name"], one["n_tasks"], one["n_task_runs"]) for one in projects),
         sorted((row["short_name"], str(row["tasks"]), str(row["runs"])) for row in rows),
     )
     people = await site.rows(

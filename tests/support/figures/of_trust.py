@@ -24,8 +24,8 @@ async def of_trust(site: Site) -> Compared:
     who, values = site.people["helper"], {"id": site.projects["cats"]}
     rows = await site.rows(_RESULTS, **values)
     reasons = Counter(row["reason"] for row in rows)
-    told = await site.json("/project/cats/adaptive", who)
-    figures = told["figures"]
+    document = await site.json("/project/cats/adaptive", who)
+    figures = document["figures"]
     yield "cats: reasons", {name: figures[name] for name in ("sure", "full", "none", "expert")}, {
         name: reasons[name] for name in ("sure", "full", "none", "expert")
     }  # fmt: skip

@@ -28,7 +28,7 @@ async def of_webhooks(site: Site) -> Compared:
     """All of them."""
     states = await site.rows(_STATE)
     yield "webhooks", [row["short_name"] for row in states], ["birds", "cats"]
-    told = {one["short_name"]: one for one in (await site.json("/admin/webhooks", site.people["boss"]))["webhooks"]}
+    hooks = {one["short_name"]: one for one in (await site.json("/admin/webhooks", site.people["boss"]))["webhooks"]}
     listed = (await read(site, "/admin/webhooks", site.people["boss"])).rows("Webhooks")
     shown = {row["Project"]: row for row in listed}
     for row in states:
@@ -40,7 +40,7 @@ async def of_webhooks(site: Site) -> Compared:
             "n_events": row["events"],
             "n_missed": row["unsent"],
         }
-        yield f"JSON of administrators: {name}", {key: told[name][key] for key in counts}, counts
+        yield f"JSON of administrators: {name}", {key: hooks[name][key] for key in counts}, counts
         yield f"JSON of {name}", {key: page["webhook"][key] for key in counts}, counts
         columns = (number(shown[name]["Deliveries waiting"]), number(shown[name]["Deliveries failed"]))
         yield f"list of administrators: {name}", columns, (row["waiting"], row["failed"])
@@ -69,19 +69,19 @@ async def _deliveries(site: Site) -> Compared:
         shown = [row for page in await over_pages(site, f"{at}?{query}", who) for row in page.rows("Deliveries")]
         yield f"deliveries {query}", [_read(one) for one in shown], [_expected(row) for row in chosen]
         if query != "orderby=id":
-            told = await json_over_pages(site, f"{at}?{query}", "deliveries", who)
+            records = await json_over_pages(site, f"{at}?{query}", "deliveries", who)
             keys = ("id", "sequence", "event", "state", "attempts", "response_status_code")
-            yield f"JSON of deliveries {query}", [tuple(one[key] for key in keys) for one in told], [
+            yield f"JSON of deliveries {query}", [tuple(one[key] for key in keys) for one in records], [
                 (row["id"], row["seq"], row["kind"], row["state"], row["attempts"], row["status"]) for row in chosen
             ]  # fmt: skip
     attempts = await site.rows(_ATTEMPTS, **values)
     tried = [next(row for row in rows if row["state"] == state) for state in _STATES]
     for row in tried:
         own = [one for one in attempts if one["delivery_id"] == row["id"]]
-        told = (await site.json(f"{at}/{row['id']}", who))["delivery"]["attempts_made"]
+        records = (await site.json(f"{at}/{row['id']}", who))["delivery"]["attempts_made"]
         yield (
             f"attempts of a delivery that is {row['state']}",
-            [one["status"] for one in told],
+            [one["status"] for one in records],
             [one["status"] for one in own],
         )
         page = await read(site, f"{at}/{row['id']}", who)

@@ -119,12 +119,12 @@ async def read(site: Site, path: str, who: Any = None) -> Reading:
 
 async def over_pages(site: Site, path: str, who: Any = None, maximum: int = 50) -> list[Reading]:
     """A list from its first page to its last one, by the links of its pages."""
-    found, address = [], path
-    while len(found) < maximum:
-        found.append(await read(site, address, who))
-        if found[-1].next is None:
-            return found
-        address = urljoin(address, found[-1].next)
+    pages, address = [], path
+    while len(pages) < maximum:
+        pages.append(await read(site, address, who))
+        if pages[-1].next is None:
+            return pages
+        address = urljoin(address, pages[-1].next)
     raise AssertionError(f"{path} has more than {maximum} pages")
 
 
@@ -132,9 +132,9 @@ async def json_over_pages(site: Site, path: str, key: str, who: Any = None, name
     """The rows of a list over all pages, by ``next`` of each page."""
     rows, address = [], path
     for _ in range(50):
-        told = await site.json(address, who)
-        rows += told[key]
-        if told["next"] is None:
+        page = await site.json(address, who)
+        rows += page[key]
+        if page["next"] is None:
             return rows
-        address = f"{path}{'&' if '?' in path else '?'}{named}={told['next']}"
+        address = f"{path}{'&' if '?' in path else '?'}{named}={page['next']}"
     raise AssertionError(f"{path} does not end")

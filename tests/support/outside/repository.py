@@ -89,11 +89,11 @@ class FakeRepository:
             return _error(refused, f"Refused {handler.headers.get('authorization')}")
         if handler.headers.get("authorization") != f"Bearer {TOKEN}":
             return _error(401, "The server could not verify that you are authorized to access the URL requested.")
-        found = re.fullmatch(rf"{_API}(?:/(\d+))?(/actions/publish)?", path)
-        if found is None:
+        match = re.fullmatch(rf"{_API}(?:/(\d+))?(/actions/publish)?", path)
+        if match is None:
             bucket = re.fullmatch(r"/api/files/(b\d+)/([^/]+)", path)
             return self._put(bucket[1], unquote(bucket[2]), body) if bucket else _error(404, "Not found.")
-        id_, action = int(found[1] or 0), found[2]
+        id_, action = int(match[1] or 0), match[2]
         if not id_ and handler.command == "GET":
             return 200, [self._shown(each) for each in sorted(self.depositions, reverse=True)]
         if not id_:

@@ -59,15 +59,15 @@ async def answer(volunteer, project):
     await volunteer.get(f"/project/{project['short_name']}/")
     task = (await volunteer.get(f"/api/project/{project['id']}/newtask")).json()
     run = {"project_id": project["id"], "task_id": task["id"], "info": {"seen": 1}}
-    given = await volunteer.post("/api/taskrun", json=run)
-    assert given.status == 200, given.body
-    return given.json()
+    response = await volunteer.post("/api/taskrun", json=run)
+    assert response.status == 200, response.body
+    return response.json()
 
 
 def rows_of(clusters, name, project_id):
     """How many rows of a project each table of a database has."""
     session = Session(clusters.dsn(name))
     try:
-        return {table: found.rows for table, found in moving.sums(session, project_id).items() if found.rows}
+        return {table: summary.rows for table, summary in moving.sums(session, project_id).items() if summary.rows}
     finally:
         session.close()

@@ -82,9 +82,9 @@ async def _build(served: Served) -> dict[str, dict[str, str]]:
     await served.database.execute(BESIDE, {"encrypted": encrypted_at_first(served.services.secrets, "whsec_c2VjcmV0")})
     visitor = served.client()
     await visitor.get("/about", headers=HTML)
-    found = {"anonymous": visitor.cookies}
+    cookies = {"anonymous": visitor.cookies}
     for name in ("stranger", "owner", "admin"):
-        found[name] = (await signed_in(served, name)).cookies
+        cookies[name] = (await signed_in(served, name)).cookies
     token = (await made["owner"].page("/project/open/publish")).json()["csrf"]
     assert token
-    return found
+    return cookies

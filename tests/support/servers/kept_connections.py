@@ -77,9 +77,9 @@ class KeptConnections:
 
         def connect(connection: Any, dsn: str) -> Any:
             connection.dsn = dsn
-            found = self.take(dsn)
-            if found is not None:
-                session, connection._prepared = found
+            spare = self.take(dsn)
+            if spare is not None:
+                session, connection._prepared = spare
                 connection.connectionFactory = lambda *_, **__: session
             return stock_connect(connection, dsn)
 

@@ -55,13 +55,13 @@ def spent_by(folder: Path) -> float:
 
 def processes_of(folder: Path) -> dict[int, str]:
     """Command lines of the running processes that were told of a folder or work in it."""
-    found = {}
-    told = f"={folder}".encode()
+    command_lines = {}
+    sought = f"={folder}".encode()
     for entry in Path("/proc").glob("[0-9]*"):
         try:
-            concerned = told in (entry / "environ").read_bytes() or (entry / "cwd").readlink().is_relative_to(folder)
+            concerned = sought in (entry / "environ").read_bytes() or (entry / "cwd").readlink().is_relative_to(folder)
             if concerned and int(entry.name) != os.getpid() and alive(int(entry.name)):
-                found[int(entry.name)] = (entry / "cmdline").read_text().replace("\0", " ")
+                command_lines[int(entry.name)] = (entry / "cmdline").read_text().replace("\0", " ")
         except OSError:
             continue
-    return found
+    return command_lines

@@ -49,7 +49,7 @@ class Service:
 
     def settings(self, **more: str) -> dict[str, str]:
         """The settings of a server that uses it."""
-        said = {
+        options = {
             "store": "s3",
             "s3_endpoint": self.url,
             "s3_bucket": self.bucket,
@@ -57,7 +57,7 @@ class Service:
             "s3_access_key": self.access_key,
             "s3_secret_key": self.secret_key,
         }
-        return said | more
+        return options | more
 
     def environment(self) -> dict[str, str]:
         """The same as variables."""

@@ -33,8 +33,8 @@ class Client:
         http: httpx.Client | None = None,
         wait: Callable[[float], None] = sleep,
     ) -> None:
-        given = os.environ.get("KEY", "") if key is None else key
-        self._transport = Transport(site, given, retries or Retries(), http, wait)
+        api_key = os.environ.get("KEY", "") if key is None else key
+        self._transport = Transport(site, api_key, retries or Retries(), http, wait)
 
     def __enter__(self) -> Client:
         return self
@@ -57,10 +57,10 @@ class Client:
         """The project with a short name or an id. Raises NotFoundError."""
         if isinstance(name, int):
             return Project(self._transport, self.request("GET", f"/api/project/{name}"))
-        found = self.request("GET", "/api/project", {"short_name": name, "all": 1})
-        if not found:
+        projects = self.request("GET", "/api/project", {"short_name": name, "all": 1})
+        if not projects:
             raise NotFoundError(f"There is no project {name}, or you may not see it.", 404)
-        return Project(self._transport, found[0])
+        return Project(self._transport, projects[0])
 
     def create_project(self, name: str, short_name: str, description: str = "", **attributes: object) -> Project:
         """A new draft with these attributes (``info`` is a dict). Raises ConflictError for a name that is taken."""

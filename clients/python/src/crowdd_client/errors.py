@@ -24,12 +24,12 @@ class ApiError(CrowddError):
 
     def __init__(self, message: str, status: int, body: Mapping[str, Any] | None = None, request_id: str = "") -> None:
         super().__init__(message)
-        said = body or {}
+        fields = body or {}
         self.status, self.request_id = status, request_id
-        self.exception_cls = str(said.get("exception_cls") or "")
-        self.error_code = str(said.get("error_code") or "")
-        self.hint = str(said.get("hint") or "")
-        self.item: int | None = said["item"] if isinstance(said.get("item"), int) else None
+        self.exception_cls = str(fields.get("exception_cls") or "")
+        self.error_code = str(fields.get("error_code") or "")
+        self.hint = str(fields.get("hint") or "")
+        self.item: int | None = fields["item"] if isinstance(fields.get("item"), int) else None
 
     def __str__(self) -> str:
         message = super().__str__()

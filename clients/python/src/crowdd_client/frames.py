@@ -27,14 +27,14 @@ def columns(rows: Iterable[Mapping[str, Any]]) -> dict[str, Column]:
             else:
                 _put(own, name, value, count)
         count += 1
-    found = own | {name: values for name, values in keys.items() if name not in own}
-    for values in found.values():
+    by_name = own | {name: values for name, values in keys.items() if name not in own}
+    for values in by_name.values():
         values += [None] * (count - len(values))
-    return {name: _typed(name, values) for name, values in found.items()}
+    return {name: _typed(name, values) for name, values in by_name.items()}
 
 
-def _put(found: dict[str, list[Any]], name: str, value: Any, row: int) -> None:
-    values = found.setdefault(name, [])
+def _put(by_name: dict[str, list[Any]], name: str, value: Any, row: int) -> None:
+    values = by_name.setdefault(name, [])
     values += [None] * (row - len(values))
     values.append(value)
 

@@ -16,9 +16,9 @@ from crowdd.storage.server.shards.moving import Session
 @pytest.fixture(scope="session")
 def clusters():
     """The databases."""
-    with running() as found:
-        pytest_twisted.blockon(ensureDeferred(prepare(found)))
-        yield found
+    with running() as databases:
+        pytest_twisted.blockon(ensureDeferred(prepare(databases)))
+        yield databases
 
 
 @pytest.fixture

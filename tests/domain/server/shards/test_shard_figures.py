@@ -46,8 +46,8 @@ async def test_lists_and_scores_of_home_count_answers_on_shards(node, mover):
     await told(node)
     (listed,) = (await owner.get(f"/api/project?name={project['name']}")).json()
     assert listed["description"] == "Quite another sentence."
-    found = await node.client().page("/project/search?q=another+sentence")
-    shown = [each for each in found.json()["projects"] if each["short_name"] == project["short_name"]]
+    response = await node.client().page("/project/search?q=another+sentence")
+    shown = [each for each in response.json()["projects"] if each["short_name"] == project["short_name"]]
     assert [(each["n_tasks"], each["n_completed_tasks"]) for each in shown] == [(3, 2)]
     state = "SELECT trial, paused FROM project_ledger WHERE project_id = %(id)s"
     assert await node.database.fetch(state, {"id": project["id"]}) == [{"trial": False, "paused": False}]

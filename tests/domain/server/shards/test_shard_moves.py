@@ -36,8 +36,8 @@ def sums_of(clusters, name, project_id):
 
 
 def test_every_table_is_declared_to_move_or_to_stay(clusters):
-    there = {name for (name,) in clusters.fetch("home", "SELECT tablename FROM pg_tables WHERE schemaname = 'public'")}
-    assert there == tables.MOVED.keys() | tables.NOT_MOVED
+    names = {name for (name,) in clusters.fetch("home", "SELECT tablename FROM pg_tables WHERE schemaname = 'public'")}
+    assert names == tables.MOVED.keys() | tables.NOT_MOVED
     assert not tables.MOVED.keys() & tables.NOT_MOVED
     sql = "SELECT relname FROM pg_class c JOIN pg_attribute a ON attrelid = c.oid WHERE attname = 'project_id' AND relkind = 'r'"
     of_projects = {name for (name,) in clusters.fetch("home", sql)}
@@ -60,8 +60,8 @@ async def test_all_of_a_project_arrives_and_volunteers_go_on(node, mover, cluste
     assert left.keys() <= {*tables.CARD}
     forget(node)
     late = {"project_id": project["id"], "task_id": project["leased"], "info": "late"}
-    given = await project["volunteer"].post("/api/taskrun", json=late)
-    assert given.status == 200, given.body
+    response = await project["volunteer"].post("/api/taskrun", json=late)
+    assert response.status == 200, response.body
     assert (await project["owner"].post(f"/project/{project['short_name']}/publish", json={})).status == 200
     assert (await answer(node.client(), project))["task_id"] == project["leased"]
     check = clusters.fetch(
@@ -81,9 +81,9 @@ async def test_a_project_to_which_nothing_was_added_comes_back_home_whole(node, 
     assert back.rows["task_run"] == 6
     # Home may number changes lower than the shard did: what counts them begins again.
     counted = {"task_run", "result", "task_ledger", "tombstone", "past_row"}
-    found = sums_of(clusters, "home", project["id"])
-    assert {table: each.rows for table, each in found.items()} == {table: each.rows for table, each in before.items()}
-    assert {t: each for t, each in found.items() if t not in counted} == {
+    sums = sums_of(clusters, "home", project["id"])
+    assert {table: each.rows for table, each in sums.items()} == {table: each.rows for table, each in before.items()}
+    assert {t: each for t, each in sums.items() if t not in counted} == {
         t: s for t, s in before.items() if t not in counted
     }
     assert rows_of(clusters, "one", project["id"]) == {}
@@ -163,12 +163,12 @@ async def test_changes_are_refused_while_a_project_moves_and_others_go_on(node, 
     project, other = await finished_project(node), await finished_project(node, tasks=1)
     copying, go_on = threading.Event(), threading.Event()
 
-    def copy(*given):
+    def copy(*arguments):
         copying.set()
         assert go_on.wait(60)
-        return kept(*given)
+        return original(*arguments)
 
-    kept = moving.copy
+    original = moving.copy
     monkeypatch.setattr(steps.moving, "copy", copy)
     moved = deferToThread(mover.move, project["id"], 1)
     try:
@@ -191,12 +191,12 @@ async def test_changes_are_refused_while_a_project_moves_and_others_go_on(node, 
 @pytest_twisted.ensureDeferred
 async def test_a_copy_that_differs_is_noticed_and_the_project_stays(node, mover, clusters, monkeypatch):
     project = await finished_project(node, tasks=1)
-    before, kept = sums_of(clusters, "home", project["id"]), moving.copy
+    before, original = sums_of(clusters, "home", project["id"]), moving.copy
 
     def copy(source, target, project_id):
-        there = kept(source, target, project_id)
+        copied = original(source, target, project_id)
         assert target.run("UPDATE task_run SET info = '0' WHERE project_id = %(id)s", {"id": project_id}) == 2
-        return there
+        return copied
 
     monkeypatch.setattr(steps.moving, "copy", copy)
     with pytest.raises(ConflictError, match="differs"):
@@ -216,10 +216,10 @@ async def test_a_move_that_breaks_off_anywhere_is_finished_by_the_next(node, mov
     project = await finished_project(node, tasks=1)
     before = rows_of(clusters, "home", project["id"])
     scores = "SELECT count(*) FROM task_run WHERE project_id = %s"
-    kept, broken = getattr(moving, step), []
+    original, broken = getattr(moving, step), []
 
-    def breaks(*given, **named):
-        result = kept(*given, **named)
+    def breaks(*arguments, **named):
+        result = original(*arguments, **named)
         if not broken:
             broken.append(step)
             raise psycopg2.OperationalError("the connection is gone")
@@ -232,8 +232,8 @@ async def test_a_move_that_breaks_off_anywhere_is_finished_by_the_next(node, mov
     place = len(clusters.fetch("home", "SELECT shard FROM project_place WHERE project_id = %s", project["id"]))
     assert clusters.fetch("one" if place else "home", scores, project["id"]) == [(2,)]  # the copy in use is whole
     await deferToThread(mover.move, project["id"], 1)
-    found = rows_of(clusters, "one", project["id"])
-    assert {**found, "change_feed": 0} == {**before, "change_feed": 0}
+    rows = rows_of(clusters, "one", project["id"])
+    assert {**rows, "change_feed": 0} == {**before, "change_feed": 0}
     assert rows_of(clusters, "home", project["id"]).keys() <= {*tables.CARD}
     assert clusters.fetch("home", "SELECT count(*) FROM project_move") == [(0,)]
     triggers = "SELECT count(*) FROM pg_trigger WHERE tgname LIKE 'moving%%'"

@@ -27,8 +27,8 @@ async def test_a_project_is_served_where_it_lives(node, mover, clusters):
     assert task["id"] in ids
     answer = await volunteer.post("/api/taskrun", json={"project_id": project["id"], "task_id": task["id"], "info": 1})
     assert answer.status == 200 and answer.json()["id"] > ID, answer.body
-    found = await owner.get(f"/api/taskrun?project_id={project['id']}")
-    assert [run["info"] for run in found.json()] == [1]
+    response = await owner.get(f"/api/taskrun?project_id={project['id']}")
+    assert [run["info"] for run in response.json()] == [1]
     assert (await owner.get(f"/api/task/{task['id']}")).json()["id"] == task["id"]
     for page in ("", "/tasks/browse", "/stats", "/settings", f"/task/{task['id']}"):
         assert (await owner.page(f"/project/{name}{page}")).status == 200, page
@@ -102,8 +102,8 @@ async def test_background_tasks_and_large_bodies_reach_the_shard(node, mover):
         " VALUES ('import_tasks', '{}', %(project)s, %(user)s, false, 'api', clock(), clock() + interval '1 day') RETURNING id",
         {"project": project["id"], "user": owner.user_id},
     )
-    found = await owner.get(f"/api/queue/{item['id']}")
-    assert found.status == 200 and found.json()["id"] == item["id"], found.body
+    response = await owner.get(f"/api/queue/{item['id']}")
+    assert response.status == 200 and response.json()["id"] == item["id"], response.body
     await node.server._shards[0].pool.execute("DELETE FROM queue_item WHERE id = %(id)s", {"id": item["id"]})
 
 

@@ -75,7 +75,7 @@ def test_chance_is_measured_by_pairs_where_no_formula_has_it():
     assert measured([{"path": "{n}", "type": "number"}, field], [[[[1], []], [[2], []]]], 1) == [None, None]
     chance = random.Random(6)
     made = [[{"x": 10 * chance.randint(0, 3), "y": 0, "width": 10, "height": 10}] for _ in range(400)]
-    (found,) = measured([{"path": "{b}", "type": "boxes"}], [[[[one]], [[one]]] for one in made], 1)
+    (guess,) = measured([{"path": "{b}", "type": "boxes"}], [[[[one]], [[one]]] for one in made], 1)
     exact = sum(boxes.distance(boxes.read(a), boxes.read(b)) for a, b in combinations(made, 2)) / (400 * 399 / 2)
-    assert found == pytest.approx(exact, abs=0.04)
-    assert measured([{"path": "{b}", "type": "boxes"}], [[[[one]], [[one]]] for one in made], 1) == [found], "as before"
+    assert guess == pytest.approx(exact, abs=0.04)
+    assert measured([{"path": "{b}", "type": "boxes"}], [[[[one]], [[one]]] for one in made], 1) == [guess], "as before"

@@ -41,11 +41,11 @@ def comparing():
 async def test_a_task_that_ends_the_process_stops_no_others(comparing):
     broken = {**texts("x"), "answers": "[[["}
     label = {"fields": [{"path": "{a}", "type": "label", "choices": [1]}], "answers": "[[[1]],[[1]]]", "first": None}
-    found = await comparing.compare([texts("a fox"), broken, label, texts("an owl", "an owl")])
-    assert found[0]["said"][0]["value"] == "a fox"
-    assert found[1]["error"].startswith("the process ended")
-    assert found[2]["said"] == [None] and found[2]["alpha"][0]["class 1"] == "2"
-    assert found[3]["said"][0]["value"] == "an owl"
+    outcomes = await comparing.compare([texts("a fox"), broken, label, texts("an owl", "an owl")])
+    assert outcomes[0]["said"][0]["value"] == "a fox"
+    assert outcomes[1]["error"].startswith("the process ended")
+    assert outcomes[2]["said"] == [None] and outcomes[2]["alpha"][0]["class 1"] == "2"
+    assert outcomes[3]["said"][0]["value"] == "an owl"
     process = comparing._process._process
     again = await comparing.compare([texts("x")])
     assert again[0]["said"][0]["value"] == "x" and comparing._process._process is process, "it stays"
@@ -78,8 +78,8 @@ async def test_what_is_due_is_compared_and_told(services, dsn, caplog):
             ledger.hold(project, who, task)
             ledger.answer(project, who, task, {"line": "A fox"})
     ledger.run("UPDATE comparison_due SET result_id = 0 WHERE task_id = %(t)s", t=third)
-    told = []
-    comparisons = Comparisons(services.db, told.append, services.comparisons.process)
+    project_ids = []
+    comparisons = Comparisons(services.db, project_ids.append, services.comparisons.process)
 
     class Failing:
         async def compare(self, tasks):
@@ -89,9 +89,9 @@ async def test_what_is_due_is_compared_and_told(services, dsn, caplog):
             return await services.comparisons.process.expected(fields, tasks, seed)
 
     try:
-        failing = Comparisons(services.db, told.append, Failing())
+        failing = Comparisons(services.db, project_ids.append, Failing())
         assert await failing.run() == {project}
-        assert told == [project]
+        assert project_ids == [project]
         assert [row["consensus"] for row in ledger.rows(SAID)] == [None, "A fox", None]
         assert ledger.rows("SELECT task_id, failure FROM comparison_due") == [{"task_id": first, "failure": "no"}]
         assert await comparisons.run() == set(), "what failed is not tried again"

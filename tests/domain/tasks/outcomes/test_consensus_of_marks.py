@@ -47,9 +47,9 @@ def _rounded(value):
     ],
 )
 def test_texts(values, expected):
-    found = said(texts.compare(FIELD, values))
-    assert found[:2] == expected[:2]
-    assert found[2:] == pytest.approx(expected[2:], abs=1e-3) if values else found[2:] == expected[2:]
+    consensus = said(texts.compare(FIELD, values))
+    assert consensus[:2] == expected[:2]
+    assert consensus[2:] == pytest.approx(expected[2:], abs=1e-3) if values else consensus[2:] == expected[2:]
 
 
 def test_rover_says_what_crowd_kit_says():
@@ -59,8 +59,8 @@ def test_rover_says_what_crowd_kit_says():
 
 
 def test_rover_takes_the_frequent_way_of_writing_a_word():
-    found = rover.rover([["The", "fox"], ["the", "fox"], ["The", "Fox,"]], texts.plain_word)
-    assert found == ["The", "fox"]
+    words = rover.rover([["The", "fox"], ["the", "fox"], ["The", "Fox,"]], texts.plain_word)
+    assert words == ["The", "fox"]
 
 
 def test_rover_in_a_band_is_rover(monkeypatch):
@@ -100,24 +100,24 @@ def test_a_person_counts_once_in_a_box():
 
 def test_boxes_have_the_label_of_most_and_agree_only_with_it():
     value = [[box(0, 0, label="fox")], [box(0, 0, label="fox")], [box(0, 0, label="owl")]]
-    found = boxes.compare(FIELD, value)
-    assert (found.value, found.confidence) == ([box(0, 0, label="fox")], 1)
-    assert found.agreement == pytest.approx(1 / 3)
+    consensus = boxes.compare(FIELD, value)
+    assert (consensus.value, consensus.confidence) == ([box(0, 0, label="fox")], 1)
+    assert consensus.agreement == pytest.approx(1 / 3)
     assert boxes.compare(FIELD, value[1:]).value == [box(0, 0)], "as many say one as the other"
 
 
 def test_negative_sides_and_order_do_not_matter():
     assert boxes.compare(FIELD, [[box(10, 10, -10, -10)], [box(0, 0)]]).value == [box(0, 0)]
-    found = boxes.compare(FIELD, [[box(0, 0), box(40, 40)], [box(40, 40), box(0, 0)]])
-    assert found.agreement == found.confidence == 1 and len(found.value) == 2
+    consensus = boxes.compare(FIELD, [[box(0, 0), box(40, 40)], [box(40, 40), box(0, 0)]])
+    assert consensus.agreement == consensus.confidence == 1 and len(consensus.value) == 2
 
 
 def test_points_near_each_other_are_one():
     near = AnswerField("n", (), "points", tolerance=5)
     three = [[{"x": 0, "y": 0}, {"x": 50, "y": 50}], [{"x": 3, "y": 0}], [{"x": 0, "y": 4}, {"x": 90, "y": 0}]]
-    found = points.compare(near, three)
-    assert (found.value, found.confidence) == ([{"x": 0, "y": 0}], 1)
-    assert found.agreement == pytest.approx(1 - (1 / 3 + 1 / 2 + 1 / 3) / 3)
+    consensus = points.compare(near, three)
+    assert (consensus.value, consensus.confidence) == ([{"x": 0, "y": 0}], 1)
+    assert consensus.agreement == pytest.approx(1 - (1 / 3 + 1 / 2 + 1 / 3) / 3)
     without = [[{"x": 1000, "y": 1000}], [{"x": 1000, "y": 1020}], [{"x": 1000, "y": 1060}]]
     assert points.compare(FIELD, without).value == [{"x": 1000, "y": 1010}], "2 % of the diagonal is 29"
     exact = AnswerField("n", (), "points", tolerance=0)
@@ -172,21 +172,21 @@ def test_spans_are_counted_character_by_character():
             for _ in range(n)
         ]
         sets = [{(at, s["label"]) for s in answer for at in range(s["start"], s["end"])} for answer in answers]
-        found = spans.compare(FIELD, answers)
-        got = {(at, s["label"]) for s in found.value for at in range(s["start"], s["end"])}
+        consensus = spans.compare(FIELD, answers)
+        got = {(at, s["label"]) for s in consensus.value for at in range(s["start"], s["end"])}
         assert got == {each for one in sets for each in one if 2 * sum(each in other for other in sets) >= n}
         shares = [len(one & got) / len(one | got) if one | got else 1 for one in sets]
-        assert found.confidence == pytest.approx(sum(shares) / n)
+        assert consensus.confidence == pytest.approx(sum(shares) / n)
 
 
 def test_an_area_is_what_half_of_the_people_cover():
     square = [[0, 0], [100, 0], [100, 100], [0, 100]]
     right = [[50, 0], [150, 0], [150, 100], [50, 100]]
     assert polygons.compare(FIELD, [square] * 3).value == square
-    found = polygons.compare(FIELD, [square, square, right])
-    assert area_iou(found.value, square) > 0.98
-    assert found.confidence == pytest.approx((1 + 1 + 1 / 3) / 3, abs=0.01)
-    assert found.agreement == pytest.approx((1 + 1 / 3 + 1 / 3) / 3, abs=0.01)
+    consensus = polygons.compare(FIELD, [square, square, right])
+    assert area_iou(consensus.value, square) > 0.98
+    assert consensus.confidence == pytest.approx((1 + 1 + 1 / 3) / 3, abs=0.01)
+    assert consensus.agreement == pytest.approx((1 + 1 / 3 + 1 / 3) / 3, abs=0.01)
     objects = [[{"x": x, "y": y} for x, y in square]] * 2
     assert polygons.compare(FIELD, objects).value == objects[0], "as the answers write corners"
     apart = [[[x + 300 * nth, y] for x, y in square] for nth in range(3)]
@@ -202,9 +202,9 @@ def test_the_outline_of_a_round_area_has_few_corners_and_covers_it():
         return [[200 + size * math.cos(turn), 200 + size * math.sin(turn)] for turn in turns]
 
     sizes = [100 + chance.uniform(-5, 5) for _ in range(5)]
-    found = polygons.compare(FIELD, list(map(round_one, sizes)))
-    assert len(found.value) < 60
-    assert area_iou(found.value, round_one(sorted(sizes)[2])) > 0.98
+    consensus = polygons.compare(FIELD, list(map(round_one, sizes)))
+    assert len(consensus.value) < 60
+    assert area_iou(consensus.value, round_one(sorted(sizes)[2])) > 0.98
     line = [[0, 0], [100, 0], [50, 0]]
     assert len(polygons.compare(FIELD, [line, line]).value) >= 3, "an area without extent has an outline, too"
 

@@ -65,17 +65,17 @@ def made(folder: Path, said: dict[str, Any] = LICENSED, **changes: Any) -> tuple
         each.mkdir(parents=True)
     for name, rows in (("tasks", TASKS), ("answers", ANSWERS), ("results", RESULTS)):
         (raw / f"{name}.ndjson").write_bytes(b"".join(json.dumps(row).encode() + b"\n" for row in rows))
-    found = program.make(raw, out, orjson.loads(orjson.dumps(about(said, **changes))))
+    findings = program.make(raw, out, orjson.loads(orjson.dumps(about(said, **changes))))
     files = {
-        each["name"]: zlib.decompress((out / each["name"]).read_bytes(), -zlib.MAX_WBITS) for each in found["files"]
+        each["name"]: zlib.decompress((out / each["name"]).read_bytes(), -zlib.MAX_WBITS) for each in findings["files"]
     }
     for name, content in files.items():
         (crate / name).write_bytes(content)
-    return found, files
+    return findings, files
 
 
 def test_ids_become_numbers_and_the_manifest_fits(tmp_path):
-    found, files = made(tmp_path)
+    findings, files = made(tmp_path)
     rows = {
         name: [json.loads(line) for line in content.splitlines()]
         for name, content in files.items()
@@ -91,10 +91,10 @@ def test_ids_become_numbers_and_the_manifest_fits(tmp_path):
     ]  # fmt: skip
     assert not any("id" in row for name in ("tasks.ndjson", "answers.ndjson") for row in rows[name])
     manifest = json.loads(files["manifest.json"])
-    assert manifest["hash"] == found["hash"] == hash_of(manifest)
+    assert manifest["hash"] == findings["hash"] == hash_of(manifest)
     assert manifest["counts"] == {"tasks": 3, "answers": 5, "results": 1, "volunteers": 2}
     assert manifest["redundancy"] == {"min": 2, "max": 4}
-    for each in found["files"]:
+    for each in findings["files"]:
         assert (len(files[each["name"]]), hashlib.sha256(files[each["name"]]).hexdigest()) == (
             each["bytes"],
             each["sha256"],
@@ -171,8 +171,8 @@ def test_mlcroissant_validates_the_data_set_and_reads_records(tmp_path, said):
 def test_the_citation_file_is_yaml_with_what_the_format_wants(tmp_path):
     yaml = pytest.importorskip("yaml")
     _found, files = made(tmp_path)
-    said = yaml.safe_load(files["CITATION.cff"])
-    assert {"cff-version", "message", "title", "authors", "type", "url", "version", "license"} <= said.keys()
-    assert said["authors"] == [{"name": 'Ada: "L"', "orcid": "https://orcid.org/0000-0002-1825-0097"}, {"name": "Bob"}]
-    assert said["license"] == "CC-BY-4.0" and "Attribution 4.0" in files["LICENSE.txt"].decode()
+    work = yaml.safe_load(files["CITATION.cff"])
+    assert {"cff-version", "message", "title", "authors", "type", "url", "version", "license"} <= work.keys()
+    assert work["authors"] == [{"name": 'Ada: "L"', "orcid": "https://orcid.org/0000-0002-1825-0097"}, {"name": "Bob"}]
+    assert work["license"] == "CC-BY-4.0" and "Attribution 4.0" in files["LICENSE.txt"].decode()
     assert "license" not in yaml.safe_load(made(tmp_path / "bare", BARE)[1]["CITATION.cff"])
