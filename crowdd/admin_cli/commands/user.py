@@ -245,9 +245,9 @@ async def _delete(services: Services, who: str) -> dict[str, object]:
 
 
 async def _export(services: Services, who: str, target: Path, show: Callable[[int], None]) -> dict[str, object]:
-    async def told(done: int) -> None:
+    async def show_done(done: int) -> None:
         show(done)
 
     row = await account(services.accounts, who)
-    done = await services.people.personal_data.write_to(row["id"], target, SYSTEM, told)
+    done = await services.people.personal_data.write_to(row["id"], target, SYSTEM, show_done)
     return {"id": row["id"], "name": row["name"], "file": str(target), **done}

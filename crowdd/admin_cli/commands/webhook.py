@@ -37,10 +37,10 @@ def webhook() -> None:
 def _of_project(config: Path | None, which: str, work: Work[T]) -> T:
     """What the work returns, done with a project as its owners would."""
 
-    async def found(services: Services) -> T:
+    async def with_project(services: Services) -> T:
         return await work(services, await named(services.projects, services.records, which))
 
-    return with_domain(config, found)
+    return with_domain(config, with_project)
 
 
 @webhook.command("list")

@@ -122,11 +122,11 @@ async def _deposit(
 async def _make(services: Services, which: str, report: Callable[[int], object]) -> tuple[Made, str]:
     row = await found(services.projects, services.records, which)
 
-    async def told(rows: int) -> None:
+    async def report_rows(rows: int) -> None:
         if rows:
             report(rows)
 
-    made = await services.snapshots.make_now(SYSTEM, row["id"], told)
+    made = await services.snapshots.make_now(SYSTEM, row["id"], report_rows)
     return made, f"{_address(services, row['short_name'])}/{made.hash}"
 
 
