@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from crowdd.domain.transfer.media_batches.batches import plan
 from crowdd.domain.transfer.media_batches.file_names import MAX_NAME, MAX_PATH, clean_path, is_system_file
-from crowdd.domain.transfer.media_batches.grouping import group_of, grouped
+from crowdd.domain.transfer.media_batches.grouping import by_name, group_of, grouped
 from crowdd.domain.transfer.media_batches.task_columns import Medium, info_of, question_columns
 
 
@@ -30,6 +30,16 @@ from crowdd.domain.transfer.media_batches.task_columns import Medium, info_of, q
 )
 def test_a_path_is_shown_without_what_could_mislead(name, shown):
     assert clean_path(name) == shown
+
+
+def test_names_with_numbers_come_as_people_count():
+    names = ["page 9.jpg", "page 10.jpg", "Page 11/a.jpg", "page 11/b.jpg", "quay.jpg"]
+    assert sorted(reversed(names), key=by_name) == names
+
+
+@given(st.lists(st.text(max_size=MAX_PATH)))
+def test_any_names_can_be_sorted(names):
+    assert sorted(sorted(names, key=by_name), key=by_name) == sorted(names, key=by_name)
 
 
 @given(st.text(max_size=2000))

@@ -40,6 +40,11 @@ def order_of(part: str) -> _Order:
     return (bool(part) and part not in _FIRST, int(part) if part.isdecimal() else 0, part)
 
 
+def by_name(path: str) -> list[str | int]:
+    """Orders paths as people do: 9.jpg comes before 10.jpg, and upper and lower case are one."""
+    return [int(part) if nth % 2 else part.casefold() for nth, part in enumerate(re.split(r"(\d+)", path))]
+
+
 def in_order(files: Iterable[T], path: Callable[[T], str]) -> list[T]:
     """The files of a group as the task shows them."""
     return sorted(files, key=lambda each: (order_of(group_of(path(each))[1]), path(each)))

@@ -230,7 +230,7 @@ class BatchRunner:
     # Tasks
 
     async def _make_tasks(self, item: QueuedTask, batch: Batch) -> None:
-        """Makes tasks of all files that are prepared."""
+        """Makes tasks of all files that are prepared, in the order of their names."""
         prepared_files: list[MediaFile] = []
         while more := await media_batches.files(
             self._db, batch["id"], prepared_files[-1].id if prepared_files else 0, _FILES_AT_ONCE, ("prepared",)
@@ -238,6 +238,8 @@ class BatchRunner:
             prepared_files += [
                 attrs.evolve(each, prepared=None, digest=None) for each in more
             ]  # ten thousand may be here
+        # Several arrive at a time, so that their ids say little about their order.
+        prepared_files.sort(key=lambda file: (grouping.by_name(file.path), file.page))
         for ids in task_files(prepared_files, batch["grouping"]):
             await self._become(item, batch, ids)
             self._notify(batch["project_id"])
