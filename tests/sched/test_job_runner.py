@@ -250,8 +250,9 @@ async def test_a_service_asks_once_for_all_jobs_when_they_are_due(bench, monkeyp
 async def test_first_waits_are_those_that_begin_would_give(bench):
     periods = {f"job{n}": 100.0 for n in range(5)}
     db = bench.services.db
-    both = [Deferred.fromCoroutine(jobs.first_waits(db, each)) for each in (periods, dict(reversed(periods.items())))]
-    for waits in await gatherResults(both):
+    many = periods | {f"more{n}": 100.0 for n in range(1000)}
+    both = [Deferred.fromCoroutine(jobs.first_waits(db, each)) for each in (many, dict(reversed(many.items())))]
+    for waits in await gatherResults(both):  # at the same time; a deadlock would take a second
         assert all(59 < wait <= 60 for wait in waits.values())
     await db.execute("UPDATE job SET outcome = 'running' WHERE name = 'job1'")
     await db.execute("UPDATE job SET due = clock() - interval '1 day' WHERE name = 'job2'")

@@ -13,14 +13,15 @@ async def first_waits(db: Database, periods: Mapping[str, float]) -> dict[str, f
     """In how many seconds to look at each of these jobs, by their periods; new ones are added, as ``begin`` does.
 
     A job that another process adds at the same moment is left out, and one that is said to be running is due at once,
-    as is one that is due later than its period allows: the clock was set back.
+    as is one that is due later than its period allows: the clock was set back. Rows are added by name, so that two
+    processes that start with other jobs wait for each other in one direction only.
     """
     rows = await fetch_rows(
         db,
         JobWait,
         "WITH added AS (INSERT INTO job (name, due) SELECT name, clock() + make_interval(secs => least(period, 60))"
         " FROM unnest(%(names)s::text[], %(periods)s::float8[]) given (name, period)"
-        " ON CONFLICT DO NOTHING RETURNING name, due)"
+        " ORDER BY name ON CONFLICT DO NOTHING RETURNING name, due)"
         " SELECT name, greatest(0, extract(epoch FROM due - clock()))::float8 AS wait FROM added"
         " UNION ALL SELECT name, CASE WHEN outcome = 'running' OR due > latest_due(period, clock()) THEN 0"
         " ELSE greatest(0, extract(epoch FROM due - clock())) END::float8"
