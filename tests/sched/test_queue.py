@@ -340,7 +340,7 @@ async def test_silent_work_is_kept_alive_by_its_process_and_then_broken_off(benc
     worker = bench.worker(Handler("count", silent, stall_seconds=300), clock=clock)
     (settled,) = await worker.take()
     await reached
-    beaten = f"SELECT FROM queue_item WHERE id = {item_id} AND due > clock() + interval '55 seconds'"
+    beaten = f"SELECT FROM queue_item WHERE id = {item_id} AND due > clock() + interval '30 seconds'"
     for _ in range(3):
         await bench.pass_time(seconds=50)
         clock.pump([15] * 4)
