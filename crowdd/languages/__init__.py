@@ -8,6 +8,7 @@ be compiled. ``make i18n`` brings them up to date.
 
 from __future__ import annotations
 
+import functools
 import gettext
 from collections.abc import Iterator, Mapping
 from importlib import import_module
@@ -49,6 +50,11 @@ def _(message: str, /, **values: object) -> str:
 def ngettext(one: str, many: str, count: int, /, **values: object) -> str:
     """A Sentence that depends on a number, which is also the value ``num``."""
     return _sentence(one, many, count, {"num": count, **values})
+
+
+def joined(*sentences: str) -> str:
+    """Sentences one after the other, in the language of who reads them. What an f-string makes of them is English."""
+    return functools.reduce(lambda first, then: _("%(first)s %(then)s", first=first, then=then), sentences)
 
 
 def _sentence(one: str, many: str | None, count: int, values: Mapping[str, object]) -> Sentence:

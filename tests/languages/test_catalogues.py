@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from functools import cache
 from ipaddress import ip_address
@@ -12,7 +13,7 @@ from babel.messages.pofile import read_po
 
 from crowdd.domain.outbound.url_policy import require_public
 from crowdd.errors import RefusedTargetError
-from crowdd.languages import FOLDER, NAMES, Languages, Sentence, _, ngettext
+from crowdd.languages import FOLDER, NAMES, Languages, Sentence, _, joined, ngettext
 from crowdd.languages.update import marked, missing, renewed
 
 TRANSLATED = sorted({*NAMES} - {"en"})
@@ -102,15 +103,35 @@ def test_words_are_said_with_their_values_in_each_language():
 
 
 def test_a_sentence_within_a_sentence_is_said_in_the_same_language():
+    address = ip_address("::ffff:10.0.0.1")  # Python writes it in one way or the other
     with pytest.raises(RefusedTargetError) as refused:
-        require_public(ip_address("::ffff:10.0.0.1"))
+        require_public(address)
     (sentence,) = refused.value.args
-    assert sentence == "::ffff:a00:1 is 10.0.0.1 in another form, a private address. Use a public address."
+    assert sentence == f"{address} is 10.0.0.1 in another form, a private address. Use a public address."
     german = Languages.read().say(_("Could not reach %(provider)s: %(reason)s", provider="X", reason=sentence), "de")
     assert german == (
-        "X ist nicht erreichbar: ::ffff:a00:1 ist 10.0.0.1 in anderer Schreibweise, eine private Adresse. "
+        f"X ist nicht erreichbar: {address} ist 10.0.0.1 in anderer Schreibweise, eine private Adresse. "
         "Verwende eine öffentliche Adresse."
     )
+
+
+def test_sentences_one_after_the_other_are_said_in_the_same_language():
+    words = joined(_("Their answers count from now on."), _("Please sign up again."), "Plain")
+    assert words == "Their answers count from now on. Please sign up again. Plain"
+    german = Languages.read().say(words, "de")
+    assert german == "Ihre Antworten zählen ab jetzt. Bitte registriere dich noch einmal. Plain"
+
+
+def test_no_sentence_is_marked_within_an_f_string():
+    """Babel does not find it there before Python 3.12, and what is put together is English."""
+    within = []
+    for path in sorted(FOLDER.parent.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.JoinedStr):
+                calls = [each.func for each in ast.walk(node) if isinstance(each, ast.Call)]
+                if any(isinstance(called, ast.Name) and called.id in ("_", "ngettext") for called in calls):
+                    within.append(f"{path.name}:{node.lineno}")
+    assert within == []
 
 
 def test_what_a_catalogue_lacks_is_english(tmp_path: Path):

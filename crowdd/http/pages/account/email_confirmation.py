@@ -15,7 +15,7 @@ from crowdd.http.pages.account.earlier_answers import EarlierAnswers
 from crowdd.http.request import Incoming
 from crowdd.http.responses import Page, Redirect, Response, Titled
 from crowdd.http.routing import Route, get, post
-from crowdd.languages import _
+from crowdd.languages import _, joined
 
 
 class ConfirmationPublic(Titled, WithForm):
@@ -64,8 +64,8 @@ class ConfirmPages:
         try:
             done = await self._email_confirmation.confirm(incoming.query.get("key", ""), incoming.who)
         except FormError as error:
-            words = " ".join(sentence for sentences in error.errors.values() for sentence in sentences)
-            raise ForbiddenError(f"{words} Please sign up again.") from None
+            sentences = [sentence for each in error.errors.values() for sentence in each]
+            raise ForbiddenError(joined(*sentences, _("Please sign up again."))) from None
         if not done.new:
             return Redirect("/account/profile", _("Your address is confirmed."))
         claims = self._earlier_answers.take_claim(incoming)

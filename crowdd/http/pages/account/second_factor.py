@@ -15,7 +15,7 @@ from crowdd.http.pages.account.access import SECOND_PAGE, STEP_SECONDS, Entry, S
 from crowdd.http.request import Incoming
 from crowdd.http.responses import NO_MESSAGE, JsonResponse, Message, Page, Redirect, Response, Titled
 from crowdd.http.routing import Route, get, post
-from crowdd.languages import _
+from crowdd.languages import _, joined
 
 _FIELDS = ("code", "credential")
 _PURPOSES = ("signin", "second", "prove", "register")
@@ -77,7 +77,7 @@ class SecondStepPages:
         try:
             user_id = await self._by_passkey(incoming, "signin")
         except FormError as error:
-            words = " ".join(words for sentences in error.errors.values() for words in sentences)
+            words = joined(*(sentence for sentences in error.errors.values() for sentence in sentences))
             return Redirect("/account/signin", words, "error")
         return await self._entry.enter(incoming, user_id, _("Welcome back."))
 

@@ -28,7 +28,7 @@ from crowdd.http.responses import NO_MESSAGE, Message, Page, Redirect, Response
 from crowdd.http.routing import Route, get, post
 from crowdd.kinds.answers import declared
 from crowdd.kinds.gold_shares import GOLD_SHARES
-from crowdd.languages import _, ngettext
+from crowdd.languages import _, joined, ngettext
 from crowdd.storage.tasks.gold.rows import GoldTask
 from crowdd.values import Json, Values
 
@@ -221,10 +221,10 @@ def _made(made: int, left: int, keys: list[str]) -> str:
             "%(num)s tasks were left out, because their answers do not agree or they are gold tasks already.",
             left,
         )
-        words = f"{words} {out}"
+        words = joined(words, out)
     if keys:
         known = _("Volunteers could recognize it: other tasks lack the columns %(keys)s.", keys=", ".join(keys[:5]))
-        words = f"{words} {known}"
+        words = joined(words, known)
     return words
 
 

@@ -25,7 +25,7 @@ from crowdd.http.routing import Route, get, post
 from crowdd.kinds.project import PROJECT
 from crowdd.kinds.task_run import TASK_RUN
 from crowdd.kinds.types import Integer, clean_text
-from crowdd.languages import _, ngettext
+from crowdd.languages import _, joined, ngettext
 from crowdd.storage.core.keyset import Keyset, KeysetPage
 from crowdd.storage.core.listing import Query, equal
 from crowdd.storage.projects.rows import ProjectPage
@@ -192,7 +192,7 @@ class VolunteerPages:
         done = await self._volunteers.lift(incoming.who, row["id"], volunteer)
         words = _("Their answers count from now on.")
         if done.queue_item is not None:
-            words = f"{words} {_('Their answers are being changed in the background.')}"
+            words = joined(words, _("Their answers are being changed in the background."))
         return Redirect(f"{_at(short_name)}/{quote(volunteer)}", words, more=attrs.asdict(done))
 
     async def set_limit(self, incoming: Incoming, short_name: str) -> Response:
@@ -267,5 +267,5 @@ def _at(short_name: str) -> str:
 
 def _done(short_name: str, outcome: BarResult, words: str) -> Redirect:
     if outcome.queue_item is not None:
-        words = f"{words} {_('Their answers are being changed in the background.')}"
+        words = joined(words, _("Their answers are being changed in the background."))
     return Redirect(_at(short_name), words, more=attrs.asdict(outcome))

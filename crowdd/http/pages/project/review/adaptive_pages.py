@@ -21,7 +21,7 @@ from crowdd.http.pages.project.views import ProjectPrivate, ProjectPublic, Proje
 from crowdd.http.request import Incoming
 from crowdd.http.responses import NO_MESSAGE, Message, Page, Redirect, Response
 from crowdd.http.routing import Route, get, post
-from crowdd.languages import _, ngettext
+from crowdd.languages import _, joined, ngettext
 from crowdd.storage.projects.rows import ProjectPage
 from crowdd.storage.tasks.review.rows import TrustFigures
 from crowdd.values import Values
@@ -127,7 +127,7 @@ class AdaptivePages:
         done = await self._adaptive.save(incoming.who, row["id"], settings)
         words = _("The settings are saved.")
         if done.queue_item is not None:
-            words = f"{words} {_('The tasks are being changed in the background.')}"
+            words = joined(words, _("The tasks are being changed in the background."))
         return Redirect(f"/project/{quote(short_name)}/adaptive", words, more=attrs.asdict(done))
 
     async def ask_again(self, incoming: Incoming, short_name: str) -> Response:
