@@ -4,6 +4,7 @@ import pytest
 
 from crowdd.domain.server.shards.locations import QUEUE, ProjectId, RowId, ShortName
 from crowdd.http.transport.shards.references import needs_project, of_address, of_body
+from crowdd.kinds import KINDS
 
 BIRDS, SEVEN = ShortName("birds"), ProjectId(7)
 ADDRESSES = {
@@ -16,6 +17,7 @@ ADDRESSES = {
     "api/project": None,
     "api/project/7": SEVEN,
     "api/project/7/newtask": SEVEN,
+    "api/projectstats/7": SEVEN,
     "api/project/birds/newtask": BIRDS,
     "api/birds/newtask": BIRDS,
     "api/7/newtask": SEVEN,
@@ -37,6 +39,8 @@ ADDRESSES = {
 }
 QUERIES = [
     ("api/task", {"project_id": "7"}, SEVEN),
+    ("api/projectstats", {"project_id": "7"}, SEVEN),
+    ("api/projectstats", {"id": "7"}, SEVEN),
     ("api/task", {"short_name": "birds"}, BIRDS),
     ("api/task", {"id": "3"}, RowId("task", 3)),
     ("api/taskrun", {"task_id": "3"}, RowId("task", 3)),
@@ -82,3 +86,9 @@ def test_only_lists_of_rows_of_projects_need_one():
     assert not any(
         needs_project(path.split("/")) for path in ("api/project", "api/task/3", "api/category", "task/x", "")
     )
+
+
+def test_a_row_of_every_kind_of_a_project_is_looked_for_where_its_project_is():
+    for kind in KINDS.values():
+        if "project" in kind.parents:
+            assert of_address(["api", kind.name, "7"], {}) is not None, f"name {kind.name} in OF_PROJECTS"

@@ -12,8 +12,10 @@ import orjson
 from crowdd.domain.projects.project_validation import RESERVED_SHORT_NAMES
 from crowdd.domain.server.shards.locations import QUEUE, ProjectId, Reference, RowId, ShortName
 
-# Kinds of rows that belong to a project, by their names in addresses.
+# Kinds of rows that belong to a project and have ids of their own, by their names in addresses.
 OF_PROJECTS: Final = frozenset({"task", "taskrun", "result", "blogpost", "helpingmaterial"})
+# What the id of a project is called in queries for lists.
+_NAMES_OF_PROJECT_ID: Final[Mapping[str, Sequence[str]]] = {"project": ("id",), "projectstats": ("project_id", "id")}
 _MADE_IN_PROJECTS: Final = OF_PROJECTS | {"favorites"}
 _DECODER: Final = json.JSONDecoder()
 _UPLOADS: Final = re.compile(r"project-([0-9]{1,18})")
@@ -29,7 +31,7 @@ def _of_path(words: Sequence[str]) -> Reference | None:
     match words:
         case ["project", name, *_] if name and name not in RESERVED_SHORT_NAMES:
             return ShortName(name)
-        case ["api", "project", reference, *_] if reference:
+        case ["api", "project" | "projectstats", reference, *_] if reference:
             return _project(reference)
         case ["api", "auth", "project", name, *_]:
             return ShortName(name)
@@ -51,9 +53,9 @@ def _of_path(words: Sequence[str]) -> Reference | None:
 
 def _of_query(words: Sequence[str], query: Mapping[str, str]) -> Reference | None:
     kind = words[1] if len(words) > 1 else ""
-    own = "id" if kind == "project" else "project_id"
-    if query.get(own):
-        return _project(query[own])
+    for name in _NAMES_OF_PROJECT_ID.get(kind, ("project_id",)):
+        if query.get(name):
+            return _project(query[name])
     if query.get("short_name"):
         return ShortName(query["short_name"])
     if kind in OF_PROJECTS and query.get("id"):
