@@ -9,6 +9,7 @@ from typing import Any
 
 import attrs
 from browser import own_files
+from support.questions.marking import Surface
 from support.until import until_on
 
 PASSWORD = "a-long-password-1"
@@ -60,12 +61,11 @@ class Hands:
     def drag(self, place: Any, begin: tuple[float, float], end: tuple[float, float]) -> None:
         """Draws a mark: ``begin`` and ``end`` are parts of the place's width and height."""
         self.clicks += 1
-        box = place.bounding_box()
-        points = [(box["x"] + box["width"] * x, box["y"] + box["height"] * y) for x, y in (begin, end)]
-        self.page.mouse.move(*points[0])
-        self.page.mouse.down()
-        self.page.mouse.move(*points[1], steps=5)
-        self.page.mouse.up()
+        Surface(self, place, (1, 1)).drag(begin, end)
+
+    def until(self, condition: Callable[[], Any]) -> Any:
+        """Waits for what ``condition`` gives."""
+        return until_on(self.page, condition)
 
 
 @attrs.frozen

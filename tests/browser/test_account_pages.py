@@ -21,6 +21,7 @@ def halves() -> bytes:
     return out.getvalue()
 
 
+@pytest.mark.proof
 def test_signing_up_choosing_a_picture_and_coming_back_without_a_mouse(live_server: Any, browser: Any) -> None:
     context = browser.new_context()
     context.set_default_timeout(45_000)

@@ -53,6 +53,7 @@ class Hands:
         self.page.goto(self.url + path)
 
 
+@pytest.mark.proof
 def test_the_whole_way_without_a_mouse(live_server: Any, browser: Any, tmp_path: Any) -> None:
     name, password = f"keys{uuid.uuid4().hex[:8]}", "a sentence to sign in"
     context = browser.new_context()

@@ -35,7 +35,7 @@ TOO_SMALL = """[...document.querySelectorAll('.btn, .icon, button, summary, inpu
 
 
 # German words are the longest, English ones the shortest.
-@examples("de")
+@pytest.mark.proof
 @pytest.mark.parametrize(
     ("locale", "every_state"),
     [("en", False), ("de", False), ("de", True)],

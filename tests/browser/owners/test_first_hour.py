@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 from first_hour import MAX_CLICKS, MAX_SECONDS, WAYS, Hands, Walked, Way, walk
-from support.checks.proofs import examples
 
 pytestmark = pytest.mark.browser
 PATIENCE = 600.0  # seconds: a whole way on a busy machine
@@ -29,7 +28,7 @@ def walked(live_server: Any, browser: Any, person: Any, way: Way, folder: Path, 
 
 
 # One with media; the others differ in their media and questions.
-@examples("boxes")
+@pytest.mark.proof
 @pytest.mark.parametrize(
     ("way", "size"),
     [

@@ -6,8 +6,8 @@ from typing import Any
 
 import attrs
 import pytest
-from marking import ask, button, by_keyboard, field, press, with_media
 from support.questions.marked_lists import every_mark
+from support.questions.marking import ask, button, by_keyboard, field, press, with_media
 from support.questions.question_lists import every_form
 
 pytestmark = pytest.mark.browser
@@ -107,6 +107,7 @@ WRONG: list[tuple[str, str]] = [
 ]
 
 
+@pytest.mark.proof
 def test_each_type_of_form_says_its_name_role_and_state(desk: Any) -> None:
     frame = ask(desk, at_once(every_form()))
     tree = Tree(desk, frame)

@@ -5,8 +5,21 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from marking import Surface, answers, ask, button, by_keyboard, field, forward, near, picture, press, select, with_media
 from support.questions.marked_lists import every_mark, only
+from support.questions.marking import (
+    Surface,
+    answers,
+    ask,
+    button,
+    by_keyboard,
+    field,
+    forward,
+    near,
+    picture,
+    press,
+    select,
+    with_media,
+)
 from support.questions.question_lists import ONE
 from test_accessibility import AXE, RUN_IN
 

@@ -11,11 +11,8 @@ from support.checks.proofs import examples
 pytestmark = pytest.mark.browser
 
 
-# A form, and a module that begins when the page is there; the others go to their end in make proofs.
-EACH_TIME = ("form", "module")
-
-
-@examples(*EACH_TIME)
+# A module that begins when the page is there; the others go to their end in make proofs.
+@examples("module")
 @pytest.mark.parametrize("name", FAMILY)
 def test_a_presenter_works_to_its_end(stage: Any, name: str) -> None:
     stage.show(FAMILY[name].source)

@@ -87,6 +87,7 @@ def test_a_signed_in_volunteer_answers_as_himself(stage: Any, new_person: Any) -
 # Presenters with libraries of their own
 
 
+@pytest.mark.proof
 @shows("presenter-global")
 def test_own_jquery_and_own_library(stage: Any) -> None:
     answer_all(stage, stage.show(OWN_LIBRARY), "No")

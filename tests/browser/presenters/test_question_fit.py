@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from marking import Surface, answers, ask, button, field, forward, near, picture, select, with_media
 from support.questions.marked_lists import every_mark
+from support.questions.marking import Surface, answers, ask, button, field, forward, near, picture, select, with_media
 from support.questions.question_lists import every_form
 from test_accessibility import AXE, RUN_ALL
 from test_questions import choose

@@ -7,8 +7,8 @@ from typing import Any
 
 import psycopg2
 import pytest
-from marking import answers, ask, button, by_keyboard, field, forward, press, with_media
 from support.questions.marked_lists import SITE, only
+from support.questions.marking import answers, ask, button, by_keyboard, field, forward, press, with_media
 from support.questions.question_lists import every_form
 
 pytestmark = pytest.mark.browser
@@ -169,6 +169,7 @@ def test_what_was_begun_survives_a_reload_and_a_change_of_the_list(desk: Any) ->
     assert frame.locator("[data-question=colours] input").input_value() == ""  # this one is another
 
 
+@pytest.mark.proof
 def test_marks_outlive_a_broken_line_and_a_lease_that_ended(
     desk: Any, live_server: Any, new_person: Any, new_project: Any
 ) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import jsonschema_rs
 import pytest
-from marking import forward
+from support.questions.marking import forward
 from support.questions.question_lists import ONE, every_form
 from test_accessibility import AXE, RUN_IN
 

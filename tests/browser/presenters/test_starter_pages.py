@@ -26,6 +26,7 @@ def answers(stage: Any) -> list[Any]:
     return [(run["task_id"], run["info"]["answer"]) for run in stage.runs()]
 
 
+@pytest.mark.proof
 def test_pictures_by_keys_to_the_end(stage: Any) -> None:
     frame = open_starter(stage, "picture")
     for number, key in enumerate("132"):

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from marking import Surface, answers, ask, button, field, forward, near, press, with_media
 from support.checks.proofs import examples
 from support.questions.marked_lists import only, step
+from support.questions.marking import Surface, answers, ask, button, field, forward, near, press, with_media
 from support.tiles import HEIGHT, WIDTH, TileServer
 
 pytestmark = pytest.mark.browser

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from marking import Fingers, Surface, answers, ask, button, field, forward, near, picture, with_media
-from support.checks.proofs import examples
 from support.questions.marked_lists import every_mark, only
+from support.questions.marking import Fingers, Surface, answers, ask, button, field, forward, near, picture, with_media
 from support.questions.question_lists import every_form
 
 pytestmark = pytest.mark.browser
@@ -107,7 +106,7 @@ def marks(frame: Any, name: str) -> Any:
 EACH_TIME = ("boxes", "sounds", "regions")
 
 
-@examples("each way to touch")
+@pytest.mark.proof
 @pytest.mark.parametrize("steps", [EACH_TIME, ()], ids=["each way to touch", "every type"])
 def test_marks_are_made_by_touch(phone: Any, new_project: Any, steps: tuple[str, ...]) -> None:
     document = every_mark()
@@ -238,7 +237,7 @@ class Marking:
         assert near(info["writing_transcription"], [{"text": "Dear Mary,", "x": 100, "y": 50, "width": 400}], 3)
 
 
-@examples("box")
+@pytest.mark.proof
 @pytest.mark.parametrize("kind", ["box", "polygon", "freehand", "point"])
 def test_two_fingers_enlarge_a_picture_and_draw_nothing(phone: Any, kind: str) -> None:
     frame = ask(phone, only(kind, "zoom_picture", "/photo.jpg"))

@@ -38,6 +38,7 @@ def asked_library(stage: Any) -> int:
     return sum(asked.path.startswith(LIBRARY) for asked in stage.asked())
 
 
+@pytest.mark.proof
 def test_by_keys_and_buttons_and_back_with_the_next_task(stage: Any) -> None:
     foreign = stage.elsewhere.url + "/picture.svg"
     frame, page = opened(stage, "/static/img/sample-1.svg", foreign, "/static/img/sample-2.svg"), stage.page

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 from presenters import FAMILY, KEYS, OWN_LIBRARY
-from support.checks.proofs import examples
 
 from crowdd.http import starters
 
@@ -147,7 +146,7 @@ def test_an_answer_that_got_there_unseen_is_changed_there(stage: Any) -> None:
     stage.until(lambda: stage.page.inner_text("#count") == "1" and stage.page.is_hidden("#offline"))
 
 
-@examples("library")
+@pytest.mark.proof
 @pytest.mark.parametrize("source", [KEYS, OWN_LIBRARY], ids=["library", "own library"])
 def test_presenters_that_know_nothing_of_it(stage: Any, source: str) -> None:
     first, second, third = stage.mine.tasks

@@ -6,9 +6,9 @@ import itertools
 from typing import Any
 
 import jsonschema_rs
-from support.questions.marked_lists import SITE, media
 
 from crowdd.kinds.questions import answer_schema
+from support.questions.marked_lists import SITE, media
 
 
 def with_media(stage: Any) -> Any:
