@@ -1,11 +1,11 @@
 # make run: from nothing to a running server. make check: what to run while you work. make test: what must pass before a
 # change goes in, with examples of each rule. make proofs: everything else; CI runs it without what takes minutes (.ci/run).
 
-.PHONY: backup run check test tests proofs lint i18n strings pictures browser clean crowd crowd-kills exact storm live hot reads cost truth webhooks wheel documents docs hostile soak spine-workers large-project imports damaged hostile-files exports copies paint walk audit constraints sbom vendor class-room museum budgets upload-folder media first-hour analyses trust trust-cost slow-reads page-flood nodes shards move-in pitr full-disks
+.PHONY: backup run check test tests proofs slow-tests lint i18n strings pictures browser clean crowd crowd-kills exact storm live hot reads cost truth webhooks wheel documents docs hostile soak spine-workers large-project imports damaged hostile-files exports copies paint walk audit constraints sbom vendor class-room museum budgets upload-folder media first-hour analyses trust trust-cost slow-reads page-flood nodes shards move-in pitr full-disks
 .DELETE_ON_ERROR:
 
 # Also where somebody wants no compiled modules: a test starts hundreds of programs, which would all compile the same.
-test check proofs tests: export PYTHONDONTWRITEBYTECODE =
+test check proofs tests slow-tests: export PYTHONDONTWRITEBYTECODE =
 
 venv = .venv/bin/
 
@@ -28,7 +28,7 @@ run: .venv/installed-embedded
 test: .venv/installed-embedded,test browser
 	@$(MAKE) --no-print-directory -j2 lint tests
 
-# Without a browser, an installation or programs that run long: what is left out is counted at the end.
+# Without a browser and without tests that take longer than most (tests/suite/slow_tests.txt): those left out are counted at the end.
 check: .venv/installed-embedded,test
 	@$(MAKE) --no-print-directory -j2 lint tests CHOSEN='not browser and not slow and not proof'
 
@@ -43,6 +43,10 @@ tests:
 	@# The first time once alone, so that asserts are compiled by one process instead of by each.
 	@ls tests/__pycache__/conftest.*-pytest-*.pyc > /dev/null 2>&1 || $(venv)pytest --collect-only -qq > /dev/null || true
 	@$(venv)pytest -n $(workers) --dist worksteal $(if $(CI),--reruns 2 --reruns-delay 1 --rerun-show-tracebacks) -m '$(CHOSEN)'
+
+# Measures all tests and writes the list of those that take longer than most.
+slow-tests: .venv/installed-embedded,test browser
+	@PYTHONPATH=tests $(venv)pytest -n $(workers) --dist worksteal -m 'not size' -p support.suite.slow_tests
 
 lint: .venv/installed-embedded,test
 	@$(venv)ruff check .

@@ -20,13 +20,14 @@ import pytest
 import pytest_twisted
 from psycopg2.extensions import make_dsn
 from support.checks import row_types
-from support.checks.left_over import pytest_runtest_teardown
 from support.checks.proofs import leave_to_proofs
 from support.servers import s3
 from support.servers.compiled import Compiled, once, once_for_each, once_per_document, once_per_object
 from support.servers.live import CROWDED, LiveServer
 from support.servers.postgres import TEMPLATE, Postgres, scratch_folder
 from support.servers.served import Served, ServedByWorkers
+from support.suite import slow_tests
+from support.suite.left_over import pytest_runtest_teardown
 from twisted.internet import reactor
 from twisted.internet.defer import ensureDeferred
 
@@ -46,39 +47,14 @@ from crowdd.storage.connections.pool import Pool
 
 __all__ = ["pytest_runtest_teardown"]
 
-# What takes longest, begun first, so that no worker is left alone with it at the end.
-LONG = (
-    "test_first_run.py",
-    "docs/test_install.py",
-    "clients/test_pbs.py",
-    "browser/test_markup_probe.py",
-    "test_crowd.py",
-    "browser/test_accessibility.py",
-    "api/test_hostile.py",
-    "api/test_schemathesis.py",
-    "test_serve.py",
-    "test_exact.py",
-    "browser/test_pages.py",
-    "test_daemon.py",
-    "pages/test_page_costs.py",
-    "pages/test_figures_of_pages.py",
-)
-
-
-# Programs that run long, and what takes one long to make: what asks for one is slow.
-PROGRAMS = {"crowdctl", "live_server", "own_server", "restartable", "unpacked"}
-
 
 @pytest.hookimpl(tryfirst=True)  # before pytest chooses by markers
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Files of LONG come first, in its order, then those with slow tests. Tests of PROGRAMS are marked as slow."""
+    """Marks proofs and slow tests, and puts those first that take longest."""
     leave_to_proofs(config, items)
-    for item in items:
-        if not PROGRAMS.isdisjoint(getattr(item, "fixturenames", ())):
-            item.add_marker("slow")
-    ranks = {Path(__file__).parent / name: rank for rank, name in enumerate(LONG)}
-    slow = {item.path for item in items if item.get_closest_marker("slow") or item.get_closest_marker("browser")}
-    items.sort(key=lambda item: (ranks.get(item.path, len(LONG)), item.path not in slow))
+    listed = slow_tests.read()
+    slow_tests.mark_slow(items, listed)
+    items[:] = slow_tests.in_order(items, listed)
 
 
 # Nothing of what is imported and collected goes away: to look for it again and again is a third of the collection.
@@ -180,7 +156,13 @@ def postgres() -> Iterator[Postgres]:
     folder = scratch_folder("crowdd-tests-")
     server = start(find_home(folder))
     cluster = Postgres(server.dsn)
-    for setting in ("fsync = off", "synchronous_commit = off", "full_page_writes = off", "max_connections = 100"):
+    for setting in (
+        "fsync = off",
+        "autovacuum = off",
+        "synchronous_commit = off",
+        "full_page_writes = off",
+        "max_connections = 100",
+    ):
         cluster.run(f"ALTER SYSTEM SET {setting}")
     cluster.run("SELECT pg_reload_conf()")
     cluster.run(f"CREATE DATABASE {TEMPLATE} OWNER crowdd")

@@ -8,6 +8,7 @@ import subprocess
 import sys
 
 import pytest
+from support.checks.proofs import examples
 
 from bench.release import constraints, sbom
 from bench.release.constraints import FILE, Pin, merged, pins, read, unpinned, wanted, written
@@ -57,8 +58,8 @@ def test_files_of_other_platforms_add_their_hashes():
     assert read(written(combined)) == {pin.name: pin for pin in combined}
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("digest", "works"), [(None, True), ("0" * 64, False)])
+@examples("another hash")
+@pytest.mark.parametrize(("digest", "works"), [(None, True), ("0" * 64, False)], ids=["its hash", "another hash"])
 def test_pip_refuses_a_file_with_another_hash(tmp_path, digest, works):
     """With a package of our own, so that no index is asked."""
     folder = tmp_path / "package"

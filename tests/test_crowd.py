@@ -12,8 +12,6 @@ from bench import crowd, hostile, live, storm, webhooks
 from bench.support import testbed
 from bench.transfer import exports, imports
 
-pytestmark = pytest.mark.slow
-
 
 @pytest.fixture(autouse=True)
 def the_same_dice():

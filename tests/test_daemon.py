@@ -29,8 +29,6 @@ from support.servers.programs import processes_of
 
 from crowdd.embedded.process import alive, wait_until
 
-pytestmark = pytest.mark.slow
-
 PATIENCE = 60.0
 
 

@@ -23,8 +23,6 @@ from crowdd.admin_cli.health_probe import reachable
 from crowdd.concurrency.restarts import Restarts
 from crowdd.embedded.process import wait_until
 
-pytestmark = pytest.mark.slow
-
 ROOT = Path(__file__).parent.parent
 READY = "Press Ctrl-C to stop"
 MAX_SECONDS = 10  # of a processor, for a start that finds everything prepared; about twice what it takes

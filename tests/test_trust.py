@@ -63,7 +63,6 @@ def test_broken_promises_are_found():
 
 @pytest.mark.proof
 @pytest.mark.size
-@pytest.mark.slow
 def test_a_server_decides_as_the_rule_in_memory(dsn, tmp_path):
     with testbed.crowdd(dsn, tmp_path) as server:
         site = ServerSite(server, testbed.Sql(dsn))

@@ -11,7 +11,6 @@ from bench.support import testbed
 
 
 @pytest.mark.proof
-@pytest.mark.slow
 @shows("format-fresh", "project-exact")
 def test_every_figure_is_true_at_once_without_a_job_having_run_and_a_wrong_one_is_noticed(dsn, tmp_path):
     random.seed(11)

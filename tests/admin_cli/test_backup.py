@@ -29,7 +29,6 @@ from crowdd.embedded.binaries import StartError
 from crowdd.embedded.process import wait_until
 from crowdd.embedded.tools import Tools, choose
 
-pytestmark = pytest.mark.slow
 WORD = "correct horse battery"
 PASSPHRASE = {"CROWDD_BACKUP_PASSPHRASE": WORD}
 PASSWORD = ("--password", "a good password")

@@ -105,7 +105,6 @@ def test_data_folder_that_cannot_be(crowdctl, tmp_path):
     assert "[data] dir" in crowdctl.refused("admin", "list", CROWDD_DATA_DIR=str(tmp_path / "file/data"))
 
 
-@pytest.mark.slow
 def test_interrupt_ends_it_without_a_traceback(crowdctl, dsn, rows):
     waiting = "SELECT count(*) AS n FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
     holder = psycopg2.connect(dsn)

@@ -40,7 +40,6 @@ from crowdd.embedded.process import wait_until
 from crowdd.sched.schedule import scheduled
 
 __all__ = ["databases", "lasting_databases", "original", "place", "used"]
-pytestmark = pytest.mark.slow
 
 
 @pytest.fixture

@@ -60,7 +60,6 @@ def test_another_key_file_is_refused_and_doctor_says_so(crowdctl, elsewhere):
 
 
 @pytest.mark.proof
-@pytest.mark.slow
 def test_a_server_with_another_key_refuses_to_start_in_a_sentence(crowdctl, dsn):
     crowdctl.json("admin", "list")
     key_file(crowdctl).write_text(f"{'5a' * 32}\n")
@@ -77,7 +76,6 @@ def test_a_server_with_another_key_refuses_to_start_in_a_sentence(crowdctl, dsn)
 
 
 @pytest.mark.proof
-@pytest.mark.slow
 def test_several_workers_make_one_key(dsn, tmp_path):
     server = LiveServer(dsn, tmp_path, CROWDD_DAEMON_WORKERS="2")
     server.start()

@@ -21,6 +21,7 @@ from support.checks.shows import shows
 from support.person import Person
 from support.servers.forks import Ended, Warm
 
+pytestmark = pytest.mark.proof  # beside pybossa-client, which asks the same addresses
 PNG = b"\x89PNG\r\n\x1a\n" + b"\x00" * 40
 PO = """msgid ""
 msgstr ""

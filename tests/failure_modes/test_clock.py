@@ -81,7 +81,7 @@ time.time = lambda: _real() + float(_file.read_text() or 0)
 """
 
 
-@examples("86400")
+@pytest.mark.proof
 @pytest.mark.parametrize("began", [DAY, -HOUR])
 def test_a_server_goes_on_at_once_when_its_clock_is_set(own_server_with_clock, began):
     """From a day ahead to now, and from an hour behind to now."""

@@ -51,7 +51,6 @@ def damaged():
 
 
 @pytest.mark.proof
-@pytest.mark.slow
 def test_requests_without_it_work_and_doctor_names_the_table(damaged):
     server, owner, project = damaged
     broken = owner.ask("GET", f"/api/task?project_id={project['id']}&api_key={owner.key}")

@@ -20,7 +20,6 @@ TESTS = Path(__file__).parents[1]
 
 
 @pytest.mark.proof
-@pytest.mark.slow
 @pytest_twisted.ensureDeferred
 async def test_it_is_given_up_and_others_go_on(services, settings):
     queue, db = services.queue, services.db

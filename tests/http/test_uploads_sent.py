@@ -79,7 +79,6 @@ async def test_upload_is_sent_whole_and_in_parts(served):
 
 
 @pytest.mark.proof
-@pytest.mark.slow
 @pytest_twisted.ensureDeferred
 async def test_200_clients_that_stall_on_an_upload_cost_little_memory(served):
     await served.project(await served.person("owner"), tasks=1, published=True)

@@ -14,8 +14,6 @@ import pytest
 from support.checks.shows import shows
 from support.ledger import Ledger
 
-pytestmark = pytest.mark.slow
-
 SMALL, LARGE = 500, 20_000  # bench.cost has a million
 MAXIMUM = {"next_tasks": 95, "submit": 90}  # pages; completion comes to the latter
 DEEPER = 10  # pages more in the large project

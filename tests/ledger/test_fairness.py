@@ -64,7 +64,6 @@ def test_who_is_given_a_higher_level_has_done_all_below(dsn):
     ledger.close()
 
 
-@pytest.mark.slow
 def test_forty_newcomers_at_once_keep_the_levels_even(dsn):
     """Answers and leases of tasks differ by one at most, at every moment, however many ask at the same time."""
     ledger = Ledger(dsn)

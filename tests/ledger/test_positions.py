@@ -116,7 +116,6 @@ def long_project(planned_again, ledger):
     return project
 
 
-@pytest.mark.slow
 @examples("priority")
 @pytest.mark.parametrize("order", ["priority", "id-down"])
 def test_who_starts_over_jumps_over_what_he_has_answered(ledger, long_project, order):
@@ -128,7 +127,6 @@ def test_who_starts_over_jumps_over_what_he_has_answered(ledger, long_project, o
 
 
 @pytest.mark.proof
-@pytest.mark.slow
 def test_a_jump_stops_before_what_one_could_take(ledger, long_project):
     tasks = ledger.tasks(long_project)
     ledger.run("DELETE FROM task_run WHERE task_id = %(t)s", t=tasks[7_000])

@@ -10,8 +10,6 @@ import pytest
 from support.checks.invariants import invariants
 from support.ledger import Ledger
 
-pytestmark = pytest.mark.slow
-
 WORKS = 600  # make exact goes on for longer
 SEED = 20
 VOLUNTEERS = [*(f"u:{n}" for n in range(1, 7)), *(f"c:{n}" for n in range(4)), "i:10.0.0.1", "x:pupil"]

@@ -35,7 +35,7 @@ from crowdd.requester import SYSTEM, Requester
 from crowdd.storage import schedulers
 
 EXAMPLES = int(os.environ.get("CROWDD_EXAMPLES", "7"))
-FEW = 3  # the first one is always short
+FEW = 2  # the first one is always short
 STEPS = 30
 HOME, SCHOOL = "10.0.0.1", "10.0.0.2"
 LINK = (DRAFT,)  # all of them have the link of the draft
@@ -304,7 +304,6 @@ class People(RuleBasedStateMachine):
         self.ledger.sweep(self.project)
 
 
-@pytest.mark.slow
 @examples("few")
 @pytest.mark.parametrize("number", [FEW, EXAMPLES], ids=["few", "many"])
 @pytest_twisted.ensureDeferred

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 import pytest_twisted
 from matrix.test_hidden_columns import HTML, addresses
+from support.checks.proofs import examples
 from support.checks.shows import shows
 
 from crowdd.domain.transfer.exported.changes import KINDS as FOLLOWED
@@ -34,10 +36,8 @@ async def built(served: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     return people, project
 
 
-@shows("gold-hidden")
-@pytest_twisted.ensureDeferred
-async def test_no_address_tells_a_volunteer_what_is_right_or_what_others_said(served):
-    people, project = await built(served)
+async def all_addresses(served: Any, project: dict[str, Any]) -> list[str]:
+    """Every address that tells something of the project: pages, lists and files."""
     paths = await addresses(served, project)
     assert len(paths) > 100 and f"/api/project/{project['id']}/gold" in paths
     paths += [
@@ -49,20 +49,40 @@ async def test_no_address_tells_a_volunteer_what_is_right_or_what_others_said(se
     paths += [f"{at}?type={kind}&format={name}" for kind in EXPORTED for name in ("csv", "json", "dictionary")]
     paths += [f"{at}?rows=task", f"{at}?rows=mark"]
     paths += [f"{at}?type={kind.table}&since={more}" for kind in FOLLOWED for more in ("", f"{kind.table}-p0-0")]
-    for name in ("ada", "anonymous"):
-        browser = await people[name].by_session() if name == "ada" else people[name]
-        for path in paths:
-            asked = [await people[name].get(path)]
-            if not path.startswith("/api"):
-                asked.append(await browser.get(path, headers=HTML))
-            for answer in asked:
-                leaks = [text for text in (RIGHT, NOTE, OTHERS) if text in answer.text]
-                assert not leaks, (name, path, leaks)
-    owner = people["owner"]
-    reviewer, answers = people["eve"], f"/api/taskrun?project_id={project['id']}&all=1"
-    for path in paths:  # reviewers see all answers, and no more of gold tasks than these tell
-        for answer in (await reviewer.get(path), await reviewer.get(path, headers=HTML)):
+    return paths
+
+
+@shows("gold-hidden")
+@examples("ada")
+@pytest.mark.parametrize("name", ["ada", "anonymous"])
+@pytest_twisted.ensureDeferred
+async def test_no_address_tells_a_volunteer_what_is_right_or_what_others_said(served, name):
+    people, project = await built(served)
+    browser = await people[name].by_session() if name == "ada" else people[name]
+    for path in await all_addresses(served, project):
+        asked = [await people[name].get(path)]
+        if not path.startswith("/api"):
+            asked.append(await browser.get(path, headers=HTML))
+        for answer in asked:
+            leaks = [text for text in (RIGHT, NOTE, OTHERS) if text in answer.text]
+            assert not leaks, (name, path, leaks)
+
+
+@pytest.mark.proof
+@shows("gold-hidden")
+@pytest_twisted.ensureDeferred
+async def test_no_address_tells_reviewers_more_of_gold_tasks_than_their_answers_do(served):
+    people, project = await built(served)
+    for path in await all_addresses(served, project):
+        for answer in (await people["eve"].get(path), await people["eve"].get(path, headers=HTML)):
             assert not [text for text in (RIGHT, NOTE) if text in answer.text], path
+
+
+@shows("gold-hidden")
+@pytest_twisted.ensureDeferred
+async def test_reviewers_see_all_answers_and_owners_what_is_right(served):
+    people, project = await built(served)
+    owner, reviewer, answers = people["owner"], people["eve"], f"/api/taskrun?project_id={project['id']}&all=1"
     assert OTHERS in (await reviewer.get(answers)).text
     assert {run["calibration"] for run in (await reviewer.get(answers)).json()} == {None}
     tasks = (await reviewer.get(f"/api/task?project_id={project['id']}&all=1")).json()

@@ -57,7 +57,6 @@ async def differences(site: Site, *checks: Any) -> list[str]:
 
 
 @pytest.mark.proof
-@pytest.mark.slow
 @pytest_twisted.ensureDeferred
 async def test_every_figure_is_that_of_the_rows_and_a_false_one_is_noticed(serve, receiver):
     served = await serve(**SETTINGS)

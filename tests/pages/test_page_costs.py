@@ -218,7 +218,6 @@ class Files:
         return whole + sum([await self.size(file) for file in files | scripts | pictures])
 
 
-@pytest.mark.slow
 @examples("most visited")
 @pytest.mark.parametrize("chosen", [VISITED, None], ids=["most visited", "every page"])
 @pytest_twisted.ensureDeferred

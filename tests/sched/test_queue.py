@@ -257,7 +257,6 @@ async def test_whoever_lost_an_item_is_told_while_the_next_is_at_it(bench):
     assert (item["state"], item["done"], item["error"]) == ("done", 3, "")
 
 
-@pytest.mark.slow
 @pytest_twisted.ensureDeferred
 async def test_work_of_a_killed_process_goes_on_in_another(bench, settings):
     item_id = await bench.add(to=5)

@@ -17,8 +17,6 @@ from crowdd.embedded import StartError, cluster, find_home
 from crowdd.embedded.binaries import find_all
 from crowdd.embedded.process import exchange
 
-pytestmark = pytest.mark.slow
-
 FOUND = sorted(find_all(), key=lambda one: one.major)
 OLD, NEW = FOUND[0], FOUND[-1]
 needs_two = pytest.mark.skipif(OLD.major == NEW.major, reason="This machine has one version of PostgreSQL.")

@@ -1,6 +1,7 @@
 """The pool under cancelled callers, lost connections, a restarted server and overload, on a real PostgreSQL."""
 
 import random
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any
 
@@ -35,10 +36,14 @@ def connections() -> list[Connection]:
     return [reader for reader in reactor.getReaders() if isinstance(reader, Connection)]
 
 
-def timers() -> list[Any]:
-    """Delayed calls of the pool's own; what other tests of the session left in the reactor is theirs."""
+def timers(others: Iterable[Connection]) -> list[Any]:
+    """Delayed calls of pools, but not those of ``others``: servers that tests share go on beside these."""
+    theirs = [connection.answer for connection in others]
     return [
-        call for call in reactor.getDelayedCalls() if getattr(call.func, "__module__", "").startswith("crowdd.storage")
+        call
+        for call in reactor.getDelayedCalls()
+        if getattr(call.func, "__module__", "").startswith("crowdd.storage")
+        and getattr(call.func, "__self__", None) not in theirs
     ]
 
 
@@ -52,12 +57,13 @@ async def make_pool(restartable):
         pools.append(pool)
         return pool
 
-    before, readers = set(timers()), set(connections())
+    others = set(connections())
+    before = set(timers(others))
     yield make
     for pool in pools:
         await pool.close().addTimeout(60, reactor)
     deadline = reactor.seconds() + 60  # an attempt to connect that was just under way ends a turn later
-    while left := set(connections()) - readers | set(timers()) - before:
+    while left := set(connections()) - others | set(timers(others)) - before:
         assert reactor.seconds() < deadline, left
         await deferLater(reactor, 0.01)
 

@@ -21,7 +21,6 @@ from crowdd.storage import schedulers, schema
 from crowdd.storage.connections.pool import Pool
 from crowdd.storage.database import Database
 
-pytestmark = pytest.mark.slow
 VOLATILE = ("\\restrict", "\\unrestrict", "--")
 
 

@@ -19,8 +19,6 @@ from crowdd.embedded import StartError, account, binaries, cluster, find_home, h
 from crowdd.embedded.binaries import Binaries
 from crowdd.embedded.process import alive, wait_until
 
-pytestmark = pytest.mark.slow
-
 AS_ROOT = os.geteuid() == 0
 needs_root = pytest.mark.skipif(not AS_ROOT, reason="only root runs PostgreSQL as another user")
 

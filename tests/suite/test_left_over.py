@@ -1,4 +1,7 @@
-"""A test that fails, however it does, spoils none of those that follow in its process."""
+"""A test that fails, however it does, spoils none of those that follow in its process.
+
+These run pytest in pytest. Whatever goes wrong, other tests fail as well.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from support.checks.proofs import examples
+
+pytestmark = pytest.mark.proof
 
 TESTS = Path(__file__).parents[1]
 
@@ -46,14 +50,12 @@ def test_two(connection, server):
 """
 
 
-@pytest.mark.slow
-@examples("setup-RuntimeError", "teardown-GeneratorExit")
 @pytest.mark.parametrize("raised", ["RuntimeError", "GeneratorExit"])
 @pytest.mark.parametrize("fails", ["setup", "teardown"])
 def test_a_failure_stays_with_its_test(fails, raised, tmp_path):
     parts = {"setup": "pass", "teardown": "pass", fails: "first_time()"}
     (tmp_path / "test_failing.py").write_text(FAILING.format(raised=raised, **parts))
-    words = ["-p", "support.checks.left_over", "-p", "no:schemathesis", "-p", "no:cacheprovider", "-q", "--reruns", "1"]
+    words = ["-p", "support.suite.left_over", "-p", "no:schemathesis", "-p", "no:cacheprovider", "-q", "--reruns", "1"]
     run = subprocess.run(
         [sys.executable, "-m", "pytest", *words, "-c", os.devnull, "--rootdir", tmp_path, tmp_path / "test_failing.py"],
         env={**os.environ, "PYTHONPATH": str(TESTS)},

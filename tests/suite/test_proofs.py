@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.proof
+
 TESTS = Path(__file__).parents[1]
 CONFTEST = """
 from support.checks.proofs import leave_to_proofs
@@ -61,7 +63,6 @@ def collected(folder: Path, examples: str, *words: str) -> subprocess.CompletedP
     )
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("chosen", "expected"), [("not proof", ["letter[b]", "other[d]"]), ("proof", ["letter[a]", "letter[c]"])]
 )
@@ -70,13 +71,11 @@ def test_examples_are_tried_each_time_and_the_others_are_proofs(tmp_path, chosen
     assert [line for line in lines if "::" in line] == [f"test_letters.py::test_{name}" for name in expected]
 
 
-@pytest.mark.slow
 def test_an_example_that_is_no_case_is_an_error(tmp_path):
     run = collected(tmp_path, '"b", "e"', "test_letters.py")
     assert run.returncode == pytest.ExitCode.USAGE_ERROR and "test_letter', 'e'" in run.stderr, run.stdout
 
 
-@pytest.mark.slow
 def test_one_case_can_be_asked_for_by_its_name(tmp_path):
     run = collected(tmp_path, '"b"', "test_letters.py::test_letter[c]")
     assert run.returncode == 0 and "test_letter[c]" in run.stdout

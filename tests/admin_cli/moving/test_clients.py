@@ -18,7 +18,6 @@ from support.servers.live import LiveServer
 
 from moving.conftest import PASSWORD
 
-pytestmark = pytest.mark.slow
 OWNER, ANN = "key-1", "key-7"  # as PyBossa gave them
 
 

@@ -315,7 +315,6 @@ def test_progress_is_shown_on_a_terminal(crowdctl, folder, tasks, seen):
 
 
 @pytest.mark.proof
-@pytest.mark.slow
 def test_what_was_interrupted_goes_on_and_nothing_is_doubled(crowdctl, folder, rows):
     write_tasks(folder, [{"info": n} for n in range(12_000)])
     command = [BIN / "crowdctl", "project", "load", folder]

@@ -53,7 +53,6 @@ def test_a_file_is_previewed_then_added_and_found_again(crowdctl, birds, rows):
 
 
 @pytest.mark.proof
-@pytest.mark.slow
 def test_what_was_interrupted_goes_on_where_it_was_and_nothing_is_doubled(crowdctl, birds, rows, dsn):
     file, number = birds / "many.csv", 5000
     file.write_text("n\n" + "".join(f"{n:0600}\n" for n in range(number)))  # read in the background

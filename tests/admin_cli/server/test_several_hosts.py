@@ -8,7 +8,6 @@ from test_backup import PASSPHRASE, databases, dsn, lasting_databases, original,
 from test_scheduled_backups import standby
 
 __all__ = ["databases", "lasting_databases", "original", "place", "standby", "used"]
-pytestmark = pytest.mark.slow
 
 ALONE = "The database waits for no other server: if the primary fails, confirmed answers may be lost."
 

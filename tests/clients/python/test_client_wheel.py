@@ -25,7 +25,6 @@ def wheel(tmp_path_factory) -> Path:
     return built("wheel", folder / "python", folder)
 
 
-@pytest.mark.slow
 def test_it_has_every_file_and_says_what_it_needs(wheel):
     with zipfile.ZipFile(wheel) as archive:
         files = {name for name in archive.namelist() if ".dist-info/" not in name}
@@ -43,7 +42,6 @@ def test_it_has_every_file_and_says_what_it_needs(wheel):
     assert licence == (ROOT / "LICENSE").read_bytes() and wheel.name.endswith("-py3-none-any.whl")
 
 
-@pytest.mark.slow
 def test_it_works_where_nothing_else_is_installed(wheel, tmp_path, owner):
     """In an environment of its own, whose httpx is that of the tests; pandas is not there, and that is told."""
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / "venv"], check=True)

@@ -88,7 +88,6 @@ async def stage(settings, pool):
     yield await Stage(settings, pool).build()
 
 
-@pytest.mark.slow
 @pytest_twisted.ensureDeferred
 async def test_every_secret_is_read_before_and_after_and_then_without_the_old_key(stage, settings, pool):
     before = await stage.secrets(stage.services)

@@ -100,7 +100,6 @@ async def found(pool, **options):
 
 
 @pytest.mark.proof
-@pytest.mark.slow
 @pytest_twisted.ensureDeferred
 async def test_whatever_is_wrong_is_found_and_repaired(pool, ledger, project):
     assert await found(pool) == []

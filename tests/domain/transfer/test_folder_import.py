@@ -67,7 +67,6 @@ async def test_project_that_is_deleted_meanwhile(services, project_id):
         await ours.add(numbered(2))
 
 
-@pytest.mark.slow
 @pytest_twisted.ensureDeferred
 async def test_every_example_and_template_loads_once(services):
     """As ``crowdctl project load`` does with each folder, into one site; a second time nothing is added."""

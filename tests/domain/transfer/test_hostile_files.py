@@ -7,10 +7,12 @@ from support.checks.hostile_files import FILES, HostileFile, examined, violation
 from support.checks.proofs import examples
 from support.checks.shows import shows
 
-# These take a second or two. Of each way to need much memory there is another one.
+# These take longest. Of each way to need much memory there is another one.
 DEAR = {
-    "csv: a quotation mark that never ends", "json: a text of 60 MB", "ods: zip bomb", "parquet: a billion rows",
-    "parquet: a dictionary that repeats a long value", "parquet: a page that unpacks to 310 MB", "zip: zip bomb",
+    "csv: a line of 60 MB", "csv: a quotation mark that never ends", "csv: gzip of 1 GB of zeros", "dwca: zip bomb",
+    "json: a text of 60 MB", "observations: zip bomb", "ods: zip bomb", "parquet: a billion rows",
+    "parquet: a dictionary that repeats a long value", "parquet: a page that unpacks to 310 MB",
+    "xlsx: zip bomb that lies about its size", "zip: zip bomb",
 }  # fmt: skip
 
 

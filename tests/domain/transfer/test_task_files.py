@@ -148,7 +148,6 @@ def test_header_that_cannot_be_read_refuses_every_row():
         b",\n" * 100_000, b"\x00" * 1_000_000, b"\r" * 100_000,
     ],
 )  # fmt: skip
-@pytest.mark.slow
 def test_worst_tables_take_little_memory(content):
     file = io.BytesIO(b"a,b\n" + content + b"\n3,4\n")
     tracemalloc.start()

@@ -176,7 +176,6 @@ async def play(site: VisitedSite, seed: int, steps: int) -> None:
     assert site.made - made < game.asked, "nothing came out of the cache"
 
 
-@pytest.mark.slow
 @pytest_twisted.ensureDeferred
 async def test_nobody_sees_what_is_no_longer_for_them(site):
     await play(site, SEED, STEPS)

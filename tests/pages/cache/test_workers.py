@@ -11,7 +11,6 @@ from support.until import until
 from support.visitors import HTML, VisitedSite
 from twisted.web.client import Agent, HTTPConnectionPool
 
-pytestmark = pytest.mark.slow
 ASKED = 12  # times, each on a connection of its own: the kernel gives them to both
 
 

@@ -23,7 +23,6 @@ from crowdd.storage.connections.hosts import Hosts, require_primary
 from crowdd.storage.connections.leadership import Leadership
 from crowdd.storage.connections.pool import Pool
 
-pytestmark = pytest.mark.slow
 WHERE = "SELECT current_setting('unix_socket_directories') AS place"
 NOWHERE = "/nowhere/at/all"
 

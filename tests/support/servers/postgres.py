@@ -19,7 +19,7 @@ TEMPLATE = "crowdd_template"
 # after those of another were removed, which is an eighth of what a test of the server costs.
 _MEMORY, _MIN_FREE = "/dev/shm", 6 << 30
 LARGE = 2_000_000  # bytes; a database with more rows is emptied by TRUNCATE, and its statistics are forgotten
-BETWEEN_VACUUMS = 10  # times that a database is emptied: each VACUUM makes every session plan all statements again
+BETWEEN_VACUUMS = 40  # times that a database is emptied: each VACUUM makes every session plan all statements again
 
 # Rows that migrations made are kept aside; a change of the shape of tables or functions is noticed.
 _PREPARE = """

@@ -13,8 +13,6 @@ from twisted.internet.threads import deferToThread
 
 from crowdd.embedded.process import wait_until
 
-pytestmark = pytest.mark.slow
-
 
 def environment(clusters):
     return {

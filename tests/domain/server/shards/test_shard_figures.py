@@ -17,8 +17,6 @@ from crowdd.sched.tasks.delete_account import HANDLER
 from crowdd.storage.connections.pool import Pool
 from crowdd.storage.server.shards import figures
 
-pytestmark = pytest.mark.slow
-
 
 async def told(node, number=1):
     """Home has heard of everything, and all is folded."""

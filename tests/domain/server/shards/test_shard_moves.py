@@ -18,7 +18,6 @@ from crowdd.errors import ConflictError
 from crowdd.storage.server.shards import moving, tables
 from crowdd.storage.server.shards.moving import Session
 
-pytestmark = pytest.mark.slow
 # These change on the way: they count transactions, or begin again.
 ADAPTED = {"project_ledger", "change_feed", "agreement_due"}
 

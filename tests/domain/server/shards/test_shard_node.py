@@ -11,7 +11,6 @@ from twisted.internet import reactor
 from twisted.internet.defer import ensureDeferred, gatherResults
 from twisted.internet.threads import deferToThread
 
-pytestmark = pytest.mark.slow
 ID = 1_000_000_000_000
 
 
