@@ -26,6 +26,14 @@ def test_what_is_named_is_there():
     assert [path for path in sorted({*PATHS, *named_in_text()}) if not (ROOT / path).exists()] == []
 
 
+def test_files_that_are_named_by_the_end_of_their_path_are_there():
+    ends = set(re.findall(r"`((?:[\w-]+/)*[\w-]+\.(?:py|sql|html|toml))`", TEXT))
+    files = [*ROOT.glob("*.*"), *(path for folder in FOLDERS for path in (ROOT / folder).rglob("*.*"))]
+    paths = [f"/{path.relative_to(ROOT)}" for path in files]
+    ends.discard("project/tasks.html")  # how templates are named
+    assert [end for end in sorted(ends) if not any(path.endswith(f"/{end}") for path in paths)] == []
+
+
 def test_every_room_is_on_the_map():
     packages = {path.parent.relative_to(ROOT) for path in (ROOT / "crowdd").rglob("__init__.py")} - {Path("crowdd")}
     modules = {path.relative_to(ROOT) for path in (ROOT / "crowdd").glob("*.py")} - {Path("crowdd/__init__.py")}

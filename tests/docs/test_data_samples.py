@@ -10,7 +10,6 @@ import uuid
 from pathlib import Path
 from typing import Any
 
-import pytest
 from support.person import Person
 
 PAGE = (Path(__file__).parents[2] / "docs" / "data.md").read_text("utf-8")
@@ -18,7 +17,6 @@ SAMPLES = [text for text in re.findall(r"^```sh\n(.*?)^```$", PAGE, re.MULTILINE
 ROWS = "code,url\na,https://pictures.example/1.jpg\nb,https://pictures.example/2.jpg\n"
 
 
-@pytest.mark.slow
 def test_the_commands_about_imports_do_what_the_page_says(live_server, tmp_path):
     short_name = f"birds{uuid.uuid4().hex[:8]}"
     person = Person(live_server.url).register(f"owner{uuid.uuid4().hex[:8]}")

@@ -21,8 +21,6 @@ from support.servers.live import BIN
 
 from crowdd.embedded.binaries import find_all
 
-pytestmark = pytest.mark.slow
-
 ROOT = Path(__file__).parents[2]
 SITE = next(Path(path) for path in sys.path if path.endswith("site-packages"))
 # Ours may lie where only root can go. What was compiled for one version fits the other of the same number.

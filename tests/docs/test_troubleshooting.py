@@ -51,7 +51,6 @@ def stand_ins(live_server, run):
     return {"<project>": f"owls{word}", "<name>": owner.name, "<id>": str(letters[0]["id"])}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_command_does_what_it_is_for(run, stand_ins, command):
     words = {**stand_ins, "<name>": "fold_counters"} if command.startswith("jobs ") else stand_ins

@@ -7,7 +7,9 @@ from collections import Counter
 import pytest
 from support.checks.shows import shows
 
-ALL = ["default", "depth_first", "breadth_first", "depth_first_all", "random", "locked", "incremental"]
+from crowdd.storage.schedulers import names
+
+ALL = names()
 
 
 @shows("scheduler-every-task")
@@ -90,6 +92,7 @@ def test_random_is_spread_over_all_tasks(ledger):
     assert chi_squared < 39.3, "by chance less likely than 1 in 100,000 at 9 degrees of freedom"
 
 
+@pytest.mark.proof
 def test_random_finds_what_chance_does_not(ledger):
     project = ledger.project(tasks=300, n=1, sched="random")
     tasks = ledger.tasks(project)

@@ -11,7 +11,7 @@ from support.servers.served import Client, Served
 from crowdd.kinds import KINDS
 from crowdd.kinds.roles import Role
 
-FIRST_ID = 7_000_000  # ids are numbers that stand nowhere else by chance
+FIRST_ID = 20_000_000  # ids are numbers that stand nowhere else by chance, nor within an id of another kind
 REQUESTERS = ("anonymous", "external", "stranger", "volunteer", "coowner", "owner", "admin", "herself")
 
 _ANYBODY = frozenset({Role.ANYBODY})

@@ -11,6 +11,7 @@ from support.servers.queue_runner import worked
 
 from crowdd.domain.projects import schedulers
 from crowdd.domain.tasks import changes
+from crowdd.storage.schedulers import names
 
 CHANGES = ("redundancy", "priority", "scheduler", "delete")
 BODIES: dict[str, dict[str, Any]] = {
@@ -155,7 +156,9 @@ async def test_the_order_of_tasks_is_chosen_and_written_down(served):
     for wrong in ("", "fastest", "'; --"):
         assert list((await owner.post(path, json={"sched": wrong})).json()["form"]["errors"]) == ["sched"]
     page = (await owner.get(path, headers=HTML)).text
-    assert page.count('type="radio"') == 7 and 'value="breadth_first" checked' in page
+    assert 'value="breadth_first" checked' in page
+    for name in names():
+        assert f'value="{name}"' in page and f"<span>{name}<" not in page, "say in a sentence what it does"
 
 
 @shows("page-change-delete")
