@@ -112,3 +112,12 @@ async def test_a_template_declares_its_answers_until_the_owner_chooses_others(se
     assert (await ada.send_form(AT, {"fields": [FIELD]})).json()["status"] == "success"
     await ada.post(at, json={"btn": "Words", "question": "Which?", "answers": "Finch\nTit", "unsure": ""})
     assert await declared() == [FIELD]
+
+
+@pytest_twisted.ensureDeferred
+async def test_what_is_wrong_is_said_in_the_language_of_the_page(answered, served):
+    ada, _, _ = await answered({"what": {"species": "owl"}})
+    await served.database.execute("UPDATE account SET locale = 'de'")
+    token = (await ada.page(AT)).json()["form"]["csrf"]
+    refused = await ada.post(AT, data={"fields": "[", "csrf_token": token}, headers={"Accept": "text/html"})
+    assert "Das ist kein JSON (Zeile 1, Spalte 2)." in refused.text

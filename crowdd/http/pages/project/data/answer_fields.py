@@ -61,7 +61,7 @@ class AnswerFieldPages:
         except InvalidValueError as error:
             text = incoming.form.get("fields")
             shown = text if isinstance(text, str) else orjson.dumps(text).decode()
-            form = {"fields": shown, "errors": {"fields": [str(error)]}, "csrf": self._forms.csrf.token(incoming)}
+            form = {"fields": shown, "errors": {"fields": [error.args[0]]}, "csrf": self._forms.csrf.token(incoming)}
             return await self._page(incoming, row, form, MISTAKES)
         return Redirect(f"/project/{quote(short_name)}/answerfields", _("The answer fields have been saved."))
 
