@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import math
 
 import attrs
@@ -19,7 +18,7 @@ SEEDS = [1, 2, 3]  # one small crowd says little
 
 
 def saved(shape: Shape, seeds: list[int]) -> Saving:
-    outcomes = asyncio.run(answered(MemorySite(), shape, seeds))
+    outcomes = testbed.run(answered(MemorySite(), shape, seeds))
     return figures.saving(shape, outcomes, fixed.curve(shape, seeds))
 
 
@@ -28,9 +27,9 @@ def test_a_crowd_in_memory_saves_answers_and_lies_are_found():
     assert savings.saved > 0.3 and savings.accuracy > 0.95 and 0.1 < savings.gold < 0.6
     assert saved(attrs.evolve(MIXED, gold=0), [1]).gold == 0
     lying = attrs.evolve(MIXED, classes=2, attack=Attack(0.3, everywhere=True, gold=1.0))
-    (outcome,) = asyncio.run(answered(MemorySite(), lying, [1]))
+    (outcome,) = testbed.run(answered(MemorySite(), lying, [1]))
     assert outcome.captured < 0.2 < 0.3 < outcome.totals.refused / 300
-    (honest,) = asyncio.run(answered(MemorySite(), attrs.evolve(lying, gold=0), [1]))
+    (honest,) = testbed.run(answered(MemorySite(), attrs.evolve(lying, gold=0), [1]))
     assert honest.captured > outcome.captured and honest.totals.gold == 0
 
 
