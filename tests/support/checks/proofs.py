@@ -23,8 +23,8 @@ def leave_to_proofs(config: pytest.Config, items: Sequence[pytest.Item]) -> None
     for item, marker in marked:
         if _id(item) not in marker.args:
             item.add_marker("proof")
-    wanted = {(_family(item), each) for item, marker in marked for each in marker.args}
-    unknown = wanted - {(_family(item), _id(item)) for item, _ in marked}
+    wanted = {(family(item.nodeid), each) for item, marker in marked for each in marker.args}
+    unknown = wanted - {(family(item.nodeid), _id(item)) for item, _ in marked}
     if unknown and not any("::" in argument for argument in config.args):
         raise pytest.UsageError(f"no such cases: {sorted(unknown)}")
 
@@ -34,5 +34,6 @@ def _id(item: pytest.Item) -> str:
     return call.id if call else ""
 
 
-def _family(item: pytest.Item) -> str:
-    return item.nodeid.partition("[")[0]
+def family(node: str) -> str:
+    """The function of a case, by its node id."""
+    return node.partition("[")[0]

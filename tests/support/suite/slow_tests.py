@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from support.checks.proofs import family
+
 LIST = Path(__file__).parents[2] / "suite" / "slow_tests.txt"
 # Of a case, while as many workers run as there are in make test. Those below it take three minutes together.
 MAX_SECONDS = 0.4
@@ -21,7 +23,7 @@ _seconds: dict[str, float] = defaultdict(float)  # by case
 def mark_slow(items: Iterable[pytest.Item], listed: Mapping[str, float]) -> None:
     """Gives the marker ``slow`` to every case of a listed function."""
     for item in items:
-        if _function(item.nodeid) in listed:
+        if family(item.nodeid) in listed:
             item.add_marker("slow")
 
 
@@ -34,7 +36,7 @@ def in_order(items: Iterable[pytest.Item], listed: Mapping[str, float]) -> list[
     files: dict[Path, float] = defaultdict(float)
     folders: dict[Path, float] = defaultdict(float)
     for item in in_turn:
-        seconds = listed.get(_function(item.nodeid), 0)
+        seconds = listed.get(family(item.nodeid), 0)
         files[item.path] += seconds
         folders[item.path.parent] += seconds
     return sorted(
@@ -52,7 +54,7 @@ def slow(cases: Mapping[str, float]) -> dict[str, float]:
     """The functions whose cases take more than MAX_SECONDS on average, with that average. ``cases``: seconds by node id."""
     by_function: dict[str, list[float]] = defaultdict(list)
     for node, seconds in cases.items():
-        by_function[_function(node)].append(seconds)
+        by_function[family(node)].append(seconds)
     means = {function: sum(times) / len(times) for function, times in by_function.items()}
     return {function: mean for function, mean in means.items() if mean > MAX_SECONDS}
 
@@ -60,10 +62,6 @@ def slow(cases: Mapping[str, float]) -> dict[str, float]:
 def written(functions: Mapping[str, float]) -> str:
     """What the file says: a line for each function, with its seconds."""
     return "".join(f"{seconds:.1f} {function}\n" for function, seconds in sorted(functions.items()))
-
-
-def _function(node: str) -> str:
-    return node.partition("[")[0]
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
