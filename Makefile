@@ -9,10 +9,11 @@ test check proofs tests slow-tests: export PYTHONDONTWRITEBYTECODE =
 
 venv = .venv/bin/
 
-# Tests wait a good deal, for processes to start and for browsers: more of them than cores.
 CHOSEN := not proof
 
-workers := $(shell echo $$(( $$(nproc 2>/dev/null || echo 2) * 2 )))
+# Tests wait now and then, for processes to start and for browsers, so one worker more than cores. Each has a PostgreSQL, a
+# server and a browser of its own: further ones cost more than they gain.
+workers := $(shell echo $$(( $$(nproc 2>/dev/null || echo 2) + 1 )))
 
 # The virtual environment works only where it was made, and only as long as its Python is there.
 ifneq ($(shell $(venv)python -c '' 2>/dev/null && cat .venv/made-in 2>/dev/null),$(CURDIR))

@@ -7,9 +7,11 @@ import random
 import threading
 
 import pytest
+from support.checks.proofs import examples
 from support.ledger import Ledger
 
 PEOPLE = 40
+TURNS = 6  # of each person, who is somebody new each time
 MAX_OVER_MIN = 1.25  # wall time of the least possible
 
 
@@ -64,18 +66,20 @@ def test_who_is_given_a_higher_level_has_done_all_below(dsn):
     ledger.close()
 
 
-def test_forty_newcomers_at_once_keep_the_levels_even(dsn):
+@examples("twelve")
+@pytest.mark.parametrize("people", [12, PEOPLE], ids=["twelve", "forty"])
+def test_newcomers_at_once_keep_the_levels_even(dsn, people):
     """Answers and leases of tasks differ by one at most, at every moment, however many ask at the same time."""
     ledger = Ledger(dsn)
-    project = ledger.project(tasks=30, n=8, sched="breadth_first")
+    project = ledger.project(tasks=people * TURNS // 8, n=8, sched="breadth_first")
     spread = "SELECT max(level) - min(level) FROM task_ledger WHERE project_id = %(p)s"
-    widest, failures, begin = [], [], threading.Barrier(PEOPLE + 1)
+    widest, failures, begin = [], [], threading.Barrier(people + 1)
 
     def one(number):
         session = Ledger(dsn)
         try:
             begin.wait()
-            for turn in range(6):
+            for turn in range(TURNS):
                 actor = f"c:{number}-{turn}"
                 task = session.take(project, actor)
                 if turn % 2:
@@ -85,7 +89,7 @@ def test_forty_newcomers_at_once_keep_the_levels_even(dsn):
         finally:
             session.close()
 
-    threads = [threading.Thread(target=one, args=(number,)) for number in range(PEOPLE)]
+    threads = [threading.Thread(target=one, args=(number,)) for number in range(people)]
     for thread in threads:
         thread.start()
     begin.wait()

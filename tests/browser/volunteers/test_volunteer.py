@@ -45,6 +45,7 @@ def focused(stage: Any) -> str:
 # The first minute
 
 
+@pytest.mark.proof
 def test_the_first_minute_by_touch_on_a_phone(make_stage: Any) -> None:
     stage = make_stage(viewport={"width": 360, "height": 740}, has_touch=True, is_mobile=True)
     open_starter(stage)

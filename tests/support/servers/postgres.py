@@ -36,9 +36,6 @@ DO $$ DECLARE t text; kept jsonb; BEGIN
         END IF;
     END LOOP;
 END $$;
-CREATE FUNCTION between_tests.used(OUT name text) RETURNS SETOF text LANGUAGE sql AS $$
-SELECT relname FROM pg_class
- WHERE relnamespace = 'public'::regnamespace AND relkind = 'r' AND relname NOT IN ('migration', 'definition') AND pg_relation_size(oid) > 0 $$;
 CREATE FUNCTION between_tests.truncate() RETURNS void LANGUAGE plpgsql AS $$
 DECLARE names text := (SELECT string_agg(format('public.%I', tablename), ', ') FROM pg_tables
                         WHERE schemaname = 'public' AND tablename NOT IN ('migration', 'definition'));
@@ -47,28 +44,40 @@ BEGIN
     SET LOCAL allow_system_table_mods = on;
     DELETE FROM pg_statistic WHERE starelid = ANY (string_to_array(names, ', ')::regclass[]);
 END $$;
--- Whether the database is empty again, with the names of the tables that had rows; false once its shape has changed.
+-- Whether the database is empty again, with the names of the tables that had rows; false once its shape has changed. In a
+-- session without foreign keys and triggers: to switch them off here would have all that is below planned again each time.
 CREATE FUNCTION between_tests.clean(p_large bigint, OUT cleaned boolean, OUT used text) LANGUAGE plpgsql AS $$
-DECLARE s record;
+DECLARE s record; bytes bigint;
 BEGIN
     SELECT NOT changed INTO cleaned FROM between_tests.shape;
     IF NOT cleaned THEN RETURN; END IF;
-    SET LOCAL session_replication_role = replica;       -- no foreign keys meanwhile
-    SELECT string_agg(name, ', ') INTO used FROM between_tests.used();
-    IF (SELECT sum(pg_relation_size(oid)) FROM pg_class WHERE relkind IN ('r', 't') AND oid >= 16384) > p_large THEN
+    SELECT string_agg(format('public.%I', relname), ', '), sum(pg_table_size(oid)) INTO used, bytes FROM pg_class
+     WHERE relnamespace = 'public'::regnamespace AND relkind = 'r' AND relname NOT IN ('migration', 'definition') AND pg_relation_size(oid) > 0;
+    IF bytes > p_large THEN
         PERFORM between_tests.truncate();
         used := NULL;
     ELSE
         FOR s IN SELECT unnest(string_to_array(used, ', ')) AS name LOOP
-            EXECUTE format('DELETE FROM public.%I', s.name);
+            EXECUTE 'DELETE FROM ' || s.name;
         END LOOP;
     END IF;
-    FOR s IN SELECT sequencename FROM pg_sequences WHERE schemaname = 'public' AND last_value IS NOT NULL LOOP
-        PERFORM setval(format('public.%I', s.sequencename)::regclass, 1, false);
-    END LOOP;
+    PERFORM setval(seqrelid, 1, false) FROM pg_sequence WHERE pg_sequence_last_value(seqrelid) IS NOT NULL;
     FOR s IN SELECT name, rows, sequence FROM between_tests.seed LOOP
         EXECUTE format('INSERT INTO public.%1$I OVERRIDING SYSTEM VALUE SELECT * FROM jsonb_populate_recordset(NULL::public.%1$I, $1)', s.name) USING s.rows;
         IF s.sequence IS NOT NULL THEN PERFORM setval(s.sequence, jsonb_array_length(s.rows)); END IF;
+    END LOOP;
+END $$;
+-- Ends the sessions of the others and waits until they have gone: one that is still at work could take a number of a
+-- sequence after that has been set back.
+CREATE PROCEDURE between_tests.end_others(kept int[]) LANGUAGE plpgsql AS $$
+DECLARE until timestamptz := clock_timestamp() + interval '5 seconds';
+BEGIN
+    PERFORM pg_terminate_backend(pid) FROM pg_stat_activity
+      WHERE datname = current_database() AND pid <> pg_backend_pid() AND pid <> ALL (kept);
+    WHILE EXISTS (SELECT FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() AND pid <> ALL (kept)) LOOP
+        IF clock_timestamp() > until THEN RAISE query_canceled USING MESSAGE = 'a session does not end'; END IF;
+        PERFORM pg_sleep(0.002);
+        PERFORM pg_stat_clear_snapshot();
     END LOOP;
 END $$;
 CREATE FUNCTION between_tests.notice() RETURNS event_trigger LANGUAGE plpgsql SECURITY DEFINER AS $$
@@ -83,12 +92,6 @@ END $$;
 CREATE TRIGGER version_changed AFTER INSERT OR UPDATE OR DELETE ON public.migration EXECUTE FUNCTION between_tests.notice_version();
 CREATE TRIGGER version_changed AFTER INSERT OR UPDATE OR DELETE ON public.definition EXECUTE FUNCTION between_tests.notice_version();
 CREATE EVENT TRIGGER shape_changed ON ddl_command_end EXECUTE FUNCTION between_tests.notice();
-"""
-
-
-_ALONE = """
-SELECT pg_terminate_backend(pid) FROM pg_stat_activity
- WHERE datname = current_database() AND pid <> pg_backend_pid() AND pid <> ALL (%s::int[])
 """
 
 
@@ -182,7 +185,7 @@ class Postgres:
         try:
             with self._superuser(_name(dsn)).cursor() as cursor:
                 resting = [self.resting[dsn].pid] if dsn in self.resting else []
-                cursor.execute(_ALONE, [self.kept.pids(dsn) + resting])
+                cursor.execute("CALL between_tests.end_others(%s)", [self.kept.pids(dsn) + resting])
                 cursor.execute("SELECT cleaned, used FROM between_tests.clean(%s)", [LARGE])
                 cleaned, used = cursor.fetchone()
                 self._emptyings[dsn] += 1
@@ -197,7 +200,7 @@ class Postgres:
             made = self._superusers[name] = self._open(name)
             made.autocommit = True
             with made.cursor() as cursor:
-                cursor.execute("SET lock_timeout = '5s'")
+                cursor.execute("SET lock_timeout = '5s'; SET session_replication_role = replica")
         return self._superusers[name]
 
     def _disconnect(self, dsn: str) -> None:
