@@ -41,7 +41,7 @@ def switch(postgres, dsn, tmp_path):
 
 async def begin(switch, serve):
     """crowdd behind the switch, with as many connections as usual, with an owner and their project."""
-    settings = {"CROWDD_DB_POOL_TIMEOUT": "2", "CROWDD_DB_STATEMENT_TIMEOUT": "3", "CROWDD_DB_POOL_SIZE": "8"}
+    settings = {"CROWDD_DB_POOL_TIMEOUT": "1", "CROWDD_DB_STATEMENT_TIMEOUT": "2", "CROWDD_DB_POOL_SIZE": "8"}
     served = await serve(CROWDD_DB_DSN=switch.dsn, **settings)
     served.owner = await served.person("owner")
     served.birds = await served.project(served.owner, tasks=5, published=True)
@@ -276,7 +276,7 @@ class TestTheLine:
 
     @pytest_twisted.ensureDeferred
     async def test_a_large_body_that_comes_fast_enough_is_taken(self, serve, monkeypatch):
-        monkeypatch.setattr(channel, "MIN_RATE", 10)
+        monkeypatch.setattr(channel, "MIN_RATE", 100)
         served = await serve()
         owner = await served.person("owner")
         head = f"POST /api/project?api_key={owner.key} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 200\r\n\r\n"

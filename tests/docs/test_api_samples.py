@@ -58,6 +58,7 @@ def test_the_first_block_sets_what_the_others_use():
     assert re.findall(r"^export (\w+)=", SETTINGS[1], re.MULTILINE) == ["CROWDD", "KEY"]
 
 
+@pytest.mark.proof
 def test_each_block_prints_what_stands_below_it(printed):
     outputs, compared = iter(printed), 0
     output = ""

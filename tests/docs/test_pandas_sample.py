@@ -9,6 +9,7 @@ import sys
 import uuid
 from pathlib import Path
 
+import pytest
 from support.person import Person
 
 PAGE = (Path(__file__).parents[2] / "docs" / "data.md").read_text("utf-8")
@@ -22,6 +23,7 @@ def run(key: str, site: str, sample: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.proof
 def test_pandas_reads_an_export_with_a_key(live_server):
     name = f"birds{uuid.uuid4().hex[:8]}"
     owner = Person(live_server.url).register(f"owner{uuid.uuid4().hex[:8]}")

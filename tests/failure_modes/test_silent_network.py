@@ -33,7 +33,7 @@ async def line(dsn):
 @pytest_twisted.async_yield_fixture
 async def quick(line):
     """A pool on the line, that waits for an answer no longer than a moment."""
-    made = Pool(reactor, line.dsn, size=3, timeout=5, answer_timeout=ANSWER_TIMEOUT, connect_seconds=ANSWER_TIMEOUT)
+    made = Pool(reactor, line.dsn, size=3, timeout=1, answer_timeout=ANSWER_TIMEOUT, connect_seconds=ANSWER_TIMEOUT)
     yield await made.start()
     await made.close()
 
@@ -188,11 +188,12 @@ def test_what_a_dsn_says_of_it_counts():
 
 
 @pytest_twisted.ensureDeferred
-async def test_a_download_does_not_wait_for_ever_to_begin(line, serve):
+async def test_a_download_does_not_wait_for_ever_to_begin(line, serve, monkeypatch):
     """Its connections have no limit for a statement, but one for their beginning."""
     crowdd = await serve(CROWDD_DB_DSN=line.dsn)
     line.cut()
     apart = crowdd.server._apart
+    monkeypatch.setattr(apart, "_seconds", 0.5)
     with deadline(reactor, 30, line.mend):
         assert not (await refused(ensureDeferred(apart.transaction(lambda tx: tx.fetch("SELECT 1"))))).uncertain
     line.mend()

@@ -258,7 +258,7 @@ async def test_a_stream_on_which_nothing_happens_says_so(serve):
 @pytest.mark.inside
 @pytest_twisted.ensureDeferred
 async def test_a_client_that_does_not_read_is_cut_off_and_nothing_grows(serve, sql):
-    served = await serve(CROWDD_LIVE_STALLED_TIMEOUT="2")
+    served = await serve(CROWDD_LIVE_STALLED_TIMEOUT="1")
     owner = await served.person("owner")
     project = await served.project(owner, tasks=1)
     sql(

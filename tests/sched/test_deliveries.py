@@ -571,6 +571,7 @@ async def test_one_and_a_range_are_sent_again(post, receiver):
     assert await webhooks.replay(owned, SYSTEM, 5) == 1
 
 
+@pytest.mark.proof
 @pytest_twisted.ensureDeferred
 async def test_a_large_backlog_is_made_as_it_goes(post, receiver):
     """Three hundred events while it was off; at no time do all of them wait."""

@@ -153,6 +153,7 @@ def fresh_dump(postgres, fresh):
     return dump(postgres, fresh)
 
 
+@pytest.mark.proof
 @pytest_twisted.ensureDeferred
 async def test_a_database_that_had_every_version_equals_a_fresh_one(empty, fresh_dump, postgres, earlier):
     """Each version is the next one's earlier version: its definitions stand in the way of no migration."""
@@ -196,6 +197,7 @@ async def test_rows_of_an_earlier_version_live_on(empty, earlier):
     assert rows(empty, "SELECT name FROM code.user_record") == [("ada",)]
 
 
+@pytest.mark.proof
 @pytest_twisted.ensureDeferred
 async def test_work_with_a_former_name_goes_on_and_links_work(empty, earlier):
     async with pool_of(empty) as pool:
@@ -217,6 +219,7 @@ async def test_work_with_a_former_name_goes_on_and_links_work(empty, earlier):
     assert rows(empty, "SELECT data FROM one_time_link ORDER BY purpose") == [({"encrypted": "x"},), ({},)]
 
 
+@pytest.mark.proof
 @pytest_twisted.ensureDeferred
 async def test_tasks_keep_their_mode_and_what_follows_from_it(empty, earlier):
     modes = {"n": "limited", "b": "by_level", "i": "one_at_a_time", "a": "unlimited"}
@@ -236,6 +239,7 @@ async def test_tasks_keep_their_mode_and_what_follows_from_it(empty, earlier):
     assert rows(empty, query) == [(modes[mode], *rest) for mode, *rest in before] and len(before) == 32
 
 
+@pytest.mark.proof
 @pytest_twisted.ensureDeferred
 async def test_imports_of_an_earlier_version_go_on_and_forget_known_answers(empty, earlier):
     async with pool_of(empty) as pool:
@@ -269,6 +273,7 @@ SELECT 1, '2026-01-02', actor, user_id, 1, 86400 FROM task_run;
 """
 
 
+@pytest.mark.proof
 @pytest_twisted.ensureDeferred
 async def test_drafts_get_a_key_answers_a_word_and_figures_are_put_right(empty, earlier):
     files = sorted(path.name for path in (schema.HERE / "migrations").rglob("*.sql"))
@@ -298,6 +303,7 @@ INSERT INTO volunteer_word VALUES (1, 'c:a', 'one'), (1, 'u:1', 'one'), (1, 'i:f
 """
 
 
+@pytest.mark.proof
 @pytest_twisted.ensureDeferred
 async def test_every_answer_gets_a_code_and_no_code_names_two(empty, earlier):
     files = sorted(path.name for path in (schema.HERE / "migrations").rglob("*.sql"))
@@ -381,6 +387,7 @@ async def test_definitions_are_laid_while_others_use_them(dsn):
         assert await pool.fetch("SELECT fold_stats() AS n") == [{"n": 0}]
 
 
+@pytest.mark.proof
 @pytest_twisted.ensureDeferred
 async def test_stored_addresses_of_pictures_that_are_neither_uploads_nor_https_are_removed(empty, earlier):
     good = ("/uploads/project-1/a.png", "http://127.0.0.1:8000/uploads/site/b.webp", "https://other.example/c.jpg?x=1")
@@ -418,6 +425,7 @@ INSERT INTO session (token_hash, user_id, created, last_seen, expires) VALUES ('
 """
 
 
+@pytest.mark.proof
 @pytest_twisted.ensureDeferred
 async def test_sessions_and_accounts_of_an_earlier_version_are_kept_as_they_were(empty, earlier):
     files = sorted(path.name for path in (schema.HERE / "migrations").rglob("*.sql"))
@@ -441,6 +449,7 @@ INSERT INTO past_lease (project_id, actor, task_id, granted, expires, skipped) V
 """
 
 
+@pytest.mark.proof
 @pytest_twisted.ensureDeferred
 async def test_columns_that_got_another_name_hold_what_they_held(empty, earlier):
     files = sorted(path.name for path in (schema.HERE / "migrations").rglob("*.sql"))
@@ -455,6 +464,7 @@ async def test_columns_that_got_another_name_hold_what_they_held(empty, earlier)
     assert rows(empty, "SELECT actor, skipped FROM expired_lease") == [("u:1", True)]
 
 
+@pytest.mark.proof
 @pytest_twisted.ensureDeferred
 async def test_columns_that_a_trigger_sets_go_on_from_what_they_were(empty, earlier):
     files = sorted(path.name for path in (schema.HERE / "migrations").rglob("*.sql"))

@@ -172,6 +172,7 @@ class TestRunning:
 
 
 class TestAfterACrash:
+    @pytest.mark.proof
     def test_stale_number_that_another_process_has_got(self, data, started):
         place = find_home(data)
         start(place).stop()
@@ -195,6 +196,7 @@ class TestAfterACrash:
         assert ask(started(place).dsn, "SELECT 1") == (1,)
         assert left.process.wait(10) == 0
 
+    @pytest.mark.proof
     def test_it_ends_when_its_starter_is_killed(self, data):
         starter = python(
             "import pathlib, sys; from crowdd.embedded import *\n"
@@ -313,6 +315,7 @@ class TestAsRoot:
         owner = Path(f"/proc/{server.process.pid}").stat().st_uid
         assert owner == account.choose("", Path("/nonexistent")).uid != 0
 
+    @pytest.mark.proof
     def test_user_can_be_chosen_and_an_existing_database_keeps_its_own(self, data, started):
         place = find_home(data, "nobody")
         start(place).stop()
@@ -332,6 +335,7 @@ class TestAsRoot:
         assert ask(started(place, found).dsn, "SELECT 1") == (1,)
         assert not (closed / "postgres-socket").exists()
 
+    @pytest.mark.proof
     def test_moved_folder_still_finds_its_database(self, closed):
         place = find_home(closed)
         start(place).stop()

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 import pytest_twisted
 from support.checks.shows import shows
-from support.until import until
 
 FIELDS = [
     {"name": "species", "at": "/species", "type": "label", "choices": ["fox", "owl", None], "unsure": None},
@@ -63,13 +62,13 @@ async def answered(served: Any, fields: Any = FIELDS) -> tuple[Any, Any]:
 
 
 async def compared(served: Any) -> None:
-    """Waits until nothing is to be compared any more."""
-    sql = "SELECT NOT EXISTS (SELECT FROM comparison_due) AND NOT EXISTS (SELECT FROM agreement_due) AS done"
-
-    async def done() -> bool:
-        return bool((await served.database.fetch(sql))[0]["done"])
-
-    await until(done)
+    """Has compared what is to be compared."""
+    await served.run_job("compare_answers")
+    await served.run_job("compare_results")
+    [row] = await served.database.fetch(
+        "SELECT EXISTS (SELECT FROM comparison_due) OR EXISTS (SELECT FROM agreement_due) AS due"
+    )
+    assert not row["due"]
 
 
 @shows("result-consensus")

@@ -229,6 +229,7 @@ def test_offered_keys_are_text(stage: Any) -> None:
     assert "<IMG" in stage.page.locator("#offers").text_content().upper()
 
 
+@pytest.mark.proof
 def test_reloading_for_ever_is_stopped(stage: Any) -> None:
     stage.mine.show(task_presenter="<script>location.reload()</script>")
     stage.go("/project/MINE/newtask")

@@ -9,12 +9,15 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 SOURCE = Path(__file__).parents[3] / "clients" / "python"
 BLOCKS = re.findall(
     r"^```(sh|python|text)\n(.*?)^```$", (SOURCE / "README.md").read_text("utf-8"), re.MULTILINE | re.DOTALL
 )
 
 
+@pytest.mark.proof
 def test_the_samples_print_what_the_readme_says(owner, new_name, tmp_path):
     program = "\n".join(text for language, text in BLOCKS if language == "python")
     name = new_name()

@@ -76,6 +76,7 @@ def test_the_program_in_r_counts_the_answers(birds, tmp_path):
     assert done.stdout.split() == [*map(str, birds[1]), "1", "1", "1"]
 
 
+@pytest.mark.proof
 def test_the_commands_of_curl_save_all_and_read_a_page(birds, tmp_path):
     done = run(birds, tmp_path, "sh", "-euc", program(birds, "curl"))
     assert done.returncode == 0, done.stderr

@@ -20,17 +20,17 @@ _READ = 2 * 65_536
 class Sent:
     """A part that is sent on a connection of its own, and what the server has read of it."""
 
-    def __init__(self, served: Any, wire: Wire) -> None:
+    def __init__(self, served: Any, wire: Wire, length: int) -> None:
         port = wire.transport.getHost().port
         (self._channel,) = [each for each in served.server._site.channels if each.getPeer().port == port]
-        self.wire = wire
+        self.wire, self._left = wire, _PART - length
 
     @property
     def read(self) -> int:
         return self._channel._came
 
     def rest(self) -> None:
-        self.wire.transport.write(bytes(_PART))
+        self.wire.transport.write(bytes(self._left))
 
     async def status(self, clock: Clock) -> int:
         await until(lambda: clock.advance(PAUSE_SECONDS) or self.wire.got)
@@ -45,7 +45,7 @@ async def sent(served: Any, owner: Any, url: str, length: int, key: str | None =
     wire = await connect(owner.base, head.encode() + bytes(length))
     number = wire.transport.getHost().port
     await until(lambda: any(each.getPeer().port == number for each in served.server._site.channels))
-    return Sent(served, wire)
+    return Sent(served, wire, length)
 
 
 @pytest_twisted.ensureDeferred

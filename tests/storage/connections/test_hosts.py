@@ -217,6 +217,7 @@ async def found_at(pool: Pool, cluster: Cluster) -> None:
     await until(there)
 
 
+@pytest.mark.proof
 @in_time
 async def test_a_demoted_server_is_left_in_the_middle_of_work(two, make_pool):
     primary, standby = two
@@ -277,6 +278,7 @@ async def test_a_server_that_takes_no_changes_any_more_is_left_for_the_one_that_
     assert [row[0] for row in asked(standby, "SELECT task FROM answer ORDER BY 1")] == [1, 2]
 
 
+@pytest.mark.proof
 @in_time
 async def test_the_only_server_goes_on_reading_while_it_takes_no_changes(two, make_pool):
     primary, _ = two

@@ -10,7 +10,8 @@ from typing import Any
 import attrs
 import orjson
 import treq
-from twisted.internet.defer import Deferred
+from twisted.internet.defer import Deferred, ensureDeferred
+from twisted.internet.task import deferLater
 from twisted.internet.threads import deferToThread
 from twisted.web.client import Agent, HTTPConnectionPool, readBody
 from twisted.web.http_headers import Headers
@@ -19,7 +20,7 @@ from crowdd import app
 from crowdd.config import Settings
 from crowdd.domain.server import bootstrap
 from support.servers.live import LiveServer
-from support.until import until
+from support.until import PAUSE, until
 
 # Central, so that what is asked of passwords changes in one place.
 PASSWORD = "a good password"
@@ -175,6 +176,13 @@ class Served:
         await until(lambda: self.server._port)
         self.base = f"http://127.0.0.1:{self.server._port.getHost().port}"
 
+    async def run_job(self, name: str) -> None:
+        """The server runs a job now instead of when it is due."""
+        runner = self.server._job_runner
+        await until(lambda: name in runner._jobs and runner._loops)
+        while (await runner.run(runner._jobs[name], force=True)).state == "busy":
+            await deferLater(self._reactor, PAUSE)
+
     async def _started(self) -> None:
         done: Deferred[None] = Deferred()
         self.server._starting.addBoth(lambda result: done.callback(None) or result)
@@ -260,6 +268,12 @@ class ServedByWorkers(Served):
         await self._database.start()
         await deferToThread(self._live.start, 120)
         self.base = self._live.url
+
+    async def run_job(self, name: str) -> None:
+        """Waits for the next run of a job in one of them."""
+        [asked] = await self._database.fetch("SELECT clock() AS at")
+        ended = "SELECT FROM job WHERE name = %(name)s AND began >= %(at)s AND outcome <> 'running'"
+        await until(lambda: ensureDeferred(self._database.fetch(ended, {"name": name, **asked})))
 
     async def stop(self) -> None:
         await self._pool.closeCachedConnections()
