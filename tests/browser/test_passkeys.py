@@ -101,6 +101,7 @@ def test_passkey_is_registered_and_signs_in_without_a_password(ada: Visitor) -> 
     assert ada.wrong == []
 
 
+@pytest.mark.proof
 def test_passkey_is_the_second_factor_after_the_password(ada: Visitor) -> None:
     ada.sign_out()
     ada.go("/account/signin")
@@ -156,6 +157,7 @@ def test_cloned_authenticator_is_refused(ada: Visitor) -> None:
     assert ada.who is None and "not accepted" in ada.page.inner_text("body")
 
 
+@pytest.mark.proof
 def test_device_that_does_not_check_its_person_is_no_sign_in(ada: Visitor) -> None:
     ada.sign_out()
     setting = {"authenticatorId": ada.authenticator, "isUserVerified": False}

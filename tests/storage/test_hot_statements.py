@@ -27,6 +27,7 @@ from crowdd.storage.core import records
 from crowdd.storage.projects import projects
 from crowdd.storage.tasks import contributions
 
+pytestmark = pytest.mark.proof
 SIZES = {
     "small": Filling(1_000, 10_000, veterans={"u:1": 900}),
     "large": Filling(60_000, 120_000, veterans={"u:1": 50_000}),
@@ -91,7 +92,6 @@ def judge(found: dict[str, int]) -> None:
     assert all(0 < pages <= MAXIMUM[name] for name, pages in found.items()), found
 
 
-@pytest.mark.proof
 @pytest.mark.parametrize("size", SIZES)
 @pytest_twisted.ensureDeferred
 async def test_the_pairs_of_newcomers_and_of_a_veteran(site, size):

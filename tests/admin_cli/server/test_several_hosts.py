@@ -38,6 +38,7 @@ def test_backup_restore_and_doctor_find_the_primary(used, place, following, tmp_
     assert ALONE not in [finding["what"] for finding in used("doctor", "--json").json]
 
 
+@pytest.mark.proof
 def test_a_standby_is_preferred_and_its_snapshot_is_read_there(used, following, tmp_path):
     preferred = hosts_of(used, following, "prefer-standby")
     assert used.json("backup", tmp_path / "b.tar", "--dsn", preferred, **PASSPHRASE)["rows"]["task"] == 20

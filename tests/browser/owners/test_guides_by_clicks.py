@@ -256,6 +256,7 @@ HOLE = """() => {  // where the rectangle is, in pixels of the original picture
 }"""
 
 
+@pytest.mark.proof
 def test_the_field_guide_is_searched_while_a_task_is_answered(shared: Any, new_project: Any) -> None:
     shared.context.clear_cookies()
     begin(shared, new_project, questions=QUESTIONS, field_guide=field_guide())

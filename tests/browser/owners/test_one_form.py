@@ -63,6 +63,7 @@ def test_another_starter_takes_along_what_was_typed(owner_page: Any) -> None:
     page.locator(".flash", has_text="Nothing has changed.").wait_for()
 
 
+@pytest.mark.proof
 def test_the_text_and_its_words_are_saved_by_either_button(owner_page: Any) -> None:
     page, person, project = owner_page
     page.fill("[name=question]", "Which moth?")

@@ -33,6 +33,27 @@ def tab_to(page: Any, words: str, key: str = "Tab") -> None:
     raise AssertionError(f"{words} is not reached; the focus is at {focused(page)}")
 
 
+def test_a_question_is_built_by_keyboard(shared: Any, new_project: Any) -> None:
+    page = build(shared, new_project)
+    press, write = page.keyboard.press, page.keyboard.type
+    tab_to(page, "Single choice")
+    press("Enter")
+    write("Which animal?")
+    tab_to(page, "Choices 1: Text")
+    write("Fox")
+    tab_to(page, "Choices 2: Text")
+    write("Owl")
+    [question] = written(page)["steps"][0]["questions"]
+    assert [choice["value"] for choice in question["choices"]] == ["fox", "owl"]
+    status(shared, "No problems")
+    page.locator("body").press("Home")
+    tab_to(page, "Save questions", "Shift+Tab")
+    press("Enter")
+    page.locator(".flash", has_text="Saved.").wait_for()
+    assert stored(shared)["questions"]["steps"][0]["questions"] == [question] and shared.console == []
+
+
+@pytest.mark.proof
 def test_questions_are_built_by_keyboard_alone_and_undone(shared: Any, new_project: Any) -> None:
     page = build(shared, new_project)
     press, write = page.keyboard.press, page.keyboard.type

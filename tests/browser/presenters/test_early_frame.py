@@ -32,6 +32,7 @@ def test_the_frame_waits_for_no_script_of_the_page(stage: Any) -> None:
     assert not stage.console
 
 
+@pytest.mark.proof
 def test_a_frame_that_reloads_itself_before_the_scripts_are_there_is_begun_again(stage: Any) -> None:
     held: list[Any] = []
     stage.page.route("**/presenter/bridge.js*", lambda route: held.append(route))

@@ -181,6 +181,7 @@ KEPT = (
 )
 
 
+@pytest.mark.proof
 def test_what_a_presenter_stored_and_its_workers_end_with_sign_out_in_another_tab(stage: Any, new_person: Any) -> None:
     ada = new_person()
     stage.sign_in(ada)
