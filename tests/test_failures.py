@@ -279,10 +279,10 @@ class TestTheLine:
         monkeypatch.setattr(channel, "MIN_RATE", 100)
         served = await serve()
         owner = await served.person("owner")
-        head = f"POST /api/project?api_key={owner.key} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 200\r\n\r\n"
+        head = f"POST /api/project?api_key={owner.key} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2000\r\n\r\n"
         slow = await wire.connect(served.base, head.encode())
         for _ in range(2):
-            slow.transport.write(b"x" * 100)
+            slow.transport.write(b"x" * 1000)
             await self.somebody_is_cut(served)
         await until(lambda: slow.got)
         assert slow.got.startswith(b"HTTP/1.1 415")  # it came to its end, and is no JSON

@@ -33,23 +33,32 @@ def tab_to(page: Any, words: str, key: str = "Tab") -> None:
     raise AssertionError(f"{words} is not reached; the focus is at {focused(page)}")
 
 
+def single_choice(page: Any) -> None:
+    """A question with two choices; the focus stays at the second one."""
+    tab_to(page, "Single choice")
+    page.keyboard.press("Enter")
+    assert focused(page) == "Question"
+    page.keyboard.type("Which animal?")
+    tab_to(page, "Choices 1: Text")
+    page.keyboard.type("Fox")
+    tab_to(page, "Choices 2: Text")
+    page.keyboard.type("Owl")
+
+
+def save(page: Any) -> None:
+    page.locator("body").press("Home")
+    tab_to(page, "Save questions", "Shift+Tab")
+    page.keyboard.press("Enter")
+    page.locator(".flash", has_text="Saved.").wait_for()
+
+
 def test_a_question_is_built_by_keyboard(shared: Any, new_project: Any) -> None:
     page = build(shared, new_project)
-    press, write = page.keyboard.press, page.keyboard.type
-    tab_to(page, "Single choice")
-    press("Enter")
-    write("Which animal?")
-    tab_to(page, "Choices 1: Text")
-    write("Fox")
-    tab_to(page, "Choices 2: Text")
-    write("Owl")
+    single_choice(page)
     [question] = written(page)["steps"][0]["questions"]
     assert [choice["value"] for choice in question["choices"]] == ["fox", "owl"]
     status(shared, "No problems")
-    page.locator("body").press("Home")
-    tab_to(page, "Save questions", "Shift+Tab")
-    press("Enter")
-    page.locator(".flash", has_text="Saved.").wait_for()
+    save(page)
     assert stored(shared)["questions"]["steps"][0]["questions"] == [question] and shared.console == []
 
 
@@ -57,14 +66,7 @@ def test_a_question_is_built_by_keyboard(shared: Any, new_project: Any) -> None:
 def test_questions_are_built_by_keyboard_alone_and_undone(shared: Any, new_project: Any) -> None:
     page = build(shared, new_project)
     press, write = page.keyboard.press, page.keyboard.type
-    tab_to(page, "Single choice")
-    press("Enter")
-    assert focused(page) == "Question"
-    write("Which animal?")
-    tab_to(page, "Choices 1: Text")
-    write("Fox")
-    tab_to(page, "Choices 2: Text")
-    write("Owl")
+    single_choice(page)
     press("Enter")  # one more
     write("Badger")
     tab_to(page, "Move up: Badger")
@@ -118,10 +120,7 @@ def test_questions_are_built_by_keyboard_alone_and_undone(shared: Any, new_proje
     press("Control+z")  # the last thing that was undone is that it was deleted
     assert written(page) == document
     status(shared, "No problems")
-    page.locator("body").press("Home")
-    tab_to(page, "Save questions", "Shift+Tab")
-    press("Enter")
-    page.locator(".flash", has_text="Saved.").wait_for()
+    save(page)
     assert stored(shared)["questions"] == document and shared.console == []
 
 

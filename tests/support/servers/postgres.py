@@ -51,7 +51,7 @@ DECLARE s record; bytes bigint;
 BEGIN
     SELECT NOT changed INTO cleaned FROM between_tests.shape;
     IF NOT cleaned THEN RETURN; END IF;
-    SELECT string_agg(format('public.%I', relname), ', '), sum(pg_table_size(oid)) INTO used, bytes FROM pg_class
+    SELECT string_agg(format('public.%I', relname), ', '), sum(pg_relation_size(oid) + coalesce(pg_relation_size(nullif(reltoastrelid, 0)), 0)) INTO used, bytes FROM pg_class
      WHERE relnamespace = 'public'::regnamespace AND relkind = 'r' AND relname NOT IN ('migration', 'definition') AND pg_relation_size(oid) > 0;
     IF bytes > p_large THEN
         PERFORM between_tests.truncate();
@@ -72,9 +72,10 @@ END $$;
 CREATE PROCEDURE between_tests.end_others(kept int[]) LANGUAGE plpgsql AS $$
 DECLARE until timestamptz := clock_timestamp() + interval '5 seconds';
 BEGIN
-    PERFORM pg_terminate_backend(pid) FROM pg_stat_activity
-      WHERE datname = current_database() AND pid <> pg_backend_pid() AND pid <> ALL (kept);
-    WHILE EXISTS (SELECT FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() AND pid <> ALL (kept)) LOOP
+    LOOP
+        PERFORM pg_terminate_backend(pid) FROM pg_stat_activity
+          WHERE datname = current_database() AND pid <> pg_backend_pid() AND pid <> ALL (kept);
+        EXIT WHEN NOT FOUND;
         IF clock_timestamp() > until THEN RAISE query_canceled USING MESSAGE = 'a session does not end'; END IF;
         PERFORM pg_sleep(0.002);
         PERFORM pg_stat_clear_snapshot();
