@@ -1,5 +1,7 @@
 """Large arrays are parsed item by item and mean the same as parsed at once."""
 
+import time
+
 import orjson
 import pytest
 from hypothesis import given, settings
@@ -41,3 +43,11 @@ def test_reading_stops_at_the_first_item_too_many():
     with pytest.raises(TooLargeError) as caught:
         json_arrays.parse(b"[" + b"1," * 10_000 + b"never parsed, nor this")
     assert caught.value.code == "too_many_rows"
+
+
+def test_a_string_that_does_not_end_is_read_once():
+    body = b'["' + b'\\"' * 130_000 + b" " * 3_000
+    started = time.thread_time()
+    with pytest.raises(InvalidValueError):
+        json_arrays.parse(body)
+    assert time.thread_time() - started < 0.05

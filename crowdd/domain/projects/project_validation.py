@@ -26,7 +26,7 @@ RESERVED_SHORT_NAMES = frozenset({"new", "category", "search", "all", "page"})
 MAXIMUM: Final = 255
 _MIN_LEASE, _MAX_LEASE = 60, 7 * 86400  # seconds
 MAX_PER_NETWORK = 1000  # answers of one network that an owner may let count per task
-_MARKS = re.compile(r"[#*_`>~]+|!?\[([^\]]*)\]\([^)]*\)|<[^>]*>")
+_MARKS = re.compile(r"[#*_`>~]++|!?\[([^\[\]]*+)\]\([^()]*+\)|<[^<>]*+>")
 
 
 def mistakes(name: str, short_name: str, description: str) -> Mistakes:

@@ -13,9 +13,8 @@ _KINDS = (
     "apng avif bmp gif heic jfif jp2 jpe?g png svg tiff? webp aac aiff? flac m4a mid mp3 oga ogg opus wav wma"
     " avi m4v mkv mov mp4 mpe?g ogv webm csv geojson gpx html? json kml ndjson pdf tsv txt vtt xml zip"
 )
-# A relative path: no scheme, no host in front, no backslash.
+# A relative path without a scheme and a backslash. No host stands in front: a dot inside the first name.
 _WITH_ENDING = re.compile(rf"(?:[^/\\:?\"<>|\s]+/)*[^/\\:?\"<>|\s]+\.(?:{_KINDS.replace(' ', '|')})", re.IGNORECASE)
-_HOST = re.compile(r"[^/]*[^/.][^/]*\.[^/]+/")
 
 
 @attrs.frozen
@@ -78,7 +77,7 @@ def names_file(value: str, folders: Iterable[str]) -> bool:
     first, slash, rest = value.removeprefix("./").partition("/")
     if slash and rest and first in folders:
         return True
-    return _WITH_ENDING.fullmatch(value) is not None and _HOST.match(value.removeprefix("./")) is None
+    return _WITH_ENDING.fullmatch(value) is not None and not (slash and "." in first.lstrip(".")[1:-1])
 
 
 def _texts(value: object, column: str) -> Iterator[tuple[str, str]]:

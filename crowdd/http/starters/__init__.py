@@ -8,7 +8,6 @@ changed otherwise, can be asked for them.
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -22,7 +21,7 @@ NAMES: Final = ("picture", "text")
 ANSWER_KEY: Final = "answer"  # under which presenters made of a starter store what was answered
 # What front ends and people of the field call them.
 _ALIASES: Final[Mapping[str, str]] = {"image": "picture", "basic": "text"}
-_BLOCK = re.compile(r'(<script type="application/json" id="asked">)(.*?)(</script>)', re.DOTALL)
+_OPENING, _CLOSING = '<script type="application/json" id="asked">', "</script>"
 _SOURCES: Final = {name: (Path(__file__).parent / f"{name}.html").read_text(encoding="utf-8") for name in NAMES}
 COLUMNS: Final = ("picture", "text", "caption")
 """Words that name a column of the tasks; "" leaves it to the presenter, or shows none."""
@@ -56,12 +55,19 @@ def source(name: str) -> str | None:
 
 def asked(document: str) -> Asked | None:
     """What a document asks; None when it is not made of a starter."""
-    match = _BLOCK.search(document)
+    block = _block(document)
     try:
-        texts = orjson.loads(match[2]) if match else None
+        texts = orjson.loads(block[1]) if block else None
     except orjson.JSONDecodeError:
         return None
     return texts if _understood(texts) else None
+
+
+def _block(document: str) -> tuple[str, str, str] | None:
+    """The document up to the texts, the texts, and what follows; None without texts."""
+    before, opening, rest = document.partition(_OPENING)
+    texts, closing, after = rest.partition(_CLOSING)
+    return (before + opening, texts, closing + after) if closing else None
 
 
 def _understood(value: object) -> bool:
@@ -86,16 +92,17 @@ def answer_fields(document: str) -> list[dict[str, Any]] | None:
 
 def current(document: str) -> str:
     """The document, or where it is a starter of before with words of its owner, what that starter is now."""
-    texts = asked(document)
-    rest = _BLOCK.sub(r"\1\3", document).replace("\r\n", "\n").strip() if texts is not None else ""
+    texts, block = asked(document), _block(document)
+    rest = (block[0] + block[2]).replace("\r\n", "\n").strip() if texts is not None and block else ""
     name = _BEFORE.get(hashlib.sha256(rest.encode("utf-8", "surrogatepass")).hexdigest())
     return begun(name, texts or {}) or document if name else document
 
 
 def asking(document: str, texts: Asked) -> str:
     """The document with other texts; whatever they hold stays text."""
-    block = orjson.dumps(texts).decode().replace("<", "\\u003c")
-    return _BLOCK.sub(lambda match: match[1] + block + match[3], document, count=1)
+    block = _block(document)
+    words = orjson.dumps(texts).decode().replace("<", "\\u003c")
+    return block[0] + words + block[2] if block else document
 
 
 def begun(name: str, words: Asked) -> str | None:

@@ -11,7 +11,8 @@ from crowdd.errors import InvalidValueError, TooLargeError
 from crowdd.languages import _
 
 MAX_ITEMS = 10_000
-_TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|[\[\]{},]', re.DOTALL)
+_TOKEN = re.compile(rb'"(?:[^"\\]++|\\.?)*+"?|[\[\]{},]', re.DOTALL)
+"""A string, also one that does not end, or one character; no byte is read twice."""
 
 
 def parse(body: bytes) -> list[object]:

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Final
+from typing import Final, TypeVar
 
-from werkzeug.datastructures import ETags, LanguageAccept, MIMEAccept
+from werkzeug.datastructures import Accept, ETags, LanguageAccept, MIMEAccept
 from werkzeug.http import parse_accept_header, parse_etags
 from werkzeug.sansio.http import parse_cookie
 
@@ -21,6 +21,9 @@ GZIP: Final = "gzip"
 ZSTD: Final = "zstd"
 BROTLI: Final = "br"
 _CODINGS: Final = (ZSTD, BROTLI, GZIP)
+MAX_ACCEPT: Final = 1_000
+"""Characters of an Accept header, or one like it; a longer one is as good as none: werkzeug takes long to parse it."""
+_Accepted = TypeVar("_Accepted", bound=Accept)
 
 
 @lru_cache(256)
@@ -29,7 +32,7 @@ def best_coding(accept_encoding: str, offered: tuple[str, ...]) -> str:
 
     ``*`` stands for gzip alone: programs that say so are old.
     """
-    accepted = parse_accept_header(accept_encoding)
+    accepted = _parsed(accept_encoding, Accept)
     named = {name.lower() for name in accepted.values()}
     weights = {coding: accepted.quality(coding) for coding in offered if coding == GZIP or coding in named}
     best = max(weights, key=weights.__getitem__, default="")
@@ -44,14 +47,18 @@ def accepts_gzip(accept_encoding: str) -> bool:
 @lru_cache(256)
 def prefers_json(accept: str) -> bool:
     """Whether an Accept header prefers JSON to HTML. Parameters of a media type (``charset``) do not count."""
-    types = [(name.partition(";")[0], weight) for name, weight in parse_accept_header(accept)]
+    types = [(name.partition(";")[0], weight) for name, weight in _parsed(accept, Accept)]
     return MIMEAccept(types).best_match(("text/html", "application/json")) == "application/json"
 
 
 @lru_cache(256)
 def best_language(accept_language: str) -> str:
     """Our language that an Accept-Language header prefers, English when it names none of ours."""
-    return parse_accept_header(accept_language, LanguageAccept).best_match(NAMES, SOURCE)
+    return _parsed(accept_language, LanguageAccept).best_match(NAMES, SOURCE)
+
+
+def _parsed(header: str, kind: type[_Accepted]) -> _Accepted:
+    return parse_accept_header(header if len(header) <= MAX_ACCEPT else None, kind)
 
 
 def coded_etag(entity_tag: str, coding: str = GZIP) -> str:

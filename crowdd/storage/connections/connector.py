@@ -22,7 +22,7 @@ FIRST_PAUSE, MAX_PAUSE, PAUSE_GROWTH = 0.1, 2.0, 1.7  # seconds, seconds, factor
 # libpq has no SQLSTATE for a refused connection, only text. A server that speaks another language is taken for one that
 # is away, and tried again.
 REFUSED_FOR_GOOD = re.compile(
-    r'authentication failed|no password supplied|no pg_hba\.conf entry|(database|role) ".*" does not exist'
+    r'authentication failed|no password supplied|no pg_hba\.conf entry|(database|role) "[^"]*+" does not exist'
     r"|permission denied for database|not permitted to log in|invalid (dsn|connection option|port number|sslmode value|target_session_attrs value)|could not match"
 )
 # Worth another attempt: the server runs and knows us, but has no place for a further session.

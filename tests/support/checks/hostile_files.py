@@ -144,6 +144,9 @@ def _always(content: bytes | Callable[[], bytes]) -> Callable[[Path], bytes]:
 
 
 FILES = (
+    HostileFile("xml", "comments that could begin a web page", _always(b"<!---->" * 4_000), ("XML",)),
+    HostileFile("ris", "line breaks before nothing", _always(b"\x0c" + b"\n" * 20_000), ("The file is empty",)),
+    HostileFile("json", "contexts that do not end", _always(b"{" + b'"@context":[' * 9_000), ("JSON",)),
     HostileFile("csv", "100,000 columns", _always(lambda: b",".join(b"c%d" % n for n in range(100_000)) + b"\n" + b"1," * 99_999 + b"1\n"), ("columns", "No row of the file can be used")),
     HostileFile("csv", "100,000 cells in one row", _always(lambda: b"a,b\n1,2\n" + b"1," * 100_000 + b"\n"), ("rows",)),
     HostileFile("csv", "a line of 60 MB", _always(lambda: b"a,b\n" + b"x" * 60_000_000), ("longer than 1,000,000 bytes",)),

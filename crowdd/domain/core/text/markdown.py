@@ -121,7 +121,8 @@ def as_plain(text: str) -> Rendered:
 
 
 def _excerpt(made: str) -> str:
-    return " ".join(html.unescape(re.sub(r"<[^>]*>", " ", made)).split())[:EXCERPT]
+    """The first words of HTML in which < and > are nothing but the ends of tags, which separate words."""
+    return " ".join(html.unescape(re.sub(r"<[^<>]*+>", " ", made)).split())[:EXCERPT]
 
 
 def to_html(text: str, top: int = 3) -> Markup:

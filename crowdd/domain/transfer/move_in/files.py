@@ -22,7 +22,7 @@ NO_ADDRESS: Final = (
 OF_OURS: Final = "crowdd keeps files of its own in a folder of this name."
 EXPORT: Final = "An export that PyBossa made for download. Users can make a new one."
 _OURS: Final = re.compile(r"site|(?:project|user)-\d+")
-_EXPORT: Final = re.compile(r".*_sec_.*\.zip|\d+_.*_(?:json|csv)\.zip", re.DOTALL)
+_EXPORT: Final = re.compile(r"\d++_.*_(?:json|csv)\.zip", re.DOTALL)
 _AT_ONCE: Final = 100
 Aside = Callable[..., Awaitable[Any]]
 """Calls a function with arguments in a thread, and returns what it returns."""
@@ -91,4 +91,5 @@ def _refusal(folder: Path, path: Path) -> str:
         return NO_ADDRESS
     if _OURS.fullmatch(container):
         return OF_OURS
-    return EXPORT if _EXPORT.fullmatch(names[0]) else ""
+    stem, _, kind = names[0].rpartition(".")
+    return EXPORT if kind == "zip" and ("_sec_" in stem or _EXPORT.fullmatch(names[0])) else ""

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Sequence
 from crowdd.domain.transfer.task_files.file_row import readable
 
 _DATA = re.compile(
-    r"[+-]?[\d.,]*\d[\d.,]*(?:e[+-]?\d+)?%?"  # a number
+    r"[+-]?(?=[.,]*+\d)[\d.,]++(?:e[+-]?\d++)?%?"  # a number
     r"|\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}(?:[T ][\d:.]+\S*)?"  # a date
-    r"|(?:https?|ftp)://\S+|www\.\S+|\S+@\S+\.\w+"  # an address
+    r"|(?:https?|ftp)://\S+|www\.\S+|[^\s@]++@(?:[^\s@.]++\.)++\w++"  # an address
     r"|\S+\.(?:jpe?g|png|gif|tiff?|webp|svg|mp3|mp4|wav|pdf)",  # the name of a file
     re.IGNORECASE,
 )

@@ -16,7 +16,8 @@ else:
 
 PIECE = 1_048_576
 _SAMPLE = 16_384  # bytes that charset-normalizer is shown
-_NON_ASCII_LINE = re.compile(rb"[^\n]{0,400}[\x80-\xff][^\n]{0,400}")
+_NON_ASCII = re.compile(rb"[\x80-\xff]")
+_AROUND = 400  # bytes of a line on each side of a byte beyond ASCII
 _C1 = bytes(range(0x80, 0xA0))
 _UNDEFINED = b"\x81\x8d\x8f\x90\x9d"  # in Windows-1252
 # West European text is Windows-1252. Text in another script has its letters side by side beyond ASCII, and only there
@@ -78,12 +79,15 @@ def _eight_bits(file: BinaryIO) -> str:
 
 
 def _lines_of(piece: bytes) -> Iterator[bytes]:
-    size = 0
-    for line in _NON_ASCII_LINE.finditer(piece):
-        size += len(line[0])
-        yield line[0]
-        if size > _SAMPLE:
-            return
+    """What lies around bytes beyond ASCII, up to the size of the sample."""
+    size = at = 0
+    while size <= _SAMPLE and (match := _NON_ASCII.search(piece, at)):
+        here = match.start()
+        begin = max(at, here - _AROUND, piece.rfind(b"\n", max(at, here - _AROUND), here) + 1)
+        feed = piece.find(b"\n", here, here + _AROUND)
+        at = feed if feed > 0 else here + _AROUND
+        size += at - begin
+        yield piece[begin:at]
 
 
 def _other_script(sample: bytes) -> str:

@@ -50,11 +50,11 @@ _BINARY_ONLY = (
 _BEGINNINGS: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(pattern, re.IGNORECASE), words)
     for pattern, words in (
-        (r"(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html|head|body|title|script|meta|table|div)\b", _HTML),
-        (r"<\?xml|<!doctype\b|<!--|<[a-z][\w:.-]*(?:\s+[\w:.-]+\s*=\s*[\"'][^<>]*)?\s*/?>", _XML),
-        (r"(?:\s*\n)*TY  - \S", _REFERENCES),
-        (r"%0 [A-Z][\w ]+\r?\n%[A-Z] ", _REFERENCES),
-        (r"(?:%[^\n]*\n|\s)*@(?:article|book|misc|in\w+|\w+thesis|comment|online|\w*report)\s*[{(]", _REFERENCES),
+        (r"(?:<!--(?:(?!-->).)*+-->\s*+)*+<(?:!doctype\s+html|html|head|body|title|script|meta|table|div)\b", _HTML),
+        (r"<\?xml|<!doctype\b|<!--|<[a-z][\w:.-]*+(?:\s++[\w:.-]++\s*+=\s*+[\"'][^<>]*+|\s*+/?+)>", _XML),
+        (r"(?:\s++(?<=\n))?+TY  - \S", _REFERENCES),
+        (r"%0 [A-Z][\w ]++\r?\n%[A-Z] ", _REFERENCES),
+        (r"(?:%[^\n]*+\n|\s)*+@(?:article|book|misc|in\w+|\w+thesis|comment|online|\w*report)\s*[{(]", _REFERENCES),
         (r"BEGIN:V(?:CARD|CALENDAR)\b", _CARDS),
         (r"-- (?:MySQL dump|PostgreSQL database dump|phpMyAdmin)|--\r?\n-- PostgreSQL database dump", _SQL),
         (r"(?:CREATE TABLE|INSERT INTO|PRAGMA foreign_keys)\b[^,;|\t]*[(;=]", _SQL),
@@ -101,16 +101,24 @@ def require_table(text: str) -> None:
             raise InvalidValueError(_SIGN_IN if words is _HTML and _SIGN_IN_SIGNS.search(text) else words)
 
 
-_IIIF_SIGN = re.compile(
-    r'"@context"\s*:\s*(?:\[[^\]]*)?"https?://(?:www\.)?(?:iiif\.io|shared-canvas\.org)/|"sc:(?:Manifest|Collection)"'
-)
+_IIIF_ADDRESS = re.compile(r'"https?://(?:www\.)?(?:iiif\.io|shared-canvas\.org)/')
+_AFTER_CONTEXT = re.compile(r"\s*+:\s*+(?:\[[^\]]*+)?")
+_MAX_CONTEXT = 2_000  # characters between "@context" and its address of IIIF
 _GEOJSON_SIGN = re.compile(r'"type"\s*:\s*"(?:FeatureCollection|GeometryCollection|Topology|Feature)"')
 _LIST_OF_OBJECTS = re.compile(r'"((?:[^"\\]|\\.){1,60})"\s*:\s*\[\s*\{')
 
 
 def is_iiif(text: str) -> bool:
     """Whether a JSON object that begins with this text is a document of IIIF."""
-    return _IIIF_SIGN.search(text) is not None
+    if '"sc:Manifest"' in text or '"sc:Collection"' in text:
+        return True
+    return any(_is_context(text[max(0, m.start() - _MAX_CONTEXT) : m.start()]) for m in _IIIF_ADDRESS.finditer(text))
+
+
+def _is_context(before: str) -> bool:
+    """Whether what stands after this text is the value of "@context", or an element of it."""
+    _, key, between = before.rpartition('"@context"')
+    return bool(key) and _AFTER_CONTEXT.fullmatch(between) is not None
 
 
 def object_words(text: str) -> str:
