@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from io import BytesIO
-from typing import IO, TYPE_CHECKING, Any, BinaryIO
+from typing import IO, TYPE_CHECKING, Any, BinaryIO, Final
 from urllib.parse import parse_qsl
 
 import orjson
@@ -28,7 +29,11 @@ if TYPE_CHECKING:
     from crowdd.http.transport.site import Request
 
 MAX_FIELDS = 1000
-_LARGE = 262_144  # bytes of a form, or of one of its parts, that are kept in memory
+MAX_PARSED_AT_ONCE: Final = 262_144
+"""Bytes of a body that anybody may have parsed: some milliseconds. Also of forms and their parts kept in memory."""
+_MAX_LOOKED_AT = 1_000
+_JSON_NUMBER = re.compile(rb'\s*+:\s*+"?([0-9]{1,18})')
+_FIELD_NUMBER = re.compile(rb"[^\n]*+\n(?:[^\r\n][^\n]*+\n)*+\r?+\n\s*+([0-9]{1,18})")
 _MAX_TEXT = 10_000_000  # bytes of one field of a multipart form, which is read whole; what is longer comes as a file
 _ON = frozenset({"true", "yes", "on", "y", "1"})
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
@@ -140,16 +145,36 @@ class Incoming:
     @property
     def is_large_array(self) -> bool:
         """Whether the body is a JSON array that takes a while to be parsed."""
-        return (
-            self.is_api and self.changes_state and self._length() > _LARGE and self.raw_body[:100].lstrip()[:1] == b"["
-        )
+        return self.is_api and self.is_large and self.raw_body[:100].lstrip()[:1] == b"["
+
+    @property
+    def is_large(self) -> bool:
+        """Whether the body may take long to parse."""
+        return self.changes_state and self._length() > MAX_PARSED_AT_ONCE
+
+    def numbers_after(self, name: str) -> list[int]:
+        """Whole numbers that the body has under a name, each once: as fields of a form, or in JSON at whatever depth.
+
+        Without parsing it: of the first ``_MAX_LOOKED_AT`` places with that name.
+        """
+        body, in_form = self.raw_body, self.content_type == "multipart/form-data"
+        key, match = (f'name="{name}"', _FIELD_NUMBER.match) if in_form else (f'"{name}"', _JSON_NUMBER.match)
+        numbers: dict[int, None] = {}
+        at = -1
+        for _nth in range(_MAX_LOOKED_AT):
+            at = body.find(key.encode(), at + 1)
+            if at < 0:
+                break
+            if number := match(body, at + len(key), at + len(key) + 200):
+                numbers[int(number[1])] = None
+        return list(numbers)
 
     @property
     def brings_much(self) -> bool:
         """Whether the body is large, or an array for the API."""
         if not self.changes_state:
             return False
-        return self._length() > _LARGE or (self.is_api and self.raw_body[:100].lstrip()[:1] == b"[")
+        return self.is_large or (self.is_api and self.raw_body[:100].lstrip()[:1] == b"[")
 
     @cached_property
     def form(self) -> dict[str, Any]:
@@ -184,7 +209,7 @@ class Incoming:
     def takes_long_to_parse(self) -> bool:
         """Whether ``parse`` should be called in a thread before the handler asks for the body."""
         if self.content_type == "multipart/form-data":
-            return self._length() > _LARGE
+            return self.is_large
         return self.is_large_array
 
     def parse(self) -> None:
@@ -211,7 +236,12 @@ class Incoming:
     @cached_property
     def _parts(self) -> list[MultipartPart]:
         _type, options = parse_options_header(self.header("content-type"))
-        limits = {"memory_limit": 2**31, "disk_limit": 2**40, "partsize_limit": 2**40, "spool_limit": _LARGE}
+        limits = {
+            "memory_limit": 2**31,
+            "disk_limit": 2**40,
+            "partsize_limit": 2**40,
+            "spool_limit": MAX_PARSED_AT_ONCE,
+        }
         length, stream = self._length(), self._content
         stream.seek(0)
         try:

@@ -37,7 +37,9 @@ class Route:
     only the rights in it can decide about a token for one project. ``spooled``: its body is never read as a whole, but
     copied from the disk to the disk, so it takes no turn among the requests that need much memory. ``shared``:
     the visitors for whom it is the same, who may get one that was made for another of them (``http.page_cache``).
-    ``fixed``: what the handler answers, always. It is sent without asking who wants it.
+    ``fixed``: what the handler answers, always. It is sent without asking who wants it. ``admits``: refuses those who
+    may not write here, before a body is read that takes long to parse. Unless given, the project that the path names
+    decides, and without one such a body is too large.
     """
 
     method: str
@@ -55,6 +57,7 @@ class Route:
     spooled: bool = False
     shared: Shared | None = None
     fixed: FixedResponse | None = None
+    admits: Callable[..., Awaitable[None]] | None = None
 
     @property
     def assigns(self) -> bool:

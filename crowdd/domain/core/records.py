@@ -18,7 +18,17 @@ from crowdd.domain.core.text import picture_addresses, rendered_text
 from crowdd.domain.core.text.relative_time import ago
 from crowdd.domain.core.text.rendered_text import Prose
 from crowdd.domain.core.uploads import FileChanges, Upload, Uploads, with_files
-from crowdd.errors import NOT_FOUND, InvalidRequestError, InvalidValueError, NotFoundError, TooLargeError, at_item
+from crowdd.errors import (
+    NOT_FOUND,
+    AnonymousError,
+    CrowddError,
+    ForbiddenError,
+    InvalidRequestError,
+    InvalidValueError,
+    NotFoundError,
+    TooLargeError,
+    at_item,
+)
 from crowdd.kinds import KINDS
 from crowdd.kinds.kind import Kind, Relation
 from crowdd.kinds.roles import OWNERS, Role
@@ -196,6 +206,30 @@ class Records:
         self._tell(kind, made)
         return made if many else made[0]
 
+    async def require_creator(self, kind: Kind, who: Requester, project_ids: Sequence[int]) -> None:
+        """Passes for those who may create rows of a kind, in one of these projects at least.
+
+        For bodies that take long to parse: what they say is not known yet but for the projects that they may name.
+        """
+        if "project_id" not in kind.by_name:
+            await self._allow_creation(self._db, kind, who, None)
+            return
+        refusal: CrowddError = InvalidValueError("`project_id` is missing.", code="missing_attribute")
+        if not project_ids and not who.signed_in:
+            refusal = AnonymousError("Only signed-in people may do this.")
+        for project_id in project_ids:
+            try:
+                await self._allow_creation(self._db, kind, who, project_id)
+                return
+            except (AnonymousError, ForbiddenError, NotFoundError) as error:
+                refusal = error
+        raise refusal
+
+    async def require_changer(self, kind: Kind, who: Requester, row_id: int) -> None:
+        """Passes for those who may change a row. Raises NotFoundError, AnonymousError, ForbiddenError."""
+        row = await self.find(self._db, kind, who, row_id)
+        rights.require(who, row["roles"], kind.rights.update)
+
     async def change(
         self, kind: Kind, who: Requester, row_id: int, body: object, upload: Upload | None = None, match: Match = _any
     ) -> Values:
@@ -222,10 +256,10 @@ class Records:
 
     async def _admit_new(self, kind: Kind, who: Requester, body: object) -> None:
         """Renders the texts of a new row, while no transaction is open. Rights are checked first."""
+        project_id = _named_project(kind, body) if "project_id" in kind.by_name else None
+        await self._allow_creation(self._db, kind, who, project_id)
         rendered_text.require_small(kind, _object(body))
-        values = kind.creation(_object(body))
-        await self._allow_creation(self._db, kind, who, values.get("project_id"))
-        await self._prose.admit(kind, values)
+        await self._prose.admit(kind, kind.creation(_object(body)))
 
     async def _admit_changed(self, kind: Kind, who: Requester, row_id: int, body: object) -> None:
         """The same of a row that changes, for texts that become others."""

@@ -206,6 +206,13 @@ class Projects:
         rights.require(who, row["roles"], OWNERS)
         return row
 
+    async def require_writer(self, project_id: int, who: Requester) -> None:
+        """Passes for owners, administrators and reviewers of a project. Raises as ``owned``."""
+        roles = await records.roles_to_project(self._db, project_id, who)
+        if roles is None or not roles & (OWNERS | {Role.REACHABLE}):
+            raise NotFoundError(NOT_FOUND)
+        rights.require(who, roles, REVIEWERS)
+
     async def with_link(self, short_name: str, key: str, who: Requester) -> Requester:
         """The requester with the "try it" link of a draft; unchanged once the project was published.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 import attrs
@@ -98,6 +98,10 @@ def refusal(state: str, who: Requester) -> CrowddError | None:
 
 def _barred() -> ForbiddenError:
     return ForbiddenError(_("The owner of this project does not accept answers from you."), code="barred")
+
+
+def _not_asked() -> ForbiddenError:
+    return ForbiddenError(_("You must request a task first!"), code="no_lease", hint="Request a task with newtask.")
 
 
 def _in_result() -> ForbiddenError:
@@ -247,6 +251,15 @@ class Contributions:
             self._notify(project_id)
         return made if many else made[0]
 
+    async def require_asker(self, who: Requester, uid: str | None, task_ids: Sequence[int]) -> None:
+        """Passes for a volunteer who asked for one of these tasks at least, be it that they have answered it.
+
+        For bodies that take long to parse: what they say is not known yet but for the tasks that they may name.
+        """
+        speaker = who if uid is None else as_external(who, uid)
+        if not await contributions.has_asked(self._db, speaker.actor, task_ids):
+            raise _not_asked()
+
     async def _require_room(self, values: Values) -> None:
         """Refuses an answer that is larger than its project allows, or for which its owner has no bytes left."""
         project_id = values["project_id"]
@@ -330,7 +343,7 @@ class Contributions:
             return ForbiddenError(
                 "Invalid task_id" if project_id is None else "Invalid project_id", code="invalid_task"
             )
-        return ForbiddenError(_("You must request a task first!"), code="no_lease", hint="Request a task with newtask.")
+        return _not_asked()
 
 
 class TaskRunBehaviour(Behaviour):

@@ -47,6 +47,13 @@ class Results:
         self._db, self._notify, self._quota = db, notify, quota
         self._worker_thread, self._base_url = worker_thread, base_url
 
+    async def require_changer(self, who: Requester, ids: Sequence[int]) -> None:
+        """Passes for those who may change one of these results at least, for bodies that take long to parse."""
+        role_groups = await results.groups(self._db, who, ids)
+        if not any(group.roles & RESULT.rights.update for group in role_groups):
+            first = ids[0] if ids else 0
+            _refuse(who, first, next((group.roles for group in role_groups if first in group.ids), frozenset()))
+
     async def fill(self, who: Requester, body: object) -> list[orjson.Fragment]:
         """The results of an array of ``{"id", "info"}`` once their ``info`` is this, in the order of the array.
 

@@ -59,8 +59,18 @@ class CorrectingApi:
 
     def routes(self) -> Iterator[Route]:
         yield post(
-            "/api/task/<int:object_id>/correct", self.correct, endpoint="correct", operation=_CORRECT, action="answer"
+            "/api/task/<int:object_id>/correct",
+            self.correct,
+            endpoint="correct",
+            operation=_CORRECT,
+            action="answer",
+            admits=self.admits,
         )
+
+    async def admits(self, incoming: Incoming, object_id: int) -> None:
+        """Passes for a volunteer who asked for the task (``Route.admits``)."""
+        uid = incoming.query.get("external_uid")
+        await self._contributions.require_asker(incoming.who, uid, [checked_id(object_id)])
 
     async def correct(self, incoming: Incoming, object_id: int) -> Response:
         """Stores the correction and returns the answer."""

@@ -84,9 +84,13 @@ class _Kind:
             answers = name == "taskrun"
             create, action = (self.submit, "answer") if answers else (self.create, "")
             doc = operations.creating(kind)
-            yield post(rows, create, endpoint=name, operation=doc, hot=answers, action=action, by_role=True)
+            admits = self.admit_answers if answers else self.admit_creator
+            yield post(
+                rows, create, endpoint=name, operation=doc, hot=answers, action=action, by_role=True, admits=admits
+            )
         if "PUT" in methods:
-            yield Route("PUT", row, self.change, endpoint=name, operation=operations.changing(kind))
+            doc = operations.changing(kind)
+            yield Route("PUT", row, self.change, endpoint=name, operation=doc, admits=self.admit_changer)
         if "DELETE" in methods:
             yield Route("DELETE", row, self.delete, endpoint=name, operation=operations.deleting(kind))
 
@@ -140,6 +144,19 @@ class _Kind:
         if self._kind == PROJECT_STATISTICS and incoming.query.get("full"):
             await self._statistics.fill(views)
         return views
+
+    async def admit_creator(self, incoming: Incoming) -> None:
+        """Passes for those who may create such rows (``Route.admits``)."""
+        await self._records.require_creator(self._kind, incoming.who, incoming.numbers_after("project_id"))
+
+    async def admit_changer(self, incoming: Incoming, object_id: int) -> None:
+        """Passes for those who may change the row."""
+        await self._records.require_changer(self._kind, incoming.who, checked_id(object_id))
+
+    async def admit_answers(self, incoming: Incoming) -> None:
+        """Passes for a volunteer who asked for a task that the body names."""
+        uid = incoming.query.get("external_uid")
+        await self._contributions.require_asker(incoming.who, uid, incoming.numbers_after("task_id"))
 
     async def create(self, incoming: Incoming) -> Response:
         queries.require_known(self._kind, incoming.query)

@@ -54,7 +54,13 @@ class ResultsApi:
 
     def routes(self) -> Iterator[Route]:
         """PUT /api/result."""
-        yield Route("PUT", "/api/result", self.fill, endpoint="result", operation=_DOC, by_role=True)
+        yield Route(
+            "PUT", "/api/result", self.fill, endpoint="result", operation=_DOC, by_role=True, admits=self.admits
+        )
+
+    async def admits(self, incoming: Incoming) -> None:
+        """Passes for those who may change a result that the body names (``Route.admits``)."""
+        await self._results.require_changer(incoming.who, incoming.numbers_after("id"))
 
     async def fill(self, incoming: Incoming) -> Response:
         """An array of results as they are now."""

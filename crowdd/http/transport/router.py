@@ -27,13 +27,23 @@ from crowdd.domain.accounts.authentication import recent_proof
 from crowdd.domain.core import rights
 from crowdd.domain.projects.project_validation import RESERVED_SHORT_NAMES
 from crowdd.domain.projects.projects import Projects
-from crowdd.errors import CrowddError, ForbiddenError, MethodError, NotFoundError, TooManyRequestsError, full_disk
+from crowdd.errors import (
+    AnonymousError,
+    CrowddError,
+    ForbiddenError,
+    MethodError,
+    NotFoundError,
+    TooLargeError,
+    TooManyRequestsError,
+    full_disk,
+)
 from crowdd.http.auth.csrf import Csrf
 from crowdd.http.auth.identity import Identity, client_address
 from crowdd.http.auth.refusals import Refusals
 from crowdd.http.negotiation import Negotiator
+from crowdd.http.operation import Audience
 from crowdd.http.page_cache import PageCache
-from crowdd.http.request import Incoming
+from crowdd.http.request import MAX_PARSED_AT_ONCE, Incoming
 from crowdd.http.responses import JsonResponse, NotModified, Response
 from crowdd.http.routing import Route, Shared
 from crowdd.http.transport.fixed_headers import set_headers
@@ -197,12 +207,16 @@ class Router:
         return self._costly.turns(incoming, route.path)
 
     async def _handled(self, incoming: Incoming, route: Route, names: Names, shared: Shared | None) -> Response:
-        """What the handler of a route answers, if the request may have it."""
+        """What the handler of a route answers, if the request may have it. The body is read after that is known."""
+        if incoming.is_api:
+            await self._require_allowed(incoming, route, names)
+            await self._admit(incoming, route, names)
         if incoming.takes_long_to_parse:
             await self._worker_thread.do(incoming.parse)
         if incoming.changes_state and not incoming.is_api and route.csrf and self._with_cookies(incoming):
             self._csrf.check(incoming)
-        await self._require_allowed(incoming, route, names)
+        if not incoming.is_api:
+            await self._require_allowed(incoming, route, names)
         handler = partial(route.handler, incoming, **names)
         if shared is not None:
             return await self._page_cache.get(incoming, shared, handler)
@@ -223,6 +237,22 @@ class Router:
             needed = self._settings.accounts.require_second_factor == "admins"
             recent_proof.require_for_admin(who, second_factor=needed)
             await self._identity.note_admin_use(who)
+
+    async def _admit(self, incoming: Incoming, route: Route, names: Names) -> None:
+        """Refuses those who may not write here at all, before their body is read."""
+        if not incoming.changes_state or route.operation is None:
+            return
+        needs_account = route.operation.audience is Audience.SIGNED_IN and not incoming.who.signed_in
+        if not (needs_account or incoming.is_large):
+            return  # it is parsed within milliseconds, and the handler asks for the rights next
+        if route.admits is not None:
+            await route.admits(incoming, **names)
+        elif (project_id := await self._project_in_path(incoming, names)) is not None:
+            await self._projects.require_writer(project_id, incoming.who)
+        elif not needs_account:
+            raise TooLargeError(f"The body is larger than {MAX_PARSED_AT_ONCE:,} bytes.")
+        if needs_account:
+            raise AnonymousError("Only signed-in people may do this.")
 
     async def _require_scope(self, incoming: Incoming, route: Route, names: Names) -> None:
         rights.require_scope(incoming.who, route.needs)

@@ -47,6 +47,17 @@ SUBMIT = Prepared(
 )
 
 
+async def has_asked(db: Database, actor: str, task_ids: Sequence[int]) -> bool:
+    """Whether a volunteer holds, held or has answered one of these tasks."""
+    sql = (
+        "SELECT EXISTS (SELECT FROM task t WHERE t.id = ANY (%(tasks)s) AND ("
+        " EXISTS (SELECT FROM lease l WHERE l.project_id = t.project_id AND l.actor = %(actor)s AND l.task_id = t.id)"
+        " OR EXISTS (SELECT FROM expired_lease l WHERE l.project_id = t.project_id AND l.actor = %(actor)s AND l.task_id = t.id)"
+        " OR EXISTS (SELECT FROM task_run r WHERE r.project_id = t.project_id AND r.task_id = t.id AND r.actor = %(actor)s))) AS asked"
+    )
+    return bool((await one(db, sql, {"actor": actor, "tasks": list(task_ids)}))["asked"])
+
+
 def ask(who: Requester, project_id: int, limit: int, offset: int, scan: str, network: str = "") -> Ask:
     """An ask for tasks ``offset`` to ``offset + limit`` of a volunteer's sequence; ``network`` as the project knows it."""
     return {

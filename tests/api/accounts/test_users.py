@@ -153,5 +153,5 @@ async def test_blocked_people_are_shown_to_administrators_only(served):
     assert [u["name"] for u in (await served.client().get("/api/user")).json()] == ["boss"]
     assert (await served.client().get(f"/api/user/{ada.user_id}")).status == 401
     assert (await boss.get(f"/api/user/{ada.user_id}")).json()["restrict"] is True
-    assert (await ada.get("/api/project")).json() == [] and (await ada.post("/api/project", json={})).status == 415
+    assert (await ada.get("/api/project")).json() == [] and (await ada.post("/api/project", json={})).status == 401
     assert (await ada.post("/api/project", json={"name": "x"})).status == 401

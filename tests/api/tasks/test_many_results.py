@@ -124,7 +124,7 @@ async def test_others_may_not_and_their_rows_are_not_parsed(stage, served, monke
     field = RESULT.field("info")
     parse = type(field).parse
     monkeypatch.setattr(type(field), "parse", lambda self, value: parsed.append(self.name) or parse(self, value))
-    told(await served.client().put("/api/result", json=stage.bodies()), 401, "sign_in_required", 0)
+    told(await served.client().put("/api/result", json=stage.bodies()), 401, "sign_in_required")
     told(await stage.stranger.put("/api/result", json=stage.bodies()), 403, "forbidden", 0)
     marked = {"X-Presenter": str(stage.project["id"])}
     assert (await stage.owner.put("/api/result", json=stage.bodies(), headers=marked)).status == 401
