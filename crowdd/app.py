@@ -236,6 +236,7 @@ class Server(Service):
         self._site.resource = self._root
         self._listen()
         self._figures.start(KEPT, now=True)
+        self._process_state.stalls.start(self._reactor)
         self._heartbeat.startService()
         self._job_runner.startService()
         self._sequencer.startService()
@@ -313,6 +314,7 @@ class Server(Service):
                 await shard.stopService()
         if self._figures.running:
             self._figures.stop()
+        self._process_state.stalls.stop(self._reactor)
         if self._job_runner.running:
             await gatherResults([self._job_runner.stopService(), self._worker.stopService()])
         if self._deliverer.running:

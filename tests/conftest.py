@@ -28,6 +28,7 @@ from support.servers.postgres import TEMPLATE, Postgres, scratch_folder
 from support.servers.served import Served, ServedByWorkers
 from support.suite import slow_tests
 from support.suite.left_over import pytest_runtest_teardown
+from support.suite.stalls import pytest_runtest_call
 from twisted.internet import reactor
 from twisted.internet.defer import ensureDeferred
 
@@ -45,7 +46,7 @@ from crowdd.http.pages import api_docs
 from crowdd.storage import database, schedulers, schema
 from crowdd.storage.connections.pool import Pool
 
-__all__ = ["pytest_runtest_teardown"]
+__all__ = ["pytest_runtest_call", "pytest_runtest_teardown"]
 
 
 @pytest.hookimpl(tryfirst=True)  # before pytest chooses by markers

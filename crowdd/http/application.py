@@ -89,6 +89,7 @@ from crowdd.http.transport.router import Router, answers
 from crowdd.http.transport.site import Site
 from crowdd.http.transport.streams import Streams
 from crowdd.reactor import IReactor, epoch_seconds
+from crowdd.stalls import StallWatch
 from crowdd.storage.core import rate_counts
 
 log = Logger()
@@ -110,6 +111,7 @@ class ProcessState:
     unpacking: WorkerThread  # takes large forms apart
     account_forms: Turns
     costly: CostlyRequests
+    stalls: StallWatch
     node: Node
 
     @classmethod
@@ -121,16 +123,18 @@ class ProcessState:
         day = Window(reactor, settings.volunteers.cookies_per_day, _DAY)
         newcomers = (hour, day) if share is None else (share("newcomers", hour), share("newcomers of a day", day))
         posts = Window(reactor, settings.accounts.max_posts, _QUARTER)
+        metrics = Metrics(reactor, services.db, services.settings)
         return cls(
             Streams(reactor, settings.live),
             Broadcast(reactor, services.live, services.change_notifier),
             RateLimit(reactor, rate_limits(settings), share),
             WindowGroup(newcomers),
             posts if share is None else share("posts", posts),
-            Metrics(reactor, services.db, services.settings),
+            metrics,
             WorkerThread(reactor),
             Turns(reactor, 2, _FORM_WAIT_SECONDS, rest=1.0, max_waiting_of_one=64, refusal=_FORMS_BUSY),
             CostlyRequests(reactor),
+            StallWatch(metrics.stalled),
             node,
         )
 
@@ -247,6 +251,7 @@ def make_root(
             negotiator.html_in_pieces,
             process_state.metrics.page_cache,
         ),
+        process_state.stalls,
     )
     views: list[View] = [
         *_views(clock, services, templates, cookies, csrf),

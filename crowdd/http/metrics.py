@@ -111,6 +111,14 @@ class Metrics:
             buckets=_BUCKETS,
             registry=self._registry,
         )
+        self._stalls = Histogram(
+            *self._declare(
+                "crowdd_reactor_stall_seconds",
+                "Turns of the reactor above 0.05 seconds, in which nobody else was served, as a histogram",
+            )[:2],
+            buckets=_BUCKETS[4:],
+            registry=self._registry,
+        )
         self._in_flight = self._sum("crowdd_requests_in_flight", "Requests that are being processed")
         self._connections = self._sum("crowdd_open_connections", "Open client connections")
         self._streams = self._sum("crowdd_open_streams", "Open event streams")
@@ -172,6 +180,10 @@ class Metrics:
             metrics = self._of_route[key] = (self._requests.labels(*key), self._seconds.labels(route))
         metrics[0].inc()
         metrics[1].observe(seconds)
+
+    def stalled(self, seconds: float) -> None:
+        """Counts a turn of the reactor in which others waited."""
+        self._stalls.observe(seconds)
 
     def page_cache(self, hit: bool, size: int) -> None:
         """Counts a request for a page that many get alike: whether it was in the cache, and the size of the cache."""

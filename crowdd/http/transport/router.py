@@ -66,6 +66,7 @@ from crowdd.kinds import KINDS
 from crowdd.languages import _
 from crowdd.logs import request_id
 from crowdd.requester import network
+from crowdd.stalls import StallWatch
 
 log = Logger()
 _NOT_FOUND = "404 Not Found"
@@ -91,7 +92,9 @@ class Router:
         account_forms: Turns,
         costly: CostlyRequests,
         page_cache: PageCache,
+        stalls: StallWatch,
     ) -> None:
+        self._stalls = stalls
         self._page_cache = page_cache
         self._account_forms, self._costly = account_forms, costly
         self._worker_thread, self._refusals = worker_thread, refusals
@@ -108,12 +111,14 @@ class Router:
     def serve(self, request: Request, methods: Methods, names: Names) -> Deferred[bytes]:
         """Fires with the body; status and headers are set on the request. Nothing may cancel it."""
         request.route = next(iter(methods.values())).path if methods else "(unknown)"
+        self._stalls.note(request.method, request.route)
         return ensureDeferred(self._serve(request, methods, names))
 
     def begin(self, request: Request, methods: Methods, names: Names) -> None:
         """Serves a request and sends its response."""
         route = next(iter(methods.values()))
         request.route = route.path
+        self._stalls.note(request.method, request.route)
         if route.fixed is not None and request.method == b"GET" and "origin" not in request.header_texts():
             set_headers(request.responseHeaders, route.fixed.headers)
             request.deliver(route.fixed.body)
