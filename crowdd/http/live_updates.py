@@ -14,7 +14,7 @@ from twisted.logger import Logger
 
 from crowdd.concurrency.throttling import Throttled
 from crowdd.domain.core.change_notifier import ANY, ChangeNotifier
-from crowdd.domain.projects.live_state import MAX_EVENTS, Live, access, state_of
+from crowdd.domain.projects.live_state import MAX_EVENTS, Live, access, is_open, state_of
 from crowdd.errors import CrowddError, UnavailableError
 from crowdd.http.errors import error_object
 from crowdd.http.transport.streams import SseConnection, event
@@ -41,7 +41,7 @@ class LiveState:
         self, clock: IReactorTime, read: Callable[[], Awaitable[ProjectState | None]], row: ProjectPage
     ) -> None:
         self._clock, self._read, self._clients = clock, read, set[SseConnection]()
-        self.project_id, self.short_name, self._locked = row["id"], row["short_name"], row["lock_id"] is not None
+        self.project_id, self.short_name, self._open = row["id"], row["short_name"], is_open(row)
         self._access, self._event = access(row), event("state", state_of(row))
         self._throttled = Throttled(clock, self._look, STATE_PAUSE, LOOK_EVERY)
         self.ask = self._throttled.ask
@@ -49,7 +49,7 @@ class LiveState:
     @property
     def open(self) -> bool:
         """Whether everybody may watch, for all that is known: no notification came that was not looked at."""
-        return not (self._locked or self._throttled.due)
+        return self._open and not self._throttled.due
 
     def join(self, client: SseConnection) -> None:
         """Tells the state now and whenever it changes."""
@@ -67,6 +67,7 @@ class LiveState:
     async def _look(self) -> None:
         row = await self._read()
         if row is None or access(row) != self._access:
+            self._open = False
             for client in list(self._clients):
                 client.end()  # who may still see it comes back
             return
@@ -85,7 +86,10 @@ class LiveState:
 
 
 class EventFollower:
-    """Follows the events of a project from a number on, as fast as the client reads them."""
+    """Follows the events of a project from a number on, as fast as the client reads them.
+
+    Before it sends any, it asks whether the client may still listen.
+    """
 
     def __init__(
         self,
@@ -102,7 +106,7 @@ class EventFollower:
     async def _look(self) -> None:
         while not (self._client.full or self._client.ended):
             events = await self._read(self._after)
-            if events:
+            if events and await self._client.may_listen():
                 self._client.send(b"".join(event(one["event"], one, one["sequence"]) for one in events))
                 self._after = events[-1]["sequence"]
             if len(events) < MAX_EVENTS:
@@ -166,7 +170,10 @@ class ChangeFollower:
 
 
 class StateFollower:
-    """Tells a client its state whenever it changes. ``read`` gives None once there is nothing to tell of."""
+    """Tells a client its state whenever it changes, if it may still listen.
+
+    ``read`` gives None once there is nothing to tell of.
+    """
 
     def __init__(self, clock: IReactorTime, read: ReadState, client: SseConnection) -> None:
         self._read, self._client, self._told = read, client, b""
@@ -179,7 +186,7 @@ class StateFollower:
         now = b"" if state is None else event("state", state)
         if not now:
             self._client.end()
-        elif now != self._told and not self._client.full:
+        elif now != self._told and not self._client.full and await self._client.may_listen():
             self._told = now
             self._client.send(now)
 

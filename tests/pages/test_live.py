@@ -146,6 +146,27 @@ async def test_who_may_watch_is_who_may_see_the_page(served):
     assert (await owner.post(STATE, json={})).status == 405
 
 
+@shows("stream-state")
+@pytest.mark.inside
+@pytest_twisted.ensureDeferred
+async def test_a_draft_that_its_owner_watches_stays_hidden_from_others(served):
+    """What is already read for the owner is given to nobody else: not once, and not while it changes."""
+    owner, ada = await served.person("owner"), await served.person("ada")
+    project = await served.project(owner, tasks=1)
+    watching = await listen(owner, STATE)
+    assert (await watching.next()).data["status"] == "draft"
+    watched = served.server._process_state.broadcast._names["birds"]
+    await until(lambda: not watched._throttled.due)
+    for client in (served.client(), ada):
+        assert (await listen(client, STATE)).status == 404
+    await owner.post("/api/task", json={"project_id": project["id"], "info": {}})
+    assert (await watching.next()).data["n_tasks"] == 2
+    assert (await listen(served.client(), STATE)).status == 404
+    await owner.post("/project/birds/publish", json={})
+    assert await watching.next() is None  # browsers come back at once
+    assert (await (await listen(served.client(), STATE)).next()).data["status"] == "open"
+
+
 @shows("stream-who")
 @pytest_twisted.ensureDeferred
 async def test_a_password_set_meanwhile_ends_streams_and_who_may_not_stays_out(serve):
@@ -216,6 +237,22 @@ async def test_a_log_ends_with_the_session_and_with_the_ownership(serve, sql):
     boss = await served.person("boss", admin=True)
     sql("UPDATE project SET owner_id = %s, owners_ids = ARRAY[%s::bigint]", boss.user_id, boss.user_id)
     assert await by_key.next() is None and await other.next() is None
+
+
+@shows("stream-who")
+@pytest_twisted.ensureDeferred
+async def test_no_event_is_told_after_a_removal(served):
+    """The stream ends with the next event, long before the next heartbeat, and without it."""
+    owner, ada, helper = [await served.person(name) for name in ("owner", "ada", "helper")]
+    project = await served.project(owner, tasks=3, published=True, n_answers=1)
+    await owner.post("/project/birds/add_coowner/helper", json={})
+    stream, stays = await listen(helper, f"{EVENTS}?after=0"), await listen(owner, f"{EVENTS}?after=0")
+    await answer(ada, project)
+    assert [(await stream.next()).name, (await stream.next()).id] == ["position", "1"]
+    await owner.post("/project/birds/del_coowner/helper", json={})
+    await answer(ada, project)
+    assert await stream.next() is None
+    assert [(await stays.next()).name for _ in range(3)] == ["position", "task_completed", "task_completed"]
 
 
 @shows("stream-limits")

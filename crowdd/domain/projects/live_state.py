@@ -53,10 +53,15 @@ def state_of(row: ProjectState | ProjectPage) -> Values:
     }
 
 
+def is_open(row: ProjectState | ProjectPage) -> bool:
+    """Whether everybody may see the state: the project was published once and has no password."""
+    return row["lock_id"] is None and row["draft_key"] is None
+
+
 def access(row: ProjectState | ProjectPage) -> object:
     """What decides who may see the state: as long as it stays equal, nobody gains or loses by the project itself."""
-    keys = row["lock_id"], row["draft_key"]
-    return row["short_name"], any(keys) and (*keys, tuple(row["owners_ids"]))
+    keys = row["lock_id"], row["draft_key"], tuple(row["owners_ids"])
+    return row["short_name"], None if is_open(row) else keys
 
 
 def event_view(row: Event, short_name: str) -> Values:

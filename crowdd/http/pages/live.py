@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from typing import Any, Protocol
 
-from crowdd.domain.projects.live_state import Live, state_of
+from crowdd.domain.projects.live_state import Live, is_open, state_of
 from crowdd.domain.projects.projects import Projects
 from crowdd.errors import NOT_FOUND, InvalidValueError, NotFoundError
 from crowdd.http.auth.identity import Identity
@@ -39,7 +39,7 @@ class LivePages:
             return JsonResponse(state_of(row))
 
         def begin(client: SseConnection) -> Callable[[], None]:
-            if row["lock_id"] is not None or row["draft_key"] is not None:
+            if not is_open(row):
                 client.judge = _judge(self._identity, incoming, lambda who: self._projects.page(short_name, who))
             return self._broadcast.watch(row, client)
 

@@ -64,8 +64,8 @@ def _nothing() -> None:
 class SseConnection:
     """One open stream, a producer for its connection.
 
-    ``full``: the buffer is full; ``ready`` is called when it has room again. ``judge`` is awaited at every heartbeat
-    and raises when the client may no longer listen.
+    ``full``: the buffer is full; ``ready`` is called when it has room again. ``judge`` is awaited at every heartbeat,
+    and before what only some may know (``may_listen``), and raises when the client may no longer listen.
     """
 
     __slots__ = (
@@ -112,6 +112,21 @@ class SseConnection:
         """Abort the connection. Unsent data is dropped."""
         if not self.ended:
             self.request.channel.transport.abortConnection()
+
+    async def may_listen(self) -> bool:
+        """Ask ``judge``, and end the stream of a client that may no longer listen. Raise UnavailableError."""
+        try:
+            if self.judge is not None:
+                await self.judge()
+        except UnavailableError:
+            raise  # nothing new can be read for it until the database is back
+        except CrowddError:
+            self.end()
+        except Exception:
+            if not self.ended:
+                log.failure("could not check a subscriber's permission, stream closed")
+            self.end()
+        return not self.ended
 
     def pauseProducing(self) -> None:
         self.full, self.full_since = True, self._streams.seconds()
@@ -220,26 +235,20 @@ class Streams:
         for client in list(self._parts[self._next_part]):
             if client.judge is not None and client.judged:
                 client.judged = False
-                ensureDeferred(self._judge(client, client.judge))
+                ensureDeferred(_judge(client))
             if not client.full:
                 client.send(client.framing.heartbeat)
         for client in [one for one in self._clients if one.full]:
             if self.seconds() - client.full_since > self._settings.stalled_timeout:
                 client.abort()
 
-    async def _judge(self, client: SseConnection, judge: Callable[[], Awaitable[None]]) -> None:
-        try:
-            await judge()
-        except UnavailableError:
-            pass  # nothing new can be read for it until the database is back
-        except CrowddError:
-            client.end()
-        except Exception:
-            if not client.ended:
-                log.failure("could not check a subscriber's permission, stream closed")
-            client.end()
-        finally:
-            client.judged = True
+
+async def _judge(client: SseConnection) -> None:
+    try:
+        with suppress(UnavailableError):
+            await client.may_listen()
+    finally:
+        client.judged = True
 
 
 def _write_now(transport: ITransport, data: bytes) -> None:
