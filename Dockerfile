@@ -14,7 +14,7 @@ RUN python -m venv /crowdd \
     && /crowdd/bin/pip install --no-cache-dir --no-deps --no-build-isolation .
 
 FROM python:3.13-slim-trixie
-RUN useradd --system --uid 900 --home-dir /data --create-home crowdd
+RUN useradd --system --uid 900 --home-dir /data --create-home crowdd && chmod 700 /data
 COPY --from=build /crowdd /crowdd
 # twistd keeps a list of plugins beside them; it is made here, where it can be written.
 RUN /crowdd/bin/twistd --help > /dev/null

@@ -28,7 +28,7 @@ from twisted.python.failure import Failure
 from crowdd.concurrency.deadline import deadline
 from crowdd.concurrency.restarts import Restarts
 from crowdd.config import Settings
-from crowdd.domain.core import secrets
+from crowdd.domain.core import data_folder, secrets
 from crowdd.domain.server.readiness import Node, new_id
 from crowdd.embedded.process import end_with
 from crowdd.errors import ConfigError
@@ -139,7 +139,7 @@ class Workers(Service):
 
     def startService(self) -> None:
         super().startService()
-        self._folder.mkdir(parents=True, exist_ok=True)
+        data_folder.make(self._folder, self._folder.parent)
         for left in self._folder.glob("*.db"):
             left.unlink()
         for number in range(1, len(self._sockets) + 1):

@@ -44,12 +44,20 @@ class Home:
         return self.folder != self.data
 
 
+def make_data_folder(data: Path) -> None:
+    """Make the data folder if it is missing: nobody else can enter it.
+
+    Under root, others can enter but not list it, because PostgreSQL runs as another user.
+    """
+    data.mkdir(mode=0o711 if os.geteuid() == 0 else 0o700, parents=True, exist_ok=True)
+
+
 def find_home(data: Path, wanted_user: str = "") -> Home:
     """The home of this data folder's database; ``<data>/postgres`` is it, or the symbolic link that leads there.
 
     Raises StartError when there is no place that the user who runs PostgreSQL can reach.
     """
-    data.mkdir(parents=True, exist_ok=True)
+    make_data_folder(data)
     data = data.resolve()
     record = data / "postgres"
     account = choose(wanted_user, record)

@@ -8,6 +8,7 @@ import os
 from pathlib import Path
 
 from crowdd.embedded.errors import StartError
+from crowdd.embedded.home import make_data_folder
 from crowdd.embedded.process import alive, wait_until
 
 
@@ -18,7 +19,7 @@ def hold(folder: Path, *, seconds: float = 15.0) -> int:
     Raises StartError when the folder is in use or cannot be written.
     """
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        make_data_folder(folder)
         descriptor = os.open(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except OSError as error:
         raise StartError(

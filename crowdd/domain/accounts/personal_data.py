@@ -130,7 +130,7 @@ class PersonalData:
         return done
 
     async def _pack(self, user_id: int, target: Path, report: Progress) -> Values:
-        data_folder.make(self.folder, self.folder.parent, 0o700)
+        data_folder.make(self.folder, self.folder.parent)
         folder = Path(tempfile.mkdtemp(prefix="making-", dir=self.folder))
         try:
             done = await self._gather(user_id, folder, report)

@@ -199,7 +199,7 @@ class _Run:
 @contextmanager
 def _files(folder: Path, analysis_id: int) -> Iterator[Files]:
     """Names for files, in a folder that is new and goes at the end. An attempt that was killed may have left others."""
-    data_folder.make(folder, folder.parent, 0o700)
+    data_folder.make(folder, folder.parent)
     for left in folder.glob(f"{analysis_id}-*"):
         shutil.rmtree(left, ignore_errors=True)
     own = Path(tempfile.mkdtemp(prefix=f"{analysis_id}-", dir=folder))

@@ -6,9 +6,14 @@ import os
 from pathlib import Path
 
 
-def make(path: Path, owner_of: Path, mode: int = 0o777) -> None:
-    """Makes a folder that is not there. As root, gives it to the owner of ``owner_of``, also if it was there."""
-    path.mkdir(mode=mode, parents=True, exist_ok=True)
+def make(path: Path, owner_of: Path) -> None:
+    """Makes a folder that is not there, and those between it and ``owner_of``, which only their owner can enter.
+
+    As root, gives them to the owner of ``owner_of``, also if they were there.
+    """
+    if owner_of in path.parent.parents:
+        make(path.parent, owner_of)
+    path.mkdir(mode=0o700, parents=True, exist_ok=True)
     if not belongs(path, owner_of):
         owner = owner_of.stat()
         os.chown(path, owner.st_uid, owner.st_gid, follow_symlinks=False)

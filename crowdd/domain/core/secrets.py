@@ -197,7 +197,7 @@ def load(folder: Path) -> Secrets:
     """
     path, candidate = folder / FILE, folder / CANDIDATE
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         if path.exists():
             return parsed(path.read_text("ascii"), path)
         _link(candidate, Secrets(os.urandom(_SIZE)))

@@ -161,8 +161,7 @@ class Uploads:
 
     def _container(self, container: str) -> Path:
         made = self.folder / container
-        for folder in (self.folder, made):
-            data_folder.make(folder, self._data)
+        data_folder.make(made, self._data)
         return made
 
     @property

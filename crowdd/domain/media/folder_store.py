@@ -64,8 +64,7 @@ class FolderStore:
         target = self._folder / key
         draft = target.with_name(f".{target.name}.{random.token_hex(8)}.{os.getpid()}")
         try:
-            for folder in (self._folder, target.parent):
-                data_folder.make(folder, self._folder.parent)
+            data_folder.make(target.parent, self._folder.parent)
             self._write(source, draft)
             draft.replace(target)
         except OSError as error:

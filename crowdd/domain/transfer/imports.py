@@ -13,7 +13,7 @@ from typing import BinaryIO
 import attrs
 
 from crowdd.concurrency.worker_thread import WorkerThread
-from crowdd.domain.core import rights
+from crowdd.domain.core import data_folder, rights
 from crowdd.domain.core.background_queue import Queue, QueuedTask
 from crowdd.domain.core.quota import Quota
 from crowdd.domain.core.secrets import Secrets
@@ -193,7 +193,7 @@ class Imports:
 
     def new_file(self) -> Path:
         """Where a file of an import is to be written."""
-        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        data_folder.make(self._folder, self._folder.parent)
         return self._folder / random.token_hex(16)
 
     async def _look(self, who: Requester, row: ProjectPage, name: str, path: Path, choices: Choices) -> int:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from twisted.internet.defer import Deferred
 
+from crowdd.domain.core import data_folder
 from crowdd.errors import CrowddError, UnavailableError
 
 PIECE = 131_072  # bytes that are read at once
@@ -100,7 +101,7 @@ class Spools:
 
     def open(self) -> Spool:
         """A new one. Raises UnavailableError when the disk is full."""
-        self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        data_folder.make(self._folder, self._folder.parent)
         require_space(self._folder, self._min_free_bytes)
         return Spool(self._folder, self._min_free_bytes)
 

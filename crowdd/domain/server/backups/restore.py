@@ -16,6 +16,7 @@ from typing import IO, Any
 import attrs
 
 from crowdd.config import Settings
+from crowdd.domain.core import data_folder
 from crowdd.domain.core import secrets as keys
 from crowdd.domain.server.backups import backup_archive
 from crowdd.domain.server.backups.backup_archive import FOLDERS, Contents, Report
@@ -108,21 +109,19 @@ def put_back(folder: Path, source: Source, report: Report) -> int:
     for number, (name, content) in enumerate(backup_archive.files(source.archive, source.store), 1):
         target = folder / name
         if not os.path.lexists(target):
-            target.parent.mkdir(parents=True, exist_ok=True)
-            _put(target, content, folder.stat())
+            data_folder.make(target.parent, folder)
+            _put(target, content, folder)
             added += 1
         report("files", number)
     return added
 
 
-def _put(target: Path, content: IO[bytes], owner: os.stat_result) -> None:
+def _put(target: Path, content: IO[bytes], folder: Path) -> None:
     draft = target.with_name(f".{target.name}.{os.getpid()}")
     try:
         with draft.open("xb") as out:
+            data_folder.give(out.fileno(), folder)
             shutil.copyfileobj(content, out, _PIECE)
-        if os.geteuid() == 0:
-            for path in (draft, target.parent):
-                os.chown(path, owner.st_uid, owner.st_gid)
         draft.rename(target)
     finally:
         draft.unlink(missing_ok=True)
@@ -159,7 +158,7 @@ def _stage(stage: Path, source: Source, contents: Contents, report: Report) -> N
     owner = stage.parent.stat()
     for number, (name, content) in enumerate(backup_archive.files(source.archive, source.store), 1):
         target = stage / name
-        target.parent.mkdir(parents=True, exist_ok=True)
+        data_folder.make(target.parent, stage)
         with target.open("xb") as out:
             shutil.copyfileobj(content, out, _PIECE)
         report("files", number)

@@ -70,7 +70,7 @@ class IncomingFiles:
 
     def begin(self, file_id: int) -> None:
         """An empty file, unless it is there. Raises UnavailableError when the disk is nearly full."""
-        data_folder.make(self.folder, self.folder.parent, 0o700)
+        data_folder.make(self.folder, self.folder.parent)
         require_space(self.folder, self.min_free_bytes)
         with self.path(file_id).open("ab") as file:
             data_folder.give(file.fileno(), self.folder.parent)
@@ -127,7 +127,7 @@ class IncomingFiles:
         """An empty folder on the same disk, removed afterwards. What a killed process left there is removed before."""
         folder = self.folder / f"{file_id}.work"
         shutil.rmtree(folder, ignore_errors=True)
-        data_folder.make(folder, self.folder.parent, 0o700)
+        data_folder.make(folder, self.folder.parent)
         try:
             yield folder
         finally:

@@ -212,7 +212,7 @@ def complete(project: SnapshotProject) -> bool:
 @contextmanager
 def _files(folder: Path, snapshot_id: int) -> Iterator[tuple[Path, Path]]:
     """Folders for rows and for files, which are new and go at the end; those of killed attempts go now."""
-    data_folder.make(folder, folder.parent, 0o700)
+    data_folder.make(folder, folder.parent)
     with owned_folder(folder, f"{snapshot_id}-") as own:
         raw, files = own / "raw", own / "files"
         raw.mkdir()

@@ -98,8 +98,8 @@ class Differences:
         return self._folder / f"{name}.ndjson"
 
     async def _make(self, name: str, before: Side, after: Side, withdrawn: Sequence[str]) -> None:
-        data_folder.make(self._folder, self._folder.parent, 0o700)
-        data_folder.make(self._folder / _WORK, self._folder.parent, 0o700)
+        data_folder.make(self._folder, self._folder.parent)
+        data_folder.make(self._folder / _WORK, self._folder.parent)
         self._remove_oldest()
         with owned_folder(self._folder / _WORK, "") as work:
             about = {program.BEFORE: _documents(before), program.AFTER: _documents(after), "withdrawn": [*withdrawn]}
