@@ -7,6 +7,7 @@ import random
 import tempfile
 from collections import Counter
 from collections.abc import Callable
+from http import HTTPStatus
 from io import BytesIO
 from typing import Any, AnyStr
 
@@ -87,6 +88,10 @@ class Request(TwistedRequest):
     def getRequestHostname(self) -> bytes:
         """A constant: no route depends on the host name, and Klein fails for invalid ones."""
         return b"localhost"
+
+    def setResponseCode(self, code: int, message: bytes | None = None) -> None:
+        """Set the status with its words: Twisted has none for 421, 422 and 429."""
+        super().setResponseCode(code, message or HTTPStatus(code).phrase.encode())
 
     def parseCookies(self) -> None:
         """Nothing: ``Incoming`` parses cookies when one is asked for."""

@@ -5,6 +5,7 @@ import time
 import pytest_twisted
 from support.browsers import newcomer
 from support.checks.shows import shows
+from support.wire import exchange
 
 from crowdd.requester import Requester
 
@@ -34,6 +35,8 @@ async def test_three_hundred_pass_and_the_next_is_refused(serve):
         "too_many_requests",
     )
     assert (refused.header("x-ratelimit-limit"), refused.header("x-ratelimit-remaining")) == ("300", "0")
+    sent = b"GET /api/category HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+    assert (await exchange(served.base, sent)).startswith(b"HTTP/1.1 429 Too Many Requests\r\n")
     reset, wait = int(refused.header("x-ratelimit-reset")), int(refused.header("retry-after"))
     assert reset % int(LONG) == 0 and before <= reset - wait <= time.time() + 1
 
