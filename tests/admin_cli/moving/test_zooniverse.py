@@ -165,6 +165,29 @@ def test_each_refusal_has_its_reason(crowdctl, files):
     assert subjects["refused_rows"] == classifications["refused_rows"] == []
 
 
+def test_an_odd_number_is_one_refused_row(crowdctl, files, tmp_path):
+    """Digits that int() does not take, and more of them than it takes."""
+    odd = ("²", "٣", "9" * 5000, "-1", "")
+    subjects = write(
+        tmp_path / "odd-subjects.csv", SUBJECTS, subject(11), *(subject(1, subject_id=text) for text in odd)
+    )
+    classifications = write(
+        tmp_path / "odd.csv",
+        CLASSIFICATIONS,
+        said(101, 11, "5"),
+        *(said(200 + n, 11, "6", subject_ids=text) for n, text in enumerate(odd)),
+        *(said(1, 11, "6", classification_id=text) for text in odd),
+    )
+    files = "--workflow", "7", "--subjects", subjects, "--classifications", classifications
+    report = crowdctl.json("import-zooniverse", "owls", *files)
+    assert sums(report) == {"subjects": (6, 1, 0, 5), "classifications": (11, 1, 0, 10)}
+    assert {each["sentence"] for file in report["files"] for each in file["reasons"]} == {
+        "`subject_id` is not a number.",
+        "`classification_id` is not a number.",
+        "It is about several subjects, or none.",
+    }
+
+
 def test_a_dry_run_changes_nothing(crowdctl, files, rows):
     report = crowdctl.json("import-zooniverse", "owls", "--dry-run", *files)
     assert report["dry_run"] and sums(report) == {"subjects": (5, 2, 0, 3), "classifications": (9, 3, 0, 6)}

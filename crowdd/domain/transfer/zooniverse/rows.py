@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Final
@@ -14,6 +15,7 @@ MAX_ANSWERS: Final = 1000  # that a task may need
 # Added to the number of the workflow: what is imported must not be mistaken for rows of this site's own projects.
 _SOURCE: Final = 1 << 52
 _TIMES: Final = ("%Y-%m-%d %H:%M:%S UTC", "%Y-%m-%dT%H:%M:%S.%fZ", "%Y-%m-%dT%H:%M:%SZ")
+_DIGITS: Final = re.compile(r"[0-9]{1,16}")  # of a number below _SOURCE
 Row = Mapping[str, str]
 
 
@@ -64,7 +66,7 @@ def answer(row: Row) -> Values:
 
 def subject_of(row: Row) -> int:
     """The subject of a classification. Raises RowError where there are several."""
-    if not row["subject_ids"].isdigit():
+    if not _DIGITS.fullmatch(row["subject_ids"]):
         raise RowError("It is about several subjects, or none.")
     return int(row["subject_ids"])
 
@@ -81,10 +83,10 @@ def _source(row: Row) -> int:
 
 
 def _number(row: Row, name: str) -> int:
-    text = row[name]
-    if not (text.isascii() and text.isdigit() and 0 < int(text) < _SOURCE):
+    number = int(row[name]) if _DIGITS.fullmatch(row[name]) else 0
+    if not 0 < number < _SOURCE:
         raise RowError(f"`{name}` is not a number.")
-    return int(text)
+    return number
 
 
 def _json(row: Row, name: str) -> object:
