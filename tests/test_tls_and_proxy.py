@@ -21,6 +21,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from support.servers.live import free_port
 from twisted.internet.threads import deferToThread
 
+from crowdd.config.server import HttpSettings
 from crowdd.embedded.process import wait_until
 from crowdd.errors import ConfigError
 
@@ -172,6 +173,12 @@ def nginx(tmp_path):
 
 
 class TestBehindNginx:
+    def test_the_example_lets_pass_what_crowdd_takes(self):
+        """A file of tasks above all: what is too large, crowdd says itself."""
+        (megabytes,) = re.findall(r"client_max_body_size (\d+)m;", (ROOT / "etc/nginx.conf").read_text("utf-8"))
+        http = HttpSettings()
+        assert int(megabytes) << 20 > max(http.max_body_bytes, http.max_import_bytes)
+
     @pytest_twisted.ensureDeferred
     async def test_the_example_works(self, serve, nginx):
         served = await serve(
