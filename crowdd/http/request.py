@@ -21,6 +21,7 @@ from crowdd.http.html import presenter
 from crowdd.http.transport import json_arrays
 from crowdd.http.transport.fixed_headers import values_of
 from crowdd.http.transport.request_headers import cookies, prefers_json
+from crowdd.kinds import json_errors
 from crowdd.kinds.types import clean_text
 from crowdd.languages import _
 from crowdd.requester import Requester
@@ -135,7 +136,7 @@ class Incoming:
             return self._large_array if self.is_large_array else orjson.loads(self.raw_body)
         except orjson.JSONDecodeError as error:
             raise InvalidValueError(
-                _("The body is not JSON: %(reason)s.", reason=str(error)), code="bad_json"
+                _("The body is not JSON: %(reason)s.", reason=json_errors.reason(error)), code="bad_json"
             ) from None
 
     @cached_property

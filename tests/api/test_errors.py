@@ -95,6 +95,22 @@ async def test_a_body_that_is_no_json_object_is_refused(served):
 
 
 @shows("error-value")
+@shows("format-refused-values")
+@pytest_twisted.ensureDeferred
+async def test_numbers_that_json_does_not_have_are_named(served):
+    owner = await served.person("owner")
+    project = await served.project(owner)
+    for word, advice in (("NaN", "missing values: send null"), ("Infinity", "a finite number"), ("-Infinity", "null")):
+        body = f'{{"project_id": {project["id"]}, "info": {{"depth": {word}}}}}'
+        for sent in (body, f"[{body}]", f"[{', '.join([body] * 6000)}]"):
+            refused = (await owner.post("/api/task", data=sent.encode())).json()
+            assert (refused["status_code"], refused["error_code"]) == (415, "bad_json")
+            assert f"JSON has no {word.removeprefix('-')} (line 1, column" in refused["exception_msg"]
+            assert advice in refused["exception_msg"]
+    other = (await owner.post("/api/task", data=b'{"info": Nan}')).json()["exception_msg"]
+    assert "unexpected character" in other and "null" not in other
+
+
 @pytest_twisted.ensureDeferred
 async def test_values_of_the_wrong_type_are_refused_by_name(served):
     owner = await served.person("owner")

@@ -20,6 +20,7 @@ import orjson
 from crowdd.domain.projects.questions.folder_versions import VERSIONS_FILE, checked
 from crowdd.domain.transfer.missing_files import Missing
 from crowdd.errors import CrowddError, InvalidValueError, NotFoundError
+from crowdd.kinds import json_errors
 from crowdd.kinds.task import TASK
 from crowdd.storage.projects.versions.version_rows import KeptVersion
 from crowdd.values import Values
@@ -193,7 +194,7 @@ def _object(text: str | bytes, place: str) -> Values:
     try:
         value = orjson.loads(text)
     except orjson.JSONDecodeError as error:
-        raise InvalidValueError(f"{place}: this is not JSON: {error}.") from None
+        raise InvalidValueError(f"{place}: this is not JSON: {json_errors.reason(error)}.") from None
     if not isinstance(value, dict):
         raise InvalidValueError(f"{place}: this is not a JSON object.")
     return value

@@ -282,6 +282,29 @@ def test_rows_of_ndjson():
     assert rows[4][1] == LIMIT and rows[5][1] == {"a": "\x00"}
 
 
+@pytest.mark.parametrize(
+    ("word", "advice"),
+    [
+        ("NaN", "Python and pandas write it for missing values: send null instead."),
+        ("Infinity", "Send null or a finite number instead."),
+        ("-Infinity", "Send null or a finite number instead."),
+    ],
+)
+def test_numbers_that_json_does_not_have_are_named(tmp_path, word, advice):
+    """Also in a file in which no row is without one, which its first lines tell to be JSON."""
+    name = word.removeprefix("-")
+    bad = f'{{"depth": {word}}}'
+    column = 11 + (word != name)
+    sentence = f"It is not JSON: JSON has no {name} (line 1, column {column}). {advice}"
+    array = f'[{{"depth": 1.5}}, {bad}, {{"depth": 2}}]'.encode()
+    assert read(JSON, array) == [(1, {"depth": 1.5}), (2, sentence), (3, {"depth": 2})]
+    for lines in (1, 30):
+        file = tmp_path / "x"
+        file.write_text(f"{bad}\n" * lines)
+        assert detect(file) == NDJSON
+        assert [error for _, error in read(NDJSON, file.read_bytes())] == [sentence] * lines
+
+
 # Other files --------------------------------------------------------------------------------------------------------
 
 

@@ -24,6 +24,7 @@ from crowdd.domain.transfer.task_files.foreign_files import (
     require_text,
 )
 from crowdd.errors import InvalidValueError
+from crowdd.kinds import json_errors
 from crowdd.languages import _
 
 _HEAD = 65_536  # bytes whose beginning tells other kinds of files
@@ -93,14 +94,18 @@ def _objects(text: str, encoding: str) -> Dialect:
 
 
 def _is_object(line: str) -> bool:
+    """Whether a line is a JSON object, or would be one without NaN, which its row says."""
     try:
         return isinstance(orjson.loads(line), dict)
-    except orjson.JSONDecodeError:
-        return False
+    except orjson.JSONDecodeError as error:
+        return line.lstrip().startswith("{") and bool(json_errors.non_finite(error))
 
 
 def _is_document(line: str) -> bool:
     """Whether an object holds rows itself: a list of objects, or what GeoJSON and IIIF have."""
-    values = orjson.loads(line)
+    try:
+        values = orjson.loads(line)
+    except orjson.JSONDecodeError:
+        return False
     lists = (value for value in values.values() if isinstance(value, list))
     return "features" in values or "@context" in values or any(isinstance(e, dict) for each in lists for e in each)

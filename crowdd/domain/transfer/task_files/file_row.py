@@ -8,6 +8,7 @@ import orjson
 
 from crowdd.domain.transfer.task_files.decoding import LONG_LINE, UNDECODABLE
 from crowdd.domain.transfer.task_files.limits import MAX_ROW_BYTES, SHOWN_CHARACTERS
+from crowdd.kinds import json_errors
 from crowdd.languages import _
 from crowdd.values import Values
 
@@ -62,5 +63,5 @@ def object_row(number: int, text: str) -> FileRow:
     try:
         value = orjson.loads(text)
     except orjson.JSONDecodeError as error:
-        return refused(number, _("It is not JSON: %(reason)s.", reason=str(error)), text)
+        return refused(number, _("It is not JSON: %(reason)s.", reason=json_errors.reason(error)), text)
     return FileRow(number, value) if isinstance(value, dict) else refused(number, _("It is not a JSON object."), text)
