@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 from crowdd.domain.accounts.accounts import Accounts
 from crowdd.domain.tasks.collections import Collected, Collections
-from crowdd.errors import FormError
+from crowdd.errors import FormError, InvalidValueError
 from crowdd.http import queries
 from crowdd.http.html.forms import MISTAKES, Form, Forms, WithForm
 from crowdd.http.pages.account.access import NamedPrivate, own_account
@@ -110,13 +110,15 @@ class CollectionPages:
         return self._one(collection, self._filled(incoming, collection))
 
     async def change(self, incoming: Incoming, name: str, collection_id: int) -> Response:
-        """Renames, describes, publishes or withdraws a collection."""
+        """Renames, describes, publishes or withdraws a collection. What the form does not have stays."""
         owner = await self._own(incoming, name)
-        texts = incoming.field("name"), incoming.field("description")
+        collection = await self._collections.page(incoming.who, owner, collection_id, None)
+        stored = collection.row
+        texts = incoming.text("name", stored["name"]), incoming.text("description", stored["description"])
+        published = incoming.flag("published", stored["published"])
         try:
-            await self._collections.change(incoming.who, collection_id, *texts, bool(incoming.field("published")))
+            await self._collections.change(incoming.who, collection_id, *texts, published)
         except FormError as error:
-            collection = await self._collections.page(incoming.who, owner, collection_id, None)
             form = self._forms.refused(incoming, error.errors, *_NEW, "published")
             return self._one(collection, form, MISTAKES)
         return Redirect(_path(owner, collection_id), _("The collection has been changed."))
@@ -130,6 +132,8 @@ class CollectionPages:
     async def note(self, incoming: Incoming, name: str, collection_id: int, task_id: int) -> Response:
         """Writes the note of a task."""
         owner = await self._own(incoming, name)
+        if "note" not in incoming.form:
+            raise InvalidValueError("`note` is missing.", code="missing_attribute")
         try:
             await self._collections.set_note(incoming.who, collection_id, task_id, incoming.field("note"))
         except FormError as error:

@@ -74,6 +74,12 @@ async def test_a_collection_is_made_filled_renamed_and_deleted(served, monkeypat
     assert (await send(browser, f"{AT}/{number}", name="Owls", description="", published="y")).status == 200
     changed = (await browser.page(f"{AT}/{number}")).json()["collection"]
     assert (changed["name"], changed["published"]) == ("Owls", True)
+    notes = await rows(served)
+    assert (await send(browser, f"{AT}/{number}", description="By day")).status == 200, "what is not sent stays"
+    assert (await send(browser, f"{AT}/{number}/tasks/{birds['tasks'][1]}")).status == 415
+    changed = (await browser.page(f"{AT}/{number}")).json()["collection"]
+    assert [changed[name] for name in ("name", "description", "published")] == ["Owls", "By day", True]
+    assert await rows(served) == notes
     assert (await send(browser, f"{AT}/{number}/delete")).json()["next"] == AT
     assert await rows(served) == [] and (await browser.page(f"{AT}/{number}")).status == 404
     assert (await send(browser, f"{AT}/{number}/delete")).status == 404

@@ -172,6 +172,18 @@ async def test_an_address_that_crowdd_never_asks_is_refused_on_the_page(served):
     assert (await seen(owner))["webhook"]["url"] is None
 
 
+@shows("page-webhook")
+@pytest_twisted.ensureDeferred
+async def test_a_request_without_the_address_changes_nothing(served):
+    owner = await served.person("ada")
+    await served.project(owner)
+    await owner.post(HERE, json={"webhook": "https://hooks.example/x"})
+    before = (await seen(owner))["webhook"]
+    for body in ({}, {"url": "https://other.example/"}):
+        assert (await owner.post(HERE, json=body)).json()["flash"] == "The address is saved."
+    assert (await seen(owner))["webhook"] == before and before["url"] == "https://hooks.example/x"
+
+
 def _told_apart(url):
     """Whether an address is refused before anybody is asked."""
     try:

@@ -310,6 +310,9 @@ async def test_one_is_made_at_a_time_and_a_schedule_makes_them(served):
     (made,) = (await owner.get(api)).json()
     assert made["state"] == "done" and made["license"] == "CC-BY-4.0"
     assert made["authors"] == [{"name": "Ada Lovelace", "orcid": "0000-0002-1825-0097"}, {"name": "Bob"}]
+    assert (await owner.post("/project/birds/snapshots/settings", json={})).json()["status"] == "success"
+    page = (await owner.page("/project/birds/snapshots")).json()
+    assert page["every"] == "week" and page["dataset"]["authors"] == made["authors"], "what is not sent stays"
     wrong = await owner.post("/project/birds/snapshots/settings", json=form | {"authors": "Ada 0000-0002-1825-0098"})
     assert wrong.json()["status"] == "error"
     assert (

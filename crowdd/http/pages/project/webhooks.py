@@ -99,16 +99,17 @@ class WebhookPages:
         return Page("project/webhook.html", public, WebhookPrivate(**context.private, **drawn))
 
     async def set_address(self, incoming: Incoming, short_name: str) -> Response:
-        """Sets the address, or removes it when the field is empty."""
+        """Sets the address, or removes it when the field is empty. Without the field it stays."""
         row = await self._owned(incoming, short_name)
-        address = incoming.field("webhook").strip()
+        address = incoming.text("webhook", row["webhook"]).strip()
         try:
-            if address:
+            if address and "webhook" in incoming.form:
                 self._webhooks.require(address)
         except RefusedTargetError as error:
             form = self._forms.refused(incoming, {"webhook": [error.args[0]]}, "webhook")
             return await self._page(incoming, row, form, Message(flash=error.args[0], status="error"))
-        await self._records.change(PROJECT, incoming.who, row["id"], {"webhook": address or None})
+        if "webhook" in incoming.form:
+            await self._records.change(PROJECT, incoming.who, row["id"], {"webhook": address or None})
         words = _("The address is saved.") if address else _("The webhook address was removed.")
         return Redirect(_at(short_name), words)
 

@@ -196,9 +196,12 @@ class VolunteerPages:
         return Redirect(f"{_at(short_name)}/{quote(volunteer)}", words, more=attrs.asdict(done))
 
     async def set_limit(self, incoming: Incoming, short_name: str) -> Response:
-        """Sets how many answers of a network count per task. An empty field means the default of the site."""
+        """Sets how many answers of a network count per task. An empty field means the default of the site.
+
+        Without the field, the limit stays.
+        """
         row = await self._projects.owned(short_name, incoming.who)
-        text = incoming.field("counted_per_network").strip()
+        text = incoming.text("counted_per_network", str(row["info"].get("counted_per_network", ""))).strip()
         info = {name: value for name, value in row["info"].items() if name != "counted_per_network"}
         try:
             limit = {"counted_per_network": Integer(minimum=0).parse(text)} if text else {}

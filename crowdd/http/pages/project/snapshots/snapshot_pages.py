@@ -108,14 +108,17 @@ class SnapshotPages:
         return Redirect(_list(short_name), words, more={"snapshot": self._view(row, snapshot)})
 
     async def save(self, incoming: Incoming, short_name: str) -> Response:
-        """Saves the licence, the authors and the schedule of the form."""
+        """Saves the licence, the authors and the schedule of the form. What it does not have stays."""
         row = await self._projects.owned(short_name, incoming.who)
+        stored = _described(row)
+        license_id = incoming.text("license", stored.license.id if stored.license else "")
         try:
-            described = dataset.from_lines(incoming.field("license"), incoming.field("authors"))
-            await self._snapshots.set_schedule(incoming.who, row["id"], incoming.field("every"))
+            described = dataset.from_lines(license_id, incoming.text("authors", dataset.lines(stored)))
+            if "every" in incoming.form:
+                await self._snapshots.set_schedule(incoming.who, row["id"], incoming.field("every"))
         except InvalidValueError as error:
             return Redirect(_list(short_name), error.args[0], "error")
-        if described != _described(row):
+        if described != stored:
             await self._projects.tell(row, {dataset.KEY: dataset.written(described)}, incoming.who)
         return Redirect(_list(short_name), _("The settings are saved."))
 
