@@ -25,6 +25,14 @@ class VolunteerSettings:
         doc="Anonymous answers per network that count for a task, unless the project sets its own number. 0: no limit.",
         fixed=True,
     )
+    open_external_uid: bool = option(
+        False,
+        boolean,
+        doc=(
+            "Let everybody ask, without a token, which tasks an external user has not answered (lists of tasks with "
+            "`participated`) and how many they have (`userprogress`), as PyBossa does. Ids are often e-mail addresses."
+        ),
+    )
 
 
 @attrs.frozen

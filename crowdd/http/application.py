@@ -304,7 +304,7 @@ def _views(clock: IReactorTime, services: Services, templates: Templates, cookie
         DepositsApi(services.deposits),
         CorrectingApi(services.contributions),
         LeasesApi(services.leases),
-        FavouritesApi(services.favourites),
+        FavouritesApi(services.favourites, services.contributions),
         StatisticsApi(services.statistics, services.records, services.projects, services.finished_tasks),
         QueueApi(services.queue),
         CommentingSso(settings.commenting, services.accounts, partial(epoch_seconds, clock)),

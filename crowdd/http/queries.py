@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
-import attrs
-
 from crowdd.errors import InvalidValueError
 from crowdd.kinds.kind import Field, Kind
 from crowdd.kinds.types import Boolean, Integer, Json, clean_text
@@ -42,8 +40,8 @@ CONTROL_OF = {
 }
 
 
-def parse(kind: Kind, arguments: Mapping[str, str], who: Requester) -> Query:
-    """The list that the arguments ask for.
+def parse(kind: Kind, arguments: Mapping[str, str], who: Requester, volunteer: Requester | None = None) -> Query:
+    """The list that the arguments ask for. ``volunteer``: who has ``participated``, if not the requester.
 
     Raises UnknownFieldError for a name that is no attribute, InvalidValueError for a value that its type cannot hold.
     """
@@ -55,9 +53,6 @@ def parse(kind: Kind, arguments: Mapping[str, str], who: Requester) -> Query:
     if kind.name == "result" and "last_version" not in arguments:
         filters.append(Filter(kind.field("last_version"), True))
     order = kind.searchable(arguments["orderby"]).name if arguments.get("orderby") else "id"
-    participated = kind.name == "task" and bool(arguments.get("participated"))
-    uid = arguments.get("external_uid")
-    volunteer = who if uid is None else attrs.evolve(who, external_uid=uid)
     return Query(
         kind=kind,
         filters=tuple(filters),
@@ -67,8 +62,13 @@ def parse(kind: Kind, arguments: Mapping[str, str], who: Requester) -> Query:
         offset=number(arguments.get("offset", ""), "offset", 0),
         last_id=number(arguments["last_id"], "last_id", 0) if arguments.get("last_id") else None,
         own=kind.context and who.acting_user is not None and arguments.get("all") not in ("1", "true", "True"),
-        without_actor=clean_text(volunteer.actor) if participated else "",
+        without_actor=clean_text((volunteer or who).actor) if asks_participated(kind, arguments) else "",
     )
+
+
+def asks_participated(kind: Kind, arguments: Mapping[str, str]) -> bool:
+    """Whether tasks that a volunteer has answered are left out."""
+    return kind.name == "task" and bool(arguments.get("participated"))
 
 
 def require_known(kind: Kind, arguments: Mapping[str, str]) -> None:

@@ -29,10 +29,15 @@ _CLAIMS: Any = {"require": ["project_id", "short_name", "iat", "exp"], "verify_e
 
 
 class ExternalUsers:
-    """Gives tokens out and checks them. ``hours`` is the life of a token."""
+    """Gives tokens out and checks them. ``hours`` is the life of a token.
 
-    def __init__(self, db: Database, new_batcher: BatcherFactory, secrets: Secrets, hours: int) -> None:
-        self._db, self._secrets, self._life = db, secrets, timedelta(hours=hours)
+    ``open_reads``: everybody may ask how far an external user is.
+    """
+
+    def __init__(
+        self, db: Database, new_batcher: BatcherFactory, secrets: Secrets, hours: int, *, open_reads: bool
+    ) -> None:
+        self._db, self._secrets, self._life, self.open_reads = db, secrets, timedelta(hours=hours), open_reads
         self._keys: Batcher[int, CurrentProjectKey | None] = new_batcher(partial(projects.secret_keys, db))
 
     async def token(self, short_name: str, secret_key: str | None, uid: str | None = None) -> str:

@@ -266,7 +266,8 @@ def _assemble(db: Transactions, settings: Settings, shared: Shared) -> Services:
         site,
         invitations,
     )
-    external = ExternalUsers(db, new_batcher, secrets, settings.external.token_hours)
+    open_reads = settings.volunteers.open_external_uid
+    external = ExternalUsers(db, new_batcher, secrets, settings.external.token_hours, open_reads=open_reads)
     contributions = Contributions(
         db, new_batcher, notify, external, records, secrets, shared.seconds, quota, shared.preloads
     )

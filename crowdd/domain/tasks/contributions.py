@@ -25,11 +25,13 @@ from crowdd.errors import (
     AnonymousError,
     CrowddError,
     ForbiddenError,
+    InvalidRequestError,
     InvalidValueError,
     NotFoundError,
     UnavailableError,
     at_item,
 )
+from crowdd.kinds.project import PROJECT
 from crowdd.kinds.roles import EVERYONE, OWNERS, Role
 from crowdd.kinds.task import TASK
 from crowdd.kinds.task_run import TASK_RUN
@@ -138,13 +140,34 @@ class Contributions:
             column: new_batcher(partial(contributions.progress_together, db, column)) for column in ("id", "short_name")
         }
 
-    async def identify(self, who: Requester, project_id: int, uid: str | None, bearer: str | None) -> Requester:
-        """The requester, or the external user that they speak for, whose token is checked."""
+    async def identify(
+        self, who: Requester, project_id: int | None, uid: str | None, bearer: str | None, *, reads: bool = False
+    ) -> Requester:
+        """The requester, or the external user whom they name. Nothing else decides who may name one.
+
+        That is who has the project's token. Where the request only asks for something (``reads``), owners may, too, and
+        everybody if the site is open; ``project_id`` is None if it asks about all projects, which administrators may.
+        Raises AnonymousError, InvalidRequestError without a project.
+        """
         if uid is None:
             return who
         speaker = as_external(who, uid)
+        if reads and bearer is None and (self._external.open_reads or await self._owns(who, project_id)):
+            return speaker
+        if project_id is None:
+            raise InvalidRequestError("Send project_id: external users belong to a project.")
         draft = await self._external.verify(bearer, project_id, uid)
         return attrs.evolve(speaker, unlocked=(*speaker.unlocked, draft)) if draft else speaker
+
+    async def _owns(self, who: Requester, project_id: int | None) -> bool:
+        """Whether the requester owns the project, or administers the site."""
+        if who.acting_admin or project_id is None or who.acting_user is None:
+            return who.acting_admin
+        try:
+            row = await self._records.find(self._db, PROJECT, who, project_id)
+        except NotFoundError:
+            return False
+        return bool(row["roles"] & OWNERS)
 
     async def next_tasks(self, who: Requester, project_id: int, limit: int, offset: int, scan: str) -> Handout:
         """Up to ``limit`` tasks from ``offset`` of the volunteer's own sequence, leased to them."""
@@ -200,18 +223,30 @@ class Contributions:
         if await tasks.project_of(self._db, task_id) != project_id:
             raise NotFoundError(NOT_FOUND)
 
-    async def progress(self, who: Requester, reference: int | str) -> Values:
-        """``done``: answers of the volunteer in the project; ``total``: its tasks; ``accuracy`` where it is shown."""
-        row = await self._progress[contributions.named_by(reference)].add((who.actor, reference))
+    async def progress(
+        self, who: Requester, reference: int | str, uid: str | None = None, bearer: str | None = None
+    ) -> Values:
+        """``done``: answers of the volunteer in the project; ``total``: its tasks; ``accuracy`` where it is shown.
+
+        ``uid`` and ``bearer`` as with ``identify``. Where everybody may name a person, they get no accuracy.
+        """
+        row = await self._progress[contributions.named_by(reference)].add((as_external(who, uid).actor, reference))
         if row is None:
             raise NotFoundError(NOT_FOUND)
         _same_project(who, row["id"])
         known = who.admin or who.user_id in row["owners_ids"]
-        if not row["published"] and not known and row["draft_key"] not in who.unlocked:
+        try:
+            unlocked = (await self.identify(who, row["id"], uid, bearer, reads=True)).unlocked
+        except AnonymousError:
+            if not row["published"] and not known:  # that there is such a draft is not told
+                raise NotFoundError(NOT_FOUND) from None
+            raise
+        if not row["published"] and not known and row["draft_key"] not in unlocked:
             raise NotFoundError(NOT_FOUND)
-        if row["lock_id"] is not None and not known and row["lock_id"] not in who.unlocked:
+        if row["lock_id"] is not None and not known and row["lock_id"] not in unlocked:
             raise _locked()
-        shown = {} if row["accuracy"] is None else {"accuracy": row["accuracy"]}
+        strange = uid is not None and bearer is None and self._external.open_reads
+        shown = {} if row["accuracy"] is None or strange else {"accuracy": row["accuracy"]}
         return {"done": row["done"], "total": int(row["total"]), **shown}
 
     async def submit(

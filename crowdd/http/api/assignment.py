@@ -15,7 +15,6 @@ from crowdd.domain.tasks.contributions import (
     SORT_SECONDS,
     Contributions,
     Handout,
-    as_external,
     candidate_scan,
     external_uid,
 )
@@ -170,8 +169,9 @@ class Assignment:
     async def userprogress(self, incoming: Incoming, reference: str) -> Response:
         """``{"done": …, "total": …}`` of the requester, or of the external user that is named."""
         number = reference.isascii() and reference.isdigit() and len(reference) < 19
-        who = as_external(incoming.who, incoming.query.get("external_uid"))
-        return JsonResponse(await self._contributions.progress(who, int(reference) if number else reference))
+        uid, bearer = incoming.query.get("external_uid"), bearer_token(incoming)
+        named = int(reference) if number else reference
+        return JsonResponse(await self._contributions.progress(incoming.who, named, uid, bearer))
 
     async def token(self, incoming: Incoming, short_name: str) -> Response:
         """The token itself; as a JSON string when Accept asks for JSON."""

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 import attrs
 
+from crowdd.domain.tasks.contributions import Contributions
 from crowdd.domain.tasks.favourites import Favourites
 from crowdd.errors import AnonymousError, NotFoundError, TooLargeError
-from crowdd.http import queries
 from crowdd.http.api import operations
-from crowdd.http.api.objects import checked_id, tagged
+from crowdd.http.api.objects import checked_id, listed, tagged
 from crowdd.http.operation import JSON, Audience, Operation, Parameter, closed_object, reference
 from crowdd.http.request import Incoming
 from crowdd.http.responses import JsonResponse, Response
@@ -51,8 +51,8 @@ _REMOVE = Operation(
 class FavouritesApi:
     """/api/favorites and /api/favorites/<task_id>."""
 
-    def __init__(self, favourites: Favourites) -> None:
-        self._favourites = favourites
+    def __init__(self, favourites: Favourites, contributions: Contributions) -> None:
+        self._favourites, self._contributions = favourites, contributions
 
     def routes(self) -> Iterator[Route]:
         yield get("/api/favorites", self.list, endpoint="favorites", operation=_LIST)
@@ -60,7 +60,8 @@ class FavouritesApi:
         yield Route("DELETE", "/api/favorites/<int:task_id>", self.remove, endpoint="favorites", operation=_REMOVE)
 
     async def list(self, incoming: Incoming) -> Response:
-        return tagged(await self._favourites.list(queries.parse(TASK, incoming.query, incoming.who), incoming.who))
+        query = await listed(TASK, incoming, self._contributions)
+        return tagged(await self._favourites.list(query, incoming.who))
 
     async def add(self, incoming: Incoming) -> Response:
         return JsonResponse(await self._favourites.add(incoming.who, incoming.json_body()))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable, Hashable, Iterator
 from functools import partial
 from typing import Any, Final
@@ -36,6 +37,7 @@ from crowdd.storage.core.listing import Query
 _MAX_ID = 2**63 - 1
 KEPT_SECONDS: Final = 5.0  # that a response is sent again while nothing is committed
 MAX_KEPT_BYTES: Final = 4_000_000
+_ONE_ID: Final = re.compile(r"[0-9]{1,18}")
 _OVERHEAD = 1000  # bytes beside those of a text
 
 
@@ -97,7 +99,7 @@ class _Kind:
     async def list(self, incoming: Incoming) -> Response:
         if past_queries.asks(self._kind.name, incoming.query):
             return tagged(await self._past.list(self._kind.name, incoming.who, incoming.query))
-        query = queries.parse(self._kind, incoming.query, incoming.who)
+        query = await listed(self._kind, incoming, self._contributions)
         if not self._brings_more(incoming):
             seen = await self._viewpoint(incoming)
             key = self._texts.list_key(query, seen.who)
@@ -196,6 +198,17 @@ class _Kind:
         queries.require_known(self._kind, incoming.query)
         await self._records.delete(self._kind, incoming.who, checked_id(object_id))
         return JsonResponse(None, 204)
+
+
+async def listed(kind: Kind, incoming: Incoming, contributions: Contributions) -> Query:
+    """The list that a request asks for. With ``participated``, it may name an external user; see ``identify``."""
+    uid = incoming.query.get("external_uid")
+    if uid is None or not queries.asks_participated(kind, incoming.query):
+        return queries.parse(kind, incoming.query, incoming.who)
+    text = incoming.query.get("project_id", "")
+    project_id = int(text) if _ONE_ID.fullmatch(text) else None
+    volunteer = await contributions.identify(incoming.who, project_id, uid, bearer_token(incoming), reads=True)
+    return queries.parse(kind, incoming.query, incoming.who, volunteer)
 
 
 def tagged(value: object) -> JsonResponse:

@@ -161,7 +161,10 @@ def _steering(kind: Kind) -> tuple[Parameter, ...]:
         "all": Parameter("all", _TEXT, "With 1, also rows of projects of other people."),
         "participated": Parameter("participated", _TEXT, "Only tasks that the caller has not answered."),
         "external_uid": Parameter(
-            "external_uid", _TEXT, "With participated: the external user who has not answered, instead of the caller."
+            "external_uid",
+            _TEXT,
+            "With participated: the external user who has not answered, instead of the caller. For those who may name"
+            " them: with the token of the project and project_id, or an owner.",
         ),
         "related": Parameter("related", _TEXT, f"With 1, each row contains {', '.join(kind.related)}."),
         "stats": Parameter("stats", _TEXT, "With 1, each project contains stats, its complete statistics."),
