@@ -9,7 +9,7 @@ from typing import Final
 import orjson
 from babel import Locale
 
-from crowdd.kinds.questions.validation import RESERVED
+from crowdd.kinds.questions.validation import VERSION_KEY
 
 NOTHING: Final = "–"
 """What stands for null, an empty text, an empty array and an empty object."""
@@ -31,8 +31,8 @@ def in_words(value: object, say: Callable[[str], str], locale: Locale) -> str:
 
 def alone(info: object) -> object:
     """The value of an answer that has only one; otherwise the answer. The version of its questions is no part of it."""
-    if isinstance(info, dict) and RESERVED in info:
-        info = {key: value for key, value in info.items() if key != RESERVED}
+    if isinstance(info, dict) and VERSION_KEY in info:
+        info = {key: value for key, value in info.items() if key != VERSION_KEY}
     return next(iter(info.values())) if isinstance(info, dict) and len(info) == 1 else info
 
 
@@ -66,7 +66,7 @@ def answer_keys(infos: Iterable[object], first: Iterable[str] = ()) -> list[str]
         if not isinstance(info, dict):
             return []
         keys |= dict.fromkeys(info)
-    keys.pop(RESERVED, None)
+    keys.pop(VERSION_KEY, None)
     known = [key for key in first if key in keys]
     return [*dict.fromkeys([*known, *keys])][:_MAX_KEYS]
 

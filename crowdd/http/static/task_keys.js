@@ -26,15 +26,20 @@ for (const name of PANELS) {
 }
 
 // Skipping: the presenter's own way, where it has one; else the page asks why, and leases.js takes another task.
-const press = (key) => tell("presenter:press", { key });
+// Work that is not sent: it is said, and the focus is on the button that keeps the task.
+const press = (key, code) => tell("presenter:press", { key, code });
+let unsentWork = false;
+on("presenter:work", ({ unsent }) => { unsentWork = unsent; });
+on("presenter:skips", () => $("skip") && askWhy(true));
 function skip() {
   if ($("skip").dataset.offered) press("s");
   else askWhy($("why").hidden);
 }
 function askWhy(open) {
   $("why").hidden = !open;
+  $("why-unsent").hidden = !unsentWork;
   $("skip").ariaExpanded = String(open);
-  (open ? $("why").querySelector("button") : $("skip")).focus();
+  (open ? $("why").querySelector(unsentWork ? "#keep" : "button") : $("skip")).focus();
 }
 $("skip")?.addEventListener("click", skip);
 $("why")?.addEventListener("click", ({ target }) => {
@@ -43,7 +48,10 @@ $("why")?.addEventListener("click", ({ target }) => {
   askWhy(false);
   if (button.name === "reason") tell("presenter:skip", { reason: button.value });
 });
-on("presenter:task", () => { if ($("why")) $("why").hidden = true; });
+on("presenter:task", () => {
+  unsentWork = false;
+  if ($("why")) $("why").hidden = true;
+});
 
 // Favourites: those of this project are asked for once.
 let task = null, marked = null;
@@ -119,28 +127,43 @@ function takesKey(event) {
 }
 const PAGE_KEYS = { // what they do, or null while they do nothing
   "?": () => () => toggle("keys"),
-  h: () => $("help") && (() => toggle("help")),
+  h: () => $("help") && !unsentWork && (() => toggle("help")),
   g: () => (guideKey && $("guide") ? () => toggle("guide") : null),
-  s: () => ($("skip").hidden || $("skip").dataset.offered ? null : skip),
+  s: () => ($("skip").hidden || $("skip").dataset.offered || unsentWork ? null : skip),
   z: () => ($("change").hidden ? null : () => $("change").click()),
   f: () => (!favourite || favourite.hidden ? null : mark),
 };
-const pageKey = (key) => (useKeys?.checked && Object.hasOwn(PAGE_KEYS, key) ? PAGE_KEYS[key]() : null);
+// By what a key types, then by where it is: on a Russian keyboard, S is where Ы is.
+const placed = (code) => (/^Key[A-Z]$/.test(code) ? code.at(-1).toLowerCase() : "");
+function pageKey(key, code) {
+  if (!useKeys?.checked) return null;
+  const name = [key.toLowerCase(), placed(code)].find((each) => Object.hasOwn(PAGE_KEYS, each));
+  return (name && PAGE_KEYS[name]()) || null;
+}
+// A letter soon after text is the end of a word, wherever the focus has gone, and a key that bounces is one press.
+const AFTER_TEXT = 1500, BOUNCE = 60; // milliseconds
+let typed = -AFTER_TEXT, pressed = { code: "", at: -BOUNCE };
+addEventListener("input", (event) => { if (event.isTrusted) typed = event.timeStamp; });
+function isLate(event) {
+  const bounced = event.code === pressed.code && event.timeStamp - pressed.at < BOUNCE;
+  pressed = { code: event.code, at: event.timeStamp };
+  return bounced || (event.key.length === 1 && event.timeStamp - typed < AFTER_TEXT);
+}
 addEventListener("keydown", (event) => {
-  if (!event.isTrusted || document.querySelector("dialog[open]") || event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
+  if (!event.isTrusted || document.querySelector("dialog[open]") || event.ctrlKey || event.metaKey || event.altKey || event.repeat || isLate(event)) return;
   if (event.key === "Escape") return escape();
   if (!useKeys?.checked || takesKey(event)) return;
-  const act = pageKey(event.key.toLowerCase());
+  const act = pageKey(event.key, event.code);
   if (!act && !/^([^ ]|Enter)$/.test(event.key)) return;
   if (act) act();
-  else press(event.key);
+  else press(event.key, event.code);
   event.preventDefault();
 });
 // A presenter can make up the keys that its frame passes on: they only take the focus out of the frame, and the next press,
 // which no presenter can make up, acts. Escape is the way out for people without a mouse.
-on("presenter:key", ({ key }) => {
+on("presenter:key", ({ key, code }) => {
   if (key === "Escape") return $("leave").focus();
-  if (!pageKey(key.toLowerCase())) return;
+  if (!pageKey(key, code)) return;
   $("main").focus({ preventScroll: true });
   tell("page:press-again", { key });
 });

@@ -38,7 +38,7 @@ def declarations(say: Say) -> Values:
         "step": _options({"title": TITLE}, say),
         "limits": _LIMITS,
         "page_keys": sorted(PAGE_KEYS),
-        "reserved": [RESERVED],
+        "reserved": list(RESERVED),
     }
 
 

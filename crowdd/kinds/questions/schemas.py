@@ -24,13 +24,15 @@ from crowdd.kinds.questions.validation import (
     MAX_STEPS,
     NAME,
     RESERVED,
+    UNSEEN_KEY,
     VERSION,
+    VERSION_KEY,
 )
 from crowdd.values import JsonObject as Schema
 from crowdd.values import Values
 
 DRAFT: Final = "https://json-schema.org/draft/2020-12/schema"
-_NAME: Final[Schema] = {"type": "string", "pattern": f"^{NAME.pattern}$", "not": {"const": RESERVED}}
+_NAME: Final[Schema] = {"type": "string", "pattern": f"^{NAME.pattern}$", "not": {"enum": list(RESERVED)}}
 
 
 def document_schema() -> Schema:
@@ -102,8 +104,9 @@ def _question(kind: QuestionType) -> Schema:
 
 def answer_schema(document: Values) -> Schema:
     """The schema of ``info`` of an answer to a valid list of questions."""
-    properties: dict[str, Schema] = {RESERVED: {"type": "integer", "minimum": 1}}
-    always: list[str] = [RESERVED]
+    names: Schema = {"type": "array", "items": {"type": "string"}, "minItems": 1, "uniqueItems": True}
+    properties: dict[str, Schema] = {VERSION_KEY: {"type": "integer", "minimum": 1}, UNSEEN_KEY: names}
+    always: list[str] = [VERSION_KEY]
     for step in document["steps"]:
         for question in step.get("questions", []):
             properties[question["name"]] = schema_of_answer(question)

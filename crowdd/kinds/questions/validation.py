@@ -32,7 +32,10 @@ MAX_MEDIA: Final = 20  # of a step
 MAX_CONDITIONS: Final = 10
 MAX_COMPARED: Final = 500  # values of a condition
 MAX_PROBLEMS: Final = 100
-RESERVED: Final = "questions_version"
+VERSION_KEY: Final = "questions_version"
+UNSEEN_KEY: Final = "unseen"
+RESERVED: Final = (VERSION_KEY, UNSEEN_KEY)
+"""Keys of answers that are no questions: which list was shown, and the media that the volunteer answered without."""
 Media = dict[str, str]
 """Types of media by their names."""
 NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,39}")
@@ -228,7 +231,7 @@ class _Check:
         if not isinstance(value, str) or not NAME.fullmatch(value):
             sentence = _("A name has 1 to 40 lower-case letters, digits and _, and begins with a letter.")
             yield Problem(path, sentence)
-        elif value == RESERVED:
+        elif value in RESERVED:
             yield Problem(path, _("The name “%(name)s” is reserved.", name=value))
         elif value in self.names:
             yield Problem(path, _("The name “%(name)s” is used twice.", name=value))

@@ -243,7 +243,7 @@ def test_media_are_shown_and_what_does_not_load_is_said(shared: Any, new_project
     assert frame.inner_text(".outside") == ""
     document["steps"][0]["media"] = media[2:]
     frame = ask(shared, document, lambda **_: project)
-    frame.get_by_text("Something of this task did not load. Skip it, please.").wait_for()
+    frame.get_by_text("This part of the task did not load.").wait_for()
 
 
 @pytest.mark.proof

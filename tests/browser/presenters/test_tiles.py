@@ -64,7 +64,7 @@ def test_a_picture_in_tiles_is_shown_enlarged_and_marked(desk: Any, library: Til
 def test_a_description_that_other_sites_may_not_read_is_said_not_to_load(desk: Any, library: TileServer) -> None:
     for path in ("/closed/info.json", "/none/info.json"):
         frame = ask(desk, {"version": 1, "steps": [step("one", medium(library.url + path), "point")]})
-        frame.get_by_text("Something of this task did not load. Skip it, please.").wait_for()
+        frame.get_by_text("This part of the task did not load.").wait_for()
         frame.get_by_text("This question needs something that did not load. Skip the task, please.").wait_for()
         assert frame.locator("form.say").is_visible() and desk.page.locator("#skip").is_visible()
 

@@ -24,7 +24,7 @@ function open(editor, title, hint, source, tasks, events) {
 /** What the owner answers to a list of questions about a sample task (`info`), undefined if they close the dialog. */
 export function ask(editor, list, info, title, hint) {
   const task = { id: 1, project_id: editor.project.id, info };
-  const sent = (close) => ({ sent: ({ questions_version: _, ...answers }) => close(answers) });
+  const sent = (close) => ({ sent: ({ questions_version: _, unseen: _unseen, ...answers }) => close(answers) });
   return open(editor, title, hint, questionsPage(list, 1, editor.language), [task], sent);
 }
 

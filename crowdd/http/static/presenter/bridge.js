@@ -17,10 +17,12 @@
      presenter:released {task}                   the presenter gave this one back
      presenter:done {wait, held, retryAfter}     there is no task to hand out; `wait`: others hold the last places, on
                                                  `held` tasks, and one may come back after so many seconds
+     presenter:work {unsent}                     whether the task has work that is not sent
+     presenter:skips {}                          the volunteer asks in the frame to give the task back
      presenter:offers {keys: [[key, label], …]}  what the presenter's keys do
-     presenter:key {key}                         the frame says that this key was pressed in it; nothing proves it
+     presenter:key {key, code}                      the frame says that this key was pressed in it; nothing proves it
    and hears
-     presenter:press {key}                       a key that was pressed outside the frame
+     presenter:press {key, code}                     a key that was pressed outside the frame
      presenter:empty                             nothing is left in the frame that could be answered: it goes
      presenter:restart {task}                       the frame is to begin with this task, or with another one
      presenter:change {task}                     the volunteer wants to change the answer to this task; null: no longer
@@ -47,7 +49,7 @@ function on(name, act) {
 const presenter = new PresenterFrame({
   box: document.getElementById("presenter"),
   notice: document.getElementById("presenter-notice"),
-  project, client, address: frameAddress, around, above, hear: { address, again, key: passOn, offer: showOffers, done: startTasks },
+  project, client, address: frameAddress, around, above, hear: { address, again, key: passOn, offer: showOffers, done: startTasks, work: showWork, skip: () => announce("presenter:skips", {}) },
 });
 
 /* At the end of a guided tutorial that has a page of its own: it has been seen, and the tasks come. */
@@ -92,7 +94,11 @@ function address(message) {
 /* A presenter can make it up, so the page does nothing with it but take the focus (task_keys.js). */
 function passOn(message) {
   if (message.ctrl === true || message.alt === true || message.meta === true) return;
-  announce("presenter:key", { key: text(message.key, 20) });
+  announce("presenter:key", { key: text(message.key, 20), code: text(message.code, 20) });
+}
+
+function showWork(message) {
+  announce("presenter:work", { unsent: message.unsent === true });
 }
 
 function showOffers(message) {
@@ -102,7 +108,7 @@ function showOffers(message) {
 }
 
 addEventListener("popstate", () => presenter.send({ op: "pop", url: location.pathname + location.search }));
-on("presenter:press", ({ key }) => presenter.send({ op: "press", key }));
+on("presenter:press", ({ key, code }) => presenter.send({ op: "press", key, code }));
 on("presenter:shortcuts", ({ on: shortcuts }) => {
   presenter.shortcuts = shortcuts;
   presenter.send({ op: "shortcuts", on: shortcuts });

@@ -7,6 +7,9 @@
      api(method, url, body)      a promise of {status, body}; status 0 without a network
      path()                      where the volunteer is, as far as the address bar says
      done()                      the tutorial is over: the page shows the task
+     work(unsent)                whether the task that is shown has work which is not sent: the page's keys for skipping and help
+                                 do nothing then, and its Skip button asks
+     skip()                      asks the volunteer whether to give the task back
      offer({key: label, …})      what its keys do, for the page's list of shortcuts; "s" also gives the page a Skip button
    An <img> with the attribute `data-zoom` gets a toolbar to zoom, rotate and invert it (zoom.js), and keys for that.
    And the event `crowdd:key` on `document` with detail {key}: a shortcut key, pressed in the frame or outside it, never while
@@ -73,7 +76,7 @@
       here = message.url;
       dispatchEvent(new PopStateEvent("popstate", { state: null }));
     },
-    press: (message) => used(message.key),
+    press: (message) => used(message.key, message.code),
     again({ task }) {
       send({ op: "again", shown: !document.dispatchEvent(new CustomEvent("crowdd:again", { detail: { task }, cancelable: true })) });
     },
@@ -94,6 +97,7 @@
     return url.host === location.host && path.startsWith("/api/") ? path + url.search : null; // http: on an https site too
   }
   function api(method, url, body) {
+    if (/^\/api\/taskrun\b/.test(url)) work(false); // what was worked at is on its way
     return ask({ op: "api", method: String(method).toUpperCase(), url, body: body || "" });
   }
   /* The presenter's own keys, and those of its pictures; where both want one, it is the presenter's. */
@@ -104,7 +108,7 @@
     const free = Object.entries(offered.zoom).filter(([key]) => !taken.includes(key.toLowerCase()));
     send({ op: "offer", keys: { ...offered.own, ...Object.fromEntries(free) } });
   }
-  window.presenterBridge = { api, path: () => here, offer: (keys) => offer("own", keys), done: () => send({ op: "done" }) };
+  window.presenterBridge = { api, path: () => here, offer: (keys) => offer("own", keys), done: () => send({ op: "done" }), work, skip: () => send({ op: "skip" }) };
 
   const Native = window.XMLHttpRequest;
   class BridgedXMLHttpRequest extends Native {
@@ -316,9 +320,31 @@
   });
   replace(HTMLFormElement.prototype, "submit", () => {});
 
-  /* Keys that the presenter's own listeners did not take are offered to it as shortcuts, then to the page. */
-  function used(key) {
-    return !document.dispatchEvent(new CustomEvent("crowdd:key", { detail: { key }, cancelable: true }));
+  /* Keys that the presenter's own listeners did not take are offered to it as shortcuts, then to the page: by what they type,
+     then by where they are, for layouts that have no such letter, or have it elsewhere. */
+  function used(key, code) {
+    return [key, placed(code)].some((each) => each && !document.dispatchEvent(new CustomEvent("crowdd:key", { detail: { key: each }, cancelable: true })));
+  }
+  function placed(code) {
+    return /^(Key[A-Z]|Digit\d)$/.test(code) ? code.at(-1).toLowerCase() : "";
+  }
+
+  /* A letter that follows text is the end of a word, wherever the focus has gone. A key that bounces is one press. */
+  const AFTER_TEXT = 1500, BOUNCE = 60; // milliseconds
+  let typed = -AFTER_TEXT, pressed = { code: "", at: -BOUNCE };
+  function isLate(event) {
+    const bounced = event.code === pressed.code && event.timeStamp - pressed.at < BOUNCE;
+    pressed = { code: event.code, at: event.timeStamp };
+    return bounced || (event.key.length === 1 && event.timeStamp - typed < AFTER_TEXT);
+  }
+  addEventListener("input", (event) => {
+    if (!event.isTrusted) return;
+    if (/^(insert|delete)/.test(event.inputType)) typed = event.timeStamp;
+    work(true);
+  });
+  let worked = false;
+  function work(unsent) {
+    if (worked !== unsent) send({ op: "work", unsent: worked = unsent });
   }
   function isShortcut(event) {
     const pressesButton = /^(Enter| )$/.test(event.key) && /^(BUTTON|A|SUMMARY)$/.test(event.target.tagName);
@@ -326,10 +352,10 @@
   }
   addEventListener("keydown", (event) => {
     const typing = event.target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName);
-    if (event.isComposing || !event.isTrusted || (typing && event.key !== "Escape")) return;
+    if (event.isComposing || !event.isTrusted || isLate(event) || (typing && event.key !== "Escape")) return;
     const shortcut = isShortcut(event);
-    const key = { op: "key", key: event.key, ctrl: event.ctrlKey, alt: event.altKey, shift: event.shiftKey, meta: event.metaKey };
-    setTimeout(() => event.defaultPrevented || (shortcut && used(event.key)) || send(key));
+    const key = { op: "key", key: event.key, code: event.code, ctrl: event.ctrlKey, alt: event.altKey, shift: event.shiftKey, meta: event.metaKey };
+    setTimeout(() => event.defaultPrevented || (shortcut && used(event.key, event.code)) || send(key));
   });
 
   /* Our own uploads are foreign to an opaque origin: asked for with CORS they do not taint a canvas.  Other sites need not

@@ -5,6 +5,7 @@ import { Group } from "./group.js";
 
 const ONE_CLICK = ["single_choice", "yes_no"];
 const DOUBLE_CLICK = 400; // milliseconds
+const TOO_SOON = 250; // milliseconds that a task is on the screen before a key can answer it
 let ids = 0;
 
 /* How many pixels of the frame are above what is on the screen (presenter/prelude.js). */
@@ -30,7 +31,7 @@ export class Form {
     this.kept = { ...answers }; // of steps that were not seen yet
     this.at = -1;
     this.changed = () => this.turned();
-    this.keysChanged = () => this.ended || this.offer(this.groups.get(this.at)?.keys() ?? {});
+    this.keysChanged = () => this.ended || this.offer(this.stage.waiting().length ? {} : this.groups.get(this.at)?.keys() ?? {});
     this.finish = (event) => this.isForTheTaskBefore(event) || this.next();
     this.began = performance.now();
     this.draw();
@@ -107,6 +108,12 @@ export class Form {
     this.count.textContent = path.length > 1 ? `${name} · ${this.texts.word("step", { n: nth + 1, total: path.length })}` : name;
   }
 
+  /** Answers wait until what they are about was seen, or the volunteer chose to answer without it. */
+  seen() {
+    this.body.inert = this.stage.waiting().length > 0;
+    this.keysChanged();
+  }
+
   /** Shows a step; `focus` puts the focus on its heading. */
   go(step, focus = true) {
     const before = this.groups.get(this.at);
@@ -118,6 +125,7 @@ export class Form {
     group.element.hidden = false;
     this.turn();
     this.heading(step, group);
+    this.seen();
     this.trouble.textContent = "";
     this.buttons();
     this.keysChanged();
@@ -157,6 +165,10 @@ export class Form {
 
   next() {
     if (this.ended) return;
+    if (this.stage.waiting().length) {
+      this.trouble.textContent = this.texts.word("not_seen");
+      return;
+    }
     const group = this.groups.get(this.at);
     if (group.problem()) {
       this.trouble.textContent = this.texts.word("check");
@@ -180,6 +192,8 @@ export class Form {
 
   /** True when a field or a button has used the shortcut. */
   key(key) {
+    if (performance.now() - this.began < TOO_SOON) return true; // it was meant for the task before
+    if (this.stage.waiting().length) return false;
     if (this.groups.get(this.at)?.key(key)) return true;
     if (key !== "Enter" || this.immediate) return false;
     this.next();

@@ -57,7 +57,7 @@ async function begin() {
 function run({ list, version, texts, types, kinds }) {
   const frame = element("main", { className: "frame questions" }), trouble = element("p", { className: "bad outside", role: "alert" });
   const news = element("p", { className: "sr", role: "status" });
-  const stage = new Stage({ list, kinds, texts, failed: (name) => { trouble.textContent = name ? texts.word("medium_failed") : ""; } });
+  const stage = new Stage({ list, kinds, texts, changed: () => form?.seen(), skip: () => presenterBridge.skip() });
   const thanks = element("div", { className: "say", hidden: true }, element("h1", { tabIndex: -1 }, texts.word("thanks")), element("p", {}, texts.word("nothing_left")));
   frame.append(stage.element, thanks);
   document.body.append(frame, trouble, news);
@@ -76,7 +76,9 @@ function run({ list, version, texts, types, kinds }) {
     trouble.textContent = "";
     const sent = (answers) => {
       drafts.drop(task);
-      pybossa.saveTask(task, { ...answers, questions_version: version }).fail((refused) => {
+      const unseen = stage.unseen();
+      presenterBridge.work(false);
+      pybossa.saveTask(task, { ...answers, ...(unseen.length ? { unseen } : {}), questions_version: version }).fail((refused) => {
         trouble.textContent = [texts.word("not_saved"), refused.responseJSON?.exception_msg].filter(Boolean).join(" ");
       });
       end();
@@ -86,7 +88,10 @@ function run({ list, version, texts, types, kinds }) {
     stage.show(task, -1);
     form = new Form({
       list, task, texts, types, stage, place: frame, answers: drafts.of(task) ?? task.answer, send: sent,
-      changed: (answers) => drafts.keep(task, answers),
+      changed(answers) {
+        drafts.keep(task, answers);
+        presenterBridge.work(Object.keys(answers).length > 0);
+      },
       went: (name) => sessionStorage.setItem("step", name), // for the preview of the builder, which goes back there
       announce: (words) => news.replaceChildren(element("span", {}, words)), // a new node, because the same words are said again
       offer: (keys) => presenterBridge.offer(keys),

@@ -4,6 +4,9 @@ import { element } from "./element.js";
 const PICTURE = /^(https?:\/\/|\/)\S/;
 const AHEAD = 3000; // milliseconds that a task waits for its media before it is shown without them
 const PATIENCE = 30000; // milliseconds until volunteers are told that something does not load
+const LOADING = 400; // milliseconds until they are told that it is loading
+const WORDS = { failed: "medium_failed", waived: "medium_waived" };
+const ACTS = { failed: ["load_again", "skip", "answer_unseen"], waived: ["load_again"] };
 
 /** The address or text of a source for a task, "" if the task has none; a list for a list of sources. */
 export function sourceOf(source, task) {
@@ -19,9 +22,9 @@ export function isAddress(value) {
 }
 
 export class Stage {
-  /** `failed(name)` is told about a medium that does not load; with "" that the last one has loaded after all. */
-  constructor({ list, kinds, texts, failed }) {
-    Object.assign(this, { list, texts, failed });
+  /** `changed()` is called when a medium is there, or turns out not to load; `skip()`, if any, when a volunteer gives the task back for that. */
+  constructor({ list, kinds, texts, changed, skip }) {
+    Object.assign(this, { list, texts, changed, skip });
     this.element = element("div", { className: "see" });
     this.media = new Map();
     list.steps.forEach(({ media = [], questions = [] }, step) => media.forEach((medium) => {
@@ -37,8 +40,9 @@ export class Stage {
     });
     made.element.classList.add("medium");
     made.element.dataset.medium = medium.name;
-    this.media.set(medium.name, Object.assign(made, { step, shown: null }));
-    this.element.append(made.element);
+    made.notice = element("div", { className: "unseen", role: "status", hidden: true });
+    this.media.set(medium.name, Object.assign(made, { step, shown: null, state: "" }));
+    this.element.append(element("div", { className: "place" }, made.element, made.notice));
   }
 
   description(medium, task) {
@@ -60,34 +64,64 @@ export class Stage {
   /** Makes all media show another task: those of the step that is shown now, others when their step is. */
   show(task, step) {
     this.task = task;
-    for (const made of this.media.values()) made.shown = null;
+    for (const made of this.media.values()) Object.assign(made, { shown: null, state: "" });
     this.turn(step);
   }
 
   /** Shows the media of a step. */
   turn(step) {
+    this.step = step;
     let any = false;
-    for (const [name, made] of this.media) {
-      made.element.hidden = made.step !== step;
+    for (const made of this.media.values()) {
+      made.element.parentElement.hidden = made.step !== step;
       if (made.step !== step) continue;
       any = true;
-      if (made.shown || !this.task) continue;
-      const { task } = this;
-      made.shown = Promise.resolve(made.show(task));
-      this.wait(made.shown, name, () => task === this.task);
+      if (!made.shown && this.task) this.load(made);
     }
     this.element.hidden = !any;
   }
 
+  /** Names of media of the step that is shown which nobody has seen yet, and without which nobody said to answer. */
+  waiting() {
+    return [...this.media].filter(([, { step, state }]) => step === this.step && ["loading", "failed"].includes(state)).map(([name]) => name);
+  }
+
+  /** Names of media without which the volunteer chose to answer. */
+  unseen() {
+    return [...this.media].filter(([, { state }]) => state === "waived").map(([name]) => name);
+  }
+
+  load(made) {
+    const { task } = this;
+    this.turnTo(made, "loading");
+    made.shown = Promise.resolve(made.show(task));
+    this.wait(made, made.shown, () => task === this.task);
+  }
+
   /* It may be slow for ever: then the volunteer is told, and shown what comes all the same. */
-  wait(shown, name, wanted) {
-    const fail = () => wanted() && this.failed(name), timer = setTimeout(fail, PATIENCE), began = performance.now();
-    shown.then(() => {
-      clearTimeout(timer);
-      if (performance.now() - began > PATIENCE && wanted()) this.failed("");
-    }, () => {
-      clearTimeout(timer);
-      fail();
+  wait(made, shown, wanted) {
+    const still = (act) => () => wanted() && made.shown === shown && act();
+    const soon = setTimeout(still(() => this.turnTo(made, "loading", "medium_loading")), LOADING), late = setTimeout(still(() => this.turnTo(made, "failed")), PATIENCE);
+    const end = (state) => () => {
+      clearTimeout(soon);
+      clearTimeout(late);
+      still(() => this.turnTo(made, state))();
+    };
+    shown.then(end("shown"), end("failed"));
+  }
+
+  /* What is said in the place of a medium, and what people can do about it. */
+  turnTo(made, state, words = WORDS[state]) {
+    made.state = state;
+    made.notice.hidden = !words;
+    made.element.parentElement.classList.toggle("gone", state in WORDS);
+    const act = { load_again: () => this.load(made), skip: this.skip, answer_unseen: () => this.turnTo(made, "waived") };
+    const buttons = (ACTS[state] ?? []).filter((name) => act[name]).map((name) => {
+      const button = element("button", { type: "button", className: "btn" }, this.texts.word(name));
+      button.addEventListener("click", act[name]);
+      return button;
     });
+    made.notice.replaceChildren(element("p", {}, words ? this.texts.word(words) : ""), element("p", { className: "row" }, ...buttons));
+    this.changed();
   }
 }

@@ -25,7 +25,7 @@ class Lesson {
     this.page = element("section", { className: "lesson-task", ariaLabel: texts.word("lesson_task") }, this.frame, this.trouble);
     this.light = new Light(this.page);
     if (list) {
-      this.stage = new Stage({ list, kinds: modules.media, texts, failed: () => { this.trouble.textContent = texts.word("medium_failed"); } });
+      this.stage = new Stage({ list, kinds: modules.media, texts, changed: () => this.form?.seen() });
       this.frame.append(this.stage.element);
     }
     this.element = element("main", { className: "lesson" }, this.page, this.card.element);

@@ -1,0 +1,176 @@
+"""What a volunteer does is what is stored, or they see that it is not: numbers, keys, and media that do not load."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from support.checks.shows import shows
+from support.questions.marked_lists import SITE
+from support.questions.marking import answers, ask, button, forward, with_media
+
+pytestmark = pytest.mark.browser
+MISSING = "This part of the task did not load."
+COUNT = {
+    "version": 1,
+    "steps": [{"name": "count", "questions": [{"name": "n", "type": "number", "text": "How many?"}]}],
+}
+LOOK = {"name": "thing", "type": "picture", "source": {"url": f"{SITE}/flaky.jpg"}, "description": "A thing"}
+ANIMALS = {
+    "name": "animal",
+    "type": "single_choice",
+    "text": "What is it?",
+    "required": True,
+    "choices": [{"value": "fox", "text": "Fox", "key": "f"}, {"value": "owl", "text": "Owl", "key": "o"}],
+}
+
+
+def list_of(*questions: Any, media: tuple[Any, ...] = ()) -> Any:
+    return {"version": 1, "steps": [{"name": "look", "media": list(media), "questions": list(questions)}]}
+
+
+@pytest.fixture(scope="module")
+def desk(make_stage: Any, new_project: Any) -> Any:
+    stage = with_media(make_stage(viewport={"width": 1280, "height": 800}, reduced_motion="reduce"))
+    stage.mine = new_project(tasks=40)
+    stage.works = {"works": False}
+    good = stage.context
+
+    def flaky(route: Any) -> None:
+        if stage.works["works"]:
+            route.fallback(url=f"{SITE}/photo.jpg")
+        else:
+            route.fulfill(status=404, headers={"Access-Control-Allow-Origin": "*"})
+
+    good.route(f"{SITE}/flaky.jpg", flaky)
+    return stage
+
+
+def stored(stage: Any, document: Any, frame: Any, name: str = "Send") -> Any:
+    before = len(stage.mine.runs())
+    forward(frame, name)
+    return answers(stage, before + 1, document)
+
+
+@shows("questions-number")
+def test_a_number_is_what_was_typed_whatever_the_wheel_does(desk: Any) -> None:
+    frame = ask(desk, COUNT)
+    field = frame.locator("input")
+    field.click()
+    desk.page.keyboard.type("35", delay=20)
+    for _turn in range(5):
+        desk.page.mouse.wheel(0, 120)
+    desk.page.keyboard.press("ArrowUp")
+    assert field.input_value() == "35"
+    assert stored(desk, COUNT, frame)["n"] == 35
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "shown", "value"),
+    [("en", "1,234", "1,234 = 1234", 1234), ("de", "1,5", "1,5 = 1.5", 1.5), ("de", "1.234", "1.234 = 1234", 1234)],
+)
+def test_a_comma_and_a_point_are_both_read_and_what_was_understood_is_shown(
+    make_stage: Any, new_project: Any, language: str, text: str, shown: str, value: float
+) -> None:
+    stage = make_stage(viewport={"width": 390, "height": 844}, locale=language)
+    stage.mine = new_project(tasks=2)
+    frame = ask(stage, COUNT)
+    frame.locator("input").click()
+    stage.page.keyboard.type(text, delay=10)
+    assert frame.locator("output").inner_text() == shown
+    assert stored(stage, COUNT, frame, {"en": "Send", "de": "Absenden"}[language])["n"] == value
+
+
+@pytest.mark.parametrize("text", ["12345678901234567", "1,2,3", "many"])
+def test_what_cannot_be_stored_exactly_is_refused_and_said(desk: Any, text: str) -> None:
+    frame, before = ask(desk, COUNT), len(desk.mine.runs())
+    frame.locator("input").fill(text)
+    forward(frame, "Send")
+    frame.locator("[data-question=n] .bad:visible").wait_for()
+    assert len(desk.mine.runs()) == before
+
+
+@shows("questions-unseen")
+def test_a_picture_that_does_not_load_is_not_answered_unless_that_is_meant(desk: Any) -> None:
+    document = list_of(ANIMALS, media=(LOOK,))
+    desk.works["works"] = False
+    frame, before = ask(desk, document), len(desk.mine.runs())
+    frame.get_by_text(MISSING).wait_for()
+    desk.page.wait_for_function("performance.now() > 300")
+    desk.page.keyboard.press("f")
+    fox = frame.get_by_role("button", name="Fox")
+    box = fox.bounding_box()
+    desk.page.mouse.click(box["x"] + 20, box["y"] + 10)
+    assert frame.get_by_text(MISSING).is_visible() and len(desk.mine.runs()) == before
+
+    desk.works["works"] = True
+    button(frame, "Load again").click()
+    frame.get_by_text(MISSING).wait_for(state="hidden")
+    fox.click()
+    info = answers(desk, before + 1, document)
+    assert info["animal"] == "fox" and "unseen" not in info
+
+
+def test_an_answer_without_the_picture_says_so(desk: Any) -> None:
+    document = list_of(ANIMALS, media=(LOOK,))
+    desk.works["works"] = False
+    frame, before = ask(desk, document), len(desk.mine.runs())
+    button(frame, "Answer without it").click()
+    frame.get_by_text("You are answering without it.").wait_for()
+    frame.get_by_role("button", name="Owl").click()
+    info = answers(desk, before + 1, document)
+    assert (info["animal"], info["unseen"]) == ("owl", ["thing"])
+
+
+NOTE = {"name": "note", "type": "long_text", "text": "What does it say?"}
+
+
+@shows("page-task-unsent-work")
+def test_words_that_lose_the_focus_skip_nothing_and_skipping_asks(desk: Any) -> None:
+    frame, before = ask(desk, list_of(NOTE)), len(desk.mine.runs())
+    frame.locator("textarea").click()
+    desk.page.keyboard.type("Wind", delay=20)
+    frame.locator("form.say h1").click()  # the focus falls to the page
+    desk.page.keyboard.type(" sails has set", delay=20)
+    assert desk.page.locator("#why").is_hidden() and desk.page.locator("#keys").is_hidden()
+    assert frame.locator("textarea").input_value() == "Wind"
+    desk.page.locator("#skip").click()
+    desk.page.get_by_text("Your work on this task is not sent.").wait_for()
+    assert desk.page.evaluate("document.activeElement.id") == "keep"
+    desk.page.keyboard.press("Enter")
+    assert desk.page.locator("#why").is_hidden() and frame.locator("textarea").input_value() == "Wind"
+    assert stored(desk, list_of(NOTE), frame)["note"] == "Wind" and len(desk.mine.runs()) == before + 1
+
+
+def press(stage: Any, key: str, code: str, number: int, times: tuple[str, ...] = ("keyDown", "keyUp")) -> None:
+    """A key as the keyboard of another layout sends it."""
+    session = stage.context.new_cdp_session(stage.page)
+    for kind in times:
+        text = {"text": key} if kind == "keyDown" else {}
+        session.send(
+            "Input.dispatchKeyEvent", {"type": kind, "key": key, "code": code, "windowsVirtualKeyCode": number, **text}
+        )
+    session.detach()
+
+
+@shows("page-task-keys-layout")
+def test_keys_of_other_layouts_answer_by_their_place_and_bounce_once(desk: Any) -> None:
+    document = list_of(ANIMALS)
+    frame, before = ask(desk, document), len(desk.mine.runs())
+    frame.get_by_role("button", name="Fox").wait_for()
+    desk.page.wait_for_timeout(300)  # a key on a task that has just appeared was meant for the one before
+    press(desk, "а", "KeyF", 70, ("keyDown", "keyUp", "keyDown", "keyUp"))
+    desk.until(lambda: len(desk.mine.runs()) == before + 1)
+    assert desk.mine.runs()[-1]["info"]["animal"] == "fox"
+    desk.page.wait_for_timeout(500)
+    assert len(desk.mine.runs()) == before + 1
+
+
+def test_long_words_wrap_in_the_frame(make_stage: Any, new_project: Any) -> None:
+    stage = make_stage(viewport={"width": 320, "height": 640})
+    stage.mine = new_project(tasks=2)
+    frame = ask(
+        stage, list_of({"name": "n", "type": "number", "text": "Rindfleischetikettierungsüberwachungsaufgabe" * 2})
+    )
+    wide, width = frame.evaluate("[document.documentElement.scrollWidth, innerWidth]")
+    assert wide <= width
