@@ -127,7 +127,7 @@ class Crowd:
             if answer.status == 200 and answer.json:
                 return answer.json
             reason, again = answer.headers.get("x-no-task"), answer.headers.get("retry-after")
-            if (answer.status, reason, again) == (200, "none", None):
+            if answer.status == 200 and reason in ("none", "network") and again is None:
                 return None
             if (answer.status, reason) != (200, "wait") or again is None:
                 self.violations.append(f"newtask: {answer}")

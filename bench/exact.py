@@ -152,11 +152,11 @@ class Run:
             reason = answer.headers.get("x-no-task")
             if answer.status == 200 and answer.json:
                 return answer.json[0] if isinstance(answer.json, list) else answer.json
-            if answer.status == 200 and reason == "none" and not (order == "?offset=1" and nothing == 0):
+            if answer.status == 200 and reason in ("none", "network") and not (order == "?offset=1" and nothing == 0):
                 return None
             order, nothing = "", nothing + 1
             if not (
-                (answer.status == 200 and reason in ("wait", "none"))
+                (answer.status == 200 and reason in ("wait", "none", "network"))
                 or answer.status == 503
                 or _code(answer) == "paused"
             ):

@@ -41,10 +41,11 @@ class Requester:
     fullname: str = ""
     admin: bool = False
     locale: str = "en"
-    volunteer: str = ""  # id of the signed volunteer cookie
+    volunteer: str = ""  # id of the browser's signed volunteer cookie; it may be signed in, too
     network: str = ""  # pseudonym of the network that the request comes from, never the address
     agent: str = ""  # what the browser or program calls itself, cut
     external_uid: str | None = None
+    sender: int | None = None  # the account whose session sends what an external user does
     unlocked: tuple[str, ...] = ()  # lock ids of projects whose password the requester gave, and keys of drafts
     presenter: int | None = None  # project whose presenter asks through the bridge: only a volunteer of that project
     via: str = "web"  # api, web, cli or job: for the audit log
@@ -90,6 +91,17 @@ class Requester:
         if self.user_id is not None:
             return f"u:{self.user_id}"
         return f"c:{self.volunteer}" if self.volunteer else f"i:{self.network}"
+
+    @property
+    def also(self) -> str | None:
+        """Another actor that the browser proves by its session or its volunteer cookie: the same person.
+
+        None for programs with a key or a token: they may send what many people do.
+        """
+        if self.sender is not None:
+            return f"u:{self.sender}"
+        known = self.external_uid is not None or self.user_id is not None
+        return f"c:{self.volunteer}" if known and self.volunteer else None
 
     def role_values(self) -> dict[str, object]:
         """What the SQL of roles needs to know."""

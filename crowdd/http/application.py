@@ -41,6 +41,7 @@ from crowdd.http.auth.cookies import Cookies
 from crowdd.http.auth.csrf import Csrf
 from crowdd.http.auth.identity import Identity
 from crowdd.http.auth.refusals import Refusals
+from crowdd.http.auth.volunteers import VolunteerCookies
 from crowdd.http.html.forms import Forms
 from crowdd.http.html.rendering import Templates
 from crowdd.http.html.setting_names import setting_names
@@ -211,6 +212,7 @@ def make_root(
     https = settings.base_url.startswith("https:")
     cookies = Cookies(services.secrets, now, https, settings.http.cross_site_cookies)
     csrf = Csrf(services.secrets, cookies, settings.base_url, frozenset(settings.http.allowed_origins))
+    volunteers = VolunteerCookies(cookies, process_state.newcomers, settings.volunteers.anonymous == "cookie")
     identity = Identity(
         settings,
         services.secrets,
@@ -219,7 +221,7 @@ def make_root(
         home.people.api_tokens,
         cookies,
         csrf,
-        process_state.newcomers,
+        volunteers,
         services.security_log,
         arrived,
     )
@@ -254,7 +256,7 @@ def make_root(
         process_state.stalls,
     )
     views: list[View] = [
-        *_views(clock, services, templates, cookies, csrf),
+        *_views(clock, services, templates, volunteers, csrf),
         _exports(services, identity, process_state.broadcast),
         LivePages(services.projects, services.live, identity, process_state.broadcast),
         LiveProgress("import", services.projects, services.imports, identity, process_state.broadcast),
@@ -280,8 +282,10 @@ def _exports(services: Services, identity: Identity, broadcast: Broadcast) -> Ex
     return ExportsApi(services.exports, services.records, services.projects, follower)
 
 
-def _views(clock: IReactorTime, services: Services, templates: Templates, cookies: Cookies, csrf: Csrf) -> list[View]:
-    settings, forms = services.settings, Forms(csrf)
+def _views(
+    clock: IReactorTime, services: Services, templates: Templates, volunteers: VolunteerCookies, csrf: Csrf
+) -> list[View]:
+    settings, forms, cookies = services.settings, Forms(csrf), volunteers.cookies
     left_out = LeftOut(services.prose, settings.base_url)
     return [
         Objects(
@@ -312,7 +316,7 @@ def _views(clock: IReactorTime, services: Services, templates: Templates, cookie
         HomePages(services.projects, services.accounts, services.statistics, services.site),
         Preferences(services.records, services.languages, cookies, csrf),
         PalettePages(services.palette, services.languages, setting_names(templates.environment)),
-        *account.pages(services, forms, cookies),
+        *account.pages(services, forms, volunteers),
         ParticipationPages(services.accounts, services.participation, services.favourites, forms),
         CollectionPages(services.accounts, services.collections, forms, services.settings.base_url),
         *project.pages(services, forms, cookies, templates, left_out),

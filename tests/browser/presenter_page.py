@@ -57,8 +57,8 @@ class Project:
         ]
         self.tasks += [task["id"] for task in self.owner.api("POST", "task", body)] if body else []
 
-    def show(self, **sources: str) -> None:
-        """Sets ``task_presenter``, ``tutorial`` or ``results``."""
+    def show(self, **sources: str | int) -> None:
+        """Sets ``task_presenter``, ``tutorial`` or ``results``, or another key of ``info``."""
         self.owner.api("PUT", f"project/{self.id}", {"info": sources})
 
     def runs(self) -> list[dict[str, Any]]:

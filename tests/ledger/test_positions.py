@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from support.checks.proofs import examples
 
-START = "SELECT (%s).k1, (%s).k2, (%s).at_low_water_mark FROM start_in_order((SELECT p FROM project_ledger p), (SELECT asker_of(p, 'u:1', '') FROM project_ledger p), 'priority')"
+START = "SELECT (%s).k1, (%s).k2, (%s).at_low_water_mark FROM start_in_order((SELECT p FROM project_ledger p), (SELECT asker_of(p, ARRAY['u:1'], '') FROM project_ledger p), 'priority')"
 
 
 def place(ledger, actor, scan, k1, k2):

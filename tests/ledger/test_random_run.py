@@ -16,6 +16,7 @@ VOLUNTEERS = [*(f"u:{n}" for n in range(1, 7)), *(f"c:{n}" for n in range(4)), "
 CHOICES = ["fox", "owl", None]
 ANSWERS = [*CHOICES, "fox", "fox", ["no", "class"]]
 SCHEDULERS = ["default", "breadth_first", "depth_first_all", "random", "incremental"]
+ALSO = {"u:1": "c:0", "u:2": "c:1", "u:3": "c:1", "x:pupil": "c:2"}  # whom a browser proves, too, at times
 NETWORKS = {"c:0": "10.0.0.1", "c:1": "10.0.0.1", "c:2": "10.0.0.2", "i:10.0.0.1": "10.0.0.1"}  # others are alone
 BEFORE_A_LAPSE = 1200  # seconds, the most by which the clock jumps; a lease lasts 3600
 
@@ -61,16 +62,17 @@ class Run:
             place = "10.0.0.2"  # somebody on the way
         if chance.random() < 0.1:
             broken_off(session, lambda: session.ask(project, actor, limit=3, once=True, network=place))
+        also = ALSO.get(actor) if chance.random() < 0.1 else None
         limit, offset = (1, 0) if chance.random() < 0.7 else (chance.randint(1, 4), chance.randint(0, 3))
         asked = session.ask(
-            project, actor, limit, offset, order=chance.choice(["priority", "id"]), once=True, network=place
+            project, actor, limit, offset, order=chance.choice(["priority", "id"]), once=True, network=place, also=also
         )
-        assert asked.state in ("ok", "again", "wait", "none", "paused")
+        assert asked.state in ("ok", "again", "wait", "network", "none", "paused")
         for task in asked.tasks:
             match chance.choices(["answer", "release", "skip", "leave", "hold", "killed"], [12, 1, 1, 3, 1, 1])[0]:
                 case "answer":
                     info = {"answer": chance.choice(ANSWERS)}
-                    state = session.answer(project, actor, task, info, network=place).state
+                    state = session.answer(project, actor, task, info, network=place, also=also).state
                     assert state != "no task" or "delete" in self.edits
                 case "release" | "skip" as how:
                     session.release(project, actor, task, skip=how == "skip")
@@ -126,6 +128,10 @@ class Run:
                 session.schedule(project, chance.choice(SCHEDULERS))
             case "clock":
                 session.pass_time(chance.randint(1, BEFORE_A_LAPSE))
+            case "settle":
+                session.settle()
+            case "unlink":
+                session.run("SELECT unlink_all(%(a)s)", a=chance.choice(["u:1", "u:2", "c:1"]))
             case "fold":
                 session.fold()
                 session.fold_evidence()
@@ -171,12 +177,15 @@ def drain(ledger, project):
         for actor in VOLUNTEERS:
             ledger.all_of(project, actor, limit=5, network=NETWORKS.get(actor))
         ledger.pass_time(3601)
-    assert {ledger.ask(project, actor, network=NETWORKS.get(actor)).state for actor in VOLUNTEERS} == {"none"}
+    assert {ledger.ask(project, actor, network=NETWORKS.get(actor)).state for actor in VOLUNTEERS} <= {
+        "none",
+        "network",
+    }
 
 
-STEADY = ["add", "raise", "priority", "delete", "delete_run", "pause", "clock", "clock", "fold"]
+STEADY = ["add", "raise", "priority", "delete", "delete_run", "pause", "clock", "clock", "fold", "settle"]
 EVERYTHING = [*STEADY, "set", "schedule"]
-ADAPTIVE = [*EVERYTHING, "withdraw", "retire", "claim", "stop", "fold", "correct"]
+ADAPTIVE = [*EVERYTHING, "withdraw", "retire", "claim", "stop", "fold", "correct", "unlink"]
 
 
 # The last has all that the second has, the first the strictest bounds.

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 
+import attrs
 import pytest
 import pytest_twisted
 from hypothesis import HealthCheck, settings, strategies
@@ -46,6 +47,7 @@ WHO = [
     Requester(volunteer="tab", network=SCHOOL, unlocked=LINK),  # the same browser, elsewhere
     Requester(network=HOME, unlocked=LINK),
 ]
+ACCOUNTS, BROWSERS = WHO[:3], WHO[3:5]
 ORDERS = [("", False), ("priority_0", False), ("id", False), ("id", True), ("created", True), ("n_answers", True)]
 LEASE = 3600
 
@@ -106,8 +108,8 @@ class People(RuleBasedStateMachine):
         """Tasks that somebody could have at once."""
         return self.ledger.rows(
             "SELECT task_id FROM task_ledger l WHERE project_id = %(p)s AND open AND NOT EXISTS ("
-            " SELECT FROM task_run r WHERE r.project_id = l.project_id AND r.task_id = l.task_id AND r.actor = %(a)s)"
-            " AND NOT (SELECT share_taken(p, asker_of(p, %(a)s, %(n)s), l.task_id)"
+            " SELECT FROM task_run r WHERE r.project_id = l.project_id AND r.task_id = l.task_id AND r.actor = ANY (actors_of(%(p)s, %(a)s)))"
+            " AND NOT (SELECT share_taken(p, asker_of(p, actors_of(p.project_id, %(a)s), %(n)s), l.task_id)"
             "            FROM project_ledger p WHERE p.project_id = l.project_id)",
             p=self.project,
             a=who.actor,
@@ -123,19 +125,50 @@ class People(RuleBasedStateMachine):
             a=who.actor,
         )
         if held and not self.barred(who):
-            run = self.answers(who, held[place % len(held)]["task_id"])
-            assert run["task_id"] in [row["task_id"] for row in held]
+            task = held[place % len(held)]["task_id"]
+            if self.has_answered(who, task):  # as somebody they were found out to be, too
+                with pytest.raises(ForbiddenError, match="already answered"):
+                    self.answers(who, task)
+            else:
+                assert self.answers(who, task)["task_id"] == task
 
     @rule(who=volunteers, place=places)
     def answers_what_he_has_not(self, who, place):
         for task in self.tasks_at(place):
-            mine = "SELECT count(*) FROM {} WHERE task_id = %(t)s AND actor = %(a)s"
-            if not any(
-                self.ledger.value(mine.format(table), t=task, a=who.actor) for table in ("lease", "expired_lease")
-            ):
+            if not any(self.theirs(table, who, task) for table in ("lease", "expired_lease")):
                 with pytest.raises(ForbiddenError) as refused:
                     self.answers(who, task)
                 assert refused.value.code in ("no_lease", "duplicate", "barred")
+
+    def theirs(self, table, who, task):
+        """How many rows of a table about a task are of a volunteer, or of somebody linked with them."""
+        mine = f"SELECT count(*) FROM {table} WHERE task_id = %(t)s AND actor = ANY (actors_of(%(p)s, %(a)s))"
+        return self.ledger.value(mine, t=task, p=self.project, a=who.actor)
+
+    def has_answered(self, who, task):
+        return self.theirs("task_run", who, task) > 0
+
+    @rule(account=strategies.sampled_from(ACCOUNTS), browser=strategies.sampled_from(BROWSERS))
+    def signs_in(self, account, browser):
+        do(self.services.people.same_person.link(account.user_id, browser.volunteer))
+
+    @rule(account=strategies.sampled_from(ACCOUNTS), browser=strategies.sampled_from(BROWSERS))
+    def asks_where_both_are_known(self, account, browser):
+        both = attrs.evolve(account, volunteer=browser.volunteer)
+        try:
+            do(self.services.contributions.next_tasks(both, self.project, 1, 0, candidate_scan("", False)))
+        except ForbiddenError as error:
+            assert error.code in ("paused", "barred")
+
+    @rule(account=strategies.sampled_from(ACCOUNTS))
+    def is_unlinked(self, account):
+        self.ledger.run("SELECT unlink_all(%(a)s)", a=account.actor)
+
+    @rule()
+    def settles(self):
+        for _ in range(2):
+            do(self.services.people.same_person.settle())
+        assert self.ledger.rows("SELECT * FROM same_person WHERE due IS NOT NULL") == []
 
     @rule(who=volunteers, place=places)
     def opens_a_page(self, who, place):

@@ -25,10 +25,10 @@ _TRIES = 200
 _ASK = """
 SELECT state, coalesce(tasks, '{}') AS tasks, extract(epoch FROM retry_at - clock())::float8 AS retry_in
   FROM next_tasks(%(p)s, %(a)s, %(me)s, %(admin)s, %(unlocked)s, %(limit)s, %(offset)s, %(order)s, clock(), %(wait)s,
-                  %(network)s)"""
+                  %(network)s, %(also)s)"""
 _ANSWER = """
 SELECT state, run, late_seconds
-  FROM submit(%(p)s, %(a)s, %(t)s, %(user)s, %(ip)s, NULL, %(info)s, NULL, NULL, clock())"""
+  FROM submit(%(p)s, %(a)s, %(t)s, %(user)s, %(ip)s, NULL, %(info)s, NULL, NULL, clock(), NULL, %(also)s)"""
 
 
 @attrs.frozen
@@ -266,6 +266,7 @@ class Ledger:
         once: bool = False,
         wait: bool = True,
         network: str | None = None,
+        also: str | None = None,
     ) -> Asked:
         """Asks until the answer is not "again", or ``once``; without ``wait`` as one of many in a transaction."""
         for _ in range(1 if once else _TRIES):
@@ -281,6 +282,7 @@ class Ledger:
                 order=order,
                 wait=wait,
                 network=network_of(actor) if network is None else network,
+                also=also,
             )
             if self.check:
                 assert self.broken(self.highest) == []
@@ -296,7 +298,15 @@ class Ledger:
         (task,) = asked.tasks
         return task
 
-    def answer(self, project: int, actor: str, task: int, info: Any = "yes", network: str | None = None) -> Answered:
+    def answer(
+        self,
+        project: int,
+        actor: str,
+        task: int,
+        info: Any = "yes",
+        network: str | None = None,
+        also: str | None = None,
+    ) -> Answered:
         own = network_of(actor) if network is None else network
         row = self.row(
             _ANSWER,
@@ -306,6 +316,7 @@ class Ledger:
             user=account(actor),
             ip=own if actor[:2] in ("c:", "i:") else None,
             info=json.dumps(info),
+            also=also,
         )
         if self.check:
             assert self.broken(self.highest) == []
@@ -352,6 +363,21 @@ class Ledger:
         return self.change(
             "SELECT release_task(%(p)s, %(a)s, %(t)s, %(skip)s, clock())", p=project, a=actor, t=task, skip=skip
         )
+
+    def link(self, one: str, other: str, project: int = 0) -> None:
+        """A browser proves both; ``project`` where one is an external user."""
+        self.change("SELECT link_actors(%(one)s, %(other)s, %(p)s, clock())", one=one, other=other, p=project)
+
+    def settle(self) -> int:
+        """Looks for double answers of links, as the job does; how many it set aside. Then the invariants."""
+        n = 0
+        for link in self.rows("SELECT actor, other, project_id, due::text FROM due_links(100)"):
+            twice = self.rows("SELECT * FROM answered_twice(%(actor)s, %(other)s, %(project_id)s, 1000)", **link)
+            for row in twice:
+                call = "SELECT keep_earlier(%(in)s, ARRAY[%(t)s], %(actor)s, %(other)s, clock())"
+                n += self.change(call, **link, **{"in": row["project_id"], "t": row["task_id"]})
+            self.change("SELECT link_settled(%(actor)s, %(other)s, %(project_id)s, %(due)s)", **link)
+        return n
 
     # What can be seen
 

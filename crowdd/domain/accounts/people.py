@@ -31,6 +31,7 @@ from crowdd.domain.accounts.email_links import EmailLinks
 from crowdd.domain.accounts.invitations import Invitations
 from crowdd.domain.accounts.personal_data import PersonalData
 from crowdd.domain.accounts.profiles import Profiles
+from crowdd.domain.accounts.same_person import SamePerson
 from crowdd.domain.accounts.social.providers import Provider, Providers
 from crowdd.domain.accounts.social.social_login import SocialLogin
 from crowdd.domain.accounts.user_list import UserList
@@ -58,6 +59,7 @@ class People:
     profiles: Profiles
     avatars: Avatars
     answer_claims: AnswerClaims
+    same_person: SamePerson
     user_list: UserList
     recovery: Recovery
     email_confirmation: EmailConfirmation
@@ -119,6 +121,7 @@ def build_people(
         profiles=Profiles(db, passwords, policy, signing_in, email_confirmation, email_links, revoking, security_log),
         avatars=Avatars(db, worker_thread, uploads, settings.base_url),
         answer_claims=AnswerClaims(db, queue, notify),
+        same_person=SamePerson(db, notify),
         user_list=UserList(db),
         recovery=Recovery(
             db, passwords, policy, email_links, revoking, attempts, queue, settings.accounts, security_log

@@ -30,6 +30,7 @@ class Check:
 # In this order: a repair stands on those before it.
 CHECKS = (
     Check("places of tasks", "check_places", "repair_places"),
+    Check("answers of linked volunteers", "check_links", "repair_links"),
     Check("states and results", "check_states", "repair_states"),
     Check("classes and posteriors", "check_weighing", "repair_weighing"),
     Check("agreement of results", "check_agreement", "repair_agreement"),

@@ -56,8 +56,8 @@ _AUTHOR = frozenset({Role.ANYBODY, Role.AUTHOR})
 class Handout:
     """What newtask gives: tasks as the volunteer may see them, as JSON, or why there are none.
 
-    ``reason`` is "" with tasks, "none" when the volunteer has done all, "wait" when others hold the last open places;
-    then ``retry_in`` is in seconds.
+    ``reason`` is "" with tasks, "none" when the volunteer has done all, "network" when others in their network have
+    answered the rest, "wait" when others hold the last open places; then ``retry_in`` is in seconds.
     """
 
     tasks: list[orjson.Fragment]
@@ -415,7 +415,8 @@ def as_external(who: Requester, uid: str | None) -> Requester:
     """The external user that a requester names, or the requester; whether they may is checked elsewhere."""
     if uid is None:
         return who
-    return attrs.evolve(who, external_uid=external_uid(uid), user_id=None, admin=False)
+    sender = who.user_id if who.session else None
+    return attrs.evolve(who, external_uid=external_uid(uid), user_id=None, admin=False, sender=sender)
 
 
 def external_uid(text: str) -> str:

@@ -87,6 +87,8 @@ class Leases:
 
 def why_no_task(reason: str, held: int, retry_in: int | None) -> dict[str, object]:
     """The reason of an empty newtask, for programs and in words."""
+    if reason == "network":
+        return {"reason": reason, "message": _("Somebody in your network has answered the remaining tasks.")}
     if reason != "wait":
         return {"reason": reason, "message": _("You have answered all the tasks available to you.")}
     if held >= MAX_COUNTED:

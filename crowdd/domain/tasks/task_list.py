@@ -105,6 +105,7 @@ class TaskPagination(Pagination):
 class TaskAnswers(TypedDict):
     """A task with answers. ``volunteers`` (for owners) and ``counted`` go by the id of the answer.
 
+    ``repeated`` (for owners) has the answers whose person had answered the task before, as another volunteer.
     ``fields``: what the counted answers say at each declared field. ``posterior``: how probable each choice of the
     first one is; None where that is not known. ``next`` is the answer behind which more follow, None at the end.
     """
@@ -116,6 +117,7 @@ class TaskAnswers(TypedDict):
     posterior: list[ChoiceProbability] | None
     volunteers: dict[int, Values]
     counted: dict[int, bool]
+    repeated: list[int]
     next: int | None
 
 
@@ -272,6 +274,7 @@ class Browsing:
             "posterior": await task_list.posterior(self._db, row["id"], task_id) if votes else None,
             "volunteers": {run["id"]: volunteer(run) for run in listed_runs} if row["roles"] & OWNERS else {},
             "counted": {run["id"]: run["counted"] for run in listed_runs},
+            "repeated": [run["id"] for run in listed_runs if run["aside"] == 0] if row["roles"] & OWNERS else [],
             "next": listed_runs[-1]["id"] if len(listed_runs) == MAX_RUNS or _is_cut(listed_runs) else None,
         }
 

@@ -45,7 +45,7 @@ _NONE = {"type": "object", "description": "An empty object: no task is available
 _WHY = {
     "type": "object",
     "properties": {
-        "reason": {"type": "string", "enum": ["none", "wait"]},
+        "reason": {"type": "string", "enum": ["none", "network", "wait"]},
         "message": {"type": "string"},
         "held_tasks": {**_COUNT, "description": "Unfinished tasks that others are working on; 100 means 100 or more."},
         "retry_after": {
@@ -62,8 +62,9 @@ _NEWTASK = Operation(
     summary="Request a task",
     about="Returns one task, leased to the caller, or an array if limit leads to several. Until they are answered, the"
     " same tasks are returned again. If no task is available, returns {}, and the header X-No-Task gives the reason:"
-    " none, or wait if others are working on the last tasks. X-Held-Tasks is then the number of these tasks, and"
-    " Retry-After the seconds until one may become available.",
+    " none; network if others in the caller's network have answered the remaining tasks, which a volunteer with an"
+    " account may still get; or wait if others are working on the last tasks. X-Held-Tasks is then the number of these"
+    " tasks, and Retry-After the seconds until one may become available.",
     parameters=(
         Parameter("project_id", _COUNT, "Id of the project.", where="path"),
         Parameter(

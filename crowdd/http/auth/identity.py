@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ipaddress
 import re
-import secrets as random
 from functools import lru_cache
 from typing import TYPE_CHECKING, TypedDict
 
@@ -21,12 +20,12 @@ from crowdd.domain.core.security_log import SecurityLog
 from crowdd.domain.projects.projects import draft_key
 from crowdd.domain.server.shards.locations import Arrived
 from crowdd.errors import AnonymousError, ForbiddenError
-from crowdd.http.auth.cookies import SESSION, VOLUNTEER, YEAR, Cookies
+from crowdd.http.auth.cookies import SESSION, Cookies
 from crowdd.http.auth.csrf import Csrf
+from crowdd.http.auth.volunteers import VolunteerCookies
 from crowdd.http.html.locales import preferred
 from crowdd.http.request import Incoming
 from crowdd.http.transport.fixed_headers import values_of
-from crowdd.http.transport.limits.rate_limits import WindowGroup
 from crowdd.languages import SOURCE
 from crowdd.requester import Requester, network
 from crowdd.storage.database import Row
@@ -120,7 +119,7 @@ class Identity:
     tokens: ApiTokens
     cookies: Cookies
     csrf: Csrf
-    new_volunteers: WindowGroup
+    volunteers: VolunteerCookies
     security_log: SecurityLog
     arrived: Arrived | None = None
 
@@ -171,8 +170,9 @@ class Identity:
                 incoming.by_cookie = True
                 self._refuse_forged(incoming)
                 fresh = Freshness(self.settings.accounts).of_session(person)
-                return Requester(**known, **_person(person), session=session, **fresh)
-        return self._anonymous(incoming, known, self._volunteer(incoming))
+                volunteer = self.volunteers.current(incoming)
+                return Requester(**known, **_person(person), volunteer=volunteer, session=session, **fresh)
+        return self._anonymous(incoming, known, self.volunteers.current(incoming))
 
     def _sender(self, incoming: Incoming) -> _Sender:
         """What a request says that names nobody."""
@@ -195,7 +195,7 @@ class Identity:
         row = await self.tokens.find(token) if incoming.is_api or incoming.path.startswith("/project/") else None
         if row is None:
             incoming.wrong_key = True
-            return self._anonymous(incoming, known, self._volunteer(incoming))
+            return self._anonymous(incoming, known, self.volunteers.current(incoming))
         incoming.key_name = f"token {row['token_id']}"
         return Requester(**known, **_person(row), scope=row["scope"], only_project=row["project_id"])
 
@@ -205,24 +205,12 @@ class Identity:
             await self.sessions.used_by_admin(who)
 
     async def welcome(self, incoming: Incoming) -> None:
-        """Makes a browser without an account that asks for a page a volunteer of its own, by a cookie.
-
-        The cookie says when and to which network it was given: ``<name>~<epoch seconds>~<pseudonym of the network>``.
-        It is good for a year, also in other networks.
-        """
+        """Gives a browser that asks for a page a volunteer cookie; one that is signed in has it for afterwards."""
         who = incoming.who
-        if who.signed_in or who.volunteer or self.settings.volunteers.anonymous != "cookie":
+        if who.volunteer or (who.signed_in and not who.session):
             return
-        if await self.new_volunteers.take(who.network):
-            name = random.token_urlsafe(12)
-            value = f"{name}~{int(self.cookies.now())}~{who.network}"
-            self.cookies.set_signed(incoming, VOLUNTEER, value, seconds=YEAR)
-            incoming.who = attrs.evolve(who, volunteer=name)
-
-    def _volunteer(self, incoming: Incoming) -> str:
-        if self.settings.volunteers.anonymous != "cookie" or not incoming.cookie(VOLUNTEER):
-            return ""
-        return self.cookies.volunteer(incoming)
+        if volunteer := await self.volunteers.ensure(incoming):
+            incoming.who = attrs.evolve(who, volunteer=volunteer)
 
     def _refuse_forged(self, incoming: Incoming) -> None:
         """A form of another site can post with our cookie where SameSite is off or unknown; it cannot post JSON.

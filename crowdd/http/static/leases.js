@@ -77,10 +77,10 @@ on("presenter:skip", async ({ reason }) => {
 $("lapsed-other").addEventListener("click", () => tell("presenter:skip"));
 
 // Waiting for a task that others may give back.
-on("presenter:done", ({ wait }) => {
+on("presenter:done", ({ reason }) => {
   show(null);
   clearInterval(looking);
-  if (wait) looking = setInterval(look, LOOK_EVERY);
+  if (reason === "wait") looking = setInterval(look, LOOK_EVERY);
 });
 async function look() {
   if (document.hidden || changing) return;

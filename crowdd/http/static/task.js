@@ -153,12 +153,14 @@ on("presenter:task", ({ task }) => {
   $("finished").hidden = $("others").hidden = true;
   $("frame").classList.remove("over");
 });
-on("presenter:done", ({ wait, held, retryAfter }) => {
+on("presenter:done", ({ reason, held, retryAfter }) => {
   linkComment(0);
   const why = $("finished-why").dataset;
-  $("finished-why").textContent = wait ? others(held) : whole() ? why.whole : why.none;
+  const wait = reason === "wait", network = reason === "network";
+  $("finished-why").textContent = wait ? others(held) : network ? why.network : whole() ? why.whole : why.none;
   $("finished-when").textContent = wait && retryAfter ? soon(retryAfter) : "";
   $("look-again").hidden = !wait;
+  if ($("by-account")) $("by-account").hidden = !network;
   $("finished").hidden = false;
   $("frame").classList.add("over"); // thanks need little room: what comes next stands right below
   showOthers();

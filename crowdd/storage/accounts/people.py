@@ -41,12 +41,13 @@ async def nth_newest(db: Database, nth: int) -> int | None:
 
 
 async def claimable(db: Database, actor: str, to: str, limit: int) -> list[Answered]:
-    """Answers of a browser to tasks that ``to`` has not answered, at most ``limit``."""
+    """Answers of a browser to tasks that ``to`` has not answered, also as another actor, at most ``limit``."""
     return await fetch_rows(
         db,
         Answered,
         "SELECT project_id, task_id FROM task_run r WHERE actor = %(actor)s AND actor LIKE 'c:%%'"
-        " AND NOT EXISTS (SELECT FROM task_run o WHERE o.project_id = r.project_id AND o.task_id = r.task_id AND o.actor = %(to)s)"
+        " AND NOT EXISTS (SELECT FROM task_run o WHERE o.project_id = r.project_id AND o.task_id = r.task_id"
+        " AND o.actor = ANY (array_remove(actors_of(r.project_id, %(to)s), %(actor)s)))"
         " ORDER BY project_id, task_id LIMIT %(limit)s",
         {"actor": actor, "to": to, "limit": limit},
     )

@@ -11,6 +11,9 @@ PARTS = {
     "account": "SELECT id, created, name, fullname, email_addr, admin, pro, privacy_mode, subscribed, newsletter_prompted, valid_email,"
     " consent, locale, flags, category, catalog_api, google_user_id, github_user_id, orcid_user_id, info FROM account WHERE id = %(user)s",
     "sessions": "SELECT id, created, last_seen, expires, agent, address FROM session WHERE user_id = %(user)s",
+    "links": "SELECT row_number() OVER (ORDER BY created, other) AS id, created, CASE WHEN other LIKE 'x:%%' THEN 'external user' ELSE 'browser' END AS kind,"
+    " nullif(project_id, 0) AS project_id, CASE WHEN other LIKE 'x:%%' THEN substr(other, 3) END AS external_uid"
+    " FROM same_person WHERE actor = 'u:' || %(user)s",
     "passkeys": "SELECT id, name, created, last_used FROM passkey WHERE user_id = %(user)s",
     "api_tokens": "SELECT id, name, scope, project_id, created, expires, last_used FROM api_token WHERE user_id = %(user)s",
     "projects": "SELECT id, short_name, name, description, created, updated, published, owner_id FROM project WHERE owners_ids @> ARRAY[%(user)s::bigint]",
@@ -167,9 +170,10 @@ async def end_deletion(db: Database, user_id: int) -> None:
 
 
 async def forget_words(db: Database, user_id: int) -> None:
-    """Removes the words of an account; its answers have taken theirs along."""
+    """Removes the words of an account; its answers have taken theirs along. And its links, which nothing needs without answers."""
     for table in ("volunteer_word", "task_skip_by"):
         await db.execute(f"DELETE FROM {table} WHERE actor = 'u:' || %(user)s", {"user": user_id})
+    await db.fetch("SELECT unlink_all('u:' || %(user)s)", {"user": user_id})
 
 
 async def withdraw_words(db: Database, user_id: int) -> None:

@@ -254,6 +254,19 @@ class Answered:
 
 
 @attrs.frozen
+class ActorLink:
+    """Two actors of one person; ``project_id``: of the project whose external user one of them is, else 0.
+
+    ``due``: since which transaction their double answers are to be looked for.
+    """
+
+    actor: str
+    other: str
+    project_id: int
+    due: str
+
+
+@attrs.frozen
 class PersonalExport:
     """A request for everything that is stored about a person; ``file`` is None until it is ready."""
 

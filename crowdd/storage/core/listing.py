@@ -48,7 +48,7 @@ class Query:
     last_id: int | None = None
     own: bool = False
     favourite_of: int | None = None  # tasks that this person marked
-    without_actor: str = ""  # tasks that this volunteer has not answered
+    without_actor: str = ""  # tasks that this volunteer has not answered, also as another actor
 
 
 def equal(kind: Kind, **values: object) -> tuple[Filter, ...]:
@@ -183,6 +183,11 @@ def _wanted(query: Query, who: Requester, values: dict[str, object]) -> Iterator
         yield (
             "NOT EXISTS (SELECT FROM task_run r"
             " WHERE r.project_id = t.project_id AND r.task_id = t.id AND r.actor = %(volunteer)s)"
+        )
+        yield (
+            "NOT EXISTS (SELECT FROM same_person s JOIN task_run r ON r.actor = s.other"
+            " WHERE s.actor = %(volunteer)s AND s.project_id IN (0, t.project_id)"
+            " AND r.project_id = t.project_id AND r.task_id = t.id)"
         )
     if query.last_id is not None:
         values["last_id"] = query.last_id

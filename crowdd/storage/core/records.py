@@ -12,7 +12,7 @@ from crowdd.requester import Requester
 from crowdd.storage.core import hidden_columns, list_size, roles
 from crowdd.storage.database import Database, Prepared, Row, as_json, one, one_or_none
 
-# What depends on the requester and is not a right. runs_of saves the walk over open tasks for all but the last of them; tasks all
+# What depends on the requester and is not a right. answered_in saves the walk over open tasks for all but the last of them; tasks all
 # of whose places are leased are not open, and found by their leases.
 CONTRIB_BUTTON = """CASE
     WHEN t.overall_progress >= 100 THEN 'completed'
@@ -20,13 +20,14 @@ CONTRIB_BUTTON = """CASE
       THEN 'draft'
     WHEN NOT t.published THEN 'publish'
     WHEN NOT t.allow_anonymous_contributors AND %(actor)s ~ '^[ci]:' THEN 'cannot_contribute'
-    WHEN t.n_tasks - t.n_completed_tasks > runs_of(t.id, %(actor)s) OR EXISTS (
-        SELECT FROM task_ledger l WHERE l.project_id = t.id AND l.open
-           AND NOT EXISTS (SELECT FROM task_run r WHERE r.project_id = t.id AND r.task_id = l.task_id AND r.actor = %(actor)s)
+    WHEN t.n_tasks - t.n_completed_tasks > answered_in(t.id, %(actor)s) OR EXISTS (
+        SELECT FROM (SELECT actors_of(t.id, %(actor)s) AS actors OFFSET 0) a, task_ledger l WHERE l.project_id = t.id AND l.open
+           AND NOT EXISTS (SELECT FROM task_run r WHERE r.project_id = t.id AND r.task_id = l.task_id AND r.actor = ANY (a.actors))
     ) OR EXISTS (
-        SELECT FROM lease h JOIN task_ledger l ON l.project_id = h.project_id AND l.task_id = h.task_id AND NOT l.done AND NOT l.retired
+        SELECT FROM (SELECT actors_of(t.id, %(actor)s) AS actors OFFSET 0) a,
+               lease h JOIN task_ledger l ON l.project_id = h.project_id AND l.task_id = h.task_id AND NOT l.done AND NOT l.retired
          WHERE h.project_id = t.id
-           AND NOT EXISTS (SELECT FROM task_run r WHERE r.project_id = t.id AND r.task_id = h.task_id AND r.actor = %(actor)s))
+           AND NOT EXISTS (SELECT FROM task_run r WHERE r.project_id = t.id AND r.task_id = h.task_id AND r.actor = ANY (a.actors)))
     THEN 'can_contribute' ELSE 'cannot_contribute' END"""
 # What an open task has. Volunteers see it of all tasks of a project with gold tasks: these are never complete.
 _OPEN = {"state": "'ongoing'", "closed": "NULL"}

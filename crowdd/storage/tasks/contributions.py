@@ -51,9 +51,9 @@ async def has_asked(db: Database, actor: str, task_ids: Sequence[int]) -> bool:
     """Whether a volunteer holds, held or has answered one of these tasks."""
     sql = (
         "SELECT EXISTS (SELECT FROM task t WHERE t.id = ANY (%(tasks)s) AND ("
-        " EXISTS (SELECT FROM lease l WHERE l.project_id = t.project_id AND l.actor = %(actor)s AND l.task_id = t.id)"
-        " OR EXISTS (SELECT FROM expired_lease l WHERE l.project_id = t.project_id AND l.actor = %(actor)s AND l.task_id = t.id)"
-        " OR EXISTS (SELECT FROM task_run r WHERE r.project_id = t.project_id AND r.task_id = t.id AND r.actor = %(actor)s))) AS asked"
+        " EXISTS (SELECT FROM lease l WHERE l.project_id = t.project_id AND l.actor = ANY (actors_of(t.project_id, %(actor)s)) AND l.task_id = t.id)"
+        " OR EXISTS (SELECT FROM expired_lease l WHERE l.project_id = t.project_id AND l.actor = ANY (actors_of(t.project_id, %(actor)s)) AND l.task_id = t.id)"
+        " OR EXISTS (SELECT FROM task_run r WHERE r.project_id = t.project_id AND r.task_id = t.id AND r.actor = ANY (actors_of(t.project_id, %(actor)s))))) AS asked"
     )
     return bool((await one(db, sql, {"actor": actor, "tasks": list(task_ids)}))["asked"])
 
@@ -70,6 +70,7 @@ def ask(who: Requester, project_id: int, limit: int, offset: int, scan: str, net
         "maximum": limit,
         "skip": offset,
         "scan": scan,
+        "also": who.also,
     }
 
 
@@ -92,14 +93,18 @@ def asking(asks: Sequence[Ask], base_url: str, *, wait: bool) -> dict[str, objec
 
 _HAVE_ANSWERED = Prepared(
     "WITH lately AS MATERIALIZED (SELECT DISTINCT actor FROM stat_delta WHERE xact >= (SELECT unfolded_from()) AND actor = ANY (%(actors)s))"
-    " SELECT EXISTS (SELECT FROM volunteer v WHERE v.actor = a.actor) OR EXISTS (SELECT FROM lately d WHERE d.actor = a.actor) AS answered,"
+    " SELECT EXISTS (SELECT FROM volunteer v WHERE v.actor = a.actor) OR EXISTS (SELECT FROM lately d WHERE d.actor = a.actor)"
+    " OR EXISTS (SELECT FROM same_person s WHERE s.actor = a.actor) AS answered,"
     f" {MOMENT} AS moment FROM unnest(%(actors)s) WITH ORDINALITY a(actor, nth) ORDER BY a.nth",
     actors="text[]",
 )
 
 
 async def have_answered(db: Database, actors: Sequence[str]) -> list[HasAnswered]:
-    """Whether each volunteer has ever given an answer in a project that still exists, and the moment at which that was so."""
+    """Whether each volunteer has ever given an answer in a project that still exists, or is linked with another one.
+
+    And the moment at which that was so.
+    """
     return await fetch_rows(db, HasAnswered, _HAVE_ANSWERED, {"actors": list(actors)})
 
 
@@ -113,8 +118,15 @@ async def hold(db: Database, who: Requester, network: str, project_id: int, task
     """Hands out one named task; says leased, late, answered, paused, no task, no project, locked, members only or barred."""
     row = await one(
         db,
-        "SELECT lease_task(%(project)s, %(actor)s, %(me)s, %(is_admin)s, %(unlocked)s::text[], %(task)s, clock(), %(network)s) AS state",
-        {**who.entry_values(), "actor": who.actor, "network": network, "project": project_id, "task": task_id},
+        "SELECT lease_task(%(project)s, %(actor)s, %(me)s, %(is_admin)s, %(unlocked)s::text[], %(task)s, clock(), %(network)s, %(also)s) AS state",
+        {
+            **who.entry_values(),
+            "actor": who.actor,
+            "also": who.also,
+            "network": network,
+            "project": project_id,
+            "task": task_id,
+        },
     )
     return str(row["state"])
 
@@ -131,6 +143,7 @@ def answer(who: Requester, values: Values, address: str | None) -> Answer:
         "info": values["info"],
         "calibration": values.get("calibration"),
         "media_url": values.get("media_url"),
+        "also": who.also,
     }
 
 
@@ -190,10 +203,12 @@ async def delete_run(db: Database, project_id: int, run_id: int) -> bool:
 _PROGRESS = {
     column: Prepared(
         "SELECT p.* FROM unnest(%(actors)s, %(projects)s) WITH ORDINALITY a(actor, project, nth) LEFT JOIN LATERAL ("
-        "SELECT p.id, r.runs AS done, t.tasks + coalesce((SELECT n_gold FROM project_ledger l WHERE l.project_id = p.id), 0) AS total,"
+        "SELECT p.id, CASE WHEN EXISTS (SELECT FROM same_person s WHERE s.actor = a.actor AND s.project_id IN (0, p.id))"
+        " THEN least(answered_in(p.id, a.actor), n.total) ELSE r.runs END AS done, n.total,"
         " CASE WHEN p.shows_accuracy THEN shown_accuracy(p.id, a.actor) END AS accuracy,"
         " p.lock_id, p.owners_ids, p.first_published IS NOT NULL AS published, p.draft_key"
         " FROM project p CROSS JOIN LATERAL runs_in(p.id, a.actor) r CROSS JOIN LATERAL tasks_in(p.id) t"
+        " CROSS JOIN LATERAL (SELECT t.tasks + coalesce((SELECT n_gold FROM project_ledger l WHERE l.project_id = p.id), 0) AS total) n"
         f" WHERE p.{column} = a.project OFFSET 0) p ON true ORDER BY a.nth",
         actors="text[]",
         projects=type_,
@@ -205,7 +220,7 @@ ActorIn = tuple[str, int | str]
 
 
 async def progress(db: Database, actor: str, project: int | str) -> Progress | None:
-    """Answers of a volunteer, and tasks of a project named by id or short name, gold tasks among them."""
+    """Tasks that a person has answered, and tasks of a project named by id or short name, gold tasks among them."""
     return (await progress_together(db, named_by(project), [(actor, project)]))[0]
 
 

@@ -11,7 +11,7 @@ from crowdd.values import Json, Values
 
 
 class Ask(TypedDict):
-    """A volunteer's request for tasks, as the ledger takes it."""
+    """A volunteer's request for tasks, as the ledger takes it. ``also``: another actor that the request proves."""
 
     project: int
     actor: str
@@ -22,6 +22,7 @@ class Ask(TypedDict):
     maximum: int
     skip: int
     scan: str
+    also: str | None
 
 
 class Handed(TypedDict):
@@ -34,7 +35,7 @@ class Handed(TypedDict):
 
 
 class Answer(TypedDict):
-    """An answer as the ledger takes it."""
+    """An answer as the ledger takes it. ``also``: another actor that the request proves."""
 
     project: int
     actor: str
@@ -45,11 +46,12 @@ class Answer(TypedDict):
     info: Json
     calibration: int | None
     media_url: str | None
+    also: str | None
 
 
 @attrs.frozen
 class HasAnswered:
-    """Whether a volunteer has ever given an answer, at a moment (``storage.core.site``)."""
+    """Whether a volunteer has ever given an answer or is linked with another, at a moment (``storage.core.site``)."""
 
     answered: bool
     moment: str
@@ -79,7 +81,7 @@ class Amended:
 
 
 class Progress(TypedDict):
-    """A volunteer's answers (``done``) and the tasks (``total``) of a project, and who may know them.
+    """The tasks that a person has answered (``done``) and the tasks (``total``) of a project, and who may know them.
 
     ``accuracy``: n_seen, n_right, low and high of their answers to gold tasks, where the owner shows it.
     """

@@ -1,4 +1,4 @@
-"""Rows of the ledger that nobody has used for long: rights to answer late, and places in the order (definitions 38)."""
+"""Rows of the ledger that nobody has used for long: rights to answer late, places in the order, links (definitions 38, 23)."""
 
 from __future__ import annotations
 
@@ -15,6 +15,11 @@ async def sweep_expired_leases(db: Database, days: int) -> int:
 async def sweep_positions(db: Database, days: int) -> int:
     """Forgets places in the order that nobody has used for so many days, and those of deleted projects; how many."""
     return await _all(db, "sweep_positions", days)
+
+
+async def sweep_links(db: Database, days: int) -> int:
+    """Removes links of volunteers with browsers without answers that were made so many days ago, and surplus ones; how many."""
+    return await _all(db, "sweep_links", days)
 
 
 async def _all(db: Database, function: str, days: int) -> int:

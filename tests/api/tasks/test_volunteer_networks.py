@@ -120,6 +120,24 @@ async def test_others_of_the_network_get_other_tasks(serve, ledger):
     assert [await contribute(await browser(served, "198.51.100.1"), project) for _ in range(3)] == project["tasks"]
 
 
+@shows("newtask-network", "lease-networks-accounts")
+@pytest_twisted.ensureDeferred
+async def test_second_person_of_a_network_is_told_that_signing_in_helps(serve, ledger):
+    served = await serve(**RULE)
+    project = await served.project(await served.person("owner"), tasks=1, published=True, n_answers=3)
+    first, second, ada = await browser(served), await browser(served), await served.person("ada")
+    task = await contribute(first, project)
+    path = f"/api/project/{project['id']}/newtask?explain=1"
+    response = await second.get(path)
+    assert response.header("X-No-Task") == response.json()["reason"] == "network"
+    assert response.json()["message"] == "Somebody in your network has answered the remaining tasks."
+    assert (await second.get(path.partition("?")[0])).json() == {}
+    assert (await first.get(path)).header("X-No-Task") == "none"  # they have answered it themselves
+    assert (await ada.get(path, headers=second.headers)).json()["id"] == task
+    elsewhere = await browser(served, "198.51.100.1")
+    assert await contribute(elsewhere, project) == task
+
+
 @shows("lease-network")
 @pytest_twisted.ensureDeferred
 async def test_owner_raises_the_limit_for_a_class_room(serve, ledger):

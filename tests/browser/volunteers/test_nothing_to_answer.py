@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from support.checks.proofs import examples
+from support.person import Person
 
 from crowdd.http import starters
 
@@ -132,3 +133,23 @@ def test_who_has_answered_everything_is_not_sent_to_start(
     stage.context.clear_cookies()
     stage.go("/project/MINE/")
     assert ("You need an account" in stage.page.inner_text(".hero")) is members_only
+
+
+def test_people_whose_network_has_answered_the_rest_are_asked_to_sign_in(
+    stage: Any, live_server: Any, new_person: Any, new_project: Any
+) -> None:
+    stage.mine = new_project(tasks=1, n_answers=2)
+    stage.mine.show(task_presenter=PICTURE, counted_per_network=1)
+    mate, ada, page = Person(live_server.url), new_person(), stage.page
+    task = mate.api("GET", f"project/{stage.mine.id}/newtask")["id"]
+    mate.api("POST", "taskrun", {"project_id": stage.mine.id, "task_id": task, "info": "Yes"})
+    stage.go("/project/MINE/newtask")
+    stage.until(lambda: page.is_visible("#by-account a"))
+    assert page.inner_text("#finished-why") == "Somebody in your network has answered the remaining tasks."
+    assert page.is_hidden("#look-again")
+    page.click("#by-account a")
+    page.fill("[name=email]", ada.name)
+    page.fill("[name=password]", "a-long-password-1")
+    page.click("main form button:not([type=button])")
+    stage.until(lambda: stage.frame().is_visible("button[value=Yes]"))  # back where they were
+    assert stage.handed() == [task]

@@ -71,6 +71,7 @@ BREAKING = {
         f"outcome_count.{name}" for name in ("tasks", "answers", "several", "agreement", "half", "most", "unanimous")
     },
     "UPDATE project_stat SET bytes = bytes + 7": {"project_stat.bytes"},
+    "INSERT INTO same_person VALUES ('c:2', 0, 'u:1', now()), ('u:1', 0, 'c:2', now())": {"tasks with two counted answers of one person"},
 }  # fmt: skip
 
 
@@ -167,7 +168,7 @@ def test_every_check_is_broken_above():
     assert {check.name for check in CHECKS} == {
         "places of tasks", "states and results", "agreement of results", "positions", "answers of volunteers", "the last two weeks", "hours", "figures of projects", "bytes of projects",
         "scores and ranks", "outcomes", "classes and posteriors", "reliability", "gold tasks",
-        "answers to compare", "sums of alpha",  # tests/ledger/test_comparison.py
+        "answers of linked volunteers", "answers to compare", "sums of alpha",  # tests/ledger/test_comparison.py
     }  # fmt: skip
 
 

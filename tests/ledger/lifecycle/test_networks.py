@@ -36,10 +36,10 @@ def test_task_is_handed_out_once_to_each_network(ledger, sched):
 
 
 @pytest.mark.parametrize("sched", SCHEDULERS)
-def test_network_that_answered_everything_is_told_that_nothing_is_left(ledger, sched):
+def test_network_that_answered_everything_is_told_so(ledger, sched):
     project = ledger.project(tasks=3, n=3, sched=sched)
     assert len(ledger.all_of(project, "c:1", network=NET)) == 3
-    assert ledger.ask(project, "c:2", network=NET).state == "none"
+    assert ledger.ask(project, "c:2", network=NET).state == "network"
     assert len(ledger.all_of(project, "c:2", network=OTHER)) == 3
 
 
@@ -77,7 +77,7 @@ def test_answer_counts_by_the_network_it_comes_from(ledger):
 def test_volunteer_who_changes_the_network_meets_what_the_other_network_had_answered(ledger):
     project = ledger.project(tasks=5, n=3)
     ledger.all_of(project, "c:1", network=NET)
-    assert ledger.ask(project, "c:2", network=NET).state == "none"
+    assert ledger.ask(project, "c:2", network=NET).state == "network"
     assert len(ledger.all_of(project, "c:2", network=OTHER)) == 5
 
 
@@ -110,7 +110,7 @@ def test_two_asks_of_a_network_at_once_get_different_tasks(ledger, beside):
 def test_share_is_free_again_when_an_answer_is_deleted(ledger):
     project = ledger.project(tasks=2, n=3)
     task, _ = ledger.all_of(project, "c:1", network=NET)
-    assert ledger.ask(project, "c:2", network=NET).state == "none"
+    assert ledger.ask(project, "c:2", network=NET).state == "network"
     ledger.delete_run(project, ledger.counted(task)[0])
     assert ledger.take(project, "c:2", network=NET) == task
 
@@ -181,20 +181,20 @@ def test_owner_may_raise_the_limit_for_a_class_room(ledger, maximum, expected):
     for n in range(4):
         ledger.hold(project, f"c:{n}", task, network=NET)
         ledger.answer(project, f"c:{n}", task, network=NET)
-    assert ledger.ask(project, "c:5", network=NET).state == "none"
+    assert ledger.ask(project, "c:5", network=NET).state == "network"
     limit(ledger, project, maximum)
     assert ledger.change("SELECT tasks FROM recount(%(p)s, %(t)s, clock())", p=project, t=[task]) == 1
     assert len(counted(ledger, task)) == expected
-    assert ledger.ask(project, "c:5", network=NET).state == ("ok" if maximum == 0 else "none")
+    assert ledger.ask(project, "c:5", network=NET).state == ("ok" if maximum == 0 else "network")
 
 
 def test_raised_limit_hands_out_what_was_passed(ledger):
     project = ledger.project(tasks=30, n=5)
     ledger.all_of(project, "c:1", network=NET)
-    assert ledger.ask(project, "c:2", network=NET).state == "none"
+    assert ledger.ask(project, "c:2", network=NET).state == "network"
     limit(ledger, project, 2)
     assert len(ledger.all_of(project, "c:2", network=NET)) == 30
-    assert ledger.ask(project, "c:3", network=NET).state == "none"
+    assert ledger.ask(project, "c:3", network=NET).state == "network"
 
 
 def test_lowered_limit_leaves_what_counts_and_stops_there(ledger):
@@ -207,7 +207,7 @@ def test_lowered_limit_leaves_what_counts_and_stops_there(ledger):
     ledger.check = False
     limit(ledger, project, 1)
     assert len(counted(ledger, task)) == 2
-    assert ledger.ask(project, "c:4", network=NET).state == "none"
+    assert ledger.ask(project, "c:4", network=NET).state == "network"
 
 
 def test_newcomer_of_a_network_starts_where_it_is(ledger):

@@ -87,6 +87,20 @@ async def test_somebody_new_gets_an_account_and_comes_back_to_it(site, provider,
     assert scope == {"google": "openid email profile", "github": "read:user user:email", "orcid": "openid"}[name]
 
 
+@shows("caller-one-person-begins")
+@pytest_twisted.ensureDeferred
+async def test_what_a_browser_has_answered_is_answered_for_who_signs_in_with_a_provider(site):
+    await come(site.client())
+    project = await site.project(await site.person("owner"), tasks=2, published=True, n_answers=2)
+    browser, path = site.client(), f"/api/project/{project['id']}/newtask"
+    await browser.get("/about")
+    first = (await browser.get(path)).json()["id"]
+    await browser.post("/api/taskrun", json={"project_id": project["id"], "task_id": first, "info": "yes"})
+    await come(browser)
+    assert (await account(browser))["name"] == "josiahcarberry"
+    assert (await browser.get(path)).json()["id"] != first
+
+
 @pytest_twisted.ensureDeferred
 async def test_a_name_that_is_taken_gets_a_number(site, provider):
     await site.person("jsc")

@@ -215,12 +215,22 @@ passed AS MATERIALIZED (
                      OR (t.requeued_xid, t.task_id) <= (nret1, nret2)) END)
 SELECT v.* FROM passed v JOIN project_ledger p USING (project_id)
  WHERE NOT EXISTS (SELECT FROM task_run x WHERE (x.project_id, x.task_id, x.actor) = (v.project_id, v.task_id, v.actor))
+   AND NOT EXISTS (SELECT FROM same_person s JOIN task_run x ON x.actor = s.other AND (x.project_id, x.task_id) = (v.project_id, v.task_id)
+                    WHERE s.actor = v.actor AND s.project_id IN (0, v.project_id))
    AND NOT EXISTS (SELECT FROM lease x WHERE (x.project_id, x.task_id, x.actor) = (v.project_id, v.task_id, v.actor))
    AND NOT EXISTS (SELECT FROM expired_lease x WHERE (x.project_id, x.task_id, x.actor) = (v.project_id, v.task_id, v.actor) AND skipped)
    AND (v.network IS NULL OR p.counted_per_network = 0 OR p.counted_per_network
         > (SELECT count(*) FROM task_run x WHERE (x.project_id, x.task_id, x.user_ip) = (v.project_id, v.task_id, v.network)
               AND (x.counted OR v.mode = 'unlimited' AND x.aside IS NULL))
         + (SELECT count(*) FROM lease x WHERE (x.project_id, x.task_id, x.network) = (v.project_id, v.task_id, v.network) AND x.actor ~ '^[ci]:'))
+
+--- I11 of two linked volunteers' answers to a task at most one counts
+SELECT a.task_id, s.actor, s.other FROM same_person s JOIN task_run a ON a.actor = s.actor AND a.counted
+  JOIN task_run b ON (b.project_id, b.task_id, b.actor) = (a.project_id, a.task_id, s.other) AND b.counted
+ WHERE s.project_id IN (0, a.project_id) AND s.actor < s.other AND s.due IS NULL
+
+--- I11 links have two rows
+SELECT actor, project_id, other FROM same_person EXCEPT SELECT other, project_id, actor FROM same_person
 
 --- figures of projects
 SELECT f.* FROM project_figures f,

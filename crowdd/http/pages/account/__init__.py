@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from crowdd.domain.server.services import Services
-from crowdd.http.auth.cookies import Cookies
+from crowdd.http.auth.volunteers import VolunteerCookies
 from crowdd.http.html.forms import Forms
 from crowdd.http.pages.account.access import Entry, SecondSteps
 from crowdd.http.pages.account.account_deletion import LeavingPages
@@ -29,24 +29,20 @@ from crowdd.http.pages.account.user_list import CommunityPages
 from crowdd.http.routing import View
 
 
-def pages(services: Services, forms: Forms, cookies: Cookies) -> list[View]:
+def pages(services: Services, forms: Forms, volunteers: VolunteerCookies) -> list[View]:
     """The views of accounts in the browser."""
     accounts, people, settings = services.accounts, services.people, services.settings
-    second_steps = SecondSteps(people.second_factors, people.now, cookies)
+    second_steps = SecondSteps(people.second_factors, people.now, volunteers.cookies)
     entry = Entry(
         people.sessions,
         people.new_devices,
         services.security_log,
         second_steps,
-        cookies,
+        people.same_person,
+        volunteers,
         settings.accounts.session_days,
     )
-    earlier_answers = EarlierAnswers(
-        people.answer_claims,
-        cookies,
-        settings.accounts.link_hours,
-        by_cookie=settings.volunteers.anonymous == "cookie",
-    )
+    earlier_answers = EarlierAnswers(people.answer_claims, volunteers, settings.accounts.link_hours)
     settings_forms = SettingsForms(people.profiles, people.avatars, services.languages, entry)
     usage = partial(services.quota.usage, services.db)
     return [

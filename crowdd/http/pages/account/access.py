@@ -13,10 +13,12 @@ from crowdd.domain.accounts.accounts import Accounts
 from crowdd.domain.accounts.authentication.new_device import NewDevices
 from crowdd.domain.accounts.authentication.second_factor import SecondFactors
 from crowdd.domain.accounts.authentication.sessions import Sessions
+from crowdd.domain.accounts.same_person import SamePerson
 from crowdd.domain.accounts.social.oauth import ProviderIdentity
 from crowdd.domain.core.security_log import NEW_DEVICE, SIGN_IN, SIGN_OUT, SecurityLog
 from crowdd.errors import AnonymousError, ForbiddenError
 from crowdd.http.auth.cookies import NEWCOMER, SECOND_STEP, SESSION, Cookies
+from crowdd.http.auth.volunteers import VolunteerCookies
 from crowdd.http.html.forms import local
 from crowdd.http.request import Incoming
 from crowdd.http.responses import Redirect, Response
@@ -83,11 +85,13 @@ class Entry:
         new_devices: NewDevices,
         security_log: SecurityLog,
         second_steps: SecondSteps,
-        cookies: Cookies,
+        same_person: SamePerson,
+        volunteers: VolunteerCookies,
         session_days: int,
     ) -> None:
         self._sessions, self._new_devices, self._security_log = sessions, new_devices, security_log
-        self._second_steps, self.cookies = second_steps, cookies
+        self._second_steps, self._same_person, self._volunteers = second_steps, same_person, volunteers
+        self.cookies = volunteers.cookies
         self._seconds = session_days * _DAY
 
     async def arrive(self, incoming: Incoming, user_id: int, flash: str) -> Response:
@@ -98,13 +102,18 @@ class Entry:
         return Redirect(SECOND_PAGE, more=message)
 
     async def enter(self, incoming: Incoming, user_id: int, flash: str) -> Response:
-        """Opens a session under a new token, also if the browser already has a session."""
+        """Opens a session under a new token, also if the browser already has a session.
+
+        From now on, the account and the volunteer that the browser is without it are one person.
+        """
         self._note(incoming, user_id)
         device, agent = self.cookies.device(incoming), incoming.header("user-agent")
         await self._new_devices.note(user_id, device, agent)
         token = await self._sessions.open(user_id, agent, incoming.who)
         self.cookies.set(incoming, SESSION, token, seconds=self._seconds)
         self.cookies.remember(incoming, user_id)
+        if volunteer := await self._volunteers.ensure(incoming):
+            await self._same_person.link(user_id, volunteer)
         return Redirect(next_address(incoming), flash)
 
     def _note(self, incoming: Incoming, user_id: int) -> None:

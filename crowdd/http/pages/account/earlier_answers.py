@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from crowdd.domain.accounts.answer_claims import AnswerClaims
-from crowdd.http.auth.cookies import Cookies
+from crowdd.http.auth.volunteers import VolunteerCookies
 from crowdd.http.request import Incoming
 from crowdd.languages import _, ngettext
 
@@ -11,19 +11,19 @@ _CLAIM = "claim"
 
 
 class EarlierAnswers:
-    """The anonymous answers of a browser. ``by_cookie`` says whether volunteers without an account have a cookie."""
+    """The anonymous answers of a browser."""
 
-    def __init__(self, answer_claims: AnswerClaims, cookies: Cookies, link_hours: int, *, by_cookie: bool) -> None:
-        self._answer_claims, self._cookies, self._by_cookie = answer_claims, cookies, by_cookie
+    def __init__(self, answer_claims: AnswerClaims, volunteers: VolunteerCookies, link_hours: int) -> None:
+        self._answer_claims, self._volunteers, self._cookies = answer_claims, volunteers, volunteers.cookies
         self._link_seconds = link_hours * 3600
 
     async def count(self, incoming: Incoming, user_id: int | None = None) -> int:
         """How many answers of this browser an account (a new one for None) can take over."""
-        return await self._answer_claims.offered(self._volunteer(incoming), user_id)
+        return await self._answer_claims.offered(self._volunteers.current(incoming), user_id)
 
     async def claim(self, incoming: Incoming, user_id: int) -> int:
         """Moves the answers to the account and returns how many they are."""
-        return await self._answer_claims.claim(user_id, self._volunteer(incoming), incoming.who)
+        return await self._answer_claims.claim(user_id, self._volunteers.current(incoming), incoming.who)
 
     async def welcome(self, incoming: Incoming, user_id: int, claims: bool) -> str:
         """The message for a new account. With ``claims`` the account takes over the answers of this browser."""
@@ -40,10 +40,6 @@ class EarlierAnswers:
         if noted:
             self._cookies.drop(incoming, _CLAIM)
         return noted
-
-    def _volunteer(self, incoming: Incoming) -> str:
-        """The identity of this browser without an account; "" if it has none."""
-        return self._cookies.volunteer(incoming) if self._by_cookie else ""
 
 
 def claimed_words(answers: int) -> str:

@@ -229,10 +229,10 @@ export class ApiClient {
 
   watchHandout({ asksFirst: first }, { value, headers, retryAfter }) {
     const tasks = [].concat(value).filter((task) => task && task.id).map((task) => task.id);
-    const wait = headers.get("X-No-Task") === "wait";
+    const reason = headers.get("X-No-Task");
     for (const task of tasks) this.had.add(String(task));
     if (tasks.length) this.announce("presenter:handed", { tasks, first });
-    else if (first) this.announce("presenter:done", { wait, held: Number(headers.get("X-Held-Tasks")), retryAfter });
+    else if (first) this.announce("presenter:done", { reason, held: Number(headers.get("X-Held-Tasks")), retryAfter });
   }
 
   watchRefusal({ status, code }) {

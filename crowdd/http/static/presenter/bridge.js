@@ -15,14 +15,14 @@
      presenter:progress {done, total}            the volunteer's own, whenever the presenter asked for it
      presenter:handed {tasks, first}             these tasks are leased now; `first`: to be shown, not to be kept ready
      presenter:released {task}                   the presenter gave this one back
-     presenter:done {wait, held, retryAfter}     there is no task to hand out; `wait`: others hold the last places, on
-                                                 `held` tasks, and one may come back after so many seconds
+     presenter:done {reason, held, retryAfter}   there is no task to hand out, as X-No-Task says; with "wait" others hold the last
+                                                 places, on `held` tasks, and one may come back after so many seconds
      presenter:work {unsent}                     whether the task has work that is not sent
      presenter:skips {}                          the volunteer asks in the frame to give the task back
      presenter:offers {keys: [[key, label], …]}  what the presenter's keys do
-     presenter:key {key, code}                      the frame says that this key was pressed in it; nothing proves it
+     presenter:key {key, code}                   the frame says that this key was pressed in it; nothing proves it
    and hears
-     presenter:press {key, code}                     a key that was pressed outside the frame
+     presenter:press {key, code}                 a key that was pressed outside the frame
      presenter:empty                             nothing is left in the frame that could be answered: it goes
      presenter:restart {task}                       the frame is to begin with this task, or with another one
      presenter:change {task}                     the volunteer wants to change the answer to this task; null: no longer

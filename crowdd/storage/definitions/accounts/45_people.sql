@@ -10,19 +10,20 @@ BEGIN
 END $$;
 
 -- Moves the answers of p_from (account p_was) to these tasks to p_to (account p_user, address p_ip), except for tasks
--- that p_to has answered. Leases of p_to for these tasks are released, because p_to has answered them now. Scan
+-- that p_to has answered, also as another of their actors (23_same_person.sql). Leases of p_to for these tasks are released, because p_to has answered them now. Scan
 -- positions of p_from start again, because p_from has not answered them any more. Comments of p_from move to an account
 -- with the answers. Returns how many answers moved.
 CREATE FUNCTION move_runs(p_project bigint, p_from text, p_was bigint, p_to text, p_user bigint, p_ip text, p_tasks bigint[], p_now timestamptz)
 RETURNS int LANGUAGE plpgsql AS $$
-DECLARE ids bigint[]; t bigint;
+DECLARE ids bigint[]; t bigint; actors text[];
 BEGIN
     PERFORM hold_volunteers(p_project, p_from, p_to);
     PERFORM FROM task_ledger WHERE project_id = p_project AND task_id = ANY (p_tasks) ORDER BY task_id FOR UPDATE;
+    actors := array_remove(actors_of(p_project, p_to), p_from);
     WITH moved AS (
         UPDATE task_run r SET actor = p_to, user_id = p_user, user_ip = p_ip
          WHERE project_id = p_project AND task_id = ANY (p_tasks) AND actor = p_from
-           AND NOT EXISTS (SELECT FROM task_run o WHERE o.project_id = p_project AND o.task_id = r.task_id AND o.actor = p_to)
+           AND NOT EXISTS (SELECT FROM task_run o WHERE o.project_id = p_project AND o.task_id = r.task_id AND o.actor = ANY (actors))
         RETURNING id, task_id, created, finish_time, timeout, trial, class
     ), taught AS (                                      -- what their answers have taught moves with them
         INSERT INTO evidence (project_id, task_id, generation, sign, actors, classes, posterior)
@@ -42,7 +43,8 @@ BEGIN
         PERFORM reconcile_task(p_project, t, false, p_now);
     END LOOP;
     DELETE FROM expired_lease WHERE project_id = p_project AND actor = p_to AND task_id = ANY (ids);
-    IF p_from ~ '^[ci]:' THEN                           -- their network has a place of its share back
+    -- Their network has a place of its share back, and those who are linked with them have not answered these tasks any more.
+    IF p_from ~ '^[ci]:' OR cardinality(actors_of(p_project, p_from)) > 1 THEN
         PERFORM reconcile_task(p_project, u, false, p_now) FROM unnest(ids) u;
     END IF;
     DELETE FROM position WHERE project_id = p_project AND actor = p_from;

@@ -25,7 +25,7 @@ BEGIN
         SELECT FROM (SELECT task_id FROM task_ledger WHERE project_id = p.project_id AND open AND (rank, task_id) > (coalesce(f.k1, '-infinity'), coalesce(f.k2, 0))
                       ORDER BY rank, task_id LIMIT 50) o
          WHERE NOT o.task_id = ANY (p_own)
-           AND NOT EXISTS (SELECT FROM task_run r WHERE r.project_id = p.project_id AND r.task_id = o.task_id AND r.actor = v.actor)
+           AND NOT EXISTS (SELECT FROM task_run r WHERE r.project_id = p.project_id AND r.task_id = o.task_id AND r.actor = ANY (v.actors))
            AND NOT share_taken(p, v, o.task_id));
 END $$;
 
@@ -36,7 +36,7 @@ BEGIN
     PERFORM FROM task_ledger WHERE project_id = p.project_id AND task_id = p_task AND mode = 'gold' FOR UPDATE SKIP LOCKED;
     IF NOT FOUND THEN RETURN false; END IF;
     UPDATE task_ledger SET leases = leases + 1 WHERE project_id = p.project_id AND task_id = p_task
-       AND NOT EXISTS (SELECT FROM task_run WHERE project_id = p.project_id AND task_id = p_task AND actor = v.actor);
+       AND NOT EXISTS (SELECT FROM task_run WHERE project_id = p.project_id AND task_id = p_task AND actor = ANY (v.actors));
     IF NOT FOUND THEN RETURN false; END IF;
     DELETE FROM expired_lease WHERE project_id = p.project_id AND actor = v.actor AND task_id = p_task
     RETURNING expires >= granted + 6 * p.lease INTO used_up;
@@ -52,7 +52,7 @@ BEGIN
         n := 1 + floor(random() * p.n_gold);
         SELECT task_id INTO t FROM gold_task WHERE project_id = p.project_id AND number = n;
         CONTINUE WHEN NOT FOUND OR t = ANY (p_own)
-            OR EXISTS (SELECT FROM task_run WHERE project_id = p.project_id AND task_id = t AND actor = v.actor)
+            OR EXISTS (SELECT FROM task_run WHERE project_id = p.project_id AND task_id = t AND actor = ANY (v.actors))
             OR (SELECT skipped FROM expired_lease WHERE project_id = p.project_id AND actor = v.actor AND task_id = t);
         IF grant_gold(p, v, t, cardinality(p_own), p_now) THEN RETURN t; END IF;
     END LOOP;

@@ -167,6 +167,8 @@ BEGIN
         SELECT project_id, actor, scan FROM position WHERE project_id = p_project ORDER BY actor, scan LIMIT 5000);
     GET DIAGNOSTICS n = ROW_COUNT;
     IF n > 0 THEN RETURN n; END IF;
+    PERFORM unlink_actors(actor, other, project_id) FROM (SELECT * FROM same_person WHERE project_id = p_project AND p_project <> 0 AND actor < other LIMIT 1000) l;
+    IF FOUND THEN RETURN 1; END IF;
     DELETE FROM volunteer_word WHERE ctid = ANY (ARRAY(SELECT ctid FROM volunteer_word WHERE project_id = p_project LIMIT 5000));
     GET DIAGNOSTICS n = ROW_COUNT;
     IF n > 0 THEN RETURN n; END IF;

@@ -42,6 +42,21 @@ BEGIN
     END LOOP;
 END $$;
 
+-- Tasks to which two answers of linked volunteers count, and these two. Links that a job has still to look at are left out.
+CREATE FUNCTION counted_twice(p_project bigint) RETURNS TABLE (task_id bigint, one text, other text) STABLE LANGUAGE sql AS $$
+SELECT a.task_id, s.actor, s.other FROM same_person s
+  JOIN task_run a ON a.project_id = p_project AND a.actor = s.actor AND a.counted
+  JOIN task_run b ON b.project_id = p_project AND b.task_id = a.task_id AND b.actor = s.other AND b.counted
+ WHERE s.actor < s.other AND s.project_id IN (0, p_project) AND s.due IS NULL $$;
+
+CREATE FUNCTION check_links(p_project bigint, p_now timestamptz) RETURNS SETOF difference STABLE LANGUAGE sql AS $$
+SELECT p_project, 'tasks with two counted answers of one person', 'task ' || task_id, 1, 0 FROM counted_twice(p_project) GROUP BY task_id ORDER BY task_id $$;
+
+CREATE FUNCTION repair_links(p_project bigint, p_now timestamptz) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM keep_earlier(p_project, ARRAY[task_id], one, other, p_now) FROM (SELECT * FROM counted_twice(p_project) ORDER BY task_id) t;
+END $$;
+
 -- Whether tasks are done and have their result, late answers that could count, and retirement. Relies on check_places.
 CREATE FUNCTION check_states(p_project bigint, p_now timestamptz) RETURNS SETOF difference STABLE LANGUAGE sql AS $$
 WITH runs AS (SELECT task_id, array_agg(id ORDER BY id) AS ids FROM task_run WHERE project_id = p_project AND counted GROUP BY 1),
@@ -136,6 +151,7 @@ BEGIN
         ON CONFLICT (single) DO UPDATE SET system_identifier = here, change_base = cluster.change_base + (1::bigint << 40)
             WHERE cluster.system_identifier <> here OR p_restored;
     IF NOT FOUND THEN RETURN false; END IF;
+    UPDATE same_person SET due = '0' WHERE due IS NOT NULL;
     PERFORM know_positions();
     PERFORM repair_positions(project_id, p_now) FROM (SELECT project_id FROM project_ledger ORDER BY 1) p;
     RETURN true;

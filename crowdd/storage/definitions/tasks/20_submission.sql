@@ -3,17 +3,19 @@
 -- Invariants (docs/interface/tasks.md; tests/ledger looks for each):
 --   I1 task_ledger.answers = its counted runs; .uncounted = its other runs; .leases = its rows in lease
 --   I2 counted runs + leases <= n_answers (or what it was before it was lowered; mode unlimited: counted runs only)
---   I3 one run per person and task; nobody holds a lease on a task that they have answered
+--   I3 one run per volunteer and task; nobody holds a lease on a task that they have answered
 --   I4 done <=> is_complete (answers >= n_answers), but of a gold task, which is done or not as it was when it became one; a done task has one last result, whose task_run_ids are its counted runs
 --      and whose agreement is that of their values (27_agreement.sql), unless the project is due to be compared again
 --   I5 one event per result version of a published project; the first is task_completed, later ones result_updated
---   I6 no uncounted run while a place is free, but of a retired or gold task, set aside by an owner, of a network that has its
+--   I6 no uncounted run while a place is free, but of a retired or gold task, set aside, of a network that has its
 --      share of the task (22_networks.sql), or of a volunteer who was known to be no better than chance (53_posterior.sql)
---   I7 a volunteer who has neither answered nor leased an open task meets it again, unless their network has its share of it
+--   I7 a volunteer who has neither leased an open task nor, by any of their actors (23_same_person.sql), answered it meets it again, unless
+--      their network has its share of it
 --   I8 counted runs + leases of a network's anonymous volunteers <= counted_per_network, unless it was lowered or runs
 --      changed hands
 --   I9 while redundancy is adaptive, an open task wants what wanted_so_far says; a done one has as many answers as it wants
 --   I10 evidence, folded or not = the answers with a class in last results that have taught (result.generation)
+--   I11 of what two linked volunteers (23_same_person.sql) have answered to a task at most one counts, once a job has looked at the link
 --
 -- Lock order: the volunteer (advisory; next_tasks, lease_task and release_task only) -> project -> project_ledger -> ledger
 -- rows by task id -> that task's leases, runs, results. Everything about a task changes only under its ledger row lock.
@@ -153,14 +155,16 @@ BEGIN
 END $$;
 
 -- Stores one answer and says what became of it: counted, late, surplus (its network has its share), unreliable (its volunteer is no better
--- than chance), duplicate (run: the one that is there), no lease, no task, barred. A refusal changes nothing. granted and timeout are those of the lease. p_change_base: as change_base() says, where the caller knows it. p_ip: the
--- network of an anonymous volunteer. No bitmap scans, as in next_tasks.
+-- than chance), duplicate (run: the one that is there, of any of their actors), no lease, no task, barred. A refusal changes nothing, but that
+-- leases go of a task that the person has answered. granted and timeout are those of the lease, which may be one that they have as another
+-- of their actors. p_change_base: as change_base() says, where the caller knows it. p_ip: the
+-- network of an anonymous volunteer. p_also as in next_tasks. No bitmap scans, as there.
 CREATE FUNCTION submit(p_project bigint, p_actor text, p_task bigint, p_user bigint, p_ip text, p_external text, p_info jsonb,
-                       p_calibration bigint, p_media_url text, p_now timestamptz, p_change_base bigint DEFAULT NULL,
+                       p_calibration bigint, p_media_url text, p_now timestamptz, p_change_base bigint DEFAULT NULL, p_also text DEFAULT NULL,
                        OUT state text, OUT run bigint, OUT granted timestamptz, OUT late_seconds double precision)
 LANGUAGE plpgsql SET enable_bitmapscan = off AS $$
 DECLARE t task_ledger; l record; held boolean; c int; last int; is_trial boolean; maximum int; bars boolean; surplus boolean := false; whose bigint; asked boolean; owns boolean; anonymous boolean := coalesce(p_ip, '') <> '' AND p_actor ~ '^[ci]:'; o outcome;
-        labelled boolean; a record; class_ smallint; reliable boolean := true; w weighed; more int := 0; changed bigint;
+        labelled boolean; a record; class_ smallint; reliable boolean := true; w weighed; more int := 0; changed bigint; actors text[];
 BEGIN
     -- First the lock: every later statement then sees all that came before. A volunteer who tries a draft holds its project, too, or
     -- publishing would have to lock every task.
@@ -172,8 +176,13 @@ BEGIN
       INTO is_trial, maximum, bars, labelled, owns, asked FROM project_ledger WHERE project_id = p_project;
     IF is_trial THEN SELECT trial INTO is_trial FROM project_ledger WHERE project_id = p_project FOR SHARE; END IF;
     IF bars AND is_barred(p_project, p_actor, p_ip) THEN state := 'barred'; RETURN; END IF;
+    IF asked IS FALSE THEN                              -- perhaps as another of their actors
+        actors := proven_actors(p_project, p_actor, p_also, p_now);
+        asked := EXISTS (SELECT FROM lease WHERE project_id = p_project AND actor = ANY (actors) AND task_id = p_task)
+              OR EXISTS (SELECT FROM expired_lease WHERE project_id = p_project AND actor = ANY (actors) AND task_id = p_task);
+    END IF;
     IF asked IS NOT TRUE THEN                           -- volunteers who never asked for the task lock nothing
-        SELECT id INTO run FROM task_run WHERE project_id = p_project AND task_id = p_task AND actor = p_actor;
+        SELECT id INTO run FROM task_run WHERE project_id = p_project AND task_id = p_task AND actor = ANY (actors) ORDER BY id LIMIT 1;
         state := CASE WHEN FOUND THEN 'duplicate'
                       WHEN EXISTS (SELECT FROM task_ledger WHERE project_id = p_project AND task_id = p_task) THEN 'no lease' ELSE 'no task' END;
         IF is_trial IS NULL THEN state := 'no task'; run := NULL; END IF;
@@ -188,6 +197,18 @@ BEGIN
     END IF;
     SELECT * INTO t FROM task_ledger WHERE project_id = p_project AND task_id = p_task FOR UPDATE;
     IF NOT FOUND OR is_trial IS NULL THEN state := 'no task'; RETURN; END IF;
+    actors := proven_actors(p_project, p_actor, p_also, p_now);         -- under the lock, so that of two actors at once one sees the other's answer
+    IF cardinality(actors) > 1 THEN
+        SELECT id INTO run FROM task_run WHERE project_id = p_project AND task_id = p_task AND actor = ANY (actors) ORDER BY id LIMIT 1;
+        IF FOUND THEN
+            PERFORM drop_leases(p_project, p_task, actors, p_now);
+            state := 'duplicate';
+            RETURN;
+        END IF;
+        PERFORM adopt_lease(p_project, p_task, actors, p_now);
+        PERFORM drop_leases(p_project, p_task, actors[2:], p_now);
+        SELECT * INTO t FROM task_ledger WHERE project_id = p_project AND task_id = p_task;
+    END IF;
     IF anonymous AND maximum > 0 THEN
         DELETE FROM lease WHERE project_id = p_project AND actor = p_actor AND task_id = p_task
         RETURNING lease.granted, expires, network,

@@ -8,16 +8,16 @@
 
 -- Who asks for tasks. shared: their network where the rule applies, else null. Positions depend on the network then:
 -- a volunteer's scans end in suffix, and also start from the positions of n:<network>. every: whether uncounted answers make the
--- share, too.
-CREATE TYPE asker AS (actor text, network text, shared text, suffix text, every boolean);
+-- share, too. actors: those of the person (23_same_person.sql), whose answers count as theirs.
+CREATE TYPE asker AS (actor text, network text, shared text, suffix text, every boolean, actors text[]);
 
-CREATE FUNCTION asker_of(p project_ledger, p_actor text, p_network text) RETURNS asker LANGUAGE plpgsql AS $$
+CREATE FUNCTION asker_of(p project_ledger, p_actors text[], p_network text) RETURNS asker LANGUAGE plpgsql AS $$
 DECLARE v asker;
 BEGIN
-    IF p.counted_per_network > 0 AND p_network <> '' AND p_actor ~ '^[ci]:' THEN
-        v := (p_actor, p_network, p_network, '@' || p_network, mode_of(p.sched) = 'unlimited');
+    IF p.counted_per_network > 0 AND p_network <> '' AND p_actors[1] ~ '^[ci]:' THEN
+        v := (p_actors[1], p_network, p_network, '@' || p_network, mode_of(p.sched) = 'unlimited', p_actors);
     ELSE
-        v := (p_actor, coalesce(p_network, ''), NULL, '', false);
+        v := (p_actors[1], coalesce(p_network, ''), NULL, '', false, p_actors);
     END IF;
     RETURN v;
 END $$;
@@ -37,7 +37,16 @@ BEGIN
     RETURN v.shared IS NOT NULL AND network_share(p.project_id, p_task, v.shared, v.every) >= p.counted_per_network;
 END $$;
 
--- Counts the oldest uncounted answers of a task, at most p_free: not those that an owner set aside, those of volunteers who were no
+-- Whether open tasks are left that the caller could answer, had their network not its share of them. It looks at two hundred open tasks.
+CREATE FUNCTION network_is_done(p project_ledger, v asker) RETURNS boolean STABLE LANGUAGE plpgsql AS $$
+BEGIN
+    RETURN v.shared IS NOT NULL AND EXISTS (
+        SELECT FROM (SELECT task_id FROM task_ledger WHERE project_id = p.project_id AND open ORDER BY rank, task_id LIMIT 200) l
+         WHERE NOT EXISTS (SELECT FROM task_run r WHERE r.project_id = p.project_id AND r.task_id = l.task_id AND r.actor = ANY (v.actors))
+           AND share_taken(p, v, l.task_id));
+END $$;
+
+-- Counts the oldest uncounted answers of a task, at most p_free: not those that were set aside, those of volunteers who were no
 -- better than chance, nor those whose network has its share. The caller holds the ledger row. Returns how many.
 CREATE FUNCTION count_late(p_project bigint, p_task bigint, p_free int) RETURNS int LANGUAGE plpgsql AS $$
 DECLARE r record; k int := 0; maximum int := (SELECT counted_per_network FROM project_ledger WHERE project_id = p_project);

@@ -65,7 +65,7 @@ BEGIN
     IF NOT FOUND THEN RETURN false; END IF;
     UPDATE task_ledger SET leases = leases + 1, requeued_xid = CASE m WHEN 'by_level' THEN stamp(p.project_id) ELSE requeued_xid END
      WHERE project_id = p.project_id AND task_id = p_task
-       AND NOT EXISTS (SELECT FROM task_run WHERE project_id = p.project_id AND task_id = p_task AND actor = v.actor)
+       AND NOT EXISTS (SELECT FROM task_run WHERE project_id = p.project_id AND task_id = p_task AND actor = ANY (v.actors))
        AND (v.shared IS NULL OR p.counted_per_network
             > (SELECT count(*) FROM task_run WHERE user_ip = v.shared AND project_id + 0 = p.project_id AND -task_id = -p_task
                                            AND (counted OR v.every AND aside IS NULL))
@@ -91,11 +91,11 @@ END $$;
 CREATE FUNCTION next_lapse(p project_ledger, v asker) RETURNS timestamptz LANGUAGE plpgsql AS $$
 DECLARE l record; n int := 0;
 BEGIN
-    FOR l IN SELECT task_id, expires FROM lease WHERE -project_id = -p.project_id AND actor <> v.actor ORDER BY expires LIMIT 200 LOOP
+    FOR l IN SELECT task_id, expires FROM lease WHERE -project_id = -p.project_id AND NOT actor = ANY (v.actors) ORDER BY expires LIMIT 200 LOOP
         n := n + 1;
         EXIT WHEN n = 200;
         CONTINUE WHEN p.n_gold > 0 AND EXISTS (SELECT FROM gold_task g WHERE g.project_id = p.project_id AND g.task_id = l.task_id);
-        CONTINUE WHEN EXISTS (SELECT FROM task_run r WHERE r.project_id = p.project_id AND r.task_id = l.task_id AND r.actor = v.actor);
+        CONTINUE WHEN EXISTS (SELECT FROM task_run r WHERE r.project_id = p.project_id AND r.task_id = l.task_id AND r.actor = ANY (v.actors));
         CONTINUE WHEN v.shared IS NOT NULL AND (SELECT count(*) FROM task_run r WHERE r.user_ip = v.shared AND r.project_id + 0 = p.project_id
                                                    AND -r.task_id = -l.task_id AND (r.counted OR v.every AND r.aside IS NULL)) >= p.counted_per_network;
         RETURN l.expires;
@@ -110,7 +110,7 @@ BEGIN
     RETURN EXISTS (
         SELECT FROM (SELECT task_id FROM task_ledger WHERE project_id = p.project_id AND open AND requeued_xid >= p_since::text::bigint + p.xid_base
                       ORDER BY requeued_xid DESC LIMIT 100) l
-         WHERE NOT EXISTS (SELECT FROM task_run r WHERE r.project_id = p.project_id AND r.task_id = l.task_id AND r.actor = v.actor)
+         WHERE NOT EXISTS (SELECT FROM task_run r WHERE r.project_id = p.project_id AND r.task_id = l.task_id AND r.actor = ANY (v.actors))
            AND NOT share_taken(p, v, l.task_id));
 END $$;
 
@@ -128,16 +128,16 @@ END $$;
 -- The caller's tasks at [offset, offset + limit) of one sequence: their leases in the order given, then new ones. All up to
 -- the end of the window are leased: offset 1 asked before offset 0 must not give the same task twice.
 -- state: ok; again (ask again at once: the scan was cut, or a row was busy); wait (open places are leased, see retry_at);
--- none; paused; and what access_refusal says. Without p_wait it waits for nobody, so that many may share a transaction: what would
+-- network (their network has its share of what is open); none; paused; and what access_refusal says. Without p_wait it waits for nobody, so that many may share a transaction: what would
 -- have to wait is "again". lapsed: leases that were looked at and may have ended, by which figures of the project may have
--- changed. p_network: where the caller asks from.
+-- changed. p_network: where the caller asks from. p_also: another actor that the request proves (23_same_person.sql).
 -- No bitmap scans: they do not mark entries of deleted leases as dead, so that each count of a network's leases would read all
 -- that were deleted since the last VACUUM.
 CREATE FUNCTION next_tasks(p_project bigint, p_actor text, p_user bigint, p_admin boolean, p_unlocked text[],
                            p_limit int, p_offset int, p_order text, p_now timestamptz, p_wait boolean DEFAULT true,
-                           p_network text DEFAULT '', OUT state text, OUT tasks bigint[], OUT retry_at timestamptz, OUT lapsed int)
+                           p_network text DEFAULT '', p_also text DEFAULT NULL, OUT state text, OUT tasks bigint[], OUT retry_at timestamptz, OUT lapsed int)
 LANGUAGE plpgsql SET enable_bitmapscan = off AS $$
-DECLARE p project_ledger; v asker; own bigint[]; late bigint[] := '{}'; need int; w record; active int; blocked bigint; cut boolean := false; t bigint; expired boolean; since xid8;
+DECLARE p project_ledger; v asker; actors text[]; own bigint[]; late bigint[] := '{}'; twice bigint[] := '{}'; need int; w record; active int; blocked bigint; cut boolean := false; t bigint; expired boolean; since xid8;
 BEGIN
     lapsed := 0;
     SELECT * INTO p FROM project_ledger WHERE project_id = p_project;
@@ -160,9 +160,15 @@ BEGIN
     IF own <> '{}' THEN
         late := ARRAY(SELECT task_id FROM lease WHERE project_id = p_project AND actor = p_actor AND expires <= p_now ORDER BY task_id);
     END IF;
-    IF late <> '{}' AND NOT p_wait THEN state := 'again'; RETURN; END IF;
-    IF late <> '{}' THEN                                -- expired, but still theirs: renew what nobody has taken back meanwhile
-        PERFORM FROM task_ledger WHERE project_id = p_project AND task_id = ANY (late) ORDER BY task_id FOR UPDATE;
+    actors := proven_actors(p_project, p_actor, p_also, p_now);
+    IF own <> '{}' AND cardinality(actors) > 1 THEN     -- leased before the two were known to be one person
+        twice := ARRAY(SELECT DISTINCT task_id FROM task_run WHERE project_id = p_project AND task_id = ANY (own) AND actor = ANY (actors));
+    END IF;
+    IF (late <> '{}' OR twice <> '{}') AND NOT p_wait THEN state := 'again'; RETURN; END IF;
+    IF late <> '{}' OR twice <> '{}' THEN               -- expired, but still theirs: renew what nobody has taken back meanwhile
+        PERFORM FROM task_ledger WHERE project_id = p_project AND task_id = ANY (late || twice) ORDER BY task_id FOR UPDATE;
+        PERFORM drop_leases(p_project, u, ARRAY[p_actor], p_now) FROM unnest(twice) u;
+        lapsed := lapsed + cardinality(twice);
         UPDATE lease SET expires = prolonged(granted, expires, p.lease, p_now) WHERE project_id = p_project AND actor = p_actor AND task_id = ANY (late);
         FOREACH t IN ARRAY late LOOP                    -- and end those that had all their time
             lapsed := lapsed + end_lease(p_project, p_actor, t, p_now, NULL, false, p_now)::int;
@@ -172,8 +178,8 @@ BEGIN
     need := least(p_offset + p_limit, 200) - cardinality(own);
     IF p.paused THEN need := 0; END IF;
     IF need > 0 AND expired THEN lapsed := lapsed + expire_leases(p_project, p_now); END IF;
-    IF p.counted_per_network > 0 AND p_actor ~ '^[ci]:' THEN v := asker_of(p, p_actor, p_network);
-    ELSE v := (p_actor, coalesce(p_network, ''), NULL, '', false); END IF;                   -- the same, sooner
+    IF p.counted_per_network > 0 AND p_actor ~ '^[ci]:' THEN v := asker_of(p, actors, p_network);
+    ELSE v := (p_actor, coalesce(p_network, ''), NULL, '', false, actors); END IF;           -- the same, sooner
     IF need > 0 AND p_offset + p_limit > 1 THEN         -- a preload must not take the last places from those who are here
         SELECT count(DISTINCT l.actor) INTO active FROM (SELECT actor FROM lease WHERE -project_id = -p_project ORDER BY expires DESC LIMIT 60) l;
         IF (SELECT coalesce(sum(CASE mode WHEN 'unlimited' THEN active + 1 WHEN 'one_at_a_time' THEN 1 ELSE n_answers - answers - leases END), 0)
@@ -202,17 +208,18 @@ BEGIN
         state := CASE WHEN p.paused THEN 'paused'
                       WHEN cut OR blocked IS NOT NULL OR lapsed > 0 OR p.epoch <> (SELECT epoch FROM project_ledger WHERE project_id = p_project) THEN 'again'
                       WHEN retry_at IS NOT NULL THEN 'wait'
-                      WHEN own = '{}' AND has_come_back(p, v, since) THEN 'again' ELSE 'none' END;
+                      WHEN own = '{}' AND has_come_back(p, v, since) THEN 'again'
+                      WHEN own = '{}' AND network_is_done(p, v) THEN 'network' ELSE 'none' END;
     END IF;
 END $$;
 
 -- Hands out one named task (the page of a task). leased; late (full, or their time for it is over: an answer will be stored and
 -- may not count); answered; paused; no task; and what access_refusal says. Of the tasks that somebody only looked at while they were
--- full the last two hundred are remembered.
+-- full the last two hundred are remembered. A lease that the person has of it as another of their actors makes room. p_also as in next_tasks.
 CREATE FUNCTION lease_task(p_project bigint, p_actor text, p_user bigint, p_admin boolean, p_unlocked text[], p_task bigint, p_now timestamptz,
-                          p_network text DEFAULT '')
+                          p_network text DEFAULT '', p_also text DEFAULT NULL)
 RETURNS text LANGUAGE plpgsql SET enable_bitmapscan = off AS $$
-DECLARE p project_ledger; t task_ledger; bar text; ends timestamptz; held int;
+DECLARE p project_ledger; t task_ledger; v asker; bar text; ends timestamptz; held int;
 BEGIN
     SELECT * INTO p FROM project_ledger WHERE project_id = p_project;
     bar := access_refusal(p, p_actor, p_user, p_admin, p_unlocked, p_network);
@@ -220,7 +227,8 @@ BEGIN
     PERFORM pg_advisory_xact_lock(hashtextextended(p_actor, p_project));
     SELECT * INTO t FROM task_ledger WHERE project_id = p_project AND task_id = p_task FOR UPDATE;
     IF NOT FOUND THEN RETURN 'no task'; END IF;
-    IF EXISTS (SELECT FROM task_run WHERE project_id = p_project AND task_id = p_task AND actor = p_actor) THEN RETURN 'answered'; END IF;
+    v := asker_of(p, proven_actors(p_project, p_actor, p_also, p_now), p_network);
+    IF EXISTS (SELECT FROM task_run WHERE project_id = p_project AND task_id = p_task AND actor = ANY (v.actors)) THEN RETURN 'answered'; END IF;
     UPDATE lease SET expires = prolonged(granted, expires, p.lease, p_now)
      WHERE project_id = p_project AND actor = p_actor AND task_id = p_task RETURNING expires INTO ends;
     IF ends > p_now THEN RETURN 'leased'; END IF;
@@ -229,9 +237,13 @@ BEGIN
         RETURN 'late';
     END IF;
     IF p.paused THEN RETURN 'paused'; END IF;
+    IF EXISTS (SELECT FROM lease WHERE project_id = p_project AND actor = ANY (v.actors) AND task_id = p_task) THEN
+        PERFORM end_lease(p_project, u, p_task, 'infinity', p_now, false, p_now) FROM unnest(v.actors) u;
+        SELECT * INTO t FROM task_ledger WHERE project_id = p_project AND task_id = p_task;
+    END IF;
     SELECT count(*) INTO held FROM lease WHERE project_id = p_project AND actor = p_actor;
-    IF held < 200 AND (CASE WHEN t.mode = 'gold' THEN grant_gold(p, asker_of(p, p_actor, p_network), p_task, held, p_now)
-                            WHEN t.open THEN grant_lease(p, asker_of(p, p_actor, p_network), p_task, held, true, NULL, p_now) END) THEN
+    IF held < 200 AND (CASE WHEN t.mode = 'gold' THEN grant_gold(p, v, p_task, held, p_now)
+                            WHEN t.open THEN grant_lease(p, v, p_task, held, true, NULL, p_now) END) THEN
         UPDATE lease SET expires = p_now + p.lease WHERE project_id = p_project AND actor = p_actor AND task_id = p_task;       -- no preload
         RETURN 'leased';
     END IF;
@@ -245,10 +257,12 @@ BEGIN
     RETURN 'late';
 END $$;
 
--- Gives a lease back, as skipped or because the page closed. False: there was none.
+-- Gives a lease back, as skipped or because the page closed, also one that they have as another of their actors. False: there was none.
 CREATE FUNCTION release_task(p_project bigint, p_actor text, p_task bigint, p_skip boolean, p_now timestamptz) RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE actors text[] := actors_of(p_project, p_actor);
 BEGIN
     PERFORM pg_advisory_xact_lock(hashtextextended(p_actor, p_project));
     PERFORM FROM task_ledger WHERE project_id = p_project AND task_id = p_task FOR UPDATE;
+    IF cardinality(actors) > 1 THEN PERFORM adopt_lease(p_project, p_task, actors, p_now); END IF;
     RETURN end_lease(p_project, p_actor, p_task, 'infinity', p_now, p_skip, p_now);
 END $$;

@@ -127,13 +127,13 @@ BEGIN
              WHERE NOT shared AND NOT task_id = ANY ($5)
                AND coalesce(CASE $6 WHEN 'priority' THEN (rank, task_id) <= ($7, $8) WHEN 'priority-up' THEN (priority_0, task_id) <= ($7, $8)
                         WHEN 'id' THEN (0, task_id) <= ($7, $8) WHEN 'id-down' THEN (0, -task_id) <= ($7, $8) END, true)
-               AND NOT EXISTS (SELECT FROM task_run x WHERE x.project_id = $1 AND x.task_id = w.task_id AND x.actor = $9)
+               AND NOT EXISTS (SELECT FROM task_run x WHERE x.project_id = $1 AND x.task_id = w.task_id AND x.actor = ANY ($13))
                AND (SELECT x.skipped FROM expired_lease x WHERE x.project_id = $1 AND x.actor = $9 AND x.task_id = w.task_id) IS NOT TRUE
              ORDER BY k1, k2 LIMIT 1),
         theirs AS (SELECT k1, k2 - 1 AS k2 FROM w WHERE NOT shared ORDER BY k1, k2 LIMIT 1)
         SELECT coalesce(m.k1, l.k1) AS k1, coalesce(m.k2, l.k2) AS k2, coalesce(t.k1, l.k1) AS t1, coalesce(t.k2, l.k2) AS t2, t.k1 IS NULL AS all_shared
           FROM last l LEFT JOIN mine m ON true LEFT JOIN theirs t ON true $q$, l.k1, l.k2, l.beyond, l.sorted)
-       INTO r USING p.project_id, f.k1, f.k2, lvl, p_own, ord, m.k1, m.k2, v.actor, v.shared, p.counted_per_network, v.every;
+       INTO r USING p.project_id, f.k1, f.k2, lvl, p_own, ord, m.k1, m.k2, v.actor, v.shared, p.counted_per_network, v.every, v.actors;
     IF r.k1 IS NULL THEN RETURN; END IF;
     next := (r.k1, r.k2, true, false); net := (r.t1, r.t2, false, true); all_shared := r.all_shared;
 END $$;
@@ -181,7 +181,7 @@ BEGIN
         raising := raising AND shared;
         IF raising THEN net := (r.k1, r.k2, false, true); n_shared := n_shared + 1; END IF;
         IF shared OR (r.a1, r.a2) > (m.k1, m.k2) OR r.task_id = ANY (p_own || got)
-           OR EXISTS (SELECT FROM task_run WHERE project_id = p.project_id AND task_id = r.task_id AND actor = v.actor)
+           OR EXISTS (SELECT FROM task_run WHERE project_id = p.project_id AND task_id = r.task_id AND actor = ANY (v.actors))
            OR (SELECT skipped FROM expired_lease WHERE project_id = p.project_id AND actor = v.actor AND task_id = r.task_id) THEN seen := seen + 1;
         ELSIF ord IS NOT NULL THEN ids := ids || r.task_id; a1s := a1s || r.a1; a2s := a2s || r.a2; k1s := k1s || r.k1;
         ELSE
@@ -234,12 +234,12 @@ BEGIN
     IF f.at_low_water_mark THEN RETURN; END IF;                  -- lease_from_scan may raise it
     IF p_order = 'priority' THEN
         SELECT task_id, rank AS k1, task_id AS k2,
-               (SELECT true FROM task_run x WHERE x.project_id = p.project_id AND x.task_id = l.task_id AND x.actor = v.actor) AS answered,
+               (SELECT true FROM task_run x WHERE x.project_id = p.project_id AND x.task_id = l.task_id AND x.actor = ANY (v.actors) LIMIT 1) AS answered,
                (SELECT skipped FROM expired_lease x WHERE x.project_id = p.project_id AND x.actor = v.actor AND x.task_id = l.task_id) AS skipped
           INTO r FROM task_ledger l WHERE project_id = p.project_id AND open AND (rank, task_id) > (f.k1, f.k2) ORDER BY rank, task_id LIMIT 1;
     ELSIF p_order = 'id' THEN
         SELECT task_id, 0::float8 AS k1, task_id AS k2,
-               (SELECT true FROM task_run x WHERE x.project_id = p.project_id AND x.task_id = l.task_id AND x.actor = v.actor) AS answered,
+               (SELECT true FROM task_run x WHERE x.project_id = p.project_id AND x.task_id = l.task_id AND x.actor = ANY (v.actors) LIMIT 1) AS answered,
                (SELECT skipped FROM expired_lease x WHERE x.project_id = p.project_id AND x.actor = v.actor AND x.task_id = l.task_id) AS skipped
           INTO r FROM task_ledger l WHERE project_id = p.project_id AND open AND task_id > f.k2 ORDER BY task_id LIMIT 1;
     ELSE RETURN;
@@ -263,7 +263,7 @@ BEGIN
     FOREACH t IN ARRAY p_tasks LOOP
         EXIT WHEN cardinality(got) >= p_need;
         CONTINUE WHEN t = ANY (p_own || got)
-            OR EXISTS (SELECT FROM task_run WHERE project_id = p.project_id AND task_id = t AND actor = v.actor)
+            OR EXISTS (SELECT FROM task_run WHERE project_id = p.project_id AND task_id = t AND actor = ANY (v.actors))
             OR (SELECT skipped FROM expired_lease WHERE project_id = p.project_id AND actor = v.actor AND task_id = t)
             OR share_taken(p, v, t);
         granted := grant_lease(p, v, t, cardinality(p_own || got), false, p_level, p_now);
@@ -317,10 +317,10 @@ BEGIN
             SELECT t.id, row_number() OVER () AS o FROM (
                 SELECT r.id FROM task_ledger l JOIN public_task_record r ON r.project_id = l.project_id AND r.id = l.task_id
                  WHERE l.project_id = $1 AND l.open AND NOT r.id = ANY ($2) AND ($4 IS NULL OR l.level = $4)
-                   AND NOT EXISTS (SELECT FROM task_run x WHERE x.project_id = $1 AND x.task_id = l.task_id AND x.actor = $3)
+                   AND NOT EXISTS (SELECT FROM task_run x WHERE x.project_id = $1 AND x.task_id = l.task_id AND x.actor = ANY ($3))
                    AND ($5 IS NULL OR network_share($1, l.task_id, $5, $7) < $6)
                  ORDER BY r.%I %s, r.id LIMIT 200) t) u $q$, split_part(p_order, '/', 2), CASE WHEN p_order LIKE '%/desc' THEN 'DESC' ELSE 'ASC' END)
-       INTO ids USING p.project_id, p_own, v.actor, p_level, v.shared, p.counted_per_network, v.every;
+       INTO ids USING p.project_id, p_own, v.actors, p_level, v.shared, p.counted_per_network, v.every;
     RETURN coalesce(ids, '{}');
 END $$;
 

@@ -18,16 +18,17 @@ BEGIN
     RETURN s;
 END $$;
 
--- Gives the caller, who holds nothing, a task that somebody else has by a soft lease. It looks at the latest 1,000 of these and
--- tries at most 20. busy: one of them was locked; ended: leases that ended, also where a late answer got the place. Waits for
+-- Gives the caller, who holds nothing, a task that they have as another of their actors (23_same_person.sql), or that somebody else has by a
+-- soft lease. It looks at the latest 1,000 of these and tries at most 20. busy: one of them was locked; ended: leases that ended, also where a late answer got the place. Waits for
 -- nobody.
 CREATE FUNCTION take_over(p project_ledger, v asker, p_now timestamptz, OUT task bigint, OUT busy boolean, OUT ended int) LANGUAGE plpgsql AS $$
-DECLARE c record; l lease; t task_ledger; s int; room boolean;
+DECLARE c record; l lease; t task_ledger; s int; room boolean; others text[] := v.actors[2:];
 BEGIN
     busy := false; ended := 0;
-    FOR c IN SELECT h.* FROM (SELECT * FROM lease WHERE project_id + 0 = p.project_id AND soft > 0 ORDER BY soft DESC, id DESC LIMIT 1000) h
+    FOR c IN SELECT h.* FROM (SELECT * FROM lease WHERE project_id = p.project_id AND actor = ANY (others) UNION ALL
+                              (SELECT * FROM lease WHERE project_id + 0 = p.project_id AND soft > 0 ORDER BY soft DESC, id DESC LIMIT 1000)) h
               WHERE h.actor <> v.actor
-                AND NOT EXISTS (SELECT FROM task_run x WHERE x.project_id = p.project_id AND x.task_id = h.task_id AND x.actor = v.actor)
+                AND NOT EXISTS (SELECT FROM task_run x WHERE x.project_id = p.project_id AND x.task_id = h.task_id AND x.actor = ANY (v.actors))
                 AND (SELECT x.skipped FROM expired_lease x WHERE x.project_id = p.project_id AND x.actor = v.actor AND x.task_id = h.task_id) IS NOT TRUE
                 AND (v.shared IS NULL OR network_share(p.project_id, h.task_id, v.shared, v.every) - of_network(h.actor, h.network, v.shared) < p.counted_per_network)
               LIMIT 20 LOOP
@@ -35,9 +36,9 @@ BEGIN
         IF NOT FOUND THEN busy := true; CONTINUE; END IF;
         CONTINUE WHEN t.retired OR t.mode = 'unlimited' OR t.answers >= t.n_answers;
         SELECT * INTO l FROM lease WHERE project_id = p.project_id AND actor = c.actor AND task_id = c.task_id AND id = c.id;
-        CONTINUE WHEN NOT FOUND OR EXISTS (SELECT FROM task_run x WHERE x.project_id = p.project_id AND x.task_id = c.task_id AND x.actor = v.actor)
+        CONTINUE WHEN NOT FOUND OR EXISTS (SELECT FROM task_run x WHERE x.project_id = p.project_id AND x.task_id = c.task_id AND x.actor = ANY (v.actors))
             OR v.shared IS NOT NULL AND network_share(p.project_id, c.task_id, v.shared, v.every) - of_network(l.actor, l.network, v.shared) >= p.counted_per_network;
-        s := softness(l);
+        s := CASE WHEN l.actor = ANY (others) THEN 3 ELSE softness(l) END;
         IF s = 1 AND room IS NULL THEN room := older_of_network(p.project_id, v.network, NULL) < firm_of_network(); END IF;
         CONTINUE WHEN s = 0 OR s = 1 AND NOT room;
         PERFORM end_lease(p.project_id, l.actor, l.task_id, 'infinity', p_now, false, p_now);

@@ -11,22 +11,25 @@ SELECT CASE WHEN jsonb_typeof(p_info->'lease_seconds') = 'number'
 -- paused; no task; and the results of access_refusal.
 CREATE FUNCTION renew_task(p_project bigint, p_actor text, p_user bigint, p_admin boolean, p_unlocked text[], p_task bigint, p_now timestamptz,
                            p_network text DEFAULT '', OUT state text, OUT ends timestamptz) LANGUAGE plpgsql AS $$
-DECLARE p project_ledger;
+DECLARE p project_ledger; actors text[];
 BEGIN
     SELECT * INTO p FROM project_ledger WHERE project_id = p_project;
     state := access_refusal(p, p_actor, p_user, p_admin, p_unlocked, p_network);
     IF state IS NOT NULL THEN RETURN; END IF;
     PERFORM set_config('synchronous_commit', 'off', true);
+    actors := actors_of(p_project, p_actor);
     -- Code that expires leases checks again, once it has locked the row, whether this one has expired.
     UPDATE lease SET expires = prolonged(granted, expires, p.lease, p_now)
-     WHERE project_id = p_project AND actor = p_actor AND task_id = p_task RETURNING expires INTO ends;
+     WHERE project_id = p_project AND task_id = p_task AND actor = (
+           SELECT actor FROM lease WHERE project_id = p_project AND actor = ANY (actors) AND task_id = p_task ORDER BY actor <> p_actor LIMIT 1)
+    RETURNING expires INTO ends;
     IF FOUND THEN
         state := CASE WHEN ends > p_now THEN 'leased' ELSE 'late' END;
-    ELSIF EXISTS (SELECT FROM expired_lease WHERE project_id = p_project AND actor = p_actor AND task_id = p_task AND NOT skipped) THEN
+    ELSIF EXISTS (SELECT FROM expired_lease WHERE project_id = p_project AND actor = ANY (actors) AND task_id = p_task AND NOT skipped) THEN
         state := lease_task(p_project, p_actor, p_user, p_admin, p_unlocked, p_task, p_now, p_network);
         SELECT expires INTO ends FROM lease WHERE project_id = p_project AND actor = p_actor AND task_id = p_task;
     ELSE
-        state := CASE WHEN EXISTS (SELECT FROM task_run WHERE project_id = p_project AND actor = p_actor AND task_id = p_task) THEN 'answered' ELSE 'none' END;
+        state := CASE WHEN EXISTS (SELECT FROM task_run WHERE project_id = p_project AND actor = ANY (actors) AND task_id = p_task) THEN 'answered' ELSE 'none' END;
     END IF;
 END $$;
 
@@ -47,6 +50,7 @@ END $$;
 -- The number of unfinished tasks that others hold and that the volunteer could otherwise answer. Counts up to 100.
 CREATE FUNCTION held_by_others(p_project bigint, p_actor text) RETURNS int STABLE LANGUAGE sql AS $$
 SELECT least(100, count(DISTINCT l.task_id))::int
-  FROM (SELECT task_id FROM lease WHERE -project_id = -p_project AND actor <> p_actor ORDER BY expires DESC LIMIT 1000) l
+  FROM actors_of(p_project, p_actor) actors,
+       LATERAL (SELECT task_id FROM lease WHERE -project_id = -p_project AND NOT actor = ANY (actors) ORDER BY expires DESC LIMIT 1000) l
  WHERE EXISTS (SELECT FROM task_ledger t WHERE t.project_id = p_project AND t.task_id = l.task_id AND NOT t.done AND NOT t.retired)
-   AND NOT EXISTS (SELECT FROM task_run r WHERE r.project_id = p_project AND r.task_id = l.task_id AND r.actor = p_actor) $$;
+   AND NOT EXISTS (SELECT FROM task_run r WHERE r.project_id = p_project AND r.task_id = l.task_id AND r.actor = ANY (actors)) $$;

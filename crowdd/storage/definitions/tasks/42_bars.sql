@@ -1,6 +1,6 @@
 -- Bars: volunteers and networks that an owner excludes from a project, and their answers, which can be set aside and
 -- brought back. An answer that is set aside (task_run.aside) is stored and not counted, like a late one, but does not
--- count later either.
+-- count later either. One of a person who had answered the task before is set aside, too (aside 0), and never brought back.
 
 -- Whether a volunteer is barred from a project: as a volunteer, or by their network if they are anonymous.
 CREATE FUNCTION is_barred(p_project bigint, p_actor text, p_network text) RETURNS boolean STABLE LANGUAGE plpgsql AS $$
@@ -55,29 +55,35 @@ BEGIN
         UNION SELECT task_id FROM lease WHERE project_id = p_project AND actor = p_subject AND task_id > p_after) t ORDER BY 1 LIMIT p_maximum);
 END $$;
 
+-- Sets answers to a task aside, some of which may count: aside is the bar, or 0. The caller holds the ledger row.
+CREATE FUNCTION put_aside(t task_ledger, p_runs bigint[], p_aside bigint, p_now timestamptz) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE k int := (SELECT count(*) FROM task_run WHERE project_id = t.project_id AND id = ANY (p_runs) AND counted);
+BEGIN
+    INSERT INTO stat_delta (project_id, hour, counted, wanted)
+    SELECT t.project_id, date_trunc('hour', finish_time), -count(*), -(CASE WHEN t.retired THEN count(*) ELSE 0 END) FROM task_run
+     WHERE project_id = t.project_id AND id = ANY (p_runs) AND counted GROUP BY 2;
+    IF k > 0 THEN PERFORM unteach(t.project_id, t.task_id); END IF;
+    UPDATE task_run SET aside = p_aside, counted = false WHERE project_id = t.project_id AND id = ANY (p_runs);
+    UPDATE task_ledger SET answers = answers - k, uncounted = uncounted + k WHERE project_id = t.project_id AND task_id = t.task_id;
+    PERFORM reconcile_task(t.project_id, t.task_id, k > 0, p_now);
+END $$;
+
 -- Sets aside the answers to these tasks, and ends the leases of them. answers: how many were not set aside before.
 CREATE FUNCTION set_aside(p_project bigint, p_tasks bigint[], p_bar bigint, p_now timestamptz) RETURNS effect LANGUAGE plpgsql AS $$
 DECLARE who text := (SELECT subject FROM barred_volunteer WHERE project_id = p_project AND id = p_bar); r record; t task_ledger; is_done boolean;
-    e effect := (0, 0, 0, 0); n int; k int;
+    e effect := (0, 0, 0, 0); runs bigint[];
 BEGIN
     FOR t IN SELECT * FROM task_ledger WHERE project_id = p_project AND task_id = ANY (p_tasks) AND who IS NOT NULL ORDER BY task_id FOR UPDATE LOOP
         FOR r IN SELECT actor FROM lease l WHERE l.project_id = p_project AND l.task_id = t.task_id AND named_by(who, l.actor, l.network) LOOP
             PERFORM end_lease(p_project, r.actor, t.task_id, 'infinity', p_now, false, p_now);
         END LOOP;
-        SELECT count(*), count(*) FILTER (WHERE counted) INTO n, k FROM task_run x
-         WHERE x.project_id = p_project AND x.task_id = t.task_id AND x.aside IS NULL AND named_by(who, x.actor, x.user_ip);
-        CONTINUE WHEN n = 0;
-        INSERT INTO stat_delta (project_id, hour, counted, wanted)
-        SELECT p_project, date_trunc('hour', finish_time), -count(*), -(CASE WHEN t.retired THEN count(*) ELSE 0 END) FROM task_run x
-         WHERE x.project_id = p_project AND x.task_id = t.task_id AND x.aside IS NULL AND counted AND named_by(who, x.actor, x.user_ip) GROUP BY 2;
-        IF k > 0 THEN PERFORM unteach(p_project, t.task_id); END IF;
-        UPDATE task_run x SET aside = p_bar, counted = false
-         WHERE x.project_id = p_project AND x.task_id = t.task_id AND x.aside IS NULL AND named_by(who, x.actor, x.user_ip);
-        UPDATE task_ledger SET answers = answers - k, uncounted = uncounted + k WHERE project_id = p_project AND task_id = t.task_id;
-        PERFORM reconcile_task(p_project, t.task_id, k > 0, p_now);
+        runs := ARRAY(SELECT id FROM task_run x
+                       WHERE x.project_id = p_project AND x.task_id = t.task_id AND x.aside IS NULL AND named_by(who, x.actor, x.user_ip));
+        CONTINUE WHEN runs = '{}';
+        PERFORM put_aside(t, runs, p_bar, p_now);
         SELECT done INTO is_done FROM task_ledger WHERE project_id = p_project AND task_id = t.task_id;
         e.tasks := e.tasks + 1;
-        e.answers := e.answers + n;
+        e.answers := e.answers + cardinality(runs);
         e.completed := e.completed + (is_done AND NOT t.done)::int;
         e.reopened := e.reopened + (t.done AND NOT is_done)::int;
     END LOOP;

@@ -184,7 +184,7 @@ CREATE FUNCTION match_exported_answers(p_project bigint, p_rows jsonb) RETURNS T
 SELECT o, coalesce(own.id, x.task_id), CASE
        WHEN r.id IS NOT NULL OR mine.id IS NOT NULL THEN 'present'
        WHEN own.id IS NULL AND x.task_id IS NULL THEN 'no task'
-       WHEN EXISTS (SELECT FROM task_run a WHERE a.project_id = p_project AND a.task_id = coalesce(own.id, x.task_id) AND a.actor = e->>'actor') THEN 'other'
+       WHEN EXISTS (SELECT FROM task_run a WHERE a.project_id = p_project AND a.task_id = coalesce(own.id, x.task_id) AND a.actor = ANY (actors_of(p_project, e->>'actor'))) THEN 'other'
        ELSE 'added' END
   FROM jsonb_array_elements(p_rows) WITH ORDINALITY u(e, o)
   LEFT JOIN LATERAL (
@@ -241,7 +241,7 @@ BEGIN
         IF fate <> 'added' THEN RETURN NEXT; CONTINUE; END IF;
         e := p_rows->(m.nth - 1)::int;
         -- Two of one volunteer within these rows.
-        IF EXISTS (SELECT FROM task_run a WHERE a.project_id = p_project AND a.task_id = m.task_id AND a.actor = e->>'actor') THEN
+        IF EXISTS (SELECT FROM task_run a WHERE a.project_id = p_project AND a.task_id = m.task_id AND a.actor = ANY (actors_of(p_project, e->>'actor'))) THEN
             fate := 'other'; RETURN NEXT; CONTINUE;
         END IF;
         SELECT * INTO t FROM task_ledger l WHERE l.project_id = p_project AND l.task_id = m.task_id;

@@ -33,8 +33,8 @@ CARD: Final = ("project", "project_ledger", "project_stat", "project_hour", "vol
 """What home keeps of a project that lives elsewhere: its row, for names, owners and lists, and its figures."""
 
 NOT_MOVED: Final = frozenset({
-    # These are made again: positions of volunteers start over, counters are folded before the move.
-    "position", "stat_delta",
+    # These are made again: positions of volunteers start over, links come with requests, counters are folded before the move.
+    "position", "same_person", "stat_delta",
     # The audit log is a chain, and tells what happened on a database. Tokens and collections belong to people.
     "audit", "audit_chain", "api_token", "collection", "collection_item",
     # People, and what is theirs.

@@ -87,11 +87,12 @@ class TaskPublic(ProjectPublic):
 class TaskPrivate(ProjectPrivate):
     """``volunteers`` and ``counted`` go by the id of the answer; ``skips`` by the reason.
 
-    ``comments`` are for owners.
+    ``comments`` are for owners, and so is ``repeated``: answers whose person had answered the task before.
     """
 
     volunteers: dict[int, Values]
     counted: dict[int, bool]
+    repeated: list[int]
     owns: bool
     skips: dict[str, int]
     comments: list[TaskComment]
@@ -189,6 +190,7 @@ class TaskPages:
             **context.private,
             volunteers=task_details["volunteers"],
             counted=task_details["counted"],
+            repeated=task_details["repeated"],
             owns=owns(row),
             skips=await self._leases.skips(row["id"], task_id) if owns(row) else {},
             comments=await self._comments.of_task(row, task_id) if owns(row) and not incoming.wants_json else [],
