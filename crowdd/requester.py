@@ -49,6 +49,7 @@ class Requester:
     unlocked: tuple[str, ...] = ()  # lock ids of projects whose password the requester gave, and keys of drafts
     presenter: int | None = None  # project whose presenter asks through the bridge: only a volunteer of that project
     via: str = "web"  # api, web, cli or job: for the audit log
+    access_version: int = 0  # of the account when the session, key or token was looked up
     session: bytes = b""  # token hash of the session in use
     proved: bool = False  # the session's person gave the password or a second factor lately
     admin_stale: bool = False  # its use below /admin is to be noted again
@@ -113,6 +114,7 @@ class Requester:
             "visits_all": self.admin and self.only_project is None,
             "only_project": self.only_project,
             "sees_own_key": self.sees_own_key,
+            "access_version": self.access_version,
             "sees_all_keys": self.acting_admin and self.proved,
             "sees_secrets": self.sees_secrets,
         }

@@ -86,8 +86,8 @@ class AccountSettings:
         "auto",
         automatic,
         doc=(
-            "Whether new accounts and new addresses must be confirmed by e-mail: on, off, or auto (if [mail] "
-            "is configured)."
+            "Whether new accounts and new addresses must be confirmed by e-mail: on, off, or auto (as soon as [mail] "
+            "host is set)."
         ),
     )
     link_hours: int = option(5, positive, doc="Hours for which links in e-mails work.")

@@ -57,6 +57,13 @@ def joined(*sentences: str) -> str:
     return functools.reduce(lambda first, then: _("%(first)s %(then)s", first=first, then=then), sentences)
 
 
+def with_commas(*words: str) -> str:
+    """Words in a row, such as names, in the language of who reads them; "" for none."""
+    if not words:
+        return ""
+    return functools.reduce(lambda first, then: _("%(first)s, %(then)s", first=first, then=then), words)
+
+
 def _sentence(one: str, many: str | None, count: int, values: Mapping[str, object]) -> Sentence:
     made = Sentence((one if many is None or count == 1 else many) % values)
     made.one, made.many, made.number, made.values = one, many, count, values

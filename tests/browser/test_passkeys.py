@@ -2,68 +2,15 @@
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import psycopg2
 import pytest
+from authenticators import PASSWORD, Visitor
 from support.checks.shows import shows
 
 pytestmark = pytest.mark.browser
-PASSWORD = "a good password"
-AUTHENTICATOR = {
-    "protocol": "ctap2", "transport": "internal", "hasResidentKey": True, "hasUserVerification": True,
-    "isUserVerified": True, "automaticPresenceSimulation": True,
-}  # fmt: skip
-
-
-class Visitor:
-    """A browser context with a virtual authenticator, at the address where passkeys work."""
-
-    def __init__(self, browser: Any, url: str) -> None:
-        self.url = url.replace("127.0.0.1", "localhost")
-        self.context = browser.new_context()
-        self.context.set_default_timeout(45_000)
-        self.page, self.wrong = self.context.new_page(), list[str]()
-        self.page.on("pageerror", lambda error: self.wrong.append(str(error)))
-        self.session = self.context.new_cdp_session(self.page)
-        self.session.send("WebAuthn.enable")
-        made = self.session.send("WebAuthn.addVirtualAuthenticator", {"options": AUTHENTICATOR})
-        self.authenticator = made["authenticatorId"]
-        self.name = f"person{uuid.uuid4().hex[:8]}"
-
-    def go(self, path: str) -> None:
-        self.page.goto(self.url + path)
-
-    def click(self, selector: str) -> None:
-        """Presses a button that leads to another page."""
-        with self.page.expect_navigation():
-            self.page.click(selector)
-
-    def register(self) -> None:
-        self.go("/account/register")
-        values = {"fullname": "Ada King", "name": self.name, "email_addr": f"{self.name}@example.org"}
-        for field, value in {**values, "password": PASSWORD, "confirm": PASSWORD}.items():
-            self.page.fill(f"#{field}", value)
-        self.click("main form button.main")
-
-    def add_passkey(self, label: str) -> None:
-        self.go(f"/account/{self.name}/passkeys")
-        self.page.fill("#name", label)
-        self.click("form[data-passkey=register] button")
-
-    def sign_out(self) -> None:
-        with self.page.expect_navigation():
-            self.page.evaluate("document.getElementById('sign-out').submit()")
-
-    def credentials(self) -> list[Any]:
-        response = self.session.send("WebAuthn.getCredentials", {"authenticatorId": self.authenticator})
-        return response["credentials"]
-
-    @property
-    def who(self) -> str | None:
-        answer = self.context.request.get(f"{self.url}/account/profile", headers={"Accept": "application/json"})
-        return answer.json().get("user", {}).get("name")
 
 
 @pytest.fixture
@@ -80,10 +27,12 @@ def visitor(browser: Any, live_server: Any) -> Iterator[Callable[[], Visitor]]:
 
 
 @pytest.fixture
-def ada(visitor: Callable[[], Visitor]) -> Visitor:
-    """Somebody with a passkey, signed in."""
+def ada(visitor: Callable[[], Visitor], live_server: Any) -> Visitor:
+    """Somebody with a proved address and a passkey, signed in."""
     person = visitor()
     person.register()
+    with psycopg2.connect(live_server.dsn) as database, database.cursor() as cursor:
+        cursor.execute("UPDATE account SET valid_email = true WHERE name = %s", (person.name,))
     person.add_passkey("Laptop")
     return person
 
@@ -104,12 +53,9 @@ def test_passkey_is_registered_and_signs_in_without_a_password(ada: Visitor) -> 
 @pytest.mark.proof
 def test_passkey_is_the_second_factor_after_the_password(ada: Visitor) -> None:
     ada.sign_out()
-    ada.go("/account/signin")
-    ada.page.fill("#email", ada.name)
-    ada.page.fill("#password", PASSWORD)
-    ada.click("main form:not([data-passkey]) button.main")
+    ada.fill_in_password(PASSWORD)
     assert ada.page.url.endswith("/account/signin/second") and ada.who is None
-    ada.click("form[data-passkey=second] button")
+    ada.use_passkey("second")
     assert ada.who == ada.name
 
 

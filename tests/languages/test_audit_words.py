@@ -17,7 +17,7 @@ VARIABLE = {
     *("remove_coowner project", "invite_coowner project", "transfer project", "reset_secret_key project"),
     *("rotate_webhook_secret project", "test_webhook project", "redeliver project", "switch_on_webhook project"),
     *("backfill project", "set_password project", "remove_password project", "update site", "test site"),
-    *("totp_added user", "totp_removed user", "passkey_added user", "passkey_removed user"),
+    *("totp_added user", "totp_removed user", "passkey_added user", "passkey_removed user", "codes_removed user"),
     *("publish snapshot", "hide snapshot", "delete snapshot", "publish_deposit snapshot"),
     *("send_again mail", "cancel queue", "retry queue", "send_reset_link user"),
     *(f"{change} {kind}" for change in ("redundancy", "priority", "retire", "reopen") for kind in ("project", "task")),

@@ -41,7 +41,7 @@ CONTEXTS: dict[str, dict[str, Any]] = {
     "confirm_address": {"name": EVIL, "url": "https://crowdd.example/x?key=k", "hours": 1},
     "export_ready": {"name": EVIL, "url": "https://crowdd.example/x", "days": 3},
     "address_changed": {"name": EVIL},
-    "password_changed": {"name": EVIL, "new_key": True, "providers": [EVIL]},
+    "password_changed": {"name": EVIL, "new_key": True, "ended": EVIL},
     "new_administrator": {"name": EVIL, "new": EVIL, "by": EVIL},
     "new_device": {"name": EVIL, "device": EVIL, "url": "https://crowdd.example/x"},
     "second_factor_changed": {"name": EVIL, "act": "totp_added", "url": "https://crowdd.example/x"},

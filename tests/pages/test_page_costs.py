@@ -39,7 +39,7 @@ STATEMENTS: dict[str, tuple[int | None, int | None, int | None]] = {
     "/account/<name>/projects": (None, 4, 4),
     "/account/<name>/resetapikey": (None, 3, 3),
     "/account/<name>/sessions": (None, 4, None),
-    "/account/<name>/update": (None, 4, 4),
+    "/account/<name>/update": (None, 5, 4),
     "/account/forgot-password": (0, 1, 1),
     "/account/newsletter": (None, 2, 2),
     "/account/page/<int:page>": (4, 6, 6),

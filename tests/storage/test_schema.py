@@ -435,8 +435,12 @@ async def test_sessions_and_accounts_of_an_earlier_version_are_kept_as_they_were
         rows(empty, _PEOPLE)
         earlier(None)
         await schema.upgrade(pool)
-    providers = dict(rows(empty, "SELECT name, unproved_providers FROM account"))
-    assert providers == {"ada": ["google", "orcid"], "bob": [], "eve": ["orcid"]}, "nobody knows what was proved"
+    connections = rows(
+        empty,
+        "SELECT name, provider, address_proved FROM provider_connection JOIN account a ON a.id = user_id ORDER BY 1, 2",
+    )
+    expected = [("ada", "google", False), ("ada", "orcid", False), ("eve", "orcid", False)]
+    assert connections == expected, "nobody knows what was proved"
     assert rows(empty, "SELECT proved = created, admin_seen FROM session") == [(True, None)]
     signed_in = "SELECT count(*) FROM account WHERE last_signed_in = created AND NOT second_factor"
     assert rows(empty, signed_in) == [(3,)], "the next sign-in is not from a first device"

@@ -1,57 +1,126 @@
-"""Ways into an account that end when its person takes it back: links, the API key and tokens, providers, sessions."""
+"""What ends of the ways into an account (``ways_in``) with a new password, and when its person takes it back."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import enum
+from collections.abc import Collection
 
 import attrs
 
 from crowdd.domain.accounts.accounts import Accounts
-from crowdd.domain.accounts.social.oauth import PROVIDERS, TITLES
+from crowdd.domain.accounts.authentication.sessions import Authenticated
+from crowdd.domain.accounts.ways_in import Ends, WayIn, title, ways_in
+from crowdd.domain.core.security_log import FACTOR_REMOVED, SecurityLog
+from crowdd.languages import with_commas
 from crowdd.requester import Requester
-from crowdd.storage.accounts import accounts, api_tokens, one_time_links, provider_tokens, sessions
+from crowdd.storage.accounts import second_factors
+from crowdd.storage.accounts import ways_in as storage
+from crowdd.storage.accounts.rows import KeepableWay
 from crowdd.storage.core import audit
 from crowdd.storage.database import Database
 
-RESET, ADDRESS = "reset", "address"  # purposes of links in e-mails
+
+@attrs.frozen
+class NewPassword:
+    """An account with a new password. ``recovered``: its API key was replaced, and its tokens ended.
+
+    ``ended``: what else nobody signs in with any more, in words.
+    """
+
+    account: Authenticated
+    recovered: bool = False
+    ended: str = ""
+
+
+class Fate(enum.Enum):
+    """What a recovery does to a way into an account."""
+
+    ENDS = "It may be of somebody who was there before its person."
+    ASKED = "Its person says whether it is theirs."
+    STAYS = "The site demands it of its person."
+
+
+def fate(way: KeepableWay, *, second: bool, demanded: bool) -> Fate:
+    """What a recovery does to it.
+
+    What was set up before the e-mail address was proved ends. ``second``: it is a second factor; ``demanded``: the site
+    demands one of this account, so that an e-mail alone must not be enough.
+    """
+    if not way["address_proved"]:
+        return Fate.ENDS
+    return Fate.STAYS if second and demanded else Fate.ASKED
 
 
 @attrs.frozen
-class Revoked:
-    """What ended beside sessions and links: the API key was replaced, and these providers (titles) are disconnected."""
+class Way:
+    """A way into an account that its person may keep; ``id`` names it in a form."""
 
-    new_key: bool = False
-    providers: tuple[str, ...] = ()
+    row: KeepableWay
+    declared: WayIn
+
+    @property
+    def id(self) -> str:
+        """A word such as passkey-3."""
+        return "-".join(word for word in (self.row["kind"], self.row["key"]) if word)
+
+    @property
+    def title(self) -> str:
+        """What people call it."""
+        return title(self.row)
+
+    def fate(self, *, demanded: bool) -> Fate:
+        """What a recovery does to it."""
+        return fate(self.row, second=self.declared.second, demanded=demanded)
 
 
 class Revoking:
-    """Ends ways in, within the transaction that sets a new password. The account's row has to be locked already."""
+    """Ends ways in, within the transaction that sets a new password. The account's row has to be locked already.
 
-    def __init__(self, accounts_: Accounts) -> None:
-        self._accounts = accounts_
+    ``demanded``: the site demands a second factor of the account.
+    """
 
-    async def after_change(self, tx: Database, user_id: int, who: Requester) -> Revoked:
-        """What every new password ends: sessions, and links in e-mails that are on their way."""
-        await sessions.end_all(tx, user_id)
-        for purpose in (RESET, ADDRESS):
-            await one_time_links.drop_of_user(tx, user_id, purpose)
-        return Revoked()
+    def __init__(self, accounts_: Accounts, security_log: SecurityLog) -> None:
+        self._ways, self._security_log = ways_in(accounts_), security_log
+        self._by_name = {way.name: way for way in self._ways}
 
-    async def after_reset(self, tx: Database, user_id: int, who: Requester) -> Revoked:
-        """After an e-mail link: the key too, and providers that were connected before the address was proved."""
-        return await self._everything(tx, user_id, await accounts.unproved_providers(tx, user_id), who)
+    async def choices(self, db: Database, user_id: int, *, demanded: bool = False) -> list[Way]:
+        """The ways in that a person who takes the account back is asked about, the oldest first."""
+        ways = await self._keepable(db, user_id)
+        return [way for way in ways if way.fate(demanded=demanded) is Fate.ASKED]
 
-    async def after_suspicion(self, tx: Database, user_id: int, who: Requester) -> Revoked:
-        """The same when the person says that somebody else had access: the key, and all providers."""
-        return await self._everything(tx, user_id, PROVIDERS, who)
+    async def after_change(self, tx: Database, account: Authenticated, who: Requester) -> NewPassword:
+        """Ends what every new password ends: sessions, and links in e-mails that are on their way."""
+        await self._end(tx, account.user_id, who, Ends.ALWAYS)
+        return NewPassword(account)
 
-    async def _everything(self, tx: Database, user_id: int, providers: Sequence[str], who: Requester) -> Revoked:
-        await self.after_change(tx, user_id, who)
-        await api_tokens.drop_of_user(tx, user_id)
-        await self._accounts.renew_key(tx, user_id, who)
-        connected = await accounts.connected_providers(tx, user_id, providers) if providers else []
-        for provider in connected:
-            await accounts.set_provider(tx, user_id, provider, None)
-            await provider_tokens.drop(tx, user_id, provider)
-            await audit.write(tx, who, "disconnect", "user", user_id, attribute=provider)
-        return Revoked(True, tuple(TITLES[provider] for provider in connected))
+    async def recover(
+        self, tx: Database, account: Authenticated, who: Requester, keep: Collection[str], *, demanded: bool = False
+    ) -> NewPassword:
+        """The same when the person takes the account back: the other ways in end, too.
+
+        ``keep``: the ids of ``choices`` that they confirmed to be theirs.
+        """
+        user_id, ended = account.user_id, []
+        await self._end(tx, user_id, who, Ends.ALWAYS, Ends.RECOVERY)
+        for way in await self._keepable(tx, user_id):
+            fate = way.fate(demanded=demanded)
+            if fate is Fate.ENDS or (fate is Fate.ASKED and way.id not in keep):
+                await self._end_one(tx, user_id, way, who)
+                ended.append(way.title)
+        await second_factors.refresh(tx, user_id)
+        return NewPassword(account, True, with_commas(*dict.fromkeys(ended)))
+
+    async def _keepable(self, db: Database, user_id: int) -> list[Way]:
+        return [Way(row, self._by_name[row["kind"]]) for row in await storage.keepable(db, user_id)]
+
+    async def _end(self, tx: Database, user_id: int, who: Requester, *occasions: Ends) -> None:
+        for way in self._ways:
+            if way.ends in occasions and way.end is not None:
+                await way.end(tx, user_id, who)
+
+    async def _end_one(self, tx: Database, user_id: int, way: Way, who: Requester) -> None:
+        assert way.declared.end_one is not None
+        await way.declared.end_one(tx, user_id, way.row["key"])
+        await audit.write(tx, who, way.declared.act, "user", user_id, attribute=way.row["key"] or None)
+        if way.declared.second:
+            await self._security_log.note(tx, FACTOR_REMOVED, who, user_id=user_id, detail=way.declared.act)

@@ -14,6 +14,7 @@ from crowdd.domain.accounts.administrators import Administrators
 from crowdd.domain.accounts.authentication import recent_proof
 from crowdd.domain.accounts.authentication.password_policy import PasswordPolicy
 from crowdd.domain.accounts.authentication.passwords import Passwords
+from crowdd.domain.accounts.authentication.sessions import lock_account
 from crowdd.domain.accounts.invitations import Invitations
 from crowdd.domain.accounts.registration import Registration
 from crowdd.domain.core import rights
@@ -193,7 +194,12 @@ class Accounts:
         """A new API key; the old one is worth nothing at once."""
         itself = frozenset({Role.SELF}) if who.acting_user == user_id else frozenset()
         rights.require(who, rights.of_requester(who) | itself, USER.rights.update)
-        return await self._db.transaction(lambda tx: self.renew_key(tx, user_id, who))
+
+        async def work(tx: Database) -> str:
+            await lock_account(tx, user_id, who)
+            return await self.renew_key(tx, user_id, who)
+
+        return await self._db.transaction(work)
 
     async def renew_key(self, tx: Database, user_id: int, who: Requester) -> str:
         """The same within a transaction, for somebody whose right was checked."""
@@ -206,6 +212,14 @@ class Accounts:
     def api_key(self, row: PersonRow) -> str:
         """The API key of an account row."""
         return self._secrets.decrypt(row["api_key_encrypted"], _place(row["id"]))
+
+    def own_key(self, row: AccountPage, who: Requester) -> str | None:
+        """The API key of an account for the requester whose own it is, after a proof or for the key itself.
+
+        None for a request from before a new password: the key may be a new one, and the request somebody else's.
+        """
+        shown = row["id"] == who.acting_user and who.sees_own_key and row["access_version"] == who.access_version
+        return self.api_key(row) if shown else None
 
     def _encrypted(self, user_id: int, key: str) -> bytes:
         """The key as it is stored: bound to its account, so it can be encrypted only once the account has its id."""

@@ -5,12 +5,13 @@ from __future__ import annotations
 from functools import partial
 
 from crowdd.concurrency.batching import Batcher, BatcherFactory
+from crowdd.domain.accounts.authentication.sessions import lock_account
 from crowdd.domain.core.secrets import Secrets, token
 from crowdd.domain.core.security_log import TOKEN_MADE, TOKEN_REMOVED, SecurityLog
 from crowdd.errors import FormError, NotFoundError
 from crowdd.languages import _
 from crowdd.requester import Requester
-from crowdd.storage.accounts import api_tokens, second_factors
+from crowdd.storage.accounts import api_tokens
 from crowdd.storage.accounts.rows import ApiToken, TokenAccount
 from crowdd.storage.core import audit
 from crowdd.storage.database import Database, Transactions
@@ -58,7 +59,7 @@ class ApiTokens:
         made = PREFIX + token()
 
         async def work(tx: Database) -> str:
-            await second_factors.lock(tx, user_id)
+            await lock_account(tx, user_id, who)
             if await api_tokens.count(tx, user_id) >= MAX_TOKENS:
                 raise FormError({"name": [_("You have %(maximum)s tokens. Revoke one first.", maximum=MAX_TOKENS)]})
             life = int(days) if days else None

@@ -9,19 +9,20 @@ import attrs
 
 from crowdd.config import Settings
 from crowdd.domain.accounts import account_validation
-from crowdd.domain.accounts.access_revocation import ADDRESS, RESET
 from crowdd.domain.accounts.accounts import Accounts
 from crowdd.domain.accounts.authentication.passwords import Passwords
+from crowdd.domain.accounts.authentication.sessions import lock_account
 from crowdd.domain.accounts.email_links import EmailLinks, greeted, mail_limits
 from crowdd.domain.accounts.invitations import Invitations
 from crowdd.domain.accounts.registration import Registration
 from crowdd.domain.accounts.social.oauth import ProviderIdentity
 from crowdd.domain.accounts.social.social_login import SocialLogin
+from crowdd.domain.accounts.ways_in import ADDRESS, RESET
 from crowdd.domain.core.attempt_limits import Attempts
 from crowdd.domain.core.security_log import ADDRESS_CHANGED, SecurityLog
-from crowdd.errors import AnonymousError, ConflictError, FormError
+from crowdd.errors import ConflictError, FormError
 from crowdd.requester import Requester
-from crowdd.storage.accounts import accounts, one_time_links, sessions
+from crowdd.storage.accounts import accounts, one_time_links
 from crowdd.storage.accounts.rows import Account, AccountPage, Address
 from crowdd.storage.core import audit
 from crowdd.storage.database import Database, Transactions
@@ -121,9 +122,8 @@ class EmailConfirmation:
         known = await accounts.by_email(self._db, email.strip())
 
         async def work(tx: Database) -> None:
+            await lock_account(tx, row["id"], who)
             await accounts.note_sent(tx, row["id"])
-            if who.session and not await sessions.is_live(tx, who.session):
-                raise AnonymousError("You have been signed out.", code="signed_out", hint="Sign in again.")
             if known is not None and known["id"] != row["id"]:
                 await self._tell_owner(tx, known, who)
                 return

@@ -99,7 +99,7 @@ def build_people(
     email_confirmation = EmailConfirmation(
         db, accounts, social_login, passwords, email_links, attempts, settings, security_log, invitations
     )
-    revoking = Revoking(accounts)
+    revoking = Revoking(accounts, security_log)
     party = RelyingParty.of(settings.base_url, site.name, settings.http.allowed_origins)
     factors = SecondFactors(
         db,

@@ -7,10 +7,11 @@ from collections.abc import Awaitable, Callable, Collection, Mapping
 import attrs
 
 from crowdd.domain.accounts import account_validation
-from crowdd.domain.accounts.access_revocation import Revoked, Revoking
+from crowdd.domain.accounts.access_revocation import NewPassword, Revoking, Way
 from crowdd.domain.accounts.authentication import recent_proof
 from crowdd.domain.accounts.authentication.password_policy import PasswordPolicy
 from crowdd.domain.accounts.authentication.passwords import Passwords
+from crowdd.domain.accounts.authentication.sessions import Authenticated, lock_account
 from crowdd.domain.accounts.authentication.sign_in import SigningIn
 from crowdd.domain.accounts.email_confirmation import EmailConfirmation
 from crowdd.domain.accounts.email_links import EmailLinks, greeted
@@ -107,12 +108,25 @@ class Profiles:
         answer = {} if wanted is None else {"subscribed": wanted}
         await records.update(self._db, USER, user_id, {"newsletter_prompted": True, **answer})
 
+    async def ways_in(self, user_id: int) -> list[Way]:
+        """The ways in that a person who had somebody else in their account is asked about."""
+        return await self._revoking.choices(self._db, user_id)
+
     async def change_password(
-        self, row: AccountPage, current: str, new: str, confirm: str, who: Requester, *, revoke: bool = False
-    ) -> Revoked:
+        self,
+        row: AccountPage,
+        current: str,
+        new: str,
+        confirm: str,
+        who: Requester,
+        *,
+        revoke: bool = False,
+        keep: Collection[str] = (),
+    ) -> NewPassword:
         """Sets a new password after a check of the old one; returns what else has ended.
 
-        Raises FormError, TooManyRequestsError, BusyError, ForbiddenError without a session.
+        ``revoke``: somebody else may have had access, so that all other ways in end, but those of ``ways_in`` that
+        ``keep`` names. Raises FormError, TooManyRequestsError, BusyError, ForbiddenError without a session.
         """
         recent_proof.require_session(who)
         about = (row["name"], row["fullname"], row["email_addr"])
@@ -120,26 +134,32 @@ class Profiles:
         if mistakes := account_validation.found({"new_password": words, "confirm": again}):
             raise FormError(mistakes)
         await self._signing_in.require_password(row["id"], current, who)
-        return await self.set_password(row["id"], new, who, revoke=revoke)
+        return await self._set_in_transaction(row["id"], new, who, keep if revoke else None)
 
-    async def set_password(self, user_id: int, new: str, who: Requester, *, revoke: bool = False) -> Revoked:
-        """The same for a person who proved their identity otherwise. Ends every session and e-mail link.
+    async def set_password(self, user_id: int, new: str, who: Requester) -> NewPassword:
+        """The same for a person who proved their identity otherwise. Ends every session and e-mail link."""
+        return await self._set_in_transaction(user_id, new, who, None)
 
-        ``revoke``: somebody else may have had access, so that the API key is replaced and providers are disconnected.
-        """
+    async def _set_in_transaction(
+        self, user_id: int, new: str, who: Requester, keep: Collection[str] | None
+    ) -> NewPassword:
         hashed = await self._passwords.hash(new)
-        return await self._db.transaction(lambda tx: self._set_password(tx, user_id, hashed, who, revoke))
+        return await self._db.transaction(lambda tx: self._set_password(tx, user_id, hashed, who, keep))
 
-    async def _set_password(self, tx: Database, user_id: int, hashed: str, who: Requester, revoke: bool) -> Revoked:
-        row = await accounts.address(tx, user_id)
-        await accounts.set_password(tx, user_id, hashed)
-        end = self._revoking.after_suspicion if revoke else self._revoking.after_change
-        revoked = await end(tx, user_id, who)
+    async def _set_password(
+        self, tx: Database, user_id: int, hashed: str, who: Requester, keep: Collection[str] | None
+    ) -> NewPassword:
+        row = await lock_account(tx, user_id, who)
+        account = Authenticated(user_id, await accounts.set_password(tx, user_id, hashed))
+        if keep is None:
+            done = await self._revoking.after_change(tx, account, who)
+        else:
+            done = await self._revoking.recover(tx, account, who, keep)
         await audit.write(tx, who, "change_password", "user", user_id)
         await self._security_log.note(tx, PASSWORD_CHANGED, who, user_id=user_id)
-        context = {"new_key": revoked.new_key, "providers": revoked.providers, "name": greeted(row)}
+        context = {"new_key": done.recovered, "ended": done.ended, "name": greeted(row)}
         await self._email_links.send(tx, row["email_addr"], "password_changed", row["locale"], **context)
-        return revoked
+        return done
 
     async def _write(
         self,
@@ -150,6 +170,7 @@ class Profiles:
         before: Address | None = None,
     ) -> None:
         async def work(tx: Database) -> None:
+            await lock_account(tx, user_id, who)
             try:
                 await records.update(tx, USER, user_id, changes)
             except ConflictError as error:

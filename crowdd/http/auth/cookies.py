@@ -12,6 +12,7 @@ import orjson
 from cryptography.exceptions import InvalidTag
 from werkzeug.http import dump_cookie
 
+from crowdd.domain.accounts.authentication.sessions import Authenticated
 from crowdd.domain.accounts.authentication.sign_in import Device
 from crowdd.domain.core.secrets import Secrets
 from crowdd.http.request import Incoming
@@ -140,12 +141,14 @@ class Cookies:
     def device(self, incoming: Incoming) -> Device:
         """This browser with those who signed in on it."""
         name, *people = self.signed(incoming, DEVICE).split("~")
-        return Device(name, tuple(map(int, people)))
+        known = (word.partition(".") for word in people)
+        return Device(name, tuple(Authenticated(int(user_id), int(version or 0)) for user_id, _, version in known))
 
-    def remember(self, incoming: Incoming, user_id: int) -> None:
+    def remember(self, incoming: Incoming, account: Authenticated) -> None:
         """Notes that somebody signed in here."""
-        device = self.device(incoming).with_person(user_id)
-        self.set_signed(incoming, DEVICE, "~".join([device.name, *map(str, device.people)]), seconds=YEAR)
+        device = self.device(incoming).with_person(account)
+        people = [f"{known.user_id}.{known.access_version}" for known in device.people]
+        self.set_signed(incoming, DEVICE, "~".join([device.name, *people]), seconds=YEAR)
 
     def unlocked(self, incoming: Incoming) -> tuple[str, ...]:
         """Lock ids of projects whose password this browser has given lately."""

@@ -59,6 +59,7 @@ class _Person(TypedDict):
     fullname: str
     admin: bool
     locale: str
+    access_version: int
 
 
 def client_address(request: Request, settings: Settings) -> str:
@@ -263,6 +264,7 @@ def _person(row: Row) -> _Person:
         "fullname": row["fullname"],
         "admin": row["admin"],
         "locale": row["locale"],
+        "access_version": row["access_version"],
     }
 
 

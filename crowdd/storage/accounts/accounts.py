@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from crowdd.storage.accounts.rows import Account, AccountPage, AccountWithPassword, Address, Administrator, Leader
 from crowdd.storage.core import batch_delete
@@ -17,7 +17,7 @@ from crowdd.storage.database import (
     one,
 )
 
-_REQUESTER = 'id, name, fullname, email_addr, valid_email, admin, locale, "restrict"'
+_REQUESTER = 'id, name, fullname, email_addr, valid_email, admin, locale, access_version, "restrict"'
 
 
 async def add(db: Database, values: Mapping[str, object]) -> int:
@@ -70,8 +70,8 @@ async def by_login(db: Database, login: str) -> AccountWithPassword | None:
 
 _PROFILE = Prepared(
     "SELECT u.*, s.score, s.score AS n_answers, s.rank, s.total,"
-    " (SELECT a.passwd_hash IS NOT NULL FROM account a WHERE a.id = u.id) AS has_password"
-    " FROM user_record u, LATERAL place_of(u.id) s WHERE u.id = %(id)s",
+    " a.passwd_hash IS NOT NULL AS has_password, a.access_version"
+    " FROM user_record u JOIN account a USING (id), LATERAL place_of(u.id) s WHERE u.id = %(id)s",
     id="bigint",
 )
 
@@ -111,9 +111,14 @@ async def set_key(db: Database, user_id: int, key_hash: bytes, encrypted: bytes)
     )
 
 
-async def set_password(db: Database, user_id: int, hashed: str) -> None:
-    """Replaces the password."""
-    await db.execute("UPDATE account SET passwd_hash = %(hash)s WHERE id = %(id)s", {"id": user_id, "hash": hashed})
+async def set_password(db: Database, user_id: int, hashed: str) -> int:
+    """Replaces the password; the new ``access_version``, with which sign-ins begin from now on."""
+    row = await one(
+        db,
+        "UPDATE account SET passwd_hash = %(hash)s, access_version = access_version + 1 WHERE id = %(id)s RETURNING access_version",
+        {"id": user_id, "hash": hashed},
+    )
+    return int(row["access_version"])
 
 
 async def renew_hash(db: Database, user_id: int, before: str, hashed: str) -> None:
@@ -139,29 +144,6 @@ async def by_provider(db: Database, provider: str, provider_id: str) -> Account 
     return await fetch_row_or_none(
         db, Account, f"SELECT {_REQUESTER} FROM account WHERE {provider}_user_id = %(id)s", {"id": provider_id}
     )
-
-
-async def set_provider(db: Database, user_id: int, provider: str, provider_id: str | None) -> None:
-    """Connects an account with a person of a provider, or with None ends that; notes whether the address is proved."""
-    others = "array_remove(unproved_providers, %(name)s)"
-    noted = f"CASE WHEN %(provider)s IS NULL OR valid_email THEN {others} ELSE {others} || ARRAY[%(name)s] END"
-    await db.execute(
-        f"UPDATE account SET {provider}_user_id = %(provider)s, unproved_providers = {noted} WHERE id = %(id)s",
-        {"id": user_id, "provider": provider_id, "name": provider},
-    )
-
-
-async def unproved_providers(db: Database, user_id: int) -> list[str]:
-    """The providers that were connected before the address was proved."""
-    row = await one(db, "SELECT unproved_providers FROM account WHERE id = %(id)s", {"id": user_id})
-    return list(row["unproved_providers"])
-
-
-async def connected_providers(db: Database, user_id: int, names: Sequence[str]) -> list[str]:
-    """Those of these providers that are connected."""
-    columns = ", ".join(f"{name}_user_id IS NOT NULL AS {name}" for name in names)
-    row = await one(db, f"SELECT {columns} FROM account WHERE id = %(id)s", {"id": user_id})
-    return [name for name in names if row[name]]
 
 
 async def address(db: Database, user_id: int) -> Address:

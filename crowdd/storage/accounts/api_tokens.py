@@ -7,7 +7,7 @@ from crowdd.storage.database import Database, Prepared, fetch_each, fetch_rows, 
 
 _BY_HASH = Prepared(
     "SELECT a.* FROM unnest(%(hashes)s) WITH ORDINALITY h(hash, nth) LEFT JOIN LATERAL"
-    " (SELECT a.id, a.name, a.fullname, a.admin, a.locale, t.id AS token_id, t.scope, t.project_id,"
+    " (SELECT a.id, a.name, a.fullname, a.admin, a.locale, a.access_version, t.id AS token_id, t.scope, t.project_id,"
     "         coalesce(t.last_used < clock() - interval '1 hour', true) AS stale"
     "    FROM api_token t JOIN account a ON a.id = t.user_id"
     '   WHERE t.token_hash = h.hash AND (t.expires IS NULL OR t.expires > clock()) AND NOT a."restrict" OFFSET 0) a ON true'

@@ -5,7 +5,7 @@ from __future__ import annotations
 from crowdd.storage.accounts.rows import Passkey, UsedPasskey
 from crowdd.storage.database import Database, fetch_row_or_none, fetch_rows
 
-_COLUMNS = "id, user_id, credential_id, public_key, sign_count, name, created, last_used"
+_COLUMNS = "id, user_id, credential_id, public_key, sign_count, name, created, last_used, address_proved"
 
 
 async def of_user(db: Database, user_id: int) -> list[Passkey]:
@@ -16,22 +16,23 @@ async def of_user(db: Database, user_id: int) -> list[Passkey]:
 
 
 async def by_credential(db: Database, credential_id: bytes) -> UsedPasskey | None:
-    """The passkey with this credential id, with ``blocked``: whether its account is."""
+    """The passkey with this credential id, with ``blocked`` and ``access_version`` of its account."""
     return await fetch_row_or_none(
         db,
         UsedPasskey,
-        f'SELECT {_COLUMNS}, (SELECT "restrict" FROM account a WHERE a.id = p.user_id) AS blocked'
-        " FROM passkey p WHERE credential_id = %(credential)s",
+        f'SELECT {_COLUMNS}, a."restrict" AS blocked, a.access_version FROM passkey p, LATERAL'
+        ' (SELECT "restrict", access_version FROM account WHERE id = p.user_id) a WHERE credential_id = %(credential)s',
         {"credential": credential_id},
     )
 
 
 async def add(tx: Database, user_id: int, credential_id: bytes, public_key: bytes, sign_count: int, name: str) -> bool:
-    """Stores a passkey; False when the credential is registered already."""
+    """Stores a passkey, and whether the e-mail address is proved; False when the credential is registered already."""
     return (
         await tx.execute(
-            "INSERT INTO passkey (user_id, credential_id, public_key, sign_count, name, created)"
-            " VALUES (%(user)s, %(credential)s, %(key)s, %(count)s, %(name)s, clock()) ON CONFLICT (credential_id) DO NOTHING",
+            "INSERT INTO passkey (user_id, credential_id, public_key, sign_count, name, created, address_proved)"
+            " SELECT id, %(credential)s, %(key)s, %(count)s, %(name)s, clock(), valid_email FROM account WHERE id = %(user)s"
+            " ON CONFLICT (credential_id) DO NOTHING",
             {"user": user_id, "credential": credential_id, "key": public_key, "count": sign_count, "name": name},
         )
         > 0

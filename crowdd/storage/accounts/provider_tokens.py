@@ -15,14 +15,6 @@ async def keep(db: Database, user_id: int, provider: str, encrypted: bytes) -> N
     )
 
 
-async def drop(db: Database, user_id: int, provider: str) -> None:
-    """Deletes the token of a person at a provider."""
-    await db.execute(
-        "DELETE FROM provider_token WHERE user_id = %(user)s AND provider = %(provider)s",
-        {"user": user_id, "provider": provider},
-    )
-
-
 async def of_user(db: Database, user_id: int) -> list[ProviderToken]:
     """The encrypted tokens of a person."""
     return await fetch_rows(

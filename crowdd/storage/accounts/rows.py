@@ -74,13 +74,14 @@ class ListedAccount(TypedDict):
 
 
 class AccountPage(RankedPerson):
-    """An account for its own pages."""
+    """An account for its own pages; ``access_version`` counts its passwords."""
 
     has_password: bool
+    access_version: int
 
 
 class Account(TypedDict):
-    """What signing in, mails and rights need of an account."""
+    """What signing in, mails and rights need of an account; ``access_version`` counts its passwords."""
 
     id: int
     name: str
@@ -89,6 +90,7 @@ class Account(TypedDict):
     valid_email: bool
     admin: bool
     locale: str
+    access_version: int
     restrict: bool
 
 
@@ -151,6 +153,7 @@ class SessionAccount(TypedDict):
     admin: bool
     locale: str
     second_factor: bool
+    access_version: int
     stale: bool
     proof_age: float
     admin_idle: float
@@ -164,6 +167,7 @@ class TokenAccount(TypedDict):
     fullname: str
     admin: bool
     locale: str
+    access_version: int
     token_id: int
     scope: str
     project_id: int | None
@@ -207,7 +211,7 @@ class OneTimeLink:
 
 @attrs.frozen
 class Passkey:
-    """The public key of a person's device."""
+    """The public key of a person's device; ``address_proved``: the e-mail address was, when the passkey was added."""
 
     id: int
     user_id: int
@@ -217,13 +221,29 @@ class Passkey:
     name: str
     created: datetime
     last_used: datetime | None
+    address_proved: bool
 
 
 @attrs.frozen
 class UsedPasskey(Passkey):
-    """A passkey that somebody signs in with; ``blocked``: its account is."""
+    """A passkey that somebody signs in with; ``blocked``: its account is, whose ``access_version`` this is."""
 
     blocked: bool
+    access_version: int
+
+
+class KeepableWay(TypedDict):
+    """A way into an account that its person may keep when they take the account back.
+
+    ``kind`` is the name of a declaration (``domain.accounts.ways_in``), and ``key`` tells the ways of a kind apart.
+    """
+
+    kind: str
+    key: str
+    name: str
+    created: datetime
+    last_used: datetime | None
+    address_proved: bool
 
 
 @attrs.frozen

@@ -22,7 +22,7 @@ async def refresh(tx: Database, user_id: int) -> bool:
         {"user": user_id},
     )
     if not row["second_factor"]:
-        await tx.execute("DELETE FROM recovery_code WHERE user_id = %(user)s", {"user": user_id})
+        await drop_codes(tx, user_id)
     return bool(row["second_factor"])
 
 
@@ -58,11 +58,16 @@ async def totp(db: Database, user_id: int) -> TotpSecret | None:
 
 
 async def begin_totp(db: Database, user_id: int, encrypted: bytes) -> bool:
-    """Stores a secret that is to be confirmed, in place of an unconfirmed one; False when one is confirmed already."""
+    """Stores a secret that is to be confirmed, in place of an unconfirmed one, and whether the e-mail address is proved.
+
+    False when one is confirmed already.
+    """
     return (
         await db.execute(
-            "INSERT INTO totp (user_id, encrypted, created) VALUES (%(user)s, %(encrypted)s, clock()) ON CONFLICT (user_id)"
-            " DO UPDATE SET encrypted = excluded.encrypted, created = excluded.created, last_step = 0 WHERE totp.confirmed IS NULL",
+            "INSERT INTO totp (user_id, encrypted, created, address_proved)"
+            " SELECT id, %(encrypted)s, clock(), valid_email FROM account WHERE id = %(user)s ON CONFLICT (user_id)"
+            " DO UPDATE SET encrypted = excluded.encrypted, created = excluded.created, address_proved = excluded.address_proved,"
+            "  last_step = 0 WHERE totp.confirmed IS NULL",
             {"user": user_id, "encrypted": encrypted},
         )
         > 0
@@ -90,16 +95,27 @@ async def drop_totp(db: Database, user_id: int) -> bool:
     return row is not None and row["confirmed"] is not None
 
 
+async def drop_unconfirmed_totp(db: Database, user_id: int) -> None:
+    """Removes a secret that waits for its first code: whoever saw it could set up the same app later."""
+    await db.execute("DELETE FROM totp WHERE user_id = %(user)s AND confirmed IS NULL", {"user": user_id})
+
+
 # Recovery codes ----------------------------------------------------------------------------------------------------------
 
 
 async def replace_codes(tx: Database, user_id: int, hashes: list[bytes]) -> None:
-    """Puts these codes in place of all earlier ones."""
-    await tx.execute("DELETE FROM recovery_code WHERE user_id = %(user)s", {"user": user_id})
+    """Puts these codes in place of all earlier ones, and notes whether the e-mail address is proved."""
+    await drop_codes(tx, user_id)
     await tx.execute(
-        "INSERT INTO recovery_code (user_id, code_hash, created) SELECT %(user)s, unnest(%(hashes)s::bytea[]), clock()",
+        "INSERT INTO recovery_code (user_id, code_hash, created, address_proved)"
+        " SELECT id, unnest(%(hashes)s::bytea[]), clock(), valid_email FROM account WHERE id = %(user)s",
         {"user": user_id, "hashes": hashes},
     )
+
+
+async def drop_codes(tx: Database, user_id: int) -> None:
+    """Removes every code."""
+    await tx.execute("DELETE FROM recovery_code WHERE user_id = %(user)s", {"user": user_id})
 
 
 async def use_code(tx: Database, user_id: int, code_hash: bytes) -> bool:

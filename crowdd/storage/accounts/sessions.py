@@ -8,30 +8,36 @@ from crowdd.storage.database import Database, Prepared, fetch_each, fetch_rows
 MAX_SESSIONS = 100  # of one account
 
 
-async def open_one(db: Database, token_hash: bytes, user_id: int, days: int, agent: str, address: str) -> None:
+async def open_one(
+    db: Database, token_hash: bytes, user_id: int, version: int, days: int, agent: str, address: str
+) -> bool:
     """Stores a new session, which counts as proved: the person has just signed in.
 
-    Of the other sessions, only the MAX_SESSIONS - 1 that were used last remain.
+    False when ``version`` is not the account's ``access_version`` any more: a new password was set since the sign-in
+    began. Of the other sessions, only the MAX_SESSIONS - 1 that were used last remain.
     """
-    await db.execute(
-        "WITH surplus AS (DELETE FROM session WHERE id IN (SELECT id FROM session WHERE user_id = %(user)s"
+    opened = await db.execute(
+        "WITH admitted AS MATERIALIZED (SELECT id FROM account WHERE id = %(user)s AND access_version = %(version)s FOR SHARE),"
+        " surplus AS (DELETE FROM session WHERE id IN (SELECT id FROM session WHERE user_id = %(user)s"
         "  ORDER BY last_seen DESC, id DESC OFFSET %(others)s))"
         " INSERT INTO session (token_hash, user_id, created, last_seen, proved, expires, agent, address)"
-        " VALUES (%(hash)s, %(user)s, clock(), clock(), clock(), clock() + make_interval(days => %(days)s), %(agent)s, %(address)s)",
+        " SELECT %(hash)s, id, clock(), clock(), clock(), clock() + make_interval(days => %(days)s), %(agent)s, %(address)s FROM admitted",
         {
             "hash": token_hash,
             "user": user_id,
+            "version": version,
             "days": days,
             "agent": agent,
             "address": address,
             "others": MAX_SESSIONS - 1,
         },
     )
+    return opened > 0
 
 
 _FIND = Prepared(
     "SELECT a.* FROM unnest(%(hashes)s) WITH ORDINALITY h(hash, nth) LEFT JOIN LATERAL"
-    " (SELECT a.id, a.name, a.fullname, a.admin, a.locale, a.second_factor, s.last_seen < clock() - interval '1 hour' AS stale,"
+    " (SELECT a.id, a.name, a.fullname, a.admin, a.locale, a.second_factor, a.access_version, s.last_seen < clock() - interval '1 hour' AS stale,"
     "        extract(epoch FROM clock() - s.proved)::float AS proof_age,"
     "        extract(epoch FROM clock() - greatest(s.proved, s.admin_seen))::float AS admin_idle"
     "    FROM session s JOIN account a ON a.id = s.user_id"
@@ -50,7 +56,7 @@ async def find(db: Database, token_hashes: list[bytes]) -> list[SessionAccount |
 
 
 async def is_live(db: Database, token_hash: bytes) -> bool:
-    """Whether a session has not ended."""
+    """Whether a session has not ended. Ask after locking the account, so that nothing ends it before the commit."""
     rows = await db.fetch("SELECT FROM session WHERE token_hash = %(hash)s AND expires > clock()", {"hash": token_hash})
     return bool(rows)
 

@@ -45,7 +45,9 @@ _ROW = {
 }
 
 _KEYHOLDER = {
-    "user": "((%(sees_own_key)s AND coalesce(t.id = %(me)s::bigint, false)) OR %(sees_all_keys)s)",
+    # Nobody is told by a request from before a new password which key they have since.
+    "user": "CASE WHEN coalesce(t.id = %(me)s::bigint, false) THEN %(sees_own_key)s"
+    " AND (SELECT a.access_version FROM account a WHERE a.id = t.id) = %(access_version)s ELSE %(sees_all_keys)s END",
     "project": f"(%(sees_secrets)s AND (%(is_admin)s OR {_PROJECT[Role.OWNER]}))",
 }
 
@@ -59,6 +61,7 @@ TYPES: Final[Mapping[str, str]] = {
     "visits_all": "boolean",
     "only_project": "bigint",
     "sees_own_key": "boolean",
+    "access_version": "int",
     "sees_all_keys": "boolean",
     "sees_secrets": "boolean",
     "actor": "text",

@@ -5,6 +5,7 @@ import re
 from urllib.parse import parse_qsl, urlsplit
 
 import orjson
+import pytest
 import pytest_twisted
 from support.browsers import PASSWORD, newcomer, registration, sign_in, signed_in, who
 from support.checks.shows import shows
@@ -44,6 +45,25 @@ async def register(served, name, browser=None, /, **changes):
     return await (browser or served.client()).send_form("/account/register", registration(name, **changes))
 
 
+# Signing up
+
+
+@shows("account-register-sent")
+@pytest.mark.parametrize(
+    ("host", "confirm_email", "status"),
+    [("", "auto", "success"), ("127.0.0.1", "auto", "sent"), ("127.0.0.1", "off", "success"), ("", "on", "sent")],
+)
+@pytest_twisted.ensureDeferred
+async def test_addresses_are_confirmed_as_soon_as_there_is_a_mail_host_unless_the_setting_says_otherwise(
+    serve, host, confirm_email, status
+):
+    mail = {"CROWDD_MAIL_HOST": host, "CROWDD_MAIL_SENDER": "crowdd@example.org" if host else ""}
+    chosen = {} if confirm_email == "auto" else {"CROWDD_ACCOUNTS_CONFIRM_EMAIL": confirm_email}
+    served = await serve(**mail, **chosen)
+    assert (await register(served, "ada")).json()["status"] == status
+    assert len(await served.database.fetch("SELECT FROM account")) == (status == "success")
+
+
 # Forgotten passwords
 
 
@@ -59,7 +79,7 @@ async def test_the_keys_of_forgot_and_reset(served):
     assert (wrong["status"], list(wrong["form"]["errors"])) == ("error", ["email_addr"])
     link = await last_link(served)
     reset = (await served.client().page(link)).json()
-    assert reset.keys() == {"form", "template", "title"}
+    assert reset.keys() == {"form", "template", "title", "ways_in"}
     assert reset["form"].keys() == {"confirm", "csrf", "current_password", "errors", "new_password"}
     done = (await served.client().send_form(link, NEW)).json()
     assert done.keys() == {"flash", "status", "next"} and (done["status"], done["next"]) == ("success", "/")

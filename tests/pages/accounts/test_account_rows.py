@@ -25,6 +25,7 @@ ROWS = (
     ("/account/ada/update", {
         **FRAME, "form": dict, "password_form": dict, "upload_form": dict, "show_passwd_form": bool, "flash": type(None),
         "usage": dict,
+        "ways_in": list,
     }, OWN),
     ("/account/ada/resetapikey", {**FRAME, "form": dict}, OWN),
     ("/account/ada/sessions", {**FRAME, "form": dict, "sessions": list}, OWN_ONLY),
@@ -128,6 +129,7 @@ async def everything(served):
         "queue_item",
         "personal_export",
         "account_deletion",
+        "provider_connection",
         "provider_token",
     )
     return {name: await served.database.fetch(f"SELECT t::text FROM {name} t ORDER BY 1") for name in tables}

@@ -7,7 +7,7 @@ from support.checks.shows import shows
 FORM = {"catalog_api", "csrf", "email_addr", "errors", "fullname", "id", "locale", "name", "privacy_mode", "subscribed"}
 PASSWORD_FORM = {"confirm", "csrf", "current_password", "errors", "new_password"}
 UPLOAD_FORM = {"avatar", "csrf", "errors", "id", "x1", "x2", "y1", "y2"}
-KEYS = {"form", "password_form", "upload_form", "show_passwd_form", "flash", "template", "title", "usage"}
+KEYS = {"form", "password_form", "upload_form", "show_passwd_form", "flash", "template", "title", "usage", "ways_in"}
 
 
 async def profile_of(browser):

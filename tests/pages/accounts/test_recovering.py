@@ -68,8 +68,8 @@ async def test_a_reset_by_mail_ends_every_way_in_of_whoever_registered_the_addre
     person = served.client()
     done = (await person.send_form(await forgotten(served), NEW)).json()
     assert done["flash"] == (
-        "Your password has been changed. You are signed out everywhere else, you have a new API key, and GitHub can no"
-        " longer be used to sign in."
+        "Your password has been changed. You are signed out everywhere else, and you have a new API key. Removed from"
+        " your account: GitHub."
     )
     assert (await who(person), await who(attacker)) == ("ada", None)
     assert "email_addr" not in (await program.get(f"/api/user/{me['id']}")).json()
@@ -78,15 +78,16 @@ async def test_a_reset_by_mail_ends_every_way_in_of_whoever_registered_the_addre
     assert (await person.page("/account/profile")).json()["user"]["valid_email"] is True
     (letter,) = [row for row in await served.database.fetch(LETTERS) if row["template"] == "password_changed"]
     assert "API key was replaced" in letter["text"]
-    assert "GitHub can no longer be used" in letter["text"]
+    assert "Removed from your account: GitHub." in letter["text"]
 
 
 @pytest_twisted.ensureDeferred
-async def test_providers_that_were_connected_after_the_proof_stay(served):
+async def test_providers_that_were_connected_after_the_proof_stay_when_they_are_confirmed(served):
     person = await newcomer(served, "ada")
     await person.send_form(await forgotten(served), NEW)
     await connect(served, "ada")
-    again = await person.send_form(await forgotten(served), {**NEW, "new_password": PASSWORD, "confirm": PASSWORD})
+    form = {"new_password": PASSWORD, "confirm": PASSWORD, "keep": ["provider-github"]}
+    again = await person.send_form(await forgotten(served), form)
     assert "GitHub" not in again.json()["flash"] and await connected(served, "ada") == ["github"]
 
 
@@ -149,7 +150,7 @@ async def test_whoever_suspects_somebody_replaces_the_key_and_disconnects_all_pr
     form = (await ada.page("/account/ada/update")).json()["password_form"]
     body = {"btn": "Password", "current_password": PASSWORD, **NEW, "revoke": True}
     done = await ada.post("/account/ada/update", json=body, headers={"X-CSRFToken": form["csrf"]})
-    assert "a new API key, and Google can no longer" in done.json()["flash"]
+    assert "a new API key. Removed from your account: Google." in done.json()["flash"]
     assert await key_of(ada) != key and await connected(served, "ada") == []
 
 

@@ -203,14 +203,16 @@ async def test_removing_the_last_factor_ends_the_second_step_and_the_codes(serve
 
 
 @pytest_twisted.ensureDeferred
-async def test_new_password_by_letter_keeps_the_second_factor(served):
-    _ada, secret, _codes = await with_app(served)
+async def test_new_password_by_letter_keeps_the_second_factor_that_its_person_confirms(served):
+    ada = await newcomer(served, "ada")
+    await served.database.execute("UPDATE account SET valid_email = true")
+    secret, _codes = await set_up_app(served, ada, "ada")
     browser = served.client()
     await browser.send_form("/account/forgot-password", {"email_addr": "ada@example.org"})
     await served.services.people.recovery.write(1)
     (letter, *_more) = await letters(served, "reset_password")
     path = letter["text"].partition("/account/reset-password")[2].split()[0]
-    form = {"new_password": "another good one", "confirm": "another good one"}
+    form = {"new_password": "another good one", "confirm": "another good one", "keep": ["authenticator"]}
     answer = (await browser.send_form(f"/account/reset-password{path}", form)).json()
     assert (answer["next"], answer["status"]) == (SECOND, "second_factor") and await who(browser) is None
     assert (await give(browser, await code_of(served, secret))).json()["status"] == "success"

@@ -220,6 +220,12 @@ DEVICES: list[Context] = [
     {"id": 2, "device": "Safari on iPhone", "created": "2025-10-01T08:00:00.000000",
      "last_seen": "2025-11-20T18:00:00.000000", "current": False},
 ]  # fmt: skip
+WAYS_IN = [
+    {"id": "provider-orcid", "kind": "provider", "name": "ORCID", "created": "2025-11-19T21:40:00.000000", "last_used": None},
+    {"id": "passkey-3", "kind": "passkey", "name": "Phone", "created": "2025-11-20T21:40:00.000000", "last_used": "2025-11-21T21:40:00.000000"},
+    {"id": "authenticator", "kind": "authenticator", "name": "", "created": "2025-11-20T21:50:00.000000", "last_used": None},
+    {"id": "recovery_codes", "kind": "recovery_codes", "name": "", "created": "2025-11-20T21:50:00.000000", "last_used": None},
+]  # fmt: skip
 SETTINGS: Context = {
     "form": {
         "id": 5, "name": "ilse", "fullname": "Ilse Verbruggen", "email_addr": "ilse@example.org", "locale": "en",
@@ -230,7 +236,7 @@ SETTINGS: Context = {
     "usage": {
         "projects": {"used": 3, "max": 500}, "tasks": {"used": 12_345, "max": 5_000_000}, "bytes": {"used": 1_234_567, "max": 0},
     },
-    "show_passwd_form": True, "flash": None, "title": "Settings", "user": SELF, "locales": {"en": "English"},
+    "show_passwd_form": True, "revoke": False, "ways_in": [], "keep": [], "flash": None, "title": "Settings", "user": SELF, "locales": {"en": "English"},
     "providers": [
         {"name": "google", "title": "Google", "connected": True}, {"name": "orcid", "title": "ORCID", "connected": False},
     ],
@@ -2255,7 +2261,8 @@ def _settings_cases(at: str) -> Iterator[Case]:
         form = {"email_addr": "x", "csrf": "form-t0ken", "errors": errors}
         yield Case("account/password_forgot.html", kind, frame(path="/account/forgot-password") | {"form": form})
         bad = {"new_password": ["Use 8 to 1000 characters."]} if errors else {}
-        reset = {"form": blank | {"new_password": None, "confirm": None, "errors": bad}}
+        ways = {"ways_in": WAYS_IN, "keep": ["passkey-3"]} if errors else {"ways_in": [], "keep": []}
+        reset = {"form": blank | {"new_password": None, "confirm": None, "errors": bad}} | ways
         yield Case("account/password_reset.html", kind, frame(path="/account/reset-password") | reset)
     sent = {"form": blank | {"email_addr": None}, "flash": "Check your e-mail.", "status": "success"}
     yield Case("account/password_forgot.html", "sent", frame(path="/account/forgot-password") | sent)
@@ -2292,6 +2299,7 @@ def _settings_cases(at: str) -> Iterator[Case]:
     wrong = {"form": SETTINGS["form"] | {"name": "a b", "errors": {"name": ["No blanks."], "email_addr": ["Taken."]}}}
     wrong |= {"password_form": SETTINGS["password_form"] | {"errors": {"current_password": ["No."]}}}
     wrong |= {"upload_form": SETTINGS["upload_form"] | {"errors": {"avatar": ["This is no picture."]}}}
+    wrong |= {"revoke": True, "ways_in": WAYS_IN, "keep": ["authenticator"]}
     yield Case("account/update.html", "wrong", frame(ILSE, f"{at}update") | SETTINGS | wrong)
     yield from _security_cases(at)
 
@@ -2341,9 +2349,12 @@ def _security_cases(at: str) -> Iterator[Case]:
         more = {"codes": shown, "left": left, "any": has_factor, "form": blank, "name": "ilse"}
         yield Case("account/recovery_codes.html", kind, frame(ILSE, f"{at}recovery-codes") | more)
     keys = [
-        {"id": 1, "name": "Phone", "created": "2025-11-20T21:40:00.000000", "last_used": "2025-11-21T21:40:00.000000"},
-        {"id": 2, "name": "Key ring", "created": "2025-11-20T21:40:00.000000", "last_used": None},
-    ]
+        {
+            "id": 1, "name": "Phone", "created": "2025-11-20T21:40:00.000000", "last_used": "2025-11-21T21:40:00.000000",
+            "address_proved": True,
+        },
+        {"id": 2, "name": "Key ring", "created": "2025-11-20T21:40:00.000000", "last_used": None, "address_proved": False},
+    ]  # fmt: skip
     named = blank | {"name": None}
     bad = named | {"name": "x", "errors": {"name": ["Use 1 to 60 characters."], "credential": ["Not accepted."]}}
     for kind, credentials, form, available in (

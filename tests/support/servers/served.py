@@ -216,9 +216,13 @@ class Served:
         return client
 
     async def _open_session(self, user_id: int) -> Session:
+        from crowdd.domain.accounts.authentication.sessions import Authenticated
         from crowdd.requester import SYSTEM
 
-        token, salt = await self.services.people.sessions.open(user_id, "program", SYSTEM), secrets.token_urlsafe(9)
+        (row,) = await self.database.fetch("SELECT access_version FROM account WHERE id = %(id)s", {"id": user_id})
+        account = Authenticated(user_id, row["access_version"])
+        token = await self.services.people.sessions.open(account, "program", SYSTEM)
+        salt = secrets.token_urlsafe(9)
         mac = self.services.secrets.digest("csrf", f"{salt}|session:{token}").hex()[:40]
         return Session(token, f"{salt}.{mac}")
 

@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 import attrs
 import orjson
 
+from crowdd.domain.accounts.authentication.sessions import Authenticated
 from crowdd.domain.core.secrets import Secrets
 from crowdd.errors import FormError
 from crowdd.languages import _
@@ -154,11 +155,12 @@ class Passkeys:
 
     async def use(
         self, tx: Database, credential: str, challenge: Challenge | None, purpose: str, user_id: int | None
-    ) -> int:
+    ) -> Authenticated:
         """The account whose passkey answered the challenge, which is used up by it. Raises FormError.
 
         ``user_id``: whose passkey it has to be, whatever the browser keeps beside the challenge. At signin it is None:
-        the passkey says who it is, and the device must have checked its person (by a fingerprint, a face or a PIN).
+        the passkey says who it is, and the device must have checked its person (by a fingerprint, a face or a PIN). A
+        passkey that was added before the e-mail address was proved does not sign in alone.
         """
         await self._use_challenge(tx, challenge, purpose, user_id)
         assert challenge is not None
@@ -182,7 +184,13 @@ class Passkeys:
         if purpose == "signin" and not used.user_verified:
             words = _("Your device did not verify your identity. Sign in with your password, then use the passkey.")
             raise FormError({"credential": [words]})
-        return int(row.user_id)
+        if purpose == "signin" and not row.address_proved:
+            words = _(
+                "This passkey was added before the e-mail address was confirmed. Sign in with your password, then use"
+                " the passkey."
+            )
+            raise FormError({"credential": [words]})
+        return Authenticated(row.user_id, row.access_version)
 
     async def _use_challenge(
         self, tx: Database, challenge: Challenge | None, purpose: str, user_id: int | None

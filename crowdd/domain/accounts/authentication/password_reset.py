@@ -6,35 +6,29 @@ queue, later, if there is anybody to write to.
 
 from __future__ import annotations
 
-import attrs
+from collections.abc import Collection
 
 from crowdd.config.accounts import AccountSettings
 from crowdd.domain.accounts import account_validation
-from crowdd.domain.accounts.access_revocation import RESET as PURPOSE
-from crowdd.domain.accounts.access_revocation import Revoked, Revoking
+from crowdd.domain.accounts.access_revocation import NewPassword, Revoking, Way
 from crowdd.domain.accounts.authentication.password_policy import PasswordPolicy
 from crowdd.domain.accounts.authentication.passwords import Passwords
+from crowdd.domain.accounts.authentication.sessions import Authenticated
 from crowdd.domain.accounts.email_links import EmailLinks, greeted, mail_limits
+from crowdd.domain.accounts.ways_in import RESET as PURPOSE
 from crowdd.domain.core.attempt_limits import NETWORK_FACTOR, Attempts, Limit
 from crowdd.domain.core.background_queue import Queue
 from crowdd.domain.core.security_log import RESET_ASKED, RESET_DONE, SecurityLog
 from crowdd.errors import FormError
 from crowdd.requester import Requester
 from crowdd.storage.accounts import accounts
+from crowdd.storage.accounts.rows import AccountPage
 from crowdd.storage.core import audit
 from crowdd.storage.database import Database, Transactions
 
 HANDLER = "password_reset_mail"
 _JOB = Requester(via="job")
 _MAX_MAILS = 3  # to one address from one network in 15 minutes
-
-
-@attrs.frozen
-class Recovered:
-    """An account with a new password, and what else has ended."""
-
-    user_id: int
-    revoked: Revoked
 
 
 class Recovery:
@@ -99,11 +93,20 @@ class Recovery:
         await self._email_links.look(self._db, key, PURPOSE)
         await self._attempts.refund(limit)
 
-    async def reset(self, key: str, new: str, confirm: str, who: Requester) -> Recovered:
+    async def choices(self, key: str) -> list[Way]:
+        """The ways in that the person with this link is asked about. Raises ForbiddenError."""
+        user_id = await self._email_links.owner(self._db, key, PURPOSE)
+        demanded = self._demands_factor(await accounts.profile(self._db, user_id))
+        return await self._revoking.choices(self._db, user_id, demanded=demanded)
+
+    def _demands_factor(self, row: AccountPage | None) -> bool:
+        return row is not None and row["admin"] and self._settings.require_second_factor == "admins"
+
+    async def reset(self, key: str, new: str, confirm: str, keep: Collection[str], who: Requester) -> NewPassword:
         """The account that has a new password now. Every session of it has ended, and so have links in other e-mails.
 
-        The API key is replaced, and providers that were connected before anybody had proved the address are
-        disconnected: the person who opens the e-mail reads that address; an earlier one may have been somebody else.
+        The API key is replaced, and of the other ways in only those are left that ``keep`` names out of ``choices``:
+        the person who opens the e-mail reads that address; an earlier one may have been somebody else.
         Raises FormError, ForbiddenError, TooManyRequestsError, BusyError.
         """
         await self.open(key, who)
@@ -114,17 +117,20 @@ class Recovery:
         if mistakes := account_validation.found({"new_password": words, "confirm": again}):
             raise FormError(mistakes)
         hashed = await self._passwords.hash(new)
-        return await self._db.transaction(lambda tx: self._set(tx, key, hashed, who))
+        demanded = self._demands_factor(row)
+        return await self._db.transaction(lambda tx: self._set(tx, key, hashed, keep, who, demanded))
 
-    async def _set(self, tx: Database, key: str, hashed: str, who: Requester) -> Recovered:
+    async def _set(
+        self, tx: Database, key: str, hashed: str, keep: Collection[str], who: Requester, demanded: bool
+    ) -> NewPassword:
         user_id = await self._email_links.owner(tx, key, PURPOSE)
         row = await accounts.address(tx, user_id)  # locked first, as the confirmation of an address does
         await self._email_links.use(tx, key, PURPOSE)
-        await accounts.set_password(tx, user_id, hashed)
-        revoked = await self._revoking.after_reset(tx, user_id, who)
+        account = Authenticated(user_id, await accounts.set_password(tx, user_id, hashed))
+        done = await self._revoking.recover(tx, account, who, keep, demanded=demanded)
         await accounts.note_valid(tx, user_id)
         await audit.write(tx, who, "reset_password", "user", user_id)
         await self._security_log.note(tx, RESET_DONE, who, user_id=user_id)
-        context = {"new_key": revoked.new_key, "providers": revoked.providers, "name": greeted(row)}
+        context = {"new_key": done.recovered, "ended": done.ended, "name": greeted(row)}
         await self._email_links.send(tx, row["email_addr"], "password_changed", row["locale"], **context)
-        return Recovered(user_id, revoked)
+        return done

@@ -8,6 +8,7 @@ import attrs
 
 from crowdd.domain.accounts.authentication.passkeys import Challenge, Passkeys
 from crowdd.domain.accounts.authentication.recovery_codes import RecoveryCodes, plain, security_page
+from crowdd.domain.accounts.authentication.sessions import Authenticated, lock_account
 from crowdd.domain.accounts.authentication.totp import Totp
 from crowdd.domain.accounts.email_links import EmailLinks
 from crowdd.domain.core.attempt_limits import Attempts, Limit
@@ -79,7 +80,7 @@ class SecondFactors:
 
     async def check_passkey(
         self, credential: str, challenge: Challenge | None, purpose: str, user_id: int | None = None
-    ) -> int:
+    ) -> Authenticated:
         """The account whose passkey answered the challenge: that of ``user_id``, if one is given. Raises FormError."""
         return await self._db.transaction(lambda tx: self.passkeys.use(tx, credential, challenge, purpose, user_id))
 
@@ -94,6 +95,7 @@ class SecondFactors:
         await self._attempts.count(limit)
 
         async def work(tx: Database) -> list[str]:
+            await lock_account(tx, user_id, who)
             if not await self.totp.confirm(tx, user_id, plain(code)):
                 raise FormError({"code": [_WRONG]})
             return await self._added(tx, user_id, who, "totp_added")
@@ -108,7 +110,7 @@ class SecondFactors:
         """Registers a passkey; the recovery codes, if these are the first. Raises FormError."""
 
         async def work(tx: Database) -> list[str]:
-            await second_factors.lock(tx, user_id)
+            await lock_account(tx, user_id, who)
             await self.passkeys.register(tx, user_id, name, credential, challenge)
             return await self._added(tx, user_id, who, "passkey_added")
 
@@ -118,7 +120,7 @@ class SecondFactors:
         """Ten new recovery codes in place of the earlier ones. Raises NotFoundError without a second factor."""
 
         async def work(tx: Database) -> list[str]:
-            await second_factors.lock(tx, user_id)
+            await lock_account(tx, user_id, who)
             if not await second_factors.has_any(tx, user_id):
                 raise NotFoundError(_("Set up an authenticator app or a passkey first."))
             await self._tell(tx, user_id, "codes_replaced")
@@ -138,7 +140,7 @@ class SecondFactors:
         """Removes every factor and recovery code of somebody who lost theirs; how many factors these were."""
 
         async def work(tx: Database) -> int:
-            await second_factors.lock(tx, user_id)
+            await lock_account(tx, user_id, who)
             gone = await second_factors.remove_all(tx, user_id)
             await audit.write(tx, who, "remove_second_factors", "user", user_id)
             await self._security_log.note(tx, FACTOR_REMOVED, who, user_id=user_id, detail="all_removed")
@@ -148,7 +150,6 @@ class SecondFactors:
         return await self._db.transaction(work)
 
     async def _added(self, tx: Database, user_id: int, who: Requester, act: str) -> list[str]:
-        await second_factors.lock(tx, user_id)
         had_codes = await second_factors.codes_left(tx, user_id) > 0
         await second_factors.refresh(tx, user_id)
         await audit.write(tx, who, act, "user", user_id)
@@ -160,7 +161,7 @@ class SecondFactors:
         self, user_id: int, who: Requester, act: str, drop: Callable[[Database], Awaitable[bool]]
     ) -> None:
         async def work(tx: Database) -> None:
-            await second_factors.lock(tx, user_id)
+            await lock_account(tx, user_id, who)
             if not await drop(tx):
                 raise NotFoundError(_("This has been removed already."))
             await second_factors.refresh(tx, user_id)

@@ -5,12 +5,15 @@ from __future__ import annotations
 import re
 from functools import partial
 
+import attrs
+
 from crowdd.concurrency.batching import Batcher, BatcherFactory
 from crowdd.domain.core.secrets import Secrets, token
+from crowdd.errors import AnonymousError
 from crowdd.requester import Requester
-from crowdd.storage.accounts import sessions
-from crowdd.storage.accounts.rows import SessionAccount
-from crowdd.storage.database import Transactions
+from crowdd.storage.accounts import second_factors, sessions
+from crowdd.storage.accounts.rows import LockedAddress, SessionAccount
+from crowdd.storage.database import Database, Transactions
 from crowdd.values import Values
 
 _AGENT = 300  # characters that are kept of what a browser calls itself
@@ -23,6 +26,33 @@ _SYSTEMS = (
     ("Android", "Android"), ("iPhone", "iPhone"), ("iPad", "iPad"), ("Windows", "Windows"), ("CrOS", "ChromeOS"),
     ("Mac OS X", "macOS"), ("Linux", "Linux"),
 )  # fmt: skip
+
+
+@attrs.frozen
+class Authenticated:
+    """An account whose person has proved who they are, and its ``access_version`` then (0: of a new account).
+
+    Every new password makes a new version, and with it worthless what was proved before.
+    """
+
+    user_id: int
+    access_version: int = 0
+
+
+async def lock_account(tx: Database, user_id: int, who: Requester) -> LockedAddress:
+    """Locks an account that its person changes, and returns its address.
+
+    Raises AnonymousError when the session in use has ended meanwhile: a new password must be the end of all that was
+    begun before it.
+    """
+    row = await second_factors.lock(tx, user_id)
+    if who.session and not await sessions.is_live(tx, who.session):
+        raise _signed_out()
+    return row
+
+
+def _signed_out() -> AnonymousError:
+    return AnonymousError("You have been signed out.", code="signed_out", hint="Sign in again.")
 
 
 class Sessions:
@@ -43,10 +73,12 @@ class Sessions:
             await sessions.touch(self._db, session, self._days, self._max_days)
         return row, session
 
-    async def open(self, user_id: int, agent: str, who: Requester) -> str:
-        """The token of a new session, for a cookie."""
-        session_token = token()
-        await sessions.open_one(self._db, self._hash(session_token), user_id, self._days, agent[:_AGENT], who.network)
+    async def open(self, account: Authenticated, agent: str, who: Requester) -> str:
+        """The token of a new session, for a cookie. Raises AnonymousError when the account has a new password since."""
+        session_token, agent = token(), agent[:_AGENT]
+        hashed, version = self._hash(session_token), account.access_version
+        if not await sessions.open_one(self._db, hashed, account.user_id, version, self._days, agent, who.network):
+            raise _signed_out()
         return session_token
 
     async def prove(self, who: Requester) -> None:

@@ -10,6 +10,7 @@ import attrs
 from crowdd.config.accounts import AccountSettings
 from crowdd.domain.accounts.account_validation import MAX_PASSWORD_LENGTH
 from crowdd.domain.accounts.authentication.passwords import Passwords
+from crowdd.domain.accounts.authentication.sessions import Authenticated
 from crowdd.domain.core.attempt_limits import HOUR_MINUTES, NETWORK_FACTOR, Attempts, Limit
 from crowdd.domain.core.secrets import token
 from crowdd.domain.core.security_log import PASSWORD_WRONG, SIGN_IN_FAILED, SIGN_IN_THROTTLED, SecurityLog
@@ -32,14 +33,19 @@ class _Tried(TypedDict):
 
 @attrs.frozen
 class Device:
-    """A browser, and the accounts that signed in on it before."""
+    """A browser, and the accounts that signed in on it before. An account with a new password since is not known."""
 
     name: str = ""
-    people: tuple[int, ...] = ()
+    people: tuple[Authenticated, ...] = ()
 
-    def with_person(self, user_id: int) -> Device:
+    def knows(self, account: Authenticated) -> bool:
+        """Whether the account signed in here with its password of today."""
+        return account in self.people
+
+    def with_person(self, account: Authenticated) -> Device:
         """The same device after somebody signed in; it remembers the last ten."""
-        return Device(self.name or token(), (*[known for known in self.people if known != user_id][-9:], user_id))
+        others = [known for known in self.people if known.user_id != account.user_id]
+        return Device(self.name or token(), (*others[-9:], account))
 
 
 UNKNOWN_DEVICE = Device()
@@ -59,8 +65,10 @@ class SigningIn:
         self._db, self._passwords, self._attempts, self._settings = db, passwords, attempts, settings
         self._security_log = security_log
 
-    async def sign_in(self, email: str, password: str, who: Requester, device: Device = UNKNOWN_DEVICE) -> int:
-        """The id of the account. Raises FormError in the same words for an unknown address and a wrong password.
+    async def sign_in(
+        self, email: str, password: str, who: Requester, device: Device = UNKNOWN_DEVICE
+    ) -> Authenticated:
+        """The account. Raises FormError in the same words for an unknown address and a wrong password.
 
         Raises TooManyRequestsError after many failures, before the password is looked at; on a device where the person
         signed in before only its own failures count. Raises BusyError.
@@ -77,7 +85,7 @@ class SigningIn:
             self._security_log.count(SIGN_IN_FAILED, who, **tried)
             raise FormError({"email": [WRONG]})
         await self._renew_hash(row, words)
-        return int(row["id"])
+        return Authenticated(row["id"], row["access_version"])
 
     async def require_password(
         self, user_id: int, password: str, who: Requester, *, field: str = "current_password"
@@ -110,7 +118,7 @@ class SigningIn:
     def _limits(self, login: str, who: Requester, device: Device, row: AccountWithPassword | None) -> tuple[Limit, ...]:
         """How many failures are allowed, by what they are counted under: the account, whatever names it."""
         allowed = self._settings.max_login_failures
-        if row is not None and row["id"] in device.people:
+        if row is not None and device.knows(Authenticated(row["id"], row["access_version"])):
             return (Limit(f"signin:{device.name}|{row['id']}", allowed),)
         whose = f"account {row['id']}" if row is not None else login.strip().lower()[:254]
         return (

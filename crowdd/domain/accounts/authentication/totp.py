@@ -9,11 +9,14 @@ from typing import TYPE_CHECKING
 
 import attrs
 
+from crowdd.domain.accounts.authentication.sessions import lock_account
 from crowdd.domain.core.secrets import Secrets, place
 from crowdd.errors import ConflictError
 from crowdd.languages import _
 from crowdd.lazy import lazy
+from crowdd.requester import Requester
 from crowdd.storage.accounts import second_factors
+from crowdd.storage.accounts.rows import TotpSecret
 from crowdd.storage.database import Database, Transactions
 
 if TYPE_CHECKING:
@@ -43,16 +46,20 @@ class Totp:
         row = await second_factors.totp(self._db, user_id)
         return row.confirmed if row else None
 
-    async def enrolment(self, user_id: int, name: str) -> Enrolment:
-        """The secret that waits for its first code, the same until it is confirmed.
+    async def enrolment(self, user_id: int, name: str, who: Requester) -> Enrolment:
+        """The secret that waits for its first code, the same until it is confirmed or there is a new password.
 
         Raises ConflictError when an app is set up already.
         """
-        row = await second_factors.totp(self._db, user_id)
-        if row is None:
-            encrypted = self._secrets.encrypt(pyotp.random_base32(), _place(user_id))
-            await second_factors.begin_totp(self._db, user_id, encrypted)
-            row = await second_factors.totp(self._db, user_id)
+
+        async def work(tx: Database) -> TotpSecret | None:
+            await lock_account(tx, user_id, who)
+            if await second_factors.totp(tx, user_id) is None:
+                encrypted = self._secrets.encrypt(pyotp.random_base32(), _place(user_id))
+                await second_factors.begin_totp(tx, user_id, encrypted)
+            return await second_factors.totp(tx, user_id)
+
+        row = await self._db.transaction(work)
         if row is None or row.confirmed is not None:
             raise ConflictError(_("An authenticator app is set up already. Remove it first."))
         secret = self._secrets.decrypt(row.encrypted, _place(user_id))

@@ -9,6 +9,7 @@ from typing import Any
 
 from crowdd.domain.accounts import account_validation
 from crowdd.domain.accounts.accounts import Accounts
+from crowdd.domain.accounts.authentication.sessions import Authenticated, lock_account
 from crowdd.domain.accounts.invitations import Invitations
 from crowdd.domain.accounts.registration import Registration
 from crowdd.domain.accounts.social.oauth import PROVIDERS, TITLES, ProviderIdentity
@@ -16,7 +17,7 @@ from crowdd.domain.core.secrets import Secrets, place
 from crowdd.errors import ConflictError, NotFoundError, ProviderError
 from crowdd.languages import _
 from crowdd.requester import Requester
-from crowdd.storage.accounts import accounts, provider_tokens
+from crowdd.storage.accounts import accounts, provider_connections, provider_tokens
 from crowdd.storage.accounts.rows import AccountPage
 from crowdd.storage.core import audit
 from crowdd.storage.database import Database, Transactions
@@ -38,7 +39,7 @@ class SocialLogin:
     def __init__(self, db: Transactions, accounts_: Accounts, secrets: Secrets, invitations: Invitations) -> None:
         self._db, self._accounts, self._secrets, self._invitations = db, accounts_, secrets, invitations
 
-    async def sign_in(self, identity: ProviderIdentity, who: Requester) -> tuple[int, bool]:
+    async def sign_in(self, identity: ProviderIdentity, who: Requester) -> tuple[Authenticated, bool]:
         """The account, and whether it is new.
 
         Raises ProviderError; NoAddressError when there is no address, InvitationNeededError when the site is not open.
@@ -48,7 +49,7 @@ class SocialLogin:
             if row["restrict"]:
                 raise ProviderError(_("This account is blocked."))
             await self._keep(self._db, row["id"], identity)
-            return int(row["id"]), False
+            return Authenticated(row["id"], row["access_version"]), False
         if await self._invitations.needed():
             raise InvitationNeededError(
                 _("This site accepts new accounts by invitation only. Open the link of your invitation.")
@@ -62,7 +63,7 @@ class SocialLogin:
                 provider=TITLES[identity.provider],
             )
             raise ProviderError(words)
-        return await self.register(identity, await self._introduced(identity), who), True
+        return Authenticated(await self.register(identity, await self._introduced(identity), who)), True
 
     async def register(self, identity: ProviderIdentity, form: Registration, who: Requester) -> int:
         """A new account without a password, connected from the beginning. Raises FormError."""
@@ -77,6 +78,7 @@ class SocialLogin:
         """Lets a person sign in with a provider from now on. Raises ProviderError when another account does."""
 
         async def work(tx: Database) -> None:
+            await lock_account(tx, user_id, who)
             await self.connect_in(tx, user_id, identity)
             await audit.write(tx, who, "connect", "user", user_id, attribute=identity.provider)
 
@@ -102,8 +104,7 @@ class SocialLogin:
             )
 
         async def work(tx: Database) -> None:
-            await accounts.set_provider(tx, row["id"], provider, None)
-            await provider_tokens.drop(tx, row["id"], provider)
+            await provider_connections.disconnect(tx, row["id"], provider)
             await audit.write(tx, who, "disconnect", "user", row["id"], attribute=provider)
 
         await self._db.transaction(work)
@@ -118,7 +119,7 @@ class SocialLogin:
     async def connect_in(self, tx: Database, user_id: int, identity: ProviderIdentity) -> None:
         """The same within a transaction, for an account that is just being made."""
         try:
-            await accounts.set_provider(tx, user_id, identity.provider, identity.id)
+            await provider_connections.connect(tx, user_id, identity.provider, identity.id)
         except ConflictError:
             words = _("Another account is connected to this %(provider)s account.", provider=TITLES[identity.provider])
             raise ProviderError(words) from None

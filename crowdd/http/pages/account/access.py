@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from typing import TypedDict
 
 import attrs
 import orjson
 
-from crowdd.domain.accounts.access_revocation import Revoked
+from crowdd.domain.accounts.access_revocation import NewPassword, Way
 from crowdd.domain.accounts.accounts import Accounts
 from crowdd.domain.accounts.authentication.new_device import NewDevices
 from crowdd.domain.accounts.authentication.second_factor import SecondFactors
-from crowdd.domain.accounts.authentication.sessions import Sessions
+from crowdd.domain.accounts.authentication.sessions import Authenticated, Sessions
+from crowdd.domain.accounts.authentication.sign_in import Device
 from crowdd.domain.accounts.same_person import SamePerson
 from crowdd.domain.accounts.social.oauth import ProviderIdentity
 from crowdd.domain.core.security_log import NEW_DEVICE, SIGN_IN, SIGN_OUT, SecurityLog
@@ -22,7 +23,8 @@ from crowdd.http.auth.volunteers import VolunteerCookies
 from crowdd.http.html.forms import local
 from crowdd.http.request import Incoming
 from crowdd.http.responses import Redirect, Response
-from crowdd.languages import _
+from crowdd.kinds.types import iso
+from crowdd.languages import _, joined
 from crowdd.storage.accounts.rows import AccountPage
 
 _DAY = 86400
@@ -40,18 +42,21 @@ class NamedPrivate(TypedDict):
 class SecondStep:
     """A sign-in that waits for a second factor."""
 
-    user_id: int
+    account: Authenticated
     at: float
     next: str
 
     def packed(self) -> str:
         """The text for the cookie, which encrypts it."""
-        return orjson.dumps(attrs.asdict(self)).decode()
+        return orjson.dumps([*attrs.astuple(self.account), self.at, self.next]).decode()
 
     @classmethod
     def unpacked(cls, text: str) -> SecondStep | None:
         """The sign-in from such a text; None for an empty one."""
-        return cls(**orjson.loads(text)) if text else None
+        if not text:
+            return None
+        user_id, access_version, at, next_ = orjson.loads(text)
+        return cls(Authenticated(user_id, access_version), at, next_)
 
 
 class SecondSteps:
@@ -60,11 +65,11 @@ class SecondSteps:
     def __init__(self, second_factors: SecondFactors, now: Callable[[], Awaitable[float]], cookies: Cookies) -> None:
         self._second_factors, self._now, self._cookies = second_factors, now, cookies
 
-    async def begin(self, incoming: Incoming, user_id: int, next_: str) -> bool:
+    async def begin(self, incoming: Incoming, account: Authenticated, next_: str) -> bool:
         """Whether the account has a second factor. If so, this browser has five minutes to present it."""
-        if not await self._second_factors.required(user_id):
+        if not await self._second_factors.required(account.user_id):
             return False
-        step = SecondStep(user_id, await self._now(), next_)
+        step = SecondStep(account, await self._now(), next_)
         self._cookies.set_encrypted(incoming, SECOND_STEP, step.packed(), seconds=STEP_SECONDS)
         return True
 
@@ -94,33 +99,36 @@ class Entry:
         self.cookies = volunteers.cookies
         self._seconds = session_days * _DAY
 
-    async def arrive(self, incoming: Incoming, user_id: int, flash: str) -> Response:
+    async def arrive(self, incoming: Incoming, account: Authenticated, flash: str) -> Response:
         """Signs in a person whose password or link is right, after the second step if the account has one."""
-        if not await self._second_steps.begin(incoming, user_id, next_address(incoming)):
-            return await self.enter(incoming, user_id, flash)
+        if not await self._second_steps.begin(incoming, account, next_address(incoming)):
+            return await self.enter(incoming, account, flash)
         message = {"flash": _("Confirm that it is you with your second factor."), "status": "second_factor"}
         return Redirect(SECOND_PAGE, more=message)
 
-    async def enter(self, incoming: Incoming, user_id: int, flash: str) -> Response:
+    async def enter(self, incoming: Incoming, account: Authenticated, flash: str) -> Response:
         """Opens a session under a new token, also if the browser already has a session.
 
-        From now on, the account and the volunteer that the browser is without it are one person.
+        From now on, the account and the volunteer that the browser is without it are one person. Raises AnonymousError
+        when the account has a new password since its person proved who they are.
         """
-        self._note(incoming, user_id)
         device, agent = self.cookies.device(incoming), incoming.header("user-agent")
-        await self._new_devices.note(user_id, device, agent)
-        token = await self._sessions.open(user_id, agent, incoming.who)
+        if incoming.who.user_id == account.user_id:  # who goes on here after a new password is known
+            device = device.with_person(account)
+        token = await self._sessions.open(account, agent, incoming.who)
+        self._note(incoming, account, device)
+        await self._new_devices.note(account, device, agent)
         self.cookies.set(incoming, SESSION, token, seconds=self._seconds)
-        self.cookies.remember(incoming, user_id)
+        self.cookies.remember(incoming, account)
         if volunteer := await self._volunteers.ensure(incoming):
-            await self._same_person.link(user_id, volunteer)
+            await self._same_person.link(account.user_id, volunteer)
         return Redirect(next_address(incoming), flash)
 
-    def _note(self, incoming: Incoming, user_id: int) -> None:
+    def _note(self, incoming: Incoming, account: Authenticated, device: Device) -> None:
         """Write the sign-in to the security log, with the route that was used."""
-        way = incoming.request.route
+        way, user_id = incoming.request.route, account.user_id
         self._security_log.count(SIGN_IN, incoming.who, user_id=user_id, detail=way)
-        if user_id not in self.cookies.device(incoming).people:
+        if not device.knows(account):
             self._security_log.count(NEW_DEVICE, incoming.who, user_id=user_id, detail=way)
 
     async def prove(self, incoming: Incoming) -> None:
@@ -148,17 +156,39 @@ class Entry:
         return ProviderIdentity.unpacked(text) if text else None
 
 
-def changed_words(revoked: Revoked) -> str:
-    """The message after a password change. It says what else has ended."""
-    if revoked.providers:
-        return _(
-            "Your password has been changed. You are signed out everywhere else, you have a new API key, and"
-            " %(providers)s can no longer be used to sign in.",
-            providers=", ".join(revoked.providers),
+class WayInRecord(TypedDict):
+    """A way into an account that its person may keep: ``id`` is what a form names it by, ``kind`` what it is.
+
+    ``name`` is that of a provider, or what somebody called a passkey; "" for what has no name.
+    """
+
+    id: str
+    kind: str
+    name: str
+    created: str
+    last_used: str | None
+
+
+def shown_ways(ways: Iterable[Way]) -> list[WayInRecord]:
+    """The ways in as forms show them."""
+    return [
+        WayInRecord(
+            id=way.id,
+            kind=way.row["kind"],
+            name=way.title if way.row["kind"] == "provider" else way.row["name"],
+            created=iso(way.row["created"]),
+            last_used=None if way.row["last_used"] is None else iso(way.row["last_used"]),
         )
-    if revoked.new_key:
-        return _("Your password has been changed. You are signed out everywhere else, and you have a new API key.")
-    return _("Your password has been changed. You are signed out everywhere else.")
+        for way in ways
+    ]
+
+
+def changed_words(done: NewPassword) -> str:
+    """The message after a password change. It says what else has ended."""
+    if not done.recovered:
+        return _("Your password has been changed. You are signed out everywhere else.")
+    words = _("Your password has been changed. You are signed out everywhere else, and you have a new API key.")
+    return joined(words, _("Removed from your account: %(ways)s.", ways=done.ended)) if done.ended else words
 
 
 def next_address(incoming: Incoming, fallback: str = "/") -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TypedDict
 
 from crowdd.domain.accounts.accounts import Accounts
+from crowdd.domain.accounts.authentication.sessions import Authenticated
 from crowdd.domain.accounts.email_confirmation import PATH, REGISTER, EmailConfirmation
 from crowdd.errors import ForbiddenError, FormError, NotFoundError
 from crowdd.http.auth.confirmation import Confirm, Question
@@ -70,7 +71,7 @@ class ConfirmPages:
             return Redirect("/account/profile", _("Your address is confirmed."))
         claims = self._earlier_answers.take_claim(incoming)
         words = await self._earlier_answers.welcome(incoming, done.user_id, claims)
-        return await self._entry.enter(incoming, done.user_id, words)
+        return await self._entry.enter(incoming, Authenticated(done.user_id), words)
 
     async def send_or_ask(self, incoming: Incoming) -> Response:
         """Sends the e-mail for programs. A browser gets a question first, unless there is nothing to confirm."""

@@ -24,7 +24,7 @@ from crowdd.values import Values
 
 _AT = "/account/<name>/passkeys"
 _FIELDS = ("name", "credential")
-_SHOWN = ("id", "name", "created", "last_used")
+_SHOWN = ("id", "name", "created", "last_used", "address_proved")
 
 
 class PasskeysPublic(Titled, WithForm, Message):
@@ -59,7 +59,11 @@ class PasskeyPages:
         except FormError as error:
             form = self._forms.refused(incoming, error.errors, *_FIELDS)
             return await self._page(row, form, MISTAKES)
-        words = _("You can sign in with this passkey from now on.")
+        words = (
+            _("You can sign in with this passkey from now on.")
+            if row["valid_email"]
+            else _("From now on you need this passkey after your password. Your e-mail address is not confirmed yet.")
+        )
         return shown_once(row, codes, words, self._forms.blank(incoming))
 
     async def _remove(self, incoming: Incoming, row: AccountPage) -> Response:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TypedDict
 
 from crowdd.domain.accounts.authentication.password_reset import Recovery
 from crowdd.errors import FormError
 from crowdd.http.html.forms import MISTAKES, Form, Forms, WithForm
-from crowdd.http.pages.account.access import Entry, changed_words
+from crowdd.http.pages.account.access import Entry, WayInRecord, changed_words, shown_ways
 from crowdd.http.request import Incoming
 from crowdd.http.responses import NO_MESSAGE, Message, Page, Response, Titled
 from crowdd.http.routing import Route, get, post
@@ -20,6 +21,18 @@ _ASKED = _("If there is an account with this address, we have sent it an e-mail 
 
 class RecoveryPublic(Titled, WithForm, Message):
     pass
+
+
+class ResetPrivate(TypedDict):
+    """``keep``: the ids of the boxes that are ticked."""
+
+    keep: list[str]
+
+
+class ResetPublic(RecoveryPublic):
+    """``ways_in``: what a person may keep; the ``id`` of each that is theirs is sent as ``keep``."""
+
+    ways_in: list[WayInRecord]
 
 
 class RecoveryPages:
@@ -49,18 +62,22 @@ class RecoveryPages:
 
     async def reset_form(self, incoming: Incoming) -> Response:
         await self._recovery.open(_key(incoming), incoming.who)
-        return self._reset_page(self._forms.blank(incoming, *_RESET))
+        return await self._reset_page(incoming, self._forms.blank(incoming, *_RESET))
 
     async def reset(self, incoming: Incoming) -> Response:
         new, confirm = incoming.field("new_password"), incoming.field("confirm")
         try:
-            done = await self._recovery.reset(_key(incoming), new, confirm, incoming.who)
+            done = await self._recovery.reset(_key(incoming), new, confirm, incoming.all_sent("keep"), incoming.who)
         except FormError as error:
-            return self._reset_page(self._forms.refused(incoming, error.errors, *_RESET), MISTAKES)
-        return await self._entry.arrive(incoming, done.user_id, changed_words(done.revoked))
+            return await self._reset_page(incoming, self._forms.refused(incoming, error.errors, *_RESET), MISTAKES)
+        return await self._entry.arrive(incoming, done.account, changed_words(done))
 
-    def _reset_page(self, form: Form, message: Message = NO_MESSAGE) -> Response:
-        return Page("account/password_reset.html", RecoveryPublic(title=_("New password"), form=form, **message))
+    async def _reset_page(self, incoming: Incoming, form: Form, message: Message = NO_MESSAGE) -> Response:
+        """The form. A refused one has the boxes ticked that were."""
+        ways = shown_ways(await self._recovery.choices(_key(incoming)))
+        public = ResetPublic(title=_("New password"), form=form, ways_in=ways, **message)
+        keep = incoming.all_sent("keep") if incoming.changes_state else []
+        return Page("account/password_reset.html", public, ResetPrivate(keep=keep))
 
 
 def _key(incoming: Incoming) -> str:

@@ -90,7 +90,7 @@ class ProfilePages:
         helped, n_helped = await self._projects.of_volunteer(row["id"])
         created = await self._projects.of_owner(row["id"])
         published = [project_summary(p, owned=own) for p in created if p["published"] and (own or not p["locked"])]
-        key = self._accounts.api_key(row) if own and incoming.who.sees_own_key else None
+        key = self._accounts.own_key(row, incoming.who)
         public = ProfilePublic(
             title=_("Profile"),
             user=person(row, api_key=key, private=own),

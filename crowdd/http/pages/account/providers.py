@@ -124,7 +124,7 @@ class ProviderPages:
             address = f"/account/{quote(incoming.who.user_name)}/update"
             return self._on(address, _("You can sign in with %(provider)s from now on.", provider=title))
         try:
-            user_id, new = await self._social_login.sign_in(identity, incoming.who)
+            account, new = await self._social_login.sign_in(identity, incoming.who)
         except InvitationNeededError as error:
             self._entry.cookies.set_encrypted(incoming, NEWCOMER, identity.packed(), seconds=_NEWCOMER_SECONDS)
             invited = oauth_state.next.startswith("/account/register?invitation=")
@@ -136,9 +136,9 @@ class ProviderPages:
                 _("%(provider)s did not send an e-mail address. Please add one.", provider=title),
                 "info",
             )
-        if await self._second_steps.begin(incoming, user_id, oauth_state.next):
+        if await self._second_steps.begin(incoming, account, oauth_state.next):
             return self._on(SECOND_PAGE, "")
-        await self._entry.enter(incoming, user_id, "")
+        await self._entry.enter(incoming, account, "")
         return self._on(
             oauth_state.next,
             _("Welcome. You signed in with %(provider)s.", provider=title) if new else _("Welcome back."),

@@ -8,6 +8,7 @@ from typing import TypedDict
 import attrs
 
 from crowdd.domain.accounts.accounts import Accounts
+from crowdd.domain.accounts.authentication.sessions import Authenticated
 from crowdd.domain.accounts.email_confirmation import EmailConfirmation
 from crowdd.domain.accounts.invitations import Invitations
 from crowdd.domain.accounts.registration import Registration
@@ -91,7 +92,7 @@ class RegisterPages:
             form = self._forms.refused(incoming, error.errors, *_FIELDS)
             return await self._page(incoming, form, MISTAKES)
         words = await self._earlier_answers.welcome(incoming, user_id, incoming.flag("claim", False))
-        return await self._entry.enter(incoming, user_id, words)
+        return await self._entry.enter(incoming, Authenticated(user_id), words)
 
     async def _send(self, incoming: Incoming) -> Response:
         """Sends the link that creates the account (interface: account-register-sent)."""
@@ -137,7 +138,8 @@ class RegisterPages:
         except FormError as error:
             refused = self._forms.refused(incoming, error.errors, *_FIELDS)
             return Page("account/first_admin.html", RegisterPublic(title=_("First account"), form=refused, **MISTAKES))
-        return await self._entry.enter(incoming, user_id, _("Welcome. You are now an administrator of this site."))
+        words = _("Welcome. You are now an administrator of this site.")
+        return await self._entry.enter(incoming, Authenticated(user_id), words)
 
 
 def _registration(incoming: Incoming) -> Registration:

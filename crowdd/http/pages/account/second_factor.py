@@ -8,6 +8,7 @@ from typing import TypedDict
 from crowdd.domain.accounts.authentication import recent_proof
 from crowdd.domain.accounts.authentication.passkeys import Challenge
 from crowdd.domain.accounts.authentication.second_factor import SecondFactors
+from crowdd.domain.accounts.authentication.sessions import Authenticated
 from crowdd.errors import FormError, InvalidValueError, NotFoundError
 from crowdd.http.auth.cookies import CHALLENGE, SECOND_STEP
 from crowdd.http.html.forms import MISTAKES, Form, Forms, WithForm
@@ -60,14 +61,14 @@ class SecondStepPages:
             return Redirect("/account/signin", _AGAIN, "error")
         try:
             if incoming.field("credential"):
-                await self._by_passkey(incoming, "second", step.user_id)
+                await self._by_passkey(incoming, "second", step.account.user_id)
             else:
-                await self._factors.check_code(step.user_id, incoming.field("code"), incoming.who)
+                await self._factors.check_code(step.account.user_id, incoming.field("code"), incoming.who)
         except FormError as error:
             form = self._forms.refused(incoming, error.errors, *_FIELDS)
             return await self._page(step, form, MISTAKES)
         self._entry.cookies.drop(incoming, SECOND_STEP)
-        await self._entry.enter(incoming, step.user_id, "")
+        await self._entry.enter(incoming, step.account, "")
         return Redirect(step.next, _("Welcome back."))
 
     async def passkey(self, incoming: Incoming) -> Response:
@@ -75,13 +76,13 @@ class SecondStepPages:
         if incoming.who.signed_in:
             return Redirect("/")
         try:
-            user_id = await self._by_passkey(incoming, "signin")
+            account = await self._by_passkey(incoming, "signin")
         except FormError as error:
             words = joined(*(sentence for sentences in error.errors.values() for sentence in sentences))
             return Redirect("/account/signin", words, "error")
-        return await self._entry.enter(incoming, user_id, _("Welcome back."))
+        return await self._entry.enter(incoming, account, _("Welcome back."))
 
-    async def _by_passkey(self, incoming: Incoming, purpose: str, user_id: int | None = None) -> int:
+    async def _by_passkey(self, incoming: Incoming, purpose: str, user_id: int | None = None) -> Authenticated:
         challenge = Challenge.unpacked(self._entry.cookies.encrypted(incoming, CHALLENGE))
         self._entry.cookies.drop(incoming, CHALLENGE)
         return await self._factors.check_passkey(incoming.field("credential"), challenge, purpose, user_id)
@@ -108,12 +109,12 @@ class SecondStepPages:
             step = await self._second_steps.current(incoming)
             if step is None:
                 raise NotFoundError(_AGAIN)
-            return step.user_id
+            return step.account.user_id
         recent_proof.require_session(incoming.who)
         return me(incoming)
 
     async def _page(self, step: SecondStep, form: Form, message: Message = NO_MESSAGE) -> Response:
-        methods = await self._factors.methods(step.user_id)
+        methods = await self._factors.methods(step.account.user_id)
         shown = SecondStepMethods(code=methods.totp, passkey=methods.passkey, recovery_code=methods.codes > 0)
         public = SecondStepPublic(title=_("Second factor"), form=form, methods=shown, **message)
         return Page("account/second_step.html", public)

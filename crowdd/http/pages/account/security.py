@@ -128,7 +128,7 @@ class SecurityPages:
         shown = Authenticator(since=None if since is None else iso(since), secret=None, uri=None)
         drawing = None
         if since is None:
-            enrolment = await self._factors.totp.enrolment(row["id"], row["name"])
+            enrolment = await self._factors.totp.enrolment(row["id"], row["name"], incoming.who)
             shown["secret"], shown["uri"] = enrolment.secret, enrolment.uri
             drawing = qr_code(enrolment.uri)
         public = AuthenticatorPublic(title=_("Authenticator app"), authenticator=shown, form=form, **message)

@@ -13,7 +13,7 @@ from crowdd.domain.accounts.social.oauth import TITLES
 from crowdd.domain.accounts.social.providers import Providers
 from crowdd.errors import FormError, InvalidValueError
 from crowdd.http.html.forms import CORRECT, Form, Forms, WithForm, crop_box
-from crowdd.http.pages.account.access import Entry, changed_words, me, own_account
+from crowdd.http.pages.account.access import Entry, WayInRecord, changed_words, me, own_account, shown_ways
 from crowdd.http.request import Incoming
 from crowdd.http.responses import Page, Redirect, Response, Titled
 from crowdd.http.routing import Route, get, post
@@ -39,9 +39,13 @@ class ConnectedProvider(TypedDict):
 
 
 class SettingsPublic(Titled, WithForm):
-    """``usage`` is what the projects of the account hold (``Quota.usage``)."""
+    """``usage`` is what the projects of the account hold (``Quota.usage``).
+
+    ``ways_in``: what may be kept when the password is changed with ``revoke``: send the ``id`` of each as ``keep``.
+    """
 
     show_passwd_form: bool
+    ways_in: list[WayInRecord]
     usage: dict[str, dict[str, int]]
     password_form: Form
     upload_form: Form
@@ -50,8 +54,13 @@ class SettingsPublic(Titled, WithForm):
 
 
 class SettingsPrivate(TypedDict):
-    """``user`` is the account, ``locales`` are the languages of the site by code."""
+    """``user`` is the account, ``locales`` are the languages of the site by code.
 
+    ``revoke`` and ``keep`` are the boxes of the form that are ticked.
+    """
+
+    revoke: bool
+    keep: list[str]
     user: AccountPage
     locales: dict[str, str]
     providers: list[ConnectedProvider]
@@ -68,6 +77,10 @@ class SettingsForms:
             "Password": ("password_form", self._password),
             "External": ("form", self._external),
         }
+
+    async def ways_in(self, user_id: int) -> list[WayInRecord]:
+        """What a person may keep who had somebody else in their account."""
+        return shown_ways(await self._profiles.ways_in(user_id))
 
     def sent(self, incoming: Incoming) -> tuple[FormName, Callable[[Incoming, AccountPage], Awaitable[Response]]]:
         """The form whose button ``btn`` names, and what carries it out (raises FormError)."""
@@ -101,11 +114,11 @@ class SettingsForms:
         if row["id"] != me(incoming):
             raise FormError({"current_password": [_("Only the account's owner can change this password.")]})
         current, new, confirm = (incoming.field(name) for name in _PASSWORD)
-        revoke = incoming.flag("revoke", False)
-        revoked = await self._profiles.change_password(row, current, new, confirm, incoming.who, revoke=revoke)
-        flash = changed_words(revoked)
+        revoke, keep = incoming.flag("revoke", False), incoming.all_sent("keep")
+        done = await self._profiles.change_password(row, current, new, confirm, incoming.who, revoke=revoke, keep=keep)
+        flash = changed_words(done)
         if incoming.by_cookie:
-            await self._entry.enter(incoming, row["id"], flash)
+            await self._entry.enter(incoming, done.account, flash)
         return _done(row["name"], flash)
 
     async def _external(self, incoming: Incoming, row: AccountPage) -> Response:
@@ -149,9 +162,11 @@ class SettingsPages:
     ) -> Response:
         """All forms: the refused one as it was sent, the others as stored."""
         stored: Mapping[str, Any] = row
+        changes_password = row["id"] == incoming.who.user_id and row["has_password"]
         public = SettingsPublic(
             title=_("Settings"),
-            show_passwd_form=row["id"] == incoming.who.user_id and row["has_password"],
+            show_passwd_form=changes_password,
+            ways_in=await self._settings_forms.ways_in(row["id"]) if changes_password else [],
             usage=await self._usage(row["id"]),
             form=self._forms.filled(incoming, **{name: stored[name] for name in _PROFILE}),
             password_form=self._forms.blank(incoming, *_PASSWORD),
@@ -172,6 +187,8 @@ class SettingsPages:
         connected = {name: bool(ids[f"{name}_user_id"]) for name in self._providers.found if own}
         return SettingsPrivate(
             user=row,
+            revoke=incoming.changes_state and incoming.flag("revoke", False),
+            keep=incoming.all_sent("keep") if incoming.changes_state else [],
             locales=self._languages.names,
             providers=[
                 ConnectedProvider(name=name, title=TITLES[name], connected=is_connected)

@@ -60,11 +60,11 @@ class SignInPages:
         try:
             email, password = incoming.field("email"), incoming.field("password")
             device = self._entry.cookies.device(incoming)
-            user_id = await self._signing_in.sign_in(email, password, incoming.who, device)
+            account = await self._signing_in.sign_in(email, password, incoming.who, device)
         except FormError as error:
             form = self._forms.refused(incoming, error.errors, *_FIELDS)
             return self._page(incoming, form, Message(flash=WRONG, status="error"))
-        return await self._entry.arrive(incoming, user_id, _("Welcome back."))
+        return await self._entry.arrive(incoming, account, _("Welcome back."))
 
     def _page(self, incoming: Incoming, form: Form, message: Message = NO_MESSAGE) -> Response:
         next_ = next_address(incoming, "") or None

@@ -153,11 +153,7 @@ class ProjectViews:
         """The owner's record: whole for the owner, the public part for others."""
         account = await self.accounts.profile(row["owner_id"])
         own = row["owner_id"] == incoming.who.acting_user
-        return person(
-            account,
-            api_key=self.accounts.api_key(account) if own and incoming.who.sees_own_key else None,
-            private=own,
-        )
+        return person(account, api_key=self.accounts.own_key(account, incoming.who), private=own)
 
 
 def locked_out(handler: Handler) -> Handler:

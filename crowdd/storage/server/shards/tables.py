@@ -39,7 +39,7 @@ NOT_MOVED: Final = frozenset({
     "audit", "audit_chain", "api_token", "collection", "collection_item",
     # People, and what is theirs.
     "account", "account_deletion", "attempt_count", "idempotency", "key_network", "mail", "one_time_link",
-    "passkey", "person_stat", "personal_export", "provider_token", "recovery_code", "score_count", "security_log", "session",
+    "passkey", "person_stat", "personal_export", "provider_connection", "provider_token", "recovery_code", "score_count", "security_log", "session",
     "totp", "used_challenge",
     # The site and the server.
     "announcement", "backup", "category", "clock_seen", "clock_shift", "cluster", "dashboard", "definition", "exposure",
