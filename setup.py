@@ -83,6 +83,7 @@ setup(
         "oauthlib>=3.2.2,<5",
         "orjson>=3.10,<4",
         "pillow>=11,<13",
+        "precis-i18n>=1.1,<2",
         "prometheus-client>=0.21,<1",
         "psycopg2-binary>=2.9.10,<3",
         "pyjwt>=2.10,<3",

@@ -37,11 +37,16 @@ TABLE: tuple[tuple[type[errors.CrowddError], int, str], ...] = (
 UNKNOWN = (500, "InternalServerError")
 _UNIQUE = {
     "account_name": _("A user with this name exists already."),
+    "account_name_skeleton": _("A user whose name looks the same exists already. Choose another name."),
     "account_email_addr": _("An account with this e-mail address already exists."),
     "project_name": _("A project with this name exists already."),
+    "project_name_skeleton": _("A project whose name looks the same exists already. Choose another name."),
     "project_short_name": _("A project with this short_name exists already."),
+    "project_short_name_skeleton": _("A project whose short_name looks the same exists already. Choose another one."),
     "category_name": _("A category with this name exists already."),
+    "category_name_skeleton": _("A category whose name looks the same exists already. Choose another name."),
     "category_short_name": _("A category with this short_name exists already."),
+    "category_short_name_skeleton": _("A category whose short_name looks the same exists already. Choose another one."),
 }
 
 

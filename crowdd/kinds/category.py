@@ -2,7 +2,7 @@
 
 from crowdd.kinds.kind import Field, Kind, Rights, Write
 from crowdd.kinds.roles import ADMINS, EVERYONE
-from crowdd.kinds.types import Integer, JsonObject, ShortName, Text, Timestamp
+from crowdd.kinds.types import Integer, JsonObject, Name, ShortName, Text, Timestamp
 
 CATEGORY = Kind(
     name="category",
@@ -13,7 +13,7 @@ CATEGORY = Kind(
     fields=(
         Field("id", Integer(), "Unique id.", read=EVERYONE, write=Write.RESERVED),
         Field("created", Timestamp(), "When it was created.", read=EVERYONE, write=Write.RESERVED),
-        Field("name", Text(maximum=255, minimum=1), "Unique name.", read=EVERYONE),
+        Field("name", Name(), "Unique name.", read=EVERYONE),
         Field("short_name", ShortName(), "Unique name in addresses.", read=EVERYONE),
         Field("description", Text(maximum=10_000), "Description in one sentence.", read=EVERYONE, default=""),
         Field("info", JsonObject(), "Free-form.", read=EVERYONE, default=dict, max_bytes=16_000),

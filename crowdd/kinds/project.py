@@ -6,7 +6,7 @@ from crowdd.kinds.guides import GUIDES
 from crowdd.kinds.kind import Field, Kind, Rights, Write
 from crowdd.kinds.questions import MAX_BYTES, QUESTIONS
 from crowdd.kinds.roles import ADMINS, EVERYONE, KEYHOLDERS, OWNERS, REVIEWERS, Role
-from crowdd.kinds.types import Boolean, Integer, Integers, JsonObject, Number, ShortName, Text, Timestamp
+from crowdd.kinds.types import Boolean, Integer, Integers, JsonObject, Name, Number, ShortName, Text, Timestamp
 
 figure = partial(Field, read=OWNERS, write=Write.COMPUTED, null=True, search=False)
 
@@ -36,7 +36,7 @@ PROJECT = Kind(
         Field("id", Integer(), "Unique id.", read=EVERYONE, write=Write.RESERVED),
         Field("created", Timestamp(), "When it was created.", read=EVERYONE, write=Write.RESERVED),
         Field("updated", Timestamp(), "When it was last changed.", read=EVERYONE, write=Write.RESERVED),
-        Field("name", Text(maximum=255, minimum=1), "Unique name.", read=EVERYONE),
+        Field("name", Name(), "Unique name.", read=EVERYONE),
         Field("short_name", ShortName(), "Unique name in addresses.", read=EVERYONE, default=""),
         Field("description", Text(maximum=255), "Description in one sentence.", read=EVERYONE, default=""),
         Field(

@@ -16,6 +16,7 @@ import attrs
 import orjson
 
 from crowdd.errors import InvalidValueError
+from crowdd.kinds import names
 from crowdd.values import Values
 
 MAX_JSON_DEPTH = 100
@@ -196,6 +197,21 @@ class Text(Type):
 
 
 @attrs.frozen
+class Name(Text):
+    """A name that people read, on one line."""
+
+    maximum: int = 255
+    minimum: int = 1
+
+    def parse(self, value: object) -> str:
+        text = names.free(super().parse(value))
+        return super().parse(text)  # composed, it may have become longer
+
+    def schema(self) -> Schema:
+        return {**super().schema(), "format": names.FREE_FORMAT}
+
+
+@attrs.frozen
 class ShortName(Text):
     """A name that stands in addresses."""
 
@@ -204,12 +220,15 @@ class ShortName(Text):
 
     def parse(self, value: object) -> str:
         text = super().parse(value).strip()
+        if len(text) < self.minimum:
+            raise InvalidValueError(f"must have at least {self.minimum} characters (got {len(text)})")
         if re.search(rf"[{_NOT_IN_ADDRESSES}]", text) or text in {".", ".."}:
             raise InvalidValueError("must not contain spaces, control characters or any of / ? # % & \\ < > \" '")
-        return text
+        return super().parse(names.in_address(text))
 
     def schema(self) -> Schema:
-        return {**super().schema(), "pattern": rf"^(?!\.{{1,2}}$)[^{_NOT_IN_ADDRESSES}]+$"}
+        pattern = rf"^(?!\.{{1,2}}$)[^{_NOT_IN_ADDRESSES}]+$"
+        return {**super().schema(), "pattern": pattern, "format": names.ADDRESS_FORMAT}
 
 
 _NAME_OF_FILE = r"[A-Za-z0-9][A-Za-z0-9._-]{0,199}"

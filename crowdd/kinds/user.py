@@ -4,7 +4,7 @@ from functools import partial
 
 from crowdd.kinds.kind import Field, Kind, Rights, Write
 from crowdd.kinds.roles import ADMINS, EVERYONE, KEYHOLDERS, NOBODY, Role
-from crowdd.kinds.types import Boolean, Integer, JsonObject, ShortName, Text, Timestamp
+from crowdd.kinds.types import Boolean, Integer, JsonObject, Name, ShortName, Text, Timestamp
 
 PRIVATE = frozenset({Role.SELF, Role.ADMIN})
 SHOWN = PRIVATE | {Role.OPEN}
@@ -32,8 +32,8 @@ USER = Kind(
     fields=(
         of_server("id", Integer(), "Unique id."),
         Field("created", Timestamp(), "When the account was created.", read=SHOWN, write=Write.RESERVED),
-        Field("name", ShortName(maximum=35, minimum=3), "Unique user name.", read=EVERYONE, write=Write.RESERVED),
-        Field("fullname", Text(maximum=500, minimum=1), "Full name.", read=SHOWN),
+        Field("name", ShortName(maximum=35, minimum=2), "Unique user name.", read=EVERYONE, write=Write.RESERVED),
+        Field("fullname", Name(maximum=500), "Full name.", read=SHOWN),
         Field("locale", Text(maximum=10), "Language of pages and e-mails.", read=EVERYONE),
         of_server("email_addr", Text(maximum=254), "E-mail address.", search=False),
         Field("api_key", Text(), "API key.", read=KEYHOLDERS, write=Write.RESERVED, encrypted=True),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -13,10 +14,25 @@ from support.checks.proofs import examples
 from crowdd.errors import InvalidValueError
 from crowdd.http import queries
 from crowdd.http.api import schemas
-from crowdd.kinds import KINDS
+from crowdd.kinds import KINDS, names
 from crowdd.kinds.kind import Field, Kind, Write
 from crowdd.kinds.types import TIME_PREFIX, Timestamp
 from crowdd.requester import Requester
+
+NAME_FORMATS = {
+    names.FREE_FORMAT: lambda text: usable(names.free, text),
+    names.ADDRESS_FORMAT: lambda text: usable(names.in_address, text.strip()),
+}
+"""What the formats of names mean, which JSON Schema does not know."""
+
+
+def usable(parse: Callable[[str], str], text: str) -> bool:
+    """Whether a name has only characters that names may have."""
+    try:
+        return bool(parse(text))
+    except names.UnusableNameError:
+        return False
+
 
 texts = st.text(st.characters(exclude_categories=("Cs", "Cc")), max_size=300) | st.sampled_from(
     [
@@ -63,7 +79,9 @@ def takes(field: Field, value: Any) -> bool:
 @examples(*one_of_each_type.values())
 @pytest.mark.parametrize(("kind", "field"), cases)
 def test_what_the_schema_takes_is_taken_and_what_is_taken_becomes_what_the_schema_takes(kind: Kind, field: Field):
-    schema = Draft202012Validator(schemas.change(kind)["properties"][field.name])
+    schema = Draft202012Validator(
+        schemas.change(kind)["properties"][field.name], formats=NAME_FORMATS, validate_formats=True
+    )
 
     @settings(max_examples=100, deadline=None)
     @given(value=values)

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+from typing import Literal
 
 from crowdd.domain.mail.message import plain_address
 from crowdd.errors import ConflictError, InvalidValueError
+from crowdd.kinds.kind import Field
+from crowdd.kinds.names import UnusableNameError
 from crowdd.kinds.user import USER
 from crowdd.languages import _
 
@@ -30,14 +33,43 @@ def found(mistakes: Mistakes) -> Mistakes:
 
 def name(text: str) -> list[str]:
     """The nickname: it becomes the address of a page."""
-    return _length(text, 3, 35) or _plain_name(text)
+    return _length(text, 2, 35) or _plain_name(text)
 
 
 def fullname(text: str) -> list[str]:
-    """The name as others read it, on one line."""
+    """The name as others read it, on one line. One character is a name."""
     if re.search(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]", text.strip()):
         return [_("Use a single line.")]
-    return _length(text.strip(), 3, 100)
+    return _length(text.strip(), 1, 100) or unusable(USER.field("fullname"), text)
+
+
+def unusable(field: Field, text: str) -> list[str]:
+    """What is wrong with the characters of a name; none for what is wrong otherwise."""
+    try:
+        field.type.parse(text)
+    except UnusableNameError as error:
+        return [error.sentence]
+    except InvalidValueError:
+        pass
+    return []
+
+
+def as_stored(field: Field, text: str) -> str:
+    """A name as it is stored, or the text where it cannot be one."""
+    try:
+        return str(field.type.parse(text))
+    except InvalidValueError:
+        return text
+
+
+def stored_name(text: str) -> str:
+    """The nickname as it is stored."""
+    return as_stored(USER.field("name"), text)
+
+
+def stored_fullname(text: str) -> str:
+    """The full name as it is stored."""
+    return as_stored(USER.field("fullname"), text)
 
 
 def email(address: str) -> list[str]:
@@ -59,8 +91,20 @@ def password(text: str, again: str, min_length: int) -> tuple[list[str], list[st
 def taken(error: ConflictError) -> Mistakes:
     """What a refused account is told: which of the things that must be unique is not."""
     if error.constraint == "account_email_addr":
-        return {"email_addr": [_("An account with this e-mail address already exists.")]}
-    return {"name": [_("This name is taken.")]}
+        return taken_address()
+    return {"name": taken_name("alike" if error.constraint == "account_name_skeleton" else "same")}
+
+
+def taken_address() -> Mistakes:
+    """What is said of the address of an account."""
+    return {"email_addr": [_("An account with this e-mail address already exists.")]}
+
+
+def taken_name(by: Literal["same", "alike"] | None) -> list[str]:
+    """What is said of a nickname that somebody has, or that looks like such a one; nothing (None) of a free one."""
+    if by == "alike":
+        return [_("This name looks like a name that is taken. Change more than letters that look the same.")]
+    return [] if by is None else [_("This name is taken.")]
 
 
 def _length(text: str, minimum: int, maximum: int) -> list[str]:
@@ -70,6 +114,8 @@ def _length(text: str, minimum: int, maximum: int) -> list[str]:
 
 
 def _plain_name(text: str) -> list[str]:
+    if mistakes := unusable(USER.field("name"), text):
+        return mistakes
     try:
         USER.field("name").parse(text)
     except InvalidValueError:

@@ -86,7 +86,7 @@ class Accounts:
 
         Raises FormError, also for a name or address that is taken; TooManyRequestsError, BusyError.
         """
-        await self.require_acceptable(form, who, passwordless=passwordless)
+        await self.require_acceptable(form, who, passwordless=passwordless, tells_address=True)
         hashed = None if passwordless else await self._passwords.hash(form.password)
 
         async def work(tx: Database) -> int:
@@ -97,17 +97,41 @@ class Accounts:
 
         return await self._db.transaction(work)
 
-    async def require_acceptable(self, form: Registration, who: Requester, *, passwordless: bool) -> None:
+    async def require_acceptable(
+        self, form: Registration, who: Requester, *, passwordless: bool, tells_address: bool
+    ) -> None:
         """Passes when somebody may sign up so, and counts it for their network.
 
-        Raises FormError for mistakes and a name that is taken, which are not counted; TooManyRequestsError, BusyError.
+        ``tells_address``: whether they may learn that the address has an account, which is counted, too. Raises
+        FormError with all mistakes at once; TooManyRequestsError, BusyError.
         """
-        if mistakes := await self._policy.of_registration(form, passwordless=passwordless):
+        mistakes = await self._mistakes(form, who, passwordless=passwordless)
+        known = (
+            tells_address
+            and not mistakes.keys() & {"email_addr", "invitation"}
+            and await accounts.by_email(self._db, form.email_addr.strip()) is not None
+        )
+        if known or not mistakes:
+            await self._count_sign_up(who)
+        if known:
+            mistakes |= account_validation.taken_address()
+        if mistakes:
             raise FormError(mistakes)
-        if await accounts.by_name(self._db, form.name) is not None:
-            raise FormError({"name": [_("This name is taken.")]})
+
+    async def _mistakes(self, form: Registration, who: Requester, *, passwordless: bool) -> account_validation.Mistakes:
+        """What is wrong with a registration, per field, but for the address of an account."""
+        mistakes = await self._policy.of_registration(form, passwordless=passwordless)
+        if "name" not in mistakes:
+            taken = await accounts.name_taken(self._db, form.name, account_validation.RESERVED_NAMES)
+            mistakes |= account_validation.found({"name": account_validation.taken_name(taken)})
         if who.via != "cli":
-            await self._invitations.require(self._invitations.digest(form.invitation))
+            try:
+                await self._invitations.require(self._invitations.digest(form.invitation))
+            except FormError as error:
+                mistakes |= error.errors
+        return mistakes
+
+    async def _count_sign_up(self, who: Requester) -> None:
         allowed = self._site.signups_per_hour
         if allowed and who.via != "cli":
             await self._attempts.count(Limit(f"signup:{who.network}", allowed, HOUR_MINUTES))

@@ -66,7 +66,7 @@ class EmailConfirmation:
 
         Both cost the same. Raises FormError, TooManyRequestsError, BusyError.
         """
-        await self._accounts.require_acceptable(form, who, passwordless=identity is not None)
+        await self._accounts.require_acceptable(form, who, passwordless=identity is not None, tells_address=False)
         await self._limit(form.email_addr, who)
         hashed = None if identity else await self._passwords.hash(form.password)
         data = {

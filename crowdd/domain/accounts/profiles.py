@@ -33,19 +33,20 @@ _MAX_KEY_LENGTH = 500
 class Profile:
     """What a person enters on the settings page."""
 
-    name: str
-    fullname: str
+    name: str = attrs.field(converter=account_validation.stored_name)
+    fullname: str = attrs.field(converter=account_validation.stored_fullname)
     email_addr: str
     locale: str
     privacy_mode: bool
     subscribed: bool
 
-    def mistakes(self, locales: Collection[str]) -> account_validation.Mistakes:
-        """What is wrong with it, per field."""
+    def mistakes(self, row: AccountPage, locales: Collection[str]) -> account_validation.Mistakes:
+        """What is wrong with it, per field. Names that are stored may go on as they are."""
+        name, fullname = self.name, self.fullname
         return account_validation.found(
             {
-                "name": account_validation.name(self.name),
-                "fullname": account_validation.fullname(self.fullname),
+                "name": [] if name == row["name"] else account_validation.name(name),
+                "fullname": [] if fullname == row["fullname"] else account_validation.fullname(fullname),
                 "email_addr": account_validation.email(self.email_addr),
                 "locale": [] if self.locale in locales else [_("Choose one of the languages of this site.")],
             }
@@ -81,7 +82,11 @@ class Profiles:
 
         Raises FormError, also for a name or address that is taken, and ProofNeededError where the address changes.
         """
-        if mistakes := profile.mistakes({*locales, row["locale"]}):
+        mistakes = profile.mistakes(row, {*locales, row["locale"]})
+        if profile.name != row["name"] and "name" not in mistakes:
+            taken = await accounts.name_taken(self._db, profile.name, account_validation.RESERVED_NAMES, row["id"])
+            mistakes |= account_validation.found({"name": account_validation.taken_name(taken)})
+        if mistakes:
             raise FormError(mistakes)
         changes = profile.changes(row)
         moves = profile.email_addr.strip().lower() != row["email_addr"].lower()

@@ -11,8 +11,8 @@ from crowdd.domain.accounts import account_validation
 class Registration:
     """What somebody who signs up says; ``invitation`` is the key of one."""
 
-    name: str
-    fullname: str
+    name: str = attrs.field(converter=account_validation.stored_name)
+    fullname: str = attrs.field(converter=account_validation.stored_fullname)
     email_addr: str
     password: str = attrs.field(repr=False)
     confirm: str = attrs.field(repr=False)

@@ -6,7 +6,7 @@ import re
 import unicodedata
 from typing import Final
 
-from crowdd.domain.accounts.account_validation import Mistakes, found
+from crowdd.domain.accounts.account_validation import Mistakes, found, unusable
 from crowdd.domain.core.secrets import token
 from crowdd.domain.projects import dataset
 from crowdd.domain.projects.answers.stopping import STOPPING, check_stopping
@@ -35,7 +35,7 @@ def mistakes(name: str, short_name: str, description: str) -> Mistakes:
 
 
 def _name(text: str) -> list[str]:
-    return _missing(text, _("Enter a name.")) or _too_long(text)
+    return _missing(text, _("Enter a name.")) or _too_long(text) or unusable(PROJECT.field("name"), text)
 
 
 def _short_name(text: str) -> list[str]:
@@ -43,6 +43,8 @@ def _short_name(text: str) -> list[str]:
         return [_("Enter an address.")]
     if text.lower() in RESERVED_SHORT_NAMES:
         return [_("This address is a page of the site. Choose another one.")]
+    if wrong := unusable(PROJECT.field("short_name"), text):
+        return wrong
     try:
         PROJECT.field("short_name").parse(text)
     except InvalidValueError:
@@ -72,8 +74,12 @@ def taken(error: ConflictError) -> Mistakes:
     """What a refused project is told: which of the two names that must be unique is not."""
     if error.constraint == "project_short_name":
         return {"short_name": [_("This address is taken. Add a place or a year.")]}
+    if error.constraint == "project_short_name_skeleton":
+        return {"short_name": [_("This address looks like a taken one. Add a place or a year.")]}
     if error.constraint == "project_name":
         return {"name": [_("There is already a project with this name. Add a place or a year.")]}
+    if error.constraint == "project_name_skeleton":
+        return {"name": [_("There is already a project with a name that looks the same. Add a place or a year.")]}
     raise error
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from typing import Literal
 
 from crowdd.storage.accounts.rows import Account, AccountPage, AccountWithPassword, Address, Administrator, Leader
 from crowdd.storage.core import batch_delete
@@ -45,6 +46,21 @@ async def by_name(db: Database, name: str) -> Account | None:
     return await fetch_row_or_none(
         db, Account, f"SELECT {_REQUESTER} FROM account WHERE lower(name) = lower(%(name)s)", {"name": name}
     )
+
+
+async def name_taken(
+    db: Database, name: str, reserved: Collection[str], besides: int | None = None
+) -> Literal["same", "alike"] | None:
+    """Whether another account than ``besides`` has this nickname, or it looks like that of one or like a reserved one."""
+    row = await one(
+        db,
+        "SELECT CASE WHEN EXISTS (SELECT FROM account WHERE lower(name) = lower(%(name)s) AND id IS DISTINCT FROM %(besides)s) THEN 'same'"
+        " WHEN look <> '' AND EXISTS (SELECT FROM account WHERE name_skeleton = look AND name_skeleton <> '' AND id IS DISTINCT FROM %(besides)s)"
+        " OR look IN (SELECT skeleton(r) FROM unnest(%(reserved)s) r) THEN 'alike' END AS taken FROM (SELECT skeleton(%(name)s) AS look) s",
+        {"name": name, "reserved": list(reserved), "besides": besides},
+    )
+    taken: Literal["same", "alike"] | None = row["taken"]
+    return taken
 
 
 async def by_email(db: Database, email: str) -> AccountWithPassword | None:

@@ -34,6 +34,34 @@ def test_names_and_addresses_that_are_refused_or_taken_get_the_id(crowdctl, fill
     assert [8, 9, 10] in user_remarks.values() and [8, 9] in user_remarks.values() and [12] in user_remarks.values()
 
 
+def test_names_that_look_alike_come_over_and_invisible_characters_do_not(crowdctl, filled, rows) -> None:
+    """Whoever signs in with such a name goes on, and nobody else takes one like it."""
+    filled.add(
+        "user",
+        *users(
+            {"id": 8, "name": "аnn", "fullname": "Ann\u200b  Other"},
+            {"id": 9, "name": "ann\u200b", "fullname": "\u202e"},
+            {"id": 10, "name": "star★"},
+        ),
+    )
+    filled.add("project", *projects({"id": 4, "short_name": "bіrds", "name": "Bіrds\u200b"}))
+    report = move(crowdctl, filled)
+    assert rows("SELECT id, name, fullname, name_skeleton = '' AS alike FROM account WHERE id > 7 ORDER BY 1") == [
+        {"id": 8, "name": "аnn", "fullname": "Ann Other", "alike": True},
+        {"id": 9, "name": "ann-9", "fullname": "ann-9", "alike": False},
+        {"id": 10, "name": "star-10", "fullname": "User 10", "alike": False},
+    ]
+    assert rows("SELECT name, short_name, name_skeleton || short_name_skeleton AS look FROM project WHERE id = 4") == [
+        {"name": "Bіrds", "short_name": "bіrds", "look": ""}
+    ]
+    cleaned = "A name had invisible characters, or spaces that names do not have. They were removed."
+    assert remarks(report, "user")[cleaned] == [8, 9] and remarks(report, "project")[cleaned] == [4]
+    refused = crowdctl(
+        "user", "create", "--name", "\u0251nn", "--email", "y@example.org", "--password", "a good password"
+    )
+    assert refused.status == 1 and "looks like" in refused.complaint
+
+
 def test_projects_that_break_rules(crowdctl, filled, rows) -> None:
     filled.add(
         "project",

@@ -65,7 +65,7 @@ async def test_mistakes_and_what_is_taken_are_told_per_field(served):
     ada = await newcomer(served, "ada")
     await served.person("bob")
     for changes, field in (
-        ({"name": "b b"}, "name"), ({"name": "BOB"}, "name"), ({"name": "sessions"}, "name"), ({"fullname": "x"}, "fullname"),
+        ({"name": "b b"}, "name"), ({"name": "BOB"}, "name"), ({"name": "sessions"}, "name"), ({"fullname": " "}, "fullname"),
         ({"fullname": "Ada\nBcc: all@example.org"}, "fullname"), ({"email_addr": "x"}, "email_addr"),
         ({"email_addr": "bob@example.org"}, "email_addr"), ({"email_addr": "a@b.org\r\nBcc: c@d.org"}, "email_addr"),
         ({"locale": "tlh"}, "locale"),

@@ -17,6 +17,7 @@ from jsonschema_rs import Draft202012Validator
 from schemathesis.core.failures import AcceptedNegativeData, Failure
 from schemathesis.openapi.checks import IgnoredAuth, MissingHeaderNotRejected, RejectedPositiveData
 
+from crowdd.kinds import names
 from crowdd.kinds.types import TIME_PREFIX
 
 # Well-formed requests that are refused for what the database holds, or for where an address leads: no schema can say so.
@@ -38,6 +39,8 @@ _YES_AND_NO = dict.fromkeys(_YES, True) | dict.fromkeys(_NO, False)
 
 moments = strategies.datetimes(min_value=datetime(1000, 1, 1), max_value=datetime(9000, 1, 1) - timedelta(days=1))
 forms = strategies.sampled_from(["%Y", "%Y-%m", "%Y-%m-%d", "%Y-%m-%dT%H", "%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M:%S.%f"])
+schemathesis.openapi.format(names.FREE_FORMAT, strategies.text("abé王 ", min_size=1, max_size=30).filter(str.strip))
+schemathesis.openapi.format(names.ADDRESS_FORMAT, strategies.text("abcxyz019éα王._-", min_size=3, max_size=30))
 schemathesis.openapi.format(TIME_PREFIX, strategies.builds(lambda moment, form: moment.strftime(form), moments, forms))
 
 

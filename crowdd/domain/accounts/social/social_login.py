@@ -15,6 +15,7 @@ from crowdd.domain.accounts.registration import Registration
 from crowdd.domain.accounts.social.oauth import PROVIDERS, TITLES, ProviderIdentity
 from crowdd.domain.core.secrets import Secrets, place
 from crowdd.errors import ConflictError, NotFoundError, ProviderError
+from crowdd.kinds import names
 from crowdd.languages import _
 from crowdd.requester import Requester
 from crowdd.storage.accounts import accounts, provider_connections, provider_tokens
@@ -139,8 +140,10 @@ class SocialLogin:
         wanted = nickname(identity)
         for number in range(1, _NAMES_TRIED):
             name = wanted if number == 1 else f"{wanted[:31]}{number}"
-            if not account_validation.name(name) and await accounts.by_name(self._db, name) is None:
-                return name
+            if not account_validation.name(name):
+                taken = await accounts.name_taken(self._db, name, account_validation.RESERVED_NAMES)
+                if taken is None:
+                    return name
         raise ProviderError(_("No user name is available for you. Create an account and choose one."))
 
 
@@ -150,15 +153,15 @@ def _place(user_id: int, provider: str) -> str:
 
 def introduction(identity: ProviderIdentity, name: str, email: str) -> Registration:
     """A registration of a provider's person, who has no password."""
-    plain = " ".join(identity.fullname.split())[:100]
+    plain = names.cleaned(" ".join(identity.fullname.split()))[:100]
     return Registration(name, name if account_validation.fullname(plain) else plain, email, "", "")
 
 
 def nickname(identity: ProviderIdentity) -> str:
-    """A nickname made of what a provider calls somebody: ASCII, small, at least three characters."""
+    """A nickname made of what a provider calls somebody: ASCII, small, at least two characters."""
     for words in (identity.nickname, identity.fullname, identity.email.partition("@")[0]):
         plain = unicodedata.normalize("NFKD", words).encode("ascii", "ignore").decode().lower()
         candidate = re.sub(r"[^a-z0-9_.-]+", "", plain).strip("._-")[:35]
-        if len(candidate) >= 3 and candidate not in account_validation.RESERVED_NAMES:
+        if len(candidate) >= 2 and candidate not in account_validation.RESERVED_NAMES:
             return candidate
     return f"{identity.provider}-person"

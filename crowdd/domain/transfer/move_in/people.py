@@ -12,6 +12,7 @@ from crowdd.domain.transfer.move_in import values
 from crowdd.domain.transfer.move_in.outcome import Converted
 from crowdd.errors import InvalidValueError
 from crowdd.kinds.category import CATEGORY
+from crowdd.kinds.user import USER
 from crowdd.storage.database import as_json
 from crowdd.values import Values
 
@@ -52,7 +53,7 @@ def user(row: Values, names: set[str], emails: set[str]) -> Converted:
             "id": row["id"],
             "created": created or values.now(),
             "name": name,
-            "fullname": values.line(row["fullname"], 500) or name,
+            "fullname": values.name(row["fullname"], 500, remarks) or name,
             "email_addr": email,
             "passwd_hash": _password(row, remarks),
             **flags,
@@ -73,7 +74,7 @@ def user(row: Values, names: set[str], emails: set[str]) -> Converted:
 def category(row: Values, names: set[str], short_names: set[str]) -> Converted:
     """A category. ``names`` in lower case and ``short_names`` are taken; the new ones are added."""
     info, remarks = values.json_object(row["info"])
-    name = values.line(row["name"], 240) or f"Category {row['id']}"
+    name = values.name(row["name"], 240, remarks) or f"Category {row['id']}"
     if name.lower() in names:
         name = f"{name} {row['id']}"
         remarks.append(NEW_NAME)
@@ -103,11 +104,12 @@ def category(row: Values, names: set[str], short_names: set[str]) -> Converted:
 
 
 def _name(row: Values, names: set[str], remarks: list[str]) -> str:
-    name = str(row["name"] or "").strip()
+    name = account_validation.stored_name(str(row["name"] or ""))
     if account_validation.name(name) or name.lower() in names:
         remarks.append(NEW_NAME)
         plain = re.sub(r"[^\w.-]+", "-", values.line(name, 20)).strip("-.") or "user"
-        name = f"{plain}-{row['id']}"
+        plain = slug(plain, "user") if account_validation.unusable(USER.field("name"), plain) else plain
+        name = f"{plain[:20]}-{row['id']}"
         while name.lower() in names:
             name = f"{name}-x"
     names.add(name.lower())

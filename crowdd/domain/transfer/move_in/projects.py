@@ -112,8 +112,9 @@ def project(row: Values, here: Surroundings) -> tuple[Converted, Password | None
 
 
 def _names(row: Values, here: Surroundings, remarks: list[str]) -> tuple[str, str]:
-    name = values.line(row["name"], 255)
-    if not name or name != row["name"] or name.lower() in here.names:
+    line = values.line(row["name"], 255)
+    name = values.name(line, 255, remarks)
+    if not name or line != row["name"] or name.lower() in here.names:
         name = f"{name[:230] or 'Project'} {row['id']}"
         remarks.append(NEW_NAME)
     short_name = str(row["short_name"] or "")

@@ -11,11 +11,13 @@ from typing import Final
 import orjson
 
 from crowdd.errors import InvalidValueError
+from crowdd.kinds import names
 from crowdd.kinds.types import PICTURE_ADDRESS, Timestamp, iso
 from crowdd.values import Values
 
 REPAIRED: Final = "NUL or a lone surrogate in `info` became U+FFFD."
 NO_OBJECT: Final = "`info` is not an object. It was put under the key `value`."
+CLEANED: Final = "A name had invisible characters, or spaces that names do not have. They were removed."
 NO_TIME: Final = "A time is missing or not valid. It became that of another column, or of the move."
 _TIME: Final = Timestamp()
 _BAD_ESCAPE: Final = re.compile(r"\\u(?:0000|[dD][89a-fA-F])")
@@ -66,6 +68,15 @@ def json_object(value: str | None) -> tuple[Values, list[str]]:
 def line(value: object, maximum: int) -> str:
     """A text on one line, cut."""
     return _CONTROL.sub(" ", _BAD.sub("\ufffd", str(value or ""))).strip()[:maximum]
+
+
+def name(value: object, maximum: int, remarks: list[str]) -> str:
+    """A name that people read, cut and without invisible characters; the remarks say if it had any."""
+    before = line(value, maximum)
+    after = names.cleaned(before)
+    if after != before:
+        remarks.append(CLEANED)
+    return after
 
 
 def text(value: object) -> str:

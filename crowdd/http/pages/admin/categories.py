@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypedDict
 
+from crowdd.domain.accounts.account_validation import found, unusable
 from crowdd.domain.core.records import Records
 from crowdd.domain.projects.project_validation import slug
 from crowdd.domain.server.administration import Administration
@@ -56,7 +57,7 @@ class AdminCategories:
 
     async def add(self, incoming: Incoming) -> Response:
         """The same page with the new one in its list, the form as it was sent (interface: admin-categories)."""
-        wrong = field_errors(incoming, _MAXIMUM) or await self._added(incoming)
+        wrong = _errors(incoming) or await self._added(incoming)
         form = self._forms.refused(incoming, wrong, *_FIELDS)
         message = MISTAKES if wrong else Message(flash=_("Category added."), status="success")
         return await self._page(incoming, form, message)
@@ -89,7 +90,7 @@ class AdminCategories:
 
     async def update(self, incoming: Incoming, category_id: int) -> Response:
         category = await self._records.get(CATEGORY, incoming.who, category_id)
-        wrong = field_errors(incoming, _MAXIMUM)
+        wrong = _errors(incoming)
         try:
             if not wrong:
                 changes = {name: incoming.field(name).strip() for name in _FIELDS}
@@ -126,3 +127,8 @@ class AdminCategories:
             )
             return Redirect(_HERE, words, "error")
         return Redirect(_HERE, _("Category deleted."))
+
+
+def _errors(incoming: Incoming) -> dict[str, list[str]]:
+    unusable_name = found({"name": unusable(CATEGORY.field("name"), incoming.field("name"))})
+    return unusable_name | field_errors(incoming, _MAXIMUM)

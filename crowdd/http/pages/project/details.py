@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping
 from typing import Any, TypedDict
 from urllib.parse import quote
 
+from crowdd.domain.accounts.account_validation import as_stored
 from crowdd.domain.core.records import Records
 from crowdd.domain.core.uploads import Upload
 from crowdd.domain.projects import project_validation
@@ -94,8 +95,9 @@ class UpdatePages:
     async def _details(self, incoming: Incoming, row: ProjectPage) -> Response:
         before: Mapping[str, Any] = row
         texts: Values = {name: incoming.text(name, before[name]).strip() for name in _TEXTS}
-        if wrong := project_validation.mistakes(texts["name"], texts["short_name"], texts["description"]):
-            raise FormError(wrong)
+        wrong = project_validation.mistakes(texts["name"], texts["short_name"], texts["description"])
+        if wrong := {name: words for name, words in wrong.items() if texts[name] != before[name]}:
+            raise FormError(wrong)  # names that are stored may go on as they are
         self._require_password(incoming, row)
         pictured = await self._pictured(incoming, row)
         changes = texts | {name: _box(incoming, name, before[name]) for name in _BOXES}
@@ -119,7 +121,8 @@ class UpdatePages:
         if part and "name" not in incoming.form:
             return Redirect(f"/project/{quote(row['short_name'])}/settings", _("The setting is saved."))
         words, status = await self._views.left_out.after(texts["long_description"], _("Project updated!"))
-        return Redirect(f"/project/{quote(texts['short_name'])}/", words, status)
+        short_name = as_stored(PROJECT.field("short_name"), texts["short_name"])
+        return Redirect(f"/project/{quote(short_name)}/", words, status)
 
     async def _pictured(self, incoming: Incoming, row: ProjectPage) -> bool:
         """Stores the picture that came with the texts, and returns whether there was one. Raises FormError."""

@@ -18,11 +18,24 @@ WITH_FILES: Final = {
 """Tables whose rows have a file: its column, the key of ``info`` with its name, and the containers that it may be in."""
 
 
+_NAMES: Final = {
+    "account": ("name",),
+    "category": ("name", "short_name"),
+    "project": ("name", "short_name"),
+}
+"""Columns with names that are compared by their skeletons."""
+
+
 async def insert(tx: Database, table: str, rows: Sequence[Mapping[str, object]]) -> None:
-    """Adds rows with all their values, ``id`` too. All have the same columns."""
+    """Adds rows with all their values, ``id`` too. A name that looks like an earlier one comes over as it is."""
+    named = _NAMES.get(table, ())
+    free = [
+        f"CASE WHEN EXISTS (SELECT FROM {table} WHERE {name}_skeleton = skeleton(%({name})s)) THEN '' END"
+        for name in named
+    ]
     for row in rows:
-        names = ", ".join(f'"{name}"' for name in row)
-        marks = ", ".join(f"%({name})s" for name in row)
+        names = ", ".join([f'"{name}"' for name in row] + [f"{name}_skeleton" for name in named])
+        marks = ", ".join([f"%({name})s" for name in row] + free)
         await tx.execute(f"INSERT INTO {table} ({names}) OVERRIDING SYSTEM VALUE VALUES ({marks})", row)
 
 
