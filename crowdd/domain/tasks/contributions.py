@@ -37,11 +37,10 @@ from crowdd.kinds.task import TASK
 from crowdd.kinds.task_run import TASK_RUN
 from crowdd.languages import _
 from crowdd.requester import Requester
-from crowdd.storage.core import records
 from crowdd.storage.database import Database, Row, Transactions
 from crowdd.storage.history import past_rows
 from crowdd.storage.tasks import contributions, tasks
-from crowdd.storage.tasks.rows import Answer, Ask, Handed, Progress, Submitted
+from crowdd.storage.tasks.rows import Amended, Answer, Ask, Handed, Progress, Submitted
 from crowdd.values import Values
 
 MAX_TASKS = 100
@@ -324,15 +323,10 @@ class Contributions:
         who, project_id = await self.known(who, task_id, uid, bearer)
         await answer_sizes.require(self._db, project_id, info)
         done = await contributions.correct(self._db, who, self.network_in(who, project_id), project_id, task_id, info)
-        if done.state == "barred":
-            raise _barred()
-        if done.state == "none" or done.run is None:
-            raise NotFoundError(NOT_FOUND, hint="You have not answered this task.")
-        if done.state == "in result":
-            raise _in_result()
+        run_id = _amended(done)
         if done.state == "changed":
             self._notify(project_id)
-        row = await self._records.find(self._db, TASK_RUN, who, done.run)
+        row = await self._records.find(self._db, TASK_RUN, who, run_id)
         return self._records.view(TASK_RUN, {**row, "roles": row["roles"] | _AUTHOR})
 
     async def known(self, who: Requester, task_id: int, uid: str | None, bearer: str | None) -> tuple[Requester, int]:
@@ -382,33 +376,38 @@ class Contributions:
 
 
 class TaskRunBehaviour(Behaviour):
-    """Answers change rarely: their author may correct info until the task has its result, owners delete spam.
-
-    Where there are gold tasks, no answer changes here: that of a gold task has no result, which would tell it.
-    """
+    """Answers change rarely: their author corrects them (``amend_answer``), owners delete spam."""
 
     def __init__(self) -> None:
         super().__init__(TASK_RUN)
 
     async def lock(self, tx: Database, row_id: int) -> None:
-        """Nothing: deleting locks the ledger row first, itself."""
+        """Nothing: changing and deleting lock the ledger row first, themselves."""
 
     async def change(self, tx: Database, who: Requester, row: Row, changes: Values) -> None:
         await answer_sizes.require(tx, row["project_id"], changes.get("info"))
-        await contributions.hold_ledger(tx, row["project_id"], row["task_id"])  # it may just be completed
-        has_gold, _tells = await contributions.gold_rule(tx, row["project_id"])
-        if has_gold or await contributions.in_final_result(tx, row["project_id"], row["task_id"], row["id"]):
-            raise _in_result()
-        await records.update(tx, TASK_RUN, row["id"], changes)
+        admin = Role.AUTHOR not in row["roles"]
+        _amended(await contributions.rewrite(tx, row["project_id"], row["id"], changes, admin=admin))
 
     async def delete(self, tx: Database, who: Requester, row: Row, files: FileChanges) -> None:
-        has_gold, tells = await contributions.gold_rule(tx, row["project_id"])
-        if has_gold and tells and not row["roles"] & OWNERS:  # who has heard what is right could answer once more
+        # Authors who have heard what is right could answer once more.
+        if not row["roles"] & OWNERS and await contributions.tells_gold(tx, row["project_id"]):
             raise _in_result()
         if not await contributions.delete_run(tx, row["project_id"], row["id"]):
             raise NotFoundError(NOT_FOUND)
         if Role.AUTHOR in row["roles"]:  # withdrawn: what it said is not kept
             await past_rows.empty(tx, row["project_id"], row["id"])
+
+
+def _amended(done: Amended) -> int:
+    """The id of an answer that says now what was wanted. Raises ForbiddenError, NotFoundError."""
+    if done.state == "barred":
+        raise _barred()
+    if done.state == "in result":
+        raise _in_result()
+    if done.run is None:
+        raise NotFoundError(NOT_FOUND, hint="You have not answered this task.")
+    return done.run
 
 
 def as_external(who: Requester, uid: str | None) -> Requester:

@@ -20,6 +20,7 @@ from crowdd.storage.database import (
     fetch_row_or_none,
     fetch_rows,
     one,
+    one_or_none,
 )
 from crowdd.storage.tasks.rows import Amended, Answer, Ask, Handed, HasAnswered, Progress, Submitted
 from crowdd.values import Values
@@ -184,12 +185,21 @@ async def correct(db: Database, who: Requester, network: str, project_id: int, t
     )
 
 
-async def hold_ledger(tx: Database, project_id: int, task_id: int) -> None:
-    """Keeps a task as it is until the transaction ends; to be asked for before any of its rows."""
-    await tx.fetch(
-        "SELECT FROM task_ledger WHERE project_id = %(project)s AND task_id = %(task)s FOR UPDATE",
-        {"project": project_id, "task": task_id},
+async def rewrite(db: Database, project_id: int, run_id: int, changes: Values, *, admin: bool) -> Amended:
+    """Changes ``info`` and ``calibration`` of an answer as its author, or (``admin``) as an administrator."""
+    row = await fetch_row_or_none(
+        db,
+        Amended,
+        "SELECT a.* FROM task_run r CROSS JOIN LATERAL amend_answer(r.project_id, r.actor, r.task_id, %(info)s::jsonb, clock(), '',"
+        " %(calibration)s::jsonb, %(admin)s) a WHERE r.project_id = %(project)s AND r.id = %(run)s",
+        {
+            "project": project_id,
+            "run": run_id,
+            **{name: as_json(changes[name]) if name in changes else None for name in ("info", "calibration")},
+            "admin": admin,
+        },
     )
+    return row or Amended("none", None)
 
 
 async def delete_run(db: Database, project_id: int, run_id: int) -> bool:
@@ -235,19 +245,8 @@ async def progress_together(db: Database, column: str, wanted: Sequence[ActorIn]
     return await fetch_each(db, Progress, _PROGRESS[column], {"actors": actors, "projects": projects})
 
 
-async def in_final_result(db: Database, project_id: int, task_id: int, run_id: int) -> bool:
-    """Whether an answer is part of the last result of its task."""
-    rows = await db.fetch(
-        "SELECT FROM result WHERE project_id = %(project)s AND task_id = %(task)s AND last_version AND %(run)s = ANY (task_run_ids)",
-        {"project": project_id, "task": task_id, "run": run_id},
-    )
-    return bool(rows)
-
-
-async def gold_rule(db: Database, project_id: int) -> tuple[bool, bool]:
-    """Whether a project has gold tasks, and whether volunteers hear if their answers to these were right."""
-    rows = await db.fetch(
-        "SELECT n_gold > 0 AS has_gold, gold_feedback FROM project_ledger WHERE project_id = %(project)s",
-        {"project": project_id},
-    )
-    return (rows[0]["has_gold"], rows[0]["gold_feedback"]) if rows else (False, False)
+async def tells_gold(db: Database, project_id: int) -> bool:
+    """Whether a project has gold tasks, and volunteers hear if their answers to these were right."""
+    sql = "SELECT n_gold > 0 AND gold_feedback AS tells FROM project_ledger WHERE project_id = %(project)s"
+    row = await one_or_none(db, sql, {"project": project_id})
+    return bool(row and row["tells"])

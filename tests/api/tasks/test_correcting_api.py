@@ -81,7 +81,7 @@ async def test_a_presenter_changes_answers_of_its_own_project_only(served):
 
 @shows("taskrun-put")
 @pytest_twisted.ensureDeferred
-async def test_a_put_that_meets_the_completion_is_refused(served, dsn):
+async def test_a_put_that_meets_the_completion_is_in_a_version_of_its_own(served, dsn):
     owner, ada = await served.person("owner"), await served.person("ada")
     project = await served.project(owner, tasks=1, published=True, n_answers=2)
     task = await answered(ada, project)
@@ -95,9 +95,55 @@ async def test_a_put_that_meets_the_completion_is_refused(served, dsn):
     assert cursor.fetchone() == ("counted",)
     put = ensureDeferred(ada.put(f"/api/taskrun/{run['id']}", json={"info": "no"}))
     await deferToThread(_commit_when_awaited, connection, dsn)
-    refused = await put
-    assert (refused.status, refused.json()["error_code"]) == (403, "in_result")
+    assert (await put).json()["info"] == "no"
+    assert len((await owner.get("/api/result?last_version=false")).json()) == 1
     connection.close()
+
+
+async def label_project(served, owner, **more):
+    """A published project whose answers name a cat or a dog, two for each task."""
+    project = await served.project(owner, tasks=1, published=True, n_answers=2)
+    info = (await owner.get(f"/api/project/{project['id']}")).json()["info"]
+    info["answers"] = [{"name": "seen", "at": "/answer", "type": "label", "choices": ["cat", "dog"]}]
+    assert (await owner.put(f"/api/project/{project['id']}", json={"info": info | more})).status == 200
+    return project
+
+
+@shows("taskrun-put")
+@pytest_twisted.ensureDeferred
+async def test_what_a_put_says_is_what_the_result_says(served):
+    owner, ada, ben = await served.person("owner"), await served.person("ada"), await served.person("ben")
+    project = await label_project(served, owner)
+    for volunteer, said in ((ada, "cat"), (ben, "dog")):
+        task = (await volunteer.get(f"/api/{project['id']}/newtask")).json()["id"]
+        body = {"project_id": project["id"], "task_id": task, "info": {"answer": said}}
+        run = (await volunteer.post("/api/taskrun", json=body)).json()
+        if volunteer is ada:
+            assert (await ada.put(f"/api/taskrun/{run['id']}", json={"info": {"answer": "dog"}})).status == 200
+    (result,) = (await owner.get("/api/result")).json()
+    assert result["consensus"]["seen"]["value"] == "dog" and result["consensus"]["seen"]["agreement"] == 1
+    assert [each.sentence() async for each in served.services.checking.run()] == []
+
+
+@shows("volunteer-barred", "taskrun-put")
+@pytest_twisted.ensureDeferred
+async def test_a_barred_volunteer_rewrites_nothing(served):
+    owner, ada = await served.person("owner"), await served.person("ada")
+    root = await served.person("root", admin=True)
+    project = await served.project(owner, tasks=1, published=True, n_answers=2)
+    task = await answered(ada, project)
+    (run,) = (await owner.get("/api/taskrun")).json()
+    path = f"/api/taskrun/{run['id']}"
+    bar = {"user_name": "ada", "set_aside": False}
+    assert (await owner.post(f"/api/project/{project['id']}/bar", json=bar)).status == 200
+    for refused in (
+        await ada.put(path, json={"info": "SPAM"}),
+        await ada.put(path, json={"calibration": 1}),
+        await correct(ada, task, "SPAM"),
+    ):
+        assert (refused.status, refused.json()["error_code"]) == (403, "barred")
+    assert [run["info"] for run in (await owner.get("/api/taskrun")).json()] == ["yes"]
+    assert (await root.put(path, json={"info": "said by the administrator"})).status == 200
 
 
 def _commit_when_awaited(connection, dsn):

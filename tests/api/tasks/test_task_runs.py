@@ -186,7 +186,7 @@ async def test_a_late_answer_without_a_place_is_kept_and_does_not_count(served):
 
 @shows("taskrun-put")
 @pytest_twisted.ensureDeferred
-async def test_an_author_corrects_his_answer_until_it_is_part_of_a_result(served):
+async def test_an_author_changes_an_answer_as_long_as_it_may_be_corrected(served):
     owner, volunteer = await served.person("owner"), await served.person("volunteer")
     project = await served.project(owner, tasks=1, published=True, n_answers=2)
     task = await lease(volunteer, project)
@@ -198,8 +198,13 @@ async def test_an_author_corrects_his_answer_until_it_is_part_of_a_result(served
         assert (await volunteer.put(path, json=change)).status == 400, change
     await lease(owner, project)
     await owner.post("/api/taskrun", json=run_of(project, task["id"]))
-    frozen = await volunteer.put(path, json={"info": "again"})
-    assert (frozen.status, frozen.json()["error_code"]) == (403, "in_result")
+    assert (await volunteer.put(path, json={"info": "again", "calibration": 3})).json()["calibration"] == 3
+    assert len((await owner.get("/api/result?last_version=false")).json()) == 1
+    await served.database.execute("UPDATE clock_shift SET ahead = make_interval(mins => 6)", {})
+    for change in ({"info": "too late"}, {"calibration": 4}):
+        frozen = await volunteer.put(path, json=change)
+        assert (frozen.status, frozen.json()["error_code"]) == (403, "in_result"), change
+    assert (await volunteer.get(path)).json()["info"] == "again"
 
 
 @shows("task-reopen", "taskrun-delete")

@@ -141,7 +141,12 @@ BREAKING_TRUST = {
         "trust_model.tasks", "trust_model.saved", "trust_model.sure", "trust_model.peer_right", "trust_model.class_sums",
     },
     "UPDATE reliability SET peer_seen = 9 WHERE actor = 'u:1'": {"reliability.peer_seen"},
-    "DELETE FROM reliability WHERE actor = 'u:1'": {"reliability.peer_seen", "reliability.peer_right"},
+    "DELETE FROM reliability WHERE actor = 'u:1'": {
+        "reliability.peer_seen", "reliability.peer_right", "reliability.gold_seen", "reliability.gold_right",
+    },
+    "UPDATE reliability SET gold_right = 0 WHERE actor = 'u:1'; UPDATE trust_model SET gold_seen = 7": {
+        "reliability.gold_right", "trust_model.gold_seen",
+    },
 }  # fmt: skip
 
 
@@ -153,6 +158,10 @@ async def test_posteriors_and_reliability_are_worked_out_again(pool, ledger):
     for actor in ("u:1", "u:2"):
         ledger.answer(project, actor, ledger.take(project, actor), {"answer": "fox"})
     ledger.answer(project, "u:1", ledger.take(project, "u:1"), {"answer": "owl"})
+    (gold,) = ledger.add(project, [0.0])
+    ledger.change("SELECT make_gold(%(p)s, %(t)s, '[\"fox\"]', NULL, NULL, 1, clock())", p=project, t=gold)
+    ledger.hold(project, "u:1", gold)
+    ledger.answer(project, "u:1", gold, {"answer": "fox"})
     ledger.fold()
     ledger.fold_evidence()
     assert await found(pool) == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from psycopg2.extras import Json
 from support.checks.shows import shows
 from support.ledger import Meanwhile
 
@@ -90,6 +91,19 @@ def test_answer_of_a_retired_task_is_set_aside(ledger):
     assert bring_back(ledger, project, barred) == 1
     ledger.reopen(project, [task])
     assert len(ledger.counted(task)) == 1
+
+
+@shows("volunteer-set-aside")
+def test_imported_answer_of_a_barred_volunteer_is_set_aside(ledger):
+    project = ledger.project(tasks=1, n=1)
+    (task,) = ledger.tasks(project)
+    barred = bar(ledger, project, "x:one")
+    times = {"created": "2026-01-01T00:00:00Z", "finished": "2026-01-01T00:00:09Z"}
+    row = {"source": project, "task": task, "run": 10**12, "actor": "x:one", "uid": "one", "info": "spam", **times}
+    imports = "SELECT fate FROM import_exported_answers(%(p)s, %(r)s, clock())"
+    assert ledger.change(imports, p=project, r=Json([row])) == "added"
+    assert (ledger.ledger(task)["answers"], ledger.ledger(task)["uncounted"]) == (0, 1)
+    assert bring_back(ledger, project, barred) == 1 and ledger.ledger(task)["done"]
 
 
 def test_answer_and_bar_at_once_are_both_complete(ledger, beside):

@@ -142,6 +142,51 @@ def test_corrections_and_deletions_take_back_what_was_taught(ledger: Ledger) -> 
     assert runs(ledger, gold) == [("u:2", True, False, True)]
 
 
+def silent(ledger: Ledger, project: int) -> bool:
+    """Whether a recount finds in what is known of volunteers, folded or not, what the answers say."""
+    for _ in range(2):
+        assert ledger.rows("SELECT * FROM trust_differences(%(p)s)", p=project) == []
+        ledger.fold_evidence()
+    return True
+
+
+@pytest.mark.parametrize("labelled", [False, True])
+def test_what_gold_answers_taught_goes_where_they_go(ledger: Ledger, labelled: bool) -> None:
+    project = ledger.project(tasks=0)
+    if labelled:
+        ledger.declare(project, "yes", "no")
+    gold, ended, _other = ledger.add(project, [0.0] * 3)
+    for task in (gold, ended):
+        make(ledger, project, task)
+        ledger.hold(project, "c:tab", task)
+        ledger.answer(project, "c:tab", task, {"answer": "no"})
+    # A browser's answers are claimed for an account, and the account goes.
+    for was, to, account in (("c:tab", "u:7", 7), ("u:7", "i:10.0.0.1", None)):
+        assert silent(ledger, project)
+        moved = "SELECT move_runs(%(p)s, %(a)s, %(w)s, %(to)s, %(u)s, NULL, %(t)s, clock())"
+        before = int(was[2:]) if was.startswith("u:") else None
+        assert ledger.change(moved, p=project, a=was, w=before, to=to, u=account, t=[gold, ended]) == 2
+        assert ledger.change("SELECT change_gold(%(p)s, %(t)s, '[\"yes\"]', NULL, NULL)", p=project, t=gold)
+    assert silent(ledger, project)
+    assert [row["actor"] for row in ledger.rows("SELECT actor FROM reliability WHERE gold_seen > 0")] == ["i:10.0.0.1"]
+    # A task that was gold once is deleted.
+    assert end(ledger, project, ended)
+    ledger.delete_tasks(project, [ended])
+    assert silent(ledger, project)
+    assert ledger.value("SELECT gold_seen FROM reliability WHERE project_id = %(p)s", p=project) == 1
+
+
+def test_imported_answer_to_a_gold_task_is_compared(ledger: Ledger) -> None:
+    project = ledger.project(tasks=2)
+    gold, _other = ledger.tasks(project)
+    make(ledger, project, gold)
+    row = {"source": project, "task": gold, "run": 10**12, "actor": "x:one", "uid": "one", "info": "no"}
+    row |= {"created": "2026-01-01T00:00:00Z", "finished": "2026-01-01T00:00:09Z"}
+    ledger.change("SELECT fate FROM import_exported_answers(%(p)s, %(r)s, clock())", p=project, r=json.dumps([row]))
+    assert runs(ledger, gold) == [("x:one", True, False, False)]
+    assert evidence(ledger, project) == [("x:one", 1, False)] and silent(ledger, project)
+
+
 def test_time_for_corrections_does_not_tell_which_task_is_gold(ledger: Ledger) -> None:
     project = ledger.project(tasks=3, n=2)
     gold, ordinary, _third = ledger.tasks(project)

@@ -298,6 +298,41 @@ def compare(ledger, project):
     return n
 
 
+def test_result_of_a_task_that_is_open_again_is_read_again_with_its_own_answers(ledger):
+    project = ledger.project()
+    ledger.declare(project, "fox", "owl")
+    (task,) = ledger.add(project, [0.0], n=1)
+    say(ledger, project, "u:1", "owl")
+    ledger.set_n(project, [task], 3)
+    say(ledger, project, "u:2", "fox")
+    ledger.declare(project, "owl", "fox", "hare")
+    compare(ledger, project)
+    (result,) = ledger.results(task)
+    assert result["class"] == 1 and len(result["log_likelihoods"]) == 3 + 3, "its one answer, and not the later one"
+    assert ledger.rows("SELECT * FROM check_weighing(%(p)s, clock())", p=project) == []
+
+
+def test_answers_come_in_while_classes_of_an_earlier_label_are_read_again(ledger):
+    project = ledger.project()
+    ledger.declare(project, "fox", "owl", "hare")
+    (task,) = ledger.add(project, [0.0], n=2)
+    say(ledger, project, "u:1", "hare")
+    ledger.run("""UPDATE project SET info = '{"answers": [{"name": "answer", "at": "/answer", "type": "label", "choices": ["fox", "owl"]}]}'
+                   WHERE id = %(p)s""", p=project)  # fmt: skip
+    ledger.check = False  # until the classes are read again
+    assert ledger.take(project, "u:2") == task
+    assert ledger.answer(project, "u:2", task, {"answer": "owl"}).state == "counted"
+    assert (
+        ledger.value("SELECT move_runs(%(p)s, 'u:1', 1, 'i:10.0.0.9', NULL, NULL, %(t)s, clock())", p=project, t=[task])
+        == 1
+    )
+    compare(ledger, project)
+    ledger.fold_evidence()
+    assert ledger.results(task)[-1]["consensus"] == "owl"
+    assert ledger.rows("SELECT * FROM trust_differences(%(p)s)", p=project) == []
+    assert ledger.rows("SELECT * FROM check_weighing(%(p)s, clock())", p=project) == []
+
+
 def test_counts_are_halved_at_two_hundred_and_stay_right_within_a_volunteer(ledger):
     project = ledger.project()
     ledger.declare(project, "fox", "owl")

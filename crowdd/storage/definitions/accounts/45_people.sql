@@ -30,7 +30,7 @@ BEGIN
         SELECT p_project, m.task_id, x.generation, s.sign, ARRAY[s.actor], ARRAY[CASE x.generation WHEN 0 THEN 1 ELSE m.class END],
                CASE x.generation WHEN 0 THEN ARRAY[x.log_likelihoods[array_position(x.task_run_ids, m.id)]] ELSE x.posterior END
           FROM moved m JOIN result x ON x.project_id = p_project AND x.task_id = m.task_id AND x.last_version AND x.generation IS NOT NULL AND m.id = ANY (x.task_run_ids)
-         CROSS JOIN (VALUES (p_from, -1), (p_to, 1)) s(actor, sign) WHERE CASE x.generation WHEN 0 THEN x.log_likelihoods[array_position(x.task_run_ids, m.id)] ELSE m.class END IS NOT NULL
+         CROSS JOIN (VALUES (p_from, -1), (p_to, 1)) s(actor, sign) WHERE CASE x.generation WHEN 0 THEN x.log_likelihoods[array_position(x.task_run_ids, m.id)] ELSE CASE WHEN m.class <= cardinality(x.posterior) THEN m.class END END IS NOT NULL
     ), figures AS (
         INSERT INTO stat_delta (project_id, hour, actor, user_id, runs, seconds)
         SELECT p_project, date_trunc('hour', finish_time), s.actor, scorer(p_project, s.user_id, trial), s.sign * count(*),
@@ -38,6 +38,8 @@ BEGIN
           FROM moved CROSS JOIN (VALUES (p_from, p_was, -1), (p_to, p_user, 1)) s(actor, user_id, sign) GROUP BY 2, 3, 4, s.sign
     )
     SELECT coalesce(array_agg(task_id ORDER BY task_id), '{}') INTO ids FROM moved;
+    PERFORM append_gold(jsonb_populate_record(r, jsonb_build_object('actor', p_from)), r.is_right, r.taught, -1), append_gold(r, r.is_right, r.taught, 1)
+       FROM task_run r WHERE project_id = p_project AND task_id = ANY (ids) AND actor = p_to AND taught IS NOT NULL;
     FOR t IN DELETE FROM lease WHERE project_id = p_project AND actor = p_to AND task_id = ANY (ids) RETURNING task_id LOOP
         UPDATE task_ledger SET leases = leases - 1 WHERE project_id = p_project AND task_id = t;
         PERFORM reconcile_task(p_project, t, false, p_now);

@@ -327,12 +327,13 @@ BEGIN
     RETURN n;
 END $$;
 
--- Forgets the gold tasks among tasks that are deleted, and what their answers taught. A project that is gone has no model.
+-- Forgets the gold tasks among tasks that are deleted, and what the answers to those that are or were gold taught. A project that is gone has
+-- no model.
 CREATE FUNCTION forget_gold(p_project bigint, p_tasks bigint[]) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE r task_run; t bigint;
 BEGIN
-    FOR r IN SELECT x.* FROM gold_task g JOIN task_run x ON x.project_id = g.project_id AND x.task_id = g.task_id AND x.gold
-              WHERE g.project_id = p_project AND g.task_id = ANY (p_tasks) AND EXISTS (SELECT FROM project WHERE id = p_project) LOOP
+    FOR r IN SELECT * FROM task_run WHERE project_id = p_project AND task_id = ANY (p_tasks) AND taught IS NOT NULL
+                AND EXISTS (SELECT FROM project WHERE id = p_project) LOOP
         PERFORM unteach_gold(r);
     END LOOP;
     FOR t IN SELECT task_id FROM gold_task WHERE project_id = p_project AND task_id = ANY (p_tasks) LOOP PERFORM drop_gold(p_project, t); END LOOP;

@@ -267,27 +267,33 @@ END $$;
 -- How long after it was stored an answer may still be changed when its task has its result already.
 CREATE FUNCTION correction_window() RETURNS interval IMMUTABLE LANGUAGE sql AS $$ SELECT interval '5 minutes' $$;
 
--- Puts another answer in the place of the one that a volunteer gave: changed, same (it says so already), in result (its task
--- has its result, and the time for second thoughts is over), none (no answer) or barred. Counters stay as they are: it is
--- the same answer, given when it was given. A result that the old one stood in becomes a version behind a new one (I4, I5).
+-- Changes an answer, by whatever way: changed, same (it says so already), in result (its task has its result, and the time for second
+-- thoughts is over), none (no answer) or barred. p_info or p_calibration null: it stays. p_admin: an administrator does it, whoever
+-- answered. Counters stay as they are: it is the same answer, given when it was given. A result that the old one stood in becomes a
+-- version behind a new one (I4, I5).
 CREATE FUNCTION amend_answer(p_project bigint, p_actor text, p_task bigint, p_info jsonb, p_now timestamptz, p_network text DEFAULT '',
-                            OUT state text, OUT run bigint) LANGUAGE plpgsql AS $$
-DECLARE t task_ledger; r task_run; is_trial boolean; bars boolean; labelled boolean; n_gold_ int; tells boolean; o outcome; w weighed;
+                             p_calibration jsonb DEFAULT NULL, p_admin boolean DEFAULT false, OUT state text, OUT run bigint) LANGUAGE plpgsql AS $$
+DECLARE t task_ledger; r task_run; is_trial boolean; bars boolean; labelled boolean; n_gold_ int; tells boolean; another boolean; marked bigint; o outcome; w weighed;
 BEGIN
     SELECT trial, has_bars, has_label, n_gold, gold_feedback INTO is_trial, bars, labelled, n_gold_, tells FROM project_ledger WHERE project_id = p_project;
     IF is_trial THEN SELECT trial INTO is_trial FROM project_ledger WHERE project_id = p_project FOR SHARE; END IF;
-    IF bars AND is_barred(p_project, p_actor, p_network) THEN state := 'barred'; RETURN; END IF;
+    IF bars AND NOT p_admin AND is_barred(p_project, p_actor, p_network) THEN state := 'barred'; RETURN; END IF;
     SELECT * INTO t FROM task_ledger WHERE project_id = p_project AND task_id = p_task FOR UPDATE;
     SELECT * INTO r FROM task_run WHERE project_id = p_project AND task_id = p_task AND actor = p_actor;
     IF NOT FOUND THEN state := 'none'; RETURN; END IF;
     run := r.id;
-    IF r.info IS NOT DISTINCT FROM p_info THEN state := 'same'; RETURN; END IF;
+    another := p_info IS NOT NULL AND r.info IS DISTINCT FROM p_info;
+    marked := CASE WHEN p_calibration IS NULL THEN r.calibration ELSE (p_calibration #>> '{}')::bigint END;
+    IF NOT another AND marked IS NOT DISTINCT FROM r.calibration THEN state := 'same'; RETURN; END IF;
     -- Where there are gold tasks the time is over for all answers, also to open tasks: it must not tell which is which.
     IF (t.done AND r.counted OR n_gold_ > 0) AND p_now > r.finish_time + correction_window() OR r.gold AND tells THEN state := 'in result'; RETURN; END IF;
-    IF r.counted THEN PERFORM unteach(p_project, p_task); END IF;
-    IF r.gold THEN PERFORM unteach_gold(r); END IF;
-    UPDATE task_run SET info = p_info, class = CASE WHEN labelled THEN (class_of(p_project, p_actor, p_info)).class END
+    state := 'changed';
+    IF another AND r.counted THEN PERFORM unteach(p_project, p_task); END IF;
+    IF another AND r.gold THEN PERFORM unteach_gold(r); END IF;
+    UPDATE task_run SET info = CASE WHEN another THEN p_info ELSE info END, calibration = marked,
+           class = CASE WHEN NOT another THEN class WHEN labelled THEN (class_of(p_project, p_actor, p_info)).class END
      WHERE project_id = p_project AND id = r.id;
+    IF NOT another THEN RETURN; END IF;
     IF r.gold THEN PERFORM judge_gold(x) FROM task_run x WHERE project_id = p_project AND id = r.id; END IF;
     IF t.done AND r.counted AND t.max_answers IS NOT NULL AND t.mode <> 'gold' THEN
         PERFORM reconcile_task(p_project, p_task, true, p_now);
@@ -297,7 +303,6 @@ BEGIN
         INSERT INTO stat_delta (project_id, hour, outcomes, consensus_hash, n_compared, agreement)
         VALUES (p_project, date_trunc('hour', p_now), o.outcomes, o.consensus_hash, o.n_compared, o.agreement);
     END IF;
-    state := 'changed';
 END $$;
 
 -- Deletes an answer; a counted one re-opens its task and makes its result no longer the last. False: there is none.

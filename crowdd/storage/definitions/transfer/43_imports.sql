@@ -227,12 +227,13 @@ SELECT o, r.id, CASE
  ORDER BY o $$;
 
 -- Stores answers of an export like submit, without leases. They are not trial answers, count as long as there are
--- places, and the tasks that they complete get a result but no event. p_rows: {source, task, run, actor, uid, info,
+-- places, and the tasks that they complete get a result but no event. Those of a volunteer who is barred are set aside. p_rows: {source, task, run, actor, uid, info,
 -- created, finished, late, calibration, media_url} each. Returns one row for each, with its outcome as above.
 CREATE FUNCTION import_exported_answers(p_project bigint, p_rows jsonb, p_now timestamptz) RETURNS TABLE (nth bigint, fate text) LANGUAGE plpgsql AS $$
 DECLARE m record; t task_ledger; e jsonb; c int; last int; granted_ timestamptz; finished_ timestamptz; info_ jsonb; actors text[] := '{}'; o outcome;
-        labelled boolean := (SELECT has_label FROM project_ledger WHERE project_id = p_project); judged record; w weighed; more int; class_ smallint; reliable boolean;
+        labelled boolean; bars boolean; judged record; w weighed; more int; class_ smallint; reliable boolean; bar_ bigint; run bigint;
 BEGIN
+    SELECT has_label, has_bars INTO labelled, bars FROM project_ledger WHERE project_id = p_project;
     FOR m IN SELECT DISTINCT a.task_id FROM match_exported_answers(p_project, p_rows) a WHERE a.fate = 'added' ORDER BY 1 LOOP
         PERFORM FROM task_ledger l WHERE l.project_id = p_project AND l.task_id = m.task_id FOR UPDATE;
     END LOOP;
@@ -251,10 +252,12 @@ BEGIN
             SELECT * INTO judged FROM class_of(p_project, e->>'actor', info_);
             class_ := judged.class; reliable := judged.reliable;
         END IF;
-        c := (t.answers < t.n_answers AND NOT t.retired AND reliable AND (t.mode = 'unlimited' OR t.answers + t.leases < t.n_answers))::int;
-        INSERT INTO task_run (project_id, task_id, actor, external_uid, created, finish_time, counted, trial, timeout, calibration, media_url, info, class, unreliable, origin)
+        IF bars THEN SELECT min(id) INTO bar_ FROM barred_volunteer b WHERE b.project_id = p_project AND subject = e->>'actor'; END IF;
+        c := (t.answers < t.n_answers AND NOT t.retired AND reliable AND bar_ IS NULL AND (t.mode = 'unlimited' OR t.answers + t.leases < t.n_answers))::int;
+        INSERT INTO task_run (project_id, task_id, actor, external_uid, created, finish_time, counted, trial, timeout, calibration, media_url, info, class, unreliable, aside, origin)
         VALUES (p_project, m.task_id, e->>'actor', e->>'uid', granted_, finished_, c = 1, false, (e->>'late')::float8,
-                (e->>'calibration')::bigint, e->>'media_url', info_, class_, NOT reliable, (e->>'source') || '/' || (e->>'run'));
+                (e->>'calibration')::bigint, e->>'media_url', info_, class_, NOT reliable, bar_, (e->>'source') || '/' || (e->>'run')) RETURNING id INTO run;
+        IF t.mode = 'gold' THEN PERFORM judge_gold(r) FROM task_run r WHERE project_id = p_project AND id = run; END IF;
         UPDATE task_ledger l SET answers = answers + c, uncounted = uncounted + 1 - c,
                requeued_xid = CASE WHEN mode = 'one_at_a_time' OR (mode = 'by_level' AND c = 1) THEN stamp(p_project) ELSE requeued_xid END
          WHERE l.project_id = p_project AND l.task_id = m.task_id RETURNING * INTO t;
@@ -270,6 +273,7 @@ BEGIN
         INSERT INTO stat_delta (project_id, hour, actor, runs, counted, completed, wanted, seconds, bytes, outcomes, consensus_hash, n_compared, agreement)
         VALUES (p_project, date_trunc('hour', finished_), e->>'actor', 1, c, last, more, time_spent(granted_, finished_, (e->>'late')::float8),
                 coalesce(octet_length(info_::text), 0), o.outcomes, o.consensus_hash, o.n_compared, o.agreement);
+        IF more > 0 AND t.uncounted > 0 THEN PERFORM reconcile_task(p_project, m.task_id, false, p_now); END IF;
         actors := actors || (e->>'actor');
         RETURN NEXT;
     END LOOP;

@@ -42,8 +42,10 @@ END $$;
 -- What the counted answers of a task amount to; only nulls in a project without a label. Of strangers of one network the nth weighs 1/n.
 -- class is null where several classes are equally probable. The caller holds the ledger row. Cost: the answers of this task, each one
 -- look-up in reliability. log_likelihoods: ln prior of each class, then what each answer with a class has added to each (or to its own
--- class, without confusions). For previews: without the answers of p_but, and with those of p_also, which do not count yet.
-CREATE FUNCTION weigh(p_project bigint, p_task bigint, p_but text DEFAULT '', p_also bigint[] DEFAULT '{}') RETURNS weighed LANGUAGE plpgsql AS $$
+-- class, without confusions). For previews: without the answers of p_but, and with those of p_also, which do not count yet; without
+-- p_counted only with these.
+CREATE FUNCTION weigh(p_project bigint, p_task bigint, p_but text DEFAULT '', p_also bigint[] DEFAULT '{}', p_counted boolean DEFAULT true)
+RETURNS weighed LANGUAGE plpgsql AS $$
 DECLARE q record; r record; w weighed; k int; lp float8[]; s real[]; n int := 0; share float8; nets text[]; net text; top float8 := '-infinity'; total float8 := 0; x float8;
 BEGIN
     SELECT m.generation, m.k, m.choices, m.confused, m.min_answers, m.confidence, m.prior, m.newcomer, p.trial INTO q
@@ -57,11 +59,11 @@ BEGIN
                          WHEN y.log_likelihoods IS NULL THEN q.newcomer[(t.class - 1) * k + 1 : t.class * k]
                          ELSE y.log_likelihoods[(t.class - 1) * k + 1 : t.class * k] END AS says
                FROM task_run t LEFT JOIN reliability y ON y.project_id = t.project_id AND y.actor = t.actor AND y.generation = q.generation
-              WHERE t.project_id = p_project AND t.task_id = p_task AND (t.counted OR t.id = ANY (p_also)) ORDER BY t.id LOOP
+              WHERE t.project_id = p_project AND t.task_id = p_task AND (t.counted AND p_counted OR t.id = ANY (p_also)) ORDER BY t.id LOOP
         CONTINUE WHEN r.actor = p_but;
         n := n + 1; w.runs[n] := r.id;
         IF r.user_id IS NOT NULL THEN w.users := w.users || to_jsonb(r.user_id); END IF;
-        CONTINUE WHEN r.class IS NULL;
+        CONTINUE WHEN r.class IS NULL OR r.class > k;   -- of an earlier label: it will be found again (weigh_again)
         w.actors := w.actors || r.actor; w.classes := w.classes || r.class;
         s := r.says;
         IF r.user_ip IS NOT NULL AND r.known IS NOT TRUE AND r.actor ~ '^[ci]:' THEN
@@ -141,7 +143,7 @@ BEGIN
         l.posterior := x.log_likelihoods;
     ELSE
         SELECT array_agg(actor ORDER BY id), array_agg(class ORDER BY id) INTO l.actors, l.classes
-          FROM task_run WHERE project_id = x.project_id AND id = ANY (x.task_run_ids) AND class IS NOT NULL;
+          FROM task_run WHERE project_id = x.project_id AND id = ANY (x.task_run_ids) AND class <= cardinality(x.posterior);
         l.posterior := x.posterior;
     END IF;
     l.sign := p_sign; l.actors := coalesce(l.actors, '{}'); l.classes := coalesce(l.classes, '{}'); l.reason := x.reason; l.saved := x.saved;
@@ -194,7 +196,7 @@ END $$;
 -- What the answers of the last result amount to by now. A decision of an expert is its choice for certain, if it is still one. A label of
 -- an analysis keeps its probability; where the choices are others, these share the rest.
 CREATE FUNCTION weigh_result(p_project bigint, p_task bigint, x result) RETURNS weighed LANGUAGE plpgsql AS $$
-DECLARE w weighed := weigh(p_project, p_task); decided int; k_ int;
+DECLARE w weighed := weigh(p_project, p_task, '', x.task_run_ids, false); decided int; k_ int;       -- a task that is open again has counted more since
 BEGIN
     IF x.reason IN ('expert', 'analysis') THEN
         SELECT array_position(choices, x.consensus), k INTO decided, k_ FROM trust_model WHERE project_id = p_project;

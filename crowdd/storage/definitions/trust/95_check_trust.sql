@@ -66,12 +66,23 @@ END $$;
 CREATE FUNCTION teaching_generation(p_project bigint) RETURNS int STABLE LANGUAGE sql AS $$
 SELECT coalesce((SELECT generation FROM trust_model WHERE project_id = p_project), 0) $$;
 
--- What the last results of a project have taught, by what it is added to (trust_model, or a volunteer). Of volunteers whose counts were
--- halved nothing is listed.
+-- What the last results of a project and the answers to its gold tasks have taught, by what it is added to (trust_model, or a volunteer). Of
+-- volunteers whose counts were halved nothing is listed.
 CREATE FUNCTION recounted_trust(p_project bigint) RETURNS TABLE (what text, key text, counted float8) STABLE LANGUAGE sql AS $$
 SELECT p.* FROM teaching_generation(p_project) g
- CROSS JOIN LATERAL trust_parts(ARRAY(SELECT lesson_of(r, 1) FROM result r WHERE r.project_id = p_project AND r.last_version AND r.generation = g)) p
+ CROSS JOIN LATERAL (
+    SELECT * FROM trust_parts(ARRAY(SELECT lesson_of(r, 1) FROM result r WHERE r.project_id = p_project AND r.last_version AND r.generation = g)) UNION ALL
+    SELECT * FROM gold_parts(ARRAY(SELECT ROW(1, r.actor, r.is_right)::gold_lesson FROM task_run r
+                                    WHERE r.project_id = p_project AND r.taught IS NOT NULL AND (r.taught->>'generation')::int = g))) p
  WHERE g > 0 OR p.what LIKE 'reliability.%' $$;
+
+-- What an answer to a gold task teaches, or (sign -1) taught.
+CREATE TYPE gold_lesson AS (sign int, actor text, is_right boolean);
+
+CREATE FUNCTION gold_parts(p_lessons gold_lesson[]) RETURNS TABLE (what text, key text, counted float8) STABLE LANGUAGE sql AS $$
+SELECT v.what, v.key, sum(x.sign * v.n)::float8 FROM unnest(p_lessons) x CROSS JOIN LATERAL (
+    VALUES ('trust_model.gold_seen', '', 1), ('trust_model.gold_right', '', x.is_right::int),
+           ('reliability.gold_seen', x.actor, 1), ('reliability.gold_right', x.actor, x.is_right::int)) v (what, key, n) GROUP BY 1, 2 $$;
 
 CREATE FUNCTION trust_parts(p_lessons lesson[]) RETURNS TABLE (what text, key text, counted float8) STABLE LANGUAGE sql AS $$
 WITH x AS MATERIALIZED (SELECT * FROM unnest(p_lessons))
@@ -89,16 +100,21 @@ CREATE FUNCTION stored_trust(p_project bigint) RETURNS TABLE (what text, key tex
 SELECT what, key, sum(n)::float8 FROM (
     SELECT v.* FROM trust_model m CROSS JOIN LATERAL (
         VALUES ('trust_model.tasks', '', m.tasks::float8), ('trust_model.saved', '', m.saved), ('trust_model.sure', '', m.sure), ('trust_model.full', '', m."full"),
-               ('trust_model.none', '', m."none"), ('trust_model.peer_right', '', m.peer_right), ('trust_model.peer_seen', '', m.peer_seen) UNION ALL
+               ('trust_model.none', '', m."none"), ('trust_model.peer_right', '', m.peer_right), ('trust_model.peer_seen', '', m.peer_seen),
+               ('trust_model.gold_right', '', m.gold_right), ('trust_model.gold_seen', '', m.gold_seen) UNION ALL
         SELECT 'trust_model.class_sums', 'class ' || j, n FROM unnest(m.class_sums) WITH ORDINALITY c (n, j) UNION ALL
         SELECT 'trust_model.confusion_sums', 'answer ' || ((c - 1) / m.k + 1) || ', truth ' || ((c - 1) % m.k + 1), n FROM unnest(m.confusion_sums) WITH ORDINALITY d (n, c)) v (what, key, n)
      WHERE m.project_id = p_project UNION ALL
     SELECT v.* FROM reliability r
-     CROSS JOIN LATERAL (VALUES ('reliability.peer_right', r.actor, r.peer_right), ('reliability.peer_seen', r.actor, r.peer_seen)) v
+     CROSS JOIN LATERAL (VALUES ('reliability.peer_right', r.actor, r.peer_right), ('reliability.peer_seen', r.actor, r.peer_seen),
+                                 ('reliability.gold_right', r.actor, r.gold_right), ('reliability.gold_seen', r.actor, r.gold_seen)) v
      WHERE r.project_id = p_project AND r.generation = teaching_generation(p_project) UNION ALL
     SELECT p.* FROM teaching_generation(p_project) g
-     CROSS JOIN LATERAL trust_parts(ARRAY(SELECT ROW(e.sign, e.actors, e.classes, e.posterior, e.reason, e.saved)::lesson FROM evidence e
-                                           WHERE e.project_id = p_project AND e.generation = g AND NOT e.gold)) p
+     CROSS JOIN LATERAL (
+        SELECT * FROM trust_parts(ARRAY(SELECT ROW(e.sign, e.actors, e.classes, e.posterior, e.reason, e.saved)::lesson FROM evidence e
+                                         WHERE e.project_id = p_project AND e.generation = g AND NOT e.gold)) UNION ALL
+        SELECT * FROM gold_parts(ARRAY(SELECT ROW(e.sign, e.actors[1], e.is_right)::gold_lesson FROM evidence e
+                                        WHERE e.project_id = p_project AND e.generation = g AND e.gold))) p
      WHERE g > 0 OR p.what LIKE 'reliability.%') s GROUP BY 1, 2 $$;
 
 CREATE FUNCTION trust_differences(p_project bigint) RETURNS TABLE (what text, key text, stored float8, counted float8) STABLE LANGUAGE sql AS $$
@@ -117,9 +133,10 @@ BEGIN
     PERFORM pg_advisory_xact_lock(hashtextextended('fold_evidence', p_project));
     SELECT * INTO q FROM trust_model WHERE project_id = p_project FOR UPDATE;
     has_model := FOUND;
-    FOR d IN SELECT key, sum(counted - stored) FILTER (WHERE what = 'reliability.peer_right') AS more_right, sum(counted - stored) FILTER (WHERE what = 'reliability.peer_seen') AS more
-               FROM trust_differences(p_project) WHERE what LIKE 'reliability.%' GROUP BY key LOOP
-        PERFORM fold_volunteer(p_project, q, has_model, d.key, 0, 0, coalesce(d.more_right, 0), coalesce(d.more, 0), NULL);
+    FOR d IN SELECT key, jsonb_object_agg(what, counted - stored) AS more FROM trust_differences(p_project) WHERE what LIKE 'reliability.%' GROUP BY key LOOP
+        PERFORM fold_volunteer(p_project, q, has_model, d.key, coalesce((d.more->>'reliability.gold_right')::float8, 0),
+                               coalesce((d.more->>'reliability.gold_seen')::float8, 0), coalesce((d.more->>'reliability.peer_right')::float8, 0),
+                               coalesce((d.more->>'reliability.peer_seen')::float8, 0), NULL);
     END LOOP;
     IF NOT has_model THEN RETURN; END IF;
     FOR d IN SELECT what, key, counted - stored AS more FROM trust_differences(p_project) WHERE what LIKE 'trust_model.%' LOOP
@@ -131,6 +148,8 @@ BEGIN
         WHEN 'trust_model.none' THEN q."none" := q."none" + d.more;
         WHEN 'trust_model.peer_right' THEN q.peer_right := q.peer_right + d.more;
         WHEN 'trust_model.peer_seen' THEN q.peer_seen := q.peer_seen + d.more;
+        WHEN 'trust_model.gold_right' THEN q.gold_right := q.gold_right + d.more;
+        WHEN 'trust_model.gold_seen' THEN q.gold_seen := q.gold_seen + d.more;
         WHEN 'trust_model.class_sums' THEN q.class_sums[substr(d.key, 7)::int] := coalesce(q.class_sums[substr(d.key, 7)::int], 0) + d.more;
         WHEN 'trust_model.confusion_sums' THEN
             q.confusion_sums[(substring(d.key FROM '\d+')::int - 1) * q.k + substring(d.key FROM '\d+$')::int]
@@ -139,6 +158,6 @@ BEGIN
     END LOOP;
     q := published(q);
     UPDATE trust_model SET prior = q.prior, newcomer = q.newcomer, accuracy = q.accuracy, guarded = q.guarded, tasks = q.tasks, class_sums = q.class_sums,
-           confusion_sums = q.confusion_sums, peer_right = q.peer_right, peer_seen = q.peer_seen, saved = q.saved, sure = q.sure, "full" = q."full", "none" = q."none",
+           confusion_sums = q.confusion_sums, gold_right = q.gold_right, gold_seen = q.gold_seen, peer_right = q.peer_right, peer_seen = q.peer_seen, saved = q.saved, sure = q.sure, "full" = q."full", "none" = q."none",
            published_upto = '' WHERE project_id = p_project;
 END $$;
