@@ -56,6 +56,7 @@ class Requester:
     admin_fresh: bool = False  # the session may go on below /admin without another proof
     second_factor: bool = False  # the session's account has one
     by_key: bool = False  # known by the account's one API key
+    manages_projects: bool = False  # the site lets this key or token give projects away
     scope: str = ""  # of the API token in use: read, answer, project or everything; "" without a token
     only_project: int | None = None  # the one project that the token may write
 

@@ -182,7 +182,7 @@ def played(place: Path, postgres: testbed.Postgres, answers: int) -> tuple[list[
         testbed.Sql(make_dsn(postgres.dsn)).rows("SELECT fold_stats()")
         wanted, wanted_shown, others = figures(sql, lost), shown(server, lost), figures(sql, other)
         moment = str(sql.one("SELECT clock_timestamp()::text"))
-        lost.owner.api("DELETE", f"project/{lost.id}")
+        crowdctl(server, "project", "delete", lost.short_name, "--yes")
         assert not sql.rows(FIGURES, (lost.short_name,)), "the project is still there"
         path.unlink(missing_ok=True)
         answered(server, other, 20)

@@ -67,6 +67,14 @@ class AccountSettings:
             "and browser histories."
         ),
     )
+    keys_manage_projects: bool = option(
+        False,
+        boolean,
+        doc=(
+            "Let API keys, and tokens with the scope everything, delete and transfer projects and change their owners, "
+            "reviewers, invitations, password and secret key. Off: only sessions with a recent proof and crowdctl do."
+        ),
+    )
     min_password_length: int = option(10, positive, doc="Minimum length of new passwords. Older passwords still work.")
     max_login_failures: int = option(10, positive, doc="Failed sign-ins per account and network in 15 minutes.")
     max_login_failures_per_hour: int = option(

@@ -31,15 +31,16 @@ class Route:
     no API key here. ``csrf`` false: no form posts here. ``page`` false: no page, so a browser is not made a volunteer
     by asking. ``hot``: asked for all the time, so it stands in the ``PathTable``, too. ``doc`` is what the API's
     documentation says; every route below /api has one. ``proof``: takes a session with a recent proof (of somebody who
-    signed in; the handler decides about others). ``action``: what the scope of an API token must allow: read, answer,
-    write or everything; unless given, read for GET and write for other methods. Pages of other sites may not do what
-    ``answer`` allows: lease, answer and give back. ``by_role``: the body says which project is written, so that
-    only the rights in it can decide about a token for one project. ``spooled``: its body is never read as a whole, but
-    copied from the disk to the disk, so it takes no turn among the requests that need much memory. ``shared``:
-    the visitors for whom it is the same, who may get one that was made for another of them (``http.page_cache``).
-    ``fixed``: what the handler answers, always. It is sent without asking who wants it. ``admits``: refuses those who
-    may not write here, before a body is read that takes long to parse. Unless given, the project that the path names
-    decides, and without one such a body is too large.
+    signed in; the handler decides about others). ``manages``: gives a project away, or is the page of that: takes such
+    a session, too, or a key that the site lets manage projects; any key may read the page. ``action``: what the scope
+    of an API token must allow: read, answer, write or everything; unless given, read for GET and write for other
+    methods. Pages of other sites may not do what ``answer`` allows: lease, answer and give back. ``by_role``: the body
+    says which project is written, so that only the rights in it can decide about a token for one project. ``spooled``:
+    its body is never read as a whole, but copied from the disk to the disk, so it takes no turn among the requests that
+    need much memory. ``shared``: the visitors for whom it is the same, who may get one that was made for another of
+    them (``http.page_cache``). ``fixed``: what the handler answers, always. It is sent without asking who wants it.
+    ``admits``: refuses those who may not write here, before a body is read that takes long to parse. Unless given, the
+    project that the path names decides, and without one such a body is too large.
     """
 
     method: str
@@ -52,6 +53,7 @@ class Route:
     hot: bool = False
     operation: Operation | None = None
     proof: bool = False
+    manages: bool = False
     action: str = ""
     by_role: bool = False
     spooled: bool = False

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
+import tempfile
 import uuid
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +16,7 @@ import pytest
 from support.checks.shows import shows
 from support.clients.pybossa_client import use
 from support.person import Person
+from support.servers.live import LiveServer
 
 
 @pytest.fixture
@@ -36,7 +40,7 @@ def answer_everything(url: str, project: Any, volunteers: int) -> int:
 
 
 @shows("project-create-minimum")
-def test_from_a_project_to_its_results_and_back_to_nothing(owner, live_server):
+def test_from_a_project_to_its_results(owner, live_server):
     short_name = f"client{uuid.uuid4().hex[:8]}"
     project = pbclient.create_project(f"Client {short_name}", short_name, "Made by a client")
     assert project.id and project.info == {}
@@ -68,8 +72,38 @@ def test_from_a_project_to_its_results_and_back_to_nothing(owner, live_server):
     assert [task.id for task in pbclient.find_tasks(project.id, state="ongoing")] == [reopened]
     assert pbclient.delete_task(tasks[1].id) is True
     assert pbclient.delete_taskrun(second[-1].id) is True
+
+
+@shows("key-no-projects")
+def test_a_key_does_not_delete_a_project_and_the_client_is_told_why(project):
+    refused = pbclient.delete_project(project.id)
+    assert (refused["status_code"], refused["exception_cls"], refused["error_code"]) == (
+        403,
+        "Forbidden",
+        "session_needed",
+    )
+    assert (refused["action"], refused["target"]) == ("DELETE", "project") and "crowdctl project" in refused["hint"]
+    assert pbclient.get_project(project.id).id == project.id
+
+
+@pytest.fixture
+def letting_server(postgres: Any) -> Iterator[LiveServer]:
+    """A site whose operator lets keys manage projects."""
+    dsn, data = postgres.make(), Path(tempfile.mkdtemp(prefix="crowdd-keys-", dir="/tmp"))
+    made = LiveServer(dsn, data, CROWDD_ACCOUNTS_KEYS_MANAGE_PROJECTS="on")
+    made.start()
+    yield made
+    made.stop()
+    postgres.drop(dsn)
+    shutil.rmtree(data, ignore_errors=True)
+
+
+@shows("key-projects-setting")
+def test_a_key_deletes_a_project_where_the_operator_lets_it(letting_server):
+    use(letting_server.url, Person(letting_server.url).register("owner").key)
+    project = pbclient.create_project("Client", "client", "Made by a client")
     assert pbclient.delete_project(project.id) is True
-    assert pbclient.find_project(short_name=short_name) == []
+    assert pbclient.find_project(short_name="client") == []
 
 
 @shows("error-conflict", "project-names-unique")

@@ -44,6 +44,6 @@ async def who(client: Client) -> Any:
 
 async def lock(served: Served, short_name: str, owner: Any, password: str) -> None:
     """Gives a project a password."""
-    requester = Requester(user_id=owner.user_id)
+    requester = Requester(user_id=owner.user_id, via="cli")
     row = await served.services.projects.owned(short_name, requester)
     await served.services.projects.set_password(row, requester, password)

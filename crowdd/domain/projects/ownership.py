@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
 from typing import Final
 
 from crowdd.domain.accounts.accounts import Accounts
+from crowdd.domain.accounts.authentication import recent_proof
 from crowdd.domain.core import rights
 from crowdd.domain.core.attempt_limits import Attempts, Limit
 from crowdd.domain.core.secrets import Secrets
@@ -28,7 +30,10 @@ _MAX_ATTEMPTS = 20  # to name an account that there is not
 
 
 class Ownership:
-    """Every change is written down. ``row`` is a project's row as ``Projects.owned`` gives it."""
+    """Every change is written down, and needs a session with a recent proof (``recent_proof.require_to_manage``).
+
+    ``row`` is a project's row as ``Projects.owned`` gives it.
+    """
 
     def __init__(
         self,
@@ -55,7 +60,7 @@ class Ownership:
 
     async def add(self, row: ProjectPage, name: str, who: Requester) -> bool:
         """Makes somebody a co-owner; False when they are one. NotFoundError for an unknown name."""
-        rights.require(who, row["roles"], OWNERS)
+        _require(who, row, OWNERS)
         person = await self._accounts.find_by_name(name)
 
         async def work(tx: Database) -> bool:
@@ -68,7 +73,7 @@ class Ownership:
 
         The open invitation and a draft's link end and the secret key is replaced: co-owners could see them.
         """
-        rights.require(who, row["roles"], OWNERS)
+        _require(who, row, OWNERS)
         person = await self._accounts.find_by_name(name)
 
         async def work(tx: Database) -> bool:
@@ -95,12 +100,12 @@ class Ownership:
 
     async def invite(self, row: ProjectPage, who: Requester) -> str:
         """The key of a link that makes one person a co-owner; the one before ends."""
-        rights.require(who, row["roles"], OWNERS)
+        _require(who, row, OWNERS)
         return await self._invitations.invite(row["id"], ROLE, who)
 
     async def withdraw(self, row: ProjectPage, who: Requester) -> None:
         """Ends the open invitation."""
-        rights.require(who, row["roles"], OWNERS)
+        _require(who, row, OWNERS)
         await self._invitations.withdraw(self._db, row["id"], ROLE)
 
     async def invitation(self, row: ProjectPage) -> Invitation | None:
@@ -124,7 +129,7 @@ class Ownership:
         ``keep``: the owner of before stays as co-owner, and so do the others; else all rights of theirs end. Only the
         owner and administrators may. Raises FormError for ``email_addr``, TooManyRequestsError after many guesses.
         """
-        rights.require(who, row["roles"], CREATORS)
+        _require(who, row, CREATORS)
         person = await self._guessed(to.strip(), who)
 
         async def work(tx: Database) -> None:
@@ -157,13 +162,19 @@ class Ownership:
 
     async def reset_secret_key(self, row: ProjectPage, who: Requester) -> None:
         """A new key for external users; tokens made with the old one end."""
-        rights.require(who, row["roles"], OWNERS)
+        _require(who, row, OWNERS)
 
         async def work(tx: Database) -> None:
             await projects.set_secret_key(tx, row["id"], new_secret_key(self._secrets, row["id"]))
             await _note(tx, who, "reset_secret_key", row["id"])
 
         await self._db.transaction(work)
+
+
+def _require(who: Requester, row: ProjectPage, wanted: Set[Role]) -> None:
+    """Passes for who has one of the roles and may give the project away."""
+    rights.require(who, row["roles"], wanted)
+    recent_proof.require_to_manage(who)
 
 
 async def _held(tx: Database, project_id: int) -> ProjectOwners:

@@ -8,6 +8,7 @@ from types import MappingProxyType
 
 import attrs
 
+from crowdd.domain.accounts.authentication import recent_proof
 from crowdd.domain.accounts.authentication.passwords import Passwords
 from crowdd.domain.core import rights
 from crowdd.domain.core.attempt_limits import NETWORK_FACTOR, Attempts, Limit
@@ -128,7 +129,11 @@ class ProjectBehaviour(Behaviour):
             )
 
     async def delete(self, tx: Database, who: Requester, row: Row, files: FileChanges) -> None:
-        """Nobody finds the project any more; what hangs on it goes at once, or by the queue when it is much."""
+        """Nobody finds the project any more; what hangs on it goes at once, or by the queue when it is much.
+
+        Raises as ``recent_proof.require_to_manage``.
+        """
+        recent_proof.require_to_manage(who)
         await projects.delete(tx, row["id"])
         files.drop_project(row["id"])
         for _bite in range(_BITES_AT_ONCE):
@@ -368,8 +373,9 @@ class Projects:
         return done
 
     async def set_password(self, row: ProjectPage, who: Requester, password: str | None) -> None:
-        """Locks the project with a password, or opens it with None."""
+        """Locks the project with a password, or opens it with None. Raises as ``recent_proof.require_to_manage``."""
         rights.require(who, row["roles"], OWNERS)
+        recent_proof.require_to_manage(who)
         hashed = await self._passwords.hash(password) if password else None
 
         async def work(tx: Database) -> None:

@@ -162,7 +162,8 @@ class Identity:
         incoming.wrong_key = bool(key) and row is None
         if row is not None:
             incoming.key_name = f"account {row['id']}"
-            who = Requester(**known, **_person(row), by_key=True)
+            manages = self.settings.accounts.keys_manage_projects
+            who = Requester(**known, **_person(row), by_key=True, manages_projects=manages)
             self.security_log.key_used(key_hash, who)
             return who
         if incoming.cookie(SESSION) and not key:
@@ -198,7 +199,9 @@ class Identity:
             incoming.wrong_key = True
             return self._anonymous(incoming, known, self.volunteers.current(incoming))
         incoming.key_name = f"token {row['token_id']}"
-        return Requester(**known, **_person(row), scope=row["scope"], only_project=row["project_id"])
+        manages = self.settings.accounts.keys_manage_projects and row["scope"] == "everything"
+        scope, project_id = row["scope"], row["project_id"]
+        return Requester(**known, **_person(row), scope=scope, only_project=project_id, manages_projects=manages)
 
     async def note_admin_use(self, who: Requester) -> None:
         """Notes that a session is used below /admin, once a minute."""

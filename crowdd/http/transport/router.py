@@ -238,6 +238,8 @@ class Router:
             await self._require_scope(incoming, route, names)
         if route.proof and who.signed_in:
             recent_proof.require(who)
+        if route.manages and who.signed_in and (who.session or route.needs != "read"):
+            recent_proof.require_to_manage(who)
         if route.path.startswith("/admin"):
             needed = self._settings.accounts.require_second_factor == "admins"
             recent_proof.require_for_admin(who, second_factor=needed)

@@ -40,7 +40,7 @@ async def test_files_of_a_locked_project_are_for_those_with_the_lock(served):
         await served.person("bob"),
     )
     assert [(await who.get(path)).status for who in (served.client(), stranger, coowner)] == [404, 404, 404]
-    await owner.post("/project/birds/add_coowner/bob", json={})
+    await browser.send_form("/project/birds/add_coowner/bob", {}, "/project/birds/coowners")
     for who in (browser, admin, coowner):
         response = await who.get(path)
         assert (response.status, response.body, response.header("cache-control")) == (200, PNG, "private, no-cache")

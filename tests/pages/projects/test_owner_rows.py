@@ -88,7 +88,8 @@ async def callers(served):
     owner = served.client((await ada.page("/account/profile")).json()["user"]["api_key"])
     owner.user_id = 3
     project = await served.project(owner, tasks=3)
-    assert (await owner.post("/project/birds/add_coowner/cora", json={})).json()["status"] == "success"
+    added = await ada.send_form("/project/birds/add_coowner/cora", {}, "/project/birds/coowners")
+    assert added.json()["status"] == "success"
     post = {"title": "News", "body": "*Good* news", "published": True}
     assert (await owner.post("/project/birds/new-blogpost", json=post)).json()["next"] == "/project/birds/1"
     return (served.client(), bob, cora, ada, boss), owner, project

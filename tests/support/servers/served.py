@@ -26,6 +26,11 @@ from support.until import PAUSE, until
 PASSWORD = "a good password"
 # Where a key speaks for its person outside /api: in the header. Everywhere else a session does.
 KEYED = re.compile(r"/project(/|\?|$)|/account/[^/]+/export(/|\?|$)")
+# What gives a project away: there a session does, too.
+MANAGING = re.compile(
+    r"(GET|POST) /project/[^/?]+/(coowners|add_coowner|del_coowner|transferownership|delete|reviewers|resetsecretkey|update)([/?]|$)"
+    r"|DELETE /api/project/\d+$"
+)
 
 
 @attrs.frozen
@@ -87,14 +92,17 @@ class Client:
             more["data"] = orjson.dumps(json)
             sent.setdefault("Content-Type", "application/json")
         cookies = dict(self.cookies)
-        if self.key and re.match(r"/api(/|\?|$)", path):
+        by_session = self.open_session is not None and bool(MANAGING.match(f"{method} {path}"))
+        if self.key and re.match(r"/api(/|\?|$)", path) and not by_session:
             path += ("&" if "?" in path else "?") + f"api_key={self.key}"
-        elif self.key and (KEYED.match(path) or self.open_session is None):
+        elif self.key and not by_session and (KEYED.match(path) or self.open_session is None):
             sent.setdefault("Authorization", self.key)
         elif self.key:
             session = await self.session()
             cookies["session"] = session.token
             sent.setdefault("X-CSRFToken", session.csrf_token)
+            if method == "DELETE":
+                sent.setdefault("Content-Type", "application/json")
         if cookies:
             sent["Cookie"] = "; ".join(f"{name}={value}" for name, value in cookies.items())
         response = await treq.request(

@@ -14,6 +14,10 @@ from crowdd.storage.accounts.rows import SessionAccount
 
 _OPERATORS = frozenset({"cli", "job"})  # those who may run these have the machine
 _MINUTE, _HOUR = 60, 3600
+_MANAGING = (
+    "Operators transfer and delete projects with crowdctl project, and can allow all of it to API keys:"
+    " [accounts] keys_manage_projects."
+)
 
 
 def require_session(who: Requester) -> None:
@@ -32,6 +36,20 @@ def require(who: Requester) -> None:
     require_session(who)
     if not who.proved and who.via not in _OPERATORS:
         raise ProofNeededError(_("Confirm first that it is you."))
+
+
+def require_to_manage(who: Requester) -> None:
+    """Passes for who may give a project away: transfer or delete it, and change who has rights, a password or a key.
+
+    That is a session with a recent proof, the command line, or a key where the site lets keys do so. Raises
+    AnonymousError, ForbiddenError, ProofNeededError.
+    """
+    if who.manages_projects:
+        return
+    if who.signed_in and not who.session and who.via not in _OPERATORS:
+        words = _("An API key or token may not do this. Do it on the pages of the project.")
+        raise ForbiddenError(words, code="session_needed", hint=_MANAGING)
+    require(who)
 
 
 def require_for_admin(who: Requester, *, second_factor: bool) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Collection
 from typing import Final
 
 from crowdd.domain.accounts.accounts import Accounts
+from crowdd.domain.accounts.authentication import recent_proof
 from crowdd.domain.projects.project_invitations import ProjectInvitations
 from crowdd.errors import ForbiddenError
 from crowdd.languages import _
@@ -21,7 +22,10 @@ ROLE: Final = "reviewer"
 
 
 class Reviewers:
-    """For owners. Every change is written down. The caller has checked that they own the project."""
+    """For owners. Every change is written down. The caller has checked that they own the project.
+
+    Changes need a session with a recent proof (``recent_proof.require_to_manage``).
+    """
 
     def __init__(self, db: Transactions, accounts: Accounts, invitations: ProjectInvitations) -> None:
         self._db, self._accounts, self._invitations = db, accounts, invitations
@@ -32,6 +36,7 @@ class Reviewers:
 
     async def add(self, project_id: int, owners: Collection[int], name: str, who: Requester) -> bool:
         """Makes somebody a reviewer; False when they are one, or an owner. NotFoundError for an unknown name."""
+        recent_proof.require_to_manage(who)
         person = await self._accounts.find_by_name(name)
         if person["id"] in owners:
             return False
@@ -43,10 +48,12 @@ class Reviewers:
 
     async def invite(self, project_id: int, who: Requester) -> str:
         """The key of a link that makes one person a reviewer; the one before ends."""
+        recent_proof.require_to_manage(who)
         return await self._invitations.invite(project_id, ROLE, who)
 
-    async def withdraw(self, project_id: int) -> None:
+    async def withdraw(self, project_id: int, who: Requester) -> None:
         """Ends the open invitation."""
+        recent_proof.require_to_manage(who)
         await self._invitations.withdraw(self._db, project_id, ROLE)
 
     async def invitation(self, project_id: int) -> Invitation | None:
@@ -65,6 +72,7 @@ class Reviewers:
 
     async def remove(self, project_id: int, name: str, who: Requester) -> bool:
         """Takes the right of a reviewer; False when there is none. What they decided stays."""
+        recent_proof.require_to_manage(who)
         person = await self._accounts.find_by_name(name)
 
         async def work(tx: Database) -> bool:

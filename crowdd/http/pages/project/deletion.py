@@ -31,8 +31,8 @@ class DeletingPages:
         self._projects, self._records, self._forms, self._views = projects, records, forms, views
 
     def routes(self) -> Iterator[Route]:
-        yield get(_AT, locked_out(self.form))
-        yield post(_AT, locked_out(self.delete))
+        yield get(_AT, locked_out(self.form), manages=True)
+        yield post(_AT, locked_out(self.delete), manages=True)
 
     async def form(self, incoming: Incoming, short_name: str) -> Response:
         return await self._page(incoming, await self._owned(incoming, short_name), {})

@@ -7,6 +7,7 @@ from typing import Any, TypedDict
 from urllib.parse import quote
 
 from crowdd.domain.accounts.account_validation import as_stored
+from crowdd.domain.accounts.authentication import recent_proof
 from crowdd.domain.core.records import Records
 from crowdd.domain.core.uploads import Upload
 from crowdd.domain.projects import project_validation
@@ -98,7 +99,7 @@ class UpdatePages:
         wrong = project_validation.mistakes(texts["name"], texts["short_name"], texts["description"])
         if wrong := {name: words for name, words in wrong.items() if texts[name] != before[name]}:
             raise FormError(wrong)  # names that are stored may go on as they are
-        self._require_password(incoming, row)
+        self._require_lock(incoming, row)
         pictured = await self._pictured(incoming, row)
         changes = texts | {name: _box(incoming, name, before[name]) for name in _BOXES}
         if category := incoming.field("category_id"):
@@ -154,27 +155,28 @@ class UpdatePages:
             raise FormError({"category_id": [message_of(error)]}) from None
 
     async def _password(self, incoming: Incoming, row: ProjectPage) -> Response:
-        self._require_password(incoming, row)
+        self._require_lock(incoming, row)
         await self._lock(incoming, row)
         locks = incoming.flag("protect", row["lock_id"] is not None)
         words = _("The project now requires its password.") if locks else _("The project requires no password.")
         return Redirect(f"/project/{quote(row['short_name'])}/settings", words)
 
-    def _require_password(self, incoming: Incoming, row: ProjectPage) -> None:
+    def _require_lock(self, incoming: Incoming, row: ProjectPage) -> None:
+        """Passes when the password may be changed as the form says, before anything else is.
+
+        Raises FormError, and as ``recent_proof.require_to_manage`` when it changes.
+        """
         wants = "protect" in incoming.form and incoming.flag("protect", False)
         if wants and row["lock_id"] is None and not incoming.field("password"):
             raise FormError({"password": [_("Enter a password.")]})
+        if _changes_lock(incoming, row):
+            recent_proof.require_to_manage(incoming.who)
 
     async def _lock(self, incoming: Incoming, row: ProjectPage) -> None:
         """Sets or removes the password. A form without the box, or without a new password, changes nothing."""
-        locked, password = row["lock_id"] is not None, incoming.field("password")
-        if "protect" not in incoming.form and incoming.field("btn") != "Password":
-            return
-        wants = incoming.flag("protect", locked)
-        if wants and password:
-            await self._projects.set_password(row, incoming.who, password)
-        elif locked and not wants:
-            await self._projects.set_password(row, incoming.who, None)
+        if _changes_lock(incoming, row):
+            wants = incoming.flag("protect", row["lock_id"] is not None)
+            await self._projects.set_password(row, incoming.who, incoming.field("password") if wants else None)
 
     async def _upload(self, incoming: Incoming, row: ProjectPage) -> Response:
         file = _picture(incoming)
@@ -214,6 +216,14 @@ class UpdatePages:
 
 class _PicturedError(FormError):
     """The texts were refused, but the picture that came with them is stored."""
+
+
+def _changes_lock(incoming: Incoming, row: ProjectPage) -> bool:
+    """Whether the form sets another password, or removes it."""
+    locked = row["lock_id"] is not None
+    if "protect" not in incoming.form and incoming.field("btn") != "Password":
+        return False
+    return bool(incoming.field("password")) if incoming.flag("protect", locked) else locked
 
 
 def _picture(incoming: Incoming) -> Upload | None:

@@ -71,18 +71,18 @@ class OwnersPages:
         self._confirm = Confirm(forms.csrf)
 
     def routes(self) -> Iterator[Route]:
-        yield get(f"{_AT}/coowners", locked_out(self.coowners))
+        yield get(f"{_AT}/coowners", locked_out(self.coowners), manages=True)
         yield post(f"{_AT}/coowners", locked_out(self.find))
         add = self._confirm.first(self.add, self._ask_to_add)
         remove = self._confirm.first(self.remove, self._ask_to_remove)
-        yield get(f"{_AT}/add_coowner/<name>", locked_out(add), action="write")
-        yield post(f"{_AT}/add_coowner/<name>", locked_out(self.add))
-        yield get(f"{_AT}/del_coowner/<name>", locked_out(remove), action="write")
-        yield post(f"{_AT}/del_coowner/<name>", locked_out(self.remove))
-        yield post(f"{_AT}/coowners/invite", locked_out(self.invite))
-        yield post(f"{_AT}/coowners/withdraw", locked_out(self.withdraw))
-        yield get(f"{_AT}/transferownership", locked_out(self.transfer_form))
-        yield post(f"{_AT}/transferownership", locked_out(self.transfer))
+        yield get(f"{_AT}/add_coowner/<name>", locked_out(add), action="write", manages=True)
+        yield post(f"{_AT}/add_coowner/<name>", locked_out(self.add), manages=True)
+        yield get(f"{_AT}/del_coowner/<name>", locked_out(remove), action="write", manages=True)
+        yield post(f"{_AT}/del_coowner/<name>", locked_out(self.remove), manages=True)
+        yield post(f"{_AT}/coowners/invite", locked_out(self.invite), manages=True)
+        yield post(f"{_AT}/coowners/withdraw", locked_out(self.withdraw), manages=True)
+        yield get(f"{_AT}/transferownership", locked_out(self.transfer_form), manages=True)
+        yield post(f"{_AT}/transferownership", locked_out(self.transfer), manages=True)
 
     async def coowners(self, incoming: Incoming, short_name: str) -> Response:
         row = await self._projects.owned(short_name, incoming.who)

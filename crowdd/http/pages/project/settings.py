@@ -33,12 +33,14 @@ class SettingsPublic(ProjectPublic, WithForm, Message):
 class SettingsPrivate(ProjectPrivate):
     """``deletes``: whether the requester may delete the project; ``asked``: what a presenter of a template asks.
 
+    ``proved``: whether the session has a recent proof, so that what needs one can be shown.
     ``has_gold``: whether it has gold tasks; ``gold_rate``: how many volunteers get where the owner has not chosen.
     """
 
     coowners: list[Values]
     locked: bool
     deletes: bool
+    proved: bool
     now: ProjectSettings
     asked: starters.Asked | None
     has_gold: bool
@@ -62,7 +64,7 @@ class ProjectSettingsPages:
     def routes(self) -> Iterator[Route]:
         yield get("/project/<short_name>/settings", locked_out(self.settings))
         yield post("/project/<short_name>/settings", locked_out(self.update))
-        yield post("/project/<short_name>/resetsecretkey", locked_out(self.reset_secret_key))
+        yield post("/project/<short_name>/resetsecretkey", locked_out(self.reset_secret_key), manages=True)
 
     async def settings(self, incoming: Incoming, short_name: str) -> Response:
         """The keys of the project's page, for its owners (interface: page-settings)."""
@@ -96,6 +98,7 @@ class ProjectSettingsPages:
             coowners=shown,
             locked=row["lock_id"] is not None,
             deletes=bool(row["roles"] & PROJECT.rights.delete),
+            proved=incoming.who.proved,
             now=await self._overview.current(row, incoming.who),
             asked=starters.asked(str(row["info"].get("task_presenter") or "")),
             has_gold=row["has_gold"],

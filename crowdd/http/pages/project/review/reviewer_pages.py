@@ -45,11 +45,11 @@ class ReviewerPages:
         self._forms, self._views = forms, views
 
     def routes(self) -> Iterator[Route]:
-        yield get(_AT, locked_out(self.page))
-        yield post(_AT, locked_out(self.add))
-        yield post(f"{_AT}/invite", locked_out(self.invite))
-        yield post(f"{_AT}/withdraw", locked_out(self.withdraw))
-        yield post(f"{_AT}/<name>/remove", locked_out(self.remove))
+        yield get(_AT, locked_out(self.page), manages=True)
+        yield post(_AT, locked_out(self.add), manages=True)
+        yield post(f"{_AT}/invite", locked_out(self.invite), manages=True)
+        yield post(f"{_AT}/withdraw", locked_out(self.withdraw), manages=True)
+        yield post(f"{_AT}/<name>/remove", locked_out(self.remove), manages=True)
 
     async def page(self, incoming: Incoming, short_name: str) -> Response:
         """The list, and a form for one more."""
@@ -86,7 +86,7 @@ class ReviewerPages:
     async def withdraw(self, incoming: Incoming, short_name: str) -> Response:
         """Ends the open invitation."""
         row = await self._projects.owned(short_name, incoming.who)
-        await self._reviewers.withdraw(row["id"])
+        await self._reviewers.withdraw(row["id"], incoming.who)
         return _back(short_name, _("The invitation is withdrawn."), True)
 
     async def add(self, incoming: Incoming, short_name: str) -> Response:
