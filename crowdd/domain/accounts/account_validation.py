@@ -7,8 +7,8 @@ from typing import Literal
 
 from crowdd.domain.mail.message import plain_address
 from crowdd.errors import ConflictError, InvalidValueError
-from crowdd.kinds.kind import Field
 from crowdd.kinds.names import UnusableNameError
+from crowdd.kinds.types import Type
 from crowdd.kinds.user import USER
 from crowdd.languages import _
 
@@ -40,13 +40,13 @@ def fullname(text: str) -> list[str]:
     """The name as others read it, on one line. One character is a name."""
     if re.search(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]", text.strip()):
         return [_("Use a single line.")]
-    return _length(text.strip(), 1, 100) or unusable(USER.field("fullname"), text)
+    return _length(text.strip(), 1, 100) or unusable(USER.field("fullname").type, text)
 
 
-def unusable(field: Field, text: str) -> list[str]:
+def unusable(type_: Type, text: str) -> list[str]:
     """What is wrong with the characters of a name; none for what is wrong otherwise."""
     try:
-        field.type.parse(text)
+        type_.parse(text)
     except UnusableNameError as error:
         return [error.sentence]
     except InvalidValueError:
@@ -54,22 +54,22 @@ def unusable(field: Field, text: str) -> list[str]:
     return []
 
 
-def as_stored(field: Field, text: str) -> str:
+def as_stored(type_: Type, text: str) -> str:
     """A name as it is stored, or the text where it cannot be one."""
     try:
-        return str(field.type.parse(text))
+        return str(type_.parse(text))
     except InvalidValueError:
         return text
 
 
 def stored_name(text: str) -> str:
     """The nickname as it is stored."""
-    return as_stored(USER.field("name"), text)
+    return as_stored(USER.field("name").type, text)
 
 
 def stored_fullname(text: str) -> str:
     """The full name as it is stored."""
-    return as_stored(USER.field("fullname"), text)
+    return as_stored(USER.field("fullname").type, text)
 
 
 def email(address: str) -> list[str]:
@@ -114,7 +114,7 @@ def _length(text: str, minimum: int, maximum: int) -> list[str]:
 
 
 def _plain_name(text: str) -> list[str]:
-    if mistakes := unusable(USER.field("name"), text):
+    if mistakes := unusable(USER.field("name").type, text):
         return mistakes
     try:
         USER.field("name").parse(text)

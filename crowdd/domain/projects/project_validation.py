@@ -35,7 +35,7 @@ def mistakes(name: str, short_name: str, description: str) -> Mistakes:
 
 
 def _name(text: str) -> list[str]:
-    return _missing(text, _("Enter a name.")) or _too_long(text) or unusable(PROJECT.field("name"), text)
+    return _missing(text, _("Enter a name.")) or _too_long(text) or unusable(PROJECT.field("name").type, text)
 
 
 def _short_name(text: str) -> list[str]:
@@ -43,7 +43,7 @@ def _short_name(text: str) -> list[str]:
         return [_("Enter an address.")]
     if text.lower() in RESERVED_SHORT_NAMES:
         return [_("This address is a page of the site. Choose another one.")]
-    if wrong := unusable(PROJECT.field("short_name"), text):
+    if wrong := unusable(PROJECT.field("short_name").type, text):
         return wrong
     try:
         PROJECT.field("short_name").parse(text)

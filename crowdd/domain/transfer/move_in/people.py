@@ -108,7 +108,7 @@ def _name(row: Values, names: set[str], remarks: list[str]) -> str:
     if account_validation.name(name) or name.lower() in names:
         remarks.append(NEW_NAME)
         plain = re.sub(r"[^\w.-]+", "-", values.line(name, 20)).strip("-.") or "user"
-        plain = slug(plain, "user") if account_validation.unusable(USER.field("name"), plain) else plain
+        plain = slug(plain, "user") if account_validation.unusable(USER.field("name").type, plain) else plain
         name = f"{plain[:20]}-{row['id']}"
         while name.lower() in names:
             name = f"{name}-x"

@@ -130,5 +130,5 @@ class AdminCategories:
 
 
 def _errors(incoming: Incoming) -> dict[str, list[str]]:
-    unusable_name = found({"name": unusable(CATEGORY.field("name"), incoming.field("name"))})
+    unusable_name = found({"name": unusable(CATEGORY.field("name").type, incoming.field("name"))})
     return unusable_name | field_errors(incoming, _MAXIMUM)

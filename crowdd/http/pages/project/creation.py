@@ -73,7 +73,7 @@ class NewProjectPages:
             return await self._of_template(incoming, await self._gallery.one(incoming.who, template))
         values = {name: incoming.field(name).strip() for name in _FIELDS}
         values["short_name"] = values["short_name"] or (slug(values["name"]) if values["name"] else "")
-        values["short_name"] = as_stored(PROJECT.field("short_name"), values["short_name"])
+        values["short_name"] = as_stored(PROJECT.field("short_name").type, values["short_name"])
         values["description"] = values["description"] or project_validation.first_sentence(values["long_description"])
         wrong = project_validation.mistakes(values["name"], values["short_name"] or "x", values["description"])
         wrong = wrong or await self._created(incoming, values)
@@ -91,7 +91,7 @@ class NewProjectPages:
         questions = template.shown(questions_for(template, Wish(locale)))
         info = {QUESTIONS: questions, "language": locale, "template": template.name}
         values = {"description": text_in(template.card.description, locale), "info": info}
-        wrong: Mistakes = found({"name": unusable(PROJECT.field("name"), name)})
+        wrong: Mistakes = found({"name": unusable(PROJECT.field("name").type, name)})
         title = text_in(template.card.title, locale)
         for called, short_name in [] if wrong else _names(name, title, incoming.who.user_name):
             wrong = await self._created(incoming, {**values, "name": called, "short_name": short_name})

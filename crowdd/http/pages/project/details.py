@@ -122,7 +122,7 @@ class UpdatePages:
         if part and "name" not in incoming.form:
             return Redirect(f"/project/{quote(row['short_name'])}/settings", _("The setting is saved."))
         words, status = await self._views.left_out.after(texts["long_description"], _("Project updated!"))
-        short_name = as_stored(PROJECT.field("short_name"), texts["short_name"])
+        short_name = as_stored(PROJECT.field("short_name").type, texts["short_name"])
         return Redirect(f"/project/{quote(short_name)}/", words, status)
 
     async def _pictured(self, incoming: Incoming, row: ProjectPage) -> bool:
