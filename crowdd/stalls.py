@@ -6,6 +6,7 @@ longer is logged once a minute, with the addresses that were asked in it and whe
 
 from __future__ import annotations
 
+import select
 import sys
 import threading
 import time
@@ -13,7 +14,7 @@ import traceback
 from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
-from typing import Any, Final
+from typing import Final
 
 from twisted.internet.interfaces import IReactorCore
 from twisted.logger import Logger
@@ -119,13 +120,13 @@ class StallWatch:
 class _Poller:
     """The reactor's epoll object, which says when it is asked and when it has answered."""
 
-    def __init__(self, poller: Any, watch: StallWatch) -> None:
+    def __init__(self, poller: select.epoll, watch: StallWatch) -> None:
         self._poll = poller.poll
         self.watches = [watch]
         self.register, self.unregister, self.modify = poller.register, poller.unregister, poller.modify
         self.close, self.fileno = poller.close, poller.fileno
 
-    def poll(self, timeout: float, maximum: int) -> Any:
+    def poll(self, timeout: float, maximum: int) -> list[tuple[int, int]]:
         for watch in self.watches:
             watch.end()
         events = self._poll(timeout, maximum)

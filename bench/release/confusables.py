@@ -5,7 +5,7 @@
 The table is confusables.txt of Unicode Technical Standard 39, kept packed in bench/release/unicode as it is published
 at https://www.unicode.org/Public/security/. A file with another SHA-256 than SHA256 is refused. To take a newer
 version: replace the file, change VERSION and SHA256, and write a further migration, which sets the skeletons of all
-names anew.
+names again.
 
 The standard compares names by their skeletons: two names look alike if these are equal. Here skeletons also have small
 letters only, no compatibility characters (as of full width), and are taken of themselves until they stay, so that a

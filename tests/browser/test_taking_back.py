@@ -118,7 +118,7 @@ def prove_address(holder: Holder, ada: Ada, post: MailServer) -> None:
     ada.click("main form button")
 
 
-def take_back(holder: Holder, ada: Ada, post: MailServer, *keep: str) -> str:
+def recover(holder: Holder, ada: Ada, post: MailServer, *keep: str) -> str:
     """Ada resets the password by a letter; what the page in the letter said."""
     ada.asks_for_letter(holder.address)
     ada.open_link(post.link_to(holder.address, "/account/reset-password"))
@@ -142,7 +142,7 @@ def test_factors_from_before_the_proof_end_with_the_letter(
     holder.fill_in_password(PASSWORD)
     holder.use_passkey("second")
     assert holder.who == holder.name, "after the password it is a second factor"
-    shown = take_back(holder, ada, post)
+    shown = recover(holder, ada, post)
     assert "Did you set these up yourself?" not in shown
     assert ada.who == holder.name, "no factor of somebody else is asked for"
     assert "Removed from your account: Passkeys, Recovery codes, Authenticator app." in ada.page.inner_text("body")
@@ -163,7 +163,7 @@ def test_factors_from_after_the_proof_are_shown_and_end_unless_they_are_confirme
     prove_address(holder, ada, post)
     holder.add_factors()
     assert try_passkey(holder) == holder.name, "the address was proved when it was added"
-    shown = take_back(holder, ada, post)
+    shown = recover(holder, ada, post)
     assert "Did you set these up yourself?" in shown and "Passkey: Phone of the holder" in shown
     assert shown.count("added on") == 3, "the passkey, the app and the recovery codes, each with its date"
     assert ada.who == holder.name, "no factor of somebody else is asked for"

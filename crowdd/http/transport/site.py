@@ -42,6 +42,9 @@ _REQUEST_IDS = random.Random(os.urandom(16))  # noqa: S311 - they tell requests 
 LOOK_SECONDS = 5.0  # between two checks for connections that take too long or are idle
 
 
+_PHRASES = {status.value: status.phrase.encode() for status in HTTPStatus}
+
+
 class Request(TwistedRequest):
     """A request whose body is refused as soon as it is known to be too large (Twisted has no limit).
 
@@ -90,8 +93,8 @@ class Request(TwistedRequest):
         return b"localhost"
 
     def setResponseCode(self, code: int, message: bytes | None = None) -> None:
-        """Set the status with its words: Twisted has none for 421, 422 and 429."""
-        super().setResponseCode(code, message or HTTPStatus(code).phrase.encode())
+        """Set the status with its words: Twisted has none for 421, 422 and 429, and tus makes its own 460."""
+        super().setResponseCode(code, message or _PHRASES.get(code))
 
     def parseCookies(self) -> None:
         """Nothing: ``Incoming`` parses cookies when one is asked for."""

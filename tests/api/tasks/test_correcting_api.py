@@ -114,9 +114,9 @@ async def label_project(served, owner, **more):
 async def test_what_a_put_says_is_what_the_result_says(served):
     owner, ada, ben = await served.person("owner"), await served.person("ada"), await served.person("ben")
     project = await label_project(served, owner)
-    for volunteer, said in ((ada, "cat"), (ben, "dog")):
+    for volunteer, label in ((ada, "cat"), (ben, "dog")):
         task = (await volunteer.get(f"/api/{project['id']}/newtask")).json()["id"]
-        body = {"project_id": project["id"], "task_id": task, "info": {"answer": said}}
+        body = {"project_id": project["id"], "task_id": task, "info": {"answer": label}}
         run = (await volunteer.post("/api/taskrun", json=body)).json()
         if volunteer is ada:
             assert (await ada.put(f"/api/taskrun/{run['id']}", json={"info": {"answer": "dog"}})).status == 200

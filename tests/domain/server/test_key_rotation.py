@@ -44,7 +44,7 @@ class Stage:
         await self.services.people.social_login.connect(
             self.ada, ProviderIdentity("github", "1", token="t0ken"), self.who
         )
-        await self.totp(self.services).enrolment(self.ada, "ada")
+        await self.totp(self.services).enrolment(self.ada, "ada", Requester(user_id=self.ada))
         body = {"name": "Birds", "short_name": "birds", "description": "x", "webhook": "https://hooks.example/"}
         await self.services.records.create(PROJECT, self.who, body)
         self.birds = await self.services.projects.owned("birds", self.who)
@@ -65,7 +65,7 @@ class Stage:
         """Everything that is encrypted, as a domain reads it."""
         row = await services.accounts.profile(self.ada)
         texts = [services.accounts.api_key(row), (await services.people.social_login.tokens(self.ada))["github_token"]]
-        texts.append((await self.totp(services).enrolment(self.ada, "ada")).secret)
+        texts.append((await self.totp(services).enrolment(self.ada, "ada", Requester(user_id=self.ada))).secret)
         project = await services.projects.owned("birds", self.who)
         deposit = await deposits.work(self.pool, self.deposit)
         texts.append(services.secrets.decrypt(deposit.token_encrypted, place("deposit", "token_encrypted", deposit.id)))

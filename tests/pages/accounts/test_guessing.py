@@ -202,7 +202,7 @@ async def test_the_right_project_password_costs_one_hash_for_many_requests(serve
 @pytest.mark.inside
 @pytest_twisted.ensureDeferred
 async def test_a_changed_project_password_ends_the_remembered_one_at_once(serve):
-    served = await serve()
+    served = await serve(CROWDD_ACCOUNTS_KEYS_MANAGE_PROJECTS="on")
     project = await locked_project(served)
     path, owner = f"/api/project/{project['id']}", await served.services.accounts.find("owner")
     program = served.client(**{"X-Project-Password": "sesame"})

@@ -38,7 +38,7 @@ OTHERWISE = {
 }  # fmt: skip
 PROFILE = {
     "id", "created", "name", "fullname", "email_addr", "admin", "pro", "restrict", "privacy_mode", "subscribed",
-    "newsletter_prompted", "valid_email", "confirmation_email_sent", "consent", "locale", "flags", "category", "catalog_api", "info",
+    "newsletter_prompted", "valid_email", "confirmation_email_sent", "consent", "locale", "flags", "category", "catalog_api", "info", "name_skeleton",
     "avatar_file", "second_factor", "last_signed_in",
 }  # fmt: skip
 
@@ -213,7 +213,7 @@ KEEPABLE = {"provider", "passkey", "authenticator", "recovery_codes"}
 AT_ONCE = {*PLANTED} - {"unconfirmed_authenticator"}  # an account has that one or an authenticator app
 
 
-async def take_back(holder: Holder, way: str, keep: list[str]) -> Any:
+async def recover(holder: Holder, way: str, keep: list[str]) -> Any:
     """Ada resets the password by a letter, or changes it because somebody else had access; the answer and her browser."""
     if way == "letter":
         ada = holder.served.client()
@@ -238,7 +238,7 @@ async def test_all_ways_in_work_before(served):
 @pytest_twisted.ensureDeferred
 async def test_who_takes_the_account_back_ends_every_way_in(served, way, proved):
     holder = await Holder.comes(served, proved=proved)
-    ada, answer = await take_back(holder, way, [])
+    ada, answer = await recover(holder, way, [])
     assert answer.json()["status"] == "success" and await who(ada) == "ada", (
         "a factor of somebody else locks nobody out"
     )
@@ -266,7 +266,7 @@ async def test_what_was_set_up_after_the_proof_is_shown_and_kept_when_it_is_conf
     assert shown == [(kind, name, True) for kind, name in expected]
     html = (await served.client().get(await holder.link_to_reset())).text
     assert all(f'name="keep" value="{each["id"]}">' in html for each in page) and "added on" in html
-    ada, answer = await take_back(holder, way, [each["id"] for each in page if each["kind"] != "provider"])
+    ada, answer = await recover(holder, way, [each["id"] for each in page if each["kind"] != "provider"])
     assert "Removed from your account: GitHub." in (await letters(served, "password_changed"))[0]["text"]
     assert await holder.works() == {"passkey", "authenticator", "recovery_codes"}
     if way == "letter":
@@ -285,7 +285,7 @@ async def test_what_was_set_up_before_the_proof_is_not_shown_and_ends_though_it_
     page = (await served.client().page(await holder.link_to_reset())).json()
     assert page["ways_in"] == [] == (await holder.browser.page("/account/ada/update")).json()["ways_in"]
     ids = [row["id"] for row in await served.database.fetch("SELECT 'passkey-' || id AS id FROM passkey")]
-    ada, _answer = await take_back(holder, way, [*ids, "authenticator", "recovery_codes", "provider-github"])
+    ada, _answer = await recover(holder, way, [*ids, "authenticator", "recovery_codes", "provider-github"])
     assert await who(ada) == "ada" and await holder.works() == set()
 
 
@@ -319,7 +319,7 @@ async def test_a_letter_is_not_enough_where_the_site_demands_a_second_factor(ser
     await served.database.execute("UPDATE account SET admin = true")
     page = (await served.client().page(await holder.link_to_reset())).json()
     assert [each["kind"] for each in page["ways_in"]] == ["provider"]
-    ada, answer = await take_back(holder, "letter", [])
+    ada, answer = await recover(holder, "letter", [])
     assert (answer.json()["next"], await who(ada)) == (SECOND, None)
     assert await holder.works() == {"passkey", "authenticator", "recovery_codes"}
 
@@ -329,7 +329,7 @@ async def test_factors_from_before_the_proof_end_even_there(serve):
     served = await serve(CROWDD_ACCOUNTS_REQUIRE_SECOND_FACTOR="admins")
     holder = await Holder.comes(served, proved=False)
     await served.database.execute("UPDATE account SET admin = true")
-    ada, _answer = await take_back(holder, "letter", [])
+    ada, _answer = await recover(holder, "letter", [])
     assert await who(ada) == "ada" and await holder.works() == set()
 
 
@@ -487,7 +487,7 @@ async def test_a_sign_in_that_waits_for_its_second_factor_ends_with_the_password
 @pytest_twisted.ensureDeferred
 async def test_a_browser_that_was_known_is_a_new_device_after_a_recovery(served):
     holder = await Holder.comes(served, proved=False)
-    await take_back(holder, "letter", [])
+    await recover(holder, "letter", [])
     before = len(await letters(served, "new_device"))
     browser = served.client()
     browser.cookies["device"] = holder.browser.cookies["device"]

@@ -146,8 +146,8 @@ async def test_neither_key_nor_token_gives_a_project_away(served, act):
     for name, program in programs.items():
         answer = await stage.act(program, act)
         assert (answer.status, answer.json()["error_code"]) == (403, "session_needed"), (name, answer.body)
-        said = answer.json().get("description") or answer.json()["exception_msg"]
-        assert "Do it on the pages of the project." in said
+        error = answer.json().get("description") or answer.json()["exception_msg"]
+        assert "Do it on the pages of the project." in error
         hint = answer.json().get("hint", "")
         assert act != "delete over the API" or (
             "crowdctl project" in hint and "[accounts] keys_manage_projects" in hint

@@ -20,7 +20,7 @@ from twisted.internet.task import deferLater
 from crowdd.domain.core.background_queue import QueuedTask
 from crowdd.domain.transfer import import_reader as reading_module
 from crowdd.domain.transfer import import_runner as running_module
-from crowdd.http.request import _LARGE
+from crowdd.http.request import MAX_PARSED_AT_ONCE
 
 AT = "/project/birds/tasks/import"
 TABLE = b"url,n_answers,where\nx1,3,north\nx2,,south\nx3,many,south\nx4\nx1,3,north\n"
@@ -291,7 +291,7 @@ async def test_a_file_of_tasks_may_be_longer_than_any_other_body(serve):
     owner = await served.person("owner")
     project = await served.project(owner)
     content = b"a\n" + b"".join(b"%d%s\n" % (n, b"x" * 1000) for n in range(600))
-    assert len(content) > 2 * _LARGE
+    assert len(content) > 2 * MAX_PARSED_AT_ONCE
     assert (await bring(owner, content, map="y")).json()["import"]
     assert (await bring(owner, content * 2)).status == 413
     assert (await owner.post("/api/task", data=content)).status == 413

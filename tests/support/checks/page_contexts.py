@@ -1261,6 +1261,7 @@ def _owner_cases(at: str) -> Iterator[Case]:
     sized = {
         "paused": False,
         "has_gold": True,
+        "proved": True,
         "gold_rate": 0.03,
         "now": NOW,
         "asked": {"question": "What walks here?", "answers": ["A fox", "A marten"]},

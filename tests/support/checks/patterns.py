@@ -24,6 +24,7 @@ from typing import Any, Final
 import attrs
 
 from crowdd.domain.core.text.slips import slips
+from crowdd.kinds.types import _NOT_IN_ADDRESSES
 
 CALLS: Final = frozenset({"match", "fullmatch", "search", "sub", "subn", "split", "findall", "finditer"})
 REPEATS: Final = 28
@@ -31,7 +32,7 @@ REPEATS: Final = 28
 LONG: Final = (2_000, 4_000, 8_000)
 GROWTH: Final = 2.5
 """How many times as long a string of twice the length may take."""
-QUICK: Final = 0.001
+QUICK: Final = 0.004
 """Seconds of CPU below which growth is noise: a quadratic pattern takes ten times as long for the longest strings."""
 DEAR: Final = 0.02
 """Seconds of CPU that no string of the greatest length may take, however it grows."""
@@ -63,6 +64,7 @@ class UnknownPatternError(Exception):
 EXAMPLES: Final[Mapping[str, Mapping[str, object]]] = {
     "crowdd.domain.transfer.gallery.template": {"other": slips("butterflies")},
     "crowdd.domain.transfer.task_files.csv_rows": {"delimiter": re.escape("|")},
+    "crowdd.kinds.types": {"pattern": rf"^(?!\.{{1,2}}$)[^{_NOT_IN_ADDRESSES}]+$"},
     "crowdd.kinds.questions.fits": {"schema": {"pattern": ""}},  # those of JSON Schemas are collected where they stand
 }
 

@@ -41,8 +41,8 @@ class MailServer:
         while time.monotonic() < end:
             for letter in reversed(self.letters(address)):
                 links = re.findall(r"https?://\S+", letter.get_body(("plain",)).get_content())
-                if found := [link for link in links if path in link]:
-                    return found[0]
+                if letters := [link for link in links if path in link]:
+                    return letters[0]
             time.sleep(0.05)
         raise AssertionError(f"no letter with {path} came to {address}")
 

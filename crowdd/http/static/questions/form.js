@@ -5,7 +5,7 @@ import { Group } from "./group.js";
 
 const ONE_CLICK = ["single_choice", "yes_no"];
 const DOUBLE_CLICK = 400; // milliseconds
-const TOO_SOON = 250; // milliseconds that a task is on the screen before a key can answer it
+const TOO_SOON = 250; // milliseconds that a task is on the screen before a key can answer it, where it follows another one
 let ids = 0;
 
 /* How many pixels of the frame are above what is on the screen (presenter/prelude.js). */
@@ -21,9 +21,10 @@ export class Form {
   /**
    * `list` is the document, `stage` the place of the media (Stage), `place` the element in which questions are shown.
    * `send(answers)` gets what was answered; `changed(answers)` each change; `went(name)` the name of each step that is shown.
+   * `follows`: another task was shown before it.
    */
-  constructor({ list, task, texts, types, stage, place, answers, send, changed, went = () => {}, announce, offer }) {
-    Object.assign(this, { list, task, texts, types, stage, place, send, announce, offer, went, tell: changed });
+  constructor({ list, task, texts, types, stage, place, answers, send, changed, went = () => {}, announce, offer, follows = false }) {
+    Object.assign(this, { list, task, texts, types, stage, place, send, announce, offer, went, follows, tell: changed });
     this.immediate = isImmediate(list);
     this.groups = new Map(); // by number of the step, from its first view on
     this.steps = new Map(list.steps.flatMap(({ questions = [] }, step) => questions.map(({ name }) => [name, step])));
@@ -192,7 +193,7 @@ export class Form {
 
   /** True when a field or a button has used the shortcut. */
   key(key) {
-    if (performance.now() - this.began < TOO_SOON) return true; // it was meant for the task before
+    if (this.follows && performance.now() - this.began < TOO_SOON) return true; // it was meant for the task before
     if (this.stage.waiting().length) return false;
     if (this.groups.get(this.at)?.key(key)) return true;
     if (key !== "Enter" || this.immediate) return false;

@@ -87,7 +87,7 @@ function run({ list, version, texts, types, kinds }) {
     thanks.hidden = true;
     stage.show(task, -1);
     form = new Form({
-      list, task, texts, types, stage, place: frame, answers: drafts.of(task) ?? task.answer, send: sent,
+      list, task, texts, types, stage, follows: shown > 0, place: frame, answers: drafts.of(task) ?? task.answer, send: sent,
       changed(answers) {
         drafts.keep(task, answers);
         presenterBridge.work(Object.keys(answers).length > 0);
