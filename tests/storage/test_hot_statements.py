@@ -35,7 +35,7 @@ SIZES = {
 TOGETHER = 64
 # Pages for each statement; of a batch for each of its members.
 MAXIMUM = {
-    "ask": 80, "answer": 60, "ask together": 90, "answer together": 55, "progress": 20, "task": 15, "task run": 10,
+    "ask": 80, "answer": 60, "ask together": 90, "answer together": 55, "progress": 22, "task": 15, "task run": 10,
     "key": 5, "session": 5, "secret key": 5,
 }  # fmt: skip
 

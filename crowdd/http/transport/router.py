@@ -254,9 +254,11 @@ class Router:
             return  # it is parsed within milliseconds, and the handler asks for the rights next
         if route.admits is not None:
             await route.admits(incoming, **names)
+        elif needs_account:
+            pass  # whether there is such a project is told to nobody
         elif (project_id := await self._project_in_path(incoming, names)) is not None:
             await self._projects.require_writer(project_id, incoming.who)
-        elif not needs_account:
+        else:
             raise TooLargeError(f"The body is larger than {MAX_PARSED_AT_ONCE:,} bytes.")
         if needs_account:
             raise AnonymousError("Only signed-in people may do this.")

@@ -268,6 +268,7 @@ def test_the_field_guide_is_searched_while_a_task_is_answered(shared: Any, new_p
     frame.locator("[data-question=note] input").fill("White tip")
     assert not [one for one in shared.asked() if "fieldguide" in one.path], "loaded when it is opened"
     button(frame, "Send").focus()
+    page.wait_for_timeout(1_600)  # until then a letter belongs to the text
     shared.press_out_of_frame("g")
     search = page.get_by_label("Search the field guide")
     shared.until(lambda: search.count() and search.evaluate("field => field === document.activeElement"))

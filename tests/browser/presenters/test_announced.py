@@ -81,7 +81,7 @@ EMPTY: list[tuple[str, str, set[str]]] = [
     ("group", "Which colours? (optional)", set()),
     ("checkbox", "Red", set()),
     ("radiogroup", "Is it young? (optional)", set()),
-    ("spinbutton", "How old is it? (optional) years", set()),
+    ("textbox", "How old is it? (optional) years", set()),
     ("radiogroup", "How clear is it?", {"required"}),
     ("radio", "1, Not at all", set()),
     ("radio", "5, Very", set()),

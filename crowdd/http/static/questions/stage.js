@@ -40,7 +40,7 @@ export class Stage {
     });
     made.element.classList.add("medium");
     made.element.dataset.medium = medium.name;
-    made.notice = element("div", { className: "unseen", role: "status", hidden: true });
+    made.notice = element("div", { className: "unseen", "aria-live": "polite", hidden: true });
     this.media.set(medium.name, Object.assign(made, { step, shown: null, state: "" }));
     this.element.append(element("div", { className: "place" }, made.element, made.notice));
   }
