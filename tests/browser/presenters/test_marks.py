@@ -228,6 +228,7 @@ def test_every_type_by_keyboard(desk: Any) -> None:
 
     # The same answer is drawn again when it is to be changed, and nothing of it is lost on the way.
     desk.page.locator("#change:visible").wait_for()
+    desk.page.wait_for_timeout(1_600)  # until then a letter belongs to the text
     desk.press_out_of_frame("z")
     frame.evaluate(AXE)
     for step in document["steps"]:
