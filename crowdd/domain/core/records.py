@@ -230,6 +230,11 @@ class Records:
         row = await self.find(self._db, kind, who, row_id)
         rights.require(who, row["roles"], kind.rights.update)
 
+    async def require_deleter(self, kind: Kind, who: Requester, row_id: int) -> None:
+        """The same for those who may delete it."""
+        row = await self.find(self._db, kind, who, row_id)
+        rights.require(who, row["roles"], kind.rights.delete)
+
     async def change(
         self, kind: Kind, who: Requester, row_id: int, body: object, upload: Upload | None = None, match: Match = _any
     ) -> Values:

@@ -94,7 +94,8 @@ class _Kind:
             doc = operations.changing(kind)
             yield Route("PUT", row, self.change, endpoint=name, operation=doc, admits=self.admit_changer)
         if "DELETE" in methods:
-            yield Route("DELETE", row, self.delete, endpoint=name, operation=operations.deleting(kind))
+            doc = operations.deleting(kind)
+            yield Route("DELETE", row, self.delete, endpoint=name, operation=doc, admits=self.admit_deleter)
 
     async def list(self, incoming: Incoming) -> Response:
         if past_queries.asks(self._kind.name, incoming.query):
@@ -154,6 +155,10 @@ class _Kind:
     async def admit_changer(self, incoming: Incoming, object_id: int) -> None:
         """Passes for those who may change the row."""
         await self._records.require_changer(self._kind, incoming.who, checked_id(object_id))
+
+    async def admit_deleter(self, incoming: Incoming, object_id: int) -> None:
+        """Passes for those who may delete the row."""
+        await self._records.require_deleter(self._kind, incoming.who, checked_id(object_id))
 
     async def admit_answers(self, incoming: Incoming) -> None:
         """Passes for a volunteer who asked for a task that the body names."""

@@ -93,7 +93,7 @@ class Client:
             sent.setdefault("Content-Type", "application/json")
         cookies = dict(self.cookies)
         by_session = self.open_session is not None and bool(MANAGING.match(f"{method} {path}"))
-        if by_session:
+        if by_session and "X-CSRFToken" not in sent:
             self._session = None  # a new one, in which its person has just proved who they are
         if self.key and re.match(r"/api(/|\?|$)", path) and not by_session:
             path += ("&" if "?" in path else "?") + f"api_key={self.key}"
