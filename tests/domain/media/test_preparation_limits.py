@@ -105,4 +105,5 @@ def test_heic_without_its_library_is_refused_with_a_sentence(prepare: Prepare, m
     content = b"\0\0\0\x18ftypheic\0\0\0\0mif1heic" + bytes(100)
     assert alone.why(content) == "This server cannot read HEIC pictures. Save them as JPEG."
     alone.helper.end()
+    monkeypatch.undo()  # the other one may start only now
     assert prepare.why(content) == "The HEIC file is damaged or incomplete."
