@@ -24,6 +24,7 @@ from twisted.internet.task import LoopingCall, deferLater
 from twisted.logger import Logger
 from twisted.python.failure import Failure
 
+from crowdd.concurrency import no_network
 from crowdd.config import Settings
 from crowdd.domain.server import server_key
 from crowdd.domain.server.bootstrap import make_pool, make_replica, make_services, make_slow_pool
@@ -251,6 +252,8 @@ class Server(Service):
         gc.collect()
         gc.freeze()
         gc.set_threshold(10_000)
+        if not no_network.is_possible():
+            log.warn("processes that read files of users can reach the network: this system has no seccomp filters")
         log.info("crowdd answers on {address}", address=self._settings.base_url)
         self._when_ready()
         self._reactor.callInThread(self._root.warm_up)

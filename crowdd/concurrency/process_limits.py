@@ -1,4 +1,4 @@
-"""Programs of crowdd that work beside the server: what they may take, and that they give way to it."""
+"""Programs of crowdd that work beside the server: what they may take and reach, and that they give way to it."""
 
 from __future__ import annotations
 
@@ -7,11 +7,17 @@ import os
 import resource
 from pathlib import Path
 
+from crowdd.concurrency.no_network import forbid
+
 
 def bound(
     *, memory: int, cpu_seconds: int | None = None, file_bytes: int | None = None, open_files: int | None = None
 ) -> None:
-    """Bounds this process: bytes of its addresses, seconds of CPU, bytes of a file. It leaves no core file."""
+    """Bounds this process: bytes of its addresses, seconds of CPU, bytes of a file.
+
+    It leaves no core file, and opens no socket where the system can forbid that (``no_network``).
+    """
+    forbid()
     for what, maximum in (
         (resource.RLIMIT_AS, memory),
         (resource.RLIMIT_CPU, cpu_seconds),

@@ -12,6 +12,7 @@ import click
 from crowdd.admin_cli.health_probe import complaints
 from crowdd.admin_cli.output import json_option, report
 from crowdd.admin_cli.runtime import another, reactor, with_database
+from crowdd.concurrency import no_network
 from crowdd.config import Settings, load
 from crowdd.domain.core import secrets as keys
 from crowdd.domain.media.configured import s3_store
@@ -90,6 +91,7 @@ async def _of_database(settings: Settings, pool: Pool, thorough: bool, deep: boo
         replica_current=current,
         several_hosts=len(Hosts.of(settings.db.dsn).dsns) > 1,
         other_disks=_other_disks(settings),
+        bars_network=no_network.is_possible(),
     )
     shards = await findings(pool, dict(settings.db.shards), lambda dsn: another(settings, dsn))
     return damaged + of_server(facts) + shards + (await _recounted(pool) if thorough else [])

@@ -141,6 +141,7 @@ class Facts:
     replica_current: bool = True  # it has what the primary had when it was asked
     several_hosts: bool = False  # [db] dsn names them
     other_disks: Sequence[tuple[str, int]] = ()  # folders on other disks than the data folder's, and their free bytes
+    bars_network: bool = True  # processes that read files of others can be kept away from the network
 
 
 def of_damage(table: str, error: str) -> Finding:
@@ -156,7 +157,7 @@ def of_server(facts: Facts) -> list[Finding]:
     """What can be said of a server whose database answers."""
     looks: tuple[Callable[[Facts], Iterator[Finding]], ...] = (
         _of_data_folder, _of_postgresql, _of_roles, _of_running, _of_jobs, _of_queue, _of_letters, _of_webhooks,
-        _of_people, _of_backups, _of_media, _of_nodes, _of_replica,
+        _of_people, _of_backups, _of_media, _of_nodes, _of_replica, _of_system,
     )  # fmt: skip
     return [finding for look in looks for finding in look(facts)]
 
@@ -345,6 +346,15 @@ def _of_replica(facts: Facts) -> Iterator[Finding]:
         yield Finding(
             "hot_standby_feedback is off on the replica: long exports may break off.",
             "Switch it on there.",
+            wrong=False,
+        )
+
+
+def _of_system(facts: Facts) -> Iterator[Finding]:
+    if not facts.bars_network:
+        yield Finding(
+            "This system has no seccomp filters, so the processes that read files of users can reach the network.",
+            "Run crowdd on x86_64 or aarch64, and let it set filters: docs/operations.md, Processes without network.",
             wrong=False,
         )
 

@@ -99,6 +99,11 @@ def test_a_role_that_serves_and_owns_the_tables_is_advised_against():
     )
 
 
+def test_a_system_without_filters_is_advised_against():
+    (finding,) = of_server(attrs.evolve(WELL, bars_network=False))
+    assert not finding.wrong and "no seccomp filters" in finding.what and "docs/operations.md" in finding.todo
+
+
 def test_a_database_elsewhere_has_to_be_reached_by_tls():
     elsewhere = {**WELL.database, "elsewhere": True}
     (finding,) = of_server(attrs.evolve(WELL, database=elsewhere))

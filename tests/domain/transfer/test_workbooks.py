@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import resource
+import subprocess
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,8 @@ from support.workbooks import (
     zipped,
 )
 
-from crowdd.domain.transfer.prepared import process, program
+from crowdd.concurrency.child_process import command
+from crowdd.domain.transfer.prepared import process
 from crowdd.domain.transfer.prepared.process import discard, prepare
 from crowdd.domain.transfer.task_files import Dialect, Inspected, detect, inspect, read_rows
 from crowdd.errors import CrowddError, StoppedError
@@ -190,12 +192,13 @@ def test_a_cell_beyond_the_limit_of_a_row_refuses_that_row_alone(tmp_path):
     assert rows[2][1] == "It is longer than 1,000,000 bytes."
 
 
-def test_the_process_has_its_limits_before_it_reads(monkeypatch):
-    asked = {}
-    monkeypatch.setattr(resource, "setrlimit", lambda what, pair: asked.update({what: pair}))
-    program.limit()
-    assert asked[resource.RLIMIT_AS] == (1_000_000_000,) * 2 and asked[resource.RLIMIT_CPU] == (100, 100)
-    assert resource.RLIMIT_FSIZE in asked and asked[resource.RLIMIT_CORE] == (0, 0)
+def test_the_process_has_its_limits_before_it_reads():
+    code = (
+        "import resource; from crowdd.domain.transfer.prepared import program; program.limit();"
+        "print(*(resource.getrlimit(getattr(resource, 'RLIMIT_' + name))[0] for name in ('AS', 'CPU', 'FSIZE', 'CORE')))"
+    )
+    done = subprocess.run([command("x")[0], "-c", code], check=True, capture_output=True, text=True)
+    assert done.stdout.split() == ["1000000000", "100", "600000000", "0"]
 
 
 def test_a_process_that_is_told_to_end_says_nothing_of_the_file(tmp_path, monkeypatch):
