@@ -1,19 +1,22 @@
 # syntax=docker/dockerfile:1
 # crowdd as a container: the wheel in a virtual environment, an ordinary user, PostgreSQL elsewhere (compose.yaml).
+# A release sets the image with its digest: docs/operations.md, Images by digest.
+ARG PYTHON_IMAGE=python:3.13-slim-trixie
 
-FROM python:3.13-slim-trixie AS build
+FROM ${PYTHON_IMAGE} AS build
 WORKDIR /source
 COPY CHANGELOG.md LICENSE MANIFEST.in README.md pyproject.toml setup.py ./
 COPY crowdd ./crowdd
 COPY etc ./etc
 COPY examples ./examples
 COPY twisted ./twisted
-# Only files whose hashes are known; setuptools, which builds the wheel, is among them.
+# Only files whose hashes are known, with those that build what comes as source, and crowdd itself.
 RUN python -m venv /crowdd \
-    && /crowdd/bin/pip install --no-cache-dir --require-hashes -r etc/constraints.txt \
+    && /crowdd/bin/pip install --no-cache-dir --require-hashes -r etc/constraints-build.txt \
+    && /crowdd/bin/pip install --no-cache-dir --require-hashes --no-build-isolation --use-pep517 -r etc/constraints.txt \
     && /crowdd/bin/pip install --no-cache-dir --no-deps --no-build-isolation .
 
-FROM python:3.13-slim-trixie
+FROM ${PYTHON_IMAGE}
 RUN useradd --system --uid 900 --home-dir /data --create-home crowdd && chmod 700 /data
 COPY --from=build /crowdd /crowdd
 # twistd keeps a list of plugins beside them; it is made here, where it can be written.

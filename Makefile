@@ -1,13 +1,17 @@
 # make run: from nothing to a running server. make check: what to run while you work. make test: what must pass before a
 # change goes in, with examples of each rule. make proofs: everything else; CI runs it without what takes minutes (.ci/run).
 
-.PHONY: backup run check test tests proofs slow-tests lint i18n strings pictures browser clean crowd crowd-kills exact storm live hot reads cost truth webhooks wheel documents docs hostile soak spine-workers large-project imports damaged hostile-files exports copies paint walk audit constraints sbom vendor class-room museum budgets upload-folder media first-hour analyses trust trust-cost slow-reads page-flood nodes shards move-in pitr full-disks
+.PHONY: backup run check test tests proofs slow-tests lint i18n strings pictures browser clean crowd crowd-kills exact storm live hot reads cost truth webhooks wheel documents docs hostile soak spine-workers large-project imports damaged hostile-files exports copies paint walk audit constraints images sbom vendor class-room museum budgets upload-folder media first-hour analyses trust trust-cost slow-reads page-flood nodes shards move-in pitr full-disks
 .DELETE_ON_ERROR:
 
 # Also where somebody wants no compiled modules: a test starts hundreds of programs, which would all compile the same.
 test check proofs tests slow-tests: export PYTHONDONTWRITEBYTECODE =
 
 venv = .venv/bin/
+
+comma = ,
+pins_of_extras = $(patsubst %,-r etc/constraints-%.txt,$(subst $(comma), ,$*))
+platform = import platform, sys; print("%d.%d-%s-%s" % (*sys.version_info[:2], platform.machine(), platform.libc_ver()[0]))
 
 CHOSEN := not proof
 
@@ -64,13 +68,24 @@ lint: .venv/installed-embedded,test
 	  fi; \
 	done; echo "crowdd needs Python 3.11 or newer with venv: apt-get install python3 python3-venv" >&2; exit 1
 
+# What etc/constraints*.txt pin for crowdd and these extras, with hashes, where they are for this Python and machine; else
+# the newest of the ranges in setup.py. Packages that come as source are built by the setuptools that is pinned.
 # editable_mode=compat, or twistd does not find crowdd's plugin. pip need not have a cache. Byte code halves the time that
 # every command takes to start; compileall makes it on all cores, pip would on one. It complains of templates for Python 2.
-.venv/installed-%: .venv/made-in setup.py
+.venv/installed-%: .venv/made-in setup.py $(wildcard etc/constraints*.txt)
 	@echo "Installing crowdd and what it needs"
 	@test -w "$${XDG_CACHE_HOME:-$$HOME}" || export PIP_NO_CACHE_DIR=1; \
-	  $(venv)python -m pip install -qq --disable-pip-version-check --no-compile \
-	    --use-pep517 --editable '.[$*]' --config-settings editable_mode=compat
+	  pip="$(venv)python -m pip install -qq --disable-pip-version-check --no-compile --use-pep517"; \
+	  editable='--config-settings editable_mode=compat --editable'; \
+	  platform=$$($(venv)python -c '$(platform)'); \
+	  if grep -q "^# For .*\b$$platform\b" etc/constraints.txt; then \
+	    $$pip --require-hashes -r etc/constraints-build.txt && \
+	    $$pip --require-hashes --no-build-isolation -r etc/constraints.txt $(pins_of_extras) && \
+	    $$pip --no-deps --no-build-isolation $$editable .; \
+	  else \
+	    echo "Nothing is pinned for $$platform: the newest versions in the ranges of setup.py are installed"; \
+	    $$pip $$editable '.[$*]'; \
+	  fi
 	@env -u PYTHONPYCACHEPREFIX $(venv)python -m compileall -qq -j 0 .venv/lib crowdd || true
 	@touch '$@'
 
@@ -202,9 +217,14 @@ shards: .venv/installed-embedded,test
 audit: .venv/installed-embedded,test
 	@$(venv)python -m bench.release.audit
 
-# Pins what crowdd needs, with hashes, in etc/constraints.txt: after a change of install_requires, and for new versions.
+# Pins what crowdd and its extras need, with hashes, in etc/constraints*.txt: after a change of setup.py, and for new
+# versions.
 constraints: .venv/installed-embedded,test
 	@$(venv)python -m bench.release.constraints
+
+# Refuses a release whose images have no digests (docs/operations.md).
+images: .venv/installed-embedded,test
+	@$(venv)python -m bench.release.images
 
 # The software bill of materials of these pins, as CycloneDX: crowdd.cdx.json.
 sbom: .venv/installed-embedded,test
