@@ -17,13 +17,13 @@ import click
 from support.person import Person
 from support.servers.live import LiveServer
 
-from bench.support import attacks, testbed, vital
-from bench.support.cpu import Meter
+from bench.support import attacks, dear_attacks, testbed, vital
+from bench.support.cpu import Meter, of_threads
 from bench.support.figures import table
 from bench.support.load import Load
 from bench.support.testbed import Project
 from bench.support.volunteers import address
-from bench.support.wire import Client, Wire
+from bench.support.wire import Client, LostError, Wire
 
 MAX_SLOWER = 3.0  # times the p99 of calm
 MIN_P99 = 50.0  # milliseconds; below that a machine's own noise is more than any attack
@@ -31,6 +31,10 @@ MAX_MEMORY = 50e6  # bytes more than before
 MAX_MEMORY_LATER = 30e6  # the same a minute after the attacks
 MAX_HEALTH = 500.0  # milliseconds until /health is answered, whatever is going on
 MAX_CPU = 1.5  # times that of calm for a turn, while connections are idle; their arrival is in it
+MAX_REFUSED = 20.0  # milliseconds of CPU for a request that is refused, beside receiving it
+_TRIES = 4  # of a request that costs more: something else may have run meanwhile
+_CLIENTS_FAULT, _SERVERS_FAULT = 400, 500  # the first status of each kind
+_BOXES = [{"name": "marks", "at": "/marks", "type": "boxes"}]
 BIG_ANSWERS, BIG_ANSWER = 60, 250_000  # answers of the attackers' project, and bytes of each
 SETTINGS = {"CROWDD_HTTP_MAX_CONNECTIONS": "20000"}
 
@@ -48,6 +52,7 @@ class Plan:
     max_slower: float = MAX_SLOWER
     max_cpu: float = MAX_CPU
     max_health: float = MAX_HEALTH
+    max_refused: float = MAX_REFUSED
     max_memory: float = MAX_MEMORY
     max_memory_later: float = MAX_MEMORY_LATER
     only: str = ""  # the attacks whose names contain this
@@ -72,6 +77,10 @@ async def play(plan: Plan, server: LiveServer, project: Project) -> tuple[list[t
     before = vital.signs(pid)
     lines: list[tuple[str, object]] = [("", "p50, p99, CPU for a turn, slowest /health: calm -> attacked")]
     for name, attack in attackers.items():
+        if isinstance(attack, attacks.Flood) and attack.refused:
+            dearest, wrong = await _refusals(plan, server, attack)
+            lines.append((f"{name}: a refusal", f"at most {dearest:.1f} ms of CPU beside receiving"))
+            violations += [f"{name}: {words}" for words in wrong]
         # Right before each attack, since what else the machine does changes in the course of a run.
         calm, wrong = await _served(plan, server, project)
         violations += [f"calm before {name}: {words}" for words in wrong]
@@ -110,21 +119,23 @@ def _broken(plan: Plan, name: str, calm: Served, load: Served, grown: int) -> li
 async def _prepared(plan: Plan, server: LiveServer, project: Project) -> dict[str, attacks.Attack]:
     """Each attack by its name, with an account and a project for those that need one."""
     mallory = await asyncio.to_thread(_account, server.url)
-    mine = await asyncio.to_thread(_project, server, mallory)
+    mine = await asyncio.to_thread(_project, server, mallory, "long")
     await _answer_at_length(server.port, mine)
+    gold = await _mark_gold(server, mallory)
     connections = attacks.on_connections(server.port, plan.idle, plan.trickles, plan.bodies, plan.headers)
     requests = attacks.of_requests(server.port, mine, mallory.key, project, await _form(server.port))
-    return {name: attack for name, attack in {**connections, **requests}.items() if plan.only in name}
+    dear = dear_attacks.of_dear_requests(server.port, mine, mallory.key, project, gold)
+    return {name: attack for name, attack in {**connections, **requests, **dear}.items() if plan.only in name}
 
 
 def _account(url: str) -> Person:
     return Person(url).register(f"mallory{time.time_ns() // 1_000_000}")
 
 
-def _project(server: LiveServer, mallory: Person) -> Project:
+def _project(server: LiveServer, mallory: Person, name: str, **info: Any) -> Project:
     """A published project with one task that wants many answers."""
-    name = f"of-{mallory.name}"
-    body = {"name": name, "short_name": name, "description": "?", "info": {"task_presenter": "<p>?</p>"}}
+    name = f"{name}-of-{mallory.name}"
+    body = {"name": name, "short_name": name, "description": "?", "info": {"task_presenter": "<p>?</p>", **info}}
     made = mallory.api("POST", "project", body)
     mallory.api("POST", "task", {"project_id": made["id"], "info": {}, "n_answers": BIG_ANSWERS + 1})
     mallory.publish(name)
@@ -140,6 +151,54 @@ async def _answer_at_length(port: int, project: Project) -> None:
         if stored.status != 200:
             raise AssertionError(f"The answer of {BIG_ANSWER} bytes was refused: {stored.body[:300]!r}")
         client.close()
+
+
+async def _mark_gold(server: LiveServer, mallory: Person) -> dear_attacks.GoldTask:
+    """A gold task with as many boxes as the server takes, which volunteers may answer."""
+    project = await asyncio.to_thread(_project, server, mallory, "gold", answers=_BOXES)
+    (task,) = await asyncio.to_thread(mallory.api, "GET", "task", project_id=project.id)
+    for boxes in (dear_attacks.MARKS, 1000):
+        right = {"task_id": task["id"], "answer": dear_attacks.overlapping(boxes), "rule": {"type": "boxes"}}
+        made = await Client(server.port, {"Authorization": mallory.key}).ask(
+            "POST", f"/api/project/{project.id}/gold", right
+        )
+        if made.status == 200:
+            break
+    gold = dear_attacks.GoldTask(project, task["id"], boxes)
+    answered = await dear_attacks.answer(server.port, gold, -1, 1)
+    if made.status != 200 or answered.status != 200:
+        raise AssertionError(f"No gold task can be answered: {made.body[:300]!r}, {answered.body[:300]!r}")
+    return gold
+
+
+async def _refusals(plan: Plan, server: LiveServer, flood: attacks.Flood) -> tuple[float, list[str]]:
+    """What its dearest request costs in milliseconds of CPU beside receiving it, and what is wrong with each."""
+    dearest, wrong = 0.0, []
+    for number, request in enumerate(flood.requests):
+        status, cost = await _cost(server, request, number)
+        for _ in range(_TRIES):
+            if cost > plan.max_refused:
+                _, receiving = await _cost(server, attrs.evolve(request, method="POST", path="/api/nowhere"), number)
+                status, again = await _cost(server, request, number)
+                cost = min(cost, again - receiving)
+        dearest = max(dearest, cost)
+        what = f"{request.method} {request.path} with {len(request.body):,} bytes, {request.body[:40]!r}"
+        wrong += [f"{what}: {cost:.0f} ms of CPU"] if cost > plan.max_refused else []
+        wrong += [f"{what}: {status}"] if not _CLIENTS_FAULT <= status < _SERVERS_FAULT else []
+    return dearest, wrong
+
+
+async def _cost(server: LiveServer, request: attacks.Request, number: int) -> tuple[int, float]:
+    """The status, and milliseconds of CPU that crowdd used meanwhile. A body may be refused by its head."""
+    wire = await Wire.open(server.port)
+    before = of_threads(server.process.pid)
+    try:
+        status = (await wire.ask(request.render(server.port, number, address(910_000 + number)))).status
+    except LostError:
+        status = 413
+    finally:
+        wire.close()
+    return status, 1000 * (of_threads(server.process.pid) - before)
 
 
 async def _form(port: int) -> dict[str, str]:

@@ -115,13 +115,15 @@ class Request:
 class Flood:
     """Requests sent as fast as they are answered, over ``number`` connections.
 
-    ``addresses``: how many networks they come from in turn; 0: each request from another one.
+    ``addresses``: how many networks they come from in turn; 0: each request from another one. ``refused``: whether each
+    has to be refused, and at little cost.
     """
 
     port: int
     number: int
     requests: Sequence[Request]
     addresses: int = 0
+    refused: bool = False
 
     def run(self) -> None:
         """Until this process is ended."""
@@ -176,7 +178,7 @@ def of_requests(port: int, mine: Project, key: str, target: Project, form: Mappi
         "arrays of 250,000 tasks": Flood(port, 4, [Request("POST", "/api/task", _array(task, 250_000), by_key)]),
         "arrays of 10,000 tasks": Flood(port, 2, [Request("POST", "/api/task", _array(task, 10_000), by_key)]),
         "lists of big answers": Flood(port, 3, [Request("GET", f"/api/taskrun?project_id={mine.id}&limit=100")]),
-        "files of tasks": Flood(port, 3, [_upload(mine, key)]),
+        "files of tasks": Flood(port, 3, [upload(mine, key, "rows.csv", _ROWS)]),
         "wrong passwords, one network": Flood(port, 50, [_sign_in(form)], addresses=1),
         "wrong passwords, many networks": Flood(port, 50, [_sign_in(form)]),
         "sign-ups": Flood(port, 20, [Request("POST", "/account/register", _SIGN_UP, form)]),
@@ -208,14 +210,17 @@ def _sign_in(form: Mapping[str, str]) -> Request:
     return Request("POST", "/account/signin", body, form)
 
 
-def _upload(mine: Project, key: str) -> Request:
-    """A file of 8 MB whose every second line opens a quotation mark that nobody closes."""
+# A file of 8 MB whose every second line opens a quotation mark that nobody closes.
+_ROWS = b"a,b,c\n" + b'1,"x,3\n4,5,6\n' * 650_000
+
+
+def upload(mine: Project, key: str, name: str, content: bytes) -> Request:
+    """A file of tasks for a project of the attackers."""
     boundary = uuid.uuid4().hex
-    head = f'--{boundary}\r\nContent-Disposition: form-data; name="file"; filename="rows.csv"\r\n\r\n'
-    rows = b"a,b,c\n" + b'1,"x,3\n4,5,6\n' * 650_000
+    head = f'--{boundary}\r\nContent-Disposition: form-data; name="file"; filename="{name}"\r\n\r\n'
     headers = {"Authorization": key, "Content-Type": f"multipart/form-data; boundary={boundary}"}
     path = f"/project/{mine.short_name}/tasks/import?response_format=json"
-    return Request("POST", path, head.encode() + rows + f"\r\n--{boundary}--\r\n".encode(), headers)
+    return Request("POST", path, head.encode() + content + f"\r\n--{boundary}--\r\n".encode(), headers)
 
 
 def allow_files() -> None:

@@ -92,6 +92,12 @@ class Meter:
         return ran / 1e9, waited / 1e9
 
 
+def of_threads(pid: int) -> float:
+    """Seconds of processor time that all threads of a process have used."""
+    files = Path(f"/proc/{pid}/task").glob("*/schedstat")
+    return sum(int(file.read_text().split()[0]) for file in files) / 1e9
+
+
 def _all() -> Iterator[tuple[int, int, float]]:
     """Each process: its number, its parent's, CPU seconds of its own."""
     for entry in Path("/proc").glob("[0-9]*"):

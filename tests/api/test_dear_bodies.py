@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import http.client
-import json
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -16,6 +14,8 @@ from support.checks.proofs import examples
 from support.checks.shows import shows
 from support.person import Person
 
+from bench.support.cpu import of_threads
+from bench.support.dear_attacks import bodies
 from crowdd.http.routing import Route
 
 MAX_CPU: Final = 0.02  # seconds of all threads of the server for one request, beside what receiving so many bytes takes
@@ -27,34 +27,7 @@ REFUSED: Final = {302, 400, 401, 403, 404, 405, 413, 415, 422, 429}
 # Where anybody who is signed in may write, and pages on which nobody needs to be.
 _LEASES: Final = {"/api/task/1/lease", "/api/task/1/renew", "/api/task/1/release"}
 _OPEN: Final = {"anonymous": _LEASES, "stranger": {"/api/project", "/api/favorites", *_LEASES}}
-_JSON, _FORM, _PARTS = "application/json", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"
 _NAMES = {"object_id": "project", "project_id": "project", "reference": "project", "task_id": "task", "name": "name"}
-
-
-def bodies(size: int, ids: dict[str, Any]) -> Iterator[tuple[str, str, bytes]]:
-    """What is dear to parse, to lay out or to compare: a name, its media type, and the body of about ``size`` bytes."""
-    text = "a|b\n" + "-" * 49_980 + "x"
-    row = {"project_id": ids["project"], "task_id": ids["task"], "id": ids["result"], "info": {"answer": [1, 2]}}
-    texts = dict.fromkeys(("title", "name", "body", "description", "long_description"), text)
-    marks = [{"type": "box", "x": n % 100, "y": n % 90, "width": 20, "height": 20} for n in range(size // 80)]
-    whole = json.dumps(row)
-    yield "a text of hyphens", _JSON, json.dumps(row | texts | {"short_name": "s"}).encode()
-    yield "an array of strings that do not end", _JSON, b'["' + b'\\"' * 1_000 + b" " * (size - 3_000)
-    yield "an array of quotation marks", _JSON, b'["' + b'\\"' * (size // 2 - 10)
-    yield "an array of empty objects", _JSON, b"[" + b"{}," * (size // 3 - 2) + b"{}]"
-    yield "an array of rows", _JSON, f"[{','.join([whole] * (size // (len(whole) + 1) - 1))}]".encode()
-    yield "an object with marks", _JSON, json.dumps(row | {"info": marks, "answers": marks}).encode()
-    yield "an object of many keys", _JSON, json.dumps({f"k{n}": n for n in range(size // 20)} | row).encode()
-    yield "nested arrays", _JSON, b"[" * 1000 + b"]" * 1000
-    yield "a form of many fields", _FORM, b"&".join(b"a%d=%%41" % n for n in range(size // 14))
-    parts = b"".join(b'--x\r\nContent-Disposition: form-data; name="a%d"\r\n\r\n1\r\n' % n for n in range(size // 64))
-    yield "a multipart body of many parts", _PARTS, parts + b"--x--\r\n"
-
-
-def cpu(pid: int) -> float:
-    """Seconds of processor time that all threads of a process have used."""
-    files = Path(f"/proc/{pid}/task").glob("*/schedstat")
-    return sum(int(file.read_text().split()[0]) for file in files) / 1e9
 
 
 class Sender:
@@ -67,7 +40,7 @@ class Sender:
     def send(self, method: str, path: str, media: str, body: bytes) -> tuple[int, float]:
         """The status, and seconds of CPU. The head is sent first: a body that is too large is never sent."""
         connection = http.client.HTTPConnection(self._address, timeout=120)
-        before = cpu(self._pid)
+        before = of_threads(self._pid)
         try:
             connection.request(method, path, body, self._headers | {"Content-Type": media})
             status = connection.getresponse().status
@@ -75,7 +48,7 @@ class Sender:
             status = 413
         finally:
             connection.close()
-        return status, cpu(self._pid) - before
+        return status, of_threads(self._pid) - before
 
 
 @pytest.fixture(scope="module")
