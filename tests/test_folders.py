@@ -14,6 +14,8 @@ _FULL = "a file more than the others, of a noun that no other folder of this tre
 # Folders that may have more, each with its reason.
 EXEMPT = {
     "docs/decisions": "one record per decision, found by its number; its README.md is the list",
+    "bench/support": _FULL,
+    "crowdd/concurrency": _FULL,
     "crowdd/domain/accounts": _FULL,
     "tests/browser": _FULL,
     "tests/ledger": _FULL,
