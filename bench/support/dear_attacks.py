@@ -113,7 +113,7 @@ def of_dear_requests(port: int, mine: Project, key: str, target: Project, gold: 
     return {
         "texts of hyphens, no account": Flood(port, 4, texts, refused=True),
         "arrays that do not end": Flood(port, 4, arrays, refused=True),
-        "files of empty comments": Flood(port, 3, files, refused=True),
+        "files of empty comments": Flood(port, 3, files),
         "dear bodies without rights": Flood(port, 4, list(_without_rights(key, target)), refused=True),
         "Accept headers": Flood(port, 4, [Request("GET", "/", headers=headers) for headers in _headers()]),
         GOLD: GoldAnswers(port, gold),
