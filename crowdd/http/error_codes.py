@@ -102,6 +102,9 @@ CODES: tuple[ErrorCode, ...] = (
     ErrorCode("too_large", errors.TooLargeError, "A body, file, address or header is larger than the server accepts."),
     ErrorCode("too_many_rows", errors.TooLargeError, "The array has more rows than one request may hold."),
     ErrorCode("attribute_too_large", errors.TooLargeError, "An attribute of the body is larger than it may be."),
+    ErrorCode(
+        "too_many_marks", errors.TooLargeError, "The answer has more marks than an answer to the project may have."
+    ),
     ErrorCode("unknown_attribute", errors.UnknownFieldError, "The query or the body names an unknown attribute."),
     ErrorCode("invalid_value", errors.InvalidValueError, "A value has the wrong type or is out of range."),
     ErrorCode(

@@ -19,7 +19,7 @@ PROJECT = Kind(
     beside={"stats": "projectstats"},
     public_info=frozenset(
         {"container", "thumbnail", "thumbnail_url", "task_presenter", "tutorial", "results", "sched", "lease_seconds"}
-        | {"language", "counted_per_network", "max_answer_bytes", "answer_key"}
+        | {"language", "counted_per_network", "max_answer_bytes", "max_marks", "answer_key"}
         | {"questions", "questions_version", "answers"}
         | {guide.version_key for guide in GUIDES}
     ),

@@ -65,7 +65,14 @@ TASK_RUN = Kind(
             write=Write.COMPUTED,
             null=True,
         ),
-        Field("info", Json(), "The answer.", read=EVERYONE, null=True, max_bytes=MAX_RAISED_BYTES),
+        Field(
+            "info",
+            Json(),
+            "The answer. At most 256 kB and 1,000 marks, unless its project allows more.",
+            read=EVERYONE,
+            null=True,
+            max_bytes=MAX_RAISED_BYTES,
+        ),
         Field("created", Timestamp(), "When the task was assigned.", read=EVERYONE, write=Write.RESERVED),
         Field("finish_time", Timestamp(), "When the answer was stored.", read=EVERYONE, write=Write.RESERVED),
         Field(

@@ -36,7 +36,7 @@ def text_of(size):
 
 async def answered(served, project, task_id, info):
     volunteer = await served.person(f"volunteer{next(NUMBERS)}")
-    await volunteer.get(f"/api/project/{project['id']}/newtask")
+    await volunteer.post(f"/api/task/{task_id}/lease", json={})
     body = {"project_id": project["id"], "task_id": task_id, "info": info}
     return await volunteer.post("/api/taskrun", json=body)
 
@@ -121,6 +121,69 @@ async def test_an_answer_holds_256_kb_unless_its_project_raises_that(served):
     assert (await answered(served, project, task, {"x": text_of(300_001)})).status == 413
 
 
+@shows("taskrun-marks", "gold-make")
+@pytest_twisted.ensureDeferred
+async def test_an_answer_has_a_thousand_marks_unless_its_project_raises_that(served):
+    ada = await served.person("ada")
+    project = await served.project(ada, tasks=2, published=True, n_answers=9)
+    task, other = project["tasks"]
+    at = f"/api/project/{project['id']}"
+    fields = [
+        {"name": "foxes", "at": "/foxes", "type": "boxes"},
+        {"name": "trees", "at": "/trees", "type": "points"},
+        {"name": "said", "at": "/said", "type": "label"},
+    ]
+    info = {"task_presenter": "<p>", "answers": fields}
+    assert (await ada.put(at, json={"info": info})).status == 200
+
+    def marks(boxes, points=0):
+        box, point = {"x": 1, "y": 2, "width": 3, "height": 4}, {"x": 1, "y": 2}
+        return {"foxes": [box] * boxes, "trees": [point] * points, "said": "yes"}
+
+    words = "An answer may have at most 1,000 marks (got 1,001)."
+    assert (await answered(served, project, task, marks(1000))).status == 200
+    assert (await answered(served, project, task, {**marks(1), "track": [[1, 2]] * 5000})).status == 200
+    for refused in (
+        await answered(served, project, task, marks(1001)),
+        await answered(served, project, task, marks(900, 101)),
+        await ada.post(f"{at}/gold", json={"task_id": other, "answer": marks(1001)["foxes"]}),
+    ):
+        assert (refused.status, refused.json()["error_code"], refused.json()["exception_msg"]) == (
+            413,
+            "too_many_marks",
+            words,
+        )
+    ben = await served.person("ben")
+    assert (await ben.post(f"/api/task/{task}/lease", json={})).status == 200
+    body = {"project_id": project["id"], "task_id": task, "info": marks(3)}
+    run = (await ben.post("/api/taskrun", json=body)).json()
+    assert (await ben.put(f"/api/taskrun/{run['id']}", json={"info": marks(1001)})).status == 413
+    assert (await ben.post(f"/api/task/{task}/correct", json={"info": marks(1001)})).status == 413
+    gold = {"task_id": other, "answer": marks(1000)["foxes"]}
+    assert (await ada.post(f"{at}/gold", json=gold)).status == 200
+    assert (await ada.put(f"{at}/gold", json={"task_id": other, "answer": marks(1001)["foxes"]})).status == 413
+    for impossible in (999, 10_001, "2000", 2000.5, True):
+        wrong = await ada.put(at, json={"info": info | {"max_marks": impossible}})
+        assert wrong.json()["error_code"] == "invalid_value", impossible
+    assert (await ada.put(at, json={"info": info | {"max_marks": 1001}})).status == 200
+    assert (await answered(served, project, task, marks(900, 101))).status == 200
+    assert (await answered(served, project, task, marks(900, 102))).status == 413
+
+
+@shows("taskrun-marks")
+@pytest_twisted.ensureDeferred
+async def test_marks_of_questions_are_limited_although_no_answer_field_has_them(served):
+    ada = await served.person("ada")
+    project = await served.project(ada, tasks=1, published=True)
+    question = {"type": "line", "name": "path", "text": "Where did it go?", "on": "picture"}
+    media = [{"type": "picture", "name": "picture", "source": {"column": "url"}}]
+    questions = {"version": 1, "steps": [{"name": "one", "media": media, "questions": [question]}]}
+    changed = await ada.put(f"/api/project/{project['id']}", json={"info": {"questions": questions}})
+    assert changed.status == 200, changed.text
+    lines = {"path": [{"points": [[0, 0], [1, 1]]}] * 1001}
+    assert (await answered(served, project, project["tasks"][0], lines)).json()["error_code"] == "too_many_marks"
+
+
 @shows("page-settings")
 @pytest_twisted.ensureDeferred
 async def test_the_owner_raises_the_size_of_answers_on_the_settings_page(served):
@@ -131,7 +194,12 @@ async def test_the_owner_raises_the_size_of_answers_on_the_settings_page(served)
     done = await ada.send_form("/project/birds/settings", {"max_answer_kb": 2000})
     assert done.json()["status"] == "success"
     row = (await ada.get(f"/api/project/{project['id']}")).json()
-    assert row["info"]["max_answer_bytes"] == 2_000_000
+    assert (row["info"]["max_answer_bytes"], row["info"].get("max_marks")) == (2_000_000, None)
+    assert (await ada.send_form("/project/birds/settings", {"max_answer_kb": 300, "max_marks": 5000})).status == 200
+    page = (await ada.page("/project/birds/settings")).json()
+    assert (page["max_answer_bytes"], page["max_marks"], page["form"]["max_marks"]) == (300_000, 5000, 5000)
+    wrong = (await ada.send_form("/project/birds/settings", {"max_answer_kb": 300, "max_marks": 10_001})).json()
+    assert wrong["form"]["errors"] == {"max_marks": ["Enter a whole number from 1,000 to 10,000."]}
     refused = (await ada.send_form("/project/birds/settings", {"max_answer_kb": 2001})).json()
     assert refused["form"]["errors"] == {"max_answer_kb": ["Enter a whole number from 256 to 2,000."]}
     assert refused["form"]["max_answer_kb"] == "2001"

@@ -15,6 +15,7 @@ from crowdd.kinds import column_roles
 from crowdd.kinds.column_roles import COLUMN_ROLES
 from crowdd.kinds.gold_shares import GOLD_SHARES
 from crowdd.kinds.project import PROJECT
+from crowdd.kinds.questions.mark_types import MAX_MARKS, MAX_RAISED_MARKS
 from crowdd.kinds.task_run import MAX_ANSWER_BYTES, MAX_KEY_CHARACTERS, MAX_RAISED_BYTES
 from crowdd.languages import _
 from crowdd.languages.content_languages import is_tag
@@ -125,6 +126,10 @@ def check_info(info: Values) -> None:
     if size is not None and (type(size) is not int or not MAX_ANSWER_BYTES <= size <= MAX_RAISED_BYTES):
         words = f"`info.max_answer_bytes` must be a whole number from {MAX_ANSWER_BYTES} to {MAX_RAISED_BYTES}"
         raise InvalidValueError(f"{words} (got {str(size)[:50]}).")
+    marks = info.get("max_marks")
+    if marks is not None and (type(marks) is not int or not MAX_MARKS <= marks <= MAX_RAISED_MARKS):
+        words = f"`info.max_marks` must be a whole number from {MAX_MARKS} to {MAX_RAISED_MARKS}"
+        raise InvalidValueError(f"{words} (got {str(marks)[:50]}).")
     seconds = info.get("lease_seconds")
     if seconds is not None and (type(seconds) is not int or not _MIN_LEASE <= seconds <= _MAX_LEASE):
         raise InvalidValueError(f"info.lease_seconds must be a whole number from {_MIN_LEASE} to {_MAX_LEASE}.")

@@ -329,7 +329,8 @@ def _assemble(db: Transactions, settings: Settings, shared: Shared) -> Services:
         media_store, worker_thread.another(), settings.data.dir / "differences", settings.data.min_free_bytes
     )
     snapshots = Snapshots(db, queue, exports, export_resources, media_store, snapshot_runner, differences)
-    gold = Gold(db, notify, changes, worker_thread)
+    comparing = ComparingProcess(worker_thread.another())
+    gold = Gold(db, notify, changes, comparing)
     project_invitations = ProjectInvitations(db, secrets)
     return Services(
         db=db,
@@ -387,7 +388,7 @@ def _assemble(db: Transactions, settings: Settings, shared: Shared) -> Services:
         collections=Collections(db, records),
         comments=Comments(db, records, contributions),
         answer_fields=AnswerFields(db, projects),
-        comparisons=Comparisons(db, notify, ComparingProcess(worker_thread.another())),
+        comparisons=Comparisons(db, notify, comparing),
         reviews=ReviewQueue(db, records, notify, gold),
         reviewers=Reviewers(db, accounts, project_invitations),
         project_invitations=project_invitations,

@@ -18,9 +18,10 @@ import attrs
 import orjson
 
 from crowdd.domain.transfer import import_exports
-from crowdd.domain.transfer.import_rows import MAX_KEY_CHARACTERS, TaskMaker, info_text, key_of
+from crowdd.domain.transfer.import_rows import GOLD, MAX_KEY_CHARACTERS, TaskMaker, info_text, key_of
 from crowdd.domain.transfer.task_files import Dialect, FileRow, read_rows
-from crowdd.errors import InvalidValueError
+from crowdd.errors import InvalidValueError, TooLargeError
+from crowdd.kinds.answers import MarkLimit
 from crowdd.languages import _
 from crowdd.values import Values
 
@@ -31,7 +32,7 @@ _64_BITS = 2**64 - 1
 
 @attrs.frozen
 class Plan:
-    """What an owner has chosen for a file. ``pseudonym`` and ``latest`` are for answers (``answer_of``).
+    """What an owner has chosen for a file. ``pseudonym`` and ``latest`` are for answers (``answer_of``), ``marks`` too.
 
     ``rows``: about how many there are. ``finds_twice``: tasks without a key that stand in the file before are left out;
     when tasks are added, the project has those before, where the database finds them.
@@ -45,6 +46,7 @@ class Plan:
     n_answers: int | None
     pseudonym: Callable[[int, str], str]
     latest: datetime
+    marks: MarkLimit
     rows: int = 500
     finds_twice: bool = True
 
@@ -147,7 +149,7 @@ class RowReader:
                 chunk.twice += 1
             else:
                 chunk.taken.append(made)
-        except InvalidValueError as error:
+        except (InvalidValueError, TooLargeError) as error:
             chunk.size += _size(row.values or {})
             chunk.refused.append(refusal(row, str(error)))
             self._note_key(row, chunk)
@@ -163,6 +165,8 @@ class RowReader:
     def _task(self, values: Values, chunk: Chunk) -> Values | None:
         plan = self._plan
         info, made, attribute_names = self._make(values)
+        if GOLD in made:
+            plan.marks.require_right(made[GOLD])
         text = info_text(info)
         chunk.size += len(text)
         task = {**made, "info": orjson.Fragment(text)}
@@ -176,6 +180,7 @@ class RowReader:
         plan = self._plan
         if plan.kind == import_exports.ANSWERS:
             answer = import_exports.answer_of(values, plan.pseudonym, plan.latest)
+            plan.marks.require(answer["info"])
             return answer if self._digests.add(digest_of([answer["source"], answer["run"]])) else None
         if plan.kind == import_exports.RESULTS:
             return self._result(import_exports.result_of(values))

@@ -29,10 +29,12 @@ from crowdd.domain.transfer.prepared.process import discard
 from crowdd.domain.transfer.task_files import Dialect, FileRow, Inspected
 from crowdd.domain.transfer.task_files.limits import MAX_ROWS
 from crowdd.errors import InvalidValueError, NotFoundError, StoppedError
+from crowdd.kinds.answers import MarkLimit
 from crowdd.languages import _
 from crowdd.requester import Requester
 from crowdd.storage.core import audit, queue, records
 from crowdd.storage.database import Database, Transactions
+from crowdd.storage.projects import projects
 from crowdd.storage.tasks import tasks
 from crowdd.storage.transfer import imports
 from crowdd.storage.transfer.rows import ImportChoices, ImportRow, PendingImport
@@ -175,7 +177,7 @@ class ImportRunner:
 
     async def _preview(self, row: PendingImport, path: Path, item: QueuedTask | None, inspected: Inspected) -> Values:
         total, answers = Counter(dict.fromkeys(figures(), 0)), Counter[int]()
-        matched, reader = 0, RowReader(path, self._plan(row, adds=False))
+        matched, reader = 0, RowReader(path, await self._plan(self._db, row, adds=False))
         if row["key_name"] is not None:
             while await imports.learn_keys(self._db, row["project_id"], row["key_name"], _KEYS_AT_ONCE):
                 pass
@@ -230,7 +232,7 @@ class ImportRunner:
             matches = await imports.known(self._db, project_id, [each["info"] for each in taken])
         return ["present" if each else "added" for each in matches]
 
-    def _plan(self, row: PendingImport, *, adds: bool) -> Plan:
+    async def _plan(self, db: Database, row: PendingImport, *, adds: bool) -> Plan:
         def pseudonym(source: int, volunteer: str) -> str:
             text = f"{row['project_id']} {source} {volunteer}"
             return f"imported-{self._secrets.digest('imported volunteer', text).hex()[:24]}"
@@ -244,6 +246,7 @@ class ImportRunner:
             row["n_answers"],
             pseudonym,
             datetime.now(UTC) + _A_DAY,
+            MarkLimit.of(await projects.what_marks_are(db, row["project_id"])),
             row["rows"],
             finds_twice=not adds,
         )
@@ -257,7 +260,7 @@ class ImportRunner:
             self._notify(row["project_id"])
             return
         taken = int((item.checkpoint or {}).get("rows", 0))
-        reader = RowReader(path, self._plan(row, adds=True))
+        reader = RowReader(path, await self._plan(self._db, row, adds=True))
         try:
             await self._worker_thread.do(reader.skip, taken)
             async with aclosing(self._chunks(reader)) as chunks:
@@ -290,7 +293,7 @@ class ImportRunner:
 
     async def _add_all(self, tx: Database, item: QueuedTask, row: PendingImport, path: Path) -> None:
         """Everything in one transaction: after a refused row, a limit or a cancellation nothing is left behind."""
-        reader = RowReader(path, self._plan(row, adds=True))
+        reader = RowReader(path, await self._plan(tx, row, adds=True))
         try:
             while (chunk := await self._worker_thread.do(reader.next_chunk)).passed:
                 refused = await self._take(tx, item.who, row, chunk)

@@ -2,6 +2,7 @@
 
 from crowdd.kinds.answers.fields import ANSWERS, MAX_FIELDS, TYPES, AnswerField, declared, parts, validate
 from crowdd.kinds.answers.from_questions import DERIVED, derived, of_questions
+from crowdd.kinds.answers.marks import MarkLimit
 from crowdd.kinds.answers.reading import MISSING, class_of, fits, value_at
 from crowdd.kinds.answers.suggestions import Suggestion, suggest
 
@@ -12,6 +13,7 @@ __all__ = [
     "MISSING",
     "TYPES",
     "AnswerField",
+    "MarkLimit",
     "Suggestion",
     "class_of",
     "declared",

@@ -13,6 +13,9 @@ from crowdd.languages import _
 from crowdd.values import Values
 
 MAX_MARKS: Final = 1000
+"""Marks of an answer, unless the project raises it in ``info.max_marks``."""
+MAX_RAISED_MARKS: Final = 10_000
+"""How far a project may raise it."""
 _MAX_POINTS: Final = 20_000
 _MAX_TEXT: Final = 10_000  # characters of a span or a line
 _PICTURES: Final = frozenset({"picture", "zoom_picture"})
@@ -27,9 +30,12 @@ def _check_colour(value: object, path: str) -> Iterator[Problem]:
 _COLOUR: Final = Option(
     _check_colour, {"type": "string", "pattern": "^#[0-9a-fA-F]{6}$"}, control="colour", label=_("Colour")
 )
+_MAXIMUM: Final = _(
+    "At most this many. Default: 500. All marks of an answer together: 1,000, or what the settings of the project say."
+)
 _NUMBER_OF: Final = {
     "min": integer(1, MAX_MARKS).called(_("Fewest marks"), _("At least this many are needed, if any.")),
-    "max": integer(1, MAX_MARKS).called(_("Most marks"), _("At most this many. Default: 500.")),
+    "max": integer(1, MAX_MARKS).called(_("Most marks"), _MAXIMUM),
 }
 _LABELS: Final = choices(keys=True, others={"colour": _COLOUR})
 _OPTIONS: Final = {"labels": _LABELS.called(_("Labels"), _("Each mark gets one of them.")), **_NUMBER_OF}
@@ -184,7 +190,7 @@ MARK_TYPES: Final = (
         "The lines of a picture or a recording as text.",
         {
             "min": _NUMBER_OF["min"].called(_("Fewest lines"), _("At least this many are needed, if any.")),
-            "max": _NUMBER_OF["max"].called(_("Most lines"), _("At most this many. Default: 500.")),
+            "max": _NUMBER_OF["max"].called(_("Most lines"), _MAXIMUM),
         },
         _lines,
         check=_check_number_of,

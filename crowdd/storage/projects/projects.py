@@ -172,6 +172,13 @@ async def max_answer_bytes(db: Database, project_id: int) -> int | None:
     return row["bytes"] if row else None
 
 
+async def what_marks_are(db: Database, project_id: int) -> Values:
+    """The keys of a project's ``info`` that say where its answers have marks, and how many (``MarkLimit``)."""
+    sql = "SELECT (SELECT coalesce(jsonb_object_agg(key, value), '{}') FROM jsonb_each(info) WHERE key IN ('answers', 'questions', 'max_marks')) AS info FROM project WHERE id = %(id)s"
+    row = await one_or_none(db, sql, {"id": project_id})
+    return dict(row["info"]) if row else {}
+
+
 async def any_at_all(db: Database) -> bool:
     """Whether there is a project, published or not."""
     return await one_or_none(db, "SELECT FROM project LIMIT 1") is not None

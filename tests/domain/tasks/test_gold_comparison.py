@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pytest
+import pytest_twisted
+from psycopg2.extras import Json
+from support.ledger import Ledger
 
-from crowdd.domain.tasks.gold.comparison import is_right
+from crowdd.domain.tasks.outcomes.comparison.right_answers import is_right
 
 
 def box(x: float, size: float = 10, **more: Any) -> dict[str, Any]:
@@ -36,3 +40,36 @@ def test_values_near_enough_are_right(rule, answer, right, wrong):
 def test_thousands_of_marks_are_wrong_at_once():
     many = [box(number * 20) for number in range(20_000)]
     assert not is_right({"type": "boxes"}, [[box(0)]], many)
+
+
+@pytest.mark.parametrize("rule", [{"type": "boxes"}, {"type": "points", "tolerance": 5}], ids=lambda rule: rule["type"])
+def test_marks_apart_are_compared_as_quickly_as_they_are_many(rule):
+    many = [box(number * 20) for number in range(10_000)]
+    began = time.process_time()
+    assert is_right(rule, [many], many[::-1])
+    assert time.process_time() - began < 4, "by all pairs it would be minutes"
+
+
+@pytest_twisted.ensureDeferred
+async def test_marks_that_take_too_long_are_wrong_and_hold_nobody_up(dsn, services):
+    """1,500 boxes that all overlap take half a minute and 200 MB: not in this process, and no longer than five seconds."""
+    ledger = Ledger(dsn)
+    project = ledger.project(tasks=2)
+    gold, _other = ledger.tasks(project)
+    overlapping = [box(number / 1000) for number in range(1500)]
+    make = "SELECT make_gold(%(p)s, %(t)s, %(a)s, %(r)s, NULL, 1, clock())"
+    ledger.run(make, p=project, t=gold, a=Json([overlapping]), r=Json({"type": "boxes"}))
+    for actor, boxes in (("c:a", overlapping[::-1]), ("c:b", [box(0)])):
+        ledger.hold(project, actor, gold)
+        ledger.answer(project, actor, gold, {"answer": boxes})
+    for nth in range(20):
+        ledger.hold(project, f"c:{nth}", gold)
+        ledger.answer(project, f"c:{nth}", gold, {"answer": [box(-number * 20) for number in range(1500)]})
+    of_reactor, of_all = time.thread_time(), time.process_time()
+    assert await services.gold.compare_pending(100) == 22
+    assert time.thread_time() - of_reactor < 22 * 0.02
+    assert time.process_time() - of_all < 2
+    rows = ledger.rows("SELECT actor, is_right, taught IS NOT NULL AS taught FROM task_run ORDER BY id LIMIT 2")
+    assert rows == [{"actor": actor, "is_right": False, "taught": True} for actor in ("c:a", "c:b")]
+    assert await services.gold.compare_pending(100) == 0
+    ledger.close()

@@ -1265,16 +1265,19 @@ def _owner_cases(at: str) -> Iterator[Case]:
         "gold_rate": 0.03,
         "now": NOW,
         "asked": {"question": "What walks here?", "answers": ["A fox", "A marten"]},
-        "form": FORM | {"max_answer_kb": 256},
+        "form": FORM | {"max_answer_kb": 256, "max_marks": 1000},
         "max_answer_bytes": 256_000,
     }
     yield page("settings", "published", coowners=people, locked=False, **sized)
-    too_much = {"form": FORM | {"max_answer_kb": "2001", "errors": {"max_answer_kb": ["Too much."]}}}
+    too_much = {
+        "form": FORM | {"max_answer_kb": "2001", "max_marks": "1000", "errors": {"max_answer_kb": ["Too much."]}}
+    }
     drafted = {"project": DRAFT, "coowners": people[:1], "locked": True}
     yield page("settings", "draft", **UNUSED | TRY | drafted | sized | too_much)
     yield from _answer_field_cases(page)
     yield from _analysis_cases(page)
     yield from _snapshot_cases(page)
+        "max_marks": 1000,
     yield from _gold_cases(page)
     changed = NOW | {
         "n_anonymous": 0,

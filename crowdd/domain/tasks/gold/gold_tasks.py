@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import attrs
+from twisted.logger import Logger
 
-from crowdd.concurrency.worker_thread import WorkerThread
+from crowdd.domain.tasks import answer_sizes
 from crowdd.domain.tasks.changes import Changes
-from crowdd.domain.tasks.gold.comparison import is_right
 from crowdd.domain.tasks.gold.descriptions import Description, described
+from crowdd.domain.tasks.outcomes.comparison.process import ComparingProcess
 from crowdd.errors import NOT_FOUND, ForbiddenError, InvalidValueError, NotFoundError
 from crowdd.languages import _
 from crowdd.requester import Requester
@@ -19,6 +20,7 @@ from crowdd.storage.tasks.gold import gold_tasks
 from crowdd.storage.tasks.gold.rows import GoldFigures, GoldTask, GoldValue
 from crowdd.values import Json
 
+log = Logger()
 MAX_LISTED = 1000
 MAX_AT_ONCE = 1000
 _UNORDERED = ("default", "random")  # schedulers that hand out tasks in random order while there are gold tasks
@@ -50,9 +52,10 @@ class Gold:
     """Makes, lists, changes and ends gold tasks."""
 
     def __init__(
-        self, db: Transactions, notify: Callable[[int], None], changes: Changes, worker_thread: WorkerThread
+        self, db: Transactions, notify: Callable[[int], None], changes: Changes, process: ComparingProcess
     ) -> None:
-        self._db, self._notify, self._changes, self._worker_thread = db, notify, changes, worker_thread
+        """``process`` compares answers where PostgreSQL cannot."""
+        self._db, self._notify, self._changes, self._process = db, notify, changes, process
 
     async def listed(
         self, who: Requester, project_id: int, after: int = 0, maximum: int = MAX_LISTED
@@ -115,6 +118,7 @@ class Gold:
             if consensus_answer is None:
                 return "no answer"
             answers = [consensus_answer]
+        await answer_sizes.require_right(tx, project_id, answers, description.rule)
         return await gold_tasks.make(
             tx, project_id, description.task_id, answers, description.rule, description.message, who.user_id
         )
@@ -127,6 +131,7 @@ class Gold:
 
         async def work(tx: Database) -> None:
             await self._changes.require(tx, who, project_id)
+            await answer_sizes.require_right(tx, project_id, description.answers or [], description.rule)
             if not await gold_tasks.change(
                 tx, project_id, description.task_id, description.answers, description.rule, description.message
             ):
@@ -149,11 +154,23 @@ class Gold:
         self._notify(project_id)
 
     async def compare_pending(self, maximum: int) -> int:
-        """Compares answers that take a library, and all of gold tasks whose project has another label; how many."""
+        """Compares answers that take a library, and all of gold tasks whose project has another label; how many.
+
+        An answer that cannot be compared in the time that there is for one is wrong.
+        """
         compared = await gold_tasks.compare_again(self._db, maximum)
-        for one in await gold_tasks.pending(self._db, maximum):
-            right = await self._worker_thread.do(is_right, one["rule"], one["answers"], one["value"])
-            compared += await gold_tasks.decide(self._db, one["project_id"], one["run"], one["info"], right=right)
+        pending = await gold_tasks.pending(self._db, maximum)
+        questions = [{name: one[name] for name in ("rule", "answers", "value")} for one in pending]
+        for one, right in zip(pending, await self._process.judged(questions), strict=True):
+            if isinstance(right, str):
+                log.warn(
+                    "could not compare an answer to a gold task: project={project} answer={answer} error={error}",
+                    project=one["project_id"],
+                    answer=one["run"],
+                    error=right,
+                )
+            done = await gold_tasks.decide(self._db, one["project_id"], one["run"], one["info"], right=right is True)
+            compared += done
         return compared
 
     async def warnings(self, project_id: int, task_ids: Sequence[int]) -> Warnings:

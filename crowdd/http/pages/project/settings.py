@@ -18,6 +18,7 @@ from crowdd.http.responses import NO_MESSAGE, Message, Page, Redirect, Response
 from crowdd.http.routing import Route, get, post
 from crowdd.kinds.gold_shares import GOLD_SHARES
 from crowdd.kinds.project import PROJECT
+from crowdd.kinds.questions.mark_types import MAX_MARKS, MAX_RAISED_MARKS
 from crowdd.kinds.task_run import MAX_ANSWER_BYTES, MAX_RAISED_BYTES
 from crowdd.kinds.types import Integer
 from crowdd.languages import _
@@ -25,9 +26,16 @@ from crowdd.storage.projects.owner_rows import ProjectSettings
 from crowdd.storage.projects.rows import ProjectPage
 from crowdd.values import Values
 
+# Each limit of the form: its key of info, how much of it one is, and from what to what it goes.
+_LIMITS = {
+    "max_answer_kb": ("max_answer_bytes", 1000, MAX_ANSWER_BYTES // 1000, MAX_RAISED_BYTES // 1000),
+    "max_marks": ("max_marks", 1, MAX_MARKS, MAX_RAISED_MARKS),
+}
+
 
 class SettingsPublic(ProjectPublic, WithForm, Message):
     max_answer_bytes: int
+    max_marks: int
 
 
 class SettingsPrivate(ProjectPrivate):
@@ -72,27 +80,37 @@ class ProjectSettingsPages:
         return await self._page(incoming, row, self._forms.filled(incoming, **_stored(row)))
 
     async def update(self, incoming: Incoming, short_name: str) -> Response:
-        """Sets the size limit of answers (``max_answer_kb``)."""
+        """Sets the limits of answers: ``max_answer_kb`` and, if it is sent, ``max_marks``."""
         row = await self._projects.owned(short_name, incoming.who)
-        minimum, maximum = MAX_ANSWER_BYTES // 1000, MAX_RAISED_BYTES // 1000
-        try:
-            size = Integer(minimum=minimum, maximum=maximum).parse(incoming.field("max_answer_kb"))
-        except InvalidValueError:
-            words = _("Enter a whole number from %(minimum)s to %(maximum)s.", minimum=minimum, maximum=f"{maximum:,}")
-            return await self._refused(incoming, row, {"max_answer_kb": [words]})
-        await self._projects.tell(row, {"max_answer_bytes": size * 1000}, incoming.who)
+        limits, wrong = {}, {}
+        for name, (key, factor, minimum, maximum) in _LIMITS.items():
+            if name in incoming.form or name == "max_answer_kb":
+                try:
+                    limits[key] = Integer(minimum=minimum, maximum=maximum).parse(incoming.field(name)) * factor
+                except InvalidValueError:
+                    at_least = f"{minimum:,}"
+                    words = _(
+                        "Enter a whole number from %(minimum)s to %(maximum)s.",
+                        minimum=at_least,
+                        maximum=f"{maximum:,}",
+                    )
+                    wrong[name] = [words]
+        if wrong:
+            return await self._refused(incoming, row, wrong)
+        await self._projects.tell(row, limits, incoming.who)
         return Redirect(f"/project/{quote(short_name)}/settings", _("The maximum size of answers has been changed."))
 
     async def _refused(self, incoming: Incoming, row: ProjectPage, wrong: dict[str, list[str]]) -> Response:
         """The page with the refused form as it was sent."""
-        return await self._page(incoming, row, self._forms.refused(incoming, wrong, *wrong), MISTAKES)
+        return await self._page(incoming, row, self._forms.refused(incoming, wrong, *_LIMITS), MISTAKES)
 
     async def _page(self, incoming: Incoming, row: ProjectPage, form: Form, message: Message = NO_MESSAGE) -> Response:
         context = await self._views.context(incoming, row)
         owners = await self._ownership.owners(row)
         shown = [person(each) | {"is_creator": each["is_creator"]} for each in owners]
-        max_bytes = _max_answer_bytes(row)
-        public = SettingsPublic(**context.public, **message, form=form, max_answer_bytes=max_bytes)
+        public = SettingsPublic(
+            **context.public, **message, form=form, max_answer_bytes=_max_answer_bytes(row), max_marks=_max_marks(row)
+        )
         private = SettingsPrivate(
             **context.private,
             coowners=shown,
@@ -114,7 +132,12 @@ class ProjectSettingsPages:
 
 
 def _stored(row: ProjectPage) -> Values:
-    return {"max_answer_kb": _max_answer_bytes(row) // 1000}
+    return {"max_answer_kb": _max_answer_bytes(row) // 1000, "max_marks": _max_marks(row)}
+
+
+def _max_marks(row: ProjectPage) -> int:
+    raised = row["info"].get("max_marks")
+    return raised if isinstance(raised, int) and raised else MAX_MARKS
 
 
 def _max_answer_bytes(row: ProjectPage) -> int:

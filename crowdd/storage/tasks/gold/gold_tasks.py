@@ -8,6 +8,7 @@ from crowdd.storage.database import Database, as_json, fetch_row, fetch_row_or_n
 from crowdd.storage.tasks.gold.rows import GoldFigures, GoldTask, GoldValue, PendingGold
 from crowdd.values import Json
 
+_MAX_BYTES = 5_000_000  # of answers, and of right ones, that are compared at once
 _COLUMNS = (
     "g.task_id, g.answer AS answers, g.rule, g.message #>> '{}' AS message, g.since, a.name AS by_name, g.n_seen, g.n_right"
     " FROM gold_task g LEFT JOIN account a ON a.id = g.user_id WHERE g.project_id = %(project)s"
@@ -109,24 +110,29 @@ async def by_value(db: Database, project_id: int, maximum: int) -> list[GoldValu
 
 
 async def pending(db: Database, maximum: int) -> list[PendingGold]:
-    """Answers to gold tasks that a library has to compare."""
+    """Answers to gold tasks that a library has to compare, at most ``maximum`` and some MB, but at least one."""
     return await fetch_rows(
         db,
         PendingGold,
+        "SELECT project_id, run, info::text, coalesce(value, 'null')::text AS value, answers::text, rule FROM ("
         "SELECT r.project_id, r.id AS run, r.info, gold_value(p.answer_path, r.info) AS value, g.answer AS answers,"
-        " gold_rule(p.answer_fields->0, g.rule) AS rule"
-        " FROM task_run r JOIN gold_task g USING (project_id, task_id) JOIN project p ON p.id = r.project_id"
-        " WHERE r.gold AND r.is_right IS NULL ORDER BY r.project_id, r.id LIMIT %(maximum)s",
+        " gold_rule(p.answer_fields->0, g.rule) AS rule, sum(octet_length(r.info::text) + octet_length(g.answer::text)) OVER (ORDER BY r.project_id, r.id) AS bytes,"
+        " row_number() OVER (ORDER BY r.project_id, r.id) AS nth"
+        " FROM (SELECT * FROM task_run q WHERE gold AND is_right IS NULL"
+        " AND EXISTS (SELECT FROM gold_task t WHERE t.project_id = q.project_id AND t.task_id = q.task_id)"
+        " ORDER BY project_id, id LIMIT %(maximum)s) r"
+        " JOIN gold_task g USING (project_id, task_id) JOIN project p ON p.id = r.project_id) x"
+        f" WHERE nth = 1 OR bytes <= {_MAX_BYTES} ORDER BY nth",
         {"maximum": maximum},
     )
 
 
-async def decide(db: Database, project_id: int, run_id: int, info: Json, *, right: bool) -> bool:
-    """Stores whether a pending answer is right. False: it has changed meanwhile."""
+async def decide(db: Database, project_id: int, run_id: int, info: str, *, right: bool) -> bool:
+    """Stores whether a pending answer is right (``info``: as JSON text). False: it has changed meanwhile."""
     row = await one(
         db,
-        "SELECT decide_gold(%(project)s, %(run)s, %(info)s, %(right)s) AS done",
-        {"project": project_id, "run": run_id, "info": as_json(info), "right": right},
+        "SELECT decide_gold(%(project)s, %(run)s, %(info)s::jsonb, %(right)s) AS done",
+        {"project": project_id, "run": run_id, "info": info, "right": right},
     )
     return bool(row["done"])
 

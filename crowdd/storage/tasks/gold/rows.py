@@ -32,13 +32,13 @@ class GoldValue(TypedDict):
 
 
 class PendingGold(TypedDict):
-    """An answer to a gold task that is still to be compared, with what is right."""
+    """An answer to a gold task that is still to be compared, with what is right; both as JSON text, which nobody reads here."""
 
     project_id: int
     run: int
-    info: Json
-    value: Json
-    answers: list[Json]
+    info: str
+    value: str
+    answers: str
     rule: Values
 
 

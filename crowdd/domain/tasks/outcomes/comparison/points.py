@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from typing import Final
 
@@ -39,12 +40,15 @@ def distance(one: Points, other: Points, within: float) -> float:
 
 def _alike(one: Points, other: Points, within: float) -> dict[tuple[int, int], float]:
     """All pairs within reach, nearer ones a little heavier."""
-    return {
-        (i, j): 1 + 1e-6 * (1 - math.dist(place, beside) / (within or 1))
-        for i, (place, label) in enumerate(one)
-        for j, (beside, named) in enumerate(other)
-        if label == named and math.dist(place, beside) <= within
-    }
+    order = sorted((place[0], j) for j, (place, _label) in enumerate(other))
+    alike = {}
+    for i, (place, label) in enumerate(one):
+        first, last = place[0] - within, place[0] + within
+        for _x, j in order[bisect_left(order, (first,)) : bisect_right(order, (last, len(other)))]:
+            beside, named = other[j]
+            if label == named and (apart := math.dist(place, beside)) <= within:
+                alike[i, j] = 1 + 1e-6 * (1 - apart / (within or 1))
+    return alike
 
 
 def compare(field: AnswerField, values: Sequence[Answer]) -> Compared:

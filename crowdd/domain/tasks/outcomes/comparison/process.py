@@ -44,6 +44,15 @@ class ComparingProcess:
         (reply,) = await self.worker_thread.do(self._said, [{"fields": fields, "tasks": tasks, "seed": seed}])
         return list(reply.get("expected", ()))
 
+    async def judged(self, answers: Sequence[Values]) -> list[bool | str]:
+        """Whether answers to gold tasks are right, or why that could not be worked out.
+
+        Each has its ``rule`` and, as JSON text, the right ``answers`` and its ``value``.
+        """
+        unread = [{**each, **{name: orjson.Fragment(each[name]) for name in ("answers", "value")}} for each in answers]
+        replies = await self.worker_thread.do(self._said, unread) if unread else []
+        return [reply["right"] if "right" in reply else str(reply["error"]) for reply in replies]
+
     def _said(self, tasks: Sequence[Values]) -> list[Values]:
         answer, ended = self._process.ask(orjson.dumps(tasks) + b"\n", _START_SECONDS + _SECONDS * len(tasks))
         if answer:

@@ -4,7 +4,8 @@
 
 For each line of its input, an array of tasks (objects with ``fields``, ``answers`` and ``first``), it writes a line
 with an array: what ``of_task.compare`` says of each, or an object with ``error``. An object with ``fields``, ``tasks``
-and ``seed`` in place of a task gets what ``expected.measured`` says, as ``expected``.
+and ``seed`` in place of a task gets what ``expected.measured`` says, as ``expected``, and one with ``rule``,
+``answers`` and ``value`` what ``right_answers.is_right`` says, as ``right``.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import orjson
 from crowdd.concurrency.process_limits import bound, yield_to_requests
 from crowdd.domain.tasks.outcomes.comparison.expected import measured
 from crowdd.domain.tasks.outcomes.comparison.of_task import compare
+from crowdd.domain.tasks.outcomes.comparison.right_answers import is_right
 from crowdd.values import Values
 
 MAX_SECONDS: Final = 5.0
@@ -34,6 +36,8 @@ def compared(task: Values) -> Values:
     try:
         if "tasks" in task:
             return {"expected": measured(task["fields"], task["tasks"], task["seed"])}
+        if "rule" in task:
+            return {"right": is_right(task["rule"], task["answers"], task["value"])}
         return compare(task["fields"], task["answers"], task["first"])
     except TimeoutError:
         return {"error": f"took more than {MAX_SECONDS:g} seconds"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable
 from typing import Final
 
@@ -43,12 +44,19 @@ def _boxes(answer: Answer, value: Answer, rule: Values) -> float:
 
 
 def _overlapping(one: boxes.Boxes, other: boxes.Boxes) -> dict[tuple[int, int], float]:
-    return {
-        (i, j): iou
-        for i, (box, label) in enumerate(one)
-        for j, (beside, named) in enumerate(other)
-        if label == named and (iou := box_iou(box, beside)) >= _MIN_IOU
-    }
+    """How far boxes of the same label overlap, by their places.
+
+    An IoU of 0.5 have only those that begin less than its width beside a box. Others are not looked at.
+    """
+    order = sorted((box[0], j) for j, (box, _label) in enumerate(other))
+    alike = {}
+    for i, (box, label) in enumerate(one):
+        left, _top, right, _bottom = box
+        for _left, j in order[bisect_left(order, (2 * left - right,)) : bisect_right(order, (right, len(other)))]:
+            beside, named = other[j]
+            if label == named and (iou := box_iou(box, beside)) >= _MIN_IOU:
+                alike[i, j] = iou
+    return alike
 
 
 def _points(answer: Answer, value: Answer, rule: Values) -> float:
