@@ -19,16 +19,18 @@ PARTS = {
     "projects": "SELECT id, short_name, name, description, created, updated, published, owner_id FROM project WHERE owners_ids @> ARRAY[%(user)s::bigint]",
     "task_runs": "SELECT id, project_id, task_id, volunteer, created, finish_time, timeout, calibration, media_url, info"
     " FROM task_run_record WHERE user_id = %(user)s",
-    "earlier_answers": "SELECT h.n AS id, h.project_id, h.task_id, h.id AS task_run_id, h.until, h.\"row\"->'info' AS info FROM past_row h"
+    # Numbered by themselves: the numbers of all versions would tell of which tasks results were kept, too, which gold tasks do not have.
+    "earlier_answers": "SELECT row_number() OVER (ORDER BY h.n) AS id, h.project_id, h.task_id, h.id AS task_run_id, h.until, h.\"row\"->'info' AS info FROM past_row h"
     " JOIN task_run r ON r.project_id = h.project_id AND r.id = h.id WHERE h.kind = 'task_run' AND r.user_id = %(user)s",
-    # Gold answers in steps of ten, and figures rounded: they must not tell which answers were to gold tasks.
-    "reliability": "SELECT v.project_id AS id, (s.gold->>'n_seen')::int AS gold_seen, (s.gold->>'n_right')::int AS gold_right,"
+    # They must not tell which answers were to gold tasks: these are counted in steps of ten, and figures that change with each answer to another
+    # task are left out while there are gold tasks. So is a row that would have no figure: it begins with the first answer to a gold task.
+    "reliability": "SELECT * FROM (SELECT v.project_id AS id, (s.gold->>'n_seen')::int AS gold_seen, (s.gold->>'n_right')::int AS gold_right,"
     " (s.gold->>'low')::float8 AS gold_low, (s.gold->>'high')::float8 AS gold_high,"
-    " CASE WHEN v.peer_seen >= 10 THEN round((v.peer_right / v.peer_seen)::numeric, 2)::float8 END AS agreement,"
-    " CASE WHEN v.gold_seen + v.peer_seen >= 10 THEN round(v.accuracy::numeric, 2)::float8 END AS accuracy"
+    " CASE WHEN v.peer_seen >= 10 AND NOT p.has_gold THEN round((v.peer_right / v.peer_seen)::numeric, 2)::float8 END AS agreement,"
+    " CASE WHEN v.gold_seen + v.peer_seen >= 10 AND NOT p.has_gold THEN round(v.accuracy::numeric, 2)::float8 END AS accuracy"
     " FROM (SELECT DISTINCT project_id FROM task_run WHERE user_id = %(user)s) r"
-    " JOIN reliability v ON v.project_id = r.project_id AND v.actor = 'u:' || %(user)s"
-    " CROSS JOIN LATERAL (SELECT shown_accuracy(v.project_id, v.actor) AS gold) s",
+    " JOIN reliability v ON v.project_id = r.project_id AND v.actor = 'u:' || %(user)s JOIN project p ON p.id = r.project_id"
+    " CROSS JOIN LATERAL (SELECT shown_accuracy(v.project_id, v.actor) AS gold) s) x WHERE num_nonnulls(gold_seen, agreement, accuracy) > 0",
     "favourites": "SELECT task_id AS id, project_id, created FROM favourite WHERE user_id = %(user)s",
     "collections": "SELECT id, created, name, description, published FROM collection WHERE user_id = %(user)s",
     "collected_tasks": "SELECT i.id, i.collection_id, i.project_id, i.task_id, i.created, i.note FROM collection_item i"

@@ -20,7 +20,7 @@ CONTRIB_BUTTON = """CASE
       THEN 'draft'
     WHEN NOT t.published THEN 'publish'
     WHEN NOT t.allow_anonymous_contributors AND %(actor)s ~ '^[ci]:' THEN 'cannot_contribute'
-    WHEN t.n_tasks - t.n_completed_tasks > answered_in(t.id, %(actor)s) OR EXISTS (
+    WHEN t.n_unfinished > answered_in(t.id, %(actor)s) OR EXISTS (
         SELECT FROM (SELECT actors_of(t.id, %(actor)s) AS actors OFFSET 0) a, task_ledger l WHERE l.project_id = t.id AND l.open
            AND NOT EXISTS (SELECT FROM task_run r WHERE r.project_id = t.id AND r.task_id = l.task_id AND r.actor = ANY (a.actors))
     ) OR EXISTS (

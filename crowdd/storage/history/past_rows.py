@@ -117,13 +117,12 @@ def _versions(query: PastQuery) -> str:
     )
 
 
-_FIGURES = """SELECT p.id, p.id AS project_id, f.n_tasks, f.n_task_runs, f.n_results, f.n_volunteers, f.n_completed_tasks,
-       CASE WHEN coalesce(f.n_wanted, 0) <= 0 THEN 0
-            WHEN p.trust IS NOT NULL AND p.answer_label IS NOT NULL THEN (f.n_completed_tasks * 100 / greatest(f.n_tasks, 1))::int
-            ELSE least(f.n_counted * 100 / f.n_wanted, CASE WHEN f.n_completed_tasks >= f.n_tasks THEN 100 ELSE 99 END)::int END AS overall_progress,
+_FIGURES = """SELECT p.id, p.id AS project_id, s.n_tasks, f.n_task_runs, f.n_results, f.n_volunteers, s.n_completed_tasks, s.overall_progress,
        f.average_time, (SELECT count(*) FROM blogpost b WHERE b.project_id = p.id AND b.created <= %(at)s) AS n_blogposts, f.last_activity,
        '{}'::jsonb AS info
-  FROM project p CROSS JOIN LATERAL figures_at(p.id, %(at)s) f WHERE p.id = %(project)s"""
+  FROM project p CROSS JOIN LATERAL figures_at(p.id, %(at)s) f
+ CROSS JOIN LATERAL shown_figures(f.n_tasks, f.n_completed_tasks, coalesce(f.n_wanted, 0), f.n_counted, f.n_task_runs, f.n_gold,
+                                  p.trust IS NOT NULL AND p.answer_label IS NOT NULL) s WHERE p.id = %(project)s"""
 
 
 async def empty(db: Database, project_id: int, run_id: int) -> None:

@@ -11,7 +11,8 @@ _SHOWN = "p.published AND p.lock_id IS NULL"
 _LATEST = f"""
 WITH run AS (SELECT project_id, user_id, finish_time AS at, trial FROM task_run ORDER BY id DESC LIMIT {_BACK}),
 added AS (SELECT project_id, created AS at FROM task ORDER BY id DESC LIMIT {_BACK}),
-done AS (SELECT project_id, created AS at FROM result ORDER BY id DESC LIMIT {_BACK}),
+done AS (SELECT project_id, r.created AS at FROM (SELECT project_id, created FROM result ORDER BY id DESC LIMIT {_BACK}) r
+           JOIN project p ON p.id = r.project_id AND NOT p.has_gold),
 act AS (
     SELECT 'User' AS action, id AS user_id, NULL::bigint AS project_id, created AS at
       FROM (SELECT id, created FROM account ORDER BY id DESC LIMIT {_BACK}) a UNION ALL

@@ -17,8 +17,10 @@ _OVERVIEW = Prepared(
            {_LEADERS}
       FROM clock() now_, project p JOIN project_ledger l ON l.project_id = p.id JOIN category c ON c.id = p.category_id
      CROSS JOIN LATERAL (
-        SELECT count(DISTINCT actor)::int AS n FROM lease
-         WHERE -project_id = -p.id AND expires > now_ + greatest(l.lease - %(minutes)s * interval '1 minute', interval '0')) h
+        SELECT count(DISTINCT actor)::int AS n FROM (
+            SELECT actor, expires FROM lease WHERE -project_id = -p.id UNION ALL
+            SELECT actor, expires FROM expired_lease WHERE project_id = p.id AND placeless AND l.n_gold > 0) x
+         WHERE expires > now_ + greatest(l.lease - %(minutes)s * interval '1 minute', interval '0')) h
      CROSS JOIN LATERAL (
         SELECT coalesce(sum(several), 0)::int AS n, (sum(agreement) / nullif(sum(several), 0) / 1e9)::float8 AS agreement FROM outcomes_of(p.id, 1)) a
      WHERE p.id = %(id)s""",

@@ -19,6 +19,16 @@ from crowdd.storage.projects.projects import SUMMARY
 _TEXT = "(p.name || ' ' || p.description)"
 _PUBLIC = "p.published AND p.lock_id IS NULL"
 _RUNS = "s.runs_anonymous + s.runs_authenticated"
+
+
+def _shown(expression: str) -> str:
+    """An expression of the folded figures of a project, as everybody is told."""
+    return (
+        f"(SELECT {expression} FROM project_ledger l, shown_figures(s.tasks, s.completed, s.wanted, s.counted, {_RUNS}, l.n_gold,"
+        " p.trust IS NOT NULL AND p.answer_label IS NOT NULL) f WHERE l.project_id = p.id)"
+    )
+
+
 _LIVELIEST = (
     "p.featured DESC, s.wanted > 0 AND s.counted >= s.wanted, s.recent_anonymous + s.recent_authenticated DESC NULLS LAST,"
     f" {_RUNS} DESC NULLS LAST, p.id DESC"
@@ -36,12 +46,12 @@ ORDERS: Mapping[str, str] = {
     "owner_id": "p.owner_id",
     "featured": "p.featured",
     "published": "p.published",
-    "n_tasks": "s.tasks",
+    "n_tasks": _shown("f.n_tasks"),
     "n_volunteers": "s.people_anonymous + s.people_authenticated",
     "n_task_runs": _RUNS,
-    "n_completed_tasks": "s.completed",
+    "n_completed_tasks": _shown("f.n_completed_tasks"),
     "n_results": "s.results",
-    "overall_progress": "s.counted::float8 / nullif(s.wanted, 0)",
+    "overall_progress": _shown("f.n_counted::float8 / nullif(f.n_wanted, 0)"),
     "last_activity": "last_activity(p.id)",
     "last_activity_raw": "last_activity(p.id)",
     "owner": "(SELECT lower(CASE WHEN a.privacy_mode THEN a.name ELSE a.fullname END) FROM account a WHERE a.id = p.owner_id)",

@@ -44,7 +44,7 @@ async def current(db: Database, project_id: int, failing: int) -> ProjectSetting
         " EXISTS (SELECT FROM task_ledger t WHERE t.project_id = p.id AND t.open AND t.priority_0 > 0) AS prioritised,"
         " (SELECT count(DISTINCT actor) FROM lease WHERE project_id = p.id AND expires > clock()) AS n_at_work,"
         f" (SELECT count(*) FROM barred_volunteer b WHERE b.project_id = p.id) AS n_barred, cardinality(p.reviewer_ids) AS n_reviewers, {_WEBHOOK}"
-        "  FROM project p JOIN project_ledger l ON l.project_id = p.id JOIN project_figures f ON f.project_id = p.id"
+        "  FROM project p JOIN project_ledger l ON l.project_id = p.id JOIN public_figures f ON f.project_id = p.id"
         "  JOIN category c ON c.id = p.category_id LEFT JOIN webhook w ON w.project_id = p.id"
         " WHERE p.id = %(id)s",
         {"id": project_id, "failing": failing},

@@ -58,7 +58,7 @@ def _top(recent: str) -> str:
 _TWO_WEEKS = Prepared(
     f"""
     SELECT p.id, n.now, first_day(n.now) AS since, r.people_anonymous, r.people_authenticated,
-           (SELECT coalesce(json_agg(h ORDER BY h.hour), '[]') FROM hours_of(p.id, first_day(n.now)) h) AS hours,
+           (SELECT coalesce(json_agg(h ORDER BY h.hour), '[]') FROM shown_hours(p.id, first_day(n.now)) h) AS hours,
            {_top("true")}
       FROM unnest(%(projects)s) p(id), (SELECT clock() AS now) n, LATERAL recent_people(p.id, n.now) r""",
     projects="bigint[]",
@@ -67,8 +67,9 @@ _TOP = Prepared(
     f"SELECT {_top('false')} FROM (SELECT %(project)s AS id) p, (SELECT clock() AS now) n", project="bigint"
 )
 _FIGURES = Prepared(
-    "SELECT f.*, f.seconds::float8 AS seconds, p.first_published, p.published FROM project_figures f JOIN project p ON p.id = f.project_id"
-    " WHERE f.project_id = %(project)s",
+    "SELECT f.project_id, f.n_tasks, f.n_wanted, f.n_counted, f.n_completed_tasks, f.n_results, f.seconds::float8 AS seconds,"
+    " f.runs_anonymous, f.runs_authenticated, f.people_anonymous, f.people_authenticated, p.first_published, p.published"
+    " FROM public_figures f JOIN project p ON p.id = f.project_id WHERE f.project_id = %(project)s",
     project="bigint",
 )
 

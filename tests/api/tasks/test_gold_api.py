@@ -189,13 +189,13 @@ async def public_figures(served: Any, project: Any) -> dict[str, Any]:
 
 @shows("gold-hidden", "gold-progress")
 @pytest_twisted.ensureDeferred
-async def test_public_figures_move_alike_but_for_completed_tasks_and_progress(served):
+async def test_public_figures_move_alike(served):
     owner, project = await gold_project(served, tasks=8, gold=2)
     moved: dict[bool, list[set[str]]] = {True: [], False: []}
     gold, ordinary = project["tasks"][:2], project["tasks"][2:4]
     people = [await served.person(f"person{nth}") for nth in range(9)]
     for nth, person in enumerate(people):
-        is_gold = nth % 2 == 0
+        is_gold = nth % 4 < 2
         before = await public_figures(served, project)
         assert (await answer(person, project, gold[0] if is_gold else ordinary[nth // 4])).status == 200
         after = await public_figures(served, project)
@@ -205,16 +205,108 @@ async def test_public_figures_move_alike_but_for_completed_tasks_and_progress(se
     paths = set.union(*moved[True]) ^ set.union(*moved[False])
     # A time in words stands beside the time itself, and changes only when a second has gone by.
     paths -= {re.sub(r"/\d+(?=/|$)", "/#", at).removesuffix("_raw") for at in after if at.endswith("last_activity_raw")}
-    exact = ("n_completed_tasks", "n_pending_tasks", "overall_progress")
-    assert {at for at in paths if not at.endswith(exact)} == set()
+    assert paths == set()
     assert [at for at in after if at.endswith("/last_activity_raw")]
-    assert {at.rsplit("/", 1)[-1] for at in paths} == {*exact}
-    assert all({"n_task_runs", "last_activity"} <= {at.rsplit("/", 1)[-1] for at in each} for each in moved[True])
+    assert all(
+        {"n_task_runs", "overall_progress", "last_activity"} <= {at.rsplit("/", 1)[-1] for at in each}
+        for each in moved[True]
+    )
     bob = await served.person("eve")
     assert (await bob.get("/project/birds/events")).status == 403
     events = await served.database.fetch("SELECT task_id FROM event WHERE kind = 'task_completed'")
     assert [row["task_id"] for row in events] == ordinary
-    assert owner
+    seen = (await owner.get("/project/birds/tasks/gold", headers={"Content-Type": "application/json"})).json()
+    assert (seen["overview"]["n_others"], seen["overview"]["n_finished"]) == (6, 2), "owners see how it is"
+    # It is finished when all others are.
+    for task in project["tasks"][4:]:
+        for person in people[:2]:
+            assert (await answer(person, project, task)).status == 200
+    figures = await public_figures(served, project)
+    at = f"/api/projectstats?project_id={project['id']}&all=1 /0/"
+    shown = [figures[f"{at}{name}"] for name in ("n_tasks", "n_completed_tasks", "overall_progress")]
+    assert shown == [8, 8, 100]
+
+
+@shows("gold-hidden", "gold-lease")
+@pytest_twisted.ensureDeferred
+async def test_task_that_is_full_and_gold_task_are_the_same_to_who_names_them(served):
+    """Leasing, renewing, giving back and being given again; in time, after an hour, and after all the time there is."""
+    await served.database.fetch(
+        "SELECT setval(pg_get_serial_sequence('task', 'id'), 70000)"
+    )  # no other number is like those of tasks
+    _owner, project = await gold_project(served, tasks=8, gold=1)
+    gold, full, *_rest = project["tasks"]
+    newtask = f"/api/{project['id']}/newtask"
+    for name in ("bob", "cem"):
+        assert (await answer(await served.person(name), project, full)).status == 200
+    told: dict[int, list[Any]] = {gold: [], full: []}
+    for name, task in (("ada", gold), ("eve", full)):
+        who, one = await served.person(name), f"/api/task/{task}"
+
+        async def ask(method: str, path: str, body: Any = ..., who: Any = who, task: int = task, **headers: Any) -> Any:
+            response = await who.request(method, path, body, **headers)
+            number = r'("(?:id|user_id|seconds_left|timeout)": ?)[\d.]+|taskrun/\d+|\d{4}-\d\d-[\dT:.]+'
+            text = re.sub(number, r"\1#", re.sub('"volunteer": ?"[^"]*"|ada|eve', "", response.text))
+            own = rf'\b{task}\b|"n": ?{project["tasks"].index(task)}\b'
+            told[task].append((path, response.status, re.sub(own, "T", text)))
+            return response
+
+        for seconds in (0, 3700, 3700 * 7):
+            await ask("POST", f"{one}/lease", {})
+            await ask("GET", newtask)
+            await served.database.execute(
+                "UPDATE clock_shift SET ahead = ahead + make_interval(secs => %(s)s)", {"s": seconds}
+            )
+            await ask("POST", f"{one}/renew", {})
+            await ask("POST", f"{one}/renew", {})
+            if (await ask("POST", f"{one}/lease", {})).json() == {"state": "leased"}:
+                await ask("GET", newtask)
+            await ask("POST", f"{one}/lease", {})
+            await ask("POST", f"{one}/release", {"skip": seconds == 3700})
+            await ask("POST", f"{one}/release", {})
+            await ask("POST", f"{one}/renew", {})
+        await ask("POST", f"{one}/lease", {})
+        run = {"project_id": project["id"], "task_id": task, "info": {"answer": "yes"}}
+        assert (await ask("POST", "/api/taskrun", run)).json()["timeout"] is None
+        (own,) = (await who.page(f"/account/{name}/answers")).json()[
+            "answers"
+        ]  # the page has the project's figures, too
+        told[task].append(("own answer", 200, own["counted"]))
+        await ask("POST", f"{one}/lease", {})
+    for asked, other in zip(told[gold], told[full], strict=True):
+        assert asked[1:] == other[1:], asked[0]
+    counted = await served.database.fetch("SELECT task_id FROM task_run WHERE counted")
+    assert [row["task_id"] for row in counted] == [full, full]
+
+
+@shows("gold-counted")
+@pytest_twisted.ensureDeferred
+async def test_own_answers_do_not_say_that_they_count_for_nothing_because_of_gold(served):
+    owner, project = await gold_project(served, tasks=6, gold=0)
+    gold, full, doubted, *_rest = project["tasks"]
+    ada, path = await served.person("ada"), f"/api/project/{project['id']}/gold"
+    for name in ("bob", "cem"):
+        assert (await answer(await served.person(name), project, full)).status == 200
+    for task in (full, doubted):
+        assert (await answer(ada, project, task)).status == 200
+    await served.database.execute(
+        "UPDATE task_run SET unreliable = true, counted = false WHERE task_id = %(t)s", {"t": doubted}
+    )
+
+    async def counted() -> dict[int, bool]:
+        page = (await ada.page("/account/ada/answers")).json()
+        return {one["task_id"]: one["counted"] for one in page["answers"]}
+
+    assert await counted() == {full: False, doubted: True}
+    assert (await owner.post(path, json={"task_id": gold, "answer": "yes"})).status == 200
+    assert (await answer(ada, project, gold)).status == 200
+    assert await counted() == {full: True, doubted: True, gold: True}
+    assert (
+        "Not counted"
+        not in (await (await ada.by_session()).get("/account/ada/answers", headers={"Accept": "text/html"})).text
+    )
+    assert (await owner.delete(f"{path}/{gold}")).status == 200
+    assert await counted() == {full: False, doubted: True, gold: True}, "also afterwards"
 
 
 @shows("gold-feedback")
@@ -261,6 +353,13 @@ def test_the_classifier_finds_what_there_is_to_find():
     assert auc([chance.random() for _ in labels], labels) < 0.55
 
 
+async def shown(served: Any, project: Any) -> dict[str, float]:
+    """The figures that everybody sees."""
+    seen = (await served.client().get("/project/birds/live", headers={"Accept": "application/json"})).json()
+    site = (await served.client().get("/api/globalstats")).json()
+    return {name: float(value) for name, value in (seen | site).items() if isinstance(value, int)}
+
+
 @pytest.mark.proof
 @pytest.mark.size
 @shows("gold-hidden")
@@ -280,11 +379,12 @@ async def test_who_records_2000_tasks_cannot_tell_gold_better_than_chance(serve)
     for number in count():
         if len(labels) >= 2000:
             break
-        volunteer, last, done = served.client(), 0, 0
-        await volunteer.get("/about")
+        volunteer, last, done, before = await served.person(f"person{number}"), 0, 0, await shown(served, project)
         for nth in range(100):
             asked = await volunteer.get(f"/api/{project['id']}/newtask")
             task = asked.json()
+            named = await volunteer.post(f"/api/task/{task['id']}/lease", json={})
+            renewed = await volunteer.post(f"/api/task/{task['id']}/renew", json={})
             sent = await volunteer.post(
                 "/api/taskrun",
                 json={
@@ -296,18 +396,21 @@ async def test_who_records_2000_tasks_cannot_tell_gold_better_than_chance(serve)
             assert sent.status == 200, sent.text
             progress = (await volunteer.get(f"{path}/userprogress")).json()
             later = await volunteer.get(f"/api/task/{task['id']}")
+            (own, *_others) = (await volunteer.page(f"/account/person{number}/answers")).json()["answers"]
+            figures = await shown(served, project)
             measures = {
                 "id": task["id"], "after": task["id"] - last, "behind": float(task["id"] < last), "nth": nth,
                 "length": len(asked.text), "headers": len(str(asked.headers)), "sent": len(sent.text),
                 "sent headers": len(str(sent.headers)), "keys": len(task), "run": sent.json()["id"],
                 "timeout": float(sent.json()["timeout"] is not None), "done": progress["done"] - done,
                 "total": progress["total"], "later": len(later.text), "state": float(later.json()["state"] == "ongoing"),
-                "priority": task["priority_0"], "n_answers": task["n_answers"], "created": hash(task["created"]) % 1000,
+                "leased": len(named.text), "renewed": len(re.sub(r"\d+", "", renewed.text)), "counted": float(own["counted"]),
+                **{name: value - before[name] for name, value in figures.items()}, "priority": task["priority_0"], "n_answers": task["n_answers"], "created": hash(task["created"]) % 1000,
             }  # fmt: skip
             labels.append(task["id"] in gold)
             for name, value in measures.items():
                 features.setdefault(name, []).append(float(value))
-            last, done = task["id"], progress["done"]
+            last, done, before = task["id"], progress["done"], figures
         assert number < 50
     assert 300 < sum(labels) < 700
     areas = {name: round(auc(values, labels), 3) for name, values in features.items()}
@@ -343,7 +446,7 @@ async def test_owners_make_gold_tasks_on_pages_and_see_how_they_are_answered(ser
     seen = (await pages.get(at, headers={"Content-Type": "application/json"})).json()
     assert [one["task_id"] for one in seen["gold_tasks"]] == [first, second]
     assert (seen["overview"]["n_gold"], seen["overview"]["sched"], seen["overview"]["ordered"]) == (2, "random", False)
-    assert (seen["n_tasks"], seen["n_completed_tasks"]) == (4, 1)
+    assert (seen["n_tasks"], seen["overview"]["n_others"], seen["overview"]["n_finished"]) == (6, 4, 1)
     usual = round(100 * GOLD_SHARES["gold_rate"].default)
     assert f"{usual} is enough for most projects." in (await pages.get(at, headers={"Accept": "text/html"})).text
     changed = await pages.send_form(f"{at}/add", {"task_ids": str(first), "answer": "no", "message": "Look."}, at)

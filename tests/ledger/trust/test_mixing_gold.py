@@ -366,6 +366,8 @@ def test_own_accuracy_is_shown_from_the_tenth_on_and_in_steps_of_ten(ledger: Led
         make(ledger, project, task)
         ledger.hold(project, "u:1", task)
         ledger.answer(project, "u:1", task, "no" if number == 3 else "yes")
+        assert ledger.value("SELECT shown_accuracy(%(p)s, 'u:1')", p=project) == (shown[-1] if shown else None)
+        ledger.pass_time(3600)  # not with the answer itself
         shown.append(ledger.value("SELECT shown_accuracy(%(p)s, 'u:1')", p=project))
     assert shown[8] is None and shown[9] == shown[18] != shown[19]
     assert shown[9] == {"n_seen": 10, "n_right": 9, "low": 0.596, "high": 0.982}

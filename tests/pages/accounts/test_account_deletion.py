@@ -77,7 +77,7 @@ async def test_everything_about_a_person_in_one_file(served):
     owls = await served.project(owner, "owls", tasks=13, published=True)
     for sql in (  # eleven answers to gold tasks, and what is known of ada there
         "INSERT INTO task_run (project_id, task_id, actor, user_id, created, finish_time, counted, gold, is_right, info)"
-        " SELECT project_id, task_id, 'u:' || a.id, a.id, clock(), clock(), false, true, ordinal %% 5 > 0, '1'"
+        " SELECT project_id, task_id, 'u:' || a.id, a.id, clock(), clock() - interval '1 hour', false, true, ordinal %% 5 > 0, '1'"
         " FROM task_ledger, account a WHERE project_id = %(p)s AND a.name = 'ada' AND ordinal <= 11 ORDER BY ordinal",
         "INSERT INTO reliability (project_id, actor, gold_right, gold_seen, peer_right, peer_seen, accuracy)"
         " SELECT %(p)s, 'u:' || id, 9, 11, 9.111, 12, 0.8123 FROM account WHERE name = 'ada'",

@@ -1055,7 +1055,15 @@ def _gold_cases(page: Callable[..., Case]) -> Iterator[Case]:
     }
     one |= {"by_name": "ilse", "n_seen": 12, "n_right": 9}
     settings = FORM | {"gold_rate": 5, "gold_start": 30, "gold_feedback": True, "show_accuracy": False, "errors": {}}
-    overview: Context = {"n_gold": 1, "sched": "depth_first", "ordered": True, "n_knowing": 3, "n_recent": 9}
+    overview: Context = {
+        "n_gold": 1,
+        "n_others": 9,
+        "n_finished": 4,
+        "sched": "depth_first",
+        "ordered": True,
+        "n_knowing": 3,
+        "n_recent": 9,
+    }
     overview |= {"values": [{"value": "fox", "n": 1}, {"value": None, "n": 2}]}
     keys = {"title": Word("Gold tasks"), "csrf": Word("t"), "form": settings, "overview": overview, "usual_rate": 3}
     yield page("gold", "some", **keys, gold_tasks=[one, one | {"task_id": 8, "n_seen": 0, "n_right": 0}])
@@ -1267,6 +1275,7 @@ def _owner_cases(at: str) -> Iterator[Case]:
         "asked": {"question": "What walks here?", "answers": ["A fox", "A marten"]},
         "form": FORM | {"max_answer_kb": 256, "max_marks": 1000},
         "max_answer_bytes": 256_000,
+        "max_marks": 1000,
     }
     yield page("settings", "published", coowners=people, locked=False, **sized)
     too_much = {
@@ -1277,7 +1286,6 @@ def _owner_cases(at: str) -> Iterator[Case]:
     yield from _answer_field_cases(page)
     yield from _analysis_cases(page)
     yield from _snapshot_cases(page)
-        "max_marks": 1000,
     yield from _gold_cases(page)
     changed = NOW | {
         "n_anonymous": 0,

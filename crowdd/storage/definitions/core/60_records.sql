@@ -2,27 +2,24 @@
 
 -- overall_progress: counted answers as a percentage of those needed. It is 100 exactly if every task is finished: after
 -- n_answers was lowered, some tasks have more answers than they need while others have none. With adaptive redundancy it is the share of
--- tasks that are complete, because what is wanted grows as one goes.
+-- tasks that are complete, because what is wanted grows as one goes. With gold tasks: shown_figures. n_unfinished is exact, and for
+-- conditions only.
 CREATE VIEW project_record AS
-SELECT p.*, f.n_tasks, f.n_completed_tasks, f.runs_anonymous + f.runs_authenticated AS n_task_runs,
+SELECT p.*, s.n_tasks, s.n_completed_tasks, f.runs_anonymous + f.runs_authenticated AS n_task_runs,
        f.people_anonymous + f.people_authenticated AS n_volunteers, f.n_results,
-       (SELECT count(*) FROM blogpost b WHERE b.project_id = p.id) AS n_blogposts,
-       CASE WHEN f.n_wanted <= 0 THEN 0
-            WHEN p.trust IS NOT NULL AND p.answer_label IS NOT NULL THEN (f.n_completed_tasks * 100 / greatest(f.n_tasks, 1))::int
-            ELSE least(f.n_counted * 100 / f.n_wanted, CASE WHEN f.n_completed_tasks >= f.n_tasks THEN 100 ELSE 99 END)::int END AS overall_progress,
+       (SELECT count(*) FROM blogpost b WHERE b.project_id = p.id) AS n_blogposts, s.overall_progress, f.n_tasks - f.n_completed_tasks AS n_unfinished,
        last_activity(p.id) AS last_activity_raw,
        (SELECT CASE WHEN a.privacy_mode THEN a.name ELSE a.fullname END FROM account a WHERE a.id = p.owner_id) AS owner
-  FROM project p JOIN project_figures f ON f.project_id = p.id;
+  FROM project p JOIN project_figures f ON f.project_id = p.id
+ CROSS JOIN LATERAL shown_figures(f.n_tasks, f.n_completed_tasks, f.n_wanted, f.n_counted, f.runs_anonymous + f.runs_authenticated, f.n_gold,
+                                  p.trust IS NOT NULL AND p.answer_label IS NOT NULL) s;
 
 CREATE VIEW projectstats_record AS
 SELECT p.id, p.id AS project_id, f.n_tasks, f.runs_anonymous + f.runs_authenticated AS n_task_runs, f.n_results,
-       f.people_anonymous + f.people_authenticated AS n_volunteers, f.n_completed_tasks,
-       CASE WHEN f.n_wanted <= 0 THEN 0
-            WHEN p.trust IS NOT NULL AND p.answer_label IS NOT NULL THEN (f.n_completed_tasks * 100 / greatest(f.n_tasks, 1))::int
-            ELSE least(f.n_counted * 100 / f.n_wanted, CASE WHEN f.n_completed_tasks >= f.n_tasks THEN 100 ELSE 99 END)::int END AS overall_progress,
+       f.people_anonymous + f.people_authenticated AS n_volunteers, f.n_completed_tasks, f.overall_progress,
        coalesce(f.seconds / nullif(f.runs_anonymous + f.runs_authenticated, 0), 0)::float8 AS average_time,
        (SELECT count(*) FROM blogpost b WHERE b.project_id = p.id) AS n_blogposts, last_activity(p.id) AS last_activity, '{}'::jsonb AS info
-  FROM project p JOIN project_figures f ON f.project_id = p.id;
+  FROM project p JOIN public_figures f ON f.project_id = p.id;
 
 -- ledger_id is id as the ledger has it, for conditions on ids: with these on one side alone, a join that goes along both tables
 -- would begin with the first task of the project.

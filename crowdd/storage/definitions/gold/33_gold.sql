@@ -90,6 +90,53 @@ BEGIN
     END LOOP;
 END $$;
 
+-- Placeless leases ---------------------------------------------------------------------------------------------------------------
+--
+-- Whoever names a gold task gets a lease of it, however many have one. So that this does not tell gold tasks, a volunteer in a project that
+-- has some is told of every task that they hold it, of a full or finished one, too. Where no place is free, they get the right to answer late
+-- (expired_lease) as placeless: to them it is a lease in every respect. It is renewed, given back and lapses like one, and comes again with
+-- their other leases (own_tasks).
+
+CREATE FUNCTION lease_placeless(p_project bigint, p_actor text, p_task bigint, p_granted timestamptz, p_expires timestamptz) RETURNS void LANGUAGE sql AS $$
+INSERT INTO expired_lease (project_id, actor, task_id, granted, expires, skipped, placeless) VALUES (p_project, p_actor, p_task, p_granted, p_expires, false, true)
+    ON CONFLICT (project_id, actor, task_id) DO UPDATE SET granted = p_granted, expires = p_expires, skipped = false, placeless = true $$;
+
+-- Prolongs the placeless lease that a person has of a task, the volunteer's own if there is one. With p_end it ends if it had all its time. When it
+-- ends; null: there is none.
+CREATE FUNCTION prolong_placeless(p project_ledger, p_actors text[], p_task bigint, p_end boolean, p_now timestamptz) RETURNS timestamptz LANGUAGE plpgsql AS $$
+DECLARE ends timestamptz;
+BEGIN
+    UPDATE expired_lease SET expires = prolonged(granted, expires, p.lease, p_now), placeless = NOT p_end OR prolonged(granted, expires, p.lease, p_now) > p_now
+     WHERE project_id = p.project_id AND task_id = p_task AND placeless AND actor = (
+           SELECT actor FROM expired_lease WHERE project_id = p.project_id AND actor = ANY (p_actors) AND task_id = p_task AND placeless
+            ORDER BY actor <> p_actors[1] LIMIT 1)
+    RETURNING expires INTO ends;
+    RETURN ends;
+END $$;
+
+-- All that a volunteer holds, in the order in which it was given. What has lapsed is prolonged, or ends if it had all its time. Of what is
+-- placeless nothing that they could not get again from a scan: such a lease takes a place that has become free, and else is left to the
+-- scans, which wait before a row that somebody has locked. Nor what they have answered as another of their actors.
+CREATE FUNCTION own_tasks(p project_ledger, v asker, p_now timestamptz) RETURNS bigint[] LANGUAGE plpgsql AS $$
+DECLARE r expired_lease; left_out bigint[] := '{}';
+BEGIN
+    UPDATE expired_lease SET expires = prolonged(granted, expires, p.lease, p_now), placeless = prolonged(granted, expires, p.lease, p_now) > p_now
+     WHERE project_id = p.project_id AND actor = v.actor AND placeless AND expires <= p_now;
+    FOR r IN SELECT x.* FROM expired_lease x JOIN task_ledger l ON l.project_id = x.project_id AND l.task_id = x.task_id AND l.open
+              WHERE x.project_id = p.project_id AND x.actor = v.actor AND x.placeless AND NOT p.paused ORDER BY x.task_id LOOP
+        IF grant_lease(p, v, r.task_id, 0, false, NULL, p_now) THEN
+            UPDATE lease SET granted = r.granted, expires = r.expires WHERE project_id = p.project_id AND actor = v.actor AND task_id = r.task_id;
+        ELSE
+            left_out := left_out || r.task_id;
+        END IF;
+    END LOOP;
+    RETURN ARRAY(SELECT task_id FROM (
+        SELECT task_id, granted, id FROM lease WHERE project_id = p.project_id AND actor = v.actor UNION ALL
+        SELECT task_id, granted, 0 FROM expired_lease x WHERE project_id = p.project_id AND actor = v.actor AND placeless AND NOT task_id = ANY (left_out)
+           AND NOT EXISTS (SELECT FROM task_run t WHERE t.project_id = p.project_id AND t.task_id = x.task_id AND t.actor = ANY (v.actors))) h
+        ORDER BY granted, id, task_id);
+END $$;
+
 -- Comparing ------------------------------------------------------------------------------------------------------------------
 
 -- The value of an answer that is compared with the right ones: as in answer_values, by this answer alone.
@@ -206,10 +253,12 @@ BEGIN
 END $$;
 
 -- What a volunteer is told about themselves: of their gold answers, in steps of ten, how many were right, and between which shares that
--- lies with 95 % (Wilson 1927). In steps, or the figure would tell after each answer whether its task was gold. Null before the tenth.
+-- lies with 95 % (Wilson 1927). In steps and only those of past hours, or the figure would tell after each answer whether its task was gold.
+-- Null before the tenth.
 CREATE FUNCTION shown_accuracy(p_project bigint, p_actor text) RETURNS jsonb STABLE LANGUAGE sql AS $$
 WITH judged AS (SELECT is_right, row_number() OVER (ORDER BY id) AS nth, count(*) OVER () / 10 * 10 AS shown FROM task_run
-                 WHERE project_id = p_project AND actor = p_actor AND gold AND is_right IS NOT NULL AND NOT trial),
+                 WHERE project_id = p_project AND actor = p_actor AND gold AND is_right IS NOT NULL AND NOT trial
+                   AND finish_time < date_trunc('hour', clock())),
 counts AS (SELECT count(*)::float8 AS n, count(*) FILTER (WHERE is_right)::float8 AS k FROM judged WHERE nth <= shown),
 wilson AS (SELECT n, k, (k + 1.96 ^ 2 / 2) / (n + 1.96 ^ 2) AS middle, 1.96 / (n + 1.96 ^ 2) * sqrt(k * (n - k) / n + 1.96 ^ 2 / 4) AS half FROM counts WHERE n > 0)
 SELECT jsonb_build_object('n_seen', n::int, 'n_right', k::int, 'low', round(greatest(middle - half, 0)::numeric, 3)::float8,
@@ -280,7 +329,8 @@ BEGIN
     SELECT * INTO t FROM task_ledger WHERE project_id = p_project AND task_id = p_task FOR UPDATE;
     IF NOT drop_gold(p_project, p_task) THEN RETURN false; END IF;
     WITH gone AS (DELETE FROM lease WHERE project_id = p_project AND task_id = p_task RETURNING *)
-    INSERT INTO expired_lease SELECT project_id, actor, task_id, granted, expires, false FROM gone;
+    INSERT INTO expired_lease SELECT project_id, actor, task_id, granted, expires, false,
+           EXISTS (SELECT FROM gold_task WHERE project_id = p_project) FROM gone;
     DELETE FROM retirement WHERE project_id = p_project AND task_id = p_task;
     UPDATE task_ledger SET mode = mode_of((SELECT sched FROM project_ledger WHERE project_id = p_project)), retired = false, leases = 0, changed_xid = change_stamp()
      WHERE project_id = p_project AND task_id = p_task;

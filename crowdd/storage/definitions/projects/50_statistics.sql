@@ -146,7 +146,7 @@ END $$;
 
 -- Figures of projects ----------------------------------------------------------------------------------------------------
 
--- Exact counters, one row per project. Costs the unfolded rows of each requested project.
+-- Exact counters, one row per project. Costs the unfolded rows of each requested project. What everybody is told: public_figures.
 CREATE VIEW project_figures AS
 SELECT p.project_id,
        coalesce(s.tasks, 0) + u.tasks AS n_tasks,
@@ -158,7 +158,8 @@ SELECT p.project_id,
        coalesce(s.runs_anonymous, 0) + u.runs_anonymous AS runs_anonymous,
        coalesce(s.runs_authenticated, 0) + u.runs_authenticated AS runs_authenticated,
        coalesce(s.people_anonymous, 0) + n.people_anonymous AS people_anonymous,
-       coalesce(s.people_authenticated, 0) + n.people_authenticated AS people_authenticated
+       coalesce(s.people_authenticated, 0) + n.people_authenticated AS people_authenticated,
+       p.n_gold
   FROM project_ledger p
   LEFT JOIN project_stat s USING (project_id)
 
@@ -245,8 +246,8 @@ BEGIN
      ORDER BY 2 DESC, 1 LIMIT p_maximum;
 END $$;
 
--- Sums over all projects, or only those that were published (answers to others are trials). People without an account
--- are counted once in each project.
+-- Sums over all projects, or only those that were published (answers to others are trials), as everybody is told. People without an
+-- account are counted once in each project.
 CREATE FUNCTION site_figures(p_drafts boolean DEFAULT true, OUT n_tasks bigint, OUT n_wanted bigint, OUT n_counted bigint, OUT n_task_runs bigint, OUT n_results bigint, OUT n_anonymous bigint)
 STABLE LANGUAGE sql AS $$
 WITH of_site AS (SELECT project_id FROM project_ledger WHERE p_drafts OR NOT trial),
@@ -256,10 +257,13 @@ newly AS (SELECT sum((d.runs + coalesce(v.runs, 0) > 0)::int - (coalesce(v.runs,
             LEFT JOIN volunteer v USING (project_id, actor)),
 s AS (SELECT sum(tasks) AS tasks, sum(wanted) AS wanted, sum(counted) AS counted, sum(runs_anonymous + runs_authenticated) AS runs,
              sum(results) AS results, sum(people_anonymous) AS people FROM project_stat WHERE project_id IN (SELECT project_id FROM of_site)),
-d AS (SELECT sum(tasks) AS tasks, sum(wanted) AS wanted, sum(counted) AS counted, sum(runs) AS runs, sum(results) AS results FROM u)
-SELECT coalesce(s.tasks, 0) + coalesce(d.tasks, 0), coalesce(s.wanted, 0) + coalesce(d.wanted, 0), coalesce(s.counted, 0) + coalesce(d.counted, 0),
+d AS (SELECT sum(tasks) AS tasks, sum(wanted) AS wanted, sum(counted) AS counted, sum(runs) AS runs, sum(results) AS results FROM u),
+gold AS (SELECT sum(p.n_tasks - f.n_tasks) AS tasks, sum(p.n_wanted - f.n_wanted) AS wanted, sum(p.n_counted - f.n_counted) AS counted
+           FROM of_site JOIN project_figures f USING (project_id) JOIN public_figures p USING (project_id) WHERE f.n_gold > 0)
+SELECT coalesce(s.tasks, 0) + coalesce(d.tasks, 0) + coalesce(gold.tasks, 0), coalesce(s.wanted, 0) + coalesce(d.wanted, 0) + coalesce(gold.wanted, 0),
+       coalesce(s.counted, 0) + coalesce(d.counted, 0) + coalesce(gold.counted, 0),
        coalesce(s.runs, 0) + coalesce(d.runs, 0), coalesce(s.results, 0) + coalesce(d.results, 0), coalesce(s.people, 0) + coalesce(newly.people, 0)
-  FROM s, d, newly $$;
+  FROM s, d, newly, gold $$;
 
 -- How many public projects have an unfinished task.
 CREATE FUNCTION open_projects() RETURNS bigint STABLE LANGUAGE sql AS $$

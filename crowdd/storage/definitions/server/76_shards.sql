@@ -4,7 +4,7 @@
 -- those of the rows that are returned.
 CREATE FUNCTION changed_cards(p_since timestamptz, p_maximum int, OUT project_id bigint, OUT project xid, OUT figures xid,
                               OUT card jsonb) RETURNS SETOF record STABLE LANGUAGE sql AS $$
-SELECT p.id, p.xmin, s.xmin, jsonb_build_object('project', to_jsonb(p), 'figures', to_jsonb(s),
+SELECT p.id, p.xmin, s.xmin, jsonb_build_object('project', to_jsonb(p), 'figures', to_jsonb(s), 'n_gold', (SELECT n_gold FROM project_ledger l WHERE l.project_id = p.id),
            'hours', (SELECT jsonb_agg(to_jsonb(h) ORDER BY h.hour) FROM project_hour h WHERE h.project_id = p.id AND h.hour >= p_since))
   FROM project p LEFT JOIN project_stat s ON s.project_id = p.id LEFT JOIN told_project t ON t.project_id = p.id
  WHERE t.project IS DISTINCT FROM p.xmin OR t.figures IS DISTINCT FROM s.xmin ORDER BY p.id LIMIT p_maximum $$;
@@ -22,7 +22,7 @@ BEGIN
            lock_id = told.lock_id, info = told.info, draft_key = told.draft_key, reviewer_ids = told.reviewer_ids, has_gold = told.has_gold
      WHERE p.id = p_project;
     UPDATE project_ledger SET trial = told.first_published IS NULL, paused = told.first_published IS NOT NULL AND NOT told.published,
-           lock_id = told.lock_id, draft_key = told.draft_key WHERE project_id = p_project;
+           lock_id = told.lock_id, draft_key = told.draft_key, n_gold = coalesce((p_card->>'n_gold')::int, 0) WHERE project_id = p_project;
     PERFORM lock_stats();
     DELETE FROM project_stat WHERE project_id = p_project;
     INSERT INTO project_stat SELECT r.* FROM jsonb_populate_record(NULL::project_stat, p_card->'figures') r WHERE r.project_id = p_project;

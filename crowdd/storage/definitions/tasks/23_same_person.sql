@@ -139,8 +139,8 @@ BEGIN
     PERFORM reconcile_task(p_project, p_task, false, p_now);
 END $$;
 
--- Gives a volunteer, the first of a person's actors, what one of the others holds of a task: a lease if they hold none, else an expired
--- lease if they hold none of these either. The caller holds the ledger row.
+-- Gives a volunteer, the first of a person's actors, what one of the others holds of a task: a lease if they hold none, else a placeless one
+-- (33_gold.sql) if they hold none of these, else an expired lease if they hold none at all. The caller holds the ledger row.
 CREATE FUNCTION adopt_lease(p_project bigint, p_task bigint, p_actors text[], p_now timestamptz) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE mine text := p_actors[1]; others text[] := p_actors[2:]; whose text;
 BEGIN
@@ -150,8 +150,12 @@ BEGIN
         DELETE FROM expired_lease WHERE project_id = p_project AND task_id = p_task AND actor = mine;
         UPDATE lease SET actor = mine WHERE project_id = p_project AND task_id = p_task AND actor = whose;
         IF whose LIKE 'c:%' THEN PERFORM reconcile_task(p_project, p_task, false, p_now); END IF;           -- their network has a place of its share back
-    ELSIF NOT EXISTS (SELECT FROM expired_lease WHERE project_id = p_project AND task_id = p_task AND actor = mine) THEN
-        UPDATE expired_lease SET actor = mine WHERE project_id = p_project AND task_id = p_task AND actor = (
-            SELECT actor FROM expired_lease WHERE project_id = p_project AND task_id = p_task AND actor = ANY (others) ORDER BY expires DESC LIMIT 1);
+        RETURN;
+    END IF;
+    SELECT actor INTO whose FROM expired_lease WHERE project_id = p_project AND task_id = p_task AND actor = ANY (p_actors)
+     ORDER BY placeless DESC, actor <> mine, expires DESC LIMIT 1;
+    IF whose <> mine THEN
+        DELETE FROM expired_lease WHERE project_id = p_project AND task_id = p_task AND actor = mine;
+        UPDATE expired_lease SET actor = mine WHERE project_id = p_project AND task_id = p_task AND actor = whose;
     END IF;
 END $$;

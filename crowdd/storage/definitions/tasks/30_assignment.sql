@@ -22,7 +22,7 @@ END $$;
 
 -- Takes lapsed leases back, at most 20 per request, leaving alone what another request is busy with. Returns the rows locked.
 CREATE FUNCTION expire_leases(p_project bigint, p_now timestamptz) RETURNS int LANGUAGE plpgsql AS $$
-DECLARE r record; n int := 0;
+DECLARE r record; n int := 0; placeless_ int;
 BEGIN
     FOR r IN SELECT task_id, actor FROM lease WHERE -project_id = -p_project AND expires <= p_now ORDER BY expires LIMIT 20 LOOP
         PERFORM FROM task_ledger WHERE project_id = p_project AND task_id = r.task_id FOR UPDATE SKIP LOCKED;
@@ -30,7 +30,10 @@ BEGIN
         n := n + 1;
         PERFORM end_lease(p_project, r.actor, r.task_id, p_now, NULL, false, p_now);        -- unless a neighbour was faster
     END LOOP;
-    RETURN n;
+    UPDATE expired_lease SET placeless = false WHERE (project_id, actor, task_id) IN (
+        SELECT project_id, actor, task_id FROM expired_lease WHERE project_id = p_project AND placeless AND expires <= p_now LIMIT 20 FOR UPDATE SKIP LOCKED);
+    GET DIAGNOSTICS placeless_ = ROW_COUNT;
+    RETURN n + placeless_;
 END $$;
 
 -- How many leases are firm: others may take over those beyond (34_takeover.sql).
@@ -137,7 +140,7 @@ CREATE FUNCTION next_tasks(p_project bigint, p_actor text, p_user bigint, p_admi
                            p_limit int, p_offset int, p_order text, p_now timestamptz, p_wait boolean DEFAULT true,
                            p_network text DEFAULT '', p_also text DEFAULT NULL, OUT state text, OUT tasks bigint[], OUT retry_at timestamptz, OUT lapsed int)
 LANGUAGE plpgsql SET enable_bitmapscan = off AS $$
-DECLARE p project_ledger; v asker; actors text[]; own bigint[]; late bigint[] := '{}'; twice bigint[] := '{}'; need int; w record; active int; blocked bigint; cut boolean := false; t bigint; expired boolean; since xid8;
+DECLARE p project_ledger; v asker; actors text[]; own bigint[]; late bigint[] := '{}'; twice bigint[] := '{}'; placeless_ boolean := false; need int; w record; active int; blocked bigint; cut boolean := false; t bigint; expired boolean; since xid8;
 BEGIN
     lapsed := 0;
     SELECT * INTO p FROM project_ledger WHERE project_id = p_project;
@@ -157,6 +160,11 @@ BEGIN
     SELECT ARRAY(SELECT task_id FROM lease WHERE project_id = p_project AND actor = p_actor ORDER BY id),
            EXISTS (SELECT FROM lease WHERE -project_id = -p_project AND expires <= p_now),
            pg_snapshot_xmin(pg_current_snapshot()) INTO own, expired, since;
+    IF p.n_gold > 0 THEN
+        expired := expired OR EXISTS (SELECT FROM expired_lease WHERE project_id = p_project AND placeless AND expires <= p_now);
+        placeless_ := EXISTS (SELECT FROM expired_lease WHERE project_id = p_project AND actor = p_actor AND placeless);
+        IF placeless_ AND NOT p_wait THEN state := 'again'; RETURN; END IF;
+    END IF;
     IF own <> '{}' THEN
         late := ARRAY(SELECT task_id FROM lease WHERE project_id = p_project AND actor = p_actor AND expires <= p_now ORDER BY task_id);
     END IF;
@@ -175,11 +183,12 @@ BEGIN
         END LOOP;
         own := ARRAY(SELECT task_id FROM lease WHERE project_id = p_project AND actor = p_actor ORDER BY id);
     END IF;
+    IF p.counted_per_network > 0 AND p_actor ~ '^[ci]:' THEN v := asker_of(p, actors, p_network);
+    ELSE v := (p_actor, coalesce(p_network, ''), NULL, '', false, actors); END IF;           -- the same, sooner
+    IF placeless_ THEN own := own_tasks(p, v, p_now); END IF;
     need := least(p_offset + p_limit, 200) - cardinality(own);
     IF p.paused THEN need := 0; END IF;
     IF need > 0 AND expired THEN lapsed := lapsed + expire_leases(p_project, p_now); END IF;
-    IF p.counted_per_network > 0 AND p_actor ~ '^[ci]:' THEN v := asker_of(p, actors, p_network);
-    ELSE v := (p_actor, coalesce(p_network, ''), NULL, '', false, actors); END IF;           -- the same, sooner
     IF need > 0 AND p_offset + p_limit > 1 THEN         -- a preload must not take the last places from those who are here
         SELECT count(DISTINCT l.actor) INTO active FROM (SELECT actor FROM lease WHERE -project_id = -p_project ORDER BY expires DESC LIMIT 60) l;
         IF (SELECT coalesce(sum(CASE mode WHEN 'unlimited' THEN active + 1 WHEN 'one_at_a_time' THEN 1 ELSE n_answers - answers - leases END), 0)
@@ -192,7 +201,7 @@ BEGIN
         ELSE w := find_with_gold(p, v, p_order, need, own, p_now); END IF;
         blocked := w.blocked; cut := w.cut;
         -- SKIP LOCKED says "nothing" while a neighbour holds the last open row: wait for it, unless we hold rows ourselves.
-        IF p_wait AND w.got = '{}' AND blocked IS NOT NULL AND NOT cut AND lapsed = 0 AND late = '{}'
+        IF p_wait AND w.got = '{}' AND blocked IS NOT NULL AND NOT cut AND lapsed = 0 AND late = '{}' AND NOT placeless_
            AND grant_lease(p, v, blocked, cardinality(own), true, w.at_level, p_now) THEN own := own || blocked; END IF;
         own := own || w.got;
         IF own = '{}' AND blocked IS NULL AND NOT cut THEN      -- rather than nothing, what somebody else has more than enough of
@@ -216,6 +225,7 @@ END $$;
 -- Hands out one named task (the page of a task). leased; late (full, or their time for it is over: an answer will be stored and
 -- may not count); answered; paused; no task; and what access_refusal says. Of the tasks that somebody only looked at while they were
 -- full the last two hundred are remembered. A lease that the person has of it as another of their actors makes room. p_also as in next_tasks.
+-- Where there are gold tasks, which are never full, no task is: without a place the lease is placeless (33_gold.sql).
 CREATE FUNCTION lease_task(p_project bigint, p_actor text, p_user bigint, p_admin boolean, p_unlocked text[], p_task bigint, p_now timestamptz,
                           p_network text DEFAULT '', p_also text DEFAULT NULL)
 RETURNS text LANGUAGE plpgsql SET enable_bitmapscan = off AS $$
@@ -236,15 +246,27 @@ BEGIN
         PERFORM end_lease(p_project, p_actor, p_task, p_now, NULL, false, p_now);
         RETURN 'late';
     END IF;
+    IF p.n_gold > 0 THEN
+        ends := prolong_placeless(p, ARRAY[p_actor], p_task, true, p_now);
+        IF ends IS NOT NULL THEN RETURN CASE WHEN ends > p_now THEN 'leased' ELSE 'late' END; END IF;
+    END IF;
     IF p.paused THEN RETURN 'paused'; END IF;
     IF EXISTS (SELECT FROM lease WHERE project_id = p_project AND actor = ANY (v.actors) AND task_id = p_task) THEN
         PERFORM end_lease(p_project, u, p_task, 'infinity', p_now, false, p_now) FROM unnest(v.actors) u;
         SELECT * INTO t FROM task_ledger WHERE project_id = p_project AND task_id = p_task;
     END IF;
+    IF p.n_gold > 0 AND cardinality(v.actors) > 1 THEN
+        UPDATE expired_lease SET placeless = false, expires = p_now WHERE project_id = p_project AND actor = ANY (v.actors) AND task_id = p_task AND placeless;
+    END IF;
     SELECT count(*) INTO held FROM lease WHERE project_id = p_project AND actor = p_actor;
+    IF p.n_gold > 0 THEN held := held + (SELECT count(*) FROM expired_lease WHERE project_id = p_project AND actor = p_actor AND placeless); END IF;
     IF held < 200 AND (CASE WHEN t.mode = 'gold' THEN grant_gold(p, v, p_task, held, p_now)
                             WHEN t.open THEN grant_lease(p, v, p_task, held, true, NULL, p_now) END) THEN
         UPDATE lease SET expires = p_now + p.lease WHERE project_id = p_project AND actor = p_actor AND task_id = p_task;       -- no preload
+        RETURN 'leased';
+    END IF;
+    IF p.n_gold > 0 AND held < 200 THEN
+        PERFORM lease_placeless(p_project, p_actor, p_task, p_now, p_now + p.lease);
         RETURN 'leased';
     END IF;
     IF (SELECT count(*) FROM expired_lease WHERE project_id = p_project AND actor = p_actor) >= 200 THEN
@@ -264,5 +286,7 @@ BEGIN
     PERFORM pg_advisory_xact_lock(hashtextextended(p_actor, p_project));
     PERFORM FROM task_ledger WHERE project_id = p_project AND task_id = p_task FOR UPDATE;
     IF cardinality(actors) > 1 THEN PERFORM adopt_lease(p_project, p_task, actors, p_now); END IF;
-    RETURN end_lease(p_project, p_actor, p_task, 'infinity', p_now, p_skip, p_now);
+    IF end_lease(p_project, p_actor, p_task, 'infinity', p_now, p_skip, p_now) THEN RETURN true; END IF;
+    UPDATE expired_lease SET placeless = false, skipped = p_skip, expires = p_now WHERE project_id = p_project AND actor = p_actor AND task_id = p_task AND placeless;
+    RETURN FOUND;
 END $$;

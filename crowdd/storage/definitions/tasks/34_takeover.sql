@@ -42,6 +42,7 @@ BEGIN
         IF s = 1 AND room IS NULL THEN room := older_of_network(p.project_id, v.network, NULL) < firm_of_network(); END IF;
         CONTINUE WHEN s = 0 OR s = 1 AND NOT room;
         PERFORM end_lease(p.project_id, l.actor, l.task_id, 'infinity', p_now, false, p_now);
+        IF p.n_gold > 0 THEN PERFORM lease_placeless(p.project_id, l.actor, l.task_id, l.granted, l.expires); END IF;
         ended := ended + 1;
         IF grant_lease(p, v, l.task_id, 0, false, NULL, p_now) THEN task := l.task_id; RETURN; END IF;
     END LOOP;

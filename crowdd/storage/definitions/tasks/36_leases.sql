@@ -23,11 +23,13 @@ BEGIN
      WHERE project_id = p_project AND task_id = p_task AND actor = (
            SELECT actor FROM lease WHERE project_id = p_project AND actor = ANY (actors) AND task_id = p_task ORDER BY actor <> p_actor LIMIT 1)
     RETURNING expires INTO ends;
-    IF FOUND THEN
+    IF ends IS NULL AND p.n_gold > 0 THEN ends := prolong_placeless(p, actors, p_task, false, p_now); END IF;
+    IF ends IS NOT NULL THEN
         state := CASE WHEN ends > p_now THEN 'leased' ELSE 'late' END;
     ELSIF EXISTS (SELECT FROM expired_lease WHERE project_id = p_project AND actor = ANY (actors) AND task_id = p_task AND NOT skipped) THEN
         state := lease_task(p_project, p_actor, p_user, p_admin, p_unlocked, p_task, p_now, p_network);
-        SELECT expires INTO ends FROM lease WHERE project_id = p_project AND actor = p_actor AND task_id = p_task;
+        SELECT expires INTO ends FROM lease WHERE project_id = p_project AND actor = p_actor AND task_id = p_task
+         UNION ALL SELECT expires FROM expired_lease WHERE project_id = p_project AND actor = p_actor AND task_id = p_task AND placeless;
     ELSE
         state := CASE WHEN EXISTS (SELECT FROM task_run WHERE project_id = p_project AND actor = ANY (actors) AND task_id = p_task) THEN 'answered' ELSE 'none' END;
     END IF;

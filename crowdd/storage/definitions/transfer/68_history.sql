@@ -35,7 +35,7 @@ SELECT EXISTS (SELECT FROM results r WHERE NOT EXISTS (
 -- not who gave them, which is not kept. An answer that counts today and did not then found no place: those to a task that was open are at
 -- most as many as it wanted. Answers that were set aside since do not count.
 CREATE FUNCTION figures_at(p_project bigint, p_at timestamptz, OUT n_tasks bigint, OUT n_task_runs bigint, OUT n_results bigint, OUT n_volunteers bigint,
-                           OUT n_completed_tasks bigint, OUT n_wanted bigint, OUT n_counted bigint, OUT average_time float8, OUT last_activity timestamptz)
+                           OUT n_completed_tasks bigint, OUT n_wanted bigint, OUT n_counted bigint, OUT average_time float8, OUT last_activity timestamptz, OUT n_gold int)
 STABLE LANGUAGE sql AS $$
 WITH past AS MATERIALIZED (
     SELECT DISTINCT ON (kind, id) kind, id, task_id, came, "row" FROM past_row WHERE project_id = p_project AND until > p_at ORDER BY kind, id, until, n
@@ -74,7 +74,7 @@ SELECT count(*) FILTER (WHERE reason IS DISTINCT FROM 'gold'), (SELECT count(*) 
        (SELECT count(DISTINCT actor) FROM runs), count(*) FILTER (WHERE (done OR reason IS NOT NULL) AND reason IS DISTINCT FROM 'gold'),
        sum(wanted), sum(counted),
        (SELECT coalesce(sum(time_spent(created, finish_time, timeout)) / nullif(count(*), 0), 0)::float8 FROM runs),
-       (SELECT finish_time FROM runs ORDER BY id DESC LIMIT 1)
+       (SELECT finish_time FROM runs ORDER BY id DESC LIMIT 1), (count(*) FILTER (WHERE reason = 'gold'))::int
   FROM each $$;
 
 -- Empties the versions that are kept of answers that their volunteers have withdrawn: that there were answers stays known, not what they said.

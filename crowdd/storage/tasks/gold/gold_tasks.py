@@ -90,10 +90,10 @@ async def figures(db: Database, project_id: int) -> GoldFigures:
     return await fetch_row(
         db,
         GoldFigures,
-        "SELECT l.n_gold, l.sched, (SELECT count(*) FROM reliability r WHERE r.project_id = l.project_id AND l.n_gold > 0"
+        "SELECT l.n_gold, f.n_tasks AS n_others, f.n_completed_tasks AS n_finished, l.sched, (SELECT count(*) FROM reliability r WHERE r.project_id = l.project_id AND l.n_gold > 0"
         " AND r.gold_given >= l.n_gold) AS n_knowing,"
         " (SELECT count(*) FROM volunteer v WHERE v.project_id = l.project_id AND v.recent > 0) AS n_recent"
-        " FROM project_ledger l WHERE l.project_id = %(project)s",
+        " FROM project_ledger l JOIN project_figures f USING (project_id) WHERE l.project_id = %(project)s",
         {"project": project_id},
     )
 

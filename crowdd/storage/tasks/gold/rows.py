@@ -43,9 +43,14 @@ class PendingGold(TypedDict):
 
 
 class GoldFigures(TypedDict):
-    """How many gold tasks a project has, how tasks are chosen there, and how many volunteers know all of them."""
+    """How many gold tasks a project has, how tasks are chosen there, and how many volunteers know all of them.
+
+    ``n_others``: tasks that are not gold; ``n_finished``: those of them that are. Both are exact (``shown_figures``).
+    """
 
     n_gold: int
+    n_others: int
+    n_finished: int
     sched: str
     n_knowing: int
     n_recent: int
