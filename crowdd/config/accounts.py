@@ -25,6 +25,14 @@ class VolunteerSettings:
         doc="Anonymous answers per network that count for a task, unless the project sets its own number. 0: no limit.",
         fixed=True,
     )
+    keep_circumstances: bool = option(
+        True,
+        boolean,
+        doc=(
+            "Keep for owners how each answer was given, as the volunteer's page tells it: language, media, seconds, "
+            "and whether they used a pointer, fingers or the keyboard."
+        ),
+    )
     open_external_uid: bool = option(
         False,
         boolean,

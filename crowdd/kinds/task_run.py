@@ -1,5 +1,6 @@
 """Task run: one answer of one volunteer (interface: taskrun-fields)."""
 
+from crowdd.kinds.circumstances import Circumstances
 from crowdd.kinds.kind import Field, Kind, Relation, Rights, Write
 from crowdd.kinds.roles import EVERYONE, OWNERS, REVIEWERS, Role
 from crowdd.kinds.types import Integer, Json, Number, Text, Timestamp
@@ -97,6 +98,15 @@ TASK_RUN = Kind(
             read=EVERYONE,
             write=Write.STAMPED,
             null=True,
+        ),
+        Field(
+            "circumstances",
+            Circumstances(),
+            "How the answer was given, as the volunteer's page tells it. For owners only.",
+            read=OWNERS,
+            write=Write.ONCE,
+            null=True,
+            search=False,
         ),
     ),
 )

@@ -341,7 +341,7 @@ NOT_FOR_EVERYBODY: dict[str, dict[str, set[str]]] = {
         OWNERS,
     )
     | {"secret_key": {"keyholder"}},
-    "taskrun": {"user_ip": OWNERS, "external_uid": OWNERS | {"author"}},
+    "taskrun": {"user_ip": OWNERS, "circumstances": OWNERS, "external_uid": OWNERS | {"author"}},
     "task": dict.fromkeys(("calibration", "fav_user_ids", "retired_at", "retired_by", "retired_note"), OWNERS),
     "user": {
         **dict.fromkeys(USER.by_name.keys() - {"name", "locale"}, PERSON),

@@ -269,7 +269,16 @@ def _assemble(db: Transactions, settings: Settings, shared: Shared) -> Services:
     open_reads = settings.volunteers.open_external_uid
     external = ExternalUsers(db, new_batcher, secrets, settings.external.token_hours, open_reads=open_reads)
     contributions = Contributions(
-        db, new_batcher, notify, external, records, secrets, shared.seconds, quota, shared.preloads
+        db,
+        new_batcher,
+        notify,
+        external,
+        records,
+        secrets,
+        shared.seconds,
+        quota,
+        shared.preloads,
+        keep_circumstances=settings.volunteers.keep_circumstances,
     )
     changes = Changes(db, notify, queue)
     projects = Projects(db, notify, passwords, attempts, quota)

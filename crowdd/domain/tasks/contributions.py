@@ -128,8 +128,11 @@ class Contributions:
         seconds: Callable[[], float],
         quota: Quota,
         preloads: Turns,
+        *,
+        keep_circumstances: bool,
     ) -> None:
         """``preloads``: turns of those who ask for many tasks at once."""
+        self._keep_circumstances = keep_circumstances
         self._quota, self.preloads = quota, preloads
         self._db, self._notify, self._external, self._records = db, notify, external, records_
         self._secrets, self._seconds = secrets, seconds
@@ -255,6 +258,8 @@ class Contributions:
         many = isinstance(body, list)
         bodies: list[object] = bounded(body, MAX_LEASES) if isinstance(body, list) else [body]
         answers = each(bodies, many, lambda one: TASK_RUN.creation(_object(one)))
+        if not self._keep_circumstances:
+            answers = [{**values, "circumstances": None} for values in answers]
         callers = []
         for number, values in enumerate(answers):
             with at_item(number if many else None):

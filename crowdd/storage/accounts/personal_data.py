@@ -17,7 +17,7 @@ PARTS = {
     "passkeys": "SELECT id, name, created, last_used FROM passkey WHERE user_id = %(user)s",
     "api_tokens": "SELECT id, name, scope, project_id, created, expires, last_used FROM api_token WHERE user_id = %(user)s",
     "projects": "SELECT id, short_name, name, description, created, updated, published, owner_id FROM project WHERE owners_ids @> ARRAY[%(user)s::bigint]",
-    "task_runs": "SELECT id, project_id, task_id, volunteer, created, finish_time, timeout, calibration, media_url, info"
+    "task_runs": "SELECT id, project_id, task_id, volunteer, created, finish_time, timeout, calibration, media_url, info, circumstances"
     " FROM task_run_record WHERE user_id = %(user)s",
     # Numbered by themselves: the numbers of all versions would tell of which tasks results were kept, too, which gold tasks do not have.
     "earlier_answers": "SELECT row_number() OVER (ORDER BY h.n) AS id, h.project_id, h.task_id, h.id AS task_run_id, h.until, h.\"row\"->'info' AS info FROM past_row h"

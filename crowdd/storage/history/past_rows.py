@@ -36,7 +36,7 @@ _COLUMNS = {
     " WHERE f.project_id = r.project_id AND f.task_id = r.id AND f.created <= %(at)s) AS fav_user_ids",
     "taskrun": "r.id, r.task_id, r.project_id, r.user_id, r.user_ip, r.external_uid, (SELECT w.word FROM volunteer_word w"
     " WHERE w.project_id = r.project_id AND w.actor = r.actor) AS volunteer, r.info, r.created, r.finish_time,"
-    " CASE WHEN r.gold THEN 1 ELSE r.calibration END AS calibration, r.timeout, r.media_url",
+    " CASE WHEN r.gold THEN 1 ELSE r.calibration END AS calibration, r.timeout, r.media_url, r.circumstances",
     "result": "r.id, r.created, r.project_id, r.task_id, r.task_run_ids, r.last_version, consensus_of_result(r.project_id, r.last_version,"
     " ROW(CASE WHEN v.\"row\"->>'null_consensus' = 'true' THEN 'null' ELSE r.consensus END, r.consensus_hash, r.n_compared, r.agreement, r.confidence)::said, r.further) AS consensus, r.reason, r.confidence,"
     " CASE WHEN r.last_version AND r.posterior IS NOT NULL THEN posterior_by_choice(r.project_id, r.generation, r.posterior) END AS posterior, r.info",

@@ -145,6 +145,7 @@ def answer(who: Requester, values: Values, address: str | None) -> Answer:
         "calibration": values.get("calibration"),
         "media_url": values.get("media_url"),
         "also": who.also,
+        "circumstances": values.get("circumstances"),
     }
 
 

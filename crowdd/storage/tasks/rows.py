@@ -47,6 +47,7 @@ class Answer(TypedDict):
     calibration: int | None
     media_url: str | None
     also: str | None
+    circumstances: Json
 
 
 @attrs.frozen
@@ -120,6 +121,7 @@ class TaskRunRow(TypedDict):
     calibration: int | None
     timeout: float | None
     media_url: str | None
+    circumstances: Json
 
 
 _Classed = TypedDict("_Classed", {"class": "int | None"})

@@ -174,3 +174,18 @@ def test_long_words_wrap_in_the_frame(make_stage: Any, new_project: Any) -> None
     )
     wide, width = frame.evaluate("[document.documentElement.scrollWidth, innerWidth]")
     assert wide <= width
+
+
+@shows("taskrun-circumstances")
+def test_with_an_answer_goes_how_it_was_given(desk: Any) -> None:
+    picture = {**LOOK, "source": {"url": f"{SITE}/photo.jpg"}}
+    document = list_of(COUNT["steps"][0]["questions"][0], media=(picture,))
+    frame = ask(desk, document)
+    frame.locator("input").click()
+    desk.page.keyboard.type("12", delay=20)
+    desk.page.wait_for_timeout(1_100)
+    stored(desk, document, frame)
+    circumstances = desk.mine.runs()[-1]["circumstances"]
+    assert circumstances["media"] == {"thing": f"{SITE}/photo.jpg"} and told["language"] == "en"
+    assert circumstances["inputs"] == ["keyboard", "pointer"]
+    assert 1 < circumstances["seconds_active"] <= told["seconds_visible"] < 30

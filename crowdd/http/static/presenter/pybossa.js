@@ -91,13 +91,14 @@
       return newTask(found.id).then(function (task) { return { question: found.description, task: task }; });
     });
   };
-  pybossa.saveTask = function (task, answer) {
+  /* `more` are further attributes of the task run. */
+  pybossa.saveTask = function (task, answer, more) {
     if (typeof task !== "object") {
-      if (known[task]) return pybossa.saveTask(known[task], answer);
-      return fetchTask(task).then(function (found) { return pybossa.saveTask(found, answer); });
+      if (known[task]) return pybossa.saveTask(known[task], answer, more);
+      return fetchTask(task).then(function (found) { return pybossa.saveTask(found, answer, more); });
     }
     task.answer = answer;
-    return call("POST", "taskrun", { project_id: task.project_id, task_id: task.id, info: answer });
+    return call("POST", "taskrun", Object.assign({}, more, { project_id: task.project_id, task_id: task.id, info: answer }));
   };
   /* Gives a task back; it comes to this volunteer last. */
   pybossa.skipTask = function (task) {

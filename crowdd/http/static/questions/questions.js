@@ -37,6 +37,7 @@
        prepare   loads what the task needs before it is shown
      context  {source(task, source?), description(task), text, write, word, language, languageDirection, marked}; marked: a question
               is `on` it */
+import { Circumstances } from "./circumstances.js";
 import { Drafts } from "./drafts.js";
 import { element } from "./element.js";
 import { Form } from "./form.js";
@@ -62,6 +63,7 @@ function run({ list, version, texts, types, kinds }) {
   frame.append(stage.element, thanks);
   document.body.append(frame, trouble, news);
   const start = sessionStorage.getItem("start"); // name of a step, from the preview of the builder
+  const circumstances = new Circumstances();
   let form = null, shown = 0;
 
   const drafts = new Drafts(new Map(list.steps.flatMap(({ questions = [] }) => questions.map(({ name, type }) => [name, type]))));
@@ -78,13 +80,15 @@ function run({ list, version, texts, types, kinds }) {
       drafts.drop(task);
       const unseen = stage.unseen();
       presenterBridge.work(false);
-      pybossa.saveTask(task, { ...answers, ...(unseen.length ? { unseen } : {}), questions_version: version }).fail((refused) => {
+      const info = { ...answers, ...(unseen.length ? { unseen } : {}), questions_version: version };
+      pybossa.saveTask(task, info, { circumstances: circumstances.of(stage.addresses(), texts.locale) }).fail((refused) => {
         trouble.textContent = [texts.word("not_saved"), refused.responseJSON?.exception_msg].filter(Boolean).join(" ");
       });
       end();
       deferred.resolve(); // the next task does not wait for this answer: the page sends it until it is saved
     };
     thanks.hidden = true;
+    circumstances.begin();
     stage.show(task, -1);
     form = new Form({
       list, task, texts, types, stage, follows: shown > 0, place: frame, answers: drafts.of(task) ?? task.answer, send: sent,
@@ -108,7 +112,9 @@ function run({ list, version, texts, types, kinds }) {
   }
 
   document.addEventListener("crowdd:key", (event) => {
-    if (form?.key(event.detail.key)) event.preventDefault();
+    if (!form?.key(event.detail.key)) return;
+    circumstances.press();
+    event.preventDefault();
   });
   pybossa.taskLoaded((task, deferred) => {
     if (!task.id) return deferred.resolve(task);

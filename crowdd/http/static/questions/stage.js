@@ -5,6 +5,7 @@ const PICTURE = /^(https?:\/\/|\/)\S/;
 const AHEAD = 3000; // milliseconds that a task waits for its media before it is shown without them
 const PATIENCE = 30000; // milliseconds until volunteers are told that something does not load
 const LOADING = 400; // milliseconds until they are told that it is loading
+const MAX_MEDIA = 20, MAX_ADDRESS = 2000; // addresses told with an answer, and characters of one
 const WORDS = { failed: "medium_failed", waived: "medium_waived" };
 const ACTS = { failed: ["load_again", "skip", "answer_unseen"], waived: ["load_again"] };
 
@@ -89,6 +90,13 @@ export class Stage {
   /** Names of media without which the volunteer chose to answer. */
   unseen() {
     return [...this.media].filter(([, { state }]) => state === "waived").map(([name]) => name);
+  }
+
+  /** The addresses of media of the task that were shown, by their names; those of a list with a number each. */
+  addresses() {
+    const shown = this.list.steps.flatMap(({ media = [] }) => media).filter(({ name }) => this.media.get(name).state === "shown");
+    const entries = shown.flatMap(({ name, source }) => [sourceOf(source, this.task)].flat().map((address, n) => [n ? `${name}.${n + 1}` : name, address]));
+    return Object.fromEntries(entries.filter(([, address]) => isAddress(address) && address.length <= MAX_ADDRESS).slice(0, MAX_MEDIA));
   }
 
   load(made) {

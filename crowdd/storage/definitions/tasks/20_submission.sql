@@ -161,6 +161,7 @@ END $$;
 -- network of an anonymous volunteer. p_also as in next_tasks. No bitmap scans, as there.
 CREATE FUNCTION submit(p_project bigint, p_actor text, p_task bigint, p_user bigint, p_ip text, p_external text, p_info jsonb,
                        p_calibration bigint, p_media_url text, p_now timestamptz, p_change_base bigint DEFAULT NULL, p_also text DEFAULT NULL,
+                       p_circumstances jsonb DEFAULT NULL,
                        OUT state text, OUT run bigint, OUT granted timestamptz, OUT late_seconds double precision)
 LANGUAGE plpgsql SET enable_bitmapscan = off AS $$
 DECLARE t task_ledger; l record; held boolean; c int; last int; is_trial boolean; maximum int; bars boolean; surplus boolean := false; whose bigint; asked boolean; owns boolean; anonymous boolean := coalesce(p_ip, '') <> '' AND p_actor ~ '^[ci]:'; o outcome;
@@ -238,9 +239,9 @@ BEGIN
     late_seconds := CASE WHEN p_now > l.expires THEN extract(epoch FROM p_now - l.expires) END;
     changed := pg_current_xact_id()::text::bigint + coalesce(p_change_base, change_base());
     INSERT INTO task_run (project_id, task_id, actor, user_id, user_ip, external_uid, created, finish_time, counted, trial, timeout, calibration, media_url, info, class, unreliable,
-                          changed_xid)
+                          changed_xid, circumstances)
     VALUES (p_project, p_task, p_actor, p_user, nullif(p_ip, ''), p_external, l.granted, p_now, c = 1, is_trial, late_seconds, p_calibration, p_media_url, p_info,
-            class_, NOT reliable, changed)
+            class_, NOT reliable, changed, p_circumstances)
     RETURNING id INTO run;
     IF t.mode = 'gold' THEN PERFORM judge_gold(r) FROM task_run r WHERE project_id = p_project AND id = run; END IF;
     UPDATE task_ledger SET answers = answers + c, leases = leases - held::int, uncounted = uncounted + 1 - c,

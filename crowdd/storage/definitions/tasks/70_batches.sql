@@ -16,7 +16,8 @@ BEGIN
     END LOOP;
 END $$;
 
--- Answers. Each has project, actor, task, user_id, ip, external, info, calibration, media_url and also, as submit takes them;
+-- Answers. Each has project, actor, task, user_id, ip, external, info, calibration, media_url, also and
+-- circumstances, as submit takes them;
 -- nth is its place in the array. Processed in the order of tasks, in which all code locks their rows. With p_hurry the
 -- function waits only briefly for a locked row, so that one slow answer does not delay the others.
 CREATE FUNCTION submit_many(p_answers jsonb, p_hurry boolean, p_now timestamptz)
@@ -25,10 +26,11 @@ DECLARE a record; base bigint := change_base();
 BEGIN
     IF p_hurry THEN PERFORM set_config('lock_timeout', '250ms', true); END IF;
     FOR a IN SELECT * FROM ROWS FROM (jsonb_to_recordset(p_answers) AS (project bigint, actor text, task bigint, user_id bigint, ip text,
-             external text, info jsonb, calibration bigint, media_url text, also text)) WITH ORDINALITY ORDER BY task, ordinality LOOP
+             external text, info jsonb, calibration bigint, media_url text, also text, circumstances jsonb)) WITH ORDINALITY ORDER BY task, ordinality LOOP
         nth := a.ordinality; project := a.project; actor := a.actor;
         SELECT s.state, s.run, s.granted, s.late_seconds INTO state, run, granted, late_seconds
-          FROM submit(a.project, a.actor, a.task, a.user_id, a.ip, a.external, coalesce(a.info, 'null'), a.calibration, a.media_url, p_now, base, a.also) s;
+          FROM submit(a.project, a.actor, a.task, a.user_id, a.ip, a.external, coalesce(a.info, 'null'), a.calibration, a.media_url, p_now, base, a.also,
+                      a.circumstances) s;
         RETURN NEXT;
     END LOOP;
 END $$;
