@@ -186,6 +186,6 @@ def test_with_an_answer_goes_how_it_was_given(desk: Any) -> None:
     desk.page.wait_for_timeout(1_100)
     stored(desk, document, frame)
     circumstances = desk.mine.runs()[-1]["circumstances"]
-    assert circumstances["media"] == {"thing": f"{SITE}/photo.jpg"} and told["language"] == "en"
+    assert circumstances["media"] == {"thing": f"{SITE}/photo.jpg"} and circumstances["language"] == "en"
     assert circumstances["inputs"] == ["keyboard", "pointer"]
-    assert 1 < circumstances["seconds_active"] <= told["seconds_visible"] < 30
+    assert 1 < circumstances["seconds_active"] <= circumstances["seconds_visible"] < 30
