@@ -13,7 +13,18 @@ from crowdd.values import Values
 
 AT: Final = "/static/questions/"
 """Where the scripts of questions are. Their addresses have no version, because owners may store the page."""
-_CORE: Final = ("element", "texts", "show_if", "modules", "group", "form", "stage", "drafts", "circumstances")
+_CORE: Final = (
+    "element",
+    "texts",
+    "show_if",
+    "modules",
+    "group",
+    "form",
+    "stage",
+    "drafts",
+    "pointer",
+    "circumstances",
+)
 
 
 def document(info: Mapping[str, Any], *, indented: bool = False) -> str:

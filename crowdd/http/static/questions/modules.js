@@ -10,9 +10,13 @@ const NAME = /^[a-z]+(_[a-z]+)*$/;
 export async function load({ steps }) {
   const questions = steps.flatMap((step) => step.questions ?? []).flatMap((each) => [each, ...(each.each ?? [])]);
   const media = steps.flatMap((step) => step.media ?? []);
-  const [types, kinds] = await Promise.all([modules("types", questions, SHARED), modules("media", media, {})]);
+  const marked = questions.some(({ on, type }) => on || type === "transcription");
+  const [types, kinds] = await Promise.all([modules("types", questions, SHARED), modules("media", media, {}), marked && look()]);
   return { types, media: kinds };
 }
+
+/* Before anything is shown, so that nothing moves when it comes; without it marks can be made all the same. */
+const look = () => import("./marks/libraries.js").then((libraries) => libraries.look()).catch(() => {});
 
 async function modules(folder, things, shared) {
   const names = [...new Set(things.map((each) => each.type))].filter((name) => NAME.test(name));

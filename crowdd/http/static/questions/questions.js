@@ -42,6 +42,7 @@ import { Drafts } from "./drafts.js";
 import { element } from "./element.js";
 import { Form } from "./form.js";
 import { load } from "./modules.js";
+import { keepFocus, keepPresses } from "./pointer.js";
 import { Stage } from "./stage.js";
 import { Texts } from "./texts.js";
 
@@ -62,6 +63,8 @@ function run({ list, version, texts, types, kinds }) {
   const thanks = element("div", { className: "say", hidden: true }, element("h1", { tabIndex: -1 }, texts.word("thanks")), element("p", {}, texts.word("nothing_left")));
   frame.append(stage.element, thanks);
   document.body.append(frame, trouble, news);
+  keepPresses(frame);
+  keepFocus(frame, () => frame.querySelector("form h1"));
   const start = sessionStorage.getItem("start"); // name of a step, from the preview of the builder
   const circumstances = new Circumstances();
   let form = null, shown = 0;

@@ -7,6 +7,7 @@
 import { element } from "../element.js";
 import { Form } from "../form.js";
 import { load } from "../modules.js";
+import { keepFocus, keepPresses } from "../pointer.js";
 import { Stage } from "../stage.js";
 import { Texts } from "../texts.js";
 import { Card } from "./card.js";
@@ -123,6 +124,8 @@ async function begin() {
   const modules = about.list ? await load(about.list) : {};
   const lesson = new Lesson(about, texts, modules);
   document.body.append(lesson.element);
+  keepPresses(lesson.element);
+  keepFocus(lesson.element, () => lesson.element.querySelector("form h1"));
   document.addEventListener("crowdd:key", (event) => {
     if (lesson.form?.key(event.detail.key)) event.preventDefault();
   });

@@ -1,6 +1,7 @@
 /* A map (Leaflet).  Its source is a place to begin with: "latitude, longitude", or GeoJSON that is shown. */
 import { element } from "../element.js";
 import { leaflet, look } from "../marks/libraries.js";
+import { focusStill } from "../pointer.js";
 
 const PLACE = /^\s*(-?\d+(?:\.\d+)?)\s*[,;\s]\s*(-?\d+(?:\.\d+)?)\s*$/;
 const START = { center: [20, 0], zoom: 2, placed: 14 };
@@ -24,8 +25,9 @@ export function create(medium, context) {
 
 function begin(library, place, medium, context) {
   const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
-  const map = library.map(place, { zoomControl: false, attributionControl: false, zoomAnimation: !still, fadeAnimation: !still, scrollWheelZoom: false, worldCopyJump: true });
+  const map = library.map(place, { zoomControl: false, attributionControl: false, zoomAnimation: !still, fadeAnimation: !still, scrollWheelZoom: false, worldCopyJump: true, maxZoom: 24 });
   map.getContainer().setAttribute("role", "region");
+  focusStill(map.getContainer());
   library.control.zoom({ zoomInTitle: context.word("zoom_in"), zoomOutTitle: context.word("zoom_out") }).addTo(map);
   if (medium.attribution) library.control.attribution({ prefix: false }).addAttribution(written(context.text(medium.attribution))).addTo(map);
   if (medium.tiles) library.tileLayer(medium.tiles, { maxZoom: 22, maxNativeZoom: 19 }).addTo(map);

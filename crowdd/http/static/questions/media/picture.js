@@ -5,14 +5,15 @@ import { isAddress } from "../stage.js";
 
 export function create(medium, context) {
   const image = element("img", { alt: "", "data-zoom": context.marked ? null : "" });
-  const place = element("figure", { className: "picture" }, image);
+  const place = element("figure", { className: context.marked ? "picture drawable" : "picture" }, image);
   return {
     element: place,
     surface: { image, get naturalWidth() { return image.naturalWidth; }, get naturalHeight() { return image.naturalHeight; } },
     prepare: (task) => loaded(new Image(), context.source(task)),
-    show(task) {
+    async show(task) {
       image.alt = context.description(task);
-      return loaded(image, context.source(task));
+      await loaded(image, context.source(task));
+      place.style.setProperty("--ratio", image.naturalWidth / image.naturalHeight);
     },
   };
 }

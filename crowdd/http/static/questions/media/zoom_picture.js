@@ -1,6 +1,7 @@
 /* A picture to zoom deeply into (OpenSeadragon): an info.json of IIIF, another tile source, or a plain picture. */
 import { element } from "../element.js";
 import { look, openSeadragon } from "../marks/libraries.js";
+import { focusStill } from "../pointer.js";
 import { isAddress } from "../stage.js";
 
 const STEP = 1.5, MAX_PIXEL = 10, WHOLE = 1.01; // pixels of the screen for one of the picture; above this it is enlarged
@@ -54,6 +55,7 @@ function begin(OpenSeadragon, stage, still) {
     element: stage, drawer: "canvas", showNavigationControl: false, animationTime: still ? 0 : 0.4, minZoomImageRatio: 0.9, maxZoomPixelRatio: MAX_PIXEL,
     visibilityRatio: 0.5, gestureSettingsMouse: gestures, gestureSettingsPen: gestures, gestureSettingsTouch: { ...gestures, pinchRotate: false },
   });
+  focusStill(viewer.canvas);
   viewer.canvas.setAttribute("role", "application"); // arrow keys move the picture, + and - zoom it
   viewer.addHandler("canvas-scroll", (event) => { // the page scrolls by a wheel that would make the whole picture smaller
     if (!isWhole(viewer) || event.scroll > 0 || event.originalEvent.ctrlKey) return;
