@@ -145,7 +145,7 @@ def test_each_type_of_form_says_its_name_role_and_state(desk: Any) -> None:
 
 MARKED: list[tuple[str, str, str, list[tuple[str, str, set[str]]]]] = [
     ("boxes_box", "Add a box", "Box 1: Left added at 300, 225; 200 × 150. Arrow keys move it.", [
-        ("group", "Mark it: box (optional)", set()), ("group", "Label of Box 1", set()), ("radio", "Left", {"checked"}),
+        ("group", "Mark it: box (optional)", set()), ("group", "Label of the next mark", set()), ("radio", "Left", {"checked"}),
         ("button", "Draw", {"pressed"}), ("list", "Mark it: box (optional)", set()), ("button", "Delete Box 1: Left", set()),
         ("button", "Box 1: Left 300, 225 · 200 × 150", {"expanded"}), ("spinbutton", "Width", set()),
         ("radiogroup", "Is it hidden? (optional)", set()), ("image", "An example", set())]),
@@ -195,6 +195,8 @@ def test_each_type_of_marks_says_its_name_role_and_state(desk: Any) -> None:
         assert shown.get_by_label("There is nothing to mark").is_visible()
         by_keyboard(desk, frame, name, add)
         said(desk, frame, words)
+        if (exact := shown.get_by_text("Exact position").locator("visible=true")).count():
+            exact.press("Enter")
         tree = Tree(desk, frame)
         for role, label, states in parts:
             assert tree.states(role, label) == states, (name, role, label)

@@ -40,14 +40,18 @@ def test_every_type_by_mouse(desk: Any) -> None:
     boxes = field(frame, "boxes_box")
     photo = picture(desk, frame)
     photo.drag((100, 100), (300, 250))
+    boxes.get_by_label("Right").check()  # of the next mark
     photo.drag((400, 300), (500, 500))
     assert boxes.locator(".mark").all_inner_texts()[0].startswith("Box 1: Left")
-    boxes.get_by_label("Right").check()
     boxes.get_by_label("Yes").locator("visible=true").check()
+    boxes.get_by_role("button", name="Draw").click()  # off
     photo.click((200, 175))  # the first one: it gets handles
     photo.drag((300, 250), (320, 260))
-    field(frame, "boxes_point").get_by_role("button", name="Draw").click()
+    points = field(frame, "boxes_point").get_by_role("button", name="Draw")
+    points.click()
     photo.click((600, 100), (650, 150))
+    points.click()
+    photo.click((650, 150))
     photo.drag((650, 150), (700, 200))
     desk.until(lambda: field(frame, "boxes_point").locator(".mark-item").count() == 2)
     forward(frame)
@@ -164,6 +168,7 @@ def test_every_type_by_keyboard(desk: Any) -> None:
     boxes.locator(".mark").nth(1).focus()
     keyboard.press("Enter")
     keyboard.press("r")  # the key of a label
+    boxes.get_by_text("Exact position").locator("visible=true").press("Enter")
     boxes.get_by_label("Width", exact=True).locator("visible=true").focus()
     keyboard.press("Control+a")
     keyboard.type("120")
@@ -172,6 +177,7 @@ def test_every_type_by_keyboard(desk: Any) -> None:
     by_keyboard(desk, frame, "boxes_point", "Add a point", "Control+ArrowLeft")
     press(desk, frame, "Next")
     line = by_keyboard(desk, frame, "lines_line", "Add a line")
+    line.get_by_text("Exact position").locator("visible=true").press("Enter")
     button(line, "Add a point").focus()
     keyboard.press("Enter")
     line.get_by_label("Y", exact=True).fill("100")

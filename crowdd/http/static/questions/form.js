@@ -88,6 +88,10 @@ export class Form {
     return Object.assign({}, ...this.path().map((step) => this.groups.get(step)?.value() ?? this.later(step)));
   }
 
+  unfinished() {
+    return this.path().some((step) => this.groups.get(step)?.unfinished());
+  }
+
   later(step) {
     const names = (this.list.steps[step].questions ?? []).map(({ name }) => name).filter((name) => name in this.kept);
     return Object.fromEntries(names.map((name) => [name, this.kept[name]]));

@@ -128,6 +128,11 @@ export class Group {
     return !block.element.hidden;
   }
 
+  /** Whether something was begun that is no answer yet. */
+  unfinished() {
+    return this.blocks.some((block) => this.shown(block) && block.field?.unfinished?.());
+  }
+
   /** The answer to a question of this group or one before it, undefined if it has none or is not shown. */
   answer(name) {
     const block = this.byName?.get(name);

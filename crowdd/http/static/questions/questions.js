@@ -6,13 +6,14 @@
    modules that several types share).  A type of question is
 
      export function create(question, context)   → field
-       field    {element, value(), set(value), problem()?, focus(), keys()?, key(key)?, turn()?, isDrawn()?, destroy()?}
+       field    {element, value(), set(value), problem()?, focus(), keys()?, key(key)?, turn()?, isDrawn()?, unfinished()?, destroy()?}
          value()    as in docs/projects/questions.md, undefined while there is no answer; null only from types with ownUnsure
          set(value) fills in an answer; undefined empties the field
          problem()  a sentence about an answer that cannot be sent, or ""; that a required answer is missing is said for it
          keys()     {key: label} of its shortcuts now; key(key) is true when it has used one.  A key of two fields belongs to
                     the one that isDrawn(), then to the first; the <kbd> of the others are hidden
          turn()     is called after each change of an answer, for questions inside that may depend on it
+         unfinished()   whether something was begun that is no answer yet, and would be lost
      export const ownUnsure = (question) => true   where the field itself has an answer "can't tell" (null); others get a box
      export const unnamed = (question, context) => true   where its inputs do not say the question: their group then does
 
@@ -97,7 +98,7 @@ function run({ list, version, texts, types, kinds }) {
       list, task, texts, types, stage, follows: shown > 0, place: frame, answers: drafts.of(task) ?? task.answer, send: sent,
       changed(answers) {
         drafts.keep(task, answers);
-        presenterBridge.work(Object.keys(answers).length > 0);
+        presenterBridge.work(Object.keys(answers).length > 0 || Boolean(form?.unfinished()));
       },
       went: (name) => sessionStorage.setItem("step", name), // for the preview of the builder, which goes back there
       announce: (words) => news.replaceChildren(element("span", {}, words)), // a new node, because the same words are said again

@@ -1,5 +1,6 @@
 /* Marks on a picture, drawn by Annotorious: on an <img>, or over a viewer of OpenSeadragon.  All questions about a picture
    share one drawing (board.js). */
+import { Badges } from "./badges.js";
 import { Board, boardOn } from "./board.js";
 import { colour } from "./colours.js";
 import { Fingers } from "./fingers.js";
@@ -8,7 +9,7 @@ import { Outlines } from "./outlines.js";
 import { cut } from "./shapes.js";
 import { bounds, dot, Handles, pathTool, polyline, strokeTool, toolOf } from "./tools.js";
 
-const NEAR = 12, RADIUS = 7, TAP = 6; // pixels of the screen
+const NEAR = 12, RADIUS = 7, TAP = 10; // pixels of the screen
 const TOOLS = { box: "rectangle", row: "rectangle", line: "crowdd-line", polygon: "crowdd-polygon", freehand: "crowdd-freehand" };
 
 /** Lets a question draw on the picture of a surface. */
@@ -62,10 +63,7 @@ class Drawing extends Board {
     this.handles.observe(this.svg, { childList: true, subtree: true });
     this.outlines = new Outlines(this.svg);
     this.held = null; // id of the mark that Annotorious has
-    this.numbers = new Map(); // by id of the mark
-    this.tags = document.createElement("div");
-    Object.assign(this.tags, { className: "tags", ariaHidden: "true" });
-    element.append(this.tags);
+    this.badges = new Badges(element);
     this.listen(element);
     this.annotator.state.store.observe(({ origin, changes }) => origin === "LOCAL" && this.drawn(changes));
   }
@@ -107,84 +105,70 @@ class Drawing extends Board {
     this.down = null;
     this.fingers = new Fingers(element, { begin: () => this.twoFingers(), move: (change) => this.pinched(change) });
     element.addEventListener("pointerdown", (event) => {
-      this.stroked = false;
+      this.ended = false;
       const edits = event.target.closest(".selected");
       this.down = { x: event.clientX, y: event.clientY, edits };
       this.dragging = Boolean(edits);
       if (edits) return;
-      if (this.chosen) this.annotator.state.selection.clear(); // the tool is back before the <svg> hears of this event
       if (this.armed && this.active && event.isPrimary && this.svg.contains(event.target)) this.svg.setPointerCapture(event.pointerId);
     }, true);
     element.addEventListener("click", (event) => this.click(event));
-    this.keys = (event) => this.key(event);
-    addEventListener("keydown", this.keys, true);
+    element.addEventListener("pointerup", () => setTimeout(() => this.stroked()));
+    this.listenToKeys();
   }
 
-  /* Annotorious would undo by itself what the list of marks does not know of. */
-  key(event) {
-    if ((event.ctrlKey || event.metaKey) && /^[zy]$/i.test(event.key)) {
-      event.stopImmediatePropagation();
-      if (event.target.closest?.("textarea, input:not([type=checkbox], [type=radio])")) return;
-      event.preventDefault();
-      if (event.key.toLowerCase() === "z") this.active?.undo();
-    } else if (toolOf(this.svg)?.busy && /^(Escape|Enter|Backspace)$/.test(event.key) && !event.target.closest?.("textarea, input, select")) {
-      event.preventDefault();
-      event.stopImmediatePropagation();
-      this.stroke({ Escape: "cancel", Enter: "finish", Backspace: "shorten" }[event.key]);
-    }
-  }
-
-  /** Ends a line or outline that is being drawn: "finish", "cancel" or "shorten". */
-  stroke(what) {
-    toolOf(this.svg)?.[what]();
-    this.active?.stroking(Boolean(toolOf(this.svg)?.busy));
+  get outline() {
+    return toolOf(this.svg);
   }
 
   resized(width) {
+    this.known = 0;
     const { selection } = this.annotator?.state ?? {};
     if (!selection) return;
     if (!width) return selection.clear();
     this.rescale();
-    if (this.marks.has(this.chosen)) selection.setSelected(this.chosen, this.editable(this.marks.get(this.chosen).layer.kind));
+    if (this.marks.has(this.edited)) selection.setSelected(this.edited, this.editable(this.marks.get(this.edited).layer.kind));
   }
 
   /* Points keep their size on the screen. */
   rescale() {
-    this.outline();
+    this.shapes();
+    this.tag();
     const { store } = this.annotator.state, mark = this.marks.get(this.held), before = mark?.layer.kind.word === "point" && store.getAnnotation(this.held);
     if (before) store.updateAnnotation({ ...before, target: { ...before.target, selector: this.selector(mark.geometry, mark.layer.kind) } }, "REMOTE");
   }
-  outline() {
+  shapes() {
     const points = [...this.marks.values()].some(({ layer }) => layer.kind.word === "point");
-    this.outlines.draw(this.marks, this.chosen, points ? RADIUS / this.scale() : 0); // the scale makes the browser lay out the page
+    this.outlines.draw(this.marks, this, points ? RADIUS / this.scale() : 0); // the scale makes the browser lay out the page
   }
 
   scale() {
-    return this.svg.clientWidth / this.size.width || 1;
+    return this.known ||= this.svg.clientWidth / this.size.width || 1;
   }
 
   click(event) {
-    const tool = toolOf(this.svg), { stroked } = this;
-    this.stroked = false;
+    const { ended } = this, only = this.armed && this.active?.kind.word === "point" && "point";
+    this.ended = false;
     if (!this.svg.contains(event.target) || this.down?.edits) return;
     if (this.down && Math.hypot(event.clientX - this.down.x, event.clientY - this.down.y) > TAP) return;
-    this.active?.stroking(Boolean(tool?.busy));
-    if (stroked || tool?.points.length > 1) return;
-    const scale = this.scale(), x = event.offsetX / scale, y = event.offsetY / scale, hit = this.at(x, y, NEAR / scale);
+    this.stroked();
+    if (ended || this.outline) return; // a corner, also on the edge of another mark
+    const scale = this.scale(), x = event.offsetX / scale, y = event.offsetY / scale;
+    const hit = only && this.active.only ? null : this.at(x, y, (only ? RADIUS : NEAR) / scale, only);
     if (hit) {
-      if (tool) this.stroke("cancel");
       this.activate(hit.layer);
       hit.layer.selected(hit.id);
       return;
     }
     this.active?.selected(null);
-    if (this.armed && this.active?.kind.word === "point") this.active.created({ x, y });
+    if (only) this.active.created({ x, y });
   }
 
-  /* The mark at a place: the one on top, outlines by their line and boxes by their area. */
-  at(x, y, near) {
+  /* The mark at a place, of any kind or of `only` one: the one on top, outlines by their line and boxes by their area. */
+  at(x, y, near, only) {
     const found = [...this.marks.values()].reverse();
     return found.find(({ geometry, layer }) => {
+      if (only && layer.kind.word !== only) return false;
       if (geometry.points) {
         const line = layer.kind.closed ? [...geometry.points, geometry.points[0]] : geometry.points;
         return line.some((point, nth) => nth && fromLine([x, y], line[nth - 1], point) <= near);
@@ -198,7 +182,7 @@ class Drawing extends Board {
     for (const { id, target } of created) {
       queueMicrotask(() => { // Annotorious first selects what it has made; the list then adds a mark of its own
         this.annotator.state.store.deleteAnnotation(id, "REMOTE");
-        this.stroked = true; // the click that ended it means nothing else
+        this.ended = true; // the click that ended it means nothing else
         this.active?.created(this.geometry(target.selector));
       });
     }
@@ -221,30 +205,33 @@ class Drawing extends Board {
     return { type: "RECTANGLE", geometry: { x, y, w, h, rot: 0, bounds: { minX: x, minY: y, maxX: x + w, maxY: y + h } } };
   }
 
-  /** Shows the marks of a layer: [{id, geometry, name, colour}], in their order; `selected` is an id, null for none. */
-  draw(layer, marks, selected) {
-    this.keep(layer, marks, selected);
-    this.outline();
+  /** Shows the marks of a layer: [{id, geometry, name, colour}], in their order; `current` is an id, null for none. */
+  draw(layer, marks, current, selected) {
+    this.keep(layer, marks, current, selected);
+    this.put();
+  }
+  put() {
+    this.shapes();
     this.hold();
     const { selection } = this.annotator.state;
     const now = selection.selected?.[0]?.id ?? null;
-    if (this.chosen !== now) {
-      if (this.chosen) selection.setSelected(this.chosen, this.editable(this.marks.get(this.chosen).layer.kind));
+    if (this.edited !== now) {
+      if (this.edited) selection.setSelected(this.edited, this.editable(this.marks.get(this.edited).layer.kind));
       else selection.clear();
     }
     this.annotator.setStyle(({ id }) => this.style(id));
     this.tag();
   }
 
-  /* Gives Annotorious the chosen mark, and takes away the one before. */
+  /* Gives Annotorious the mark that is edited, and takes away the one before. */
   hold() {
-    const { store } = this.annotator.state, { chosen, held } = this, mark = this.marks.get(chosen);
-    if (held && held !== chosen) store.deleteAnnotation(held, "REMOTE");
-    this.held = chosen;
+    const { store } = this.annotator.state, { edited, held } = this, mark = this.marks.get(edited);
+    if (held && held !== edited) store.deleteAnnotation(held, "REMOTE");
+    this.held = edited;
     if (!mark) return;
-    const before = store.getAnnotation(chosen), { geometry, layer: { kind } } = mark;
+    const before = store.getAnnotation(edited), { geometry, layer: { kind } } = mark;
     if (before && same(this.geometry(before.target.selector), geometry)) return;
-    const annotation = { id: chosen, bodies: [], target: { annotation: chosen, selector: this.selector(geometry, kind), created: new Date() } };
+    const annotation = { id: edited, bodies: [], target: { annotation: edited, selector: this.selector(geometry, kind), created: new Date() } };
     if (before) store.updateAnnotation(annotation, "REMOTE");
     else store.addAnnotation(annotation, "REMOTE");
   }
@@ -256,30 +243,11 @@ class Drawing extends Board {
 
   style(id) {
     const { colour: own = colour(0) } = this.marks.get(id) ?? {};
-    return { fill: own, fillOpacity: 0.3, stroke: own, strokeWidth: 3.5 };
+    return { fill: own, fillOpacity: 0.08, stroke: own, strokeWidth: 3.5 };
   }
 
-  /* A number beside each mark: colours alone say nothing to many people. */
   tag() {
-    for (const [id, { element }] of this.numbers) {
-      if (this.marks.has(id)) continue;
-      element.remove();
-      this.numbers.delete(id);
-    }
-    for (const [id, mark] of this.marks) this.number(id, mark);
-  }
-  number(id, { geometry, name }) {
-    const { width, height } = this.size, [x, y] = geometry.points?.[0] ?? [geometry.x, geometry.y], chosen = this.chosen === id;
-    const state = `${name} ${x} ${y} ${chosen}`, known = this.numbers.get(id);
-    if (known?.state === state) return;
-    const tag = known?.element ?? document.createElement("span");
-    tag.textContent = name;
-    tag.style.left = `${x / width * 100}%`;
-    tag.style.top = `${y / height * 100}%`;
-    tag.classList.toggle("chosen", chosen);
-    tag.classList.toggle("low", y / height < 0.1);
-    if (!known) this.tags.append(tag);
-    this.numbers.set(id, { state, element: tag });
+    this.badges.draw(this.marks, this.current, { scale: this.scale(), size: this.size, radius: RADIUS });
   }
 
   arm(armed) {
@@ -288,10 +256,11 @@ class Drawing extends Board {
     if (tool) this.annotator.setDrawingTool(tool);
     this.annotator.setDrawingEnabled(Boolean(armed && tool));
     this.annotator.element.classList.toggle("armed", armed);
+    this.put();
   }
 
   destroy() {
-    removeEventListener("keydown", this.keys, true);
+    super.destroy();
     this.watch.disconnect();
     this.handles.disconnect();
     this.annotator.destroy();

@@ -2,7 +2,9 @@
    pointer does on the medium can be done here by keyboard: the medium draws, this list knows.
 
    `kind` (shapes.js has those on pictures) turns geometry into answers; `open(layer)` begins to draw:
-     drawer   a board (board.js): {size, draw(layer, marks, selected), leave(layer), arm(on), activate(layer), stroke?(what)} */
+     drawer   a board (board.js): {size, draw(layer, marks, current, selected), leave(layer), arm(on), activate(layer), stroke?(what)}
+   One mark is `current`: the last one made, or the `selected` one.  Labels are those of the next mark, unless one was selected on
+   purpose, by a click on it or on its row. */
 import { element } from "../element.js";
 import { History } from "./history.js";
 import { Item } from "./item.js";
@@ -12,15 +14,15 @@ const MARKS_MAX = 500; // of one question, where it says no other number
 
 export class MarksField {
   constructor(question, context, kind, open) {
-    Object.assign(this, { question, context, kind, items: [], selected: null, label: undefined, drawer: null, ended: false });
+    Object.assign(this, { question, context, kind, items: [], current: null, selected: null, corners: 0, label: undefined, drawer: null, ended: false });
     this.labels = question.labels ?? [];
     const digits = [...context.digits];
     this.labelKeys = new Map(this.labels.map((label) => [label.value, label.key ?? digits.shift() ?? ""]));
     this.history = new History();
     this.draw();
     this.layer = {
-      kind, created: (geometry, id) => this.add(geometry, "mark_drawn", id), changed: (id, geometry) => this.change(this.item(id), geometry),
-      selected: (id) => this.select(this.item(id)), turned: (on) => this.turned(on), stroking: (on) => this.stroking(on), undo: () => this.undo(),
+      kind, only: question.max === 1, created: (geometry, id) => this.created(geometry, id), changed: (id, geometry) => this.change(this.item(id), geometry),
+      selected: (id) => this.select(this.item(id)), turned: (on) => this.turned(on), stroking: (corners) => this.stroking(corners), refused: (word) => this.tell(this.word(word)), undo: () => this.undo(),
     };
     this.ready = Promise.resolve().then(() => open(this.layer)).then((drawer) => {
       if (this.ended) return drawer.leave(this.layer);
@@ -47,18 +49,20 @@ export class MarksField {
     this.hint = element("p", { className: "small soft", id: `${context.id}-hint` }, this.word(`hint_${kind.word}`));
     this.toggle = button("draw_marks", () => this.drawing(this.toggle.getAttribute("aria-pressed") !== "true"), { hidden: true, "aria-pressed": "false" });
     this.addButton = button(`add_${kind.word}`, () => this.put(), { disabled: true, "aria-describedby": this.hint.id });
-    this.finishButton = button("finish_stroke", () => this.drawer.stroke("finish"), { hidden: true });
     this.undoButton = button("undo", () => this.undo(), { disabled: true });
+    this.finishButton = button("finish_stroke", () => this.drawer.stroke("finish"), { hidden: true });
+    this.cancelButton = button("delete", () => this.drawer.stroke("cancel"), { hidden: true });
+    this.news = element("p", { className: "marks-news small", "aria-hidden": "true" }); // what is announced, too
     this.count = element("p", { className: "small num", hidden: true });
     this.list = element("ol", { className: "marks-list", "aria-labelledby": context.labelledBy, hidden: true });
     this.nothing = element("input", { type: "checkbox" });
     this.nothing.addEventListener("change", () => this.changed());
     this.none = element("label", { className: "choice un" }, this.nothing, element("span", {}, this.word("nothing_to_mark")));
-    const tools = element("div", { className: "row marks-tools" }, this.toggle, this.addButton, this.finishButton, this.undoButton);
-    this.element = element("div", { className: "marks", role: "group", "aria-labelledby": context.labelledBy, "aria-describedby": context.describedBy || null }, this.hint, this.labels.length ? this.choices() : null, tools, this.count, this.list, this.none);
+    const tools = element("div", { className: "row marks-tools" }, this.toggle, this.addButton, this.undoButton, this.finishButton, this.cancelButton);
+    this.element = element("div", { className: "marks", role: "group", "aria-labelledby": context.labelledBy, "aria-describedby": context.describedBy || null }, this.hint, this.labels.length ? this.choices() : null, tools, this.news, this.count, this.list, this.none);
   }
 
-  /* The label of the chosen mark, and of the next ones. */
+  /* The label of the next marks, or of the selected one. */
   choices() {
     const { context } = this, legend = element("legend", { className: "small" }), name = `${context.id}-label-of-marks`;
     this.legend = legend;
@@ -81,13 +85,22 @@ export class MarksField {
   }
 
   choose(label) {
-    this.label = label.value;
-    if (this.selected && this.selected.label !== label.value) {
-      this.note(`label ${this.selected.id}`);
-      this.selected.label = label.value;
+    const { selected } = this;
+    this.selected = null; // it is labelled: the next label is for the next mark
+    if (!selected) this.label = label.value;
+    else if (selected.label !== label.value) {
+      this.note();
+      selected.label = label.value;
       this.changed();
-      this.say("mark_labelled", this.selected);
-    } else this.show();
+      return this.tell(this.word("mark_relabelled", { name: this.name(selected), label: this.labelWords(label.value) }));
+    }
+    this.show();
+  }
+
+  /* Says something that people must see, too. */
+  tell(words) {
+    this.news.textContent = words;
+    this.context.announce(words);
   }
 
   /* ---- the marks ---- */
@@ -100,16 +113,23 @@ export class MarksField {
     return this.items.find((item) => item.id === id) ?? null;
   }
 
+  /* What a pointer drew.  The only place that there may be moves. */
+  created(geometry, id) {
+    const [item] = this.items;
+    if (item && this.layer.only && this.kind.spot) this.change(item, geometry);
+    else if (this.add(geometry, "mark_drawn", id)?.asksForText()) this.current.group.focus();
+  }
+
   add(geometry, said, id) {
     const most = this.question.max ?? MARKS_MAX;
     if (this.items.length >= most) {
       this.show(); // what was drawn goes away
-      return void this.context.announce(this.word("marks_at_most", { n: most }));
+      return void this.tell(this.word("marks_at_most", { n: most }));
     }
     this.note();
     const item = this.make({ id, geometry: this.kind.drawn ? this.kind.drawn(geometry, this.drawer.size) : this.fit(geometry), label: this.label });
     this.items.push(item);
-    this.selected = item;
+    this.turnTo(item);
     this.nothing.checked = false;
     this.changed();
     this.say(said, item);
@@ -141,7 +161,7 @@ export class MarksField {
     const nth = this.items.indexOf(item), name = this.name(item);
     this.items.splice(nth, 1);
     item.destroy();
-    if (this.selected === item) this.selected = null;
+    if (this.current === item) this.turnTo(null);
     this.changed();
     this.context.announce(this.word("mark_deleted", { name }));
     const next = this.items[nth] ?? this.items.at(-1);
@@ -149,13 +169,22 @@ export class MarksField {
     else this.addButton.focus();
   }
 
+  /** Makes a mark the one that is shown with its questions and numbers, without handles; null for none. */
+  turnTo(item) {
+    if (item !== this.selected) this.selected = null;
+    this.current = item;
+    this.news.textContent = "";
+  }
+
+  /** Chooses a mark on purpose: it gets handles, and the next label. */
   select(item) {
-    if (this.selected === item) return this.show();
+    this.turnTo(item);
     this.selected = item;
-    if (item && this.labels.length) this.label = item.label;
     if (item) this.drawer?.activate(this.layer);
     this.show();
-    item?.element.scrollIntoView({ block: "nearest" });
+    const labelled = item && this.labels.length && this.word("mark_selected", { name: this.full(item) });
+    const held = item && this.isDrawn() && !this.kind.words && this.word("mark_held", { draw: this.word("draw_marks") });
+    if (labelled || held) this.tell([labelled, held].filter(Boolean).join(" "));
   }
 
   /* ---- undo ---- */
@@ -168,19 +197,20 @@ export class MarksField {
     this.history.keep(this.state(), name);
   }
   undo() {
+    if (this.corners) return this.drawer.stroke("shorten");
     const before = this.history.back();
     if (!before) return;
-    const focused = document.activeElement, chosen = this.selected?.id;
+    const focused = document.activeElement, current = this.current?.id;
     this.restore(before);
-    this.selected = this.item(chosen);
+    this.turnTo(this.item(current));
     this.changed();
     this.context.announce(this.word("undone"));
-    if (!focused?.isConnected) this.addButton.focus();
+    if (!focused?.isConnected || focused.disabled) this.addButton.focus();
   }
   restore(marks) {
     for (const item of this.items) item.destroy();
     this.items = marks.map((mark) => this.make(mark));
-    this.selected = null;
+    this.turnTo(null);
   }
 
   /* ---- what is shown ---- */
@@ -208,15 +238,15 @@ export class MarksField {
     }
     this.list.hidden = !this.items.length;
     this.count.hidden = this.items.length < 2;
-    this.count.textContent = this.word("marks_count", { n: this.items.length });
+    this.count.textContent = this.word(this.kind.word === "row" ? "rows_count" : "marks_count", { n: this.items.length });
     this.none.hidden = Boolean(this.items.length || this.question.min);
-    this.undoButton.disabled = this.history.empty;
+    this.undoButton.disabled = this.history.empty && !this.corners;
     if (this.legend) {
       this.legend.textContent = this.selected ? this.word("label_of", { name: this.name(this.selected) }) : this.word("label_of_next");
       for (const { label, input } of this.radios) input.checked = label.value === (this.selected ? this.selected.label : this.label);
     }
     const order = (item) => this.labels.findIndex(({ value }) => value === item.label);
-    this.drawer?.draw(this.layer, this.drawn().map((item) => ({ id: item.id, geometry: item.geometry, name: String(this.items.indexOf(item) + 1), words: this.full(item), colour: this.labels[order(item)]?.colour ?? colour(order(item)) })), this.drawn().includes(this.selected) ? this.selected.id : null);
+    this.drawer?.draw(this.layer, this.drawn().map((item) => ({ id: item.id, geometry: item.geometry, name: String(this.items.indexOf(item) + 1), words: this.full(item), colour: this.labels[order(item)]?.colour ?? colour(order(item)) })), this.drawn().includes(this.current) ? this.current.id : null, Boolean(this.selected));
   }
 
   /* The marks that there is something to draw of. */
@@ -231,14 +261,28 @@ export class MarksField {
   turned(on) {
     const before = this.toggle.getAttribute("aria-pressed");
     this.toggle.setAttribute("aria-pressed", String(on));
-    if (before !== String(on)) this.context.keysChanged();
+    if (before === String(on)) return;
+    this.news.textContent = "";
+    this.context.keysChanged();
   }
   /** Whether a pointer draws marks of this question now: its labels then have the keys. */
   isDrawn() {
     return this.toggle.getAttribute("aria-pressed") === "true";
   }
-  stroking(on) {
-    this.finishButton.hidden = !on;
+  /* A line or an outline has so many corners by now; none when it is finished or given up. */
+  stroking(corners) {
+    if (corners === this.corners) return;
+    const focused = document.activeElement, ended = !corners, begun = !this.corners;
+    this.corners = corners;
+    if (corners) {
+      this.nothing.checked = false;
+      if (this.selected) this.select(null); // the next label is for what is being drawn
+    }
+    this.finishButton.hidden = this.cancelButton.hidden = ended;
+    this.finishButton.disabled = corners < this.kind.fewest;
+    this.undoButton.disabled = this.history.empty && ended;
+    if (begun || ended) this.context.changed(); // it is work, and may have been what was wrong
+    if (focused?.hidden || focused?.disabled) this.addButton.focus();
   }
 
   /* ---- the field ---- */
@@ -246,6 +290,10 @@ export class MarksField {
   /** Shows and hides the questions about marks, which may depend on answers before this one. */
   turn() {
     for (const item of this.items) item.group?.turn();
+  }
+
+  unfinished() {
+    return this.corners > 0;
   }
 
   value() {
@@ -262,10 +310,15 @@ export class MarksField {
   }
 
   problem() {
+    if (this.corners) {
+      this.drawer.activate(this.layer);
+      return this.word(this.kind.word === "line" ? "unfinished_line" : "unfinished_area");
+    }
     for (const item of this.items) {
       const words = item.problem();
       if (!words) continue;
-      this.select(item);
+      this.turnTo(item);
+      this.show();
       return `${this.name(item)}: ${words}`;
     }
     const least = this.question.min ?? 0, some = this.items.length || this.nothing.checked;
@@ -275,6 +328,8 @@ export class MarksField {
   focus() {
     const wrong = this.items.find((item) => item.wrong);
     if (wrong) wrong.focus();
+    else if (this.corners && !this.finishButton.disabled) this.finishButton.focus();
+    else if (this.corners) this.cancelButton.focus();
     else this.addButton.focus();
   }
 

@@ -16,8 +16,11 @@ export class Item {
     this.button = element("button", { type: "button", className: "mark", "aria-describedby": this.keysId }, this.words, this.place);
     this.deleteButton = element("button", { type: "button", className: "btn bare" }, field.word("delete"));
     this.numbers = element("div", { className: "mark-numbers" });
+    const acts = this.acts();
+    this.tools = element("p", { className: "row", hidden: !acts.length }, ...acts);
     this.keys = element("p", { className: "mark-keys small soft", id: this.keysId }, field.word(field.kind.resized ? "mark_keys_size" : "mark_keys"));
-    this.body = element("div", { className: "mark-body", hidden: true }, this.keys, this.numbers);
+    this.exact = element("details", { className: "exact small" }, element("summary", {}, field.word("exact_position")), this.keys, this.numbers);
+    this.body = element("div", { className: "mark-body", hidden: true });
     if (question.each?.length) {
       this.group = context.group(question.each, () => {
         this.wrong = false;
@@ -26,6 +29,7 @@ export class Item {
       this.group.set(answers ?? {});
       this.body.append(this.group.element);
     }
+    this.body.append(this.tools, this.exact);
     this.element = element("li", { className: "mark-item" }, element("div", { className: "mark-head" }, this.button, this.deleteButton), this.body);
     this.listen();
   }
@@ -49,22 +53,24 @@ export class Item {
     if (!arrow) return;
     event.preventDefault();
     event.stopPropagation();
-    field.select(this);
+    if (field.current !== this) field.select(this);
     const by = (kind.step ?? step)(drawer.size, event.ctrlKey), [x, y] = arrow.map((way) => way * by);
     const change = event.shiftKey ? kind.resized : kind.moved;
     if (change) field.change(this, change(this.geometry, x, y, drawer.size));
   }
 
   show() {
-    const { field } = this, { kind, context } = field, chosen = field.selected === this;
+    const { field } = this, { kind, context } = field, chosen = field.current === this;
     const { place = "", size = "" } = kind.says(this.geometry, context), where = [place, size].filter(Boolean).join(" · ");
-    const state = JSON.stringify([field.full(this), where, chosen]);
+    const state = JSON.stringify([field.full(this), where, chosen, field.selected === this]);
     if (state === this.state && !chosen) return; // hundreds of marks are asked at each change
     this.state = state;
     this.words.textContent = field.full(this);
     this.place.textContent = where;
     this.place.dir = kind.words ? "auto" : "ltr";
+    this.place.classList.toggle("sr", !kind.readable);
     this.button.setAttribute("aria-expanded", String(chosen));
+    this.element.classList.toggle("selected", field.selected === this);
     this.deleteButton.setAttribute("aria-label", field.word("delete_mark", { name: field.full(this) }));
     this.element.classList.toggle("chosen", chosen);
     this.body.hidden = !chosen;
@@ -79,7 +85,7 @@ export class Item {
       this.form = form;
       this.nth = Math.min(this.nth, Math.max(points - 1, 0));
       this.inputs = fields.map((each, at) => this.input(each, at));
-      this.numbers.replaceChildren(...(kind.longer ? [this.points(points)] : []), ...this.inputs.map((input) => input.label), ...this.acts());
+      this.numbers.replaceChildren(...(kind.longer ? [this.points(points)] : []), ...this.inputs.map((input) => input.label));
     }
     for (const [at, { input }] of this.inputs.entries()) {
       const { value, min, max } = fields[at];
@@ -111,11 +117,11 @@ export class Item {
 
   /* What else a kind can do: {word: act(geometry, drawer) → geometry, or nothing}. */
   acts() {
-    const { field } = this, { kind, drawer } = field;
+    const { field } = this, { kind } = field;
     return Object.entries(kind.acts ?? {}).map(([word, act]) => {
       const button = element("button", { type: "button", className: "btn" }, field.word(word));
       button.addEventListener("click", () => {
-        const geometry = act(this.geometry, drawer);
+        const geometry = act(this.geometry, field.drawer);
         if (geometry) field.change(this, geometry);
       });
       return button;
@@ -155,6 +161,10 @@ export class Item {
     const words = this.group?.problem() ?? "";
     this.wrong = Boolean(words);
     return words;
+  }
+  /** Whether the first question about the mark is answered by typing. */
+  asksForText() {
+    return /_text$/.test(this.field.question.each?.[0].type);
   }
   focus() {
     if (this.group) this.group.focus();

@@ -1,5 +1,5 @@
-/* The marks on a picture that are not chosen, as shapes of SVG.  Annotorious creates all of its shapes again whenever one of them
-   changes, which is slow with hundreds: it has the chosen mark only. */
+/* The marks on a picture that are not edited, as shapes of SVG.  Annotorious creates all of its shapes again whenever one of them
+   changes, which is slow with hundreds: it has the edited mark only. */
 import { shape, written } from "./tools.js";
 
 const drawings = { // what a mark looks like: name of the element and its attributes
@@ -20,8 +20,8 @@ export class Outlines {
     svg.prepend(this.group);
   }
 
-  /** Shows marks, a Map by id of {geometry, colour, layer}, without the chosen one; `radius` is that of points. */
-  draw(marks, chosen, radius) {
+  /** Shows marks, a Map by id of {geometry, colour, layer}, without the one that is edited; `radius` is that of points. */
+  draw(marks, { current, edited }, radius) {
     for (const [id, { element }] of this.shown) {
       if (marks.has(id)) continue;
       element.remove();
@@ -29,8 +29,8 @@ export class Outlines {
     }
     for (const [id, mark] of marks) {
       const shown = this.shown.get(id) ?? this.begin(id);
-      shown.element.style.display = id === chosen ? "none" : "";
-      this.change(shown, mark, radius);
+      shown.element.style.display = id === edited ? "none" : "";
+      this.change(shown, mark, radius, id === current);
     }
   }
 
@@ -42,11 +42,11 @@ export class Outlines {
   }
 
   /* A geometry is never changed in place. */
-  change(shown, { geometry, colour, layer }, radius) {
-    if (shown.geometry === geometry && shown.colour === colour && shown.radius === radius) return;
-    Object.assign(shown, { geometry, colour, radius });
+  change(shown, { geometry, colour, layer }, radius, current) {
+    if (shown.geometry === geometry && shown.colour === colour && shown.radius === radius && shown.current === current) return;
+    Object.assign(shown, { geometry, colour, radius, current });
     const [name, attributes] = form(geometry, layer.kind.closed, radius), inner = shape(name, { ...attributes, class: "a9s-inner" });
-    Object.assign(inner.style, { fill: colour, fillOpacity: 0.12, stroke: colour, strokeWidth: 2 });
+    Object.assign(inner.style, { fill: colour, fillOpacity: current ? 0.08 : 0.04, stroke: colour, strokeWidth: current ? 3.5 : 2 });
     shown.element.replaceChildren(shape(name, { ...attributes, class: "a9s-outer" }), inner);
   }
 }

@@ -9,7 +9,10 @@ export class RowItem extends Item {
     this.line = element("input", { type: "text", dir: "auto", maxLength: kind.max, autocomplete: "off", spellcheck: false, "aria-describedby": context.describedBy || null });
     this.line.addEventListener("input", () => this.typed());
     this.line.addEventListener("keydown", (event) => this.next(event));
-    this.line.addEventListener("focus", () => field.select(this));
+    // A press opens the line when it is over: until then nothing may move under the pointer.
+    this.line.addEventListener("pointerdown", () => { this.pressed = true; });
+    this.line.addEventListener("focus", () => this.pressed || this.begin());
+    this.line.addEventListener("click", () => this.begin());
     this.nthWords = element("span", { className: "small soft num", "aria-hidden": "true" });
     this.boxButton = element("button", { type: "button", className: "btn" });
     this.boxButton.addEventListener("click", () => this.turnBox());
@@ -17,8 +20,18 @@ export class RowItem extends Item {
     this.body.prepend(element("div", { className: "row" }, this.boxButton, this.button));
   }
 
+  begin() {
+    const { field } = this;
+    this.pressed = false;
+    if (field.current === this) return;
+    field.turnTo(this);
+    field.drawer?.activate(field.layer);
+    field.show();
+  }
+
   typed() {
     const { field } = this;
+    this.begin();
     field.note(`text ${this.id}`);
     this.geometry = { ...this.geometry, text: this.line.value };
     field.nothing.checked = false;

@@ -1,5 +1,6 @@
 /* Kinds of marks on pictures: pure functions on their geometry, in pixels of the original picture (y goes down).
      word       the end of the names of its words: add_box, mark_box …
+     spot       whether it is one place; readable: whether its place says something to people without a map
      start(size, nth)            where a mark is put that is added without a pointer; size {width, height}
      moved(geometry, dx, dy, size), resized(geometry, dx, dy, size)
      fields(geometry, size)      numbers that can be typed: [{word, value, min, max, step, set(number) → geometry}]
@@ -55,7 +56,7 @@ export const box = {
 const placed = ({ x, y }, size) => ({ x: tenth(between(x, 0, size.width)), y: tenth(between(y, 0, size.height)) });
 
 export const point = {
-  word: "point",
+  word: "point", spot: true,
   start: (size, nth) => placed({ x: size.width / 2 + beside(size, nth), y: size.height / 2 + beside(size, nth) }, size),
   moved: (point, dx, dy, size) => placed({ x: point.x + dx, y: point.y + dy }, size),
   fields: (point, size) => [["x", size.width], ["y", size.height]].map(([name, max]) => ({

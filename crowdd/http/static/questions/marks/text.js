@@ -5,6 +5,7 @@ import { colour } from "./colours.js";
 import { look, textAnnotator } from "./libraries.js";
 
 const between = (number, low, high) => Math.min(Math.max(number, low), Math.max(low, high));
+const SLIP = 4; // pixels that a hand moves while it clicks
 const SPACE = /\s/u, HALF = /[\uD800-\uDFFF]/;
 
 /* What is known of the text that was asked for last: it may be long, and is asked for with each key. */
@@ -52,7 +53,7 @@ function jump(text, at, way, edge) {
 export function spans({ rightToLeft }) {
   const way = (dx, dy) => Math.sign(dy || (rightToLeft() ? -dx : dx));
   return {
-    word: "span", words: true, step: (_, fine) => (fine ? 1 : 2), // 2 is a word, 1 a character
+    word: "span", words: true, readable: true, step: (_, fine) => (fine ? 1 : 2), // 2 is a word, 1 a character
     start({ text, used = [] }) {
       const free = words(text).find(([start, end]) => !used.some((span) => start < span.end && end > span.start)) ?? words(text)[0];
       return span(text, ...free);
@@ -102,22 +103,26 @@ class TextBoard extends Board {
     root.classList.add("markable");
     this.annotator = library.createTextAnnotator(root, { userSelectAction: "SELECT", renderer: "SPANS", style: ({ id }, state) => this.style(id, state) });
     this.annotator.state.store.observe(({ origin, changes }) => origin === "LOCAL" && this.marked(changes));
-    this.quiet = false;
-    this.annotator.state.selection.subscribe(() => this.clicked());
-    this.touch = (event) => { this.touched = event.pointerType === "touch"; };
-    this.tap = (event) => this.touched && this.tapped(event);
-    root.addEventListener("pointerdown", this.touch);
-    root.addEventListener("click", this.tap);
+    this.begin = ({ clientX, clientY }) => { this.from = [clientX, clientY]; };
+    this.click = (event) => this.clicked(event);
+    root.addEventListener("pointerdown", this.begin);
+    root.addEventListener("click", this.click);
   }
 
-  /* A finger that taps a word marks it: to select words takes a long press, and handles that are hard to grasp. */
-  tapped({ clientX, clientY }) {
-    if (!this.armed || !this.active || String(document.getSelection())) return;
+  /* A click on a mark chooses it.  A finger that taps a word marks it: to select words takes a long press, and handles that are
+     hard to grasp. */
+  clicked({ clientX, clientY, detail, pointerType }) {
+    const { from = [clientX, clientY] } = this, [x, y] = from;
+    if (detail > 1 || Math.hypot(clientX - x, clientY - y) > SLIP || String(document.getSelection())) return; // words are selected
     const { root, text } = this.surface, caret = document.caretPositionFromPoint?.(clientX, clientY) ?? document.caretRangeFromPoint(clientX, clientY);
     const at = caret && (caret.offsetNode ?? caret.startContainer) === root.firstChild ? points(text, caret.offset ?? caret.startOffset) : -1;
-    const word = words(text).find(([start, end]) => start <= at && at <= end && this.covers(start, end, clientX, clientY));
+    const hit = (start, end) => start <= at && at <= end && this.covers(start, end, clientX, clientY);
+    const [id, { layer = this.active } = {}] = [...this.marks].findLast(([, { geometry: { start, end } }]) => hit(start, end)) ?? [];
+    const word = !id && pointerType === "touch" && this.armed && words(text).find(([start, end]) => hit(start, end));
     const taken = ({ geometry }) => geometry.start < word[1] && geometry.end > word[0];
-    if (word && ![...this.marks.values()].some(taken)) this.active.created(span(text, ...word));
+    if (word && ![...this.marks.values()].some(taken)) return this.active?.created(span(text, ...word));
+    if (id) this.activate(layer);
+    layer?.selected(id ?? null);
   }
   covers(start, end, x, y) {
     const { text } = this.surface, boxes = [...this.range(units(text, start), units(text, end)).getClientRects()];
@@ -146,20 +151,9 @@ class TextBoard extends Board {
     return span(text, points(text, start), points(text, end));
   }
 
-  clicked() {
-    if (this.quiet) return;
-    const id = this.annotator.state.selection.selected?.[0]?.id, mark = this.marks.get(id);
-    if (!mark || this.chosen === id) return;
-    queueMicrotask(() => {
-      this.activate(mark.layer);
-      mark.layer.selected(id);
-    });
-  }
-
-  draw(layer, marks, selected) {
+  draw(layer, marks, current, selected) {
     const { store, selection } = this.annotator.state, { text } = this.surface;
-    this.quiet = true;
-    for (const id of this.keep(layer, marks, selected)) store.deleteAnnotation(id, "REMOTE");
+    for (const id of this.keep(layer, marks, current, selected)) store.deleteAnnotation(id, "REMOTE");
     for (const { id, geometry } of marks) {
       const start = units(text, geometry.start), end = units(text, geometry.end), quote = text.slice(start, end), before = store.getAnnotation(id);
       const [old] = before?.target.selector ?? [];
@@ -169,11 +163,10 @@ class TextBoard extends Board {
       else store.addAnnotation({ id, bodies: [], target }, "REMOTE");
     }
     const now = selection.selected?.[0]?.id ?? null;
-    if (this.chosen !== now) {
-      if (this.chosen && this.marks.get(this.chosen)) selection.setSelected(this.chosen);
+    if (this.current !== now) {
+      if (this.marks.has(this.current)) selection.setSelected(this.current);
       else selection.clear();
     }
-    this.quiet = false;
     this.annotator.setStyle(({ id }, state) => this.style(id, state));
   }
   range(start, end) {
@@ -184,8 +177,8 @@ class TextBoard extends Board {
   }
 
   style(id, state) {
-    const fill = this.marks.get(id)?.colour ?? colour(0), chosen = state?.selected || this.chosen === id;
-    return { fill, fillOpacity: chosen ? 0.65 : 0.35, underlineColor: fill, underlineThickness: chosen ? 4 : 2, underlineOffset: 2 };
+    const fill = this.marks.get(id)?.colour ?? colour(0), current = state?.selected || this.current === id;
+    return { fill, fillOpacity: 0.08, underlineColor: fill, underlineThickness: current ? 5 : 3, underlineOffset: 2 };
   }
 
   arm(armed) {
@@ -193,8 +186,9 @@ class TextBoard extends Board {
     this.annotator.setAnnotatingEnabled(Boolean(armed && this.active));
   }
   destroy() {
-    this.surface.root.removeEventListener("pointerdown", this.touch);
-    this.surface.root.removeEventListener("click", this.tap);
+    this.surface.root.removeEventListener("pointerdown", this.begin);
+    this.surface.root.removeEventListener("click", this.click);
+    super.destroy();
     this.annotator.destroy();
     this.surface.root.querySelector(".r6o-span-highlight-layer")?.remove();
     this.surface.root.classList.remove("markable");

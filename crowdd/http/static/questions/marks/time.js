@@ -6,7 +6,7 @@ import { fragment } from "./shapes.js";
 
 const HUNDREDTH = 100, FINE = 0.1; // of a second; seconds
 const WAVE_MAX = 20 * 60; // seconds of a sound whose wave is drawn: it takes 40 MB for each ten minutes to find that out
-const HEIGHT = 88; // pixels
+const HEIGHT = 88, SLIP = 3; // pixels
 const hundredth = (seconds) => Math.round(seconds * HUNDREDTH) / HUNDREDTH || 0;
 const between = (number, low, high) => Math.min(Math.max(number, low), Math.max(low, high));
 
@@ -22,7 +22,7 @@ export function clock(seconds) {
 }
 
 export const segment = {
-  word: "segment",
+  word: "segment", readable: true,
   step: ({ duration }, fine) => (fine ? FINE : Math.max(FINE, hundredth(duration / 100))),
   start: ({ duration, now }) => fitted(Math.min(now, duration * 0.95), Math.min(now, duration * 0.95) + duration / 20, { duration }),
   moved({ start, end }, dx, _, { duration }) { // with its length, also at the ends
@@ -56,11 +56,14 @@ class TimeBoard extends Board {
   constructor(surface, library) {
     super(surface);
     const { player } = surface, place = document.createElement("div");
+    const tags = Object.assign(document.createElement("div"), { className: "tags" });
     Object.assign(place, { className: "waves", dir: "ltr", ariaHidden: "true" }); // the player and the list of marks say the same
+    place.append(tags);
     player.after(place);
-    Object.assign(this, { place, library, shown: new Map(), dragged: [0, 0] });
+    Object.assign(this, { place, tags, library, shown: new Map(), numbers: new Map(), dragged: [0, 0] });
     // wavesurfer.js begins a region with a width of its own: what was dragged over is what counts.
     place.addEventListener("pointerdown", ({ clientX }) => { this.dragged = [clientX, clientX]; }, true);
+    place.addEventListener("click", ({ clientX }) => this.armed && this.choose(clientX));
     this.follow = ({ clientX }) => { this.dragged[1] = clientX; };
     for (const name of ["pointermove", "pointerup"]) addEventListener(name, this.follow, true);
     const drawn = player.localName === "audio" && player.duration <= WAVE_MAX;
@@ -107,28 +110,60 @@ class TimeBoard extends Board {
       });
     });
     regions.on("region-updated", (region) => this.marks.get(region.id)?.layer.changed(region.id, { start: region.start, end: region.end }));
-    regions.on("region-clicked", (region, event) => {
+    regions.on("region-clicked", ({ id }, event) => {
       event.stopPropagation();
-      const mark = this.marks.get(region.id);
-      if (!mark) return;
-      this.activate(mark.layer);
-      mark.layer.selected(region.id);
+      this.select(id);
     });
     this.arm(this.armed);
   }
 
-  draw(layer, marks, selected) {
-    this.quiet = true;
-    for (const id of this.keep(layer, marks, selected)) {
+  /* A click on a segment chooses it, also while others are drawn: a drag may begin there. */
+  choose(x) {
+    if (Math.abs(this.dragged[1] - this.dragged[0]) > SLIP) return;
+    const { left, width } = this.place.getBoundingClientRect(), now = (x - left) / width * this.size.duration;
+    this.select([...this.marks].findLast(([, { geometry: { start, end } }]) => start <= now && now <= end)?.[0]);
+  }
+  select(id) {
+    const { layer = this.active } = this.marks.get(id) ?? {};
+    if (id && this.selected && this.current === id) return;
+    this.activate(layer);
+    layer?.selected(id ?? null);
+  }
+
+  draw(layer, marks, current, selected) {
+    for (const id of this.keep(layer, marks, current, selected)) {
       this.shown.get(id)?.remove();
+      this.numbers.get(id)?.remove();
       this.shown.delete(id);
+      this.numbers.delete(id);
     }
+    this.put();
+  }
+  put() {
+    this.quiet = true;
     for (const [id, mark] of this.marks) {
-      const { geometry: { start, end }, colour: shade = colour(0), name } = mark, color = `${shade}${id === this.chosen ? "99" : "59"}`, region = this.shown.get(id);
-      if (region) region.setOptions({ start, end, color, content: label(name) });
-      else this.shown.set(id, this.regions.addRegion({ id, start, end, color, content: label(name), drag: true, resize: true, minLength: 1 / HUNDREDTH }));
+      const { geometry: { start, end }, colour: shade = colour(0), name } = mark, handles = id === this.edited, options = { start, end, color: `${shade}14`, drag: handles, resize: handles };
+      if (this.shown.has(id)) this.shown.get(id).setOptions(options);
+      else this.shown.set(id, this.regions.addRegion({ id, minLength: 1 / HUNDREDTH, ...options }));
+      this.look(this.shown.get(id).element, shade, id);
+      this.number(id, name, start);
     }
     this.quiet = false;
+  }
+  /* Edges that do not cover what is between them; a press on it is for the next segment while some are drawn. */
+  look(region, shade, id) {
+    const wide = id === this.current ? 4 : 2;
+    region.style.boxShadow = `inset ${wide}px 0 ${shade}, inset -${wide}px 0 ${shade}, inset 0 ${wide}px ${shade}`;
+    region.style.pointerEvents = this.armed ? "none" : "all";
+  }
+  /* Above the line. */
+  number(id, name, start) {
+    const number = this.numbers.get(id) ?? document.createElement("span");
+    number.textContent = name;
+    number.style.left = `${start / this.size.duration * 100}%`;
+    number.classList.toggle("chosen", id === this.current);
+    this.numbers.set(id, number);
+    this.tags.append(number);
   }
 
   play(start, end) {
@@ -140,6 +175,7 @@ class TimeBoard extends Board {
     this.stopDragging?.();
     this.stopDragging = armed && this.active && this.regions ? this.regions.enableDragSelection({ color: "#ffffff59" }) : null;
     this.place.classList.toggle("armed", Boolean(armed));
+    if (this.regions) this.put();
   }
 
   destroy() {
@@ -147,11 +183,4 @@ class TimeBoard extends Board {
     this.waves?.destroy();
     this.place.remove();
   }
-}
-
-function label(name) {
-  const made = document.createElement("span");
-  made.textContent = name;
-  made.style.cssText = "position:absolute;inset-block-start:0;left:0;padding:0 .3em;font:700 .75rem/1.5 sans-serif;color:#fff;background:#000c;border-radius:0 0 4px 0";
-  return made;
 }

@@ -3,7 +3,7 @@
    registerShapeEditor), as components of Svelte 4: new Tool({target, props}), $on, $set, $destroy. */
 
 const SVG = "http://www.w3.org/2000/svg";
-const NEAR = 16; // pixels of the screen from a point that is meant
+const NEAR = { touch: 16, mouse: 8, pen: 8 }; // pixels of the screen from a point that is meant
 const TAP = 10; // pixels of the screen that a finger may slip while it taps
 const STROKE_MAX = 400; // points of a stroke
 
@@ -92,9 +92,9 @@ export function pathTool({ closed, fewest }) {
       const { from, points } = this;
       this.from = null;
       if (!from || Math.hypot(event.clientX - from[0], event.clientY - from[1]) > TAP) return;
-      const place = this.place(event);
-      if (closed && points.length >= fewest && this.apart(place, points[0]) < NEAR) this.finish();
-      else if (points.length && this.apart(place, points.at(-1)) < NEAR / 2) this.finish(); // a double click, or a second tap
+      const place = this.place(event), near = NEAR[event.pointerType] ?? NEAR.mouse;
+      if (closed && points.length >= fewest && this.apart(place, points[0]) < near) this.finish();
+      else if (points.length && this.apart(place, points.at(-1)) < near / 2) this.finish(); // a double click, or a second tap
       else points.push(place);
       this.draw();
     }

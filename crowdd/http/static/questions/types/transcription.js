@@ -27,10 +27,11 @@ class RowsField extends MarksField {
   }
   /* What is drawn is the box of the chosen line, if that has none; otherwise a line of its own. */
   add(geometry, said, id) {
-    const { selected } = this;
-    if (hasBox(geometry) && selected && !hasBox(selected.geometry)) {
-      this.change(selected, { ...geometry, ...words(selected.geometry) });
-      return selected;
+    const { current } = this;
+    if (hasBox(geometry) && current && !hasBox(current.geometry)) {
+      this.change(current, { ...geometry, ...words(current.geometry) });
+      current.focus();
+      return current;
     }
     const item = super.add({ ...words({}), ...geometry }, said, id);
     if (item && hasBox(geometry)) item.focus();
