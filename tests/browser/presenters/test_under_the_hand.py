@@ -358,6 +358,39 @@ def test_places_and_areas_beside_the_antimeridian_are_where_they_are_or_refused(
     assert -180 < left < -179.85 and right < -179 and near((right - left) / (bottom - left), 25 / 15, 0.1), ring
 
 
+APART: Final = """() => {
+    const words = document.querySelector(".words:not([hidden])").firstChild, range = document.createRange();
+    const lines = [...document.querySelectorAll(".mark .num")].flatMap(({ textContent }) => {
+        const text = textContent.slice(1, -1), at = words.data.indexOf(text);
+        range.setStart(words, at);
+        range.setEnd(words, at + text.length);
+        return [...range.getClientRects()];
+    });
+    const apart = (one, other) => Math.max(...["left", "right", "top"].map((side) => Math.abs(one[side] - other[side])));
+    const marks = [...document.querySelectorAll(".r6o-annotation")].map((mark) => mark.getBoundingClientRect());
+    return marks.map((mark) => Math.min(...lines.map((line) => apart(mark, line))));
+}"""
+"""How far each mark in a text is from the nearest line of marked words, in pixels; below, a mark has its line."""
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize("path", ["/letter.txt", "/arabic.txt"])
+def test_marks_in_a_text_sit_on_their_words_and_are_seen(hand: Hand, path: str) -> None:
+    labels = [{"value": "bright", "text": "Bright", "colour": "#ffffff"}]
+    document = only("text_spans", "text", path, labels=labels)
+    frame = hand.begin(document, "one_text_spans")
+    for _ in range(5):
+        hand.press_on(button(hand.field, "Add a mark"))
+    hand.stage.until(lambda: frame.locator(".r6o-annotation").count() >= 5)
+    apart = frame.evaluate(APART)
+    assert max(apart) <= 1, apart
+    # A bright colour has a line in another one below, and letters are not covered.
+    looks = frame.locator(".r6o-annotation").first.evaluate(
+        "mark => [getComputedStyle(mark).boxShadow, getComputedStyle(mark).backgroundColor]"
+    )
+    assert "0px 1.5px 0px 0px" in looks[0] and float(looks[1].split(",")[-1].rstrip(")")) <= 0.08, looks
+
+
 @pytest.mark.proof
 def test_segments_may_begin_on_others(mouse: Hand) -> None:
     call = {"name": "call", "type": "sound", "description": "An example", "source": {"url": f"{SITE}/call.wav"}}
