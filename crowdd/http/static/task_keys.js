@@ -1,6 +1,7 @@
 // Keys, help, skipping, favourites and full screen of the volunteer's page. Keys of the page are taken here, all others go to the presenter,
 // wherever the focus is.
 import { ask, project } from "./presenter/caller.js";
+import { keyLabels } from "./presenter/key_labels.js";
 const $ = (id) => document.getElementById(id);
 const recall = (key) => { try { return localStorage.getItem(key); } catch { return null; } };
 const remember = (key, value) => { try { localStorage.setItem(key, value); } catch { /* switched off */ } };
@@ -99,12 +100,18 @@ document.addEventListener("fullscreenchange", () => { fullScreen.ariaPressed = S
 
 // Keys
 const useKeys = $("use-keys");
+let printed = {};
+const onKey = (key) => (printed[key.toLowerCase()] ?? key).toUpperCase();
+keyLabels.then((labels) => {
+  printed = labels;
+  for (const cap of document.querySelectorAll("kbd")) if (/^[A-Z]$/.test(cap.textContent)) cap.textContent = onKey(cap.textContent);
+});
 let guideKey = true; // not while the presenter has a key of that name
 function listOffers({ keys }) {
   const rows = keys.map(([key, label]) => {
     const row = document.createElement("tr");
     row.innerHTML = '<th scope="row"><kbd></kbd></th><td></td>';
-    row.querySelector("kbd").textContent = key.length === 1 ? key.toUpperCase() : key;
+    row.querySelector("kbd").textContent = key.length === 1 ? onKey(key) : key;
     row.querySelector("td").textContent = label;
     return row;
   });

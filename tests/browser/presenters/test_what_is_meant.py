@@ -166,6 +166,24 @@ def test_keys_of_other_layouts_answer_by_their_place_and_bounce_once(desk: Any) 
     assert len(desk.mine.runs()) == before + 1
 
 
+RUSSIAN = """
+Object.defineProperty(navigator, "keyboard", { value: { getLayoutMap: async () => new Map([
+  ["KeyF", "а"], ["KeyO", "щ"], ["KeyS", "ы"], ["KeyZ", "я"], ["Digit1", "1"]]) } });
+"""
+
+
+@shows("page-task-keys-layout")
+def test_shortcuts_are_shown_as_the_keys_are_labelled(make_stage: Any, new_project: Any) -> None:
+    stage = make_stage(viewport={"width": 1280, "height": 800})
+    stage.context.add_init_script(RUSSIAN)
+    stage.mine = new_project(tasks=2)
+    frame = ask(stage, list_of(ANIMALS))
+    stage.until(lambda: frame.locator("kbd").all_inner_texts() == ["А", "Щ"])
+    assert stage.page.locator("#skip kbd").inner_text() == "Ы"
+    stage.page.keyboard.press("?", delay=80)
+    stage.until(lambda: stage.page.locator("#offers kbd").all_inner_texts()[:2] == ["А", "Щ"])
+
+
 def test_long_words_wrap_in_the_frame(make_stage: Any, new_project: Any) -> None:
     stage = make_stage(viewport={"width": 320, "height": 640})
     stage.mine = new_project(tasks=2)

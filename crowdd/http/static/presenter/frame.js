@@ -3,6 +3,7 @@
    getters, no cycles, no prototypes, a length that can be looked at. */
 import { touched, visit } from "./addresses.js";
 import { memory } from "./caller.js";
+import { keyLabels } from "./key_labels.js";
 import { Budget, MAX, text } from "./limits.js";
 
 /**
@@ -156,6 +157,7 @@ export class PresenterFrame {
     this.port = its;
     its.onmessage = (event) => this.receive(event);
     this.send({ op: "shortcuts", on: this.shortcuts });
+    keyLabels.then((labels) => this.send({ op: "keys", labels }));
     this.look();
     this.greeted();
   }

@@ -7,6 +7,8 @@
      api(method, url, body)      a promise of {status, body}; status 0 without a network
      path()                      where the volunteer is, as far as the address bar says
      done()                      the tutorial is over: the page shows the task
+     keyLabel(key)               what is printed on that key, in capitals: another letter on layouts without Latin ones, once the
+                                 event crowdd:keys has come
      work(unsent)                whether the task that is shown has work which is not sent: the page's keys for skipping and help
                                  do nothing then, and its Skip button asks
      skip()                      asks the volunteer whether to give the task back
@@ -31,6 +33,7 @@
   let last = 0;
   let here = location.pathname + location.search;
   let shortcuts = start.shortcuts !== false;
+  let labels = {}; // of keys (key_labels.js)
   if (start.theme) root.dataset.theme = start.theme;
   if (start.room) root.style.setProperty("--room", start.room + "px");
   parent.postMessage("presenter:hello", location.origin, [channel.port2]);
@@ -81,6 +84,10 @@
       send({ op: "again", shown: !document.dispatchEvent(new CustomEvent("crowdd:again", { detail: { task }, cancelable: true })) });
     },
     shortcuts: (message) => { shortcuts = message.on; },
+    keys: (message) => {
+      labels = message.labels;
+      document.dispatchEvent(new Event("crowdd:keys"));
+    },
   };
   port.onmessage = (event) => {
     const message = JSON.parse(event.data);
@@ -108,7 +115,10 @@
     const free = Object.entries(offered.zoom).filter(([key]) => !taken.includes(key.toLowerCase()));
     send({ op: "offer", keys: { ...offered.own, ...Object.fromEntries(free) } });
   }
-  window.presenterBridge = { api, path: () => here, offer: (keys) => offer("own", keys), done: () => send({ op: "done" }), work, skip: () => send({ op: "skip" }) };
+  function keyLabel(key) {
+    return String(labels[key.toLowerCase()] || key).toUpperCase();
+  }
+  window.presenterBridge = { api, path: () => here, offer: (keys) => offer("own", keys), done: () => send({ op: "done" }), work, skip: () => send({ op: "skip" }), keyLabel };
 
   const Native = window.XMLHttpRequest;
   class BridgedXMLHttpRequest extends Native {

@@ -12,3 +12,13 @@ export function element(name, properties = {}, ...children) {
   made.append(...children.filter((child) => child !== null && child !== undefined));
   return made;
 }
+
+/** The cap of a key that is a shortcut. */
+export function keyCap(key) {
+  const cap = element("kbd", { "aria-hidden": "true" }, window.presenterBridge?.keyLabel(key) ?? key.toUpperCase());
+  cap.dataset.key = key.toLowerCase();
+  return cap;
+}
+document.addEventListener("crowdd:keys", () => {
+  for (const cap of document.querySelectorAll("kbd[data-key]")) cap.textContent = window.presenterBridge.keyLabel(cap.dataset.key);
+});

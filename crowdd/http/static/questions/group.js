@@ -202,7 +202,7 @@ export class Group {
   /** Keys of the fields that are shown: {key: label}.  Each key belongs to one field, and only that one shows it. */
   keys() {
     const owners = this.owners(), fields = this.fields();
-    for (const field of fields) for (const cap of field.element.querySelectorAll("kbd")) cap.hidden = owners.get(cap.textContent.toLowerCase()) !== field;
+    for (const field of fields) for (const cap of field.element.querySelectorAll("kbd")) cap.hidden = owners.get(cap.dataset.key) !== field;
     return Object.assign({}, ...fields.map((field) => Object.fromEntries(Object.entries(field.keys?.() ?? {}).filter(([key]) => owners.get(key.toLowerCase()) === field))));
   }
 

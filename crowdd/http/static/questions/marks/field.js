@@ -5,7 +5,7 @@
      drawer   a board (board.js): {size, draw(layer, marks, current, selected), leave(layer), arm(on), activate(layer), stroke?(what)}
    One mark is `current`: the last one made, or the `selected` one.  Labels are those of the next mark, unless one was selected on
    purpose, by a click on it or on its row. */
-import { element } from "../element.js";
+import { element, keyCap } from "../element.js";
 import { History } from "./history.js";
 import { Item } from "./item.js";
 import { colour } from "./colours.js";
@@ -71,7 +71,7 @@ export class MarksField {
       input.addEventListener("change", () => this.choose(label));
       const swatch = element("span", { className: "swatch", "aria-hidden": "true" });
       swatch.style.background = label.colour ?? colour(nth);
-      return { label, input, element: element("label", { className: "choice" }, input, swatch, context.write(element("span"), label.text), key ? element("kbd", { "aria-hidden": "true" }, key.toUpperCase()) : null) };
+      return { label, input, element: element("label", { className: "choice" }, input, swatch, context.write(element("span"), label.text), key ? keyCap(key) : null) };
     });
     this.label = this.labels[0].value;
     return element("fieldset", { className: "marks-labels" }, legend, ...this.radios.map((radio) => radio.element));

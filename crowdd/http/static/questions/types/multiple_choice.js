@@ -1,5 +1,5 @@
 /* Any number of several answers. */
-import { element } from "../element.js";
+import { element, keyCap } from "../element.js";
 
 export const unnamed = () => true;
 
@@ -10,7 +10,7 @@ export function create(question, context) {
     const words = context.write(element("span"), text);
     const input = element("input", { type: "checkbox", "aria-keyshortcuts": key, "aria-describedby": context.errorId });
     input.addEventListener("change", context.changed);
-    place.append(element("label", { className: "choice" }, input, words, key ? element("kbd", { "aria-hidden": "true" }, key.toUpperCase()) : null));
+    place.append(element("label", { className: "choice" }, input, words, key ? keyCap(key) : null));
     return { value, key, input, words };
   });
   const chosen = () => choices.filter(({ input }) => input.checked).map(({ value }) => value);

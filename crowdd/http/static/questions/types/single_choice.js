@@ -1,5 +1,5 @@
 /* One of several answers: single_choice and yes_no.  As the only question of a task its answers are buttons that send. */
-import { element } from "../element.js";
+import { element, keyCap } from "../element.js";
 
 export const ownUnsure = () => true;
 export const unnamed = (_, { immediate }) => immediate; // buttons
@@ -30,7 +30,7 @@ function keys(choices) {
   return Object.fromEntries(choices.filter(({ key }) => key).map(({ key, words }) => [key, words.textContent]));
 }
 const byKey = (choices, key) => choices.find((choice) => choice.key?.toLowerCase() === key.toLowerCase());
-const cap = ({ key }) => (key ? element("kbd", { "aria-hidden": "true" }, key.toUpperCase()) : null);
+const cap = ({ key }) => (key ? keyCap(key) : null);
 
 function buttons(choices, context) {
   const place = element("div", { className: "choices" });
