@@ -17,7 +17,6 @@ EXEMPT = {
     "bench/support": _FULL,
     "crowdd/concurrency": _FULL,
     "crowdd/domain/accounts": _FULL,
-    "crowdd/kinds": _FULL,
     "tests/browser": _FULL,
     "tests/ledger": _FULL,
     "tests/pages/accounts": _FULL,

@@ -14,6 +14,7 @@ from urllib.parse import parse_qsl
 import orjson
 from multipart import MultipartError, MultipartParser, MultipartPart, parse_options_header
 
+from crowdd import exact_json
 from crowdd.domain.core.uploads import Upload
 from crowdd.errors import DisconnectedError, InvalidValueError, TooLargeError
 from crowdd.http.auth import cookie_names
@@ -21,7 +22,6 @@ from crowdd.http.html import presenter
 from crowdd.http.transport import json_arrays
 from crowdd.http.transport.fixed_headers import values_of
 from crowdd.http.transport.request_headers import cookies, prefers_json
-from crowdd.kinds import json_errors
 from crowdd.kinds.types import clean_text
 from crowdd.languages import _
 from crowdd.requester import Requester
@@ -133,10 +133,10 @@ class Incoming:
     def json_body(self) -> Any:
         """The body as JSON, whatever its type says. Raises InvalidValueError."""
         try:
-            return self._large_array if self.is_large_array else orjson.loads(self.raw_body)
+            return self._large_array if self.is_large_array else exact_json.loads(self.raw_body)
         except orjson.JSONDecodeError as error:
             raise InvalidValueError(
-                _("The body is not JSON: %(reason)s.", reason=json_errors.reason(error)), code="bad_json"
+                _("The body is not JSON: %(reason)s.", reason=exact_json.reason(error)), code="bad_json"
             ) from None
 
     @cached_property

@@ -15,6 +15,7 @@ from typing import Any
 import attrs
 import orjson
 
+from crowdd import exact_json
 from crowdd.errors import InvalidValueError
 from crowdd.kinds import names
 from crowdd.values import Values
@@ -268,7 +269,7 @@ class Json(Type):
 
     def from_text(self, text: str) -> object:
         try:
-            return clean_json(orjson.loads(text))
+            return clean_json(exact_json.loads(text))
         except orjson.JSONDecodeError:
             return clean_text(text)
 

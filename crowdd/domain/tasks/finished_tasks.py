@@ -5,6 +5,7 @@ from __future__ import annotations
 import attrs
 import orjson
 
+from crowdd import exact_json
 from crowdd.domain.tasks.outcomes import alpha
 from crowdd.domain.tasks.outcomes.alpha import Alpha
 from crowdd.domain.tasks.outcomes.field_consensus import FieldSummary, by_field, summaries_by_field
@@ -138,7 +139,7 @@ def _json(answer: str) -> str | None:
     if len(answer) > _MAX_ANSWER:
         raise InvalidValueError(_("The answer may have at most %(maximum)s characters.", maximum=_MAX_ANSWER))
     try:
-        value = orjson.loads(answer)
+        value = exact_json.loads(answer)
     except orjson.JSONDecodeError:
         value = answer
     return orjson.dumps(value).decode()

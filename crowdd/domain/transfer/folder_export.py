@@ -15,6 +15,7 @@ from typing import Any
 
 import orjson
 
+from crowdd import exact_json
 from crowdd.domain.core.uploads import Uploads, container_of
 from crowdd.domain.media.copying import fetch
 from crowdd.domain.media.store import MediaStore
@@ -149,7 +150,7 @@ async def _tasks(
     lines = exports.as_json(TASK, roles, base_url, exports.Chosen(row["id"], owns=bool(roles & OWNERS)))
     async with aclosing(resources.pieces(tx, lines)) as pieces:
         async for piece in pieces:
-            yield [view for view in orjson.loads(b"[%b]" % piece.content) if view["retired_at"] is None]
+            yield [view for view in exact_json.stored(b"[%b]" % piece.content) if view["retired_at"] is None]
 
 
 def _put(path: Path, content: bytes) -> Path:

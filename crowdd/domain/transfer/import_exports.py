@@ -8,6 +8,7 @@ from typing import Any
 
 import orjson
 
+from crowdd import exact_json
 from crowdd.domain.core.csv_escape import harmless
 from crowdd.domain.transfer.import_rows import new_task
 from crowdd.errors import CrowddError, InvalidValueError
@@ -168,7 +169,7 @@ def _info(values: Mapping[str, object]) -> Any:
     if not isinstance(info, str):
         return info
     try:
-        return orjson.loads(info)
+        return exact_json.loads(info)
     except orjson.JSONDecodeError:
         return _plain(info)
 

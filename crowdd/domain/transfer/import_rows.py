@@ -9,6 +9,7 @@ from typing import Any
 import attrs
 import orjson
 
+from crowdd import exact_json
 from crowdd.domain.transfer.task_files.dialect import TABLES
 from crowdd.errors import CrowddError, InvalidValueError
 from crowdd.kinds.task import TASK
@@ -152,7 +153,7 @@ def _layout(columns: Sequence[str], uses: Mapping[str, str]) -> _Layout:
 def task_of(values: Mapping[str, object], uses: Mapping[str, str], n_answers: int | None = None) -> dict[str, Any]:
     """The values of a new task for a row as ``TaskMaker`` has them, and ``given``. Raises InvalidValueError."""
     info, made, attribute_names = TaskMaker(uses, n_answers).made(values)
-    return {**made, "info": orjson.loads(info_text(info)), "given": attribute_names}
+    return {**made, "info": exact_json.loads(info_text(info)), "given": attribute_names}
 
 
 def info_text(info: object) -> bytes:

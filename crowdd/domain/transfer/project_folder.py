@@ -17,10 +17,10 @@ from typing import Any
 import attrs
 import orjson
 
+from crowdd import exact_json
 from crowdd.domain.projects.questions.folder_versions import VERSIONS_FILE, checked
 from crowdd.domain.transfer.missing_files import Missing
 from crowdd.errors import CrowddError, InvalidValueError, NotFoundError
-from crowdd.kinds import json_errors
 from crowdd.kinds.task import TASK
 from crowdd.storage.projects.versions.version_rows import KeptVersion
 from crowdd.values import Values
@@ -192,9 +192,9 @@ def _text(source: Path) -> str:
 
 def _object(text: str | bytes, place: str) -> Values:
     try:
-        value = orjson.loads(text)
+        value = exact_json.loads(text)
     except orjson.JSONDecodeError as error:
-        raise InvalidValueError(f"{place}: this is not JSON: {json_errors.reason(error)}.") from None
+        raise InvalidValueError(f"{place}: this is not JSON: {exact_json.reason(error)}.") from None
     if not isinstance(value, dict):
         raise InvalidValueError(f"{place}: this is not a JSON object.")
     return value

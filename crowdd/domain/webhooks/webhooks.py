@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import TypeVar
 
-import orjson
 from cryptography.exceptions import InvalidTag
 
+from crowdd import exact_json
 from crowdd.domain.core import rights
 from crowdd.domain.core.secrets import Secrets, place
 from crowdd.domain.outbound.client import Outgoing
@@ -268,7 +268,7 @@ def delivery_view(row: Delivery) -> Values:
             "project_id": row.project_id,
             "created": row.created,
             "updated": row.at or row.created,
-            "payload": orjson.loads(row.body) if row.body else None,
+            "payload": exact_json.stored(row.body) if row.body else None,
             "response": row.answer,
             "response_status_code": row.status,
             "event": row.kind,

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import orjson
 
+from crowdd import exact_json
 from crowdd.concurrency.versioned_cache import FreshCache
 from crowdd.domain.core.exposure import Viewpoint
 from crowdd.domain.core.idempotency import Once, once
@@ -231,7 +232,7 @@ def tagged_list(text: str | bytes) -> JsonResponse:
 
 def tagged_text(text: str) -> JsonResponse:
     """An object as JSON with the ETag that ``tagged`` gives its value."""
-    return JsonResponse(orjson.Fragment(text), headers={"ETag": etag(orjson.loads(text))})
+    return JsonResponse(orjson.Fragment(text), headers={"ETag": etag(exact_json.stored(text))})
 
 
 def kept_size(answer: JsonResponse) -> int:

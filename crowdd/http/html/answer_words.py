@@ -79,7 +79,7 @@ def _within(value: object, say: Callable[[str], str], locale: Locale, depth: int
     if isinstance(value, str):
         return _short(value)
     if not isinstance(value, (list, dict)):
-        return str(value)
+        return orjson.dumps(value).decode()
     if depth >= _MAX_DEPTH:
         return _short(orjson.dumps(value).decode())
     more = [] if len(value) <= MAX_ITEMS else ["…"]

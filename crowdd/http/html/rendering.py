@@ -24,6 +24,7 @@ from jinja2 import Environment, StrictUndefined, pass_context
 from jinja2.runtime import Context
 from markupsafe import Markup
 
+from crowdd import exact_json
 from crowdd.domain.core.site import Appearance
 from crowdd.domain.core.text.markdown import to_html
 from crowdd.domain.core.text.picture_addresses import upload_path
@@ -115,7 +116,8 @@ class Templates:
             trim_blocks=False,
         )
         # A task's columns keep their order: presenters take the first that fits, in previews as for volunteers.
-        self.environment.policies["json.dumps_kwargs"] = {"sort_keys": False}
+        self.environment.policies["json.dumps_kwargs"] = {}
+        self.environment.policies["json.dumps_function"] = _script_json
         languages = languages or Languages()
         words = _Words(languages, now)
         words.install(self.environment)
@@ -378,6 +380,11 @@ def share(context: Context, value: float) -> Markup:
 def probability(context: Context, value: float) -> Markup:
     """How probable something is, as a share. Nothing is certain: 1 as it is stored is shown as "> 99 %", too."""
     return share(context, min(max(value, 0.001), 0.999))
+
+
+def _script_json(value: object) -> str:
+    """The value as JSON that a script reads."""
+    return exact_json.for_scripts(orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS).decode())
 
 
 def plain(value: object) -> str:

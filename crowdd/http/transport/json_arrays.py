@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-import orjson
-
+from crowdd import exact_json
 from crowdd.errors import InvalidValueError, TooLargeError
 from crowdd.languages import _
 
@@ -26,7 +25,7 @@ def parse(body: bytes) -> list[object]:
         if number == MAX_ITEMS:
             words = _("A request may hold at most %(maximum)s rows.", maximum=f"{MAX_ITEMS:,}")
             raise TooLargeError(words, code="too_many_rows", hint="Send them in several requests.")
-        items.append(orjson.loads(piece))
+        items.append(exact_json.loads(piece))
     return items
 
 

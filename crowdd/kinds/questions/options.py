@@ -73,8 +73,10 @@ def at(path: str, *names: str | int) -> str:
 
 
 def is_number(value: object) -> TypeGuard[float]:
-    """A finite number of JSON; true and false are none."""
-    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= sys.float_info.max
+    """A finite number of JSON that scripts do not round; true and false are none."""
+    if not isinstance(value, int | float) or isinstance(value, bool) or abs(value) > sys.float_info.max:
+        return False
+    return value == float(value)
 
 
 def closed(properties: dict[str, Schema], needs: tuple[str, ...] = ()) -> Schema:

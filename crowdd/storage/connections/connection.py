@@ -9,7 +9,6 @@ import re
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-import orjson
 import psycopg2
 import psycopg2.errors
 from psycopg2 import errorcodes, extensions
@@ -19,6 +18,7 @@ from twisted.logger import Logger
 from twisted.python.failure import Failure
 from txpostgres import txpostgres
 
+from crowdd import exact_json
 from crowdd.errors import ConflictError, InvalidValueError, NoSpaceError, StatementTimeoutError, UnavailableError
 from crowdd.reactor import IReactor
 from crowdd.storage.connections.answer_deadline import AnswerDeadline
@@ -335,7 +335,7 @@ def first_line(error: Exception) -> str:
 
 
 def _loaded(text: str | None, cursor: object) -> Any:
-    return None if text is None else orjson.loads(text)
+    return None if text is None else exact_json.stored(text)
 
 
 _JSON = extensions.new_type(JSON_OIDS, "CROWDD_JSON", _loaded)

@@ -65,6 +65,23 @@ def test_a_number_is_what_was_typed_whatever_the_wheel_does(desk: Any) -> None:
     assert stored(desk, COUNT, frame)["n"] == 35
 
 
+ECHO = """<p id="seen"></p><script>pybossa.presentTask((task) => { document.getElementById("seen").textContent = task.info.big;
+    pybossa.saveTask(task.id, { big: task.info.big, small: task.info.small }); }); pybossa.run("MINE");</script>"""
+
+
+@shows("exact-numbers")
+def test_a_presenter_sends_back_the_number_that_it_was_given(stage: Any) -> None:
+    mine = stage.mine
+    big, small = 1234567890123456789, 9007199254740991
+    info = {"big": big, "small": small}
+    mine.owner.api("POST", "task", {"project_id": mine.id, "info": info, "priority_0": 1})
+    mine.show(task_presenter=ECHO.replace("MINE", mine.short_name))
+    stage.go("/project/MINE/newtask")
+    runs = stage.until(mine.runs)
+    assert runs[0]["info"] == {"big": str(big), "small": small}
+    assert stage.frame().inner_text("#seen") == str(big)
+
+
 @pytest.mark.parametrize(
     ("language", "text", "shown", "value"),
     [("en", "1,234", "1,234 = 1234", 1234), ("de", "1,5", "1,5 = 1.5", 1.5), ("de", "1.234", "1.234 = 1234", 1234)],

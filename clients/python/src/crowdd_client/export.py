@@ -12,6 +12,7 @@ from urllib.parse import quote
 from crowdd_client.errors import IncompleteError
 from crowdd_client.table import Record, Table
 from crowdd_client.transport import Transport
+from crowdd_client.values import exact_number
 
 TYPES = {"tasks": "task", "answers": "task_run", "results": "result"}
 What = Literal["tasks", "answers", "results"]
@@ -72,7 +73,7 @@ class Changes:
         cursor = ""
         with self._transport.stream(self._path, query) as parts:
             for line in lines(parts):
-                row = json.loads(line)
+                row = json.loads(line, parse_float=exact_number)
                 if "cursor" in row:
                     cursor = row["cursor"]
                 else:
@@ -108,7 +109,7 @@ def lines(parts: Iterable[bytes]) -> Iterator[bytes]:
 
 def elements(parts: Iterable[bytes]) -> Iterator[Record]:
     """The objects of a JSON array that arrives in parts. Raises IncompleteError when its end is missing."""
-    decoder, text, utf8 = json.JSONDecoder(), "", codecs.getincrementaldecoder("utf-8")()
+    decoder, text, utf8 = json.JSONDecoder(parse_float=exact_number), "", codecs.getincrementaldecoder("utf-8")()
     for part in parts:
         text += utf8.decode(part)
         at = 0

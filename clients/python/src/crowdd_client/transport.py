@@ -14,6 +14,7 @@ import httpx
 
 from crowdd_client.errors import ApiError, ConnectionLostError, api_error
 from crowdd_client.retries import BUSY, Retries, Waiting
+from crowdd_client.values import exact_number
 from crowdd_client.version import __version__
 
 TIMEOUT = httpx.Timeout(120.0, connect=10.0)
@@ -60,7 +61,7 @@ class Transport:
         if not text:
             return None
         try:
-            return json.loads(text)
+            return json.loads(text, parse_float=exact_number)
         except ValueError:
             message = f"{self.site}{path} did not return JSON. Is this the address of a crowdd server?"
             raise ApiError(message, response.status_code) from None

@@ -24,6 +24,12 @@ def iso(value: Time | None) -> str | None:
     return value.isoformat() if isinstance(value, date) else value
 
 
+def exact_number(digits: str) -> float | Decimal:
+    """A number of JSON that is not whole: as a ``Decimal`` if a ``float`` would be another number."""
+    value = float(digits)
+    return value if Decimal(repr(value)) == Decimal(digits) else Decimal(digits)
+
+
 def json_value(value: Any) -> Any:
     """The value as JSON has it; null for one that is missing. Raises ValueError for one that JSON has not."""
     if value is None or isinstance(value, str | bool):

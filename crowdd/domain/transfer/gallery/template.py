@@ -11,6 +11,7 @@ from typing import Any, Final
 import attrs
 import orjson
 
+from crowdd import exact_json
 from crowdd.domain.core.text.slips import slips
 from crowdd.domain.core.uploads import TYPES
 from crowdd.domain.transfer import project_folder
@@ -183,6 +184,6 @@ def group_of(document: Values) -> str:
 
 def _json(source: Path) -> object:
     try:
-        return orjson.loads(source.read_bytes())
+        return exact_json.loads(source.read_bytes())
     except orjson.JSONDecodeError as error:
         raise InvalidValueError(f"{source}: this is not JSON: {error}.") from None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from datetime import UTC, datetime
@@ -10,6 +9,7 @@ from typing import Final
 
 import orjson
 
+from crowdd import exact_json
 from crowdd.errors import InvalidValueError
 from crowdd.kinds import names
 from crowdd.kinds.types import PICTURE_ADDRESS, Timestamp, iso
@@ -58,7 +58,7 @@ def json_text(value: str | None) -> tuple[str, bool]:
 def json_object(value: str | None) -> tuple[Values, list[str]]:
     """JSON as an object, and what had to be changed for that."""
     text, repaired = json_text(value)
-    document = json.loads(text)
+    document = exact_json.stored(text)
     remarks = [REPAIRED] if repaired else []
     if document is None or isinstance(document, dict):
         return document or {}, remarks

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import orjson
 
+from crowdd import exact_json
 from crowdd.domain.transfer.iiif.documents import NoMedia, canvases, references, require_document
 from crowdd.domain.transfer.prepared.rows_file import RowsFile
 from crowdd.errors import InvalidValueError
-from crowdd.kinds import json_errors
 from crowdd.languages import _
 
 MAX_BYTES = 20_000_000  # of one document
@@ -28,7 +28,7 @@ def convert(source: Path, target: Path, about: dict[str, object], _sheet: str) -
     try:
         document = orjson.loads(source.read_bytes().removeprefix(b"\xef\xbb\xbf"))
     except orjson.JSONDecodeError as error:
-        raise InvalidValueError(_("It is not JSON: %(reason)s.", reason=json_errors.reason(error))) from None
+        raise InvalidValueError(_("It is not JSON: %(reason)s.", reason=exact_json.reason(error))) from None
     require_document(document)
     named = list(dict.fromkeys(islice(references(document), MAX_REFERENCES)))
     out = RowsFile(target, {**about, "references": named}, MAX_ROWS_BYTES)

@@ -1,5 +1,5 @@
-"""A Parquet file as rows, one row group at a time. Whole numbers beyond 2**53 and decimals become texts: browsers round
-such numbers. Dates and times become ISO 8601 texts, bytes base64.
+"""A Parquet file as rows, one row group at a time. Numbers keep all their digits. Dates and times become ISO 8601
+texts, bytes base64.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
+
+import orjson
 
 from crowdd.domain.transfer.prepared.durations import iso_duration
 from crowdd.domain.transfer.prepared.rows_file import RowsFile
@@ -26,7 +28,6 @@ pyarrow_parquet = lazy("pyarrow.parquet", seldom=True)
 MAX_FOOTER = 16_000_000  # bytes that describe the file
 MAX_GROUP = 300_000_000  # bytes of a row group, unpacked
 BATCH = 500  # rows in Python at once
-_MAX_WHOLE = 2**53
 _END = 8  # bytes: the length of the footer, and a sign
 
 
@@ -122,7 +123,9 @@ def _value(cell: object) -> Any:
     if isinstance(cell, bool) or cell is None or isinstance(cell, str):
         return cell
     if isinstance(cell, int):
-        return cell if abs(cell) <= _MAX_WHOLE else str(cell)
+        return cell
+    if isinstance(cell, Decimal):
+        return orjson.Fragment(format(cell, "f")) if cell.is_finite() else None
     if isinstance(cell, float):
         return cell if math.isfinite(cell) else None
     if isinstance(cell, Mapping):
@@ -138,6 +141,4 @@ def _text(cell: object) -> str:
         return f"{text[:-6]}Z" if text.endswith("+00:00") else text
     if isinstance(cell, timedelta):
         return iso_duration(cell)
-    if isinstance(cell, Decimal):
-        return format(cell, "f")
     return b64encode(cell).decode() if isinstance(cell, bytes) else str(cell)

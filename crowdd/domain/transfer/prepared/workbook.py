@@ -23,7 +23,7 @@ else:
     python_calamine = lazy("python_calamine")
 
 MAX_SHEETS = 200
-_MAX_WHOLE = 2**53  # numbers of workbooks are floats: whole ones are exact up to here
+_ROUNDED = 2**53  # numbers of workbooks are doubles: from here on, one may stand for several whole numbers
 
 
 def convert(source: Path, target: Path, about: dict[str, object], sheet: str) -> None:
@@ -45,12 +45,21 @@ def convert(source: Path, target: Path, about: dict[str, object], sheet: str) ->
     first = 1 + (rows.start[0] if rows.start else 0)
     out = RowsFile(target, {**about, "sheets": sheets, "sheet": sheet_name, "first": first, "width": width})
     for cells in _cells(rows):
-        out.add(cells)
+        if any(isinstance(cell, int | float) and abs(cell) >= _ROUNDED for cell in cells):
+            out.refuse(_rounded())
+        else:
+            out.add(cells)
     out.close()
 
 
 def _unreadable() -> str:
     return _("The workbook cannot be read. Save its table as CSV (UTF-8) and import that.")
+
+
+def _rounded() -> str:
+    return _(
+        "It has a number of more than 15 digits, which workbooks round. Format its column as text and enter it again."
+    )
 
 
 def _sheets(workbook: Any) -> list[dict[str, Any]]:
@@ -105,7 +114,7 @@ def _cells(rows: Any) -> Iterator[list[Any]]:
 def _value(cell: object) -> Any:
     """A cell as JSON: whole numbers without a point, dates and times in ISO 8601."""
     if isinstance(cell, float):
-        return int(cell) if cell.is_integer() and abs(cell) <= _MAX_WHOLE else cell
+        return int(cell) if cell.is_integer() else cell
     if isinstance(cell, datetime | date | time):
         return cell.isoformat()
     if isinstance(cell, timedelta):

@@ -1,7 +1,7 @@
 """Canonical JSON (RFC 8785): equal values have equal bytes on every machine.
 
-One thing differs from the standard: whole numbers beyond 2^53 keep all their digits, where the standard would round
-them to double precision. Other numbers are what double precision makes of them.
+One thing differs from the standard: numbers that a double does not have keep all their digits, where the standard
+would round them to double precision.
 """
 
 from __future__ import annotations
@@ -9,10 +9,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from decimal import Decimal
 from typing import Final
 
 import orjson
 
+from crowdd import exact_json
 from crowdd.lazy import lazy
 from crowdd.values import Json
 
@@ -38,10 +40,10 @@ def parsed(text: str | bytes) -> tuple[Json, bool]:
     text = text if isinstance(text, str) else text.decode()
     slow = _ESCAPED.search(text) is not None or (not text.isascii() and max(text) >= _BEYOND)
 
-    def number(digits: str) -> float:
+    def number(digits: str) -> float | Decimal:
         nonlocal slow
         slow = True
-        return float(digits)
+        return float(digits) if exact_json.is_double(digits) else Decimal(digits)
 
     return json.loads(text, parse_float=number), slow
 
@@ -77,6 +79,8 @@ def _parts(value: object) -> Iterator[str]:
 def _scalar(value: object) -> str:
     if type(value) is int:
         return str(value)
+    if isinstance(value, Decimal):
+        return format(value, "f").rstrip("0") if "." in f"{value:f}" else f"{value:f}"
     encoded: bytes = rfc8785.dumps(value)
     return encoded.decode()
 

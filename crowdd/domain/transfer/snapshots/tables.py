@@ -5,6 +5,7 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Iterator
+from decimal import Decimal
 from pathlib import Path
 from typing import Final, cast
 
@@ -60,7 +61,14 @@ def type_of(value: object) -> str:
     """The name of a JSON type; whole numbers are integers."""
     if value is None:
         return "null"
-    names: dict[type, str] = {bool: "boolean", int: "integer", float: "number", str: "string", dict: "object"}
+    names: dict[type, str] = {
+        bool: "boolean",
+        int: "integer",
+        float: "number",
+        Decimal: "number",
+        str: "string",
+        dict: "object",
+    }
     return names.get(type(value), "array")
 
 

@@ -11,6 +11,7 @@ from typing import BinaryIO
 
 import orjson
 
+from crowdd import exact_json
 from crowdd.domain.transfer.task_files.containers import container_of
 from crowdd.domain.transfer.task_files.decoding import decoded
 from crowdd.domain.transfer.task_files.delimiters import detect_delimiter
@@ -24,7 +25,6 @@ from crowdd.domain.transfer.task_files.foreign_files import (
     require_text,
 )
 from crowdd.errors import InvalidValueError
-from crowdd.kinds import json_errors
 from crowdd.languages import _
 
 _HEAD = 65_536  # bytes whose beginning tells other kinds of files
@@ -98,7 +98,7 @@ def _is_object(line: str) -> bool:
     try:
         return isinstance(orjson.loads(line), dict)
     except orjson.JSONDecodeError as error:
-        return line.lstrip().startswith("{") and bool(json_errors.non_finite(error))
+        return line.lstrip().startswith("{") and bool(exact_json.non_finite(error))
 
 
 def _is_document(line: str) -> bool:

@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import orjson
 
+from crowdd import exact_json
 from crowdd.domain.transfer.task_files.decoding import LONG_LINE, UNDECODABLE
 from crowdd.domain.transfer.task_files.limits import MAX_ROW_BYTES, SHOWN_CHARACTERS
-from crowdd.kinds import json_errors
 from crowdd.languages import _
 from crowdd.values import Values
 
@@ -61,7 +61,7 @@ def object_row(number: int, text: str) -> FileRow:
     if flaw := mark_of(text):
         return refused(number, flaw, text)
     try:
-        value = orjson.loads(text)
+        value = exact_json.loads(text)
     except orjson.JSONDecodeError as error:
-        return refused(number, _("It is not JSON: %(reason)s.", reason=json_errors.reason(error)), text)
+        return refused(number, _("It is not JSON: %(reason)s.", reason=exact_json.reason(error)), text)
     return FileRow(number, value) if isinstance(value, dict) else refused(number, _("It is not a JSON object."), text)

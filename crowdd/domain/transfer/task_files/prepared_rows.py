@@ -12,6 +12,7 @@ from typing import Any, BinaryIO
 
 import orjson
 
+from crowdd import exact_json
 from crowdd.domain.transfer.task_files.columns import column_names
 from crowdd.domain.transfer.task_files.file_row import FileRow, refused
 
@@ -35,7 +36,7 @@ def prepared_rows(file: BinaryIO, *, header: bool) -> Iterator[FileRow]:
             reason = orjson.loads(line[1:])
             yield refused(number, reason[""], reason["text"])
             continue
-        row = orjson.loads(line)
+        row = exact_json.stored(line)
         if isinstance(row, dict):
             yield FileRow(number, row)
         elif not row:

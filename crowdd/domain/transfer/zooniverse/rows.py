@@ -9,6 +9,7 @@ from typing import Final
 
 import orjson
 
+from crowdd import exact_json
 from crowdd.values import Values
 
 MAX_ANSWERS: Final = 1000  # that a task may need
@@ -91,7 +92,7 @@ def _number(row: Row, name: str) -> int:
 
 def _json(row: Row, name: str) -> object:
     try:
-        return orjson.loads(row[name])
+        return exact_json.loads(row[name])
     except orjson.JSONDecodeError:
         raise RowError(f"`{name}` is not JSON.") from None
 

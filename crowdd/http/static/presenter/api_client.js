@@ -201,7 +201,7 @@ export class ApiClient {
       method: request.method, headers: said, body, credentials: "same-origin", redirect: "error",
       cache: "no-store", signal: AbortSignal.timeout(60000),
     });
-    const text = this.framed(await answer.text());
+    const text = exact(this.framed(await answer.text()));
     const value = text ? JSON.parse(text) : null;
     const foreign = [].concat(value).some((row) => row && row.project_id !== undefined && row.project_id !== this.project.id);
     if (foreign) return { status: 403, body: failure(403, "Forbidden", "Another project's."), value: null };
@@ -244,6 +244,19 @@ export class ApiClient {
     if (status >= 200 && status < 300) this.announce("presenter:saved", { task, run: id, late: typeof timeout === "number", changed, gold });
     else this.announce("presenter:refused", { task, status, code: code || "", message: message || "" });
   }
+}
+
+/** JSON in which each number that a script would round is a text of the same digits. */
+export function exact(json) {
+  if (!/[0-9][0-9.]{15}|[0-9][eE][-+]?[0-9]{3}/.test(json)) return json;
+  return json.replace(/"(?:[^"\\]|\\.)*"|-?[0-9][0-9.eE+-]*/g, (token) => (token[0] === '"' || figures(token) === figures(String(Number(token))) ? token : `"${token}"`));
+}
+
+/* A number as its digits and their power of ten, so that equal numbers have equal ones. */
+function figures(number) {
+  const [, sign, whole, part = "", power = 0] = number.match(/^(-?)([0-9]+)(?:\.([0-9]+))?(?:[eE]([-+]?[0-9]+))?$/) || [];
+  const digits = `${whole}${part}`.replace(/^0+/, ""), significant = digits.replace(/0+$/, "");
+  return significant && `${sign}${significant}e${Number(power) - part.length + digits.length - significant.length}`;
 }
 
 function correction({ saves, body }) {

@@ -7,7 +7,7 @@ CREATE FUNCTION consensus_of_numbers(p_field jsonb, p_values jsonb[]) RETURNS sa
 DECLARE s said; x numeric[]; n int; j int := 1; pairs bigint := 0; middle numeric; tolerance numeric := (p_field->'tolerance')::numeric; near numeric := tolerance;
 BEGIN
     SELECT array_agg(number ORDER BY number) INTO x
-      FROM (SELECT CASE WHEN jsonb_typeof(v) = 'number' AND octet_length(v::text) <= 40 THEN v::numeric END AS number FROM unnest(p_values) v OFFSET 0) u
+      FROM (SELECT CASE WHEN jsonb_typeof(v) = 'number' AND octet_length(v::text) <= 800 THEN v::numeric END AS number FROM unnest(p_values) v OFFSET 0) u
      WHERE number >= coalesce((p_field->'min')::numeric, '-Infinity') AND number <= coalesce((p_field->'max')::numeric, 'Infinity');
     n := coalesce(cardinality(x), 0);
     s.n_compared := n;

@@ -31,7 +31,7 @@ def _lines(of: Description) -> Iterator[str]:
     yield "## Files"
     yield ""
     yield "Tables have one JSON object per line, in UTF-8. Rows are canonical JSON (RFC 8785), in the order of their"
-    yield "first column. Whole numbers beyond 2^53 keep all their digits: read them as integers, not as floating point."
+    yield "first column. Numbers that a double does not have keep all their digits: do not read them as floating point."
     yield "Numbers of rows count from 1 in this snapshot only."
     for name, columns in table_columns().items():
         yield ""

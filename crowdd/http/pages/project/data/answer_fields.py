@@ -8,6 +8,7 @@ from urllib.parse import quote
 
 import orjson
 
+from crowdd import exact_json
 from crowdd.domain.projects.projects import Projects
 from crowdd.domain.projects.questions.answer_fields import AnswerFields, AnswerOverview, FieldFit, declarations
 from crowdd.errors import InvalidValueError
@@ -102,7 +103,7 @@ def _sent(incoming: Incoming) -> Any:
     if not fields.strip():
         return None
     try:
-        return orjson.loads(fields)
+        return exact_json.loads(fields)
     except orjson.JSONDecodeError as error:
         words = _("This is not JSON (line %(line)s, column %(column)s).", line=error.lineno, column=error.colno)
         raise InvalidValueError(words) from None

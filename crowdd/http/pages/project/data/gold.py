@@ -9,6 +9,7 @@ from urllib.parse import quote
 import attrs
 import orjson
 
+from crowdd import exact_json
 from crowdd.domain.projects.projects import Projects
 from crowdd.domain.tasks.gold.gold_tasks import Gold, Overview
 from crowdd.errors import InvalidValueError
@@ -176,7 +177,7 @@ def _number(value: Json, default: float) -> float:
 
 
 def _shown(overview: Overview) -> Values:
-    values = [{"value": orjson.loads(one["value"]), "n": one["n"]} for one in overview.values]
+    values = [{"value": exact_json.stored(one["value"]), "n": one["n"]} for one in overview.values]
     return {**attrs.asdict(overview)["figures"], "values": values, "ordered": overview.ordered}
 
 
@@ -195,7 +196,7 @@ def _body(incoming: Incoming, task_id: int) -> Values:
 def _value(text: str) -> Json:
     """An answer as a form sends it: JSON, or a text."""
     try:
-        value: Json = orjson.loads(text)
+        value: Json = exact_json.loads(text)
     except orjson.JSONDecodeError:
         return text
     return value

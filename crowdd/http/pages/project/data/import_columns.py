@@ -8,6 +8,7 @@ from typing import Any
 import attrs
 import orjson
 
+from crowdd import exact_json
 from crowdd.domain.transfer.imports import ImportPage
 from crowdd.domain.transfer.task_files import Dialect
 from crowdd.http import starters
@@ -75,7 +76,7 @@ def chosen_names(incoming: Incoming, info: Mapping[str, object], import_row: Imp
 def chosen_object(value: object) -> Any:
     """An object of a request, which a form with a file sends as JSON text."""
     try:
-        return orjson.loads(value) if isinstance(value, str) else value
+        return exact_json.loads(value) if isinstance(value, str) else value
     except orjson.JSONDecodeError:
         return value
 

@@ -9,6 +9,7 @@ from urllib.parse import quote
 import attrs
 import orjson
 
+from crowdd import exact_json
 from crowdd.domain.projects.guides.reading import GuideReader
 from crowdd.domain.projects.guides.versions import GuideVersions
 from crowdd.domain.projects.projects import Projects
@@ -274,7 +275,7 @@ def _text(document: object) -> str:
 def _parsed(text: str) -> Any:
     """The JSON value. Raises FormError with the line of the first mistake."""
     try:
-        return orjson.loads(text)
+        return exact_json.loads(text)
     except orjson.JSONDecodeError as error:
         sentence = _("Line %(line)s, column %(column)s: this is not JSON.", line=error.lineno, column=error.colno)
         raise FormError({"document": [sentence]}) from None

@@ -8,6 +8,7 @@ from typing import Any, TypedDict
 
 import orjson
 
+from crowdd import exact_json
 from crowdd.domain.projects.projects import Projects
 from crowdd.domain.projects.questions.reviews import QuestionReviews, Review
 from crowdd.errors import FormError
@@ -100,7 +101,7 @@ def parsed(text: str) -> Any:
         words = _("The questions may have at most %(max)s bytes (got %(size)s).", max=MAX_BYTES, size=len(text))
         raise FormError({"questions": [words]})
     try:
-        return orjson.loads(text)
+        return exact_json.loads(text)
     except orjson.JSONDecodeError as error:
         sentence = _("Line %(line)s, column %(column)s: this is not JSON.", line=error.lineno, column=error.colno)
         raise FormError({"questions": [sentence]}) from None

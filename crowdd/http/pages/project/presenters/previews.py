@@ -7,6 +7,7 @@ from typing import Any, Final, TypedDict
 
 import orjson
 
+from crowdd import exact_json
 from crowdd.domain.core.records import Records
 from crowdd.domain.projects.file_access import FileAccess, readdressed
 from crowdd.http import starters
@@ -51,7 +52,7 @@ class Previews:
         uploads = self._file_access.address(row)
         record = presenter.record(self._records.public_view(PROJECT, row), uploads)
         if uploads is not None:
-            shown = orjson.loads(readdressed(orjson.dumps(shown).decode(), row, uploads))
+            shown = exact_json.stored(readdressed(orjson.dumps(shown).decode(), row, uploads))
         return Preview(project=record, tasks=shown or invented, invented=not shown)
 
 

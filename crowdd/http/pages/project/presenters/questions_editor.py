@@ -7,6 +7,7 @@ from urllib.parse import quote
 
 import orjson
 
+from crowdd import exact_json
 from crowdd.domain.projects import project_questions
 from crowdd.domain.projects.projects import Projects
 from crowdd.domain.projects.questions.reviews import NOTHING_FOUND, Review
@@ -216,7 +217,7 @@ def _text(document: object) -> str:
 
 def _usable(text: str) -> Any:
     try:
-        document = orjson.loads(text)
+        document = exact_json.loads(text)
     except orjson.JSONDecodeError:
         return None
     return document if questions.is_usable(document) else None

@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 import attrs
 import orjson
 
+from crowdd import exact_json
 from crowdd.domain.tasks.finished_tasks import chosen
 from crowdd.domain.tasks.outcomes.field_consensus import FieldConsensus
 from crowdd.http import queries, starters
@@ -76,7 +77,7 @@ def filters(query: Mapping[str, str]) -> Filters:
 def _value(answer: str) -> object:
     """The value of JSON; other text stays as it is."""
     try:
-        return orjson.loads(answer)
+        return exact_json.loads(answer)
     except orjson.JSONDecodeError:
         return answer
 
