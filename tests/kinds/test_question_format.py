@@ -68,7 +68,7 @@ HOLDS: list[Change] = [
     set_in("animal", unsure={"en": "No idea"}),
     lambda document: document["steps"].append({"name": "end", "media": []}),
     lambda document: document["steps"].extend({"name": f"s{n}"} for n in range(46)),
-    lambda document: document["steps"].append({"name": "more", "questions": many(188)}),
+    lambda document: document["steps"].append({"name": "more", "questions": many(187)}),
     set_in("animal", choices=[{"value": str(n), "text": "?"} for n in range(500)], show_if=None),
     set_in("colours", choices=[CHOICES[0], *PLAIN_TWO], show_if={"question": "animal", "is": ["owl"]}),
 ]
@@ -95,7 +95,7 @@ REFUSED = [
     refused("/steps", "1 to 50", lambda d: d.update(steps=[{"name": f"s{n}"} for n in range(51)])),
     refused("/steps", "at least one", lambda d: d.update(steps=[{"name": "a"}]), by_schema=False),
     refused(
-        "/steps", "at most 200", lambda d: d["steps"].append({"name": "x", "questions": many(189)}), by_schema=False
+        "/steps", "at most 200", lambda d: d["steps"].append({"name": "x", "questions": many(188)}), by_schema=False
     ),
     refused("/steps/0", "an object", lambda d: d.update(steps=["x"])),
     refused("/steps/0/name", "lower-case", on_step(0, name="Look")),
@@ -252,7 +252,12 @@ ANSWERS: list[tuple[Json, list[Any], list[Any]]] = [
     ({"type": "number", "whole": True}, [-3], [2.5]),
     ({"type": "short_text", "max_length": 3}, ["abc"], ["", "abcd", 3]),
     ({"type": "long_text"}, ["a\nb", "x" * 10_000], ["x" * 10_001]),
-    ({"type": "date"}, ["2026-02-28"], ["28.2.2026", 2026]),
+    ({"type": "date"}, ["2026-02-28"], ["28.2.2026", 2026, "2026-02", "2026"]),
+    (
+        {"type": "date", "partial": True},
+        ["2026-02-28", "1834-05", "1834"],
+        ["1834-13", "1834-00", "834", 1834, "1834-05-"],
+    ),
     ({"type": "ranking", "choices": PLAIN}, [["owl", "fox"]], [["owl"], ["owl", "owl"]]),
     ({"type": "matrix", "rows": PLAIN, "columns": PLAIN}, [{"fox": "owl"}], [{}, {"elk": "owl"}, {"fox": "elk"}]),
     ({"type": "matrix", "rows": PLAIN, "columns": PLAIN, "required": True}, [{"fox": "owl", "owl": "owl"}], [{"fox": "owl"}]),

@@ -60,6 +60,12 @@ def _long(question: Values) -> Schema:
     return {"type": "string", "minLength": 1, "maxLength": question.get("max_length", MAX_LONG)}
 
 
+def _date(question: Values) -> Schema:
+    day: Schema = {"type": "string", "format": "date", "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}$"}
+    less: Schema = {"type": "string", "pattern": "^[0-9]{4}(-(0[1-9]|1[0-2]))?$"}
+    return {"anyOf": [day, less]} if question.get("partial") else day
+
+
 def _ranking(question: Values) -> Schema:
     choice_values = values_of(question["choices"])
     size = len(choice_values)
@@ -209,12 +215,15 @@ FORM_TYPES: Final = (
     ),
     QuestionType(
         "date",
-        "A day, from `min` to `max`.",
+        "A day, from `min` to `max`; `partial` accepts a month or a year alone.",
         {
             "min": DAY.called(_("Earliest day"), _("Earlier days are refused.")),
             "max": DAY.called(_("Latest day"), _("Later days are refused.")),
+            "partial": BOOLEAN.called(
+                _("Accept dates in part"), _("Volunteers may enter a month with its year, or a year alone.")
+            ),
         },
-        lambda question: {"type": "string", "format": "date", "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}$"},
+        _date,
         check=_check_range,
         group="write",
         answer_type="text",

@@ -15,6 +15,14 @@ COUNT = {
     "version": 1,
     "steps": [{"name": "count", "questions": [{"name": "n", "type": "number", "text": "How many?"}]}],
 }
+WHEN = {
+    "name": "when",
+    "type": "date",
+    "text": "When was it written?",
+    "partial": True,
+    "min": "1834-05-10",
+    "required": True,
+}
 LOOK = {"name": "thing", "type": "picture", "source": {"url": f"{SITE}/flaky.jpg"}, "description": "A thing"}
 ANIMALS = {
     "name": "animal",
@@ -224,3 +232,52 @@ def test_with_an_answer_goes_how_it_was_given(desk: Any) -> None:
     assert circumstances["media"] == {"thing": f"{SITE}/photo.jpg"} and circumstances["language"] == "en"
     assert circumstances["inputs"] == ["keyboard", "pointer"]
     assert 1 < circumstances["seconds_active"] <= circumstances["seconds_visible"] < 30
+
+
+def type_date(page: Any, frame: Any, parts: dict[str, str]) -> None:
+    """By keyboard alone: a month is chosen by its first letters."""
+    for name, text in parts.items():
+        frame.get_by_label(name, exact=True).focus()
+        page.keyboard.press("Home" if name == "Month" else "ControlOrMeta+a")
+        page.keyboard.type(text, delay=80)
+
+
+@shows("questions-date")
+def test_a_date_is_stored_with_the_parts_that_are_known(desk: Any) -> None:
+    frame = ask(desk, list_of(WHEN))
+    labels = [text.strip() for text in frame.locator(".date.parts label").all_inner_texts()]
+    assert labels == ["Month", "Day", "Year"]
+    for parts, refused in (
+        ({}, "Answer this question."),
+        ({"Month": "May"}, "Enter the year, too."),
+        ({"Year": "1834", "Month": "", "Day": "3"}, "Choose the month, too."),
+        ({"Year": "1835", "Month": "Feb", "Day": "30"}, "Enter a date."),
+        ({"Year": "1834", "Month": "May", "Day": "9"}, "Enter May 10, 1834 or later."),
+        ({"Month": "Ap", "Day": " "}, "Enter May 10, 1834 or later."),
+        ({"Year": "18x4"}, "Enter a date."),
+    ):
+        type_date(desk.page, frame, parts)
+        forward(frame, "Send")
+        assert frame.locator("[data-question=when] .bad").inner_text() == refused, parts
+    type_date(desk.page, frame, {"Year": "1834", "Month": "May"})
+    assert frame.locator("output").inner_text() == "May 1834"
+    assert stored(desk, list_of(WHEN), frame)["when"] == "1834-05"
+    for parts, value in (
+        ({"Year": "1834"}, "1834"),
+        ({"Year": "1904", "Month": "Feb", "Day": "29"}, "1904-02-29"),
+        ({"Year": "\u0661\u0668\u0663\u0669"}, "1839"),
+    ):
+        frame = ask(desk, list_of(WHEN))
+        type_date(desk.page, frame, parts)
+        assert stored(desk, list_of(WHEN), frame)["when"] == value
+
+
+@shows("questions-date")
+def test_the_fields_of_a_date_are_in_the_order_and_the_words_of_the_language(make_stage: Any, new_project: Any) -> None:
+    stage = make_stage(viewport={"width": 390, "height": 844}, locale="de")
+    stage.mine = new_project(tasks=2)
+    frame = ask(stage, list_of({**WHEN, "required": False}))
+    assert frame.locator(".date.parts label").all_inner_texts() == ["Tag", "Monat", "Jahr"]
+    type_date(stage.page, frame, {"Tag": "3", "Monat": "M\u00e4r", "Jahr": "1835"})
+    assert frame.locator("output").inner_text() == "3. M\u00e4rz 1835"
+    assert stored(stage, list_of(WHEN), frame, "Absenden")["when"] == "1835-03-03"

@@ -6,6 +6,11 @@ const DIGITS = /[\u0660-\u0669\u06f0-\u06f9]/g; // Arabic and Persian ones
 const MARKS = "[.,'\u2019\u066b\u066c\u00a0\u202f\u2009 ]";
 const FORM = new RegExp(`^([+-]?)(\\d+(?:${MARKS}\\d+)*|(?=[.,\u066b]\\d))(?:([.,\u066b])(\\d*))?$`, "u");
 
+/** A text with the digits of other scripts as 0 to 9. */
+export function latinDigits(text) {
+  return text.replace(DIGITS, (digit) => String(digit.charCodeAt(0) & 15));
+}
+
 /** The mark between whole and part in a language, "." or ",". */
 export function decimalMark(language) {
   const part = new Intl.NumberFormat(language).formatToParts(1.5).find(({ type }) => type === "decimal");
@@ -17,7 +22,7 @@ export function decimalMark(language) {
  * language decides.
  */
 export function understood(text, language) {
-  const plain = text.trim().replace(DIGITS, (digit) => String(digit.charCodeAt(0) & 15)).replace("\u2212", "-").replaceAll("\u066b", ".").replaceAll("\u066c", ",");
+  const plain = latinDigits(text.trim()).replace("\u2212", "-").replaceAll("\u066b", ".").replaceAll("\u066c", ",");
   if (!FORM.test(plain)) return null;
   const points = plain.split(".").length - 1, commas = plain.split(",").length - 1;
   let mark = "";
