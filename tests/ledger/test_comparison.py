@@ -256,3 +256,43 @@ def test_only_the_first_answers_tell_of_agreement_where_disputed_tasks_get_more(
     answer(ledger, project, task, *({"kind": kind} for kind in ("fox", "fox", "owl", "owl")))
     ledger.compare()
     assert ledger.row(LAST, t=task)["alpha"] == [{"tasks": "1", "values": "2", "observed": "0", "class 1": "2"}]
+
+
+def test_nothing_there_is_an_answer_and_left_out_is_none(ledger):
+    area = {"name": "shape", "at": "/shape/0/points", "type": "polygon"}
+    project = declaring(ledger, TEXT, area, tasks=4, n=3)
+    drawn = {"shape": [{"points": [[0, 0], [9, 0], [9, 9]]}]}
+    for task, infos in zip(
+        ledger.tasks(project),
+        (
+            ({"line": [], "shape": []}, {"line": [], "shape": []}, {"line": "a fox", **drawn}),
+            ({"line": "a fox", **drawn}, {"line": [], "shape": []}, {}),
+            ({"line": None, "shape": None}, {"line": None, "shape": None}, {"line": "a fox", **drawn}),
+            ({"line": "a fox", **drawn}, {}, {}),
+        ),
+        strict=True,
+    ):
+        answer(ledger, project, task, *infos)
+    ledger.compare()
+    outcomes = []
+    for task in ledger.tasks(project):
+        row = ledger.row(LAST, t=task)
+        area_said = row["further"][0]
+        first = (
+            row["consensus"],
+            row["consensus_hash"] is not None,
+            row["n_compared"],
+            row["agreement"],
+            row["confidence"],
+        )
+        outcomes.append(tuple(pytest.approx(each) if isinstance(each, float) else each for each in first))
+        assert (area_said["answers"], area_said["confidence"]) == (row["n_compared"], row["confidence"])
+        assert ("value" in area_said) is (row["consensus_hash"] is not None)
+    third, two = pytest.approx(1 / 3), pytest.approx(2 / 3)
+    assert outcomes == [
+        ([], True, 3, third, two),
+        (None, False, 2, 0, None),
+        (None, True, 3, third, two),
+        ("a fox", True, 1, 1, 1),
+    ]
+    assert differences(ledger, project) == []

@@ -60,6 +60,14 @@ def counts(ledger, project):
     ("field", "values", "expected"),
     [
         (LABEL, ["fox", "fox", "owl"], ("fox", 3, 1 / 3, 2 / 3)),
+        # Nothing there is an answer; of can't tell more than half must say so.
+        (NUMBER, [[], [], 5], ([], 3, 1 / 3, 2 / 3)),
+        (NUMBER, [[], 5, 5, 5], (5, 4, 1 / 2, 3 / 4)),
+        (NUMBER, [[], 5], (None, 2, 0, None)),
+        (NUMBER, [[], []], ([], 2, 1, 1)),
+        (NUMBER, [None, 5], (5, 1, 1, 1)),
+        (NUMBER, [None, None, 5], (None, 3, 1 / 3, 2 / 3)),
+        (NUMBER, [None, [], []], ([], 2, 1, 1)),
         (LABEL, ["fox", "owl"], (None, 2, 0, None)),
         (LABEL, ["fox", "dog", ["fox"], {"x": 1}], ("fox", 1, 1, 1)),
         (LABEL, [None, None, "fox"], (None, 3, 1 / 3, 2 / 3)),
@@ -175,7 +183,7 @@ def test_a_first_field_with_a_type_of_its_own_is_compared_by_it(ledger):
     project = declaring(ledger, NUMBER, tasks=2, n=3)
     one, other = ledger.tasks(project)
     answer(ledger, project, one, {"count": 2}, {"count": 3}, {"count": 90})
-    answer(ledger, project, other, {"count": "?"}, {}, {"count": None})
+    answer(ledger, project, other, {"count": "?"}, {}, {"count": "none"})
     row = ledger.row("SELECT * FROM result WHERE task_id = %(t)s", t=one)
     assert (row["consensus"], row["n_compared"], row["further"]) == (3, 3, None)
     assert (row["agreement"], row["confidence"]) == (pytest.approx(1 / 3), pytest.approx(2 / 3))

@@ -12,7 +12,7 @@ from typing import Any, Final, TypeGuard
 
 import attrs
 
-from crowdd.kinds.questions.options import Option, Problem, at, check_object, is_number, needed, number
+from crowdd.kinds.questions.options import BOOLEAN, Option, Problem, at, check_object, is_number, needed, number
 from crowdd.languages import _
 from crowdd.values import Values
 
@@ -62,6 +62,7 @@ class AnswerField:
 
     ``choices`` are the classes of a label, the possible members of labels, or the labels of marks; None: any.
     ``unsure`` has the value that means "I can't tell", if there is one. For a label it is a choice like any other.
+    ``nothing``: an empty array in place of the value means "nothing there".
     """
 
     name: str
@@ -69,6 +70,7 @@ class AnswerField:
     type: str
     choices: tuple[Choice, ...] | None = None
     unsure: tuple[Choice, ...] = ()
+    nothing: bool = False
     min: float | None = None
     max: float | None = None
     tolerance: float | None = None
@@ -96,6 +98,7 @@ def _field(field: Values) -> AnswerField:
         type=field["type"],
         choices=None if choices is None else tuple(choices),
         unsure=(field["unsure"],) if "unsure" in field else (),
+        nothing=field.get("nothing") is True,
         **options,
     )
 
@@ -155,6 +158,7 @@ _OPTIONS: Final = {
     "at": needed(Option(_check_pointer, _AT)),
     "type": needed(Option(_check_type, {"enum": list(TYPES)})),
     "unsure": Option(_check_choice, {"type": ["string", "number", "boolean", "null"]}),
+    "nothing": BOOLEAN,
 }
 _CHOICES: Final = Option(_check_choices, {"type": "array", "minItems": 1, "maxItems": MAX_CHOICES})
 

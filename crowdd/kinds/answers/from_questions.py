@@ -57,7 +57,7 @@ def _fields(question: Values) -> Iterator[Values]:
     field: Values = {
         "type": kind.answer_type,
         **({} if choices is None else {"choices": choices}),
-        **({"unsure": None} if question.get("unsure") else {}),
+        **_instead(question),
         **limits,
     }
     name = question["name"]
@@ -73,8 +73,16 @@ def _single(kind: QuestionType, question: Values) -> Iterator[Values]:
     if kind.single is None or question.get("max") != 1:
         return
     answer_type, key = kind.single
-    unsure = {"unsure": None} if question.get("unsure") else {}
-    yield {"name": question["name"], "at": at("", question["name"], 0, key), "type": answer_type, **unsure}
+    about = {"name": question["name"], "at": at("", question["name"], 0, key), "type": answer_type}
+    yield {**about, **_instead(question), "nothing": True}
+
+
+def _instead(question: Values) -> Values:
+    """What may stand in place of a value."""
+    return {
+        **({"unsure": None} if question.get("unsure") else {}),
+        **({"nothing": True} if question.get("nothing") else {}),
+    }
 
 
 def _choices(kind: QuestionType, question: Values) -> Sequence[object] | None:

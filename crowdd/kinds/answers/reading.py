@@ -27,13 +27,14 @@ def value_at(info: object, path: Sequence[str]) -> object:
 def fits(field: AnswerField, info: object) -> bool:
     """Whether an answer has a value of the field's type, and one of its choices.
 
-    A null on the way to the value is a null there: "can't tell" stands in place of all marks.
+    A null or an empty array on the way to the value is one there: "can't tell" and "nothing there" stand in place of
+    all marks.
     """
     value = value_at(info, field.path)
     if value is MISSING:
         above = (value_at(info, field.path[:depth]) for depth in range(1, len(field.path)))
-        return is_unsure(field, None) and any(each is None for each in above)
-    return is_unsure(field, value) or _FITS[field.type](field, value)
+        value = next((each for each in above if each is None or (field.nothing and each == [])), MISSING)
+    return is_unsure(field, value) or (field.nothing and value == []) or _FITS[field.type](field, value)
 
 
 def is_unsure(field: AnswerField, value: object) -> bool:

@@ -82,7 +82,7 @@ def _meant(question: Values) -> Any:
         elif name in ("choices", "labels", "rows", "columns"):
             meaning[name] = sorted(values_of(value))
         else:
-            meaning[name] = bool(value) if name == "unsure" else value
+            meaning[name] = bool(value) if name in ("unsure", "nothing") else value
     return meaning
 
 

@@ -20,7 +20,7 @@ from crowdd.kinds.questions.options import (
     number,
     values_of,
 )
-from crowdd.kinds.questions.question_type import QuestionType
+from crowdd.kinds.questions.question_type import NOTHING, QuestionType
 from crowdd.kinds.types import Schema
 from crowdd.languages import _
 from crowdd.values import Values
@@ -136,6 +136,7 @@ FORM_TYPES: Final = (
             "choices": needed(choices(1, keys=True)).called(_("Choices"), _("The answers to choose from.")),
             "min": integer(1, 500).called(_("Fewest choices"), _("At least this many must be chosen, if any.")),
             "max": integer(1, 500).called(_("Most choices"), _("At most this many can be chosen.")),
+            **NOTHING,
         },
         _some_values,
         values=_values("choices"),
@@ -182,6 +183,7 @@ FORM_TYPES: Final = (
             "max": number().called(_("Largest number"), _("Larger numbers are refused.")),
             "whole": BOOLEAN.called(_("Whole numbers only"), _("Fractions are refused.")),
             "unit": TEXT.called(_("Unit"), _("Shown behind the number, for example cm.")),
+            **NOTHING,
         },
         _number,
         values=lambda question: float,
@@ -194,7 +196,7 @@ FORM_TYPES: Final = (
     QuestionType(
         "short_text",
         "A text of one line.",
-        {"max_length": integer(1, MAX_SHORT).called(_("Longest answer"), _("In characters. Default: 500."))},
+        {"max_length": integer(1, MAX_SHORT).called(_("Longest answer"), _("In characters. Default: 500.")), **NOTHING},
         _short,
         module="texts",
         group="write",
@@ -205,7 +207,7 @@ FORM_TYPES: Final = (
     QuestionType(
         "long_text",
         "A text of several lines.",
-        {"max_length": _LENGTH.called(_("Longest answer"), _("In characters. Default: 10,000."))},
+        {"max_length": _LENGTH.called(_("Longest answer"), _("In characters. Default: 10,000.")), **NOTHING},
         _long,
         module="texts",
         group="write",
@@ -222,6 +224,7 @@ FORM_TYPES: Final = (
             "partial": BOOLEAN.called(
                 _("Accept dates in part"), _("Volunteers may enter a month with its year, or a year alone.")
             ),
+            **NOTHING,
         },
         _date,
         check=_check_range,

@@ -19,6 +19,13 @@ COMMON: Final[dict[str, Option]] = {
     "unsure": UNSURE.called(_("Offer “I can’t tell”"), _("Volunteers who are not sure need not guess.")),
 }
 """What each question has besides ``name``, ``type``, ``show_if``, and ``on`` and ``each`` where it has them."""
+NOTHING: Final[dict[str, Option]] = {
+    "nothing": UNSURE.called(
+        _("Offer “Nothing there”"),
+        _("Volunteers can say that what you ask for is not there."),
+    ),
+}
+"""What a question has besides, if its answer is written or chosen; marks have it always."""
 GROUPS: Final = {
     "choice": _("Choose"),
     "write": _("Write"),

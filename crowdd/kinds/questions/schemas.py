@@ -123,4 +123,6 @@ def schema_of_answer(question: Values) -> Schema:
         about = {each["name"]: schema_of_answer(each) for each in question["each"]}
         items = {**schema["items"], "properties": {**schema["items"]["properties"], "answers": closed(about)}}
         schema = {**schema, "items": items}
-    return {"anyOf": [schema, {"type": "null"}]} if question.get("unsure") else schema
+    instead: list[Schema] = [{"type": "array", "maxItems": 0}] if question.get("nothing") else []
+    instead += [{"type": "null"}] if question.get("unsure") else []
+    return {"anyOf": [schema, *instead]} if instead else schema

@@ -8,7 +8,9 @@ from crowdd.languages import SOURCE
 from crowdd.languages.content_languages import is_tag
 
 Text = str | dict[str, str]
-_TEXTS: Final = frozenset({"text", "title", "description", "help", "low", "high", "unit", "unsure", "attribution"})
+_TEXTS: Final = frozenset(
+    {"text", "title", "description", "help", "low", "high", "unit", "unsure", "nothing", "attribution"}
+)
 
 
 def text_in(text: Text, language: str) -> str:

@@ -75,7 +75,7 @@ async def page(
                             ORDER BY g.n DESC, g.first) FILTER (WHERE g.nth <= %(votes)s) AS votes, sum(g.n)::int AS total, count(*)::int AS kinds
               FROM (SELECT value AS answer, count(*)::int AS n, min(run) AS first,
                            row_number() OVER (ORDER BY count(*) DESC, min(run)) AS nth
-                      FROM answer_values(r.project_id, r.task_id) GROUP BY value) g) v
+                      FROM answer_values(r.project_id, r.task_id) WHERE value IS NOT NULL GROUP BY value) g) v
          ORDER BY {order}""",
         values,
     )

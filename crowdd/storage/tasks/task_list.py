@@ -185,13 +185,13 @@ async def votes(db: Database, project_id: int, task_id: int, maximum: int) -> li
     """What was answered to a task, among the answers that count: ``value`` and how many (``n``), the most frequent first.
 
     ``key``: where in the answers the values stand; None: they are the whole answers. ``counts`` in each row are the numbers
-    of all values, in the same order. Of a large value only its beginning.
+    of all values, in the same order. Of a large value only its beginning. Answers that leave it out are none of them.
     """
     return await fetch_rows(
         db,
         Vote,
         "WITH v AS MATERIALIZED (SELECT key, value, count(*)::int AS n, min(run) AS first FROM answer_values(%(project)s, %(task)s)"
-        f" GROUP BY key, value) SELECT key, CASE WHEN octet_length(value::text) <= {_MAX_VOTE_BYTES} THEN value"
+        f" WHERE value IS NOT NULL GROUP BY key, value) SELECT key, CASE WHEN octet_length(value::text) <= {_MAX_VOTE_BYTES} THEN value"
         f" ELSE to_jsonb(left(value::text, {_MAX_VOTE_BYTES // 4})) END AS value, n, (SELECT array_agg(n ORDER BY n DESC) FROM v) AS counts"
         " FROM v ORDER BY n DESC, first LIMIT %(maximum)s",
         {"project": project_id, "task": task_id, "maximum": maximum},

@@ -120,6 +120,24 @@ def of_info(name: str, key: str, type_: str = "json", about: str = "", origin: s
     return Column(name, type_, f"(i.info->{literal(key)})", True, about, origin, f"(i.info->>{literal(key)})")
 
 
+def without_nothing(column: Column) -> Column:
+    """A column of ``info`` with no value where the answer says "nothing there"."""
+    return attrs.evolve(column, sql=f"nullif({column.sql}, '[]')", shorter=f"nullif({column.shorter}, '[]')")
+
+
+def state_of_info(name: str, key: str, unsure: Sequence[JsonValue]) -> Column:
+    """Whether an answer has a value at a key of ``info``, or says that nothing is there, or "can't tell", or nothing at all."""
+    value = f"(i.info->{literal(key)})"
+    words = ", ".join(literal(orjson.dumps(each).decode()) for each in (None, *unsure))
+    sql = (
+        f"CASE WHEN {value} IS NULL THEN 'left_out' WHEN {value} IN ({words}) THEN 'unsure'"
+        f" WHEN {value} = '[]' THEN 'nothing' ELSE 'answered' END"
+    )
+    return Column(
+        name, "text", sql, about="answered, nothing (there is no such thing), unsure (can't tell) or left_out"
+    )
+
+
 def rest_of_info(info: Column) -> Column:
     """An ``info`` without keys, because it is not an object."""
     sql = f"(CASE WHEN jsonb_typeof({info.sql}) <> 'object' THEN {info.sql} END)"

@@ -15,6 +15,8 @@ COUNT = {
     "version": 1,
     "steps": [{"name": "count", "questions": [{"name": "n", "type": "number", "text": "How many?"}]}],
 }
+BLANK = {"name": "n", "type": "number", "text": "How many?", "required": True, "nothing": True, "unsure": True}
+OFFERED = ("number", "short_text", "long_text", "date", "multiple_choice")
 WHEN = {
     "name": "when",
     "type": "date",
@@ -281,3 +283,48 @@ def test_the_fields_of_a_date_are_in_the_order_and_the_words_of_the_language(mak
     type_date(stage.page, frame, {"Tag": "3", "Monat": "M\u00e4r", "Jahr": "1835"})
     assert frame.locator("output").inner_text() == "3. M\u00e4rz 1835"
     assert stored(stage, list_of(WHEN), frame, "Absenden")["when"] == "1835-03-03"
+
+
+@shows("answer-instead")
+def test_left_out_nothing_there_and_cannot_tell_are_three_answers(desk: Any) -> None:
+    document = list_of(BLANK)
+    frame = ask(desk, document)
+    forward(frame, "Send")
+    assert frame.locator("[data-question=n] .bad").inner_text() == "Answer this question."
+    nothing, unsure = frame.get_by_label("Nothing there"), frame.get_by_label("I can\u2019t tell")
+    frame.locator("[data-question=n] input[type=text]").fill("4")
+    unsure.check()
+    assert frame.locator("[data-question=n] input[type=text]").input_value() == ""
+    nothing.focus()
+    desk.page.keyboard.press("Space", delay=80)
+    assert nothing.is_checked() and not unsure.is_checked(), "one of them at a time"
+    assert stored(desk, document, frame)["n"] == []
+    frame = ask(desk, document)
+    frame.get_by_label("Nothing there").check()
+    frame.get_by_label("I can\u2019t tell").check()
+    assert stored(desk, document, frame)["n"] is None
+    optional = list_of({**BLANK, "required": False})
+    frame = ask(desk, optional)
+    frame.get_by_label("Nothing there").check()
+    frame.locator("[data-question=n] input[type=text]").fill("0")
+    assert not frame.get_by_label("Nothing there").is_checked(), "a value takes its place"
+    assert stored(desk, optional, frame)["n"] == 0
+    frame = ask(desk, optional)
+    assert "n" not in stored(desk, optional, frame)
+
+
+@shows("answer-instead")
+def test_nothing_there_can_be_said_of_each_type_and_changed_afterwards(desk: Any) -> None:
+    choices = {"choices": [{"value": "fox", "text": "Fox"}]}
+    more = {"multiple_choice": choices, "date": {"partial": True}}
+    document = list_of(
+        *({"name": kind, "type": kind, "text": kind, "nothing": True, **more.get(kind, {})} for kind in OFFERED)
+    )
+    frame = ask(desk, document)
+    for box in frame.get_by_label("Nothing there").all():
+        box.check()
+    info = stored(desk, document, frame)
+    assert {kind: info[kind] for kind in OFFERED} == {kind: [] for kind in OFFERED}
+    desk.page.locator("#change:visible").click()
+    desk.until(lambda: frame.get_by_label("Nothing there").first.is_checked())
+    assert all(box.is_checked() for box in frame.get_by_label("Nothing there").all())

@@ -71,7 +71,14 @@ def every_form() -> Json:
         {"name": "name", "type": "short_text", "text": "Give it a name.", "required": True, "max_length": 20},
         {"name": "story", "type": "long_text", "text": "What happens?"},
         {"name": "day", "type": "date", "text": "When was it?", "min": "2020-01-01", "max": "2026-12-31"},
-        {"name": "about", "type": "date", "text": "When was it written?", "min": "1834-05-10", "partial": True},
+        {
+            "name": "about",
+            "type": "date",
+            "text": "When was it written?",
+            "min": "1834-05-10",
+            "partial": True,
+            "nothing": True,
+        },
     ]
     order = [
         {

@@ -57,7 +57,8 @@ class Tables:
         forms_by_key = {**dict.fromkeys(fields, frozenset[str]()), **forms}
         first = await exports.imported_columns(tx, file.chosen.project_id) if file.kind is TASK else []
         first = first if file.kind is TASK else [file.answer_key or "", *fields]
-        return [_column(file, key, forms_by_key[key], fields.get(key)) for key in in_order(forms_by_key, first)]
+        keys = in_order(forms_by_key, first)
+        return [each for key in keys for each in _columns(file, key, forms_by_key[key], fields.get(key))]
 
     async def _forms(
         self, tx: Database, file: ExportFile, *, typed: bool, waits: Waits
@@ -128,7 +129,7 @@ _HOLD = {
     "decimal": {"integer", "bigint", "number", "decimal"},
     "text": {"text"},
 }
-_ANY = {"boolean", "integer", "bigint", "number", "decimal", "text", "json"}
+_ANY = {"boolean", "integer", "bigint", "number", "decimal", "text", "nothing", "json"}
 
 
 def _attributes(file: ExportFile) -> list[Column]:
@@ -143,6 +144,16 @@ def _is_taken_apart(file: ExportFile, column: Column) -> bool:
 def _by_key(fields: Sequence[AnswerField]) -> dict[str, AnswerField]:
     """The fields that are keys of answers."""
     return {field.path[0]: field for field in fields if len(field.path) == 1}
+
+
+def _columns(file: ExportFile, key: str, forms: frozenset[str], field: AnswerField | None) -> list[Column]:
+    """The column of a key, and one that says why there is no value where an answer may say that."""
+    if field is None or not (field.unsure or field.nothing):
+        return [_column(file, key, forms, field)]
+    state = export_columns.state_of_info(f"info_{key}_state", key, field.unsure)
+    if not field.nothing:
+        return [_column(file, key, forms, field), state]
+    return [export_columns.without_nothing(_column(file, key, forms - {"nothing"}, field)), state]
 
 
 def _column(file: ExportFile, key: str, forms: frozenset[str], field: AnswerField | None) -> Column:

@@ -4,6 +4,7 @@ import { holds } from "./show_if.js";
 import { element } from "./element.js";
 
 const DIGITS = "123456789"; // shortcuts of those for which the owner has chosen none
+const INSTEAD = { nothing: [], unsure: null }; // answers in place of a value
 const INPUTS = "input:not([type=radio]), select, textarea"; // of radio buttons the group is invalid
 
 export class Group {
@@ -24,7 +25,7 @@ export class Group {
   }
 
   block(question) {
-    const { texts } = this.form, id = this.form.id(), block = { question, field: null, unsure: null, cannotTell: false };
+    const { texts } = this.form, id = this.form.id(), block = { question, field: null, instead: {} };
     const { words, tag } = texts.pick(question.text), optional = !question.required && !this.form.immediate;
     const heading = texts.write(element(`h${this.level}`, { id: `${id}-label` }), question.text);
     if (optional) heading.append(" ", element("small", { className: "soft", lang: texts.locale, dir: "auto" }, texts.word("optional")));
@@ -46,7 +47,7 @@ export class Group {
       if (this.ended) return;
       block.field = module.create(question, context);
       block.place.replaceChildren(block.field.element);
-      if (question.unsure && !module.ownUnsure?.(question)) block.place.append(this.unsure(block));
+      for (const name of Object.keys(INSTEAD)) if (question[name] && !(name === "unsure" && module.ownUnsure?.(question))) block.place.append(this.instead(block, name));
       this.named(block, module.unnamed?.(question, context));
       if (!("value" in block)) return;
       this.fill(block, block.value);
@@ -60,8 +61,8 @@ export class Group {
   }
 
   /* A field says its question by itself, as a rule.  Where it does not, or another one is beside it, their group does. */
-  named({ element: place, context, unsure }, unnamed) {
-    if (!unnamed && !unsure) return;
+  named({ element: place, context, instead }, unnamed) {
+    if (!unnamed && !Object.keys(instead).length) return;
     place.setAttribute("role", "group");
     place.setAttribute("aria-labelledby", context.labelledBy);
     if (unnamed) place.setAttribute("aria-describedby", context.describedBy);
@@ -76,21 +77,23 @@ export class Group {
     return place;
   }
 
-  unsure(block) {
+  /* A box for an answer in place of a value. */
+  instead(block, name) {
     const box = element("input", { type: "checkbox" });
-    block.unsure = box;
+    block.instead[name] = box;
     box.addEventListener("change", () => {
-      if (box.checked) block.field.set(undefined);
+      if (box.checked) {
+        for (const other of Object.values(block.instead)) other.checked = other === box;
+        block.field.set(undefined);
+      }
       this.told(block);
     });
-    const words = element("span");
-    this.writeUnsure(words, block.question);
-    return element("label", { className: "choice un" }, box, words);
+    return element("label", { className: "choice un" }, box, this.writeInstead(element("span"), block.question, name));
   }
 
-  writeUnsure(place, { unsure }) {
-    const { texts } = this.form;
-    return unsure === true ? Object.assign(place, { textContent: texts.word("unsure") }) : texts.write(place, unsure);
+  writeInstead(place, question, name) {
+    const { texts } = this.form, words = question[name];
+    return words === true ? Object.assign(place, { textContent: texts.word(name) }) : texts.write(place, words);
   }
 
   /* What a type may use: see questions.js. */
@@ -99,11 +102,11 @@ export class Group {
     return {
       ...about, task: form.task, language: texts.locale, languageDirection: texts.direction, immediate: form.immediate,
       text: (text) => texts.pick(text).words, write: (place, text) => texts.write(place, text), word: (name, values) => texts.word(name, values),
-      writeUnsure: (place) => this.writeUnsure(place, block.question), keyed: this.level === 2, digits: [...DIGITS].filter((digit) => !this.declared.has(digit)), keysChanged: () => form.keysChanged(),
+      writeUnsure: (place) => this.writeInstead(place, block.question, "unsure"), keyed: this.level === 2, digits: [...DIGITS].filter((digit) => !this.declared.has(digit)), keysChanged: () => form.keysChanged(),
       medium: (name) => form.medium(name), newId: () => form.id(), announce: (words) => form.announce(words), finish: (event) => form.finish(event),
       group: (questions, changed) => new Group(questions, { form, changed: changed ?? this.changed, level: Math.min(this.level + 1, 6), answer: (name) => this.answer(name) }),
       changed: () => {
-        if (block.unsure && block.field.value() !== undefined) block.unsure.checked = false;
+        if (block.field.value() !== undefined) for (const box of Object.values(block.instead)) box.checked = false;
         this.told(block);
       },
     };
@@ -142,7 +145,13 @@ export class Group {
 
   valueOf(block) {
     if (!block.field) return block.value;
-    return block.unsure?.checked ? null : block.field.value();
+    const name = this.said(block);
+    return name ? INSTEAD[name] : block.field.value();
+  }
+
+  /* Which answer stands in place of a value. */
+  said(block) {
+    return Object.keys(block.instead).find((name) => block.instead[name].checked);
   }
 
   /** The answers by name, without those to questions that are not shown or have none. */
@@ -163,14 +172,15 @@ export class Group {
   }
 
   fill(block, value) {
-    if (block.unsure) block.unsure.checked = value === null;
-    block.field.set(block.unsure && value === null ? undefined : value);
+    const is = { nothing: Array.isArray(value) && !value.length, unsure: value === null };
+    for (const [name, box] of Object.entries(block.instead)) box.checked = is[name];
+    block.field.set(this.said(block) ? undefined : value);
     delete block.value;
   }
 
   problemOf(block) {
     const { texts } = this.form, value = this.valueOf(block);
-    if (value === null) return "";
+    if (value === null || this.said(block)) return "";
     if (block.question.required && value === undefined && !block.field?.problem?.()) return texts.word("required");
     return block.field?.problem?.() || "";
   }

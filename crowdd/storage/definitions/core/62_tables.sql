@@ -14,7 +14,7 @@ SELECT CASE
     ELSE p_text END $$;
 
 -- What a JSON value is to a column: null, boolean, integer (exact as a double, too), bigint, number (not whole, exact as a double), decimal (a
--- number that neither has exactly), text or json.
+-- number that neither has exactly), text, nothing (an empty array) or json.
 CREATE FUNCTION json_form(p_value jsonb) RETURNS text IMMUTABLE LANGUAGE sql AS $$
 SELECT CASE jsonb_typeof(p_value)
     WHEN 'string' THEN 'text'
@@ -27,4 +27,4 @@ SELECT CASE jsonb_typeof(p_value)
         WHEN p_value::numeric = 0 THEN 'number' ELSE 'decimal' END
     WHEN 'boolean' THEN 'boolean'
     WHEN 'null' THEN 'null'
-    ELSE 'json' END $$;
+    ELSE CASE p_value WHEN '[]' THEN 'nothing' ELSE 'json' END END $$;

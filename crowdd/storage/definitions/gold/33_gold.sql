@@ -172,7 +172,7 @@ DECLARE type_ text := p_rule->>'type'; right_ boolean := false; a jsonb;
 BEGIN
     IF type_ IN ('boxes', 'points', 'polygon', 'spans') THEN RETURN NULL; END IF;
     FOR a IN SELECT jsonb_array_elements(p_answers) LOOP
-        right_ := CASE type_
+        right_ := a = p_value OR CASE type_
             WHEN 'set' THEN sets_agree(a, p_value, coalesce((p_rule->>'threshold')::float8, 1))
             WHEN 'number' THEN numbers_agree(a, p_value, coalesce((p_rule->>'tolerance')::numeric, 0))
             WHEN 'text' THEN jsonb_typeof(a) = 'string' AND jsonb_typeof(p_value) = 'string' AND plain_text(a #>> '{}') = plain_text(p_value #>> '{}')

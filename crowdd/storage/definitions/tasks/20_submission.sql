@@ -68,7 +68,7 @@ BEGIN
     END IF;
     SELECT answer_fields, answer_names INTO fields, names FROM project WHERE id = t.project_id;
     IF w.generation IS NULL THEN
-        SELECT array_agg(run ORDER BY run), coalesce(jsonb_agg(user_id ORDER BY run) FILTER (WHERE user_id IS NOT NULL), '[]'), array_agg(value ORDER BY value)
+        SELECT array_agg(run ORDER BY run), coalesce(jsonb_agg(user_id ORDER BY run) FILTER (WHERE user_id IS NOT NULL), '[]'), array_agg(value ORDER BY value) FILTER (WHERE value IS NOT NULL)
           INTO ids, users, answers FROM answer_values(t.project_id, t.task_id);
         IF fields->0->>'type' = 'labels' THEN
             SELECT * INTO l FROM weigh_labels(t.project_id, fields->0, ids);

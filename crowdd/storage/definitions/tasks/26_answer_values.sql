@@ -4,9 +4,22 @@
 CREATE FUNCTION has_value(p_info jsonb, p_path text[]) RETURNS boolean IMMUTABLE LANGUAGE sql AS $$
 SELECT p_info #> p_path IS NOT NULL $$;
 
--- The value by which an answer is compared: the whole answer without a place, JSON null if the answer has nothing there.
+-- What an answer says at a place: a value, JSON null for "can't tell", an empty array for "nothing there". Null: it was left out. Either may
+-- stand on the way, in place of all marks.
+CREATE FUNCTION said_at(p_info jsonb, p_path text[]) RETURNS jsonb IMMUTABLE LANGUAGE plpgsql AS $$
+DECLARE v jsonb := p_info #> p_path;
+BEGIN
+    FOR depth IN 1 .. CASE WHEN v IS NULL THEN cardinality(p_path) - 1 ELSE 0 END LOOP
+        v := p_info #> p_path[1:depth];
+        IF v IN ('null', '[]') THEN RETURN v; END IF;
+        v := NULL;
+    END LOOP;
+    RETURN v;
+END $$;
+
+-- The value by which an answer is compared: the whole answer without a place, null if the answer leaves it out.
 CREATE FUNCTION answer_value(p_info jsonb, p_path text[]) RETURNS jsonb IMMUTABLE LANGUAGE sql AS $$
-SELECT coalesce(CASE WHEN p_path IS NULL THEN p_info ELSE p_info #> p_path END, 'null') $$;
+SELECT CASE WHEN p_path IS NULL THEN coalesce(p_info, 'null') ELSE said_at(p_info, p_path) END $$;
 
 -- The counted answers to a task, each with its value and the key it was compared by, its parts joined by slashes: the
 -- place that the project declares (answer_path), if an answer to the task has a value there; otherwise "answer", if all have it;

@@ -44,9 +44,9 @@ BEGIN
         RETURN QUERY SELECT * FROM consensus_of_label(p_project, p_task, p_runs);
         RETURN;
     END IF;
-    SELECT array_agg(a.value ORDER BY a.value), array_agg(a.info ORDER BY a.run), (SELECT answer_fields FROM project WHERE id = p_project)
+    SELECT coalesce(array_agg(a.value ORDER BY a.value) FILTER (WHERE a.value IS NOT NULL), '{}'), array_agg(a.info ORDER BY a.run), (SELECT answer_fields FROM project WHERE id = p_project)
       INTO answers, infos, fields FROM answer_values(p_project, p_task) a WHERE p_runs IS NULL OR a.run = ANY (p_runs);
-    IF answers IS NULL THEN RETURN; END IF;
+    IF infos IS NULL THEN RETURN; END IF;
     s := CASE WHEN fields IS NULL THEN most_frequent(answers) ELSE first_consensus(fields, answers) END;
     IF fields->0->>'type' = 'labels' THEN
         s := said_by_choices(s, fields->0, (SELECT r.posterior FROM result r WHERE r.project_id = p_project AND r.task_id = p_task AND r.last_version));

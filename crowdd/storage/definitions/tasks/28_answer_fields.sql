@@ -63,20 +63,43 @@ END $$;
 CREATE FUNCTION plain_text(p_text text) RETURNS text IMMUTABLE LANGUAGE sql AS $$
 SELECT CASE WHEN octet_length(p_text) <= 2000 THEN btrim(regexp_replace(lower(normalize(p_text, NFKC)), '\s+', ' ', 'g')) ELSE p_text END $$;
 
+-- The same with the answers that say "nothing there" (an empty array) or "can't tell" (JSON null) in place of a value. Nothing is an answer like a
+-- value: more than half of both decide, and which value that is, the values say. Can't tell is the consensus if more than half of all say so;
+-- otherwise such answers are left out. The same in crowdd/domain/tasks/outcomes/comparison/of_task.py.
+CREATE FUNCTION with_unsaid(s said, p_values jsonb[]) RETURNS said IMMUTABLE LANGUAGE plpgsql AS $$
+DECLARE nothing int := cardinality(array_positions(p_values, '[]')); unsure int := cardinality(array_positions(p_values, 'null')); valued int := coalesce(s.n_compared, 0); pairs float8;
+BEGIN
+    IF nothing = 0 AND unsure <= valued THEN RETURN s; END IF;
+    pairs := coalesce(s.agreement, 0) * valued * (valued - 1) / 2.0 + nothing * (nothing - 1) / 2;
+    s.n_compared := valued + nothing;
+    IF unsure > s.n_compared THEN
+        pairs := pairs + unsure * (unsure - 1) / 2;
+        s.n_compared := s.n_compared + unsure; s.consensus := 'null'; s.confidence := unsure::float8 / s.n_compared;
+    ELSIF nothing > valued THEN
+        s.consensus := '[]'; s.confidence := nothing::float8 / s.n_compared;
+    ELSIF nothing = valued THEN
+        s.consensus := NULL; s.confidence := NULL;
+    ELSE
+        s.confidence := s.confidence * valued / s.n_compared;
+    END IF;
+    s.agreement := share_of_pairs(pairs, s.n_compared);
+    RETURN kept_consensus(s);
+END $$;
+
 -- Of values that an answer has at a field. Other types are compared after the commit (29_comparison.sql): then n_compared is null.
 CREATE FUNCTION consensus_of_field(p_field jsonb, p_values jsonb[]) RETURNS said IMMUTABLE LANGUAGE plpgsql AS $$
 BEGIN
     CASE p_field->>'type'
-    WHEN 'number' THEN RETURN consensus_of_numbers(p_field, p_values);
-    WHEN 'labels' THEN RETURN consensus_of_labels(p_field, p_values);
+    WHEN 'number' THEN RETURN with_unsaid(consensus_of_numbers(p_field, p_values), p_values);
+    WHEN 'labels' THEN RETURN with_unsaid(consensus_of_labels(p_field, p_values), array_remove(p_values, '[]'));  -- here none is a value
     WHEN 'label' THEN
         RETURN most_frequent(ARRAY(SELECT v FROM unnest(p_values) v WHERE jsonb_typeof(v) NOT IN ('array', 'object') AND (p_field->'choices' IS NULL OR p_field->'choices' @> v) ORDER BY v));
     ELSE RETURN NULL;
     END CASE;
 END $$;
 
--- Of the first field, by the sorted values of all answers (answer_values). A label is compared as answers without fields are: every
--- answer, also one without a value.
+-- Of the first field, by the sorted values of the answers that do not leave it out (answer_values). A label is compared as answers without
+-- fields are: also values that are no choice.
 CREATE FUNCTION first_consensus(p_fields jsonb, p_values jsonb[]) RETURNS said IMMUTABLE LANGUAGE plpgsql AS $$
 BEGIN
     IF p_fields->0->>'type' = 'label' THEN RETURN most_frequent(p_values); END IF;
@@ -97,7 +120,7 @@ BEGIN
         path := (field->>'path')::text[];
         found := '{}';
         FOREACH info IN ARRAY p_infos LOOP
-            v := info #> path;
+            v := said_at(info, path);
             IF v IS NOT NULL THEN found := array_append(found, v); END IF;
         END LOOP;
         s := consensus_of_field(field, found);

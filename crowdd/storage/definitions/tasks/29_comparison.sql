@@ -14,7 +14,7 @@ INSERT INTO comparison_due AS d (project_id, task_id, result_id, fresh) VALUES (
 -- more than 100,000 bytes.
 CREATE FUNCTION compared_values(p_project bigint, p_runs bigint[], p_fields jsonb) RETURNS jsonb STABLE LANGUAGE sql AS $$
 SELECT coalesce(jsonb_agg((SELECT jsonb_agg(CASE WHEN octet_length(v.value::text) <= 100000 THEN jsonb_build_array(v.value) ELSE '[]' END ORDER BY nth)
-                             FROM jsonb_array_elements(p_fields) WITH ORDINALITY f (field, nth), LATERAL (SELECT r.info #> (field->>'path')::text[] AS value OFFSET 0) v) ORDER BY r.id), '[]')
+                             FROM jsonb_array_elements(p_fields) WITH ORDINALITY f (field, nth), LATERAL (SELECT said_at(r.info, (field->>'path')::text[]) AS value OFFSET 0) v) ORDER BY r.id), '[]')
   FROM task_run r WHERE r.project_id = p_project AND r.id = ANY (p_runs) $$;
 
 -- The oldest results that are due, fresh ones first, at most p_maximum of them and about p_answers answers, with their values by field. first_answers: how
@@ -35,7 +35,7 @@ DECLARE s said;
 BEGIN
     s.consensus := p_said->'value';
     s.n_compared := (p_said->>'answers')::int; s.agreement := (p_said->>'agreement')::real; s.confidence := (p_said->>'confidence')::real;
-    s.consensus_hash := jsonb_hash_extended(CASE p_type WHEN 'text' THEN to_jsonb(plain_text(s.consensus #>> '{}')) ELSE s.consensus END, 0);
+    s.consensus_hash := jsonb_hash_extended(CASE WHEN jsonb_typeof(s.consensus) = 'string' THEN to_jsonb(plain_text(s.consensus #>> '{}')) ELSE s.consensus END, 0);
     IF octet_length(s.consensus::text) > max_compared_bytes() THEN s.consensus := NULL; END IF;
     RETURN s;
 END $$;

@@ -97,7 +97,7 @@ CREATE FUNCTION move_in_result(l task_ledger, p_id bigint, p_last boolean, p_cre
 DECLARE s said; ids bigint[]; answers jsonb[]; completes boolean := p_last AND is_complete(l.answers, l.n_answers);
 BEGIN
     IF p_last THEN
-        SELECT array_agg(run ORDER BY run), array_agg(value ORDER BY value) INTO ids, answers FROM answer_values(l.project_id, l.task_id);
+        SELECT array_agg(run ORDER BY run), array_agg(value ORDER BY value) FILTER (WHERE value IS NOT NULL) INTO ids, answers FROM answer_values(l.project_id, l.task_id);
         s := most_frequent(answers);
     END IF;
     INSERT INTO result (id, project_id, task_id, version, last_version, task_run_ids, created, info, consensus, consensus_hash, n_compared, agreement, confidence)

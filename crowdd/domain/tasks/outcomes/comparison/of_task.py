@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from math import comb
 from typing import Final
+
+import attrs
 
 from crowdd.domain.tasks.outcomes.comparison import alpha_sums, boxes, points, polygons, spans, texts
 from crowdd.domain.tasks.outcomes.comparison.compared import Answer, Compared
@@ -18,6 +21,8 @@ COMPARED: Final[Mapping[str, Callable[[AnswerField, Sequence[Answer]], Compared]
     "spans": spans.compare,
 }
 """Types that are compared after the commit."""
+SINGLE: Final = frozenset({"text", "polygon"})
+"""Those of them whose answers have one value."""
 
 
 def compare(fields: Sequence[Values], answers: Sequence[Sequence[Sequence[Answer]]], first: int | None) -> Values:
@@ -25,8 +30,10 @@ def compare(fields: Sequence[Values], answers: Sequence[Sequence[Sequence[Answer
     read = [read_field(field) for field in fields]
     values = [fitting(field, [answer[nth] for answer in answers]) for nth, field in enumerate(read)]
     comparisons = [
-        COMPARED[field.type](field, field_values).as_json if field.type in COMPARED else None
-        for field, field_values in zip(read, values, strict=True)
+        _with_unsaid(field, COMPARED[field.type](field, values[nth]), [answer[nth] for answer in answers]).as_json
+        if field.type in COMPARED
+        else None
+        for nth, field in enumerate(read)
     ]
     early = (
         values
@@ -35,6 +42,29 @@ def compare(fields: Sequence[Values], answers: Sequence[Sequence[Sequence[Answer
     )
     sums = [alpha_sums.of_values(field, field_values) for field, field_values in zip(read, early, strict=True)]
     return {"said": comparisons, "alpha": sums}
+
+
+def _with_unsaid(field: AnswerField, valued: Compared, said: Sequence[Sequence[Answer]]) -> Compared:
+    """What values say, with the answers that say "nothing there" (``[]``) or "can't tell" (null) in their place.
+
+    The rule of ``with_unsaid`` in SQL (28_answer_fields.sql). Of marks, nothing is a value.
+    """
+    nothing = said.count([[]]) if field.type in SINGLE else 0
+    unsure, n = said.count([None]), valued.n + nothing
+    if not nothing and unsure <= n:
+        return valued
+    pairs = (valued.agreement or 0) * comb(valued.n, 2) + comb(nothing, 2)
+    if unsure > n:
+        n, pairs = n + unsure, pairs + comb(unsure, 2)
+        valued = Compared(n, True, None, confidence=unsure / n)
+    elif nothing > valued.n:
+        valued = Compared(n, True, [], confidence=nothing / n)
+    elif nothing == valued.n:
+        valued = Compared(n)
+    else:
+        share = None if valued.confidence is None else valued.confidence * valued.n / n
+        valued = attrs.evolve(valued, n=n, confidence=share)
+    return attrs.evolve(valued, agreement=pairs / comb(n, 2) if n > 1 else 1.0)
 
 
 def is_slow(fields: Sequence[Values]) -> bool:
