@@ -211,6 +211,16 @@ def test_shortcuts_are_shown_as_the_keys_are_labelled(make_stage: Any, new_proje
     stage.until(lambda: stage.page.locator("#offers kbd").all_inner_texts()[:2] == ["А", "Щ"])
 
 
+def test_letters_answer_while_what_was_pressed_has_the_focus(desk: Any) -> None:
+    frame = ask(
+        desk, list_of({**ANIMALS, "required": False}, {"name": "sure", "type": "yes_no", "text": "Are you sure?"})
+    )
+    frame.get_by_role("radio", name="Yes").click()
+    assert frame.evaluate("document.activeElement.type") == "radio"
+    desk.page.keyboard.press("f", delay=80)
+    desk.until(frame.get_by_role("radio", name="Fox").is_checked)
+
+
 def test_long_words_wrap_in_the_frame(make_stage: Any, new_project: Any) -> None:
     stage = make_stage(viewport={"width": 320, "height": 640})
     stage.mine = new_project(tasks=2)

@@ -356,13 +356,18 @@
   function work(unsent) {
     if (worked !== unsent) send({ op: "work", unsent: worked = unsent });
   }
+  /* Text is typed here: letters mean nothing to what is only pressed or moved, and stay shortcuts while it has the focus. */
+  function isTyping({ target, key }) {
+    const pressed = target.matches?.("input:is([type=radio], [type=checkbox], [type=range], [type=button], [type=submit])");
+    if (pressed) return key.length > 1 || key === " ";
+    return target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName);
+  }
   function isShortcut(event) {
     const pressesButton = /^(Enter| )$/.test(event.key) && /^(BUTTON|A|SUMMARY)$/.test(event.target.tagName);
     return shortcuts && !pressesButton && !event.repeat && !event.ctrlKey && !event.altKey && !event.metaKey;
   }
   addEventListener("keydown", (event) => {
-    const typing = event.target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName);
-    if (event.isComposing || !event.isTrusted || isLate(event) || (typing && event.key !== "Escape")) return;
+    if (event.isComposing || !event.isTrusted || isLate(event) || (isTyping(event) && event.key !== "Escape")) return;
     const shortcut = isShortcut(event);
     const key = { op: "key", key: event.key, code: event.code, ctrl: event.ctrlKey, alt: event.altKey, shift: event.shiftKey, meta: event.metaKey };
     setTimeout(() => event.defaultPrevented || (shortcut && used(event.key, event.code)) || send(key));
