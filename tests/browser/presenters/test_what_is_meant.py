@@ -221,6 +221,19 @@ def test_letters_answer_while_what_was_pressed_has_the_focus(desk: Any) -> None:
     desk.until(frame.get_by_role("radio", name="Fox").is_checked)
 
 
+def test_letters_choose_labels_while_a_picture_that_zooms_has_the_focus(desk: Any) -> None:
+    labels = [{"value": "boat", "text": "Boat", "key": "b"}, {"value": "duck", "text": "Duck", "key": "d"}]
+    boxes = {"name": "it", "type": "box", "on": "thing", "text": "Where?", "labels": labels}
+    picture = {**LOOK, "type": "zoom_picture", "source": {"url": f"{SITE}/photo.jpg"}}
+    frame = ask(desk, list_of(boxes, media=(picture,)))
+    frame.get_by_role("button", name="Draw", pressed=True).wait_for()
+    viewer = frame.locator(".openseadragon-canvas")
+    viewer.focus()
+    desk.page.keyboard.press("d", delay=80)
+    desk.until(frame.get_by_role("radio", name="Duck").is_checked)
+    assert viewer.evaluate("canvas => canvas === document.activeElement")
+
+
 def test_long_words_wrap_in_the_frame(make_stage: Any, new_project: Any) -> None:
     stage = make_stage(viewport={"width": 320, "height": 640})
     stage.mine = new_project(tasks=2)

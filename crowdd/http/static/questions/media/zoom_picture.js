@@ -68,7 +68,7 @@ function begin(OpenSeadragon, stage, still) {
   viewer.addHandler("zoom", ({ immediately }) => { if (!immediately) whole = isWhole(viewer); });
   viewer.addHandler("after-resize", () => whole && viewer.viewport.goHome(true));
   viewer.addHandler("canvas-key", (event) => {
-    if (/^[rf]$/i.test(event.originalEvent.key)) event.preventDefaultAction = true; // keys of presenters; a mirrored picture has no places
+    if (/^[a-z0-9]$/i.test(event.originalEvent.key)) event.preventDefaultAction = true; // shortcuts; a mirrored picture has no places
   });
   return viewer;
 }
