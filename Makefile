@@ -1,7 +1,7 @@
 # make run: from nothing to a running server. make check: what to run while you work. make test: what must pass before a
 # change goes in, with examples of each rule. make proofs: everything else; CI runs it without what takes minutes (.ci/run).
 
-.PHONY: backup run check test tests proofs slow-tests lint i18n strings pictures browser clean crowd crowd-kills exact storm live hot reads cost truth webhooks wheel documents docs hostile soak spine-workers large-project imports damaged hostile-files exports copies paint walk audit constraints images sbom vendor class-room museum budgets upload-folder media first-hour analyses trust trust-cost slow-reads page-flood nodes shards move-in pitr full-disks
+.PHONY: backup run check test tests proofs slow-tests lint i18n strings pictures browser clean crowd crowd-kills exact storm live hot reads cost truth webhooks wheel documents docs hostile soak spine-workers large-project imports damaged hostile-files exports copies paint walk audit constraints images sbom vendor class-room museum budgets upload-folder media first-hour analyses trust trust-cost slow-reads page-flood nodes shards move-in pitr full-disks hands
 .DELETE_ON_ERROR:
 
 # Also where somebody wants no compiled modules: a test starts hundreds of programs, which would all compile the same.
@@ -193,6 +193,12 @@ first-hour: .venv/installed-embedded,test browser
 
 paint: .venv/installed-embedded,test browser
 	@PYTHONPATH=tests $(venv)python -m bench.paint
+
+# Volunteers with hands: each stored row is compared with what was meant. INTENTS=, SEED=, WORKERS=; with RESUME=folder it
+# goes on where it was ended.
+hands: .venv/installed-embedded,test browser
+	@PYTHONPATH=tests $(venv)python -m hands.run $(if $(INTENTS),--intents $(INTENTS)) $(if $(SEED),--seed $(SEED)) \
+	  $(if $(WORKERS),--workers $(WORKERS)) $(if $(ONLY),--only "$(ONLY)") $(if $(RESUME),--resume $(RESUME))
 
 # The spine of the suite on a server of two processes: the main loop, exactness with kills (of all, and of one process),
 # leases, streams; the rate limit over both and jobs are in test_daemon.py.

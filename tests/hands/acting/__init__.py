@@ -1,0 +1,1 @@
+"""How volunteers do what they mean, by what they see on the screen."""

@@ -1,0 +1,1 @@
+"""What volunteers may mean with a question of each type, and what they do for it."""

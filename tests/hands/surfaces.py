@@ -1,0 +1,198 @@
+"""Where a part of a medium is on the screen now, and what it is in the terms of the task: pixels, degrees, seconds, characters."""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+import re
+from collections.abc import Callable
+from typing import Any, Final, Protocol
+
+import attrs
+from PIL import Image
+from support.questions.marked_lists import SECONDS
+
+from hands.asked import file
+from hands.eyes import Eyes, LostError
+from hands.hand import Spot
+
+Pair = tuple[float, float]
+TILE: Final = 256  # pixels of a tile of a map
+_OUTLINE: Final = """path => { const {x, y, width, height} = path.getBBox(), m = path.getScreenCTM();
+    return [x + m.e, y + m.f, width, height]; }"""
+# Both ends of a part of a text, and what a screen's pixel is worth there.
+_RANGE: Final = """(words, [start, end]) => {
+    const range = document.createRange(), text = words.firstChild, at = (place) => {
+        range.setStart(text, place); range.collapse(true);
+        const {x, y, height} = range.getBoundingClientRect(); return [x, y + height / 2]; };
+    const ends = [at(start), at(end)];
+    range.setStart(text, start); range.setEnd(text, end);
+    const {x, y, width, height} = range.getClientRects()[0];
+    return [...ends, [x + width / 2, y + height / 2]]; }"""
+
+
+class Surface(Protocol):
+    """A medium that is seen. ``target`` is what is pressed, ``part`` where on it."""
+
+    target: Any
+
+    def part(self, place: Any) -> Spot:
+        """Where on the target a place is now, as parts of its width and height."""
+
+    def means(self, place: Any) -> Any:
+        """The place in the terms of the medium."""
+
+    def grain(self) -> float:
+        """How much of the medium a pixel of the screen is."""
+
+
+@attrs.define
+class Picture:
+    """A picture, also in a viewer. Places are parts of it; meant are its own pixels."""
+
+    eyes: Eyes
+    target: Any
+    size: Pair
+
+    def part(self, place: Pair) -> Spot:
+        return place
+
+    def means(self, place: Pair) -> Pair:
+        return place[0] * self.size[0], place[1] * self.size[1]
+
+    def grain(self) -> float:
+        return float(self.size[0] / self.target.bounding_box()["width"])
+
+
+@attrs.define
+class Recording:
+    """The line of time of a sound or video; places are parts of its length."""
+
+    target: Any
+    seconds: float
+
+    def part(self, place: float) -> Spot:
+        return place, 0.7
+
+    def means(self, place: float) -> float:
+        return place * self.seconds
+
+    def grain(self) -> float:
+        return float(self.seconds / self.target.bounding_box()["width"])
+
+
+def mercator(longitude: float, latitude: float) -> Pair:
+    """A place on a world of 1 by 1, as maps in tiles have it."""
+    return (longitude + 180) / 360, (1 - math.asinh(math.tan(math.radians(latitude))) / math.pi) / 2
+
+
+def degrees(x: float, y: float) -> Pair:
+    """Longitude and latitude of a place on that world."""
+    return x * 360 - 180, math.degrees(math.atan(math.sinh(math.pi * (1 - 2 * y))))
+
+
+@attrs.define
+class Map:
+    """A map: what is where is read off its tiles, or off an outline whose degrees are known. Places are degrees."""
+
+    target: Any
+    world: Callable[[], tuple[float, float, float]]  # left, top and width of the whole world, on the screen
+    off: float = 0.0  # pixels by which what is read off may be wrong
+
+    def part(self, place: Pair) -> Spot:
+        left, top, width = self.world()
+        x, y = mercator(*place)
+        box = self.target.bounding_box()
+        return (left + x * width - box["x"]) / box["width"], (top + y * width - box["y"]) / box["height"]
+
+    def means(self, place: Pair) -> Pair:
+        return place
+
+    def seen(self, part: Pair) -> Pair:
+        """The degrees of a part of what is shown now."""
+        left, top, width = self.world()
+        box = self.target.bounding_box()
+        return degrees(
+            (box["x"] + part[0] * box["width"] - left) / width, (box["y"] + part[1] * box["height"] - top) / width
+        )
+
+    def grain(self) -> float:
+        return 360 / self.world()[2] * (1 + self.off / 2)
+
+
+def picture(eyes: Eyes, frame: Any, path: str) -> Picture:
+    """The picture that is shown in a frame."""
+    target = frame.locator(".cover:visible, .medium.picture:visible img, .picture:visible img").first
+    eyes.until(target.is_visible, "no picture is shown")
+    content = file(path)
+    if not content:
+        raise LostError(f"no picture {path}")
+    return Picture(eyes, target, Image.open(io.BytesIO(content[1])).size)
+
+
+def recording(eyes: Eyes, frame: Any) -> Recording:
+    """The line of time that is shown in a frame."""
+    target = frame.locator(".waves:visible").first
+    eyes.until(target.is_visible, "no line of time is shown")
+    # How long it is can be read beside the player; a film of the tests is a sound.
+    seconds = frame.locator("audio:visible, video:visible").first.evaluate("player => player.duration")
+    return Recording(target, float(seconds or SECONDS))
+
+
+def map_of(eyes: Eyes, frame: Any, source: str) -> Map:
+    """The map that is shown in a frame; ``source`` is the GeoJSON that its task brings, if any."""
+    target = frame.locator(".map:visible").first
+    eyes.until(target.is_visible, "no map is shown")
+    outline = json.loads(source) if source.startswith("{") else None
+    if outline is None:
+        return Map(target, lambda: _by_tiles(eyes, frame))
+    return Map(target, lambda: _by_outline(eyes, frame, outline), 1.5)
+
+
+def _by_tiles(eyes: Eyes, frame: Any) -> tuple[float, float, float]:
+    tile = frame.locator("img.leaflet-tile-loaded").first
+    eyes.until(tile.is_visible, "the map has no tiles")
+    zoom, x, y = map(int, re.findall(r"tiles/(\d+)/(\d+)/(\d+)", tile.get_attribute("src"))[0])
+    box = tile.bounding_box()
+    width = box["width"] * 2**zoom
+    return box["x"] - x * box["width"], box["y"] - y * box["height"], width
+
+
+def _by_outline(eyes: Eyes, frame: Any, outline: Any) -> tuple[float, float, float]:
+    """The largest of its polygons is the largest path."""
+    rings = [
+        ring
+        for each in outline["features"]
+        if each["geometry"]["type"] == "Polygon"
+        for ring in each["geometry"]["coordinates"]
+    ]
+    spans = [[mercator(*place[:2]) for place in ring] for ring in rings]
+    boxes = [
+        (min(x for x, _ in ring), min(y for _, y in ring), max(x for x, _ in ring), max(y for _, y in ring))
+        for ring in spans
+    ]
+    largest = max(boxes, key=lambda box: box[2] - box[0])
+    paths = frame.locator(".map:visible .leaflet-overlay-pane path[stroke-dasharray]")
+    eyes.until(paths.count, "the map has no outline")
+    shown = max((paths.nth(n).evaluate(_OUTLINE) for n in range(paths.count())), key=lambda box: box[2])
+    around = eyes.page.query_selector("#presenter iframe").bounding_box()
+    width = shown[2] / (largest[2] - largest[0])
+    return around["x"] + shown[0] - largest[0] * width, around["y"] + shown[1] - largest[1] * width, width
+
+
+def words_at(eyes: Eyes, frame: Any, first: int, last: int) -> tuple[dict[str, Any], Callable[[], list[Spot]]]:
+    """A part of the text that is shown, from word to word: what is meant, and where its ends and its middle are."""
+    place = frame.locator(".words:visible").first
+    eyes.until(place.is_visible, "no text is shown")
+    text = place.text_content()
+    words = [*re.finditer(r"[^\W\d_]+", text)]
+    start, end = words[first % len(words)].start(), words[min(last % len(words), len(words) - 1)].end()
+    start, end = min(start, end), max(start, end)
+    units = [len(text[:at].encode("utf-16-le")) // 2 for at in (start, end)]
+
+    def spots() -> list[Spot]:
+        around = eyes.page.query_selector("#presenter iframe").bounding_box()
+        return [(around["x"] + x, around["y"] + y) for x, y in place.evaluate(_RANGE, units)]
+
+    return {"start": start, "end": end, "text": text[start:end]}, spots
