@@ -30,7 +30,7 @@ _LONG: Final = b"0" * 16
 _FAR: Final = (b"0e000", b"0e-000")  # exponents at which doubles end
 _NOT_FINITE: Final = re.compile(r"NaN|Infinity")
 _NUMBER: Final = re.compile(rb"[0-9.]++(?:[eE][-+]?[0-9]++)?")
-_TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*+"|-?[0-9][0-9.eE+-]*+', re.DOTALL)
+_TOKEN: Final = re.compile(r'"(?:[^"\\]++|\\.)*+"?|-?[0-9][0-9.eE+-]*+', re.DOTALL)
 _LOWEST, _HIGHEST = -(2**63), 2**64 - 1  # whole numbers that orjson reads and writes exactly
 
 
@@ -113,10 +113,10 @@ def _long_numbers(text: bytes, shape: bytes) -> Iterator[str]:
         at = shape.find(_LONG, end)
 
 
-def _parsed(text: str | bytes, max_digits: int | None) -> Any:
+def _parsed(text: str | bytes, max_digits: int | None) -> object:
     """The value of a text that is JSON, number by number."""
 
-    def number(digits: str) -> Any:
+    def number(digits: str) -> object:
         if _is_read(digits):
             return orjson.loads(digits)
         if max_digits is not None and _plain_digits(digits) > max_digits:

@@ -102,7 +102,8 @@ TASK_RUN = Kind(
         Field(
             "circumstances",
             Circumstances(),
-            "How the answer was given, as the volunteer's page tells it. For owners only.",
+            max_bytes=50_000,
+            doc="How the answer was given, as the volunteer's page tells it. For owners only.",
             read=OWNERS,
             write=Write.ONCE,
             null=True,

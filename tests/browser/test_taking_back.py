@@ -14,6 +14,7 @@ from typing import Any
 import pyotp
 import pytest
 from authenticators import PASSWORD, Visitor
+from support.checks.proofs import examples
 from support.checks.shows import shows
 from support.servers.live import LiveServer
 from support.servers.mail_server import MailServer
@@ -128,6 +129,7 @@ def recover(holder: Holder, ada: Ada, post: MailServer, *keep: str) -> str:
 
 
 @shows("account-ways-in", "account-passkeys")
+@examples("True")
 @pytest.mark.parametrize("confirmed", [False, True])
 def test_factors_from_before_the_proof_end_with_the_letter(
     come: Callable[[type[Any]], Any], post: MailServer, confirmed: bool
@@ -172,6 +174,7 @@ def test_factors_from_after_the_proof_are_shown_and_end_unless_they_are_confirme
 
 
 @shows("account-ways-in")
+@pytest.mark.proof
 def test_a_passkey_that_its_person_confirms_stays_and_is_asked_for(
     come: Callable[[type[Any]], Any], post: MailServer
 ) -> None:

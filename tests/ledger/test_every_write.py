@@ -37,7 +37,7 @@ from crowdd.requester import Requester
 from crowdd.sched.jobs import compare_results, fold_counters
 
 STEPS = 50
-FEW, MANY = 6, int(os.environ.get("CROWDD_EXAMPLES", "200"))  # of STEPS writes each: 10,000 in all
+FEW, MANY = 3, int(os.environ.get("CROWDD_EXAMPLES", "200"))  # of STEPS writes each: 10,000 in all
 HOME = "10.0.0.1"
 ACCOUNTS = {
     name: Requester(user_id=n, network=HOME, unlocked=(DRAFT,)) for n, name in enumerate(("ada", "ben", "cem"), 101)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from io import BytesIO
 from typing import Any
 from zipfile import ZipFile
@@ -218,11 +219,13 @@ def differences(one: list[tuple[str, Any]], other: list[tuple[str, Any]]) -> Ite
 async def twins(
     serve: Any, postgres: Any, *golds: tuple[int, ...], **how: Any
 ) -> tuple[list[tuple[str, Any]], list[tuple[str, Any]]]:
-    """The same traffic on two servers with databases of their own, and these gold tasks."""
+    """The same traffic on two servers with databases of their own, and these gold tasks; both begin early in the same hour."""
+    begins = datetime.now(UTC).replace(minute=1, second=0, microsecond=0) + timedelta(hours=1)
     seen = []
     for gold in golds:
-        dsn = postgres.make()
-        seen.append(await played(await serve(CROWDD_DB_DSN=dsn), gold=gold, **how))
+        served = await serve(CROWDD_DB_DSN=postgres.make())
+        await served.database.execute("UPDATE clock_shift SET ahead = %(begins)s - now()", {"begins": begins})
+        seen.append(await played(served, gold=gold, **how))
     return seen[0], seen[1]
 
 
@@ -238,6 +241,7 @@ async def test_traffic_is_the_same_with_gold_tasks_and_without(serve, postgres, 
 
 
 @shows("gold-progress")
+@pytest.mark.proof
 @pytest_twisted.ensureDeferred
 async def test_figures_are_the_same_where_each_answer_completes_a_task(serve, postgres):
     """Without gold tasks their states say so, and the list of what happened lately: that tells that there are gold tasks, not which."""
@@ -248,6 +252,7 @@ async def test_figures_are_the_same_where_each_answer_completes_a_task(serve, po
 
 
 @shows("gold-lease", "gold-hidden")
+@pytest.mark.proof
 @pytest_twisted.ensureDeferred
 async def test_traffic_is_the_same_whichever_tasks_are_gold_where_others_are_full(serve, postgres):
     one, other = await twins(serve, postgres, GOLD, OTHERS, n_answers=2, name="ada", full=True)

@@ -42,6 +42,7 @@ def test_every_pattern_is_linear_on_what_strangers_send() -> None:
     assert slow(patterns) == []
 
 
+@pytest.mark.proof
 def test_exceptions_are_still_needed() -> None:
     excepted = [one for one in collect(ROOT / "crowdd") if one.where.partition(":")[0] in OPERATORS_TEXT]
     assert {str(line["where"]).partition(":")[0] for line in slow(excepted)} == set(OPERATORS_TEXT)
@@ -62,6 +63,7 @@ NOT_LINEAR: Final = (
 LINEAR: Final = (r'"(?:[^"\\]++|\\.)*+"', r"[a-z][a-z0-9_]{0,39}", r"(?:<!--(?:(?!-->).)*+-->\s*+)*+<html")
 
 
+@pytest.mark.proof
 def test_patterns_that_are_not_linear_are_caught_and_linear_ones_are_not() -> None:
     not_linear = [Pattern(text, text, 0, False, (method,)) for text, method in NOT_LINEAR]
     linear = [Pattern(text, text, 0, False, ("match",)) for text in LINEAR]

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import attrs
 
 from crowdd.errors import InvalidValueError
 from crowdd.kinds.answers import AnswerField, declared
 from crowdd.kinds.answers.fields import Choice, key
 from crowdd.languages import _
+from crowdd.values import Values
 
 
 @attrs.frozen
@@ -24,7 +23,7 @@ class Question:
     nulls: bool
 
 
-def question_of(info: Mapping[str, object]) -> Question:
+def question_of(info: Values) -> Question:
     """That of a project: its first answer field, or the key "answer" if it declares none.
 
     Raises InvalidValueError if the first field is no label.

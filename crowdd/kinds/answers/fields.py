@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any, Final, TypeGuard
+from typing import Final, TypeGuard
 
 import attrs
 
@@ -81,9 +81,9 @@ def parts(pointer: str) -> tuple[str, ...]:
     return tuple(part.replace("~1", "/").replace("~0", "~") for part in pointer.split("/")[1:])
 
 
-def declared(info: Mapping[str, object]) -> list[AnswerField]:
+def declared(info: Values) -> list[AnswerField]:
     """The answer fields of a project with this ``info``; [] if it declares none, or what is no list of them."""
-    declaration: Any = info.get(ANSWERS)
+    declaration = info.get(ANSWERS)
     if declaration is None or validate(declaration):
         return []
     return [_field(field) for field in ([declaration] if isinstance(declaration, dict) else declaration)]

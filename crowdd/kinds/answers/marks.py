@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from itertools import accumulate
-from typing import Any, Final
+from typing import Final
 
 import attrs
 import orjson
@@ -15,6 +15,7 @@ from crowdd.kinds.answers.reading import value_at
 from crowdd.kinds.questions.mark_types import MARK_TYPES, MAX_MARKS
 from crowdd.kinds.questions.validation import QUESTIONS
 from crowdd.languages import _
+from crowdd.values import Values
 
 OF_MARKS: Final = frozenset({"boxes", "points", "spans"})
 """Types of answer fields whose values are arrays of marks."""
@@ -34,7 +35,7 @@ class MarkLimit:
     first: bool
 
     @classmethod
-    def of(cls, info: Mapping[str, Any]) -> MarkLimit:
+    def of(cls, info: Values) -> MarkLimit:
         """The limit of a project with this ``info``: its ``max_marks``, its answer fields and its questions."""
         questions = info.get(QUESTIONS)
         steps = questions.get("steps", ()) if isinstance(questions, dict) else ()

@@ -335,7 +335,7 @@ async def test_a_site_that_is_open_tells_everybody_but_no_accuracy(serve):
     )
     await served.database.execute(
         "INSERT INTO task_run (project_id, task_id, actor, external_uid, created, finish_time, counted, trial, gold, is_right, info)"
-        " SELECT id, 1000 + n, 'x:one', 'one', now(), now(), false, false, true, true, '1' FROM project, generate_series(1, 10) n"
+        " SELECT id, 1000 + n, 'x:one', 'one', now(), now() - interval '1 hour', false, false, true, true, '1' FROM project, generate_series(1, 10) n"
     )
     path = "/api/project/birds/userprogress?external_uid=one"
     assert (await served.client().get(path, headers=bearer(token))).json().keys() == {"done", "total", "accuracy"}

@@ -189,7 +189,7 @@ async def counted(served, client, path):
     finally:
         del pool._run
     texts = [sql if isinstance(sql, str) else sql.text for sql in seen]
-    return sum("FROM project" in sql or "hours_of" in sql for sql in texts)
+    return sum("FROM project" in sql or "shown_hours" in sql for sql in texts)
 
 
 @shows("globalstats")

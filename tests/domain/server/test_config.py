@@ -96,6 +96,7 @@ WRONG = {
     ("accounts", "confirm_email"): ["maybe", "", "Auto"],
     ("accounts", "link_hours"): ["0", "x"],
     ("external", "token_hours"): ["0", "x"],
+    ("volunteers", "keep_circumstances"): ["x", "2"],
     ("volunteers", "open_external_uid"): ["x", "2"],
     ("accounts", "keys_manage_projects"): ["x", "2"],
     ("outgoing", "allowed_hosts"): ["hooks.internal:0", "hooks.internal:http", "a:80 :80", "a:70000", "a:", "[::1:80"],

@@ -11,6 +11,7 @@ from crowdd.domain.transfer.import_reader import CHUNK, Plan, RowReader
 from crowdd.domain.transfer.import_rows import TaskMaker, checked, info_text, task_of, usual
 from crowdd.domain.transfer.task_files import Dialect
 from crowdd.errors import InvalidValueError
+from crowdd.kinds.answers import MarkLimit
 
 
 def test_columns_are_keys_of_info_but_for_what_a_task_has():
@@ -83,7 +84,17 @@ def test_a_chunk_has_so_many_rows_and_so_many_bytes(tmp_path):
     def chunks(content: bytes, dialect: Dialect) -> list[int]:
         path = tmp_path / "rows"
         path.write_bytes(content)
-        plan = Plan("table", dialect, {"a": "info"}, None, True, None, lambda project, volunteer: "", datetime.now(UTC))
+        plan = Plan(
+            "table",
+            dialect,
+            {"a": "info"},
+            None,
+            True,
+            None,
+            lambda project, volunteer: "",
+            datetime.now(UTC),
+            MarkLimit.of({}),
+        )
         reader = RowReader(path, plan)
         sizes = list(iter(lambda: reader.next_chunk().rows, 0))
         reader.close()

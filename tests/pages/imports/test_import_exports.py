@@ -22,6 +22,7 @@ from support.servers.queue_runner import worked
 
 from crowdd.domain.transfer.import_reader import Plan, RowReader
 from crowdd.domain.transfer.task_files import detect
+from crowdd.kinds.answers import MarkLimit
 
 FISH = "/project/fish/tasks/import"
 INFOS: list[Any] = [
@@ -309,7 +310,9 @@ def test_after_a_restart_the_second_result_of_a_task_is_still_refused(tmp_path):
     path = tmp_path / "results.ndjson"
     path.write_bytes(b"".join(orjson.dumps({**row, **more}) + b"\n" for more in ({}, {"id": 2, "info": "two"})))
     dialect = detect(path)
-    plan = Plan("results", dialect, {}, None, False, None, lambda project, name: name, datetime.now(UTC))
+    plan = Plan(
+        "results", dialect, {}, None, False, None, lambda project, name: name, datetime.now(UTC), MarkLimit.of({})
+    )
     for taken in (0, 1):
         reader = RowReader(path, plan)
         reader.skip(taken)

@@ -192,7 +192,7 @@ async def test_a_statement_that_psycopg2_refuses_fails_and_never_begins(connect,
 async def test_a_result_is_delivered_in_the_turn_in_which_it_arrives(connect):
     """The stock cursor delivers it a turn later, and takes the connection out of the reactor meanwhile."""
     connection, order = await connect(), []
-    statement = connection.cursor().execute("SELECT 1")
+    statement = connection.cursor().execute("SELECT pg_sleep(0.05)")  # else it may be there at once
     assert connection in reactor.getReaders() and connection.active is not None
     statement.addCallback(lambda cursor: order.append("result"))
     polled = connection.active.continuePolling
@@ -237,7 +237,7 @@ async def test_psycopg2_polls_and_notifies_as_it_does(connect):
     plain = connection._connection
     assert plain.poll() == extensions.POLL_OK and plain.notifies == [] and plain.autocommit
     assert plain.get_transaction_status() == extensions.TRANSACTION_STATUS_IDLE
-    running = connection.cursor().execute("LISTEN there; SELECT pg_notify('there', 'x')")
+    running = connection.cursor().execute("LISTEN there; SELECT pg_notify('there', 'x'), pg_sleep(0.05)")
     assert plain.isexecuting() and plain.get_transaction_status() == extensions.TRANSACTION_STATUS_ACTIVE
     with pytest.raises(psycopg2.ProgrammingError):
         plain.cursor().execute("SELECT 2")  # one at a time

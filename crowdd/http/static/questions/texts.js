@@ -1,5 +1,11 @@
 /* Texts of owners in the languages that they have, and our own words in the language of the page. */
 const RTL = /^(ar|arc|ckb|dv|fa|he|ks|ps|sd|ug|ur|yi)\b|-(Arab|Hebr|Syrc|Thaa)\b/;
+const DIGITS = /[\u0660-\u0669\u06f0-\u06f9]/g; // Arabic and Persian ones
+
+/** A text with the digits of other scripts as 0 to 9. */
+export function latinDigits(text) {
+  return text.replace(DIGITS, (digit) => String(digit.charCodeAt(0) & 15));
+}
 
 /** "rtl" or "ltr" for a language tag, "auto" for none. */
 export function directionOf(tag) {

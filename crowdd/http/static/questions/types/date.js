@@ -1,6 +1,6 @@
 /* A day, or in parts: then a month or a year may be all that is known, "1834-05" or "1834" (ISO 8601, reduced precision). */
 import { element } from "../element.js";
-import { latinDigits } from "./number.js";
+import { latinDigits } from "../texts.js";
 
 const PARTS = ["year", "month", "day"], MONTHS = Array.from({ length: 12 }, (_, nth) => String(nth + 1).padStart(2, "0"));
 const LAST_DAY = "9999-12-31";

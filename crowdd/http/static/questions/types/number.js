@@ -1,15 +1,10 @@
 /* A number, with its unit behind the field.  The field takes text: those of browsers change at a turn of the wheel, and read
    "1,5" by the language of the browser, not of the page.  What was understood is said where it was written otherwise. */
 import { element } from "../element.js";
+import { latinDigits } from "../texts.js";
 
-const DIGITS = /[\u0660-\u0669\u06f0-\u06f9]/g; // Arabic and Persian ones
 const MARKS = "[.,'\u2019\u066b\u066c\u00a0\u202f\u2009 ]";
 const FORM = new RegExp(`^([+-]?)(\\d+(?:${MARKS}\\d+)*|(?=[.,\u066b]\\d))(?:([.,\u066b])(\\d*))?$`, "u");
-
-/** A text with the digits of other scripts as 0 to 9. */
-export function latinDigits(text) {
-  return text.replace(DIGITS, (digit) => String(digit.charCodeAt(0) & 15));
-}
 
 /** The mark between whole and part in a language, "." or ",". */
 export function decimalMark(language) {
