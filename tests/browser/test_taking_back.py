@@ -157,6 +157,7 @@ def test_factors_from_before_the_proof_end_with_the_letter(
 
 
 @shows("account-ways-in")
+@pytest.mark.proof
 def test_factors_from_after_the_proof_are_shown_and_end_unless_they_are_confirmed(
     come: Callable[[type[Any]], Any], post: MailServer
 ) -> None:

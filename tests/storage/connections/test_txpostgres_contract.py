@@ -203,7 +203,7 @@ async def test_a_result_is_delivered_in_the_turn_in_which_it_arrives(connect):
 
     connection.active.continuePolling = poll
     await statement
-    await connection.cursor().execute("SELECT 1")
+    await connection.cursor().execute("SELECT pg_sleep(0.05)")  # not there at once either
     assert order[:2] == ["result", "polled"]
 
 
