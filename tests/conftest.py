@@ -22,6 +22,7 @@ from psycopg2.extensions import make_dsn
 from support.checks import row_types
 from support.checks.proofs import leave_to_proofs
 from support.servers import s3
+from support.servers.chromium import browser
 from support.servers.compiled import Compiled, once, once_for_each, once_per_document, once_per_object
 from support.servers.live import CROWDED, LiveServer
 from support.servers.postgres import TEMPLATE, Postgres, scratch_folder
@@ -46,7 +47,7 @@ from crowdd.http.pages import api_docs
 from crowdd.storage import database, schedulers, schema
 from crowdd.storage.connections.pool import Pool
 
-__all__ = ["pytest_runtest_call", "pytest_runtest_teardown"]
+__all__ = ["browser", "pytest_runtest_call", "pytest_runtest_teardown"]
 
 
 @pytest.hookimpl(tryfirst=True)  # before pytest chooses by markers

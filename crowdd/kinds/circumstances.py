@@ -16,13 +16,14 @@ INPUTS: Final = ("keyboard", "pointer", "touch")
 MAX_SECONDS: Final = 86_400.0
 MAX_MEDIA: Final = 20
 MAX_ADDRESS: Final = 2000  # characters
-_LANGUAGE: Final = re.compile(r"[A-Za-z]{2,8}(?:-[A-Za-z0-9]{1,8}){0,4}")
+_TAG: Final = r"[A-Za-z]{2,8}(?:-[A-Za-z0-9]{1,8}){0,4}"
+_LANGUAGE: Final = re.compile(_TAG)
 _SECONDS: Final = {"type": "number", "minimum": 0, "maximum": MAX_SECONDS}
 SCHEMA: Final[Schema] = {
     "type": "object",
     "additionalProperties": False,
     "properties": {
-        "language": {"type": "string", "description": "Language of the page (BCP 47)."},
+        "language": {"type": "string", "pattern": f"^{_TAG}$", "description": "Language of the page (BCP 47)."},
         "media": {
             "type": "object",
             "maxProperties": MAX_MEDIA,

@@ -7,13 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browser.conftest import browser
 
 from hands.projects import Projects
 from hands.site import Site
 from hands.volunteer import Volunteers
-
-__all__ = ["browser"]
 
 
 @pytest.fixture(scope="session")

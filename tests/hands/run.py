@@ -16,9 +16,8 @@ from typing import Any
 
 import attrs
 import click
-from browser.conftest import FLAGS
 from playwright.sync_api import sync_playwright
-from support.servers.chromium import binary
+from support.servers.chromium import FLAGS, binary
 
 from bench.support import testbed
 from hands.asked import everything

@@ -89,6 +89,7 @@ EMPTY: list[tuple[str, str, set[str]]] = [
     ("textbox", "Give it a name.", {"required"}),
     ("textbox", "What happens? (optional)", set()),
     ("Date", "When was it? (optional)", set()),
+    ("group", "When was it written? (optional)", set()),
     ("list", "What comes first?", set()),
     ("button", "Move up: Food", {"disabled"}),
     ("button", "Move down: Food", set()),
