@@ -126,7 +126,7 @@ class Eyes:
         if target.element_handle().owner_frame() != self.page.main_frame and top != "iframe":
             return False
         box = target.bounding_box()
-        return bool(target.evaluate(_HIT, [box["width"] * part[0], box["height"] * part[1]]))
+        return box is not None and bool(target.evaluate(_HIT, [box["width"] * part[0], box["height"] * part[1]]))
 
     def messages(self) -> list[str]:
         """Sentences about what is wrong that are on the screen now."""
