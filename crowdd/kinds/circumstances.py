@@ -72,7 +72,9 @@ def _media(key: str, value: object) -> Values:
         raise InvalidValueError(f"has no object of at most {MAX_MEDIA} addresses in `{key}`")
     for address in value.values():
         if not isinstance(address, str) or len(address) > MAX_ADDRESS:
-            raise InvalidValueError(f"has something that is no address of at most {MAX_ADDRESS} characters in `{key}`")
+            raise InvalidValueError(
+                f"has a value in `{key}` that is not an address of at most {MAX_ADDRESS} characters"
+            )
         clean_text(address)
     return value
 

@@ -225,15 +225,13 @@ class Records:
                 refusal = error
         raise refusal
 
-    async def require_changer(self, kind: Kind, who: Requester, row_id: int) -> None:
-        """Passes for those who may change a row. Raises NotFoundError, AnonymousError, ForbiddenError."""
-        row = await self.find(self._db, kind, who, row_id)
-        rights.require(who, row["roles"], kind.rights.update)
+    async def require_role(self, kind: Kind, who: Requester, row_id: int, roles: frozenset[Role]) -> None:
+        """Passes for those who have one of these roles towards a row.
 
-    async def require_deleter(self, kind: Kind, who: Requester, row_id: int) -> None:
-        """The same for those who may delete it."""
+        Raises NotFoundError, AnonymousError, ForbiddenError.
+        """
         row = await self.find(self._db, kind, who, row_id)
-        rights.require(who, row["roles"], kind.rights.delete)
+        rights.require(who, row["roles"], roles)
 
     async def change(
         self, kind: Kind, who: Requester, row_id: int, body: object, upload: Upload | None = None, match: Match = _any

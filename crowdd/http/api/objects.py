@@ -155,11 +155,11 @@ class _Kind:
 
     async def admit_changer(self, incoming: Incoming, object_id: int) -> None:
         """Passes for those who may change the row."""
-        await self._records.require_changer(self._kind, incoming.who, checked_id(object_id))
+        await self._records.require_role(self._kind, incoming.who, checked_id(object_id), self._kind.rights.update)
 
     async def admit_deleter(self, incoming: Incoming, object_id: int) -> None:
         """Passes for those who may delete the row."""
-        await self._records.require_deleter(self._kind, incoming.who, checked_id(object_id))
+        await self._records.require_role(self._kind, incoming.who, checked_id(object_id), self._kind.rights.delete)
 
     async def admit_answers(self, incoming: Incoming) -> None:
         """Passes for a volunteer who asked for a task that the body names."""

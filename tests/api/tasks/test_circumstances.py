@@ -49,16 +49,17 @@ async def test_owners_read_how_an_answer_was_given_and_nobody_else(served: Any) 
 
 @shows("taskrun-circumstances")
 @pytest_twisted.ensureDeferred
-async def test_without_them_there_is_null_and_the_setting_keeps_none(served: Any) -> None:
+async def test_without_them_there_is_null(served: Any) -> None:
     owner, _volunteer, run = await answered(served)
     assert (await owner.get(f"/api/taskrun/{run['id']}")).json()["circumstances"] is None
-    served.services.contributions._keep_circumstances = False
-    project = await served.project(owner, "owls", tasks=1, published=True)
-    visitor = served.client()
-    task = (await visitor.get(f"/api/{project['id']}/newtask")).json()
-    body = {"project_id": project["id"], "task_id": task["id"], "info": 1, "circumstances": TOLD}
-    stored = (await visitor.post("/api/taskrun", json=body)).json()
-    assert (await owner.get(f"/api/taskrun/{stored['id']}")).json()["circumstances"] is None
+
+
+@shows("taskrun-circumstances")
+@pytest_twisted.ensureDeferred
+async def test_a_setting_keeps_none_of_it(serve: Any) -> None:
+    served = await serve(CROWDD_VOLUNTEERS_KEEP_CIRCUMSTANCES="off")
+    owner, _volunteer, run = await answered(served, circumstances=TOLD)
+    assert (await owner.get(f"/api/taskrun/{run['id']}")).json()["circumstances"] is None
 
 
 @pytest.mark.parametrize(
@@ -67,9 +68,9 @@ async def test_without_them_there_is_null_and_the_setting_keeps_none(served: Any
         ([], "is not an object"),
         ({"browser": "x"}, "has the unknown key 'browser'"),
         ({"language": "x" * 40}, "has no language tag in `language`"),
-        ({"media": {"a": 1}}, "has something that is no address"),
+        ({"media": {"a": 1}}, "has a value in `media` that is not an address"),
         ({"media": {str(n): "" for n in range(21)}}, "has no object of at most 20 addresses"),
-        ({"media": {"a": "x" * 2001}}, "has something that is no address"),
+        ({"media": {"a": "x" * 2001}}, "has a value in `media` that is not an address"),
         ({"seconds_visible": -1}, "has no number from 0 to 86400 in `seconds_visible`"),
         ({"seconds_active": True}, "has no number from 0 to 86400 in `seconds_active`"),
         ({"inputs": ["mouse"]}, "has something else than keyboard, pointer, touch in `inputs`"),

@@ -13,7 +13,7 @@ export function decimalMark(language) {
 }
 
 /**
- * What a text says as digits with at most one point ("-1234.5"); null where it is no number.  "1,234" is ambiguous: there the
+ * What a text says as digits with at most one point ("-1234.5"); null if it is not a number.  "1,234" is ambiguous: there the
  * language decides.
  */
 export function understood(text, language) {
