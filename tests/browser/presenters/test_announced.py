@@ -55,6 +55,12 @@ class Tree:
         return set(self.of(role, name).states)
 
 
+def told(stage: Any, frame: Any, role: str, name: str) -> set[str]:
+    """The states of a part, once Chromium has it in its tree, to which it adds a change some time after the page did."""
+    stage.until(lambda: any(node.role == role and begins(node.name, name) for node in Tree(stage, frame).nodes))
+    return Tree(stage, frame).states(role, name)
+
+
 def begins(words: str, wanted: str) -> bool:
     """Whether they are the same, or the beginning is where ``wanted`` ends with …"""
     return words.startswith(wanted[:-1]) if wanted.endswith("…") else words == wanted
@@ -198,7 +204,6 @@ def test_each_type_of_marks_says_its_name_role_and_state(desk: Any) -> None:
         said(desk, frame, words)
         if (exact := shown.get_by_text("Exact position").locator("visible=true")).count():
             exact.press("Enter")
-        tree = Tree(desk, frame)
         for role, label, states in parts:
-            assert tree.states(role, label) == states, (name, role, label)
+            assert told(desk, frame, role, label) == states, (name, role, label)
     button(frame, "Send").wait_for()
