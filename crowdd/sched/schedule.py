@@ -7,17 +7,49 @@ import functools
 import attrs
 
 from crowdd.config import Settings
-from crowdd.sched import jobs
 from crowdd.sched.discovery import declared
 from crowdd.sched.job import Job
 from crowdd.storage.database import Database, Row
 from crowdd.storage.server import jobs as stored
 
+_DECLARED_IN = (
+    "crowdd.sched.jobs.transfer.back_up",
+    "crowdd.sched.jobs.audit_log.chain_audit",
+    "crowdd.sched.jobs.check_counters",
+    "crowdd.sched.jobs.compare_answers",
+    "crowdd.sched.jobs.compare_gold",
+    "crowdd.sched.jobs.compare_results",
+    "crowdd.sched.jobs.finish_account_deletions",
+    "crowdd.sched.jobs.fold_counters",
+    "crowdd.sched.jobs.server.follow_clock",
+    "crowdd.sched.jobs.transfer.read_sources",
+    "crowdd.sched.jobs.send_mail",
+    "crowdd.sched.jobs.settle_links",
+    "crowdd.sched.jobs.transfer.start_snapshots",
+    "crowdd.sched.jobs.transfer.sweep_deletions",
+    "crowdd.sched.jobs.sweep_deliveries",
+    "crowdd.sched.jobs.transfer.sweep_exports",
+    "crowdd.sched.jobs.transfer.sweep_history",
+    "crowdd.sched.jobs.transfer.sweep_imports",
+    "crowdd.sched.jobs.server.sweep_job_runs",
+    "crowdd.sched.jobs.sweep_keys",
+    "crowdd.sched.jobs.sweep_leases",
+    "crowdd.sched.jobs.sweep_mail",
+    "crowdd.sched.jobs.sweep_personal_data",
+    "crowdd.sched.jobs.sweep_queue",
+    "crowdd.sched.jobs.sweep_rate_counts",
+    "crowdd.sched.jobs.sweep_rendered_texts",
+    "crowdd.sched.jobs.sweep_security_log",
+    "crowdd.sched.jobs.sweep_sessions",
+    "crowdd.sched.jobs.sweep_uploads",
+    "crowdd.sched.jobs.audit_log.verify_audit",
+)
+
 
 @functools.cache
 def every_job() -> tuple[Job, ...]:
-    """All jobs, in the order of the names of their files."""
-    return tuple(declared(jobs, "JOB", Job))
+    """All jobs, in the order of their names."""
+    return tuple(sorted(declared(_DECLARED_IN, Job), key=lambda job: job.name))
 
 
 def scheduled(settings: Settings) -> tuple[Job, ...]:

@@ -1,4 +1,4 @@
-"""The kinds of events, one file each: a file here with an ``EVENT`` is all that a new kind takes.
+"""The kinds of events, one file each; ``KINDS`` names them all.
 
 Something of that kind happens by ``crowdd.storage.webhooks.events.add`` in the transaction that does it, or by a row of
 ``event`` that a function of the database writes.
@@ -7,12 +7,15 @@ Something of that kind happens by ``crowdd.storage.webhooks.events.add`` in the 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from importlib import import_module
-from pkgutil import iter_modules
 
 from crowdd.domain.webhooks.event_kind import EventKind
+from crowdd.domain.webhooks.events import ping, project_completed, result_compared, result_updated, task_completed
 
-_FOUND: list[EventKind] = [
-    import_module(f"{__name__}.{module.name}").EVENT for module in sorted(iter_modules(__path__), key=lambda m: m.name)
+_KINDS: list[EventKind] = [
+    ping.EVENT,
+    project_completed.EVENT,
+    result_compared.EVENT,
+    result_updated.EVENT,
+    task_completed.EVENT,
 ]
-KINDS: Mapping[str, EventKind] = {kind.name: kind for kind in _FOUND}
+KINDS: Mapping[str, EventKind] = {kind.name: kind for kind in _KINDS}
