@@ -19,6 +19,8 @@ from typing import Final
 from twisted.internet.interfaces import IReactorCore
 from twisted.logger import Logger
 
+from crowdd import PACKAGE
+
 log = Logger()
 COUNTED: Final = 0.05
 """Seconds from which a turn is counted."""
@@ -28,7 +30,7 @@ _LOG_PAUSE: Final = 60.0  # seconds between two lines
 _LOOK_PAUSE: Final = 0.1  # seconds between two looks at the stack
 _MAX_ADDRESSES: Final = 5
 _MAX_FRAMES: Final = 8
-_OURS: Final = str(Path(__file__).parent)
+_OURS: Final = str(PACKAGE)
 
 
 class StallWatch:

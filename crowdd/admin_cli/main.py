@@ -18,43 +18,39 @@ from crowdd.errors import CrowddError, UnavailableError
 gc.set_threshold(100_000, 20, 100)
 
 USUAL_CONFIG = Path("etc/crowdd.conf")
-# The help of each command. A command is an attribute of the module of its name, which is imported when needed.
+# The module of each command, which is imported when needed and has the command by its name, and its help.
 COMMANDS = {
-    "admin": "Manage administrators.",
-    "announcement": "Manage announcements of the site.",
-    "audit": "Show the audit log and the security log.",
-    "backup": "Back up everything to one file while the server runs.",
-    "category": "Manage project categories.",
-    "check": "Recount every counter from the rows.",
-    "completion": "Print the completion script of a shell.",
-    "config": "Show and check the settings.",
-    "db": "Show and upgrade the version of the database.",
-    "doctor": "Check everything and report problems.",
-    "drill": "Prove that a backup can be restored.",
-    "import-pybossa": "Move a PyBossa server in.",
-    "import-zooniverse": "Import the exports of a Zooniverse project.",
-    "jobs": "Manage periodic jobs.",
-    "mail": "Manage e-mails.",
-    "man": "Write the manual pages of crowdctl.",
-    "media": "Move the media files of projects to S3.",
-    "nodes": "List the servers that run on the database.",
-    "project": "Manage projects.",
-    "queue": "Manage background tasks.",
-    "restore": "Restore a backup.",
-    "secrets": "Manage encryption keys.",
-    "serve": "Start everything and serve until Ctrl-C.",
-    "shards": "Manage databases that projects live on.",
-    "site": "Manage settings of the site.",
-    "template": "Manage project templates.",
-    "user": "Manage accounts.",
-    "webhook": "Manage webhooks and their deliveries.",
-}
-# Folders below commands that have the modules of some.
-FOLDERS = {
-    **dict.fromkeys(("category", "template"), "catalogue"),
-    **dict.fromkeys(("backup", "drill", "import-pybossa", "import-zooniverse", "media", "restore"), "copies"),
-    **dict.fromkeys(("completion", "man"), "generated"),
-    "project": "projects",
+    "admin": ("crowdd.admin_cli.commands.admin", "Manage administrators."),
+    "announcement": ("crowdd.admin_cli.commands.announcement", "Manage announcements of the site."),
+    "audit": ("crowdd.admin_cli.commands.audit", "Show the audit log and the security log."),
+    "backup": ("crowdd.admin_cli.commands.copies.backup", "Back up everything to one file while the server runs."),
+    "category": ("crowdd.admin_cli.commands.catalogue.category", "Manage project categories."),
+    "check": ("crowdd.admin_cli.commands.check", "Recount every counter from the rows."),
+    "completion": ("crowdd.admin_cli.commands.generated.completion", "Print the completion script of a shell."),
+    "config": ("crowdd.admin_cli.commands.config", "Show and check the settings."),
+    "db": ("crowdd.admin_cli.commands.db", "Show and upgrade the version of the database."),
+    "doctor": ("crowdd.admin_cli.commands.doctor", "Check everything and report problems."),
+    "drill": ("crowdd.admin_cli.commands.copies.drill", "Prove that a backup can be restored."),
+    "import-pybossa": ("crowdd.admin_cli.commands.copies.import_pybossa", "Move a PyBossa server in."),
+    "import-zooniverse": (
+        "crowdd.admin_cli.commands.copies.import_zooniverse",
+        "Import the exports of a Zooniverse project.",
+    ),
+    "jobs": ("crowdd.admin_cli.commands.jobs", "Manage periodic jobs."),
+    "mail": ("crowdd.admin_cli.commands.mail", "Manage e-mails."),
+    "man": ("crowdd.admin_cli.commands.generated.man", "Write the manual pages of crowdctl."),
+    "media": ("crowdd.admin_cli.commands.copies.media", "Move the media files of projects to S3."),
+    "nodes": ("crowdd.admin_cli.commands.nodes", "List the servers that run on the database."),
+    "project": ("crowdd.admin_cli.commands.projects.project", "Manage projects."),
+    "queue": ("crowdd.admin_cli.commands.queue", "Manage background tasks."),
+    "restore": ("crowdd.admin_cli.commands.copies.restore", "Restore a backup."),
+    "secrets": ("crowdd.admin_cli.commands.secrets", "Manage encryption keys."),
+    "serve": ("crowdd.admin_cli.commands.serve", "Start everything and serve until Ctrl-C."),
+    "shards": ("crowdd.admin_cli.commands.shards", "Manage databases that projects live on."),
+    "site": ("crowdd.admin_cli.commands.site", "Manage settings of the site."),
+    "template": ("crowdd.admin_cli.commands.catalogue.template", "Manage project templates."),
+    "user": ("crowdd.admin_cli.commands.user", "Manage accounts."),
+    "webhook": ("crowdd.admin_cli.commands.webhook", "Manage webhooks and their deliveries."),
 }
 TEMPORARY = 3
 STATUSES = {
@@ -63,11 +59,6 @@ STATUSES = {
     2: "The command line is not valid.",
     TEMPORARY: "The database is unavailable or too busy. Try again later.",
 }
-
-
-def module_of(command: str) -> str:
-    """The module of a command."""
-    return ".".join(["crowdd.admin_cli.commands", *filter(None, [FOLDERS.get(command)]), _plain(command)])
 
 
 def _plain(command: str) -> str:
@@ -84,19 +75,19 @@ class Crowdctl(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        command: click.Command = getattr(_imported(module_of(cmd_name)), _plain(cmd_name))
+        command: click.Command = getattr(_imported(COMMANDS[cmd_name][0]), _plain(cmd_name))
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands without importing them."""
         with formatter.section("Commands"):
-            formatter.write_dl([*COMMANDS.items()])
+            formatter.write_dl([(name, says) for name, (_, says) in COMMANDS.items()])
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Complete commands without importing them, and options as click does."""
         if incomplete.startswith("-"):
             return click.Command.shell_complete(self, ctx, incomplete)
-        return [CompletionItem(name, help=says) for name, says in COMMANDS.items() if name.startswith(incomplete)]
+        return [CompletionItem(name, help=says) for name, (_, says) in COMMANDS.items() if name.startswith(incomplete)]
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Explain the exit statuses."""

@@ -6,7 +6,9 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-FOLDER = Path(__file__).parent / "definitions" / "schedulers"
+from crowdd import PACKAGE
+
+FOLDER = PACKAGE / "storage/definitions/schedulers"
 FALLBACK = "depth_first"  # for a project whose scheduler's file is gone
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 

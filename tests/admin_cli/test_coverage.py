@@ -105,6 +105,6 @@ def test_the_list_of_commands_says_what_they_say():
     """The list is not made by importing them, so it could say something else."""
     text = CliRunner().invoke(main, ["--help"]).output
     assert all(str(status) in text for status in STATUSES)
-    for name, words in COMMANDS.items():
+    for name, (_, words) in COMMANDS.items():
         assert words.endswith("."), name
         assert EVERYTHING[name,].name == name

@@ -8,7 +8,7 @@ import psycopg2
 import pytest
 from support.servers.live import BIN
 
-from crowdd.admin_cli.main import COMMANDS, module_of
+from crowdd.admin_cli.main import COMMANDS
 from crowdd.embedded.process import wait_until
 from crowdd.storage import nodes
 
@@ -27,7 +27,7 @@ def test_a_command_imports_no_more_than_it_needs():
     """Half a second at each start, and at each Tab in a shell."""
 
     first = "crowdd.admin_cli.main"
-    groups = [module_of(name) for name in COMMANDS]
+    groups = [module for module, _ in COMMANDS.values()]
     # One process that imports one after the other: what none may import is there after none.
     code = "import importlib, sys\nfor name in sys.argv[1:]: importlib.import_module(name); print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code, first, *groups], capture_output=True, text=True, check=True)

@@ -39,7 +39,7 @@ def list_announcements(config: Path | None, limit: int, as_json: bool) -> None:
     listing(as_json, with_domain(config, lambda d: d.records.list(newest, SYSTEM)), _COLUMNS)
 
 
-@announcement.command()
+@announcement.command("add")
 @click.option("--title", required=True, help="Title.")
 @click.option("--body", required=True, help="Text, in Markdown.")
 @click.option("--media-url", help="Address of a picture.")
@@ -53,7 +53,7 @@ def add(config: Path | None, /, draft: bool, as_json: bool, **fields: str | None
     say(as_json, made, f"Added announcement {made['id']}, {_state(made)}.")
 
 
-@announcement.command()
+@announcement.command("edit")
 @click.argument("number", metavar="ID", type=int)
 @click.option("--title", help="New title.")
 @click.option("--body", help="New text, in Markdown.")
@@ -80,7 +80,7 @@ def publish(config: Path | None, number: int, as_json: bool) -> None:
     say(as_json, changed, f"Announcement {number} is {_state(changed)}.")
 
 
-@announcement.command()
+@announcement.command("remove")
 @click.argument("number", metavar="ID", type=int)
 @yes_option
 @json_option

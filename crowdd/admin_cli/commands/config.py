@@ -41,7 +41,7 @@ def show(path: Path | None, whole: bool, as_json: bool) -> None:
     listing(as_json, rows, _COLUMNS)
 
 
-@config.command()
+@config.command("check")
 @json_option
 @click.pass_context
 def check(ctx: click.Context, as_json: bool) -> None:

@@ -37,7 +37,7 @@ def list_jobs(config: Path | None, as_json: bool) -> None:
     listing(as_json, with_domain(config, lambda services: overview(services.db, services.settings)), OVERVIEW)
 
 
-@jobs.command()
+@jobs.command("show")
 @click.argument("name")
 @click.option("--limit", default=20, show_default=True, help="Maximum number of runs.")
 @json_option

@@ -42,7 +42,7 @@ def list_mails(config: Path | None, state: str | None, limit: int, as_json: bool
     )
 
 
-@mail.command()
+@mail.command("show")
 @click.argument("mail_id", metavar="ID", type=int)
 @json_option
 @click.pass_obj

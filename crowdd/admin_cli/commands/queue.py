@@ -47,7 +47,7 @@ def list_queue(config: Path | None, /, as_json: bool, **wanted: Unpack[QueueFilt
     listing(as_json, rows, _COLUMNS)
 
 
-@queue.command()
+@queue.command("show")
 @click.argument("item_id", metavar="ID", type=int)
 @click.option("--wait", is_flag=True, help="Wait until it has ended. Ctrl-C stops waiting, not the task.")
 @json_option

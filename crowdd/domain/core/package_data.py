@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-_PACKAGE = Path(__file__).parents[2]
+from crowdd import PACKAGE
 
 
 def shipped(name: str) -> Path:
     """Where the file or folder of this name in the checkout lies (setup.py says which a wheel has)."""
-    inside = _PACKAGE / "shipped" / name
-    return inside if inside.exists() else _PACKAGE.parent / name
+    inside = PACKAGE / "shipped" / name
+    return inside if inside.exists() else PACKAGE.parent / name

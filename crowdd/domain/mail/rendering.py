@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import lru_cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import attrs
 
+from crowdd import PACKAGE
 from crowdd.languages import NAMES, SOURCE, Languages, Sentence
 from crowdd.languages.content_languages import direction_of
 from crowdd.lazy import lazy
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 else:
     jinja2 = lazy("jinja2")
 
-FOLDER = Path(__file__).parent / "templates"
+FOLDER = PACKAGE / "domain/mail/templates"
 FRAME = "layout"
 MAX_SUBJECT_LENGTH = 200
 

@@ -24,7 +24,7 @@ from jinja2 import Environment, StrictUndefined, pass_context
 from jinja2.runtime import Context
 from markupsafe import Markup
 
-from crowdd import exact_json
+from crowdd import PACKAGE, exact_json
 from crowdd.domain.core.site import Appearance
 from crowdd.domain.core.text.markdown import to_html
 from crowdd.domain.core.text.picture_addresses import upload_path
@@ -104,7 +104,7 @@ class Templates:
         data: Path | None = None,
     ) -> None:
         """``data``: the data folder of the server, if it has one."""
-        folder = folder or Path(__file__).parents[1] / "templates"
+        folder = folder or PACKAGE / "http/templates"
         self.environment = Environment(
             autoescape=True,
             undefined=StrictUndefined,

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final, Self
 
 import attrs
 
+from crowdd import PACKAGE
 from crowdd.http.html.kept_files import folder_for
 from crowdd.http.transport.request_headers import BROTLI, GZIP, best_coding, coded_etag
 from crowdd.lazy import lazy
@@ -93,7 +94,7 @@ class StaticFiles:
 
         ``data``: the data folder of the server, if it has one.
         """
-        root = folder or Path(__file__).parents[1] / "static"
+        root = folder or PACKAGE / "http/static"
         paths = (path for path in sorted(root.rglob("*")) if path.is_file() and not _hidden(path.relative_to(root)))
         files = {file.path: file for file in (_read(root, path) for path in paths)}
         return cls(files, prefix, folder_for(root, data, "static"))

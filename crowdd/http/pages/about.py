@@ -9,6 +9,7 @@ from typing import Final, TypedDict
 
 import attrs
 
+from crowdd import PACKAGE
 from crowdd.config.site import SiteSettings
 from crowdd.domain.core.site import HEADING, TEXTS, Site
 from crowdd.domain.core.text.rendered_text import Laid, Prose
@@ -18,7 +19,7 @@ from crowdd.http.responses import Page, Redirect, Response, Titled
 from crowdd.http.routing import Route, get
 from crowdd.languages import NAMES, SOURCE
 
-OURS: Final = Path(__file__).parent.parent / "texts"
+OURS: Final = PACKAGE / "http/texts"
 ADDRESSES: Final[Mapping[str, str]] = {
     "about": "/about",
     "help": "/help/",

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any, Final
 
 import orjson
 
+from crowdd import PACKAGE
 from crowdd.kinds.answers import validate
 
 Asked = dict[str, Any]
@@ -22,7 +22,7 @@ ANSWER_KEY: Final = "answer"  # under which presenters made of a starter store w
 # What front ends and people of the field call them.
 _ALIASES: Final[Mapping[str, str]] = {"image": "picture", "basic": "text"}
 _OPENING, _CLOSING = '<script type="application/json" id="asked">', "</script>"
-_SOURCES: Final = {name: (Path(__file__).parent / f"{name}.html").read_text(encoding="utf-8") for name in NAMES}
+_SOURCES: Final = {name: (PACKAGE / f"http/starters/{name}.html").read_text(encoding="utf-8") for name in NAMES}
 COLUMNS: Final = ("picture", "text", "caption")
 """Words that name a column of the tasks; "" leaves it to the presenter, or shows none."""
 # What starters were before, without the words. The first ones did not name their columns: they showed whatever text of

@@ -37,7 +37,7 @@ def list_categories(config: Path | None, as_json: bool) -> None:
     listing(as_json, with_domain(config, lambda services: services.administration.categories(SYSTEM)), _COLUMNS)
 
 
-@category.command()
+@category.command("add")
 @click.option("--name", required=True, help="Name.")
 @click.option("--short-name", help="Name used in addresses (default: made from the name).")
 @click.option("--description", default="", help="Description in one sentence.")
@@ -50,7 +50,7 @@ def add(config: Path | None, name: str, short_name: str | None, description: str
     say(as_json, made, f"Added {made['short_name']}, id {made['id']}.")
 
 
-@category.command()
+@category.command("edit")
 @click.argument("which", metavar="CATEGORY")
 @click.option("--name", help="New name.")
 @click.option("--short-name", help="New short name. Addresses with the old one stop working.")
@@ -72,7 +72,7 @@ def edit(config: Path | None, /, which: str, as_json: bool, **fields: str | None
     say(as_json, changed, f"Changed {changed['short_name']}.")
 
 
-@category.command()
+@category.command("remove")
 @click.argument("which", metavar="CATEGORY")
 @yes_option
 @json_option

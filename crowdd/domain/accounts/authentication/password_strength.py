@@ -7,12 +7,12 @@ import re
 from collections.abc import Iterable
 from functools import cache
 from importlib import import_module
-from importlib.resources import files
 from threading import Lock
 from typing import Any
 
 import attrs
 
+from crowdd import PACKAGE
 from crowdd.languages import _
 from crowdd.values import Values
 
@@ -74,7 +74,7 @@ def is_common(plain: str) -> bool:
 
 @cache
 def _common() -> bytes:
-    packed = files("crowdd.domain.accounts.authentication") / "common_passwords" / "passwords.txt.gz"
+    packed = PACKAGE / "domain/accounts/authentication/common_passwords/passwords.txt.gz"
     return b"\n" + gzip.decompress(packed.read_bytes())
 
 

@@ -18,7 +18,7 @@ import select
 import signal
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -39,15 +39,25 @@ _NICENESS = 19  # requests go first
 # What loads large libraries is loaded when a file needs it.
 pictures = lazy("crowdd.domain.media.preparation.pictures")
 documents = lazy("crowdd.domain.media.preparation.documents")
-_MODULES: Mapping[str, Any] = {
-    **dict.fromkeys(("JPEG", "PNG", "GIF", "WebP", "TIFF", "HEIC", "AVIF"), pictures),
-    "PDF": documents,
-    "MP3": mp3,
-    "MP4": mp4,
-    "WAV": wav,
-    "FLAC": flac,
-    "Ogg": ogg,
-    "WebM": webm,
+
+
+def _prepare_picture(*file: Any) -> dict[str, Any]:
+    return pictures.prepare(*file)
+
+
+def _prepare_document(*file: Any) -> dict[str, Any]:
+    return documents.prepare(*file)
+
+
+_PREPARE: Mapping[str, Callable[..., dict[str, Any]]] = {
+    **dict.fromkeys(("JPEG", "PNG", "GIF", "WebP", "TIFF", "HEIC", "AVIF"), _prepare_picture),
+    "PDF": _prepare_document,
+    "MP3": mp3.prepare,
+    "MP4": mp4.prepare,
+    "WAV": wav.prepare,
+    "FLAC": flac.prepare,
+    "Ogg": ogg.prepare,
+    "WebM": webm.prepare,
 }
 
 
@@ -64,7 +74,7 @@ def result_of(source: Path, out: OutFolder, options: Mapping[str, object]) -> di
             raise RefusedFile("archive" if format_ == "ZIP" else "damaged", format="ZIP")
         if options["archive"]:
             return {**archives.unpack(source, out, options), "files": out.files}
-        return {**_MODULES[format_].prepare(source, format_, out, options), "files": out.files}
+        return {**_PREPARE[format_](source, format_, out, options), "files": out.files}
     except RefusedFile as refused:
         return {"error": refused.word, "values": refused.values}
     except MemoryError:

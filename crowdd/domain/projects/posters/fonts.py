@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 import attrs
 
+from crowdd import PACKAGE
 from crowdd.lazy import lazy
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 else:
     ttLib = lazy("fontTools.ttLib")  # noqa: N816
 
-OURS: Final = Path(__file__).parent / "fonts"
+OURS: Final = PACKAGE / "domain/projects/posters/fonts"
 REGULAR, BOLD = OURS / "DejaVuSans.ttf", OURS / "DejaVuSans-Bold.ttf"
 FOLDERS: Final = (Path("/usr/share/fonts"), Path("/usr/local/share/fonts"), Path("/var/lib/crowdd/fonts"))
 MAX_FILES = 2000

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import attrs
 
+from crowdd import PACKAGE
 from crowdd.domain.core import rights
 from crowdd.domain.transfer.gallery import template
 from crowdd.domain.transfer.gallery.template import FILES_AT, THUMBNAIL, Card, Template
@@ -22,7 +23,7 @@ from crowdd.storage.transfer import templates
 from crowdd.storage.transfer.template_rows import ListedTemplate, StoredTemplate
 from crowdd.values import Values
 
-SHIPPED: Final = Path(__file__).parents[3] / "gallery"
+SHIPPED: Final = PACKAGE / "gallery/"
 MAX_OWN: Final = 20
 MAX_OF_SITE: Final = 200
 MAX_LISTED: Final = 300
