@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 from support.checks.shows import shows
 
-from crowdd.domain.webhooks.retry_policy import ATTEMPTS, MAX_IN_FLIGHT, Failure, after_failure, delay, room
+from crowdd.domain.webhooks.retry_policy import ATTEMPTS, MAX_IN_FLIGHT, DeliveryFailure, after_failure, delay, room
 
 DAY = 86_400
 
 
 def verdict(attempts=1, failures=0, *, overlapping=False, active=True, failure=None, chance=0.5):
     return after_failure(
-        failure or Failure(),
+        failure or DeliveryFailure(),
         attempts=attempts,
         failures=failures,
         overlapping=overlapping,
@@ -65,7 +65,7 @@ def test_those_that_failed_together_count_as_one():
 
 
 def test_410_ends_it_at_once_and_the_delivery_waits():
-    made = verdict(failure=Failure(gone=True))
+    made = verdict(failure=DeliveryFailure(gone=True))
     assert (made.given_up, made.off) == (False, True)
 
 
@@ -77,7 +77,7 @@ def test_a_last_attempt_that_ends_after_the_webhook_was_switched_off_waits():
 @shows("delivery-retries")
 @pytest.mark.parametrize(("asked", "seconds"), [(0, 5), (3, 5), (60, 60), (10**6, DAY)])
 def test_a_receiver_that_asks_for_time_gets_a_day_at_most(asked, seconds):
-    assert verdict(failure=Failure(wait=asked)).delay == seconds
+    assert verdict(failure=DeliveryFailure(wait=asked)).delay == seconds
 
 
 def test_a_receiver_has_eight_and_fewer_when_many_are_slow():

@@ -14,7 +14,7 @@ from crowdd.admin_cli.output import json_option, report
 from crowdd.admin_cli.runtime import another, reactor, with_database
 from crowdd.concurrency import no_network
 from crowdd.config import Settings, load
-from crowdd.domain.core import secrets as keys
+from crowdd.domain.core import secrets as root_keys
 from crowdd.domain.media.configured import s3_store
 from crowdd.domain.media.copying import check
 from crowdd.domain.server import server_key
@@ -68,7 +68,7 @@ async def _of_database(settings: Settings, pool: Pool, thorough: bool, deep: boo
     damaged = [of_damage(each.table, each.error) async for each in damaged_tables(pool)] if deep else []
     (await schema.status(pool)).require()
     free_bytes, key_mode = _folder(settings)
-    key = await server_key.find(pool, keys.existing(settings.data.dir))
+    key = await server_key.find(pool, root_keys.existing(settings.data.dir))
     replica, current = await _replica(settings, pool)
     facts = Facts(
         free_bytes=free_bytes,
@@ -127,7 +127,7 @@ def _folder(settings: Settings) -> tuple[int, int | None]:
     folder = settings.data.dir.absolute()
     while not folder.is_dir():
         folder = folder.parent
-    key = settings.data.dir / keys.FILE
+    key = settings.data.dir / root_keys.FILE
     return shutil.disk_usage(folder).free, os.stat(key).st_mode & 0o777 if key.exists() else None
 
 

@@ -12,7 +12,7 @@ from crowdd.admin_cli.output import json_option, listing, say
 from crowdd.admin_cli.prompts import confirm, yes_option
 from crowdd.admin_cli.runtime import with_database, with_domain
 from crowdd.config import Settings, load
-from crowdd.domain.core import secrets as keys
+from crowdd.domain.core import secrets as root_keys
 from crowdd.domain.server.key_replacement import ALSO, KeyReplacement, Loss
 from crowdd.domain.server.key_rotation import KeyRotation
 from crowdd.errors import ConfigError
@@ -33,7 +33,7 @@ def list_keys(config: Path | None, as_json: bool) -> None:
     roots = _of_the_folder(load(config)).roots
     uses = ["encrypts and signs"] + ["decrypts"] * (len(roots) - 1)
     uses[-1] += ", hashes keys and addresses" if uses[-1] else ""
-    rows = [{"id": keys.key_id(root).hex(), "use": use} for root, use in zip(roots, uses, strict=True)]
+    rows = [{"id": root_keys.key_id(root).hex(), "use": use} for root, use in zip(roots, uses, strict=True)]
     listing(as_json, rows, ("id", "use"))
 
 
@@ -47,8 +47,8 @@ def add(config: Path | None, yes: bool, as_json: bool) -> None:
     Restart the server immediately, then run: crowdctl secrets rotate.
     """
     confirm(yes, "Running servers cannot read what the new key encrypts until they are restarted.")
-    made = keys.add(load(config).data.dir)
-    name = keys.key_id(made.root).hex()
+    made = root_keys.add(load(config).data.dir)
+    name = root_keys.key_id(made.root).hex()
     say(
         as_json, {"id": name}, f"Key {name} encrypts from now on. Restart the server, then run: crowdctl secrets rotate"
     )
@@ -99,17 +99,17 @@ async def _adopt(settings: Settings, pool: Pool, new_key: bool) -> list[Loss] | 
     """What is lost; None when the keys fit."""
     (await schema.status(pool)).require()
     folder = settings.data.dir
-    replacement = KeyReplacement(pool, folder, keys.load(folder))
+    replacement = KeyReplacement(pool, folder, root_keys.load(folder))
     try:
         if not await replacement.needed():
             return None
         return await (replacement.run() if new_key else replacement.losses())
     finally:
-        keys.forget_candidate(folder)
+        root_keys.forget_candidate(folder)
 
 
-def _of_the_folder(settings: Settings) -> keys.Secrets:
-    folder_secrets = keys.existing(settings.data.dir)
+def _of_the_folder(settings: Settings) -> root_keys.Secrets:
+    folder_secrets = root_keys.existing(settings.data.dir)
     if folder_secrets is None:
-        raise ConfigError(f"{settings.data.dir} has no {keys.FILE}.")
+        raise ConfigError(f"{settings.data.dir} has no {root_keys.FILE}.")
     return folder_secrets

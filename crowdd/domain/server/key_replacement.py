@@ -9,7 +9,7 @@ from pathlib import Path
 import attrs
 from cryptography.exceptions import InvalidTag
 
-from crowdd.domain.core import secrets as keys
+from crowdd.domain.core import secrets as root_keys
 from crowdd.domain.core.secrets import Secrets, place, token
 from crowdd.domain.projects.projects import new_secret_key
 from crowdd.domain.server import server_key
@@ -108,8 +108,8 @@ class KeyReplacement:
         if lookups_change:
             await server_keys.forget_hashed(tx)
             await audit_chain.restart(tx)
-        if keys.existing(self._folder) is None:
-            keys.keep(self._folder, self._secrets)
+        if root_keys.existing(self._folder) is None:
+            root_keys.keep(self._folder, self._secrets)
         await server_key.record(tx, self._secrets)
         await audit.write(tx, SYSTEM, "adopt_key", "server", None)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import attrs
 from cryptography.exceptions import InvalidTag
 
-from crowdd.domain.core import secrets as keys
+from crowdd.domain.core import secrets as root_keys
 from crowdd.domain.core.secrets import Secrets, encryption_prefix, key_id, place
 from crowdd.errors import CrowddError
 from crowdd.storage.core import encrypted_columns
@@ -76,16 +76,16 @@ class KeyState:
         if self.match in FITTING:
             return ""
         if self.present is None:
-            return f"{folder.absolute()} contains no {keys.FILE}, but the database was used with one."
+            return f"{folder.absolute()} contains no {root_keys.FILE}, but the database was used with one."
         name = key_id(self.present.roots[-1]).hex()
         if self.match is Match.OTHER:
             known = bytes(self.recorded[-1]["id"]).hex()
             return (
-                f"{folder.absolute() / keys.FILE} is not the key file of this database: its last line is key {name}, "
-                f"the database was used with key {known}."
+                f"{folder.absolute() / root_keys.FILE} is not the key file of this database: its last line is key "
+                f"{name}, the database was used with key {known}."
             )
         missing = bytes(self.recorded[0]["id"]).hex()
-        return f"{folder.absolute() / keys.FILE} is an older copy: key {missing} of this database is missing."
+        return f"{folder.absolute() / root_keys.FILE} is an older copy: key {missing} of this database is missing."
 
 
 async def find(db: Database, present: Secrets | None) -> KeyState:
@@ -99,18 +99,18 @@ async def reconcile(db: Transactions, folder: Path, secrets: Secrets) -> None:
     Raises ServerKeyError for others; then nothing has changed, and a candidate made for this start is gone.
     """
     try:
-        if keys.existing(folder) is None or (await find(db, secrets)).match is not Match.SAME:
+        if root_keys.existing(folder) is None or (await find(db, secrets)).match is not Match.SAME:
             await db.transaction(lambda tx: _settle(tx, folder, secrets))
     except ServerKeyError:
-        keys.forget_candidate(folder)
+        root_keys.forget_candidate(folder)
         raise
 
 
 async def _settle(tx: Database, folder: Path, secrets: Secrets) -> None:
     await server_keys.lock(tx)
     match = await require(tx, folder, secrets)
-    if keys.existing(folder) is None:
-        keys.keep(folder, secrets)
+    if root_keys.existing(folder) is None:
+        root_keys.keep(folder, secrets)
     if match is not Match.SAME:
         await record(tx, secrets)
 
@@ -119,7 +119,7 @@ async def require(db: Database, folder: Path, secrets: Secrets) -> Match:
     """How the secrets of the folder, kept or a candidate, fit the database. Raises ServerKeyError; changes nothing."""
     finding = await find(db, secrets)
     if complaint := finding.complaint(folder):
-        lost = keys.existing(folder) is None
+        lost = root_keys.existing(folder) is None
         raise ServerKeyError(attrs.evolve(finding, present=None).complaint(folder) if lost else complaint)
     if finding.match is Match.UNRECORDED:
         await _require_opened(db, folder, secrets)
@@ -139,10 +139,10 @@ async def _require_opened(tx: Database, folder: Path, secrets: Secrets) -> None:
     sample = await server_keys.encrypted_sample(tx)
     if not sample or any(opens(secrets, "account", "api_key_encrypted", row["id"], row["encrypted"]) for row in sample):
         return
-    if keys.existing(folder) is None:
-        raise ServerKeyError(f"{folder.absolute()} contains no {keys.FILE}, but the database was used with one.")
+    if root_keys.existing(folder) is None:
+        raise ServerKeyError(f"{folder.absolute()} contains no {root_keys.FILE}, but the database was used with one.")
     raise ServerKeyError(
-        f"{folder.absolute() / keys.FILE} is not the key file of this database: it decrypts none of its secrets."
+        f"{folder.absolute() / root_keys.FILE} is not the key file of this database: it decrypts none of its secrets."
     )
 
 
@@ -154,7 +154,7 @@ async def _require_unused(tx: Database, finding: KeyState, folder: Path) -> None
             continue
         prefix = encryption_prefix(bytes(row["id"]))
         if any([await encrypted_columns.any_beginning(tx, column, prefix) for column in encrypted_columns.COLUMNS]):
-            path, name = folder.absolute() / keys.FILE, bytes(row["id"]).hex()
+            path, name = folder.absolute() / root_keys.FILE, bytes(row["id"]).hex()
             raise ServerKeyError(
                 f"Key {name} is missing in {path}, and secrets are encrypted with it.",
                 hint=f"Put its line back, and run crowdctl secrets rotate before you remove it. {WHAT_TO_DO}",

@@ -12,7 +12,7 @@ from crowdd.config.outbound import WebhookSettings
 from crowdd.domain.core.secrets import Secrets
 from crowdd.domain.outbound.client import Outgoing
 from crowdd.domain.webhooks import retry_policy, signatures, webhook_message
-from crowdd.domain.webhooks.retry_policy import Failure
+from crowdd.domain.webhooks.retry_policy import DeliveryFailure
 from crowdd.domain.webhooks.webhook_message import AttemptOutcome, Message
 from crowdd.domain.webhooks.webhooks import decrypted, encrypted
 from crowdd.errors import RefusedTargetError, UnreachableError
@@ -104,7 +104,7 @@ class Deliveries:
             return webhook_message.no_answer(str(problem))
         return webhook_message.outcome(reply)
 
-    async def _failed(self, delivery: DueDelivery, attempt: Attempt, failure: Failure, seconds: float) -> None:
+    async def _failed(self, delivery: DueDelivery, attempt: Attempt, failure: DeliveryFailure, seconds: float) -> None:
         project_id, first, chance = delivery.project_id, self._settings.first_delay, self._chance()
 
         async def work(tx: Database) -> None:

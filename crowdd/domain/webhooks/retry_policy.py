@@ -16,7 +16,7 @@ MAX_IN_FLIGHT = 256  # at all of them
 
 
 @attrs.frozen
-class Failure:
+class DeliveryFailure:
     """How a delivery failed. ``gone``: 410; ``wait``: seconds that the receiver asked for (Retry-After), or 0."""
 
     gone: bool = False
@@ -45,7 +45,14 @@ def delay(attempts: int, first: float, chance: float) -> float:
 
 
 def after_failure(
-    failure: Failure, *, attempts: int, failures: int, overlapping: bool, active: bool, first: float, chance: float
+    failure: DeliveryFailure,
+    *,
+    attempts: int,
+    failures: int,
+    overlapping: bool,
+    active: bool,
+    first: float,
+    chance: float,
 ) -> Verdict:
     """What becomes of a delivery after its ``attempts``-th attempt failed.
 

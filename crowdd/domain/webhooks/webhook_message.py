@@ -13,7 +13,7 @@ from crowdd.domain.outbound.response import Response
 from crowdd.domain.webhooks import signatures
 from crowdd.domain.webhooks.event_kind import EventKind
 from crowdd.domain.webhooks.events import KINDS
-from crowdd.domain.webhooks.retry_policy import Failure
+from crowdd.domain.webhooks.retry_policy import DeliveryFailure
 from crowdd.storage.webhooks.rows import Delivery, DueDelivery
 
 MAX_ANSWER = 2000  # characters of an answer that the log keeps
@@ -37,7 +37,7 @@ class AttemptOutcome:
     status: int | None
     answer: str
     problem: str
-    failure: Failure | None
+    failure: DeliveryFailure | None
 
 
 def message_id(delivery: DueDelivery | Delivery) -> str:
@@ -78,13 +78,13 @@ def outcome(reply: Response) -> AttemptOutcome:
         problem = "The receiver answered 410: it refuses further events."
     else:
         problem = f"The receiver answered {status}."
-    failure = Failure(gone=status == _GONE, wait=_seconds(reply.headers.get("retry-after", "")))
+    failure = DeliveryFailure(gone=status == _GONE, wait=_seconds(reply.headers.get("retry-after", "")))
     return AttemptOutcome(status, answer_head(reply), problem, failure)
 
 
 def no_answer(problem: str) -> AttemptOutcome:
     """Outcome when no response arrived."""
-    return AttemptOutcome(None, "", problem, Failure())
+    return AttemptOutcome(None, "", problem, DeliveryFailure())
 
 
 def answer_head(reply: Response) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crowdd.domain.analyses.analyses import HANDLER as NAME
+from crowdd.domain.analyses.analyses import HANDLER as ANALYSE_TASK
 from crowdd.domain.analyses.analyses import Analyses
 from crowdd.domain.core.background_queue import QueuedTask
 from crowdd.languages import _
@@ -14,7 +14,7 @@ async def _run(analyses: Analyses, item: QueuedTask) -> dict[str, object]:
 
 
 HANDLER = Handler(
-    NAME,
+    ANALYSE_TASK,
     lambda services, item: _run(services.analyses, item),
     title=_("Analysis of answers"),
     note=_("Results do not change. Volunteers can answer in the meantime."),

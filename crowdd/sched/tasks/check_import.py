@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from crowdd.domain.core.background_queue import QueuedTask
-from crowdd.domain.transfer.imports import CHECK as NAME
+from crowdd.domain.transfer.imports import CHECK as CHECK_IMPORT_TASK
 from crowdd.domain.transfer.imports import Imports
 from crowdd.languages import _
 from crowdd.sched.handler import Handler
@@ -14,7 +14,7 @@ async def _run(imports: Imports, item: QueuedTask) -> dict[str, object]:
 
 
 HANDLER = Handler(
-    NAME,
+    CHECK_IMPORT_TASK,
     lambda services, item: _run(services.imports, item),
     title=_("Preview of an import"),
     note=_("The file is being read. Nothing is imported before you confirm."),

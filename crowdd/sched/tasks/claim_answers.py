@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crowdd.domain.accounts.answer_claims import HANDLER as NAME
+from crowdd.domain.accounts.answer_claims import HANDLER as CLAIM_ANSWERS_TASK
 from crowdd.domain.accounts.answer_claims import AnswerClaims
 from crowdd.domain.core.background_queue import QueuedTask
 from crowdd.languages import _
@@ -15,7 +15,7 @@ async def _run(answer_claims: AnswerClaims, item: QueuedTask) -> dict[str, objec
 
 
 HANDLER = Handler(
-    NAME,
+    CLAIM_ANSWERS_TASK,
     lambda services, item: _run(services.people.answer_claims, item),
     title=_("Earlier answers for an account"),
     note=_("Answers from before the sign-up move to the account."),

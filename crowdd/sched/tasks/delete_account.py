@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from crowdd.domain.accounts.account_deletion import HANDLER as NAME
+from crowdd.domain.accounts.account_deletion import HANDLER as DELETE_ACCOUNT_TASK
 from crowdd.domain.accounts.account_deletion import AccountDeletion
 from crowdd.domain.core.background_queue import QueuedTask
 from crowdd.errors import UnavailableError
@@ -27,7 +27,7 @@ async def _run(
 
 
 HANDLER = Handler(
-    NAME,
+    DELETE_ACCOUNT_TASK,
     lambda services, item: _run(
         services.people.account_deletion,
         [shard.people.account_deletion for shard in services.shards],

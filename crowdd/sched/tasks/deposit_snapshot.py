@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from crowdd.domain.core.background_queue import QueuedTask
-from crowdd.domain.transfer.deposits.deposits import HANDLER as NAME
+from crowdd.domain.transfer.deposits.deposits import HANDLER as DEPOSIT_SNAPSHOT_TASK
 from crowdd.domain.transfer.deposits.deposits import Deposits
 from crowdd.languages import _
 from crowdd.sched.handler import Handler
@@ -14,7 +14,7 @@ async def _run(deposits: Deposits, item: QueuedTask) -> dict[str, object]:
 
 
 HANDLER = Handler(
-    NAME,
+    DEPOSIT_SNAPSHOT_TASK,
     lambda services, item: _run(services.deposits, item),
     title=_("Deposit of a snapshot"),
     note=_("Files that are in the repository already are not sent again."),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from crowdd.domain.core.background_queue import QueuedTask
-from crowdd.domain.transfer.snapshots.snapshots import HANDLER as NAME
+from crowdd.domain.transfer.snapshots.snapshots import HANDLER as MAKE_SNAPSHOT_TASK
 from crowdd.domain.transfer.snapshots.snapshots import Snapshots
 from crowdd.languages import _
 from crowdd.sched.handler import Handler
@@ -14,7 +14,7 @@ async def _run(snapshots: Snapshots, item: QueuedTask) -> dict[str, object]:
 
 
 HANDLER = Handler(
-    NAME,
+    MAKE_SNAPSHOT_TASK,
     lambda services, item: _run(services.snapshots, item),
     title=_("Snapshot of a project"),
     note=_("Volunteers can answer in the meantime. The snapshot shows the moment at which it began."),

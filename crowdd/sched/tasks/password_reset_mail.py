@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crowdd.domain.accounts.authentication.password_reset import HANDLER as NAME
+from crowdd.domain.accounts.authentication.password_reset import HANDLER as PASSWORD_RESET_MAIL_TASK
 from crowdd.domain.accounts.authentication.password_reset import Recovery
 from crowdd.domain.core.background_queue import QueuedTask
 from crowdd.languages import _
@@ -14,7 +14,7 @@ async def _run(recovery: Recovery, item: QueuedTask) -> None:
 
 
 HANDLER = Handler(
-    NAME,
+    PASSWORD_RESET_MAIL_TASK,
     lambda services, item: _run(services.people.recovery, item),
     title=_("E-mail to choose a new password"),
     note=_("The e-mail is being written."),

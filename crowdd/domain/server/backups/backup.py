@@ -18,7 +18,7 @@ import attrs
 
 from crowdd import config
 from crowdd.config import Settings
-from crowdd.domain.core import secrets as keys
+from crowdd.domain.core import secrets as root_keys
 from crowdd.domain.server import server_key
 from crowdd.domain.server.backups.backup_archive import Report, Writer, found_files, no_links
 from crowdd.domain.server.backups.file_store import FileStore, StoredFile, look
@@ -81,7 +81,7 @@ def back_up(
     """
     if target.exists():
         raise ConflictError(f"{target} already exists.")
-    secrets = keys.existing(settings.data.dir)
+    secrets = root_keys.existing(settings.data.dir)
     with dump.snapshot(databases.source) as seen:
         shape = seen.shape()
         schema.Status(shape.migrations, tuple(schema.migrations()), True).require()
@@ -131,7 +131,7 @@ def _shared(folder: Path, sharing: Sharing, added: _Added) -> Iterator[StoredFil
         yield StoredFile(name, size, known, seen.st_mtime_ns, seen.st_ctime_ns)
 
 
-def _require_keys(settings: Settings, seen: Snapshot, secrets: keys.Secrets | None) -> None:
+def _require_keys(settings: Settings, seen: Snapshot, secrets: root_keys.Secrets | None) -> None:
     """A backup with another key file than the database's would be worth little."""
     finding = server_key.KeyState(seen.server_keys(), secrets)
     if complaint := finding.complaint(settings.data.dir):
@@ -149,7 +149,7 @@ def _header(seen: Snapshot, shape: dump.Shape, tools: str) -> dict[str, object]:
     }
 
 
-def _secret(settings: Settings, secrets: keys.Secrets | None) -> dict[str, object]:
+def _secret(settings: Settings, secrets: root_keys.Secrets | None) -> dict[str, object]:
     return {"keys": [root.hex() for root in secrets.roots] if secrets else [], "settings": written(settings)}
 
 

@@ -17,7 +17,7 @@ import attrs
 
 from crowdd.config import Settings
 from crowdd.domain.core import data_folder
-from crowdd.domain.core import secrets as keys
+from crowdd.domain.core import secrets as root_keys
 from crowdd.domain.server.backups import backup_archive
 from crowdd.domain.server.backups.backup_archive import FOLDERS, Contents, Report
 from crowdd.domain.server.backups.file_store import FileStore
@@ -65,7 +65,7 @@ def examine(source: Source, passphrase: str, report: Report) -> Contents:
 
 def require_empty_folder(folder: Path) -> None:
     """Raises ConflictError where a data folder has something that a restore would have to replace."""
-    used = [name for name in (keys.FILE, *FOLDERS) if _is_used(folder / name)]
+    used = [name for name in (root_keys.FILE, *FOLDERS) if _is_used(folder / name)]
     if used:
         raise ConflictError(
             f"The data folder {folder.absolute()} is not empty. It contains {', '.join(used)}.",
@@ -164,7 +164,7 @@ def _stage(stage: Path, source: Source, contents: Contents, report: Report) -> N
         report("files", number)
     if contents.keys:
         roots = [bytes.fromhex(line) for line in contents.keys]
-        keys.keep(stage, keys.Secrets(roots[0], tuple(roots[1:])))
+        root_keys.keep(stage, root_keys.Secrets(roots[0], tuple(roots[1:])))
     _write(stage / SETTINGS_FILE, contents.settings)
     _write(stage / _DONE, contents.id)
     if os.geteuid() == 0:
@@ -212,7 +212,7 @@ def _require_rows(dsn: str, contents: Contents) -> None:
 def _move(folder: Path) -> None:
     """Put files and keys where they belong. What a killed restore has moved already is not moved again."""
     stage = folder / STAGE
-    for name in (*FOLDERS, SETTINGS_FILE, keys.FILE):
+    for name in (*FOLDERS, SETTINGS_FILE, root_keys.FILE):
         if (stage / name).exists():
             target = folder / name
             if target.is_dir():
