@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
+from typing import TYPE_CHECKING
 
 import attrs
 from twisted.internet.defer import Deferred
 
 from crowdd.domain.core.background_queue import QueuedTask
-from crowdd.domain.server.services import Services
+
+if TYPE_CHECKING:
+    from crowdd.domain.server.services import Services
 
 RunningTask = Coroutine[Deferred[object], object, dict[str, object] | None]
 

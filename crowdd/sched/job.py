@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
+from typing import TYPE_CHECKING
 
 import attrs
 from twisted.internet.defer import Deferred
 
 from crowdd.concurrency.back_off import back_off
 from crowdd.config import Settings
-from crowdd.domain.server.services import Services
+
+if TYPE_CHECKING:
+    from crowdd.domain.server.services import Services
 
 MINUTE, HOUR, DAY = 60.0, 3600.0, 86400.0
 _LOGGED_FROM = MINUTE
