@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 from functools import partial
+from typing import TYPE_CHECKING
 
 from twisted.application.service import Service
 from twisted.internet.defer import CancelledError, Deferred, DeferredList, ensureDeferred
@@ -15,7 +16,6 @@ from twisted.python.failure import Failure
 from crowdd.concurrency.deadline import deadline
 from crowdd.concurrency.poll_loop import PollLoop
 from crowdd.domain.core.change_notifier import ANY, ChangeNotifier
-from crowdd.domain.server.services import Services
 from crowdd.domain.webhooks.deliveries import Deliveries
 from crowdd.domain.webhooks.retry_policy import room
 from crowdd.errors import UnavailableError
@@ -23,6 +23,9 @@ from crowdd.reactor import IReactor, epoch_seconds
 from crowdd.storage.connections.leadership import Leadership
 from crowdd.storage.database import Transactions
 from crowdd.storage.webhooks.rows import DueDelivery
+
+if TYPE_CHECKING:
+    from crowdd.domain.server.services import Services
 
 SOON = 0.05  # seconds after a notification; changes of this time are handled together
 LOOK = 1.0  # seconds between polls of all projects

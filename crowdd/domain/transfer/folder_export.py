@@ -11,7 +11,7 @@ import shutil
 from collections.abc import AsyncGenerator, Callable, Set
 from contextlib import aclosing
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
@@ -21,7 +21,6 @@ from crowdd.domain.media.copying import fetch
 from crowdd.domain.media.store import MediaStore
 from crowdd.domain.projects.questions import folder_versions
 from crowdd.domain.projects.questions.folder_versions import VERSIONS_FILE
-from crowdd.domain.server.services import Services
 from crowdd.domain.transfer.exports import Resources
 from crowdd.domain.transfer.project_folder import INFO_FILES, LONG_DESCRIPTION, PROJECT_FILE, TASK_FILES, texts_changed
 from crowdd.kinds.project import PROJECT
@@ -32,6 +31,9 @@ from crowdd.storage.database import Database
 from crowdd.storage.projects.rows import ProjectPage
 from crowdd.storage.transfer import exports
 from crowdd.values import Values
+
+if TYPE_CHECKING:
+    from crowdd.domain.server.services import Services
 
 FILES = "files"
 TASKS_FILE = TASK_FILES[0]

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
 
 from crowdd.domain.core.quota import Quota
 from crowdd.domain.projects.questions import folder_versions
-from crowdd.domain.server.services import Services
 from crowdd.domain.transfer.import_rows import GOLD
 from crowdd.domain.transfer.project_folder import Folder
 from crowdd.errors import ConflictError, InvalidValueError, NotFoundError
@@ -24,6 +23,9 @@ from crowdd.storage.projects.rows import ProjectPage
 from crowdd.storage.tasks import tasks
 from crowdd.storage.transfer import sample_tasks
 from crowdd.values import Values
+
+if TYPE_CHECKING:
+    from crowdd.domain.server.services import Services
 
 CHUNK = 1000  # tasks in a transaction
 Aside = Callable[..., Awaitable[Any]]  # calls a function with arguments, and has what it gives
