@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from importlib.resources import files
 
 import orjson
 
-from crowdd.domain.transfer import snapshots
+from crowdd import PACKAGE
 from crowdd.domain.transfer.snapshots.packaging import citation, croissant, data_package, read_me, ro_crate
 from crowdd.domain.transfer.snapshots.packaging.description import Description
 from crowdd.values import Values
@@ -24,7 +23,7 @@ def described(of: Description) -> Iterator[tuple[str, bytes]]:
     yield read_me.NAME, read_me.document(of).encode()
     yield ro_crate.NAME, _json(ro_crate.document(of))
     if of.licence is not None:
-        yield "LICENSE.txt", (files(snapshots) / "licences" / f"{of.licence.id}.txt").read_bytes()
+        yield "LICENSE.txt", (PACKAGE / f"domain/transfer/snapshots/licences/{of.licence.id}.txt").read_bytes()
 
 
 def _json(value: Values) -> bytes:
