@@ -1,7 +1,7 @@
 # make run: from nothing to a running server. make check: what to run while you work. make test: what must pass before a
 # change goes in, with examples of each rule. make proofs: everything else; CI runs it without what takes minutes (.ci/run).
 
-.PHONY: backup run check test tests proofs slow-tests lint i18n strings pictures browser clean crowd crowd-kills exact storm live hot reads cost truth webhooks wheel documents docs hostile soak spine-workers large-project imports damaged hostile-files exports copies paint walk audit constraints images sbom vendor class-room museum budgets upload-folder media first-hour analyses trust trust-cost slow-reads page-flood nodes shards move-in pitr full-disks hands
+.PHONY: backup run check test tests proofs slow-tests lint i18n strings pictures browser clean crowd crowd-kills exact storm live hot reads cost truth webhooks wheel documents docs hostile soak spine-workers large-project imports damaged hostile-files exports copies paint walk audit constraints images sbom vendor class-room museum budgets upload-folder media first-hour analyses trust trust-cost slow-reads page-flood nodes move-in pitr full-disks hands
 .DELETE_ON_ERROR:
 
 # Also where somebody wants no compiled modules: a test starts hundreds of programs, which would all compile the same.
@@ -214,10 +214,6 @@ nodes: .venv/installed-embedded,test
 # The primary of three PostgreSQL servers fails under load.
 ha: .venv/installed-embedded,test
 	@$(venv)python -m bench.ha $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(RATE),--rate $(RATE))
-
-# What a second PostgreSQL adds when projects live on several.
-shards: .venv/installed-embedded,test
-	@$(venv)python -m bench.shards $(if $(ANSWERS),--answers $(ANSWERS))
 
 # Known vulnerabilities of the installed dependencies: asks the network (docs/operations.md).
 audit: .venv/installed-embedded,test

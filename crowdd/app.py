@@ -29,12 +29,9 @@ from crowdd.config import Settings
 from crowdd.domain.server import server_key
 from crowdd.domain.server.bootstrap import make_pool, make_replica, make_services, make_slow_pool
 from crowdd.domain.server.readiness import Node
-from crowdd.domain.server.services import Services
 from crowdd.http.application import ProcessState, make_root, make_site
 from crowdd.http.metrics import KEPT, ProcessGauges
-from crowdd.http.transport.gateway import Gateway
 from crowdd.http.transport.memory import forget_generated_sources, keep_little
-from crowdd.http.transport.shards.gateway import ShardGateway
 from crowdd.listening import Certificate, allow_connections, bind, read_certificate
 from crowdd.reactor import IReactor
 from crowdd.sched.deliveries import Deliverer, deliveries_of
@@ -45,7 +42,6 @@ from crowdd.sched.queue_worker import Worker
 from crowdd.sched.schedule import scheduled
 from crowdd.sched.sequencer import Sequencer
 from crowdd.sched.task_handlers import handlers
-from crowdd.shard import Shard, over_shards
 from crowdd.storage import schema
 from crowdd.storage.connections.connection import in_background
 from crowdd.storage.connections.connection_budget import ConnectionBudget
@@ -57,7 +53,6 @@ from crowdd.storage.connections.replica import ReplicaFirst
 from crowdd.storage.database import Reading
 from crowdd.storage.projects import projects
 from crowdd.storage.server import recount
-from crowdd.storage.server.shards.preparing import listed
 
 log = Logger()
 JOBS_AT_ONCE = 2  # connections for periodic jobs
@@ -141,10 +136,8 @@ class Server(Service):
             leadership,
         )
         self._site_loading = self._services.site.follow(reactor, self._services.change_notifier)
-        self._shards = self._make_shards()
         self._figures = self._start_gauges()
-        self._services.shards[:] = [shard.behind for shard in self._shards]
-        self._root = self._make_root(self._services)
+        self._root = make_root(reactor, self._services, self._process_state)
         self._port: IListeningPort | None = None
         self._starting: Deferred[None] | None = None
         self._noticing: Deferred[None] = succeed(None)  # cancelled: proxies have noticed
@@ -156,23 +149,11 @@ class Server(Service):
         files = ReplicaFirst(self._replica, self._replica.apart, self._apart, repeatable=False)
         return files, ReplicaFirst(self._replica, self._replica.pool, self._slow_pool, repeatable=True)
 
-    def _make_shards(self) -> list[Shard]:
-        background = self._settings.queue.workers + JOBS_AT_ONCE, BACKGROUND_STATEMENT_SECONDS
-        return [
-            Shard(self._reactor, self._settings, name, self._services, self._process_state, self._node.code, background)
-            for name, _ in self._settings.db.shards
-        ]
-
-    def _make_root(self, services: Services) -> Gateway | ShardGateway:
-        home = make_root(self._reactor, services, self._process_state)
-        return over_shards(self._reactor, home, services, self._shards) if self._shards else home
-
     def _start_gauges(self) -> LoopingCall:
         site, pools = self._site, {"requests": self._pool.figures, "background": self._background.figures}
         pools["slow"] = self._slow_pool.figures
         if self._replica is not None:
             pools["replica"] = self._replica.pool.figures
-        pools |= {f"shard {shard.shard_name}": shard.pool.figures for shard in self._shards}
         gauges = ProcessGauges(
             pools,
             connections=lambda: len(site.channels),
@@ -195,12 +176,9 @@ class Server(Service):
         if (options is None) != (self._certificate is None):
             log.warn("switching TLS on or off needs a restart")
         services = self._services.with_settings(self._reactor, settings)
-        root = self._make_root(services)
+        root = make_root(self._reactor, services, self._process_state)
 
         def put_to_use() -> None:
-            for shard in self._shards:
-                shard.use(settings, services)
-            services.shards[:] = [shard.behind for shard in self._shards]
             self._settings, self._services, self._root = settings, services, root
             if self._certificate is not None and options is not None:
                 self._certificate.options = options
@@ -243,8 +221,6 @@ class Server(Service):
         self._sequencer.startService()
         self._deliverer.startService()
         self._worker.startService()
-        for shard in self._shards:
-            shard.startService()
         # All objects so far live as long as the process, so the collector need not visit them again. Requests leave
         # hardly any cycles. A search for cycles every 700 objects would cost 5 % of a request.
         sys.setswitchinterval(SWITCH_SECONDS)
@@ -278,10 +254,6 @@ class Server(Service):
         await projects.set_volunteer_rule(self._pool, self._settings.volunteers.counted_per_network)
         if await recount.know_cluster(self._pool):
             log.info("database moved to another PostgreSQL: volunteers' scan positions start again")
-        if self._shards:
-            numbers = {row["name"]: row["number"] for row in await listed(self._pool)}
-            for shard in self._shards:
-                shard.number = numbers.get(shard.shard_name, 0)
 
     def _listen(self) -> None:
         if self._port is not None:
@@ -312,9 +284,6 @@ class Server(Service):
             await maybeDeferred(self._port.stopListening)
             await self._site.drain(self._settings.http.shutdown_timeout)
         self._site_loading.stop()
-        for shard in self._shards:
-            if shard.running:
-                await shard.stopService()
         if self._figures.running:
             self._figures.stop()
         self._process_state.stalls.stop(self._reactor)

@@ -5,14 +5,13 @@ A loop over sockets without a framework: what a client costs is taken away from 
 
 from __future__ import annotations
 
-import itertools
 import random
 import re
 import selectors
 import socket
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 
 import attrs
 
@@ -95,23 +94,20 @@ class Rush:
     def __init__(
         self,
         port: int,
-        project: int | Sequence[int],
+        project: int,
         people: list[Iterator[Identity]],
         meter: Callable[[], tuple[float, float]] | None = None,
         *,
         says: Callable[[bytes], bytes] = lambda _task: _SAME,
         stays: int = 0,
     ) -> None:
-        """``project``: one, or several that the volunteers share evenly.
-
-        ``meter`` is read at each request, which makes sense for one volunteer alone: what ran and waited for it.
+        """``meter`` is read at each request, which makes sense for one volunteer alone: what ran and waited for it.
 
         ``says``: the ``info`` of an answer to a task, as JSON. ``stays``: how many answers a person gives; 0: as many
         as there are tasks.
         """
         self._meter, self._read = meter, (0.0, 0.0)
-        projects = itertools.cycle([project] if isinstance(project, int) else project)
-        self._volunteers = [Volunteer(port, next(projects), each, says, stays) for each in people]
+        self._volunteers = [Volunteer(port, project, each, says, stays) for each in people]
         self._selector = selectors.EpollSelector()
         for volunteer in self._volunteers:
             self._selector.register(volunteer.socket, selectors.EVENT_READ, volunteer)

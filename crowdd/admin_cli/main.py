@@ -46,7 +46,6 @@ COMMANDS = {
     "restore": ("crowdd.admin_cli.commands.copies.restore", "Restore a backup."),
     "secrets": ("crowdd.admin_cli.commands.secrets", "Manage encryption keys."),
     "serve": ("crowdd.admin_cli.commands.serve", "Start everything and serve until Ctrl-C."),
-    "shards": ("crowdd.admin_cli.commands.shards", "Manage databases that projects live on."),
     "site": ("crowdd.admin_cli.commands.site", "Manage settings of the site."),
     "template": ("crowdd.admin_cli.commands.catalogue.template", "Manage project templates."),
     "user": ("crowdd.admin_cli.commands.user", "Manage accounts."),

@@ -65,18 +65,6 @@ async def presence(settings: Settings) -> AsyncIterator[Pool]:
         await session.close()
 
 
-@contextlib.asynccontextmanager
-async def another(settings: Settings, dsn: str) -> AsyncIterator[Pool]:
-    """One connection to another database for a command. Raises UnavailableError, ConfigError."""
-    named = attrs.evolve(settings, db=attrs.evolve(settings.db, dsn=dsn))
-    pool = make_pool(reactor, _patient(named, 1))
-    try:
-        await _start(pool, settings.db.pool_timeout)
-        yield pool
-    finally:
-        await pool.close()
-
-
 def with_database(config: Path | None, work: Callable[[Pool], Awaitable[T]]) -> T:
     """Run ``work`` on a database of any version, which may be empty, without the rules."""
     return _with_pool(load(config), lambda settings, pool: work(pool))

@@ -7,7 +7,7 @@ from pathlib import Path
 import attrs
 
 from crowdd.config.option import option
-from crowdd.config.parsers import not_negative, positive, shards
+from crowdd.config.parsers import not_negative, positive
 
 
 @attrs.frozen
@@ -41,15 +41,6 @@ class DbSettings:
     )
     replica_timeout: int = option(
         1, positive, doc="How long a read waits for the replica before the primary reads, in seconds.", fixed=True
-    )
-    shards: tuple[tuple[str, str], ...] = option(
-        (),
-        shards,
-        doc=(
-            "Further databases that projects may live on, each with a name: one = host=/run/one dbname=crowdd; "
-            "two = host=/run/two dbname=crowdd. `crowdctl shards add` prepares each. All servers need the same list."
-        ),
-        fixed=True,
     )
     pool_size: int = option(8, positive, doc="Connections for the requests of one process.", fixed=True)
     max_queue: int = option(

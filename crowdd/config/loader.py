@@ -36,6 +36,14 @@ FORMER = {
     ("live", "stalled_seconds"): "stalled_timeout",
 }
 
+# Settings of what was withdrawn. An error says what to do.
+WITHDRAWN = {
+    ("db", "shards"): (
+        "All projects live on the database of [db] dsn. Move those on other databases there with the crowdd that you "
+        "used before (crowdctl shards move), then remove the setting."
+    ),
+}
+
 
 def load(path: str | Path | None, environ: Mapping[str, str] | None = None) -> Settings:
     """The settings of a file (None: only defaults) with the environment on top.
@@ -88,6 +96,8 @@ def _known(section: str, option: str, place: str) -> None:
     names = [a.name for a in attrs.fields(SECTIONS[section])]
     if (section, option) in FORMER:
         raise ConfigError(f"{place}: this setting was renamed to {FORMER[section, option]}.")
+    if (section, option) in WITHDRAWN:
+        raise ConfigError(f"{place}: this setting was withdrawn. {WITHDRAWN[section, option]}")
     if option not in names:
         raise ConfigError(f"{place}: unknown setting. Settings of [{section}]: {', '.join(names)}.")
 

@@ -58,19 +58,6 @@ def endpoint_list(text: str) -> tuple[str, ...]:
     return hosts
 
 
-def shards(text: str) -> tuple[tuple[str, str], ...]:
-    """names with connection strings, as in: one = host=/run/one dbname=crowdd; two = host=/run/two dbname=crowdd"""
-    named_dsns = []
-    for part in filter(None, map(str.strip, text.split(";"))):
-        name, _, dsn = part.partition("=")
-        if not re.fullmatch(r"(?!home$)[a-z][a-z0-9_]{0,30}", name.strip()) or ("=" not in dsn and "://" not in dsn):
-            raise ValueError
-        named_dsns.append((name.strip(), dsn.strip()))
-    if len({name for name, _ in named_dsns}) < len(named_dsns):
-        raise ValueError
-    return tuple(named_dsns)
-
-
 def contact(text: str) -> str:
     """an e-mail address or an https address"""
     if text and not re.fullmatch(r"https://[!-~]+|[!-9;-~]+@[!-?A-~]+", text):

@@ -16,7 +16,6 @@ from crowdd.concurrency.worker_thread import WorkerThread
 from crowdd.config import Settings
 from crowdd.domain.server.readiness import Node, Readiness
 from crowdd.domain.server.services import Services
-from crowdd.domain.server.shards.locations import Arrived
 from crowdd.http.api.answer_correction import CorrectingApi
 from crowdd.http.api.assignment import Assignment
 from crowdd.http.api.bars import BarsApi
@@ -188,18 +187,9 @@ def make_site(reactor: IReactor, settings: Settings, process_state: ProcessState
     return site
 
 
-def make_root(
-    clock: IReactorTime,
-    services: Services,
-    process_state: ProcessState,
-    accounts: Services | None = None,
-    arrived: Arrived | None = None,
-) -> Gateway:
-    """The resource tree; ``clock`` has ``seconds()``.
-
-    ``accounts``: the rules on the database that knows who asks, where that is another one (``Identity``).
-    """
-    settings, home = services.settings, accounts or services
+def make_root(clock: IReactorTime, services: Services, process_state: ProcessState) -> Gateway:
+    """The resource tree; ``clock`` has ``seconds()``."""
+    settings = services.settings
     static, now = StaticFiles.read(data=settings.data.dir), partial(epoch_seconds, clock)
     templates = Templates(
         static,
@@ -216,14 +206,13 @@ def make_root(
     identity = Identity(
         settings,
         services.secrets,
-        home.accounts,
-        home.people.sessions,
-        home.people.api_tokens,
+        services.accounts,
+        services.people.sessions,
+        services.people.api_tokens,
         cookies,
         csrf,
         volunteers,
         services.security_log,
-        arrived,
     )
     refusals = Refusals(services.secrets, services.security_log)
     negotiator = Negotiator(templates, cookies, csrf, services.languages)

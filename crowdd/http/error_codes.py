@@ -33,7 +33,6 @@ class ErrorCode:
 
 CODES: tuple[ErrorCode, ...] = (
     ErrorCode("bad_request", errors.InvalidRequestError, "The request is invalid."),
-    ErrorCode("project_needed", errors.InvalidRequestError, "Name a project: this server has several databases."),
     ErrorCode("no_webhook", errors.InvalidRequestError, "The project has no webhook address."),
     ErrorCode("csrf", errors.InvalidRequestError, "The form's token is missing or expired. Load the form again."),
     ErrorCode("reserved_attribute", errors.ReservedFieldError, "The body sets an attribute that only the server sets."),

@@ -35,7 +35,6 @@ class Job:
     period: float
     work: Callable[[Services], RunningJob]
     period_by: Callable[[Settings], float | None] | None = None
-    only_home: bool = False  # it is about the server, and not run for each shard
 
     def is_logged(self, failed: bool) -> bool:
         """Whether to keep a run in the log: failed runs, and all runs of a job that runs every minute or less often."""

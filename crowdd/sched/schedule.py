@@ -58,11 +58,6 @@ def scheduled(settings: Settings) -> tuple[Job, ...]:
     return tuple(attrs.evolve(job, period=period) for job, period in periods if period is not None)
 
 
-def scheduled_on_shards(settings: Settings) -> tuple[Job, ...]:
-    """The jobs that a server runs for each shard, too."""
-    return tuple(job for job in scheduled(settings) if not job.only_home)
-
-
 OVERVIEW = ("name", "period", "outcome", "began", "seconds", "failures", "runs", "due", "overdue", "words")
 
 

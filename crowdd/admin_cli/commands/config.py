@@ -94,17 +94,11 @@ def shown(path: Path | None) -> list[dict[str, object]]:
 
 def public(option: str, value: object) -> object:
     """The value as anybody may see it: a number, a switch, or a text without secrets."""
-    if option == "shards" and isinstance(value, tuple):
-        value = "; ".join(f"{name} = {dsn}" for name, dsn in value)
-    elif isinstance(value, tuple):
+    if isinstance(value, tuple):
         return " ".join(map(str, value))
     if isinstance(value, bool | int | float):
         return value
     text = str(value)
     if text and _SECRET.search(option):
         return HIDDEN
-    return (
-        _IN_DSN.sub(lambda match: f"{match[1] or match[2]}{HIDDEN}", text)
-        if "dsn" in option or option == "shards"
-        else text
-    )
+    return _IN_DSN.sub(lambda match: f"{match[1] or match[2]}{HIDDEN}", text) if "dsn" in option else text

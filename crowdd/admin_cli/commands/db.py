@@ -10,7 +10,7 @@ import click
 
 from crowdd.admin_cli.groups import Group
 from crowdd.admin_cli.output import json_option, listing, print_json, say
-from crowdd.admin_cli.runtime import another, as_owner, with_database
+from crowdd.admin_cli.runtime import as_owner, with_database
 from crowdd.config import Settings, load
 from crowdd.domain.server.major_upgrade import move
 from crowdd.embedded import find_home, hold
@@ -40,8 +40,7 @@ def db() -> None:
 def upgrade(config: Path | None, postgresql: bool, old_bin: Path | None, new_bin: Path | None, as_json: bool) -> None:
     """Upgrade the database to this version, or create the tables in an empty one.
 
-    If a step fails, nothing is changed. The connection uses [db] migrate_dsn if it is set. Shards that were added are
-    upgraded after it, one after the other.
+    If a step fails, nothing is changed. The connection uses [db] migrate_dsn if it is set.
 
     Refused while servers run that could not use the upgraded database: crowdctl nodes lists them. Does nothing if a
     newer version has upgraded the database and this version can use it.
@@ -51,8 +50,7 @@ def upgrade(config: Path | None, postgresql: bool, old_bin: Path | None, new_bin
         return
     if old_bin or new_bin:
         raise click.UsageError("--old-bin and --new-bin require --postgresql.")
-    settings = load(config)
-    applied = as_owner(config, lambda pool: _upgrade(settings, pool))
+    applied = as_owner(config, schema.upgrade)
     names = ", ".join(_name(number) for number in applied)
     say(as_json, {"applied": applied}, f"Applied {names}." if applied else "The database is up to date.")
 
@@ -100,16 +98,6 @@ def restored(config: Path | None, as_json: bool) -> None:
 
     done = with_database(config, work)
     say(as_json, {"restored": done}, "Noted. Programs that follow changes will begin new copies.")
-
-
-async def _upgrade(settings: Settings, pool: Pool) -> list[int]:
-    """Home first: it knows whether servers run that could not use the upgraded databases."""
-    applied = await schema.upgrade(pool)
-    for _, dsn in settings.db.shards:
-        async with another(settings, dsn) as shard:
-            if (await schema.status(shard)).applied:
-                await schema.upgrade(shard)
-    return applied
 
 
 def _move(settings: Settings, old_bin: Path | None, new_bin: Path | None, as_json: bool) -> None:

@@ -11,7 +11,7 @@ import click
 
 from crowdd.admin_cli.health_probe import complaints
 from crowdd.admin_cli.output import json_option, report
-from crowdd.admin_cli.runtime import another, reactor, with_database
+from crowdd.admin_cli.runtime import reactor, with_database
 from crowdd.concurrency import no_network
 from crowdd.config import Settings, load
 from crowdd.domain.core import secrets as root_keys
@@ -22,7 +22,6 @@ from crowdd.domain.server.backups import folder
 from crowdd.domain.server.bootstrap import make_replica
 from crowdd.domain.server.doctor_rules import Facts, Finding, of_damage, of_data_folder, of_server, of_settings
 from crowdd.domain.server.recount import Checking
-from crowdd.domain.server.shards.checking import findings
 from crowdd.domain.webhooks.webhooks import state_view
 from crowdd.errors import CrowddError
 from crowdd.http.errors import message_of
@@ -93,8 +92,7 @@ async def _of_database(settings: Settings, pool: Pool, thorough: bool, deep: boo
         other_disks=_other_disks(settings),
         bars_network=no_network.is_possible(),
     )
-    shards = await findings(pool, dict(settings.db.shards), lambda dsn: another(settings, dsn))
-    return damaged + of_server(facts) + shards + (await _recounted(pool) if thorough else [])
+    return damaged + of_server(facts) + (await _recounted(pool) if thorough else [])
 
 
 async def _media(settings: Settings) -> str:

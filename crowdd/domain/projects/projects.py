@@ -26,7 +26,6 @@ from crowdd.domain.webhooks.webhooks import Webhooks
 from crowdd.errors import (
     NOT_FOUND,
     AnonymousError,
-    ConflictError,
     ForbiddenError,
     InvalidRequestError,
     NotFoundError,
@@ -58,12 +57,8 @@ _KNOWN = REVIEWERS | {Role.REACHABLE}
 class ProjectBehaviour(Behaviour):
     """What REST does to a project."""
 
-    def __init__(
-        self, secrets: Secrets, webhooks: Webhooks, queue: Queue, quota: Quota, *, fixed_names: bool = False
-    ) -> None:
-        """``fixed_names``: another database knows which names are free, so projects keep theirs here."""
+    def __init__(self, secrets: Secrets, webhooks: Webhooks, queue: Queue, quota: Quota) -> None:
         super().__init__(PROJECT)
-        self._fixed_names = fixed_names
         self._secrets, self._webhooks, self._queue, self._quota = secrets, webhooks, queue, quota
 
     async def create(self, tx: Database, who: Requester, rows: list[Values]) -> list[int]:
@@ -98,8 +93,6 @@ class ProjectBehaviour(Behaviour):
         }
 
     async def change(self, tx: Database, who: Requester, row: Row, changes: Values) -> None:
-        if self._fixed_names and any(changes.get(name, row[name]) != row[name] for name in ("name", "short_name")):
-            raise ConflictError(_("The name and the address of this project cannot be changed. Ask the operator."))
         if "short_name" in changes:
             project_validation.free_name(changes["short_name"])
         if "category_id" in changes:

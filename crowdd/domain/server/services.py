@@ -189,17 +189,14 @@ class Services:
     backups: ScheduledBackups
     mail: Mail
     shared: Shared = attrs.field(repr=False)
-    shards: list[Services] = attrs.field(factory=list, repr=False)
-    """The rules on each shard, for work that goes through all databases. A server fills it."""
 
     def with_database(self, db: Transactions) -> Services:
         """The same rules on other connections; what is kept in memory is shared."""
-        return attrs.evolve(_assemble(db, self.settings, self.shared), shards=self.shards)
+        return _assemble(db, self.settings, self.shared)
 
     def with_settings(self, reactor: IReactor, settings: Settings) -> Services:
         """The same rules by other settings; what is kept in memory is shared, but for the ways to other servers."""
-        made = _assemble(self.db, settings, self.shared.with_settings(reactor, settings))
-        return attrs.evolve(made, shards=self.shards)
+        return _assemble(self.db, settings, self.shared.with_settings(reactor, settings))
 
 
 def build(
@@ -218,14 +215,6 @@ def build(
     return _assemble(db, settings, shared)
 
 
-def build_beside(
-    reactor: IReactor, home: Services, db: Transactions, settings: Settings, reading: Reading, slow_db: Reading
-) -> Services:
-    """The domain on a shard: people, keys and the site are those of ``home``, whose servers share what is in memory."""
-    own = Shared.begin(reactor, db, settings, home.secrets, reading, slow_db)
-    return _assemble(db, settings, own.beside(home.shared))
-
-
 def _assemble(db: Transactions, settings: Settings, shared: Shared) -> Services:
     secrets, security_log, passwords = shared.secrets, shared.security_log, shared.passwords
     notify, new_batcher, worker_thread = shared.change_notifier.notify, shared.new_batcher, shared.worker_thread
@@ -240,7 +229,7 @@ def _assemble(db: Transactions, settings: Settings, shared: Shared) -> Services:
     mail = Mail(db, letters, sender, servers.post, settings.mail.keep_days)
     administrators = Administrators(security_log, mail)
     special = [
-        ProjectBehaviour(secrets, webhooks, queue, quota, fixed_names=shared.on_shard),
+        ProjectBehaviour(secrets, webhooks, queue, quota),
         TaskBehaviour(),
         TaskRunBehaviour(),
         UserBehaviour(administrators),

@@ -76,7 +76,6 @@ class Shared:
     languages: Languages
     site_state: SiteState
     servers: OtherServers
-    on_shard: bool = False
 
     @classmethod
     def begin(
@@ -121,21 +120,6 @@ class Shared:
     def with_settings(self, reactor: IReactor, settings: Settings) -> Shared:
         """The same, but for the ways to other servers."""
         return attrs.evolve(self, servers=OtherServers.of(reactor, settings))
-
-    def beside(self, home: Shared) -> Shared:
-        """The same with what is one for all databases of a server: people's business, the site, threads and limits."""
-        return attrs.evolve(
-            self,
-            security_log=home.security_log,
-            passwords=home.passwords,
-            worker_thread=home.worker_thread,
-            media_thread=home.media_thread,
-            languages=home.languages,
-            site_state=home.site_state,
-            servers=home.servers,
-            preloads=home.preloads,
-            on_shard=True,
-        )
 
 
 def max_slow_reads(settings: Settings) -> int:

@@ -18,7 +18,6 @@ from crowdd.domain.accounts.authentication.sessions import Sessions
 from crowdd.domain.core.secrets import Secrets
 from crowdd.domain.core.security_log import SecurityLog
 from crowdd.domain.projects.projects import draft_key
-from crowdd.domain.server.shards.locations import Arrived
 from crowdd.errors import AnonymousError, ForbiddenError
 from crowdd.http.auth.cookies import SESSION, Cookies
 from crowdd.http.auth.csrf import Csrf
@@ -107,11 +106,7 @@ def is_trusted(address: str, proxies: tuple[Network, ...]) -> bool:
 
 @attrs.frozen
 class Identity:
-    """Finds the requester: API token, API key, session cookie, volunteer cookie, address (in this order).
-
-    ``arrived`` waits until the database that the request works on has their account, where that is not the one that
-    ``accounts`` asks.
-    """
+    """Finds the requester: API token, API key, session cookie, volunteer cookie, address (in this order)."""
 
     settings: Settings
     secrets: Secrets
@@ -122,7 +117,6 @@ class Identity:
     csrf: Csrf
     volunteers: VolunteerCookies
     security_log: SecurityLog
-    arrived: Arrived | None = None
 
     async def find(self, incoming: Incoming, *, key_header: bool = True, renew: bool = True) -> Requester:
         """The requester; with a wrong key an anonymous one. ``key_header`` false: Authorization holds no API key here.
@@ -138,8 +132,6 @@ class Identity:
         meant = incoming.header("x-volunteer")
         if meant and meant != str(who.user_id):
             raise AnonymousError("You have been signed out.", code="signed_out", hint="Sign in again.")
-        if self.arrived is not None and who.signed_in:
-            await self.arrived(who)
         return who
 
     async def find_again(self, incoming: Incoming) -> Requester:

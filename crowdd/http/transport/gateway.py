@@ -11,7 +11,7 @@ from twisted.web.server import NOT_DONE_YET
 
 from crowdd import lazy
 from crowdd.config import Settings
-from crowdd.errors import CrowddError, ForbiddenError
+from crowdd.errors import ForbiddenError
 from crowdd.http.auth.identity import client_address
 from crowdd.http.auth.refusals import Refusals
 from crowdd.http.html import presenter
@@ -83,7 +83,7 @@ class Gateway(RootResource):
             reason = presenter.refusal(origin, site, dest)
             reason = reason or presenter.scope_refusal(headers.get("x-presenter", "").strip(), path)
             if reason:
-                return self.refuse(request, ForbiddenError(reason, code="opaque_origin"))
+                return self._refuse(request, reason)
         hot_route = self._hot.find(request.postpath)
         if hot_route is None:
             return self._inner.render(request)
@@ -112,8 +112,8 @@ class Gateway(RootResource):
         body = file.packed[coding] if coding else file.body
         return self._write(request, BytesResponse(body, file.content_type, headers=headers))
 
-    def refuse(self, request: Request, error: CrowddError) -> bytes:
-        """The body that says why a request is not served; status and headers are set on it."""
+    def _refuse(self, request: Request, reason: str) -> bytes:
+        error = ForbiddenError(reason, code="opaque_origin")
         incoming = Incoming(request, client_address(request, self._settings))
         incoming.request_id = request.request_id
         self._refusals.note(incoming, error)

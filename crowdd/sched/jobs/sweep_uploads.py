@@ -18,9 +18,7 @@ async def _sweep_uploads(db: Database, uploads: Uploads, bucket: MediaStore | No
 
 
 def _bucket(services: Services) -> MediaStore | None:
-    """None where several databases have files in the bucket: to each of them, those of the others would be nobody's."""
-    shared = services.settings.db.shards or services.shared.on_shard
-    return services.media_store if services.settings.media.store == "s3" and not shared else None
+    return services.media_store if services.settings.media.store == "s3" else None
 
 
 JOB = Job("sweep_uploads", DAY, lambda services: _sweep_uploads(services.db, services.uploads, _bucket(services)))

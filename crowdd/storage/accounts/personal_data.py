@@ -46,11 +46,6 @@ PARTS = {
 }
 
 
-async def is_spread(db: Database) -> bool:
-    """Whether projects live on other databases, too, so that this one does not have all data of people."""
-    return bool((await one(db, "SELECT EXISTS (SELECT FROM project_place) AS spread"))["spread"])
-
-
 async def rows(db: Database, part: str, user_id: int, after: int) -> list[Row]:
     """The next rows of a part, in the order of their ids, at most CHUNK."""
     return await db.fetch(

@@ -9,10 +9,9 @@ MAX_DIFFERENCES = 1000
 
 
 async def projects_after(db: Database, project_id: int, maximum: int) -> list[int]:
-    """The next projects of this database in the order of their ids."""
+    """The next projects in the order of their ids."""
     rows = await db.fetch(
-        "SELECT project_id FROM project_ledger l WHERE project_id > %(last)s"
-        " AND NOT EXISTS (SELECT FROM project_place p WHERE p.project_id = l.project_id) ORDER BY 1 LIMIT %(maximum)s",
+        "SELECT project_id FROM project_ledger WHERE project_id > %(last)s ORDER BY 1 LIMIT %(maximum)s",
         {"last": project_id, "maximum": maximum},
     )
     return [row["project_id"] for row in rows]

@@ -42,7 +42,6 @@ WRONG = {
     ("db", "slow_read_timeout"): ["0", "x"],
     ("db", "replica_timeout"): ["0", "x"],
     ("db", "max_queue"): ["0", "x"],
-    ("db", "shards"): ["x", "home=host=/a", "One=host=/a", "one=crowdd", "one=host=/a; one=host=/b"],
     ("db", "pool_timeout"): ["0", "x"],
     ("db", "statement_timeout"): ["0", "x"],
     ("queue", "workers"): ["-1", "x"],
@@ -186,10 +185,8 @@ def test_values_are_read_into_their_types():
             "CROWDD_HTTP_CROSS_SITE_COOKIES": "Yes",
             "CROWDD_HTTP_BASE_URL": "https://crowd.example/",
             "CROWDD_DATA_DIR": "/srv/crowdd",
-            "CROWDD_DB_SHARDS": "one = host=/a dbname=b; two=postgresql://c/d;",
         },
     )
-    assert settings.db.shards == (("one", "host=/a dbname=b"), ("two", "postgresql://c/d"))
     networks = tuple(map(ip_network, ("10.0.0.0/8", "::1/128", "192.0.2.7/32")))
     assert settings.http.trusted_proxies == networks and settings.http.cross_site_cookies is True
     assert settings.http.allowed_origins == ("https://a.example", "https://b.example")
@@ -206,6 +203,17 @@ def test_an_unknown_setting_is_refused_by_name(tmp_path):
         assert words in str(error.value)
     with pytest.raises(ConfigError, match=r"CROWDD_HTTP_PROT: unknown setting"):
         load(None, {"CROWDD_HTTP_PROT": "1"})
+
+
+def test_the_setting_of_shards_is_refused_with_what_to_do(tmp_path):
+    path = write(tmp_path, "[db]\nshards = one = host=/run/one dbname=crowdd\n")
+    for place, source in ((f"{path}: [db] shards", (path, {})), ("CROWDD_DB_SHARDS", (None, {"CROWDD_DB_SHARDS": ""}))):
+        with pytest.raises(ConfigError) as error:
+            load(*source)
+        assert str(error.value) == (
+            f"{place}: this setting was withdrawn. All projects live on the database of [db] dsn. Move those on other "
+            "databases there with the crowdd that you used before (crowdctl shards move), then remove the setting."
+        )
 
 
 @pytest.mark.parametrize(

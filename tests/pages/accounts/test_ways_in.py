@@ -34,7 +34,7 @@ OTHERWISE = {
     "snapshot_schedule", "task_comment", "task_import", "task_run", "template", "upload_file", "barred_volunteer", "gold_task",
     "guide_version", "question_version", "retirement", "helpingmaterial",
     # Counters, and from where keys were used.
-    "key_network", "person_stat", "score_count", "shard_score", "stat_delta", "told_score",
+    "key_network", "person_stat", "score_count", "stat_delta",
 }  # fmt: skip
 PROFILE = {
     "id", "created", "name", "fullname", "email_addr", "admin", "pro", "restrict", "privacy_mode", "subscribed",

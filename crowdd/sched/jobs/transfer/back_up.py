@@ -9,5 +9,4 @@ JOB = Job(
     DAY,
     lambda services: services.backups.make(),
     lambda settings: settings.backups.every_hours * HOUR if settings.backups.dir else None,
-    only_home=True,
 )

@@ -144,10 +144,8 @@ END $$;
 CREATE FUNCTION check_people(p_project bigint, p_now timestamptz) RETURNS SETOF difference STABLE LANGUAGE sql AS $$
 WITH scores AS (
     SELECT 'person_stat.runs' AS what, user_id::text AS key, coalesce(s.runs, 0) AS stored, coalesce(c.runs, 0) AS counted
-      FROM score s FULL JOIN (SELECT user_id, sum(runs) AS runs FROM (
-               SELECT user_id, 1 AS runs FROM task_run r WHERE NOT trial AND user_id IS NOT NULL
-                  AND NOT EXISTS (SELECT FROM project p WHERE p.id = r.project_id AND p.owners_ids @> ARRAY[r.user_id])
-               UNION ALL SELECT user_id, runs FROM shard_score) given GROUP BY 1) c USING (user_id)
+      FROM score s FULL JOIN (SELECT user_id, count(*) AS runs FROM task_run r WHERE NOT trial AND user_id IS NOT NULL
+               AND NOT EXISTS (SELECT FROM project p WHERE p.id = r.project_id AND p.owners_ids @> ARRAY[r.user_id]) GROUP BY 1) c USING (user_id)
 ), shown AS (
     SELECT 'person_stat.shown', a.id::text, coalesce(s.shown, false)::int, (NOT a."restrict")::int FROM account a LEFT JOIN person_stat s ON s.user_id = a.id
      WHERE NOT EXISTS (SELECT FROM unfolded_person u WHERE u.user_id = a.id)

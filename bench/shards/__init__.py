@@ -1,1 +1,0 @@
-"""Projects on several PostgreSQL servers: what a second one adds, and moving a project beside volunteers."""

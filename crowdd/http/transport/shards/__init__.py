@@ -1,1 +1,0 @@
-"""One site over several databases: which of them serves a request."""

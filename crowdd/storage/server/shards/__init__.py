@@ -1,1 +1,0 @@
-"""Statements about databases that projects live on besides the first one."""
