@@ -36,20 +36,21 @@ MAX_RESULT_BYTES = 50_000_000
 IDLE_SECONDS = 60.0  # without a file, after which the memory is given back
 _NICENESS = 19  # requests go first
 
+Facts = dict[str, Any]  # what is known of a file
 # What loads large libraries is loaded when a file needs it.
 pictures = lazy("crowdd.domain.media.preparation.pictures")
 documents = lazy("crowdd.domain.media.preparation.documents")
 
 
-def _prepare_picture(*file: Any) -> dict[str, Any]:
+def _prepare_picture(*file: object) -> Facts:
     return pictures.prepare(*file)
 
 
-def _prepare_document(*file: Any) -> dict[str, Any]:
+def _prepare_document(*file: object) -> Facts:
     return documents.prepare(*file)
 
 
-_PREPARE: Mapping[str, Callable[..., dict[str, Any]]] = {
+_PREPARE: Mapping[str, Callable[..., Facts]] = {
     **dict.fromkeys(("JPEG", "PNG", "GIF", "WebP", "TIFF", "HEIC", "AVIF"), _prepare_picture),
     "PDF": _prepare_document,
     "MP3": mp3.prepare,
@@ -66,7 +67,7 @@ def limit(max_cpu_seconds: int, max_file_bytes: int) -> None:
     bound(memory=MAX_MEMORY, cpu_seconds=max_cpu_seconds, file_bytes=max_file_bytes, open_files=MAX_OPEN_FILES)
 
 
-def result_of(source: Path, out: OutFolder, options: Mapping[str, object]) -> dict[str, Any]:
+def result_of(source: Path, out: OutFolder, options: Mapping[str, object]) -> Facts:
     """What the file is and what was made of it."""
     try:
         format_ = format_of(source)
