@@ -45,7 +45,7 @@ class Mutant:
 SAFEGUARDS = (
     Mutant(
         "safeguard: the unique key on answers",
-        "storage/migrations/0001-0020/0001_foundation.sql",
+        "storage/schema/40_answers.sql",
         ",\n    CONSTRAINT one_run_per_person UNIQUE (project_id, task_id, actor)",
         "",
         "test_submitting two_runs",

@@ -21,8 +21,8 @@ def later(place: Path, number: int, migration: str = "") -> Path:
     package, storage = made / "crowdd", made / "crowdd" / "storage"
     storage.mkdir(parents=True)
     _link(SOURCE, package, without={"storage", "__init__.py"})
-    _link(SOURCE / "storage", storage, without={"migrations", "definitions"})
-    for name in ("migrations", "definitions"):
+    _link(SOURCE / "storage", storage, without={"schema", "migrations", "definitions"})
+    for name in ("schema", "migrations", "definitions"):
         shutil.copytree(SOURCE / "storage" / name, storage / name)
     text = (SOURCE / "__init__.py").read_text("utf-8")
     (package / "__init__.py").write_text(text.replace(f'"{crowdd.__version__}"', f'"0.1.{number}"'))

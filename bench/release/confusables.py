@@ -1,11 +1,11 @@
-"""Characters that look alike: makes the function confusables() of a migration from the table of Unicode.
+"""Characters that look alike: makes the function confusables() from the table of Unicode.
 
-    python -m bench.release.confusables > crowdd/storage/migrations/<folder>/<number>_confusables.sql
+    python -m bench.release.confusables > crowdd/storage/schema/02_confusables.sql
 
 The table is confusables.txt of Unicode Technical Standard 39, kept packed in bench/release/unicode as it is published
 at https://www.unicode.org/Public/security/. A file with another SHA-256 than SHA256 is refused. To take a newer
-version: replace the file, change VERSION and SHA256, and write a further migration, which sets the skeletons of all
-names again.
+version after a release: replace the file, change VERSION and SHA256, and write a migration, which replaces the function
+and sets the skeletons of all names again.
 
 The standard compares names by their skeletons: two names look alike if these are equal. Here skeletons also have small
 letters only, no compatibility characters (as of full width), and are taken of themselves until they stay, so that a
@@ -31,7 +31,7 @@ FILE = HERE / "unicode" / f"confusables-{VERSION}.txt.gz"
 LICENCE = HERE / "licences" / "unicode.txt"
 WIDTH = 140
 HEAD = f"""\
--- expands: what looks alike. Made by bench/release/confusables.py: do not change it by hand.
+-- What looks alike. Made by bench/release/confusables.py: do not change it by hand.
 
 -- Each character that a skeleton of a name does not have as it is, with what stands for it, from confusables.txt of
 -- Unicode {VERSION} (https://www.unicode.org/Public/security/{VERSION}/, SHA-256 {SHA256}).
@@ -75,8 +75,8 @@ def _decomposed(text: str) -> str:
     return unicodedata.normalize("NFKD", text)
 
 
-def migration(skeleton_of: Mapping[str, str]) -> str:
-    """The text of the migration."""
+def function(skeleton_of: Mapping[str, str]) -> str:
+    """The text of the file with the function."""
     licence = "".join(f"-- {line}".rstrip() + "\n" for line in LICENCE.read_text("utf-8").splitlines())
     return (
         f"{HEAD}{licence}CREATE FUNCTION confusables() RETURNS jsonb IMMUTABLE LANGUAGE sql AS $$ SELECT '{{\n"
@@ -97,8 +97,8 @@ def _pairs(skeleton_of: Mapping[str, str]) -> str:
 
 @click.command()
 def main() -> None:
-    """Print the migration."""
-    click.echo(migration(skeletons(prototypes(published()))), nl=False)
+    """Print the function."""
+    click.echo(function(skeletons(prototypes(published()))), nl=False)
 
 
 if __name__ == "__main__":

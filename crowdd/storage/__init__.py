@@ -1,1 +1,1 @@
-"""The only place with SQL: connections, migrations, definitions, and statements by noun."""
+"""The only place with SQL: connections, tables, migrations, definitions, and statements by noun."""

@@ -3,7 +3,7 @@
 The first line of a migration says so::
 
     -- expands: <what is added>
-    -- contracts after 70: <what goes; servers that know migration 70 do not use it>
+    -- contracts after 2: <what goes; servers that know migration 2 do not use it>
     -- contracts: <what goes; every earlier version uses it>
 """
 

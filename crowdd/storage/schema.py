@@ -1,7 +1,8 @@
 """Brings a database to the version of this code: numbered migrations, then the definitions of views and functions.
 
-Migrations change tables and run once each, in order, all in one transaction under an advisory lock. Definitions hold
-no data: they live in the schema ``code``, which is created again whenever their text changed.
+The first migration makes the tables of release 0.1.0 (``schema``), the later ones change tables (``migrations``). They
+run once each, in order, all in one transaction under an advisory lock. Definitions hold no data: they live in the
+schema ``code``, which is created again whenever their text changed.
 
 Servers of an earlier version may go on while the database is newer than they are, unless a migration or a changed
 function takes away what they use. An upgrade that would is refused while such servers run (record 214).
@@ -28,6 +29,7 @@ from crowdd.storage.offered_code import offered, used, words_of_statements
 
 HERE = Path(__file__).parent
 STATEMENTS = HERE
+FIRST_RELEASE = "0.1.0"
 SEARCH_PATH = "SET search_path = public, code"
 MAX_EARLIER = 20  # definitions of earlier versions that are remembered
 
@@ -36,6 +38,23 @@ class SchemaError(CrowddError):
     """The database is newer or older than this code can serve, or running servers could not use it after an upgrade."""
 
     code = "schema"
+
+
+@attrs.frozen
+class Migration:
+    """Files of SQL that run once, in their order. ``name``: what ``crowdctl db status`` shows with the number."""
+
+    number: int
+    name: str
+    paths: tuple[Path, ...]
+
+    def __str__(self) -> str:
+        return f"{self.number:04}_{self.name}"
+
+    @property
+    def sql(self) -> str:
+        """The text of its files."""
+        return "\n".join(path.read_text("utf-8") for path in self.paths)
 
 
 @attrs.frozen
@@ -95,10 +114,16 @@ class Status:
             raise SchemaError("The database was created by a newer crowdd. Install that version, or restore a backup.")
 
 
-def migrations() -> dict[int, Path]:
-    """The files of migrations by number."""
-    paths = {int(path.name.split("_")[0]): path for path in (HERE / "migrations").rglob("*.sql")}
-    return dict(sorted(paths.items()))
+def migrations() -> dict[int, Migration]:
+    """All migrations by number."""
+    first = Migration(1, FIRST_RELEASE, tuple(sorted((HERE / "schema").glob("*.sql"))))
+    later = [_later(path) for path in sorted((HERE / "migrations").glob("*.sql"))]
+    return {each.number: each for each in (first, *later)}
+
+
+def _later(path: Path) -> Migration:
+    number, _, name = path.stem.partition("_")
+    return Migration(int(number), name, (path,))
 
 
 def definitions() -> str:
@@ -116,23 +141,13 @@ def _fingerprint(sql: str) -> str:
     return hashlib.sha256(sql.encode()).hexdigest()
 
 
-_STATE = """
-SELECT to_regclass('public.migration') AS there,
-       EXISTS (SELECT FROM pg_attribute WHERE attrelid = to_regclass('public.definition') AND attname = 'relies_on') AS kinds
-"""
-
-
 async def status(db: Database, code: Code | None = None) -> Status:
     """Where the database stands for a program; it may be empty. Without ``code``: for the files as they are now."""
     code = code or Code.read()
-    state = await one(db, _STATE)
-    if state["there"] is None:
+    if not (await one(db, "SELECT to_regclass('public.migration') IS NOT NULL AS exists"))["exists"]:
         return Status((), code.known, False)
-    # A database of a version that declared no kinds has the numbers and fingerprints alone.
-    kinds = "contracts, after" if state["kinds"] else "true AS contracts, NULL::int AS after"
-    rows = await db.fetch(f"SELECT number, {kinds} FROM public.migration ORDER BY number")
-    columns = "version, current" if state["kinds"] else "'' AS version, true AS current"
-    laid = await db.fetch(f"SELECT fingerprint, {columns} FROM public.definition")
+    rows = await db.fetch("SELECT number, contracts, after FROM public.migration ORDER BY number")
+    laid = await db.fetch("SELECT fingerprint, version, current FROM public.definition")
     newest = max(code.known, default=0)
     return Status(
         tuple(row["number"] for row in rows),
@@ -172,7 +187,7 @@ async def upgrade(db: Transactions) -> list[int]:
 async def _upgrade(tx: Database) -> list[int]:
     await tx.execute("SET LOCAL statement_timeout = 0")
     await tx.fetch("SELECT pg_advisory_xact_lock(%(lock)s)", {"lock": nodes.UPGRADE_LOCK})
-    await _prepare(tx)
+    await tx.execute(_APPLIED)
     code = Code.read()
     now = await status(tx, code)
     if now.later:
@@ -182,35 +197,38 @@ async def _upgrade(tx: Database) -> list[int]:
     if missing or not now.definitions_current:
         # First: a column that a view names could neither be dropped nor change its type.
         await tx.execute("DROP SCHEMA IF EXISTS code CASCADE")
-        kinds = {number: await _apply(tx, number, migrations()[number]) for number in missing}
+        kinds = {number: await _apply(tx, migrations()[number]) for number in missing}
         await _define(tx, code, definitions())
         await _require_borne(tx, kinds)
     return missing
 
 
-async def _prepare(tx: Database) -> None:
-    """The tables of what was applied. They are changed only once: who asks for the status would wait for the end."""
-    await tx.execute(
-        "CREATE TABLE IF NOT EXISTS public.migration (number int PRIMARY KEY, name text NOT NULL, at timestamptz NOT NULL DEFAULT now());"
-        "CREATE TABLE IF NOT EXISTS public.definition (fingerprint text NOT NULL)"
-    )
-    if not (await one(tx, _STATE))["kinds"]:
-        await tx.execute(
-            "ALTER TABLE public.migration ADD COLUMN contracts boolean NOT NULL DEFAULT true, ADD COLUMN after int;"
-            "ALTER TABLE public.definition ADD COLUMN version text NOT NULL DEFAULT '', ADD COLUMN current boolean NOT NULL DEFAULT true,"
-            " ADD COLUMN at timestamptz NOT NULL DEFAULT now(), ADD COLUMN relies_on text[]"
-        )
+_APPLIED = """
+CREATE TABLE IF NOT EXISTS public.migration (
+    number int PRIMARY KEY,
+    name text NOT NULL,
+    at timestamptz NOT NULL DEFAULT now(),
+    contracts boolean NOT NULL DEFAULT true,
+    after int
+);
+CREATE TABLE IF NOT EXISTS public.definition (
+    fingerprint text NOT NULL,
+    version text NOT NULL DEFAULT '',
+    current boolean NOT NULL DEFAULT true,
+    at timestamptz NOT NULL DEFAULT now(),
+    relies_on text[]
+);
+"""
 
 
-async def _apply(tx: Database, number: int, path: Path) -> MigrationKind:
+async def _apply(tx: Database, migration: Migration) -> MigrationKind:
     # A table with changes that a trigger has still to see at the commit cannot be altered.
     await tx.execute("SET LOCAL search_path = public; SET CONSTRAINTS ALL IMMEDIATE")
-    sql = path.read_text("utf-8")
-    await tx.execute(sql)
-    kind = kind_of(sql)
+    await tx.execute(migration.sql)
+    kind = kind_of(migration.sql)
     await tx.execute(
         "INSERT INTO public.migration (number, name, contracts, after) VALUES (%(number)s, %(name)s, %(contracts)s, %(after)s)",
-        {"number": number, "name": re.sub(r"^\d+_|\.sql$", "", path.name), **attrs.asdict(kind)},
+        {"number": migration.number, "name": migration.name, **attrs.asdict(kind)},
     )
     return kind
 

@@ -38,7 +38,7 @@ def test_status_before_and_after(crowdctl, empty, dsn):
 def test_status_for_people(crowdctl):
     lines = crowdctl("db", "status").output.splitlines()
     assert lines[0].split() == ["migration", "applied"]
-    assert lines[1].split() == ["0001_foundation", "yes"]
+    assert lines[1].split() == ["0001_0.1.0", "yes"]
     assert lines[-1] == "The database is up to date."
 
 

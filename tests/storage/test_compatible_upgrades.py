@@ -38,7 +38,7 @@ def later(tmp_path, monkeypatch):
             monkeypatch.setattr(schema, "__version__", "0.1.0")
             return
         storage = tmp_path / f"storage{len(versions)}"
-        for folder in ("migrations", "definitions"):
+        for folder in ("schema", "migrations", "definitions"):
             shutil.copytree(versions[-1] / folder, storage / folder)
         versions.append(storage)
         (storage / "migrations" / f"{number}_later.sql").write_text(sql)
@@ -75,10 +75,8 @@ def test_a_migration_says_of_which_kind_it_is():
     assert borne == [False, True, True]
 
 
-def test_migrations_declare_their_kind_from_that_of_nodes_on():
-    files = schema.migrations()
-    first = next(number for number, path in files.items() if path.name.endswith("_nodes.sql"))
-    newer = {path.name: path.read_text("utf-8") for number, path in files.items() if number >= first}
+def test_migrations_after_the_first_release_declare_their_kind():
+    newer = {str(each): each.sql for number, each in schema.migrations().items() if number > 1}
     assert [name for name, sql in newer.items() if not migration_kinds.is_declared(sql)] == []
     gone = re.compile(
         r"\b(DROP (TABLE|COLUMN|CONSTRAINT)|RENAME|ALTER COLUMN \w+ (TYPE|SET NOT NULL))\b", re.IGNORECASE

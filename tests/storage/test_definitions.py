@@ -12,7 +12,7 @@ from crowdd.storage import schema
 @pytest_twisted.ensureDeferred
 async def test_a_migration_may_change_and_drop_columns_that_views_name(pool, tmp_path, monkeypatch):
     later = tmp_path / "storage"
-    for folder in ("migrations", "definitions"):
+    for folder in ("schema", "migrations", "definitions"):
         shutil.copytree(schema.HERE / folder, later / folder)
     (later / "migrations" / "9000_later.sql").write_text(
         "ALTER TABLE task ALTER COLUMN quorum TYPE numeric; ALTER TABLE task DROP COLUMN calibration"
@@ -34,7 +34,7 @@ async def test_a_migration_may_change_and_drop_columns_that_views_name(pool, tmp
 @pytest_twisted.ensureDeferred
 async def test_changed_definitions_alone_are_created_again(pool, tmp_path, monkeypatch):
     later = tmp_path / "storage"
-    for folder in ("migrations", "definitions"):
+    for folder in ("schema", "migrations", "definitions"):
         shutil.copytree(schema.HERE / folder, later / folder)
     (later / "definitions" / "99_more.sql").write_text("CREATE VIEW one AS SELECT 1 AS n;")
     monkeypatch.setattr(schema, "HERE", later)

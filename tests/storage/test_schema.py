@@ -17,7 +17,7 @@ from twisted.internet import reactor
 from twisted.internet.defer import ensureDeferred, gatherResults
 
 from crowdd.embedded.binaries import find_all
-from crowdd.storage import schedulers, schema
+from crowdd.storage import schema
 from crowdd.storage.connections.pool import Pool
 from crowdd.storage.database import Database
 
@@ -69,25 +69,29 @@ async def pool_of(dsn: str) -> AsyncIterator[Pool]:
         await pool.close()
 
 
+LATER = {
+    2: "-- expands: a column\nALTER TABLE task ADD COLUMN later int NOT NULL DEFAULT 7;",
+    3: "-- contracts after 2: a column\nALTER TABLE task DROP COLUMN calibration; ALTER TABLE task ALTER COLUMN later TYPE numeric;",
+}
+
+
 @pytest.fixture
-def earlier(monkeypatch, tmp_path):
-    """Makes this code one that knows the first migrations only: ``earlier(1)``; ``earlier(None)`` ends that."""
-    ours, dispatch = schema.HERE, schedulers.dispatch
+def become(monkeypatch, tmp_path):
+    """Makes this code a later version, which knows LATER up to a number and a view of its own for each: ``become(2)``."""
+    ours = schema.HERE
 
-    def know(number: int | None) -> None:
-        monkeypatch.setattr(schema, "HERE", ours if number is None else older(number))
-        # Its functions return a type that the first migrations do not have.
-        monkeypatch.setattr(schedulers, "dispatch", dispatch if number is None else lambda known: "")
-
-    def older(number: int) -> Path:
-        folder = tmp_path / f"version{number}"
-        for kind in ("migrations", "definitions"):
-            (folder / kind).mkdir(parents=True)
-        for path in sorted((ours / "migrations").rglob("*.sql"))[:number]:
-            shutil.copy(path, folder / "migrations")
-        for path in (ours / "definitions").rglob("[1-4]*.sql"):
-            shutil.copy(path, folder / "definitions")
-        return folder
+    def know(number: int) -> None:
+        folder = tmp_path / f"version{number}-{len([*tmp_path.iterdir()])}"
+        for kind in ("schema", "migrations", "definitions"):
+            shutil.copytree(ours / kind, folder / kind)
+        for each in range(2, number + 1):
+            (folder / "migrations" / f"{each:04}_later.sql").write_text(LATER[each])
+            (folder / "definitions" / f"99_later_{each}.sql").write_text(
+                f"CREATE VIEW later_{each} AS SELECT later FROM task;"
+            )
+        for path in (folder / "definitions" / "core").glob("*.sql") if number > 2 else ():
+            path.write_text(path.read_text("utf-8").replace("t.quorum, t.calibration", "t.quorum"))
+        monkeypatch.setattr(schema, "HERE", folder)
 
     return know
 
@@ -116,9 +120,10 @@ def numbers() -> list[int]:
     return sorted(schema.migrations())
 
 
-def test_each_migration_has_a_number_of_its_own():
-    names = [path.name for path in (schema.HERE / "migrations").rglob("*.sql")]
-    assert sorted(int(name[:4]) for name in names) == numbers()
+def test_migrations_are_numbered_without_gaps():
+    files = sorted((schema.HERE / "migrations").glob("*.sql"))
+    assert [int(path.name[:4]) for path in files] == list(range(2, len(files) + 2))
+    assert numbers() == list(range(1, len(files) + 2))
 
 
 @pytest_twisted.ensureDeferred
@@ -147,176 +152,25 @@ async def test_an_upgrade_applies_everything_and_a_second_one_nothing(empty, pos
     assert rows(empty, function) == laid, "current definitions are not created again"
 
 
-@pytest.fixture(scope="module")
-def fresh_dump(postgres, fresh):
-    """Everything in a fresh database but the rows."""
-    return dump(postgres, fresh)
-
-
-@pytest.mark.proof
 @pytest_twisted.ensureDeferred
-async def test_a_database_that_had_every_version_equals_a_fresh_one(empty, fresh_dump, postgres, earlier):
+async def test_a_database_that_had_every_version_equals_a_fresh_one(empty, dsn, postgres, become):
     """Each version is the next one's earlier version: its definitions stand in the way of no migration."""
-    *before, newest = numbers()
+    account = (
+        "INSERT INTO account (created, name, fullname, email_addr, api_key_hash, api_key_encrypted)"
+        " VALUES (now(), 'ada', 'Ada', 'ada@example.org', '', '')"
+    )
     async with pool_of(empty) as pool:
-        for count, number in enumerate(before, 1):
-            earlier(count)
+        become(3)
+        assert await schema.upgrade(pool) == [1, 2, 3]
+    async with pool_of(dsn) as pool:
+        rows(dsn, account)
+        for number in (2, 3):
+            become(number)
+            assert not (await schema.status(pool)).current
             assert await schema.upgrade(pool) == [number]
             assert (await schema.status(pool)).current
-        earlier(None)
-        assert not (await schema.status(pool)).current
-        assert await schema.upgrade(pool) == [newest]
-        assert (await schema.status(pool)).current
-    assert dump(postgres, empty) == fresh_dump
-
-
-@pytest.mark.parametrize("number", [1, len(schema.migrations()) // 2])
-@pytest_twisted.ensureDeferred
-async def test_a_database_of_an_early_version_is_upgraded_at_once(empty, fresh_dump, postgres, earlier, number):
-    async with pool_of(empty) as pool:
-        earlier(number)
-        assert await schema.upgrade(pool) == [*range(1, number + 1)]
-        earlier(None)
-        assert await schema.upgrade(pool) == numbers()[number:]
-    assert dump(postgres, empty) == fresh_dump
-
-
-@pytest_twisted.ensureDeferred
-async def test_rows_of_an_earlier_version_live_on(empty, earlier):
-    async with pool_of(empty) as pool:
-        earlier(1)
-        await schema.upgrade(pool)
-        rows(
-            empty,
-            "INSERT INTO account (created, name, fullname, email_addr, api_key_hash, api_key_sealed)"
-            " VALUES (now(), 'ada', 'Ada', 'ada@example.org', '', '')",
-        )
-        earlier(None)
-        await schema.upgrade(pool)
-    assert rows(empty, "SELECT name FROM account") == [("ada",)]
-    assert rows(empty, "SELECT name FROM code.user_record") == [("ada",)]
-
-
-@pytest.mark.proof
-@pytest_twisted.ensureDeferred
-async def test_work_with_a_former_name_goes_on_and_links_work(empty, earlier):
-    async with pool_of(empty) as pool:
-        earlier(33)
-        await schema.upgrade(pool)
-        rows(
-            empty,
-            "INSERT INTO job (name, due, failures) VALUES ('finish_farewells', now(), 2);"
-            "INSERT INTO queue_item (name, arguments, admin, via, created, due) VALUES ('reset_letter', '{}', false, '', now(), now());"
-            "INSERT INTO farewell VALUES (7, 'p', now());"
-            "INSERT INTO one_time_link (token_hash, purpose, data, created, expires) SELECT n::bytea, n, d::jsonb, now(), now()"
-            """ FROM (VALUES ('a', '{"sealed": "x"}'), ('b', '{}')) v(n, d)""",
-        )
-        earlier(None)
-        await schema.upgrade(pool)
-    assert rows(empty, "SELECT name, failures FROM job") == [("finish_account_deletions", 2)]
-    assert rows(empty, "SELECT name FROM queue_item") == [("password_reset_mail",)]
-    assert rows(empty, "SELECT user_id FROM account_deletion") == [(7,)]
-    assert rows(empty, "SELECT data FROM one_time_link ORDER BY purpose") == [({"encrypted": "x"},), ({},)]
-
-
-@pytest.mark.proof
-@pytest_twisted.ensureDeferred
-async def test_tasks_keep_their_mode_and_what_follows_from_it(empty, earlier):
-    modes = {"n": "limited", "b": "by_level", "i": "one_at_a_time", "a": "unlimited"}
-    query = "SELECT mode::text, answers, open, level FROM task_ledger ORDER BY task_id"
-    async with pool_of(empty) as pool:
-        earlier(34)
-        await schema.upgrade(pool)
-        rows(
-            empty,
-            "INSERT INTO task_ledger (project_id, task_id, ordinal, n_answers, answers, leases, mode)"
-            ' SELECT 1, row_number() OVER (), row_number() OVER (), 3, answers, leases, mode::"char"'
-            f" FROM unnest(ARRAY{[*modes]}) mode, generate_series(0, 3) answers, generate_series(0, 1) leases",
-        )
-        before = rows(empty, query)
-        earlier(None)
-        await schema.upgrade(pool)
-    assert rows(empty, query) == [(modes[mode], *rest) for mode, *rest in before] and len(before) == 32
-
-
-@pytest.mark.proof
-@pytest_twisted.ensureDeferred
-async def test_imports_of_an_earlier_version_go_on_and_forget_known_answers(empty, earlier):
-    async with pool_of(empty) as pool:
-        earlier(26)
-        await schema.upgrade(pool)
-        rows(empty, _PROJECTS)
-        rows(
-            empty,
-            "INSERT INTO task_import (project_id, user_id, created, name, format, file, bytes, rows, columns, sample, uses, queue_item, ended)"
-            " SELECT 1, 1, now(), n, 'csv', n, 1, 1, '[]', '[]', '{\"a\": \"info\", \"b\": \"calibration\"}', q, e FROM (VALUES"
-            " ('waits', NULL::bigint, NULL::timestamptz), ('runs', 7, NULL), ('done', 6, now())) v(n, q, e)",
-        )
-        earlier(None)
-        await schema.upgrade(pool)
-    stored = rows(empty, "SELECT name, uses->>'b', on_error FROM task_import ORDER BY id")
-    assert stored == [("waits", "info", None), ("runs", "info", "skip"), ("done", "calibration", None)]
-
-
-_PROJECTS = """
-INSERT INTO account (created, name, fullname, email_addr, api_key_hash, api_key_sealed)
-SELECT now(), n, n, n, n::bytea, '' FROM unnest(ARRAY['ada', 'bob']) n;
-INSERT INTO project (created, updated, name, short_name, secret_key_sealed, owner_id, owners_ids, category_id, published, first_published, info)
-SELECT now(), now(), n, n, '', 1, ARRAY[1], 1, n <> 'draft', CASE WHEN n <> 'draft' THEN now() END, '{"task_presenter": "<p>"}'
-  FROM unnest(ARRAY['open', 'draft']) n;
-INSERT INTO project_ledger (project_id, trial) SELECT id, NOT published FROM project;
-INSERT INTO task_run (project_id, task_id, actor, user_id, created, finish_time, counted, timeout, info)
-SELECT 1, task, 'u:' || who, who, '2026-01-01', '2026-01-02', true, late, '1'
-  FROM (VALUES (1, 1, NULL), (1, 2, 82800), (2, 2, NULL)) r(task, who, late);
-INSERT INTO stat_delta (project_id, hour, actor, user_id, runs, seconds)
-SELECT 1, '2026-01-02', actor, user_id, 1, 86400 FROM task_run;
-"""
-
-
-@pytest.mark.proof
-@pytest_twisted.ensureDeferred
-async def test_drafts_get_a_key_answers_a_word_and_figures_are_put_right(empty, earlier):
-    files = sorted(path.name for path in (schema.HERE / "migrations").rglob("*.sql"))
-    async with pool_of(empty) as pool:
-        earlier(files.index("0020_closed.sql"))
-        await schema.upgrade(pool)
-        rows(empty, _PROJECTS)
-        earlier(None)
-        await schema.upgrade(pool)
-    keys = rows(
-        empty,
-        "SELECT p.draft_key, l.draft_key FROM project p JOIN project_ledger l ON l.project_id = p.id ORDER BY p.id",
-    )
-    assert keys[0] == (None, None) and keys[1][0] == keys[1][1] and len(keys[1][0]) == len("try-") + 32
-    words = dict(rows(empty, "SELECT actor, word FROM volunteer_word WHERE project_id = 1"))
-    assert words.keys() == {"u:1", "u:2"} and len(set(words.values())) == 2
-    assert rows(empty, "SELECT user_id, sum(runs) FROM stat_delta GROUP BY 1 HAVING sum(runs) <> 0") == [(2, 2)]
-    assert rows(empty, "SELECT actor, sum(seconds) FROM stat_delta WHERE actor <> '' GROUP BY 1 ORDER BY 1") == [
-        ("u:1", 86400), ("u:2", 90000),
-    ]  # fmt: skip
-
-
-_WORDS = """
-INSERT INTO task_run (project_id, task_id, actor, created, finish_time, counted, info)
-SELECT 1, 1, actor, '2026-01-01', '2026-01-02', true, '1' FROM unnest(ARRAY['c:a', 'c:b', 'u:1', 'i:fd00::1', 'x:p']) actor;
-INSERT INTO volunteer_word VALUES (1, 'c:a', 'one'), (1, 'u:1', 'one'), (1, 'i:fd00::1', 'one'), (1, 'x:p', 'two'), (2, 'u:1', 'one');
-"""
-
-
-@pytest.mark.proof
-@pytest_twisted.ensureDeferred
-async def test_every_answer_gets_a_code_and_no_code_names_two(empty, earlier):
-    files = sorted(path.name for path in (schema.HERE / "migrations").rglob("*.sql"))
-    async with pool_of(empty) as pool:
-        earlier(files.index("0030_volunteers.sql"))
-        await schema.upgrade(pool)
-        rows(empty, _WORDS)
-        earlier(None)
-        await schema.upgrade(pool)
-    words = dict(rows(empty, "SELECT actor, word FROM volunteer_word WHERE project_id = 1"))
-    assert words.keys() == {"c:a", "c:b", "u:1", "i:fd00::1", "x:p"} and len(set(words.values())) == 5
-    assert (words["i:fd00::1"], words["x:p"]) == ("one", "two"), "it stays with those to whom the answers went"
-    assert rows(empty, "SELECT word FROM volunteer_word WHERE project_id = 2") == [("one",)]
+    assert dump(postgres, dsn) == dump(postgres, empty)
+    assert rows(dsn, "SELECT name FROM account") == rows(dsn, "SELECT name FROM code.user_record") == [("ada",)]
 
 
 @pytest_twisted.ensureDeferred
@@ -329,16 +183,17 @@ async def test_two_upgrades_at_once_are_one(empty):
 
 
 @pytest_twisted.ensureDeferred
-async def test_a_migration_that_fails_leaves_nothing_behind(empty, earlier):
+async def test_a_migration_that_fails_leaves_nothing_behind(empty, become, monkeypatch):
     async with pool_of(empty) as pool:
-        earlier(1)
-        (schema.HERE / "migrations/0002_broken.sql").write_text("CREATE TABLE half (); DROP TABLE nowhere;")
+        with monkeypatch.context() as patch:
+            patch.setitem(LATER, 2, "CREATE TABLE half (); DROP TABLE nowhere;")
+            become(2)
         with pytest.raises(psycopg2.errors.UndefinedTable):
             await schema.upgrade(pool)
         assert (await schema.status(pool)).applied == ()
         assert rows(empty, "SELECT to_regclass('half'), to_regclass('project')") == [(None, None)]
-        earlier(None)
-        assert await schema.upgrade(pool) == numbers()
+        become(3)
+        assert await schema.upgrade(pool) == [1, 2, 3]
 
 
 @pytest_twisted.ensureDeferred
@@ -387,101 +242,13 @@ async def test_definitions_are_laid_while_others_use_them(dsn):
         assert await pool.fetch("SELECT fold_stats() AS n") == [{"n": 0}]
 
 
-@pytest.mark.proof
-@pytest_twisted.ensureDeferred
-async def test_stored_addresses_of_pictures_that_are_neither_uploads_nor_https_are_removed(empty, earlier):
-    good = ("/uploads/project-1/a.png", "http://127.0.0.1:8000/uploads/site/b.webp", "https://other.example/c.jpg?x=1")
-    bad = (
-        "/admin/users/add/7",
-        "//evil.example/x",
-        "http://other.example/a.png",
-        "/uploads/a/../../admin",
-        "javascript:1",
-    )
-    async with pool_of(empty) as pool:
-        earlier(16)
-        await schema.upgrade(pool)
-        rows(
-            empty,
-            "SET search_path TO public; INSERT INTO announcement (created, updated, title, body, media_url, published)"
-            f" SELECT now(), now(), u, 'b', u, true FROM unnest(ARRAY{[*good, *bad]}) u;"
-            "INSERT INTO account (created, name, fullname, email_addr, api_key_hash, api_key_sealed, info)"
-            " SELECT now(), 'n' || i, 'f', 'e' || i, i::text::bytea, '', jsonb_build_object('avatar_url', u, 'kept', i)"
-            f" FROM unnest(ARRAY{[*good, *bad]}) WITH ORDINALITY x(u, i)",
-        )
-        earlier(None)
-        await schema.upgrade(pool)
-    assert {row[0] for row in rows(empty, "SELECT media_url FROM announcement WHERE media_url IS NOT NULL")} == {*good}
-    assert {row[0] for row in rows(empty, "SELECT info->>'avatar_url' FROM account WHERE info ? 'avatar_url'")} == {
-        *good
-    }
-    assert len(rows(empty, "SELECT 1 FROM account WHERE info ? 'kept'")) == len(good + bad)
-
-
-_PEOPLE = """
-INSERT INTO account (created, name, fullname, email_addr, api_key_hash, api_key_sealed, google_user_id, orcid_user_id)
-SELECT '2026-01-01', n, n, n, n::bytea, '', g, o FROM (VALUES ('ada', 'g1', 'o1'), ('bob', NULL, NULL), ('eve', NULL, 'o2')) v(n, g, o);
-INSERT INTO session (token_hash, user_id, created, last_seen, expires) VALUES ('t', 1, '2026-01-02', '2026-01-03', '2027-01-01');
-"""
-
-
-@pytest.mark.proof
-@pytest_twisted.ensureDeferred
-async def test_sessions_and_accounts_of_an_earlier_version_are_kept_as_they_were(empty, earlier):
-    files = sorted(path.name for path in (schema.HERE / "migrations").rglob("*.sql"))
-    async with pool_of(empty) as pool:
-        earlier(files.index("0022_guessing.sql"))
-        await schema.upgrade(pool)
-        rows(empty, _PEOPLE)
-        earlier(None)
-        await schema.upgrade(pool)
-    connections = rows(
-        empty,
-        "SELECT name, provider, address_proved FROM provider_connection JOIN account a ON a.id = user_id ORDER BY 1, 2",
-    )
-    expected = [("ada", "google", False), ("ada", "orcid", False), ("eve", "orcid", False)]
-    assert connections == expected, "nobody knows what was proved"
-    assert rows(empty, "SELECT proved = created, admin_seen FROM session") == [(True, None)]
-    signed_in = "SELECT count(*) FROM account WHERE last_signed_in = created AND NOT second_factor"
-    assert rows(empty, signed_in) == [(3,)], "the next sign-in is not from a first device"
-
-
-_LEDGER = """
-INSERT INTO task_ledger (project_id, task_id, ordinal, n_answers, answers, extra, entered) VALUES (1, 1, 1, 3, 2, 5, 77);
-INSERT INTO position (project_id, actor, lane, k1, k2) VALUES (1, 'u:1', 'priority/0', 1.5, 9);
-INSERT INTO past_lease (project_id, actor, task_id, granted, expires, skipped) VALUES (1, 'u:1', 1, '2026-01-01', '2026-01-02', true);
-"""
-
-
-@pytest.mark.proof
-@pytest_twisted.ensureDeferred
-async def test_columns_that_got_another_name_hold_what_they_held(empty, earlier):
-    files = sorted(path.name for path in (schema.HERE / "migrations").rglob("*.sql"))
-    async with pool_of(empty) as pool:
-        earlier(files.index("0033_names.sql"))
-        await schema.upgrade(pool)
-        rows(empty, _PROJECTS + _LEDGER)
-        earlier(None)
-        await schema.upgrade(pool)
-    assert rows(empty, "SELECT uncounted, requeued_xid FROM task_ledger") == [(5, 77)]
-    assert rows(empty, "SELECT scan, k1, k2 FROM position WHERE actor = 'u:1'") == [("priority/0", 1.5, 9)]
-    assert rows(empty, "SELECT actor, skipped FROM expired_lease") == [("u:1", True)]
-
-
-@pytest.mark.proof
-@pytest_twisted.ensureDeferred
-async def test_columns_that_a_trigger_sets_go_on_from_what_they_were(empty, earlier):
-    files = sorted(path.name for path in (schema.HERE / "migrations").rglob("*.sql"))
+def test_a_trigger_sets_the_columns_of_the_ledger_that_follow_from_others(dsn):
     task = "INSERT INTO task_ledger (project_id, task_id, ordinal, n_answers, mode, priority_0)"
     figures = "SELECT task_id, open, level, rank FROM task_ledger ORDER BY task_id"
-    async with pool_of(empty) as pool:
-        earlier(files.index("0036_ledger_columns.sql"))
-        await schema.upgrade(pool)
-        rows(empty, f"{task} VALUES (1, 1, 1, 2, 'by_level', 0.5), (1, 2, 2, 1, 'limited', 0)")
-        earlier(None)
-        await schema.upgrade(pool)
-    assert rows(empty, figures) == [(1, True, 0, -0.5), (2, True, None, 0)]
-    rows(empty, f"{task} VALUES (1, 3, 3, 1, 'unlimited', 0.25)")
-    rows(empty, "UPDATE task_ledger SET leases = 1, answers = 1 WHERE task_id = 1")
-    rows(empty, "UPDATE task_ledger SET retired = true, priority_0 = 0.75 WHERE task_id = 2")
-    assert rows(empty, figures) == [(1, False, 2, -0.5), (2, False, None, -0.75), (3, True, None, -0.25)]
+    rows(
+        dsn, f"{task} VALUES (1, 1, 1, 2, 'by_level', 0.5), (1, 2, 2, 1, 'limited', 0), (1, 3, 3, 1, 'unlimited', 0.25)"
+    )
+    assert rows(dsn, figures) == [(1, True, 0, -0.5), (2, True, None, 0), (3, True, None, -0.25)]
+    rows(dsn, "UPDATE task_ledger SET leases = 1, answers = 1 WHERE task_id <> 2")
+    rows(dsn, "UPDATE task_ledger SET retired = true, priority_0 = 0.75 WHERE task_id = 2")
+    assert rows(dsn, figures) == [(1, False, 2, -0.5), (2, False, None, -0.75), (3, True, None, -0.25)]

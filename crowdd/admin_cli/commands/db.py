@@ -127,5 +127,4 @@ def _move(settings: Settings, old_bin: Path | None, new_bin: Path | None, as_jso
 
 
 def _name(number: int) -> str:
-    path = schema.migrations().get(number)
-    return path.stem if path else f"{number:04} (of a newer version)"
+    return str(schema.migrations().get(number, f"{number:04} (of a newer version)"))

@@ -1,6 +1,6 @@
 """What visitors may see, as a number: it changes with every change of rights, locks, publication, names and blocks.
 
-The database counts it (migration 64) within the transaction that makes the change, for all processes. It also knows
+The database counts it (``exposure``) within the transaction that makes the change, for all processes. It also knows
 which visitors see the same.
 """
 

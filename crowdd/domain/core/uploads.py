@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import filecmp
-import hashlib
 import hmac
 import os
 import re
@@ -81,12 +80,9 @@ class Uploads:
     def keep(self, project_id: int, source: Path, name: str) -> str:
         """Copies a file into the project's folder and returns its path below ``/uploads/``.
 
-        One name is one file: other content replaces it, the same is left as it is. Its name there cannot be guessed; a
-        file that was brought under its own name by an earlier version keeps that.
+        One name is one file: other content replaces it, the same is left as it is. Its name there cannot be guessed.
         """
-        folder = self._container(container_of(project_id))
-        plain = folder / plain_name(name)
-        target = plain if plain.is_file() else folder / self._secret_name(project_id, name)
+        target = self._container(container_of(project_id)) / self._secret_name(project_id, name)
         if not (target.is_file() and data_folder.belongs(target, self._data) and filecmp.cmp(source, target)):
             _copy(source, target, self._data)
         return f"{target.parent.name}/{target.name}"
@@ -246,17 +242,6 @@ async def with_files(
 def container_of(project_id: int | None) -> str:
     """The folder of a project's files; None: those of the site."""
     return "site" if project_id is None else f"project-{project_id}"
-
-
-def plain_name(name: str) -> str:
-    """The name of a file as it may stand in an address; names that differ still do."""
-    if _NAME.fullmatch(name):
-        return name
-    path = PurePosixPath(name)
-    mark = hashlib.sha256(name.encode("utf-8", "surrogateescape")).hexdigest()[:12]
-    stem = re.sub(r"[^A-Za-z0-9._-]+", "-", str(path.with_suffix(""))).strip("-._")[:150] or "file"
-    suffix = path.suffix if re.fullmatch(r"\.[A-Za-z0-9]{1,10}", path.suffix) else ""
-    return f"{stem}-{mark}{suffix}"
 
 
 def _copy(source: Path, target: Path, data: Path) -> None:

@@ -35,7 +35,7 @@ def complete(before: Values, info: Values) -> Values:
 def _compared(before: Values, info: Values) -> Values:
     """The answer key of declared fields: that of the first one, None where it stands deeper in the answer.
 
-    {} without fields, and for what an earlier version of crowdd stored under their name.
+    {} without fields, and for what was stored under their name without being checked (moved in from PyBossa).
     """
     fields = info.get(ANSWERS)
     if fields is None or (fields == before.get(ANSWERS) and answers.validate(fields)):

@@ -138,8 +138,6 @@ class Administration:
         """
         _require(who)
         known = await dashboard.snapshot(self._db)
-        if known is not None and "people" not in known.figures:
-            known = None  # of an earlier version
         if known is not None and known.age < (NEWEST_SECONDS if refresh else FRESH_SECONDS):
             return known.figures | {"wait": False, "age": known.age}
         made = await self._db.transaction(_find)

@@ -75,7 +75,7 @@ async def named(db: Database, project_id: int, matching: TaskFilter) -> list[int
 
 
 def asked_for(arguments: Values) -> Chosen:
-    """The tasks of a background task. Those that earlier versions have queued have no ``matching``."""
+    """The tasks of a background task: those that are named or match, or all (None)."""
     matching = arguments.get("matching")
     named: list[int] | None = arguments["task_ids"]
     return named if matching is None else TaskFilter(**matching)

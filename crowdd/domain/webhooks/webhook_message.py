@@ -48,7 +48,7 @@ def message_id(delivery: DueDelivery | Delivery) -> str:
 
 def message(delivery: DueDelivery, secrets: Sequence[str], timestamp: int) -> Message:
     """The request of a delivery (``storage.webhooks.deliveries.due``), signed with each of the secrets."""
-    kind = KINDS.get(delivery.kind) or EventKind(delivery.kind, "An event of an earlier version.")
+    kind = KINDS.get(delivery.kind) or EventKind(delivery.kind, "An event of another version.")
     body = orjson.dumps(kind.body(delivery, delivery.short_name))
     headers = {
         "Content-Type": "application/json",

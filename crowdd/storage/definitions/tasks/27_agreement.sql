@@ -71,7 +71,6 @@ END $$;
 CREATE FUNCTION compare_results(p_project bigint, p_maximum int) RETURNS int LANGUAGE plpgsql AS $$
 DECLARE due agreement_due; t bigint; n int := 0;
 BEGIN
-    IF makes_model(p_project) THEN RETURN 0; END IF;
     UPDATE agreement_due SET xact = least(xact, pg_snapshot_xmax(pg_current_snapshot())::text::bigint)
      WHERE project_id = p_project RETURNING * INTO due;
     IF NOT FOUND OR due.xact > pg_snapshot_xmin(pg_current_snapshot())::text::bigint THEN RETURN 0; END IF;

@@ -1,6 +1,39 @@
 -- What tasks were at a time. past_row has the versions that have ended: a row was at a time as its version with the smallest
 -- (until, n) after that time says, or as it is, if there is none.
 
+-- The columns that are kept of a row. A column with personal data must not be among them.
+CREATE FUNCTION past_columns(p_kind text) RETURNS text[] IMMUTABLE LANGUAGE sql AS $$
+SELECT CASE p_kind
+    WHEN 'task' THEN '{id,project_id,created,info,quorum,calibration}'::text[]
+    WHEN 'task_ledger' THEN '{project_id,task_id,n_answers,max_answers,priority_0,reopens}'
+    WHEN 'retirement' THEN '{project_id,task_id,reason,note,at}'
+    WHEN 'task_run' THEN '{id,project_id,task_id,created,finish_time,timeout,calibration,media_url,info,counted,gold}'
+    WHEN 'result' THEN '{id,project_id,task_id,version,last_version,task_run_ids,created,info,consensus,consensus_hash,n_compared,agreement,confidence,further,generation,posterior,reason,null_consensus}'
+END $$;
+
+-- Keeps a version that ends now. A row that has so many versions already keeps no further one when it changes: corrections of an answer
+-- over and over must not fill the disk. The caller has locked the row, so that its versions end one after the other, even if a transaction
+-- that began later was first.
+CREATE FUNCTION keep_version(p_kind text, p_row jsonb, p_ends boolean) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE k bigint := coalesce(p_row->>'id', p_row->>'task_id'); last timestamptz; n int;
+BEGIN
+    IF (SELECT since IS NULL FROM history) THEN RETURN; END IF;
+    SELECT max(until), count(*) INTO last, n FROM (
+        SELECT until FROM past_row WHERE project_id = (p_row->>'project_id')::bigint AND kind = p_kind AND id = k ORDER BY until DESC LIMIT 100) v;
+    IF n = 100 AND NOT p_ends THEN RETURN; END IF;
+    INSERT INTO past_row (project_id, kind, id, until, task_id, came, "row")
+    VALUES ((p_row->>'project_id')::bigint, p_kind, k, greatest(clock(), last), coalesce(p_row->>'task_id', p_row->>'id')::bigint,
+            coalesce(p_row->>'finish_time', p_row->>'at', p_row->>'created', '-infinity')::timestamptz,
+            (SELECT jsonb_object_agg(key, value) FROM jsonb_each(p_row) WHERE key = ANY (past_columns(p_kind))));
+END $$;
+
+-- Tasks that are open although they have a last result were reopened before versions were kept: says so, at a time.
+CREATE FUNCTION mark_reopened(p_at timestamptz) RETURNS void LANGUAGE sql AS $$
+INSERT INTO past_row (project_id, kind, id, until, task_id, came, "row")
+SELECT l.project_id, 'task_ledger', l.task_id, p_at, l.task_id, '-infinity', jsonb_build_object('project_id', l.project_id, 'task_id', l.task_id,
+       'n_answers', l.n_answers, 'max_answers', l.max_answers, 'priority_0', l.priority_0, 'reopens', true)
+  FROM task_ledger l WHERE NOT l.done AND EXISTS (SELECT FROM result r WHERE r.project_id = l.project_id AND r.task_id = l.task_id AND r.last_version) $$;
+
 -- The version of a row that held at a time; null: it has not changed since.
 CREATE FUNCTION past_version(p_project bigint, p_kind text, p_id bigint, p_at timestamptz) RETURNS past_row STABLE LANGUAGE sql AS $$
 SELECT * FROM past_row WHERE project_id = p_project AND kind = p_kind AND id = p_id AND until > p_at ORDER BY until, n LIMIT 1 $$;

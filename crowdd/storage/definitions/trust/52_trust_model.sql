@@ -119,17 +119,6 @@ BEGIN
     RETURN published(q);
 END $$;
 
--- Makes the model of a project that had its label before there were models. False: nothing is to be done.
-CREATE FUNCTION makes_model(p_project bigint) RETURNS boolean LANGUAGE plpgsql AS $$
-DECLARE p record;
-BEGIN
-    IF EXISTS (SELECT FROM trust_model WHERE project_id = p_project) THEN RETURN false; END IF;
-    SELECT id, answer_label, trust INTO p FROM project WHERE id = p_project AND answer_label IS NOT NULL FOR UPDATE;
-    IF NOT FOUND THEN RETURN false; END IF;
-    PERFORM follow_label(p.id, p.answer_label, p.trust);
-    RETURN true;
-END $$;
-
 -- How many answers each task of a project gets at first: null where redundancy is not adaptive.
 CREATE FUNCTION first_wanted(p_project bigint) RETURNS int STABLE LANGUAGE sql AS $$
 SELECT min_answers FROM trust_model WHERE project_id = p_project AND confidence IS NOT NULL $$;

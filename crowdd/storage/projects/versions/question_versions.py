@@ -16,7 +16,7 @@ _MAX_BYTES = 1_000_000  # of answers, as they are stored
 
 
 async def versions(db: Database, project_id: int) -> list[QuestionVersion]:
-    """The versions that are kept, the newest first: at most 100 (see the migration)."""
+    """The versions that are kept, the newest first: at most 100 (``keep_questions``)."""
     sql = "SELECT version, created FROM question_version WHERE project_id = %(id)s ORDER BY version DESC"
     return await fetch_rows(db, QuestionVersion, sql, {"id": project_id})
 

@@ -1,4 +1,0 @@
--- Imports read workbooks.
-
-ALTER TABLE task_import
-    ADD sheets jsonb NOT NULL DEFAULT '[]';             -- of a workbook: name, hidden, chosen each
