@@ -10,7 +10,8 @@ from click.testing import CliRunner
 from crowdd.admin_cli.main import COMMANDS, main
 
 ROOT = Path(__file__).parents[2]
-TEXT = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+PAGES = [ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs/contributing").glob("*.md"))]
+TEXT = "\n".join(page.read_text("utf-8") for page in PAGES)
 MAP = TEXT.partition("## Source tree")[2].partition("\n## ")[0]
 FIRST_COLUMN = [line.split("|")[1] for line in MAP.splitlines() if line.startswith("| `")]
 PATHS = [path for cell in FIRST_COLUMN for path in re.findall(r"`([^`]+)`", cell)]
@@ -18,7 +19,7 @@ FOLDERS = ("crowdd/", "deploy/", "tests/", "docs/", "etc/", "bench/", "examples/
 
 
 def named_in_text() -> list[str]:
-    """Every path that stands anywhere in CONTRIBUTING."""
+    """Every path that stands anywhere in the pages for contributors."""
     return sorted({word for word in re.findall(r"`([\w./]+)`", TEXT) if word.startswith(FOLDERS)})
 
 
