@@ -30,7 +30,6 @@ _HIT = """(element, [x, y]) => {
         || element.closest(".marked")?.contains(hit) || false);
 }"""
 _TOP = "([x, y]) => document.elementFromPoint(x, y)?.localName ?? ''"
-_COVERED = "([x, y]) => Boolean(document.elementFromPoint(x, y)?.closest('#sign-up, #milestone'))"
 _MESSAGES = """() => [...document.querySelectorAll('.bad, .flash.bad, .flash.warn')].filter((each) => each.checkVisibility() && each.innerText.trim())
     .map((each) => { const {x, y, width, height} = each.getBoundingClientRect(); return [each.innerText.trim(), x, y, width, height]; })"""
 
@@ -86,22 +85,10 @@ class Eyes:
             spot = self.still(lambda: self.spot(target, part))
             if self._free(target, spot, part):
                 return spot
-            if self.clear(spot):
-                continue
             way = spot[1] - size["height"] * 0.5
             self.scroll(max(-0.7 * size["height"], min(0.7 * size["height"], way or 40)))
             self.page.wait_for_timeout(PAUSE)
         raise LostError(f"cannot be reached: {named(target)}")
-
-    def clear(self, spot: Spot) -> bool:
-        """Closes a small message of the page where it lies over a spot; whether there was one."""
-        if not self.page.evaluate(_COVERED, list(spot)):
-            return False
-        for button in (self.page.locator("#sign-up-no"), self.page.locator("#milestone button")):
-            if button.is_visible():
-                self.hand.move(self.spot(button))
-                self.hand.press(self.spot(button))
-        return True
 
     def scroll(self, down: float) -> None:
         """Turns the wheel over the bar at the bottom of the page: over the task it may mean something else."""

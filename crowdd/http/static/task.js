@@ -12,7 +12,7 @@ const on = (name, act) => document.addEventListener(name, (event) => act(event.d
 const json = { Accept: "application/json" };
 
 // Own answers: a stroke each, the fifth crosses the bundle.
-const OFFER_AFTER = 3, TOLD_FOR = 20000, SAID_FOR = 10000, CHANGE_FOR = 30000, RANK_EVERY = 10;
+const OFFER_AFTER = 3, OFFER_FOR = 20000, SAID_FOR = 10000, CHANGE_FOR = 30000, RANK_EVERY = 10;
 const MILESTONES = [10, 25, 50, 100, 250, 500];
 let count = Number($("count")?.dataset.count || 0), quiet = 0;
 
@@ -32,7 +32,7 @@ function draw(fresh) {
 }
 function say(what, good) {
   if (!$("said")) return;
-  $("said").textContent = $("said").dataset[what === "idle" && !count ? "first" : what];
+  $("said").textContent = $("said").dataset[what === "idle" && !count ? "first" : what].replace("{count}", number.format(count));
   $("said").classList.toggle("ok", good === true);
 }
 
@@ -54,14 +54,14 @@ on("presenter:saved", ({ task, late, changed, gold }) => {
   feedBack(gold);
   if (!changed) count++;
   draw(!changed);
-  say(changed ? "changed" : late ? "late" : "saved", true);
+  say(changed ? "changed" : late ? "late" : isMilestone() ? "milestone" : "saved", true);
   clearTimeout(quiet);
   quiet = setTimeout(say, SAID_FOR, "idle");
   $("refused").hidden = true;
   until = 0; // what was asked to wait may go on
   offerChange(gold ? 0 : task);
   if (changed) return;
-  if (!offerAccount()) praise();
+  offerAccount();
   if (count % RANK_EVERY === 0 || $("rank")?.hidden) askRank(); // without an answer there is none
 });
 on("presenter:progress", ({ done }) => {
@@ -117,22 +117,13 @@ async function askRank() {
   $("rank").hidden = false;
 }
 
-// Small messages that hold nobody up.
-function toast(box) {
-  box.hidden = false;
-  setTimeout(() => { box.hidden = !box.contains(document.activeElement); }, TOLD_FOR);
-}
-function praise() {
-  if (!(MILESTONES.includes(count) || (count && count % 1000 === 0))) return;
-  $("milestone").firstElementChild.textContent = $("milestone").dataset.words.replace("{count}", number.format(count));
-  toast($("milestone"));
-}
-$("milestone")?.querySelector("button").addEventListener("click", () => { $("milestone").hidden = true; });
+const isMilestone = () => MILESTONES.includes(count) || (count > 0 && count % 1000 === 0);
 // The offer of an account: after the third answer and every tenth, for a while, until it is declined.
 function offerAccount() {
-  if (!$("sign-up") || !(count === OFFER_AFTER || (count % 10 === 0 && count > 0)) || recall("sign-up-offer")) return false;
-  toast($("sign-up"));
-  return true;
+  const box = $("sign-up");
+  if (!box || !(count === OFFER_AFTER || (count % 10 === 0 && count > 0)) || recall("sign-up-offer")) return;
+  box.hidden = false;
+  setTimeout(() => { box.hidden = !box.matches(":hover, :focus-within"); }, OFFER_FOR);
 }
 $("sign-up-no")?.addEventListener("click", () => {
   $("sign-up").hidden = true;

@@ -17,8 +17,6 @@ SIZES: Final[dict[str, dict[str, Any]]] = {
     "phone": {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True},
     "landscape": {"viewport": {"width": 844, "height": 390}},
 }
-NO_OFFER: Final = "document.addEventListener('DOMContentLoaded', () => document.getElementById('sign-up')?.remove())"
-"""The offer of an account, which lies over small windows after some answers."""
 LABELS: Final = [{"value": "duck", "text": "Duck"}, {"value": "boat", "text": "Boat", "key": "b"}]
 LETTER: Final = {"name": "letter", "type": "text", "source": {"url": f"{SITE}/letter.txt"}}
 MAP: Final = {"name": "ground", "type": "map", "center": [48.85, 2.35], "zoom": 12, "description": "An example"}
@@ -46,7 +44,6 @@ class Hand:
     def begin(self, document: Any, name: str = "") -> Any:
         """The frame with the second task of two; the first is sent as it is."""
         self.stage.begin()
-        self.page.add_init_script(NO_OFFER)
         for _ in range(2):
             self.stage.mine.add_task()
         self.stage.mine.show(questions=document)

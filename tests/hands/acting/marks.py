@@ -128,8 +128,6 @@ def _draw_span(actor: Actor, name: str, shape: Json) -> Any:
     size = actor.page.viewport_size
     for _ in range(12):
         middle = actor.eyes.still(lambda: spots()[2])
-        if actor.eyes.clear(middle):
-            continue
         if 0.2 * size["height"] < middle[1] < 0.75 * size["height"]:
             break
         actor.eyes.scroll(middle[1] - size["height"] / 2)
