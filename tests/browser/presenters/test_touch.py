@@ -36,6 +36,19 @@ def top(stage: Any, frame: Any) -> bool:
     return begins >= line["y"] + line["height"] - 1
 
 
+def test_a_tap_leaves_a_slider_where_it_stands(phone: Any, new_project: Any) -> None:
+    question = {"name": "light", "type": "rating", "text": "How light is it?", "min": 0, "max": 10, "slider": True}
+    document = {"version": 1, "steps": [{"name": "look", "questions": [question]}]}
+    phone.mine = new_project(n_answers=1)
+    frame = ask(phone, document)
+    shown = frame.locator("output")
+    assert shown.inner_text() == "Not set"
+    tap(frame.locator("input[type=range]"))  # in the middle, where it stands
+    phone.until(lambda: shown.inner_text() == "5")
+    forward(frame, "Send")
+    assert answers(phone, 1, document)["light"] == 5
+
+
 @pytest.mark.proof
 def test_every_type_of_form_by_touch(phone: Any, new_project: Any) -> None:
     document = every_form()

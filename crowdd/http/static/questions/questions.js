@@ -94,17 +94,18 @@ function run({ list, version, texts, types, kinds }) {
     thanks.hidden = true;
     circumstances.begin();
     stage.show(task, -1);
+    const draft = drafts.of(task), first = start ?? (draft && sessionStorage.getItem("step")); // after a reload people go on where they were
     form = new Form({
-      list, task, texts, types, stage, follows: shown > 0, place: frame, answers: drafts.of(task) ?? task.answer, send: sent,
+      list, task, texts, types, stage, follows: shown > 0, place: frame, answers: draft ?? task.answer, send: sent,
       changed(answers) {
         drafts.keep(task, answers);
         presenterBridge.work(Object.keys(answers).length > 0 || Boolean(form?.unfinished()));
       },
-      went: (name) => sessionStorage.setItem("step", name), // for the preview of the builder, which goes back there
+      went: (name) => sessionStorage.setItem("step", name), // also for the preview of the builder, which goes back there
       announce: (words) => news.replaceChildren(element("span", {}, words)), // a new node, because the same words are said again
       offer: (keys) => presenterBridge.offer(keys),
     });
-    form.start(shown > 0 || document.hasFocus(), shown++ ? undefined : start);
+    form.start(shown > 0 || document.hasFocus(), shown++ ? undefined : first);
   }
 
   function finish() {

@@ -39,7 +39,7 @@ function row(question, context) {
   };
 }
 
-/* It has no answer before it was touched, be it only to leave it where it stands. */
+/* It has no answer before it was touched, be it only to leave it where it stands: a finger does that without input or click. */
 function slider(question, context) {
   const { min, max, step } = bounds(question), middle = min + step * Math.round((max - min) / 2 / step);
   const input = element("input", { type: "range", min: String(min), max: String(max), step: String(step), "aria-labelledby": context.labelledBy, "aria-describedby": context.describedBy });
@@ -54,7 +54,7 @@ function slider(question, context) {
     draw();
     context.changed();
   };
-  for (const event of ["input", "click"]) input.addEventListener(event, touch);
+  for (const event of ["input", "click", "pointerup"]) input.addEventListener(event, touch);
   input.addEventListener("keydown", (event) => {
     if (event.key !== " ") return;
     event.preventDefault();
