@@ -45,7 +45,7 @@ function feedBack(gold) {
   box.classList.toggle("ok", gold.is_right);
   box.classList.toggle("warn", !gold.is_right);
   $("gold-said").textContent = gold.is_right ? box.dataset.right : box.dataset.wrong;
-  const words = [gold.answers].flat().map((one) => (one === null ? box.dataset.unsure : typeof one === "object" ? "" : String(one)));
+  const words = [gold.answers].flat().map((one) => (one === null ? box.dataset.unsure : typeof one !== "object" ? String(one) : one.length === 0 ? box.dataset.nothing : ""));
   $("gold-answer").textContent = gold.is_right ? "" : words.filter(Boolean).join(" · ");
   $("gold-message").textContent = gold.message || "";
 }

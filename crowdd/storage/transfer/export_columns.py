@@ -18,6 +18,7 @@ from crowdd.values import Json as JsonValue
 
 SAID = ("value", "answers", "agreement", "confidence")
 """Columns of a table with what answers say at a field."""
+STATES = "answered, nothing (there is no such thing), unsure (can't tell) or left_out"
 ISO = """'YYYY-MM-DD"T"HH24:MI:SS.US'"""
 _QUOTED_ISO = r"""'\"YYYY-MM-DD"T"HH24:MI:SS.US\"'"""
 _SAID_TYPES = {"value": "json", "answers": "integer", "agreement": "number", "confidence": "number"}
@@ -127,14 +128,15 @@ def without_nothing(column: Column) -> Column:
 
 def state_of_info(name: str, key: str, unsure: Sequence[JsonValue]) -> Column:
     """Whether an answer has a value at a key of ``info``, or says that nothing is there, or "can't tell", or nothing at all."""
-    value = f"(i.info->{literal(key)})"
+    return Column(name, "text", state(f"(i.info->{literal(key)})", unsure), about=STATES)
+
+
+def state(value: str, unsure: Sequence[JsonValue]) -> str:
+    """An expression: which of STATES a value is; null (not that of JSON) was left out."""
     words = ", ".join(literal(orjson.dumps(each).decode()) for each in (None, *unsure))
-    sql = (
-        f"CASE WHEN {value} IS NULL THEN 'left_out' WHEN {value} IN ({words}) THEN 'unsure'"
-        f" WHEN {value} = '[]' THEN 'nothing' ELSE 'answered' END"
-    )
-    return Column(
-        name, "text", sql, about="answered, nothing (there is no such thing), unsure (can't tell) or left_out"
+    return (
+        f"(CASE WHEN {value} IS NULL THEN 'left_out' WHEN {value} IN ({words}) THEN 'unsure'"
+        f" WHEN {value} = '[]' THEN 'nothing' ELSE 'answered' END)"
     )
 
 

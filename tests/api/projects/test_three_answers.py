@@ -10,6 +10,7 @@ import pyarrow
 import pyarrow.parquet
 import pytest_twisted
 from support.checks.shows import shows
+from support.questions.marked_lists import only
 
 ASKED = [
     {"name": "count", "type": "number", "text": "How many?", "unsure": True, "nothing": True},
@@ -55,6 +56,33 @@ async def test_three_answers_are_told_apart_in_every_file_and_table(served):
         pyarrow.int64(), pyarrow.float64(),
     )  # fmt: skip
     assert frame["info_line"].to_pylist() == ["", None, None, None]
+    by_volunteer = f"/api/project/{project['id']}/export?rows=task&format="
+    (word,) = {run["volunteer"] for run in runs}
+    sheet = [*csv.DictReader(io.StringIO((await owner.get(f"{by_volunteer}csv")).body.decode("utf-8-sig")))]
+    frame = pyarrow.parquet.read_table(pyarrow.BufferReader((await owner.get(f"{by_volunteer}parquet")).body))
+    assert [row[f"{word}_state"] for row in sheet] == frame[f"{word}_state"].to_pylist() == STATES
+    assert frame[word].to_pylist() == [0, None, None, None] and [row[word] for row in sheet] == ["0", "", "", ""]
     pages = [(await owner.get(f"/project/birds/tasks/{task}", headers={"Accept": "text/html"})).text for task in tasks]
     assert ["Nothing there" in page for page in pages] == [False, True, False, False]
     assert ["Can’t tell" in page for page in pages] == [False, False, True, False]
+
+
+@shows("answer-instead")
+@pytest_twisted.ensureDeferred
+async def test_an_answer_without_marks_has_a_row_that_says_why(served):
+    owner, ada = await served.person("owner"), await served.person("ada")
+    project = await served.project(owner, tasks=4, published=True, n_answers=1)
+    path = f"/api/project/{project['id']}"
+    assert (await owner.put(path, json={"info": {"questions": only("box", "picture", "/photo.jpg")}})).status == 200
+    box = {"x": 1, "y": 2, "width": 3, "height": 4}
+    for info in ({"one_box": [box, box]}, {"one_box": []}, {"one_box": None}, {}):
+        task = (await ada.get(f"/api/{project['id']}/newtask")).json()["id"]
+        body = {"project_id": project["id"], "task_id": task, "info": {**info, "questions_version": 1}}
+        assert (await ada.post("/api/taskrun", json=body)).status == 200
+    export = f"/api/project/{project['id']}/export?rows=mark&format="
+    rows = [orjson.loads(line) for line in (await owner.get(f"{export}ndjson")).body.splitlines()]
+    assert [(row["mark"], row["state"], row["x"]) for row in rows] == [
+        (1, "answered", 1), (2, "answered", 1), (None, "nothing", None), (None, "unsure", None), (None, "left_out", None),
+    ]  # fmt: skip
+    table = [*csv.DictReader(io.StringIO((await owner.get(f"{export}csv")).body.decode("utf-8-sig")))]
+    assert [row["state"] for row in table] == [row["state"] for row in rows]

@@ -60,3 +60,13 @@ def test_owner_marks_gold_tasks_and_volunteer_hears_whether_they_were_right(
     page.get_by_text(f"Task {project.tasks[0]} is no longer a gold task.").wait_for()
     assert not stage.console
     owner.close()
+
+
+def test_the_three_answers_that_may_be_right_are_named(stage: Any) -> None:
+    stage.mine.show(task_presenter=stage.fill(starters.source("picture")))
+    stage.go("/project/MINE/newtask")
+    stage.frame()
+    event = "(answers) => document.dispatchEvent(new CustomEvent('presenter:saved', {detail: {task: 1, gold: {is_right: false, answers}}}))"
+    for answers, words in (([[]], "Nothing there"), ([None], "Can’t tell"), (["fox", []], "fox · Nothing there")):
+        stage.page.evaluate(event, answers)
+        assert stage.page.inner_text("#gold-answer") == words

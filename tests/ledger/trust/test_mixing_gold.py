@@ -223,6 +223,25 @@ def test_answers_are_compared_by_the_rule(ledger: Ledger, rule, right, wrong) ->
             assert ledger.value(compare, **parameters) is expected, value
 
 
+@pytest.mark.parametrize("type_", ["equal", "set", "number", "text", "boxes", "points", "polygon", "spans"])
+def test_left_out_nothing_there_and_cannot_tell_are_three_answers_to_a_gold_task(ledger: Ledger, type_) -> None:
+    compare = "SELECT is_right(%(rule)s, %(right)s, gold_value('{marks,seen}', %(info)s))"
+    answers = {"left out": {}, "nothing": {"marks": {"seen": []}}, "unsure": {"marks": {"seen": None}}}
+    answers |= {"nothing at all": {"marks": []}, "unsure of all": {"marks": None}}
+
+    def right(*values: object) -> set[str]:
+        rule, accepted = json.dumps({"type": type_}), json.dumps(values)
+        return {
+            name
+            for name, info in answers.items()
+            if ledger.value(compare, rule=rule, right=accepted, info=json.dumps(info)) is not False
+        }
+
+    assert right(None) == {"unsure", "unsure of all"}
+    assert right([]) == {"nothing", "nothing at all"}
+    assert right("fox", [1]) == set()
+
+
 def test_lease_and_answer_outlive_what_owners_do_meanwhile(ledger: Ledger) -> None:
     project = ledger.project(tasks=2, n=1)
     first, second = ledger.tasks(project)

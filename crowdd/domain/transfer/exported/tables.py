@@ -101,8 +101,10 @@ class Tables:
                 )
             )
         path = file.fields[0].path if file.fields else (file.answer_key,) if file.answer_key else ()
+        field = file.fields[0] if file.fields else None
         forms = await mark_tables.forms(tx, file.chosen, path) if typed else frozenset[str]()
-        return mark_tables.by_volunteer(file.chosen, words, path, type_of(forms) if typed else "json")
+        forms -= {"nothing"} if field and field.nothing else set()
+        return mark_tables.by_volunteer(file.chosen, words, path, type_of(forms) if typed else "json", field)
 
 
 def in_order(keys: Mapping[str, object], first: Sequence[str]) -> list[str]:

@@ -139,9 +139,10 @@ END $$;
 
 -- Comparing ------------------------------------------------------------------------------------------------------------------
 
--- The value of an answer that is compared with the right ones: as in answer_values, by this answer alone.
+-- The value of an answer that is compared with the right ones: as in answer_values, by this answer alone. No value (not a null of JSON,
+-- which says "can't tell"): the answer leaves it out.
 CREATE FUNCTION gold_value(p_path text[], p_info jsonb) RETURNS jsonb IMMUTABLE LANGUAGE sql AS $$
-SELECT coalesce(CASE WHEN p_path IS NOT NULL THEN p_info #> p_path WHEN jsonb_typeof(p_info) = 'object' AND p_info ? 'answer' THEN p_info->'answer' ELSE p_info END, 'null') $$;
+SELECT answer_value(p_info, CASE WHEN p_path IS NOT NULL THEN p_path WHEN jsonb_typeof(p_info) = 'object' AND p_info ? 'answer' THEN '{answer}' END) $$;
 
 -- How answers to a gold task are compared: its own rule, else by the type of the first answer field. {type, threshold?, tolerance?}
 CREATE FUNCTION gold_rule(p_field jsonb, p_rule jsonb) RETURNS jsonb IMMUTABLE LANGUAGE sql AS $$
@@ -166,17 +167,20 @@ BEGIN
     RETURN abs(p_a::numeric - p_b::numeric) <= p_tolerance;
 END $$;
 
--- Whether a value is right by a rule. Null: this takes a library, so that a job decides (crowdd/domain/tasks/outcomes/comparison/right_answers.py).
+-- Whether a value is right by a rule; what is left out is not. Null: this takes a library, so that a job decides (crowdd/domain/tasks/outcomes/comparison/right_answers.py).
 CREATE FUNCTION is_right(p_rule jsonb, p_answers jsonb, p_value jsonb) RETURNS boolean IMMUTABLE LANGUAGE plpgsql AS $$
 DECLARE type_ text := p_rule->>'type'; right_ boolean := false; a jsonb;
 BEGIN
+    IF p_value IS NULL THEN RETURN false; END IF;
+    IF EXISTS (SELECT FROM jsonb_array_elements(p_answers) e WHERE e = p_value) THEN RETURN true; END IF;
+    IF p_value IN ('null', '[]') THEN RETURN false; END IF; -- "can't tell" and "nothing there" are like nothing else
     IF type_ IN ('boxes', 'points', 'polygon', 'spans') THEN RETURN NULL; END IF;
     FOR a IN SELECT jsonb_array_elements(p_answers) LOOP
-        right_ := a = p_value OR CASE type_
+        right_ := CASE type_
             WHEN 'set' THEN sets_agree(a, p_value, coalesce((p_rule->>'threshold')::float8, 1))
             WHEN 'number' THEN numbers_agree(a, p_value, coalesce((p_rule->>'tolerance')::numeric, 0))
             WHEN 'text' THEN jsonb_typeof(a) = 'string' AND jsonb_typeof(p_value) = 'string' AND plain_text(a #>> '{}') = plain_text(p_value #>> '{}')
-            ELSE a = p_value END;
+            ELSE false END;
         IF right_ THEN RETURN true; END IF;
     END LOOP;
     RETURN CASE WHEN type_ = 'text' AND (p_rule->>'threshold')::float8 > 0 AND jsonb_typeof(p_value) = 'string' THEN NULL ELSE false END;
