@@ -107,7 +107,7 @@ class MapBoard extends Board {
     const { active, armed } = this;
     if (armed && active?.kind === place) active.created(point([latlng.lng, latlng.lat]));
     else if (armed && active) {
-      this.drawn.add(latlng, originalEvent.pointerType === "touch");
+      this.drawn.add(latlng, originalEvent.pointerType);
       this.stroked();
     } else active?.selected(null);
   }

@@ -1,9 +1,9 @@
 /* What Annotorious does not bring: drawing lines, outlines and freehand strokes by mouse, pen and finger, and handles for
    lines and points.  Annotorious mounts them as it does its own tools and editors (registerDrawingTool,
    registerShapeEditor), as components of Svelte 4: new Tool({target, props}), $on, $set, $destroy. */
+import { withCorners } from "./corners.js";
 
 const SVG = "http://www.w3.org/2000/svg";
-const NEAR = { touch: 16, mouse: 8, pen: 8 }; // pixels of the screen from a point that is meant
 const TAP = 10; // pixels of the screen that a finger may slip while it taps
 const STROKE_MAX = 400; // points of a stroke
 
@@ -70,33 +70,21 @@ class Component {
 
 /** A drawing tool for points one after the other: `closed` outlines end at their first point. */
 export function pathTool({ closed, fewest }) {
-  return class extends Component {
+  return class extends withCorners(Component) {
     constructor(options) {
       super(options);
-      Object.assign(this, { points: [], cursor: null, from: null });
+      Object.assign(this, { closed, fewest, from: null });
       this.group.classList.add("a9s-rubberband");
       this.addEventListener("pointerdown", (event) => { this.from = event.isPrimary ? [event.clientX, event.clientY] : null; });
-      this.addEventListener("pointermove", (event) => this.move(event));
+      this.addEventListener("pointermove", (event) => this.follow(this.place(event), event.pointerType));
       this.addEventListener("pointerup", (event) => this.up(event));
       drawing.set(this.svg, this);
     }
-    get busy() {
-      return this.points.length > 0;
-    }
-    move(event) {
-      if (!this.points.length || event.pointerType === "touch") return;
-      this.cursor = this.place(event);
-      this.draw();
-    }
     up(event) {
-      const { from, points } = this;
+      const { from } = this;
       this.from = null;
       if (!from || Math.hypot(event.clientX - from[0], event.clientY - from[1]) > TAP) return;
-      const place = this.place(event), near = NEAR[event.pointerType] ?? NEAR.mouse;
-      if (closed && points.length >= fewest && this.apart(place, points[0]) < near) this.finish();
-      else if (points.length && this.apart(place, points.at(-1)) < near / 2) this.finish(); // a double click, or a second tap
-      else points.push(place);
-      this.draw();
+      this.add(this.place(event), event.pointerType);
     }
     finish() {
       if (this.points.length < fewest) return;
@@ -104,16 +92,8 @@ export function pathTool({ closed, fewest }) {
       this.cancel();
       this.dispatch("create", closed ? { type: "POLYGON", geometry: { points, bounds: bounds(points) } } : polyline(points));
     }
-    shorten() {
-      this.points.pop();
-      this.draw();
-    }
-    cancel() {
-      Object.assign(this, { points: [], cursor: null });
-      this.draw();
-    }
     draw() {
-      const { points, cursor, viewportScale } = this.scaled(), shown = cursor && points.length ? [...points, cursor] : points;
+      const { points, shown, viewportScale } = this.scaled();
       const dots = points.map(([x, y], nth) => shape("circle", { class: "dot", cx: x, cy: y, r: (nth ? 4 : 6) / viewportScale }));
       this.group.replaceChildren(...(shown.length ? [shape("polyline", { class: "a9s-outer", points: written(shown) }), shape("polyline", { class: "a9s-inner", points: written(shown) })] : []), ...dots);
     }
