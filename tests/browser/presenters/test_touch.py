@@ -250,6 +250,23 @@ class Marking:
         assert near(info["writing_transcription"], [{"text": "Dear Mary,", "x": 100, "y": 50, "width": 400}], 3)
 
 
+def test_a_finger_moves_the_mark_that_was_chosen_and_not_the_page(phone: Any, new_project: Any) -> None:
+    phone.mine = new_project(n_answers=1)
+    document = only("box", "picture", "/photo.jpg")
+    frame = ask(phone, document)
+    fingers, boxes = Fingers(phone), field(frame, "one_box")
+    photo = picture(phone, frame)
+    fingers.drag(photo, (100, 100), (400, 300))
+    phone.until(lambda: boxes.locator(".mark-item").count() == 1)
+    tap(boxes.get_by_role("button", name="Draw", exact=True))  # off
+    fingers.tap(photo, (250, 200))
+    boxes.locator(".mark-item.selected").wait_for()
+    fingers.drag(photo, (250, 200), (350, 240))
+    forward(frame, "Send")
+    [box] = answers(phone, 1, document)["one_box"]
+    assert near([{**box, "label": None}], [{"x": 200, "y": 140, "width": 300, "height": 200}], 4), box
+
+
 @pytest.mark.proof
 @pytest.mark.parametrize("kind", ["box", "polygon", "freehand", "point"])
 def test_two_fingers_enlarge_a_picture_and_draw_nothing(phone: Any, kind: str) -> None:
