@@ -137,6 +137,22 @@ def _alone(kind: str, name: str) -> Asked:
     return Asked(name, tasks, {"version": 1, "steps": [step]})
 
 
+def _parts_of_dates() -> Asked:
+    """A date of which a part may be all that is known."""
+    question = {
+        "name": "it",
+        "type": "date",
+        "text": "When was it?",
+        "partial": True,
+        "nothing": True,
+        "required": True,
+    }
+    question |= {"min": "1500-01-01", "max": "2000-12-31"}
+    more = {"name": "more", "type": "short_text", "text": "Is there anything to add?"}
+    tasks = [{"n": n} for n in range(TASKS)]
+    return Asked("date in parts", tasks, {"version": 1, "steps": [{"name": "look", "questions": [question, more]}]})
+
+
 def _missing(medium: str) -> Asked:
     """One question beside a medium that does not load at first; each task has a file of its own."""
     question = {"name": "it", "type": "single_choice", "text": "What is it?", "required": True, "choices": CHOICES}
@@ -181,6 +197,7 @@ def everything() -> dict[str, Asked]:
         made.append(
             Asked(f"starter {name}", pictures if name == "picture" else texts, presenter=starters.source(name) or "")
         )
+    made.append(_parts_of_dates())
     return {each.name: each for each in made}
 
 

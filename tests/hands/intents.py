@@ -65,6 +65,7 @@ def walk(seed: int, number: int, names: list[str] | None = None) -> Walk:
 
 def _intents(asked: Asked, seed: int, world: World, random: Random) -> Iterator[Intent]:
     last: Json | None = None
+    signs_in = random.randint(2, ROW) if random.random() < 0.15 else 0
     for number in range(1, ROW + 1):
         if last and asked.questions and number > 1 and random.random() < 0.15:
             yield _changed(asked, seed, number, last, world, random)
@@ -75,6 +76,12 @@ def _intents(asked: Asked, seed: int, world: World, random: Random) -> Iterator[
             last = None
             continue
         acts, last, refusable = _answered(asked, world, random)
+        if number == signs_in:
+            acts.insert(0, {"do": "sign_in"})
+        if (
+            0 < signs_in <= number
+        ):  # loaded again, the page is that of the account: with another task, and in its language
+            acts = [each for each in acts if each["do"] != "reload"]
         yield Intent(seed, number, asked.name, acts, last, refusable=refusable)
 
 

@@ -70,6 +70,10 @@ class Projects:
             cursor.execute(_ROWS, (project.id, after))
             return [*cursor.fetchall()]
 
+    def account(self) -> Person:
+        """An account of a volunteer who has answered nothing with it."""
+        return Person(self._url).register(f"hand{uuid.uuid4().hex[:10]}")
+
     def close(self) -> None:
         """Ends the session with the database."""
         self._connection.close()

@@ -106,7 +106,13 @@ class Volunteers:
         self._projects.site.loaded.clear()
         page = self.context(row.world).new_page()
         actor = Actor(
-            page, row.world, everything()[row.asked], Random(f"hand {row.seed}"), project.tasks, self._projects.site
+            page,
+            row.world,
+            everything()[row.asked],
+            Random(f"hand {row.seed}"),
+            project.tasks,
+            self._projects.site,
+            self._projects.account,
         )
         page.goto(f"{self._url}/project/{project.short_name}/newtask")
         actor.frame = actor.eyes.frame()

@@ -15,7 +15,7 @@ SIZES: Final[dict[str, dict[str, Any]]] = {
     # What a browser of 1280 by 900 is at a zoom of 200 %.
     "200 %": {"viewport": {"width": 640, "height": 450}, "device_scale_factor": 2},
 }
-LANGUAGES: Final = ("en", "de", "ar")
+LANGUAGES: Final = ("en", "de", "ar", "es", "fr")
 SLOW: Final = 6  # times
 
 

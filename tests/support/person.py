@@ -32,6 +32,8 @@ class Answer:
 class Person:
     """Somebody with a cookie jar and, after ``register``, an account and a key."""
 
+    password = "a-long-password-1"
+
     def __init__(self, url: str) -> None:
         self.url = url
         self.jar = CookieJar()
@@ -62,7 +64,7 @@ class Person:
         """Makes an account and stays signed in."""
         token = self.ask("GET", "/account/register").json["form"]["csrf"]
         form = {"fullname": name, "name": name, "email_addr": f"{name}@example.org"}
-        form |= {"password": "a-long-password-1", "confirm": "a-long-password-1", "csrf": token}
+        form |= {"password": self.password, "confirm": self.password, "csrf": token}
         answer = self.ask("POST", "/account/register", form, **{"X-CSRFToken": token})
         assert answer.status == 200, answer.text
         profile = self.profile()
@@ -72,7 +74,7 @@ class Person:
     def sign_in(self) -> None:
         """Begins a new session."""
         token = self.ask("GET", "/account/signin").json["form"]["csrf"]
-        form = {"email": self.name, "password": "a-long-password-1", "csrf": token}
+        form = {"email": self.name, "password": self.password, "csrf": token}
         answer = self.ask("POST", "/account/signin", form, **{"X-CSRFToken": token})
         assert answer.json["status"] == "success", answer.text
 

@@ -8,6 +8,7 @@ from random import Random
 from typing import Any, Final
 
 import attrs
+from support.person import Person
 
 from crowdd.languages import Languages
 from hands.asked import Asked
@@ -35,6 +36,7 @@ class Actor:
     random: Random
     tasks: dict[str, Json]  # what each task has, by its number
     site: Site
+    account: Callable[[], Person]
     hand: Hand = attrs.field(init=False)
     eyes: Eyes = attrs.field(init=False)
     frame: Any = None

@@ -162,6 +162,8 @@ def wheel(actor: Actor, about: Json) -> None:
 @act
 def day(actor: Actor, about: Json) -> None:
     """Types a day: into the parts of the browser's field in the order of its language, or as it is written in ISO 8601."""
+    if actor.question(about["q"]).get("partial"):
+        return _parts(actor, about)
     target = field(actor, about["q"])
     year, month, date = about["value"].split("-")
     actor.press(target, (0.08 if actor.world.language != "ar" else 0.92, 0.5))
@@ -171,6 +173,33 @@ def day(actor: Actor, about: Json) -> None:
     order = [month, date, year]  # that of the browser, whose own language the tests do not change
     actor.hand.type("".join(order))
     return None
+
+
+def _parts(actor: Actor, about: Json) -> None:
+    """Goes to the first field of a date in parts, and from there on with the Tab key, in the order of the page."""
+    place = actor.scope(about["q"]).locator(".date.parts")
+    names = place.locator("input, select").evaluate_all("all => all.map((each) => each.className || 'month')")
+    parts = dict(zip(("year", "month", "day"), about["value"].split("-"), strict=False))
+    fields = [place.locator("select" if name == "month" else f"input.{name}") for name in names]
+    actor.press(place.locator("label").first)  # a field of choices would open its list
+    for nth, name in enumerate(names):
+        if nth:
+            actor.hand.key("Tab")
+        target, part = fields[nth], parts.get(name, "")
+        actor.sees(
+            lambda target=target: target.evaluate("field => field === document.activeElement"), f"{name} of a date"
+        )
+        if name == "month":
+            actor.hand.key("Home")
+            for _ in range(int(part or 0)):
+                actor.hand.key("ArrowDown")
+        elif part:
+            actor.hand.everything()
+            actor.hand.type(part)
+        elif target.input_value():
+            actor.hand.everything()
+            actor.hand.key("Delete")
+    actor.hand.put_in()
 
 
 @act

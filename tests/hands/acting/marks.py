@@ -7,7 +7,7 @@ from typing import Any
 from hands.acting.actor import Actor, Json, LostError, act
 from hands.acting.forms import write_into
 from hands.hand import Spot
-from hands.surfaces import Map, map_of, picture, recording, words_at
+from hands.surfaces import Map, Pair, map_of, picture, recording, words_at
 
 
 def items(actor: Actor, name: str) -> Any:
@@ -228,6 +228,70 @@ def relabel(actor: Actor, about: Json) -> None:
 
 def _chosen(row: Any) -> bool:
     return "selected" in (row.get_attribute("class") or "").split()
+
+
+@act
+def shift(actor: Actor, about: Json) -> None:
+    """Drags a mark to where it belongs."""
+    _drag(actor, about, _middle(about["shape"]), _middle(about["to"]))
+
+
+@act
+def stretch(actor: Actor, about: Json) -> None:
+    """Drags the last corner of a box to where it belongs."""
+    _drag(actor, about, _corners(about["shape"])[1], _corners(about["to"])[1])
+
+
+def _drag(actor: Actor, about: Json, begin: Pair, end: Pair) -> None:
+    """Turns drawing off, chooses the mark by a press on it, and drags it by one of its places."""
+    name, seen = about["q"], surface(actor, about["q"])
+    draw = actor.button(actor.scope(name), "Draw").first
+    if draw.get_attribute("aria-pressed") == "true":
+        actor.press(draw)
+        actor.sees(lambda: draw.get_attribute("aria-pressed") == "false", "“Draw”")
+    row = items(actor, name).nth(about["nth"])
+    if not _chosen(row):
+        _presses(actor, seen, [_middle(about["shape"])])
+        actor.sees(lambda: _chosen(row), f"press on mark {about['nth'] + 1}")
+    _stroke(actor, seen, [begin, end])
+    (x, y), moved = seen.means((about["to"]["x"], about["to"]["y"])), about["to"]
+    meant = {"x": x, "y": y}
+    if "width" in moved:
+        meant["width"], meant["height"] = seen.means((moved["width"], moved["height"]))
+    actor.meant[name, str(moved)] = meant
+
+
+def _middle(shape: Json) -> Pair:
+    return shape["x"] + shape.get("width", 0) / 2, shape["y"] + shape.get("height", 0) / 2
+
+
+@act
+def zoom(actor: Actor, about: Json) -> None:
+    """Looks closer at a map with tiles: of an outline, only what is shown is drawn, and its size says nothing."""
+    if _source(actor, about["q"]):
+        return
+    seen = surface(actor, about["q"])
+    before = seen.world()[2]
+    actor.press(actor.frame.locator(".leaflet-control-zoom-in:visible").first)
+    actor.sees(lambda: seen.world()[2] > 1.5 * before, "“Zoom in”")
+
+
+@act
+def pan(actor: Actor, about: Json) -> None:
+    """Looks beside what a map with tiles shows: a pointer that moves while it presses marks nothing."""
+    if _source(actor, about["q"]):
+        return
+    seen = surface(actor, about["q"])
+    before, marks = seen.world()[0], items(actor, about["q"]).count()
+    actor.hand.move(actor.eyes.bring(seen.target, (0.6, 0.5)))
+    actor.hand.down(actor.eyes.spot(seen.target, (0.6, 0.5)))
+    actor.hand.wait()
+    actor.hand.drag(actor.eyes.spot(seen.target, (0.45, 0.4)))
+    actor.hand.wait(200, 300)
+    actor.hand.up()
+    actor.sees(lambda: abs(seen.world()[0] - before) > 10, "a drag of the map")
+    if items(actor, about["q"]).count() != marks:
+        raise LostError("a drag of the map made a mark")
 
 
 @act

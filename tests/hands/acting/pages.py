@@ -90,6 +90,20 @@ def tab(actor: Actor, about: Json) -> None:
 
 
 @act
+def sign_in(actor: Actor, about: Json) -> None:
+    """Signs in to an account in another tab, and comes back to the task."""
+    person, other = actor.account(), actor.page.context.new_page()
+    other.goto(f"{person.url}/account/signin")
+    other.locator("input[name=email]").fill(person.name)
+    other.locator("input[name=password]").fill(person.password)
+    other.locator("input[name=password]").press("Enter")
+    other.wait_for_url(lambda url: "/account/signin" not in url)
+    other.close()
+    actor.page.bring_to_front()
+    actor.page.wait_for_timeout(150)
+
+
+@act
 def button(actor: Actor, about: Json) -> None:
     """Presses one of the buttons of a presenter, or its key."""
     target = actor.frame.locator(".answers button").nth(about["nth"])

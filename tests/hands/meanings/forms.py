@@ -58,7 +58,7 @@ def rating(asking: Any) -> Meaning:
     return Meaning([*first, act(asking, do, value=value)], value)
 
 
-_DECIMAL = {"en": ".", "de": ",", "ar": "."}
+_DECIMAL = {"en": ".", "de": ",", "ar": ".", "es": ",", "fr": ","}
 
 
 def number(asking: Any) -> Meaning:
@@ -102,11 +102,15 @@ def words(asking: Any) -> Meaning:
 
 
 def day(asking: Any) -> Meaning:
-    """A day."""
+    """A day; where a part of it is enough, now and then the month or the year alone."""
     question, random = asking.question, asking.random
     first = date.fromisoformat(question.get("min", "1500-01-01"))
     last = date.fromisoformat(question.get("max", "2020-12-31"))
     value = (first + timedelta(days=random.randint(0, (last - first).days))).isoformat()
+    if question.get("partial"):
+        if random.random() < 0.1 and question.get("nothing"):
+            return Meaning([act(asking, "absent")], [])
+        value = value[: random.choice([4, 7, 10])]
     return Meaning([act(asking, "day", value=value)], value)
 
 

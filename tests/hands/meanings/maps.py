@@ -13,9 +13,16 @@ def place(asking: Any) -> Meaning:
     random, limit = asking.random, asking.question.get("max", 3)
     labels = [each["value"] for each in asking.question.get("labels", [])]
     spots = [_spot(random) for _ in range(random.randint(1, 2))]
-    acts: list[Json] = [act(asking, "draw", kind="map_place", shape={"place": spot}) for spot in spots]
+    acts = _turned(asking)
+    acts += [act(asking, "draw", kind="map_place", shape={"place": spot}) for spot in spots]
     last = spots[-limit:]
     return Meaning(acts, [{"shape": {"place": spot}, **({"label": labels[0]} if labels else {})} for spot in last])
+
+
+def _turned(asking: Any) -> list[Json]:
+    """People look closer, or beside, before they mark."""
+    looks = [act(asking, "zoom")] if asking.random.random() < 0.25 else []
+    return looks + ([act(asking, "pan")] if not asking.world.finger and asking.random.random() < 0.25 else [])
 
 
 def _spot(random: Any) -> list[float]:
@@ -34,7 +41,7 @@ def area(asking: Any) -> Meaning:
     ]
     shape = {"corners": corners}
     return Meaning(
-        [act(asking, "draw", kind="map_area", shape=shape)],
+        [*_turned(asking), act(asking, "draw", kind="map_area", shape=shape)],
         [{"shape": shape, **({"label": labels[0]} if labels else {})}],
     )
 

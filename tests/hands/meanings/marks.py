@@ -102,7 +102,27 @@ def marks(asking: Any) -> Meaning:
         other = random.choice([each for each in labels if each != value[nth]["label"]])
         acts.append(act(asking, "relabel", nth=nth, value=other))
         value[nth] = {**value[nth], "label": other}
+    if kind in ("box", "point") and not asking.before and random.random() < 0.3:
+        nth = random.randrange(len(value))
+        shape = value[nth]["shape"]
+        do = random.choice(["shift", "stretch"]) if kind == "box" else "shift"
+        moved = _moved(do, shape, random)
+        if all(_apart(moved, mark["shape"]) for mark in value[:nth] + value[nth + 1 :]):
+            acts.append(act(asking, do, nth=nth, shape=shape, to=moved))
+            value[nth] = {**value[nth], "shape": moved}
     return Meaning(acts, value)
+
+
+def _moved(do: str, shape: Json, random: Any) -> Json:
+    """Where a mark is once it was dragged away, or at the corner that is drawn last."""
+    right, down = random.uniform(-0.1, 0.1), random.uniform(-0.1, 0.1)
+    if do == "stretch":
+        return {**shape, "width": max(0.1, shape["width"] + right), "height": max(0.1, shape["height"] + down)}
+    width, height = shape.get("width", 0), shape.get("height", 0)
+    x, y = (
+        min(max(shape[name] + by, LOW), HIGH - size) for name, by, size in (("x", right, width), ("y", down, height))
+    )
+    return {**shape, "x": x, "y": y}
 
 
 def _free(kind: str, drawn: list[Json], random: Any) -> Json | None:
