@@ -91,11 +91,11 @@ lint: .venv/installed-embedded,test
 
 # Looks through the code for words and brings the catalogues up to date. Then translate what is new in the .po files.
 i18n: .venv/installed-embedded,test
-	@$(venv)python -m crowdd.languages.update
+	@$(venv)python -m crowdd.kernel.languages.update
 
 # Lists every text that people read, with its file and line: pages, mail, help, errors and logs.
 strings: .venv/installed-embedded,test
-	@$(venv)python -m crowdd.languages.strings
+	@$(venv)python -m crowdd.kernel.languages.strings
 
 # Draws the pictures of docs/images from the cases of the tests; with TO=folder every page, to be looked at.
 pictures: .venv/installed-embedded,test browser

@@ -8,7 +8,7 @@ from setuptools.command.build_py import build_py
 
 HERE = Path(__file__).parent
 # What crowdd needs that does not lie in its package: a wheel has it in crowdd/shipped
-# (crowdd/domain/core/package_data.py).
+# (crowdd/kernel/files.py).
 EXAMPLES = ("diary", "digits", "ducks", "island", "newspaper", "pond", "town")
 SHIPPED = ("etc", *(f"examples/{name}" for name in EXAMPLES))
 
@@ -48,18 +48,19 @@ setup(
     package_data={
         "crowdd": [
             "py.typed",
-            "languages/*.po",
-            "domain/mail/templates/**/*",
-            "domain/projects/posters/fonts/*",
-            "domain/transfer/snapshots/licences/*.txt",
-            "domain/accounts/authentication/common_passwords/*",
-            "storage/schema/*.sql",
-            "storage/migrations/*",
-            "storage/definitions/**/*.sql",
+            "kernel/languages/*.po",
+            "core/mail/templates/**/*",
+            "database/schema/*.sql",
+            "database/migrations/**/*.sql",
+            "database/definitions/**/*.sql",
+            "features/*/templates/*.html",
+            "features/accounts/common_passwords*",
+            "features/gallery/library/**/*",
+            "features/projects/poster_fonts/*",
+            "features/projects/starter_*.html",
+            "features/site/texts/**/*.md",
+            "features/snapshots/licences/*.txt",
             "http/templates/**/*",
-            "gallery/**/*",
-            "http/texts/**/*.md",
-            "http/starters/*.html",
             "http/static/**/*",
         ]
     },

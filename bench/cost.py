@@ -34,10 +34,10 @@ from bench.support.figures import table
 from bench.support.filled import Filling, fill, set_scheduler
 from bench.support.pairs import Identity, Rush
 from bench.support.testbed import Postgres, Project, Sql
-from crowdd.requester import Requester
-from crowdd.storage.connections import connection_settings
-from crowdd.storage.database import Prepared
-from crowdd.storage.tasks import contributions
+from crowdd.database import connector
+from crowdd.database.access import Prepared
+from crowdd.features.tasks import statements as task_statements
+from crowdd.kernel.requester import Requester
 
 SIZES = [(1_000, 10_000), (100_000, 1_000_000), (1_000_000, 10_000_000)]
 VETERANS = (50_000, 500_000)
@@ -77,7 +77,7 @@ class Explain:
         self._connection = psycopg2.connect(dsn, cursor_factory=RealDictCursor)
         self._connection.autocommit = True
         self._prepared: set[str] = set()
-        for statement in connection_settings.session(10):
+        for statement in connector.list_session_settings(10):
             self.rows(statement)
 
     def rows(self, sql: str, values: Any = None) -> list[dict[str, Any]]:
@@ -96,12 +96,12 @@ class Explain:
 
     def pair(self, project: int, who: Requester) -> dict[str, int]:
         """Pages for an ask and for the answer to it, under the name ``completion`` when it was the last of its task."""
-        ask = contributions.ask(who, project, 1, 0, "priority")
-        asked = self.pages(contributions.ASK, contributions.asking([ask], "http://here", wait=True))
+        ask = task_statements.build_ask(who, project, 1, 0, "priority")
+        asked = self.pages(task_statements.ASK, task_statements.ask_values([ask], "http://here", wait=True))
         (lease,) = self.rows("SELECT task_id FROM lease WHERE project_id = %s AND actor = %s", [project, who.actor])
-        answer = contributions.answer(who, {"project_id": project, **lease, "info": "yes"}, None)
+        answer = task_statements.build_answer(who, {"project_id": project, **lease, "info": "yes"}, None)
         results = self._results(project, lease["task_id"])
-        answered = self.pages(contributions.SUBMIT, contributions.answering([answer], hurry=False))
+        answered = self.pages(task_statements.SUBMIT, task_statements.submit_values([answer], hurry=False))
         last = self._results(project, lease["task_id"]) > results
         return {"ask": asked, "completion" if last else "answer": answered}
 

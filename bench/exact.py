@@ -31,7 +31,7 @@ from bench.support.figures import table
 from bench.support.testbed import Project, Sql
 from bench.support.volunteers import address
 from bench.support.wire import Client, Response
-from crowdd.storage import schedulers
+from crowdd.database import schema
 
 EDIT_SECONDS = 0.3  # between two edits
 AGAIN_SECONDS = 0.2  # how soon somebody who is told to wait comes back
@@ -351,7 +351,7 @@ def play(plan: Plan, names: list[str], dsn: str, place: Path) -> tuple[list[tupl
     "--n-answers", type=int, default=None, help="How many answers each task wants: 2, with --adaptive at most 5."
 )
 @click.option("--kills", default=Plan().kills, show_default=True, help="How often the server is killed (-9).")
-@click.option("--scheduler", "only", multiple=True, type=click.Choice(schedulers.names()), help="Only this one.")
+@click.option("--scheduler", "only", multiple=True, type=click.Choice(schema.list_schedulers()), help="Only this one.")
 @click.option("--adaptive", is_flag=True, help="Tasks stop early where volunteers agree, and some are gold tasks.")
 @click.option("--dsn", default="", help="A database to use; without it a throw-away PostgreSQL is started.")
 @click.option("--seed", default=None, type=int, help="For the same dice again.")
@@ -370,7 +370,7 @@ def main(
     n_answers = n_answers or (5 if adaptive else Plan().n_answers)
     plan = Plan(clients, tasks, n_answers, kills, adaptive=adaptive)
     with testbed.folder() as place, database(dsn, place) as used:
-        lines, violations = play(plan, list(only or schedulers.names()), used, place)
+        lines, violations = play(plan, list(only or schema.list_schedulers()), used, place)
     load = f"load {os.getloadavg()[0]:.0f}"
     click.echo(
         table(f"{clients} people, {tasks} tasks, {n_answers} answers each, {kills} kills ({load})", lines, violations)

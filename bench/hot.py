@@ -29,7 +29,7 @@ from bench.support.figures import table
 from bench.support.filled import Filling, fill
 from bench.support.pairs import Identity, Rush
 from bench.support.testbed import Postgres, Project, Sql
-from crowdd.domain.core import secrets
+from crowdd.core import secrets
 from crowdd.http.auth.cookies import VOLUNTEER
 
 CONNECTIONS, SESSIONS = 64, 8

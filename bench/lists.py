@@ -23,11 +23,11 @@ from bench.support import testbed
 from bench.support.cpu import Cpu
 from bench.support.figures import table
 from crowdd import kinds
+from crowdd.core.records import listing_statements
+from crowdd.database import connector
+from crowdd.database.access import Prepared
 from crowdd.http import queries
-from crowdd.requester import Requester
-from crowdd.storage.connections import connection_settings
-from crowdd.storage.core import listing
-from crowdd.storage.database import Prepared
+from crowdd.kernel.requester import Requester
 
 KINDS = ("task", "taskrun", "result", "blogpost", "helpingmaterial")
 LIMIT = 100
@@ -86,7 +86,7 @@ def cpu_per_request(cpu: Cpu, reader: Any, address: str, requests: int) -> float
 def buffers(sql: testbed.Sql, prepared: Prepared, values: Mapping[str, object]) -> int:
     """Buffers that a statement touches when it has been planned and run before."""
     with contextlib.closing(psycopg2.connect(sql.dsn)) as connection, connection.cursor() as cursor:
-        for each in (*connection_settings.session(600), prepared.definition):
+        for each in (*connector.list_session_settings(600), prepared.definition):
             cursor.execute(each)
         for _ in range(2):
             cursor.execute(f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) {prepared.call}", values)
@@ -104,8 +104,8 @@ def statement(kind: str, project: int, last_id: int) -> tuple[Prepared, Mapping[
             return [{"whole": False}]
 
     asked = {"project_id": str(project), "last_id": str(last_id), "limit": str(LIMIT), "all": "1"}
-    query = queries.parse(kinds.KINDS[kind], asked, Requester())
-    work = listing.select_text(Recorder(), query, Requester(), "http://localhost", b"")  # type: ignore[arg-type]
+    query = queries.parse_query(kinds.KINDS[kind], asked, Requester())
+    work = listing_statements.select_text(Recorder(), query, Requester(), "http://localhost", b"")  # type: ignore[arg-type]
     with contextlib.suppress(StopIteration):
         work.send(None)
     return made[0]

@@ -17,7 +17,7 @@ from support.servers.chromium import binary
 
 from bench.support import testbed
 from bench.support.figures import table
-from crowdd.http import starters
+from crowdd.features.projects import starters
 
 MAX_PAGE, MAX_FIRST, MAX_NEXT = 1000.0, 1500.0, 200.0  # milliseconds
 FAST_3G = {"offline": False, "latency": 150, "downloadThroughput": 1.6e6 / 8, "uploadThroughput": 750e3 / 8}

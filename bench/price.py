@@ -26,7 +26,7 @@ import psycopg2
 from bench.support import testbed
 from bench.support.cpu import Cpu
 from bench.support.figures import table
-from crowdd.embedded.binaries import find_all
+from crowdd.database.embedded.binaries import find_all
 
 MAX_CPU, MIN_SPEED = 1.15, 0.9
 N_ANSWERS = 3

@@ -24,35 +24,30 @@ from twisted.internet.task import LoopingCall, deferLater
 from twisted.logger import Logger
 from twisted.python.failure import Failure
 
-from crowdd.concurrency import no_network
-from crowdd.config import Settings
-from crowdd.domain.server import server_key
-from crowdd.domain.server.bootstrap import make_pool, make_replica, make_services, make_slow_pool
-from crowdd.domain.server.readiness import Node
-from crowdd.http.application import ProcessState, make_root, make_site
-from crowdd.http.metrics import KEPT, ProcessGauges
-from crowdd.http.transport.memory import forget_generated_sources, keep_little
-from crowdd.listening import Certificate, allow_connections, bind, read_certificate
-from crowdd.reactor import IReactor
+from crowdd.core.base import make_pool, make_replica, make_services, make_slow_pool
+from crowdd.database import schema
+from crowdd.database.access import Reading
+from crowdd.database.connection import in_background
+from crowdd.database.connector import ConnectionBudget, list_session_settings
+from crowdd.database.locks import Leadership
+from crowdd.database.pool import Apart, Pool
+from crowdd.database.replica import ReplicaFirst
+from crowdd.features.operations import keys
+from crowdd.features.operations.metrics import KEPT, ProcessGauges
+from crowdd.features.operations.readiness import Node
+from crowdd.features.projects import statements as project_statements
+from crowdd.http.edge.memory import forget_generated_sources, keep_little
+from crowdd.kernel.concurrency import isolated
+from crowdd.kernel.config import Settings
+from crowdd.kernel.listening import Certificate, allow_connections, bind, read_certificate
+from crowdd.kernel.reactor import IReactor
+from crowdd.sched import check_statements
 from crowdd.sched.deliveries import Deliverer, deliveries_of
-from crowdd.sched.job_runner import JobRunner
-from crowdd.sched.node_heartbeat import NodeHeartbeat
-from crowdd.sched.notify_bridge import NotifyBridge
-from crowdd.sched.queue_worker import Worker
-from crowdd.sched.schedule import scheduled
+from crowdd.sched.job_runner import JobRunner, scheduled
+from crowdd.sched.processes import NodeHeartbeat, NotifyBridge
+from crowdd.sched.queue_worker import Worker, handlers
 from crowdd.sched.sequencer import Sequencer
-from crowdd.sched.task_handlers import handlers
-from crowdd.storage import schema
-from crowdd.storage.connections.connection import in_background
-from crowdd.storage.connections.connection_budget import ConnectionBudget
-from crowdd.storage.connections.connection_settings import session
-from crowdd.storage.connections.dedicated_connections import Apart
-from crowdd.storage.connections.leadership import Leadership
-from crowdd.storage.connections.pool import Pool
-from crowdd.storage.connections.replica import ReplicaFirst
-from crowdd.storage.database import Reading
-from crowdd.storage.projects import projects
-from crowdd.storage.server import recount
+from crowdd.web import ProcessState, make_root, make_site
 
 log = Logger()
 JOBS_AT_ONCE = 2  # connections for periodic jobs
@@ -102,7 +97,7 @@ class Server(Service):
         self._session = make_pool(reactor, settings, size=1, budget=budget)
         # Lists that may read much of a table, and downloads, have connections of their own, too.
         self._slow_pool = make_slow_pool(reactor, settings, budget)
-        self._apart = Apart(reactor, settings.db.dsn, session(BACKGROUND_STATEMENT_SECONDS), budget)
+        self._apart = Apart(reactor, settings.db.dsn, list_session_settings(BACKGROUND_STATEMENT_SECONDS), budget)
         self._replica = make_replica(reactor, settings, self._pool, BACKGROUND_STATEMENT_SECONDS)
         self._services = make_services(reactor, settings, self._pool, *self._long_reading())
         self._node = Node.begin(settings) if node is None else node
@@ -228,7 +223,7 @@ class Server(Service):
         gc.collect()
         gc.freeze()
         gc.set_threshold(10_000)
-        if not no_network.is_possible():
+        if not isolated.is_possible():
             log.warn("processes that read files of users can reach the network: this system has no seccomp filters")
         log.info("crowdd answers on {address}", address=self._settings.base_url)
         self._when_ready()
@@ -249,10 +244,10 @@ class Server(Service):
         (await schema.status(self._pool, self._node.code)).require()
         await self._heartbeat.announce()
         (await schema.status(self._pool, self._node.code)).require()  # an upgrade may have ended meanwhile
-        await server_key.reconcile(self._pool, self._settings.data.dir, self._services.secrets)
+        await keys.reconcile_keys(self._pool, self._settings.data.dir, self._services.secrets)
         await self._services.site.load()
-        await projects.set_volunteer_rule(self._pool, self._settings.volunteers.counted_per_network)
-        if await recount.know_cluster(self._pool):
+        await project_statements.set_volunteer_rule(self._pool, self._settings.volunteers.counted_per_network)
+        if await check_statements.know_cluster(self._pool):
             log.info("database moved to another PostgreSQL: volunteers' scan positions start again")
 
     def _listen(self) -> None:

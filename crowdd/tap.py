@@ -12,13 +12,12 @@ import attrs
 from twisted.internet import reactor as installed
 from twisted.python import usage
 
-from crowdd.config import Settings, load
-from crowdd.errors import CrowddError
-from crowdd.lazy import lazy
-from crowdd.logs import EventWriter, standard_output
-from crowdd.program import Program
-from crowdd.reactor import keep_steady
-from crowdd.service_manager import ServiceManager
+from crowdd.kernel.config import Settings, load
+from crowdd.kernel.errors import CrowddError
+from crowdd.kernel.lazy import lazy
+from crowdd.kernel.logs import EventWriter, standard_output
+from crowdd.kernel.process import Program, ServiceManager
+from crowdd.kernel.reactor import keep_steady
 
 if TYPE_CHECKING:
     from crowdd import app, workers

@@ -25,18 +25,19 @@ from twisted.internet.protocol import ProcessProtocol
 from twisted.logger import Logger
 from twisted.python.failure import Failure
 
-from crowdd.concurrency.deadline import deadline
-from crowdd.concurrency.restarts import Restarts
-from crowdd.config import Settings
-from crowdd.domain.core import data_folder, secrets
-from crowdd.domain.server.readiness import Node, new_id
-from crowdd.embedded.process import end_with
-from crowdd.errors import ConfigError
-from crowdd.http.metrics import FOLDER
-from crowdd.listening import bind_many, read_certificate
-from crowdd.logs import EventWriter
-from crowdd.reactor import IReactor
-from crowdd.service_manager import NAMED_BY
+from crowdd.core import secrets
+from crowdd.database.embedded.cluster import end_with
+from crowdd.features.operations.metrics import FOLDER
+from crowdd.features.operations.readiness import Node, new_id
+from crowdd.kernel import files as kernel_files
+from crowdd.kernel.concurrency.isolated import Restarts
+from crowdd.kernel.concurrency.timing import deadline
+from crowdd.kernel.config import Settings
+from crowdd.kernel.errors import ConfigError
+from crowdd.kernel.listening import bind_many, read_certificate
+from crowdd.kernel.logs import EventWriter
+from crowdd.kernel.process import NAMED_BY
+from crowdd.kernel.reactor import IReactor
 
 log = Logger()
 SOCKET, READY = 3, 4  # descriptors of a worker
@@ -139,7 +140,7 @@ class Workers(Service):
 
     def startService(self) -> None:
         super().startService()
-        data_folder.make(self._folder, self._folder.parent)
+        kernel_files.make_folder(self._folder, self._folder.parent)
         for left in self._folder.glob("*.db"):
             left.unlink()
         for number in range(1, len(self._sockets) + 1):

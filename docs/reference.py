@@ -12,12 +12,12 @@ import click
 from twisted.internet.task import Clock
 
 from crowdd.admin_cli.main import STATUSES, main
-from crowdd.config import Settings
-from crowdd.domain.core.secrets import Secrets
-from crowdd.domain.server.readiness import Node
-from crowdd.domain.server.services import build
-from crowdd.http.application import ProcessState, make_root
+from crowdd.core.secrets import Secrets
+from crowdd.features.operations.readiness import Node
 from crowdd.http.routing import Route
+from crowdd.kernel.config import Settings
+from crowdd.services import build
+from crowdd.web import ProcessState, make_root
 
 
 def write(folder: Path) -> None:

@@ -23,7 +23,7 @@ from support.checks import row_types
 from support.checks.proofs import leave_to_proofs
 from support.servers import s3
 from support.servers.chromium import browser
-from support.servers.compiled import Compiled, once, once_for_each, once_per_document, once_per_object
+from support.servers.compiled import Compiled, once, once_for_each, once_per_document, once_per_object, own_byte_code
 from support.servers.live import CROWDED, LiveServer
 from support.servers.postgres import TEMPLATE, Postgres, scratch_folder
 from support.servers.served import Served, ServedByWorkers
@@ -33,19 +33,17 @@ from support.suite.stalls import pytest_runtest_call
 from twisted.internet import reactor
 from twisted.internet.defer import ensureDeferred
 
-from crowdd import app, config
-from crowdd.domain.accounts.authentication import passwords
-from crowdd.domain.core import secrets
-from crowdd.domain.core.secrets import Secrets
-from crowdd.domain.server import bootstrap
-from crowdd.domain.server import services as domain_module
-from crowdd.embedded import find_home, start
-from crowdd.http import application
+from crowdd import app, web
+from crowdd import services as domain_module
+from crowdd.core import base, secrets
+from crowdd.core.secrets import Secrets
+from crowdd.database import access, schema
+from crowdd.database.embedded import find_home, start
+from crowdd.database.pool import Pool
+from crowdd.features.accounts import passwords
+from crowdd.http.api import reference
 from crowdd.http.html import rendering, static_files
-from crowdd.http.html.template_byte_code import byte_code
-from crowdd.http.pages import api_docs
-from crowdd.storage import database, schedulers, schema
-from crowdd.storage.connections.pool import Pool
+from crowdd.kernel import config
 
 __all__ = ["browser", "pytest_runtest_call", "pytest_runtest_teardown"]
 
@@ -70,8 +68,8 @@ def pytest_collection_finish() -> None:
 
 def pytest_configure() -> None:
     """Templates are compiled once for all workers, also those of modules that make pages while they are imported."""
-    shared = functools.cache(lambda templates, made_by: Compiled(byte_code(templates, made_by)))
-    rendering.byte_code = lambda templates, made_by, data=None: shared(templates, made_by)  # type: ignore[assignment, misc]
+    shared = functools.cache(lambda templates, made_by: Compiled(own_byte_code(templates, made_by)))
+    rendering.open_byte_code_cache = lambda templates, made_by, data=None: shared(templates, made_by)  # type: ignore[assignment, misc]
 
 
 LEFT_OUT = pytest.StashKey[int]()
@@ -115,14 +113,14 @@ def compiled() -> Iterator[None]:
     """What each server of this process creates again at its start, always the same, is made once."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(rendering, "TemplateFiles", functools.cache(rendering.TemplateFiles))
-        patch.setattr(api_docs, "document", once_per_document(api_docs.document))
-        patch.setattr(api_docs, "tagged", once_per_object(api_docs.tagged))
-        patch.setattr(api_docs, "sections", once_per_object(api_docs.sections))
-        patch.setattr(application, "setting_names", once(application.setting_names))
-        ours = application.StaticFiles.read()
-        patch.setattr(application, "StaticFiles", SimpleNamespace(read=lambda data: ours))
+        patch.setattr(reference, "document", once_per_document(reference.document))
+        patch.setattr(reference, "tagged", once_per_object(reference.tagged))
+        patch.setattr(reference, "sections", once_per_object(reference.sections))
+        patch.setattr(web, "setting_names", once(web.setting_names))
+        ours = web.StaticFiles.read()
+        patch.setattr(web, "StaticFiles", SimpleNamespace(read=lambda data: ours))
         patch.setattr(static_files, "_gzip", functools.cache(static_files._gzip))
-        sources = once_for_each(lambda: (schema.HERE, schedulers.dispatch), schema.definitions)
+        sources = once_for_each(lambda: (schema.HERE, schema.build_scheduler_dispatch), schema.definitions)
         patch.setattr(schema, "definitions", sources)
         patch.setattr(schema, "_fingerprint", functools.cache(schema._fingerprint))
         # A server looks for cycles at its start and keeps what is left out of the collector's sight for ever. Here that
@@ -138,7 +136,7 @@ def compiled() -> Iterator[None]:
 def checked_rows() -> Iterator[None]:
     """Rows of all statements that run in this process have to be what their row types say."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(database, "_converted", row_types.converted)
+        patch.setattr(access, "_converted", row_types.converted)
         yield
 
 
@@ -148,7 +146,7 @@ def cheap_passwords() -> Iterator[None]:
     hasher = passwords.PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(passwords, "_HASHER", hasher)
-        patch.setattr(passwords, "_NOBODY", passwords.unmatched(hasher))
+        patch.setattr(passwords, "_NOBODY", passwords.make_unmatched_hash(hasher))
         yield
 
 
@@ -212,7 +210,7 @@ def settings(dsn: str, tmp_path: Path) -> config.Settings:
 @pytest_twisted.async_yield_fixture
 async def pool(settings: config.Settings) -> Any:
     """The server's own pool."""
-    made = bootstrap.make_pool(reactor, settings)
+    made = base.make_pool(reactor, settings)
     await made.start()
     yield made
     await made.close()

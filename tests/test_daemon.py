@@ -27,7 +27,7 @@ from support.person import Person
 from support.servers.live import BIN, free_port
 from support.servers.programs import processes_of
 
-from crowdd.embedded.process import alive, wait_until
+from crowdd.database.embedded.cluster import alive, wait_until
 
 PATIENCE = 60.0
 

@@ -16,20 +16,20 @@ ROOT = Path(__file__).parents[1]
 # Names without promise, and the modules of ours that use them. Each stands here once, so that the person who changes the version
 # of a library knows where to look.
 PRIVATE = [
-    ("twisted.web.http", "HTTPChannel", "_command", "crowdd/http/transport/site.py"),
-    ("twisted.web.http", "HTTPChannel", "_path", "crowdd/http/transport/channel.py"),
-    ("twisted.web.http", "HTTPChannel", "_version", "crowdd/http/transport/channel.py"),
-    ("twisted.web.http", "HTTPChannel", "_handlingRequest", "crowdd/http/transport/channel.py"),
-    ("twisted.web.http", "HTTPChannel", "_networkProducer", "crowdd/http/transport/channel.py"),
-    ("twisted.web.http", "HTTPChannel", "_receivedHeaderSize", "crowdd/http/transport/channel.py"),
-    ("twisted.web.http", "HTTPChannel", "_abortingCall", "crowdd/http/transport/channel.py"),
-    ("twisted.web.http", "HTTPChannel", "_send100Continue", "crowdd/http/transport/channel.py"),
-    ("twisted.web.http", "HTTPChannel", "_respondToBadRequestAndDisconnect", "crowdd/http/transport/channel.py"),
-    ("twisted.protocols.basic", "LineReceiver", "_buffer", "crowdd/http/transport/channel.py"),
-    ("twisted.internet.tcp", "Connection", "_tempDataBuffer", "crowdd/http/transport/channel.py"),
-    ("twisted.web.http", "Request", "_disconnected", "crowdd/http/transport/site.py"),
-    ("twisted.web.server", "Request", "_handleStar", "crowdd/http/transport/site.py"),
-    ("twisted.web.http_headers", "Headers", "_rawHeaders", "crowdd/http/transport/fixed_headers.py"),
+    ("twisted.web.http", "HTTPChannel", "_command", "crowdd/http/edge/site.py"),
+    ("twisted.web.http", "HTTPChannel", "_path", "crowdd/http/edge/channel.py"),
+    ("twisted.web.http", "HTTPChannel", "_version", "crowdd/http/edge/channel.py"),
+    ("twisted.web.http", "HTTPChannel", "_handlingRequest", "crowdd/http/edge/channel.py"),
+    ("twisted.web.http", "HTTPChannel", "_networkProducer", "crowdd/http/edge/channel.py"),
+    ("twisted.web.http", "HTTPChannel", "_receivedHeaderSize", "crowdd/http/edge/channel.py"),
+    ("twisted.web.http", "HTTPChannel", "_abortingCall", "crowdd/http/edge/channel.py"),
+    ("twisted.web.http", "HTTPChannel", "_send100Continue", "crowdd/http/edge/channel.py"),
+    ("twisted.web.http", "HTTPChannel", "_respondToBadRequestAndDisconnect", "crowdd/http/edge/channel.py"),
+    ("twisted.protocols.basic", "LineReceiver", "_buffer", "crowdd/http/edge/channel.py"),
+    ("twisted.internet.tcp", "Connection", "_tempDataBuffer", "crowdd/http/edge/channel.py"),
+    ("twisted.web.http", "Request", "_disconnected", "crowdd/http/edge/site.py"),
+    ("twisted.web.server", "Request", "_handleStar", "crowdd/http/edge/site.py"),
+    ("twisted.web.http_headers", "Headers", "_rawHeaders", "crowdd/http/edge/headers.py"),
 ]
 
 
@@ -76,7 +76,7 @@ def test_private_name_exists_and_is_used(module, class_, name, user):
 def test_no_other_private_name_of_the_channel_is_used():
     """The channel and the request extend classes of Twisted: what they use of ``self`` without defining it is Twisted's."""
     used: set[str] = set()
-    for path in ("crowdd/http/transport/channel.py", "crowdd/http/transport/site.py"):
+    for path in ("crowdd/http/edge/channel.py", "crowdd/http/edge/site.py"):
         text = (ROOT / path).read_text()
         own = set(
             re.findall(

@@ -15,11 +15,12 @@ from twisted.internet import reactor
 from twisted.internet.defer import ensureDeferred, gatherResults
 from twisted.logger import globalLogPublisher
 
-from crowdd import app, errors
-from crowdd.config.limits import RateLimitSettings
-from crowdd.config.site import SiteSettings
-from crowdd.http.transport import channel, site
-from crowdd.sched import job_runner, log_once, queue_worker
+from crowdd import app
+from crowdd.http.edge import channel, site
+from crowdd.kernel import errors
+from crowdd.kernel.config.limits import RateLimitSettings
+from crowdd.kernel.config.server import SiteSettings
+from crowdd.sched import job, job_runner, queue_worker
 
 
 def ready(client, wanted=True):
@@ -102,7 +103,7 @@ def told_of_work():
     lines = []
 
     def observe(event):
-        if event.get("log_namespace") == log_once.__name__:
+        if event.get("log_namespace") == job.__name__:
             lines.append((event["what"], event["log_format"].endswith("{error}")))
 
     globalLogPublisher.addObserver(observe)

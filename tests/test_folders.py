@@ -1,4 +1,4 @@
-"""A folder is a list that one reads at a glance: at most twenty files."""
+"""The sources hold nothing that was built, and no folder of modules that is nearly empty."""
 
 from __future__ import annotations
 
@@ -9,22 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-MAX_FILES = 20
-_FULL = "a file more than the others, of a noun that no other folder of this tree has"
-# Folders that may have more, each with its reason.
-EXEMPT = {
-    "docs/decisions": "one record per decision, found by its number; its README.md is the list",
-    "bench/support": _FULL,
-    "crowdd/concurrency": _FULL,
-    "crowdd/domain/accounts": _FULL,
-    "tests/browser": _FULL,
-    "tests/ledger": _FULL,
-    "tests/pages/accounts": _FULL,
-    "tests/pages/projects": _FULL,
-    "tests/storage": _FULL,
-    "tests/support/servers": _FULL,
-    "examples/digits/images": "the pictures of an example project, one per task",
-}
+FEWEST = 3
 
 
 @pytest.fixture(scope="module")
@@ -36,11 +21,11 @@ def files() -> list[Path]:
     return [path for path in map(Path, listed.stdout.splitlines()) if (ROOT / path).is_file()]
 
 
-def test_no_folder_has_more_than_twenty_files(files):
-    sizes = Counter(str(path.parent) for path in files)
-    assert {folder: size for folder, size in sizes.items() if size > MAX_FILES and folder not in EXEMPT} == {}
-    assert all(sizes[folder] > MAX_FILES for folder in EXEMPT), "an exemption that nothing needs"
-
-
 def test_nothing_built_lies_among_the_sources(files):
     assert [path for path in files if path.name.endswith((".whl", ".tar.gz", ".egg", ".pyc", ".log"))] == []
+
+
+def test_a_folder_of_the_product_has_several_modules(files):
+    modules = [path for path in files if path.suffix == ".py" and path.parts[0] == "crowdd" and path.stem != "__init__"]
+    folders = Counter(str(path.parent) for path in modules)
+    assert {folder: count for folder, count in folders.items() if count < FEWEST} == {}

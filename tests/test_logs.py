@@ -9,13 +9,13 @@ import pytest_twisted
 from twisted.internet.defer import Deferred, ensureDeferred
 from twisted.logger import Logger, LogLevel, LogPublisher
 
-from crowdd.config import Settings
-from crowdd.config.accounts import CommentingSettings, SignInSettings
-from crowdd.config.data import DataSettings, DbSettings
-from crowdd.config.outbound import MailSettings
-from crowdd.config.server import LogSettings, MetricsSettings
-from crowdd.errors import ConfigError
-from crowdd.logs import EventWriter, request_id
+from crowdd.kernel.config import Settings
+from crowdd.kernel.config.accounts import CommentingSettings, SignInSettings
+from crowdd.kernel.config.data import DataSettings, DbSettings
+from crowdd.kernel.config.outbound import MailSettings
+from crowdd.kernel.config.server import LogSettings, MetricsSettings
+from crowdd.kernel.errors import ConfigError
+from crowdd.kernel.logs import EventWriter, request_id
 
 
 class Lines(list):

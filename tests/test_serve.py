@@ -18,10 +18,9 @@ from support.servers.live import BIN, free_port
 from support.servers.postgres import scratch_folder
 from support.servers.programs import Program, processes_of, spent_by
 
-from crowdd.admin_cli.commands.serve import EXAMPLE_FOLDER, IMPATIENT_SECONDS, Stop, status
-from crowdd.admin_cli.health_probe import reachable
-from crowdd.concurrency.restarts import Restarts
-from crowdd.embedded.process import wait_until
+from crowdd.admin_cli.serve import EXAMPLE_FOLDER, IMPATIENT_SECONDS, Stop, reachable, status
+from crowdd.database.embedded.cluster import wait_until
+from crowdd.kernel.concurrency.isolated import Restarts
 
 ROOT = Path(__file__).parent.parent
 READY = "Press Ctrl-C to stop"

@@ -21,9 +21,9 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from support.servers.live import free_port
 from twisted.internet.threads import deferToThread
 
-from crowdd.config.server import HttpSettings
-from crowdd.embedded.process import wait_until
-from crowdd.errors import ConfigError
+from crowdd.database.embedded.cluster import wait_until
+from crowdd.kernel.config.server import HttpSettings
+from crowdd.kernel.errors import ConfigError
 
 ROOT = Path(__file__).parent.parent
 NGINX = shutil.which("nginx") or shutil.which("/usr/sbin/nginx")

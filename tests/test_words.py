@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from crowdd.config.loader import FORMER
+from crowdd.kernel.config.settings import FORMER
 
 ROOT = Path(__file__).parents[1]
 EXEMPT = ("CHANGELOG.md", "docs/decisions/", "tests/test_words.py")
@@ -104,7 +104,7 @@ LIMITS = re.compile(
 MODULES = (
     "errand bell targets gather lanes shelves clockwork looks pacing outage works assembly described heads conditions"
     " drawings starting broadcast loop arrivals farewell proofs confirming claims identities workshop checks archive"
-    " community words cells sources orphans series summaries browsing messages retries loading unloading shipped"
+    " community cells orphans series summaries browsing retries loading unloading shipped"
     " diagnosis tongues places waiting directory condition attempts links personal asking naming reaching running"
     " exporting notices outgoing second_thoughts"
 )
@@ -122,8 +122,8 @@ PROSE = [
     "anew",
 ]
 PROSE_MAY = {
-    "crowdd/domain/core/secrets.py",  # what values are bound to
-    "crowdd/domain/server/backups/passphrase.py",  # a key in archives
+    "crowdd/core/secrets.py",  # what values are bound to
+    "crowdd/core/passphrase.py",  # a key in archives
     "tests/domain/core/test_secrets.py",
     "tests/storage/test_schema.py",  # what former versions stored
     "tests/api/test_errors.py",  # a table that is renamed to break the server
@@ -133,60 +133,56 @@ PROSE_MAY = {
 }
 # Generic words: what these files do not define.
 DEFINITIONS: dict[str, str] = {
-    "crowdd/admin_cli/commands/copies/restore.py": "Place",
-    "crowdd/admin_cli/commands/serve.py": "Database",
-    "crowdd/config/settings.py": "Accounts Commenting Exports Live Mail Metrics Outgoing Queue Quota RateLimit Retention Site Volunteers Webhooks",
-    "crowdd/domain/accounts/answer_claims.py": "Claims",
-    "crowdd/domain/accounts/people.py": "gather",
-    "crowdd/domain/accounts/social/oauth.py": "Flow Client",
-    "crowdd/domain/accounts/user_list.py": "Gathering",
-    "crowdd/domain/core/background_queue.py": "Item Ending",
-    "crowdd/concurrency/batching.py": "Gather Gathering",
-    "crowdd/domain/core/security_log.py": "Budget Kind",
-    "crowdd/domain/core/text/markdown_limits.py": "Budget",
-    "crowdd/domain/core/uploads.py": "Journal",
-    "crowdd/domain/outbound/client.py": "Reply Lookups",
-    "crowdd/domain/outbound/outbound_http.py": "Line Meter why",
-    "crowdd/domain/projects/project_lists.py": "Found Shelves Page",
-    "crowdd/domain/projects/projects.py": "Readiness",
-    "crowdd/domain/server/server_key.py": "Finding settle",
-    "crowdd/domain/server/services.py": "Domain",
-    "crowdd/domain/tasks/barring.py": "Outcome",
-    "crowdd/domain/tasks/task_list.py": "Page",
-    "crowdd/domain/transfer/exports.py": "File",
-    "crowdd/domain/transfer/folder_export.py": "Files",
-    "crowdd/domain/transfer/folder_import.py": "Files",
-    "crowdd/domain/webhooks/webhook_message.py": "Outcome",
-    "crowdd/domain/webhooks/webhooks.py": "sealed opened",
-    "crowdd/embedded/cluster.py": "Server",
-    "crowdd/http/api/assignment.py": "Loop",
+    "crowdd/features/operations/backup_commands.py": "Place",
+    "crowdd/admin_cli/serve.py": "Database",
+    "crowdd/kernel/config/settings.py": "Accounts Commenting Exports Live Mail Metrics Outgoing Queue Quota RateLimit Retention Site Volunteers Webhooks",
+    "crowdd/features/signin/answer_claims.py": "Claims",
+    "crowdd/services.py": "gather Domain",
+    "crowdd/features/signin/providers.py": "Flow Client",
+    "crowdd/features/people/profiles.py": "Gathering",
+    "crowdd/sched/queue.py": "Item Ending",
+    "crowdd/kernel/concurrency/batching.py": "Gather Gathering",
+    "crowdd/core/security_log.py": "Budget Kind",
+    "crowdd/core/text/markdown_limits.py": "Budget",
+    "crowdd/core/uploads.py": "Journal",
+    "crowdd/core/outbound/client.py": "Reply Lookups",
+    "crowdd/core/outbound/outbound_http.py": "Line Meter why",
+    "crowdd/features/projects/project_lists.py": "Found Shelves Page",
+    "crowdd/features/projects/projects.py": "Readiness",
+    "crowdd/features/operations/keys.py": "Finding settle",
+    "crowdd/features/tasks/barring.py": "Outcome",
+    "crowdd/features/tasks/task_list.py": "Page",
+    "crowdd/features/exports/exports.py": "File",
+    "crowdd/features/gallery/folder_export.py": "Files",
+    "crowdd/features/gallery/folder_import.py": "Files",
+    "crowdd/sched/messages.py": "Outcome",
+    "crowdd/features/webhooks/webhooks.py": "sealed opened",
+    "crowdd/database/embedded/cluster.py": "Server",
+    "crowdd/features/tasks/api.py": "Loop",
     "crowdd/http/api/objects.py": "small",
     "crowdd/http/html/rendering.py": "Site",
-    "crowdd/http/live_updates.py": "Watched Follower",
-    "crowdd/http/metrics.py": "Watched",
+    "crowdd/features/statistics/live_updates.py": "Watched Follower",
+    "crowdd/features/operations/metrics.py": "Watched",
     "crowdd/http/operation.py": "Doc Caller many some record",
-    "crowdd/http/pages/about.py": "Text",
-    "crowdd/http/pages/home.py": "Home",
-    "crowdd/http/pages/uploads.py": "Uploads",
+    "crowdd/features/site/front_pages.py": "Text Home",
+    "crowdd/features/projects/file_pages.py": "Uploads",
     "crowdd/http/responses.py": "Answer Data Raw File",
-    "crowdd/http/transport/etags.py": "tag tag_of packed names",
-    "crowdd/http/transport/fixed_headers.py": "ready put",
-    "crowdd/http/transport/limits/rate_limits.py": "taken block Allowance Budget",
-    "crowdd/http/transport/gateway.py": "Front",
-    "crowdd/http/transport/streams.py": "Client",
-    "crowdd/languages/strings.py": "Text",
-    "crowdd/logs.py": "File Journal",
+    "crowdd/http/edge/headers.py": "tag tag_of packed names ready put",
+    "crowdd/http/edge/rate_limits.py": "taken block Allowance Budget",
+    "crowdd/http/edge/gateway.py": "Front",
+    "crowdd/http/edge/streams.py": "Client",
+    "crowdd/kernel/languages/strings.py": "Text",
+    "crowdd/kernel/logs.py": "File Journal",
     "crowdd/sched/job_runner.py": "Turn",
-    "crowdd/sched/log_once.py": "Outage",
-    "crowdd/sched/notify_bridge.py": "Notices Wire",
-    "crowdd/sched/queue_worker.py": "Watch",
-    "crowdd/sched/task_handlers.py": "Work works",
-    "crowdd/storage/connections/connection_budget.py": "Places Wanting",
-    "crowdd/storage/connections/wait_queue.py": "Queue",
-    "crowdd/storage/mail.py": "settle",
-    "crowdd/storage/projects/project_lists.py": "Shelf on_shelf",
-    "crowdd/storage/tasks/results.py": "Group",
-    "crowdd/storage/tasks/task_list.py": "Place",
+    "crowdd/sched/job.py": "Outage",
+    "crowdd/sched/processes.py": "Notices Wire",
+    "crowdd/sched/queue_worker.py": "Watch Work works",
+    "crowdd/database/connector.py": "Places Wanting",
+    "crowdd/database/pool.py": "Queue",
+    "crowdd/core/mail/statements.py": "settle",
+    "crowdd/features/projects/list_statements.py": "Shelf on_shelf",
+    "crowdd/features/results/statements.py": "Group",
+    "crowdd/features/tasks/list_statements.py": "Place",
 }
 # Generic words as whole names, in the folders where they meant something of their own. Elsewhere they may mean what they
 # usually do.

@@ -27,7 +27,7 @@ from support.servers.live import BIN, LiveServer
 
 from bench.support import testbed
 from bench.support.figures import table
-from crowdd.embedded import find_home
+from crowdd.database.embedded import find_home
 
 WORD = "correct horse battery"
 STANZA = "crowdd"

@@ -17,8 +17,8 @@ import time
 from pathlib import Path
 
 from bench.support.figures import table
-from crowdd.domain.analyses import process
-from crowdd.domain.analyses.catalogue import METHODS
+from crowdd.features.analyses import process as analysis_process
+from crowdd.features.analyses.methods import METHODS
 
 ANSWERS, PER_TASK, VOLUNTEERS = 1_000_000, 5, 2000
 MAX_SECONDS = 10.0
@@ -54,12 +54,12 @@ def run(folder: Path, method: str, n_classes: int) -> tuple[dict[str, object], f
         "nulls": False,
     }
     begun = time.monotonic()
-    running = process.start(folder / "answers", folder / "findings", options)
+    running = analysis_process.start(folder / "answers", folder / "findings", options)
     _, status, used = os.wait4(running.pid, 0)
     if status:
         raise SystemExit(f"{method}: the process ended with {status}.")
     seconds = time.monotonic() - begun
-    summary = next(process.read(folder / "findings"))
+    summary = next(analysis_process.read(folder / "findings"))
     return summary, seconds, used.ru_utime + used.ru_stime, used.ru_maxrss // 1024
 
 

@@ -18,7 +18,7 @@ from support.checks.page_contexts import Case, cases
 from bench.support.figures import table
 from crowdd.http.html.rendering import Templates
 from crowdd.http.html.static_files import StaticFiles
-from crowdd.languages import Languages
+from crowdd.kernel.languages import Languages
 
 MAX_MS = 10
 TURNS = 5

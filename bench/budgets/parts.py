@@ -21,12 +21,12 @@ from resource import RUSAGE_CHILDREN, getrusage
 from support.checks.dear_texts import DEAR
 
 from bench.support.figures import table
-from crowdd.domain.accounts.authentication.password_strength import assess
-from crowdd.domain.core.text import markdown, markdown_limits
-from crowdd.errors import InvalidValueError
+from crowdd.core.text import markdown, markdown_limits
+from crowdd.features.accounts.passwords import assess
 from crowdd.http import queries
+from crowdd.kernel.errors import InvalidValueError
+from crowdd.kernel.requester import Requester
 from crowdd.kinds.task import TASK
-from crowdd.requester import Requester
 
 TURNS = 3
 MAX_TEXT = 1000 * (2 * markdown_limits.MAX_SECONDS + 0.1)
@@ -57,7 +57,7 @@ def parts() -> Iterator[tuple[str, float, Callable[[], object]]]:
     for name, text in DEAR.items():
         yield f"text: {name}", MAX_TEXT, lambda text=text: markdown.render(text, 3)
     for number, text in enumerate(FILTERS, start=1):
-        yield f"filter {number}", MAX_FILTER, lambda text=text: queries.parse(TASK, {"info": text}, Requester())
+        yield f"filter {number}", MAX_FILTER, lambda text=text: queries.parse_query(TASK, {"info": text}, Requester())
     chance = random.Random(7)
     assess("warm", [])
     for length in (24, 72, 1000):

@@ -21,8 +21,8 @@ from pathlib import Path
 from support.checks.damaged_files import DAMAGE, ENCODINGS, STYLES, Damaged, GoodFile, good_file, violations
 
 from bench.support.figures import table
-from crowdd.domain.transfer.task_files import Dialect, inspect, read_rows
-from crowdd.errors import InvalidValueError
+from crowdd.features.imports.files import Dialect, inspect, read_rows
+from crowdd.kernel.errors import InvalidValueError
 
 MAX_MEMORY = 64e6  # bytes
 SECONDS = 30.0  # for one file

@@ -17,7 +17,7 @@ import attrs
 import click
 
 ROOT = Path(__file__).parents[2]
-DEFINITIONS = ROOT / "crowdd" / "storage" / "definitions"
+DEFINITIONS = ROOT / "crowdd/database/definitions"
 COPIED = ("crowdd", "tests", "bench", "examples", "etc", "docs", "pyproject.toml", "setup.py", "twisted")
 SECONDS = 240
 
@@ -45,7 +45,7 @@ class Mutant:
 SAFEGUARDS = (
     Mutant(
         "safeguard: the unique key on answers",
-        "storage/schema/40_answers.sql",
+        "database/schema/40_answers.sql",
         ",\n    CONSTRAINT one_run_per_person UNIQUE (project_id, task_id, actor)",
         "",
         "test_submitting two_runs",
@@ -60,17 +60,15 @@ SAFEGUARDS = (
     ),
     Mutant(
         "safeguard: the rollback on cancellation",
-        "storage/connections/transaction.py",
+        "database/transaction.py",
         "            if not self._connection.idle:\n",
         "            if False:\n",
         "storage/test_pool cancels_its_own",
-        more=(
-            ("storage/connections/pool.py", "if connection.idle and self._closed is None:", "if self._closed is None:"),
-        ),
+        more=(("database/pool.py", "if connection.idle and self._closed is None:", "if self._closed is None:"),),
     ),
     Mutant(
         "safeguard: the owner check",
-        "storage/core/roles.py",
+        "core/records/role_statements.py",
         '"coalesce(p.owners_ids @> ARRAY[%(me)s::bigint], false)"',
         '"true"',
         "matrix/test_rights project and update",
@@ -84,11 +82,11 @@ SAFEGUARDS = (
     ),
     Mutant(
         "safeguard: the size limit",
-        "http/transport/site.py",
+        "http/edge/site.py",
         "if length is not None and length > limit:",
         "if False:",
         "api/test_errors limit",
-        more=(("http/transport/site.py", "if self._left < 0:", "if False:"),),
+        more=(("http/edge/site.py", "if self._left < 0:", "if False:"),),
     ),
 )
 

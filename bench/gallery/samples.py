@@ -16,7 +16,7 @@ from bench.gallery import films, island, nature, pages, sounds, texts, views
 from bench.gallery.canvas import Canvas
 
 ROOT = Path(__file__).parents[2]
-TEMPLATES, EXAMPLES = ROOT / "crowdd" / "gallery", ROOT / "examples"
+TEMPLATES, EXAMPLES = ROOT / "crowdd/features/gallery/library", ROOT / "examples"
 Task = dict[str, object]
 Make = Callable[[Path], list[Task]]
 

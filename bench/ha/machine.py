@@ -17,8 +17,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from crowdd.embedded.binaries import find_all
-from crowdd.embedded.process import wait_until
+from crowdd.database.embedded.binaries import find_all
+from crowdd.database.embedded.cluster import wait_until
 
 SHIPPED = Path(__file__).parents[2] / "deploy" / "ha"
 NEEDED = ("patroni", "patronictl", "etcd")

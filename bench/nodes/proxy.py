@@ -13,7 +13,7 @@ from pathlib import Path
 
 from support.servers.live import free_port
 
-from crowdd.embedded.process import wait_until
+from crowdd.database.embedded.cluster import wait_until
 
 SHIPPED = Path(__file__).parents[2] / "deploy" / "nodes" / "haproxy.cfg"
 MISSING = "HAProxy is not installed: apt-get install -y --no-install-recommends haproxy"

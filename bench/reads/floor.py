@@ -17,9 +17,9 @@ from twisted.internet.defer import ensureDeferred
 from twisted.web.resource import Resource
 from twisted.web.server import NOT_DONE_YET, Site
 
-from crowdd import config
-from crowdd.domain.server import bootstrap
-from crowdd.storage.connections.pool import Pool
+from crowdd.core import base
+from crowdd.database.pool import Pool
+from crowdd.kernel import config
 
 ROW = "SELECT id, name, short_name, description FROM category WHERE id = %(id)s"
 
@@ -49,7 +49,7 @@ class Floor(Resource):
 
 def main(port: int, running: Any) -> None:
     """Serves until it is ended."""
-    pool = bootstrap.make_pool(running, config.load(None, os.environ))
+    pool = base.make_pool(running, config.load(None, os.environ))
 
     async def serve() -> None:
         await pool.start()

@@ -1,6 +1,6 @@
 """Characters that look alike: makes the function confusables() from the table of Unicode.
 
-    python -m bench.release.confusables > crowdd/storage/schema/02_confusables.sql
+    python -m bench.release.confusables > crowdd/database/schema/02_confusables.sql
 
 The table is confusables.txt of Unicode Technical Standard 39, kept packed in bench/release/unicode as it is published
 at https://www.unicode.org/Public/security/. A file with another SHA-256 than SHA256 is refused. To take a newer

@@ -1,4 +1,4 @@
-"""Write what documents say of the code: ``etc/crowdd.conf``, the tables of settings, errors and metrics, JSON Schemas.
+"""Write what documents say of the code: settings, errors, metrics, packages, JSON Schemas, and ``etc/crowdd.conf``.
 
     make documents            (python -m bench.release.documents)
 
@@ -8,18 +8,20 @@ file is not what this program writes.
 
 from __future__ import annotations
 
+import ast
 import re
 import textwrap
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import orjson
 from twisted.internet.task import Clock
 
-from crowdd import config
-from crowdd.http.error_codes import CODES
-from crowdd.http.metrics import Metrics
+from crowdd.features import FEATURES
+from crowdd.features.operations.metrics import Metrics
+from crowdd.http.errors import CODES
+from crowdd.kernel import config
 from crowdd.kinds.guides import GUIDES
 from crowdd.kinds.questions import document_schema
 
@@ -27,7 +29,28 @@ ROOT = Path(__file__).parents[2]
 QUESTIONS = ROOT / "docs" / "projects" / "questions.schema.json"
 SETTINGS, ERRORS, METRICS = (ROOT / "docs" / f"{name}.md" for name in ("configuration", "errors", "operations"))
 EXAMPLE = ROOT / "etc" / "crowdd.conf"
+CONTRIBUTING = ROOT / "CONTRIBUTING.md"
 WIDTH = 120
+# The source tree from the bottom up, as in pyproject.toml. What is no package stands behind the packages of its floor.
+FLOORS: Final = ("kernel", "database", "kinds", "core", "sched", "http", "admin_cli", "features")
+PROGRAMS: Final = ("services", "web", "app", "workers", "tap")
+_NO_PACKAGE: Final = {
+    "crowdd/database/schema": "Tables of release 0.1.0, by noun",
+    "crowdd/database/migrations": "Later changes of tables, each run once",
+    "crowdd/database/definitions": "Functions and views, replaced at upgrades",
+    "crowdd/http/templates": "Layout, macros and error pages",
+    "crowdd/http/static": "Scripts and style sheets",
+}
+_OUTSIDE: Final = {
+    "twisted/plugins": "Registers `twistd crowdd`",
+    "etc": "Example settings, systemd unit, pinned versions",
+    "tests": "Tests; `tests/support` has what they share",
+    "bench": "Load tests, measurements, release tools",
+    "examples": "Complete projects",
+    "clients/python": "`crowdd-client`, which imports nothing of `crowdd`",
+    "docs": "Guides, `docs/interface` (the specification), `docs/decisions`",
+    "deploy": "Other programs' settings for several servers",
+}
 _EXAMPLE_HEAD = """\
 # Settings of crowdd, with their defaults. Delete the # to change one. Written by make documents.
 # The environment overrides this file: CROWDD_<SECTION>_<OPTION>, such as CROWDD_HTTP_PORT=9000.
@@ -43,6 +66,7 @@ def documents() -> dict[Path, str]:
         SETTINGS: _with_settings(SETTINGS.read_text("utf-8")),
         ERRORS: with_table(ERRORS.read_text("utf-8"), ("Code", "Status", "`exception_cls`", "Meaning"), _errors()),
         METRICS: with_table(METRICS.read_text("utf-8"), ("Metric", "Labels", "Meaning"), _metrics()),
+        CONTRIBUTING: with_table(CONTRIBUTING.read_text("utf-8"), ("Where", "What"), source_tree()),
     }
 
 
@@ -97,6 +121,34 @@ def _with_settings(page: str) -> str:
         raise ValueError(f"{SETTINGS.name} needs a heading for: {', '.join({*named} ^ {*config.SECTIONS})}")
     header = ("Setting", "Environment", "Default", "Meaning")
     return intro + "".join(with_table(named[section], header, _settings(section)) for section in config.SECTIONS)
+
+
+def source_tree() -> Iterable[tuple[str, str]]:
+    """The packages of crowdd from the bottom up, each with what its docstring begins with, and other folders."""
+    for floor in FLOORS:
+        yield from _packages(ROOT / "crowdd" / floor)
+        yield from ((f"`{path}`", text) for path, text in _NO_PACKAGE.items() if path.split("/")[1] == floor)
+    yield from (_described(ROOT / "crowdd" / f"{name}.py") for name in PROGRAMS)
+    yield from ((f"`{path}`", text) for path, text in _OUTSIDE.items())
+
+
+def _packages(folder: Path) -> Iterable[tuple[str, str]]:
+    """A package, and those in it: features in their order, others by name."""
+    yield _described(folder)
+    inner = sorted(path.parent for path in folder.glob("*/__init__.py"))
+    if folder.name == "features":
+        inner.sort(key=lambda path: FEATURES.index(path.name))
+    for path in inner:
+        yield from _packages(path)
+
+
+def _described(path: Path) -> tuple[str, str]:
+    """A package or module, and the first sentence of its docstring; of a part of a floor or feature up to a colon."""
+    name = str(path.relative_to(ROOT))
+    source = (path / "__init__.py" if path.is_dir() else path).read_text("utf-8")
+    sentence = (ast.get_docstring(ast.parse(source)) or "").splitlines()[0].partition(". ")[0]
+    is_part = (path.parents[1] / "__init__.py").is_file() and path.parent.name != "features"
+    return f"`{name}`", (sentence.partition(": ")[0] if is_part else sentence).rstrip(".:").replace("``", "`")
 
 
 def _settings(section: str) -> Iterable[tuple[str, ...]]:

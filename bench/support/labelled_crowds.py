@@ -6,7 +6,7 @@ import random
 from collections.abc import Sequence
 from typing import Any
 
-from crowdd.lazy import lazy
+from crowdd.kernel.lazy import lazy
 
 pd = lazy("pandas")
 kit = lazy("crowdkit.aggregation.classification")
@@ -42,7 +42,7 @@ def labelled(shape: tuple[int, int, int, int, int]) -> list[Answer]:
 def by_crowd_kit(rows: Sequence[Answer]) -> dict[str, list[list[float]]]:
     """The probabilities of the classes by each method. Needs crowd-kit."""
     frame = pd.DataFrame(rows, columns=["task", "worker", "label"])
-    seen = frame.assign(label=pd.factorize(frame["label"])[0])  # see crowdd/domain/analyses/methods/by_crowd_kit.py
+    seen = frame.assign(label=pd.factorize(frame["label"])[0])  # see crowdd/features/analyses/methods.py
     order = pd.factorize(frame["label"])[1]
     mace = kit.MACE(n_restarts=1).fit(seen).probas_.rename(columns=dict(enumerate(order)))
     estimates = {

@@ -23,7 +23,7 @@ from support.checks.invariants import invariants
 from support.person import Person
 from support.servers.live import BIN, LiveServer
 
-from crowdd.embedded import PostgresServer, find_home, start
+from crowdd.database.embedded import PostgresServer, find_home, start
 
 T = TypeVar("T")
 SETTINGS = {"CROWDD_HTTP_TRUSTED_PROXIES": "127.0.0.1"}  # each client may then say which address it comes from

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import requests
 
-from crowdd.concurrency.process_limits import yield_to_requests
+from crowdd.kernel.concurrency.isolated import yield_to_requests
 
 PART = 4_194_304  # bytes
 AT_ONCE = 4

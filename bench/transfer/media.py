@@ -25,11 +25,11 @@ from PIL import Image
 from support import media_files
 
 from bench.support.figures import table
-from crowdd.config.media import MediaSettings
-from crowdd.domain.media.preparation import process
-from crowdd.domain.media.preparation.helper import Helper
-from crowdd.domain.media.prepared import Choices
-from crowdd.errors import InvalidValueError
+from crowdd.features.media import preparation
+from crowdd.features.media.preparation import Helper
+from crowdd.features.media.prepared import Choices
+from crowdd.kernel.config.data import MediaSettings
+from crowdd.kernel.errors import InvalidValueError
 
 MAX_MEMORY = 50e6  # bytes
 MAX_CHILD = 1.2e9
@@ -102,7 +102,7 @@ def photographs(
             source.write_bytes(content)
             (target := Path(place) / "made").mkdir()
             start = time.monotonic()
-            done = process.prepare(source, target, Choices(), MediaSettings(), helper)
+            done = preparation.prepare(source, target, Choices(), MediaSettings(), helper)
             taken += time.monotonic() - start
             sent, made = sent + len(content), made + sum(each.bytes for each in done.files)
             if any(_SCRIPT in each.path.read_bytes() for each in done.files):
@@ -145,8 +145,8 @@ def refusals(folder: Path, helper: Helper, violations: list[str]) -> list[tuple[
 def _outcome(source: Path, target: Path, archive: bool, helper: Helper) -> str:
     try:
         if archive:
-            return process.unpack(source, target, 10_000, 4_000_000_000, helper).refused[0].reason
-        made = process.prepare(source, target, Choices(), MediaSettings(), helper)
+            return preparation.unpack(source, target, 10_000, 4_000_000_000, helper).refused[0].reason
+        made = preparation.prepare(source, target, Choices(), MediaSettings(), helper)
         return f"redrawn as {len(made.files)} files"
     except InvalidValueError as refused:
         return str(refused)

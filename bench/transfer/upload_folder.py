@@ -43,7 +43,7 @@ MAX_WAIT = 0.010  # seconds: below this nobody notices
 CALM_SECONDS = 20.0
 TURN_SECONDS, SETTLING_SECONDS = 3.0, 0.3  # what was begun in the first moments of a turn is not counted
 WARM_SECONDS = 3.0  # after a start, in which caches are empty; newtask is listed apart
-_PROGRAM = b"crowdd.domain.media.preparation.program"
+_PROGRAM = b"crowdd.features.media.preparation_program"
 _PIXELS = (1800, 1200)
 
 

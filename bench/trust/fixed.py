@@ -10,8 +10,8 @@ import attrs
 import numpy as np
 
 from bench.trust.crowds import Crowd, Person, Shape
-from crowdd.domain.analyses.methods import dawid_skene, majority, one_coin
-from crowdd.domain.analyses.methods.estimate import Answers, Estimate, Reals
+from crowdd.features.analyses import methods
+from crowdd.features.analyses.methods import Answers, Estimate, Reals
 
 NUMBERS = (2, 3, 4, 5, 7, 9, 11, 15)
 if TYPE_CHECKING:
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 Given = tuple[int, Person, int]
 """Task, who answered it, and their answer."""
 _METHODS = {
-    "majority": (majority.estimate, {}),
-    "one coin": (one_coin.estimate, {"right": 2.0, "wrong": 1.0, "rounds": 100, "tolerance": 1e-6}),
-    "Dawid-Skene": (dawid_skene.estimate, {"rounds": 100, "tolerance": 1e-5}),
+    "majority": (methods.estimate_majority, {}),
+    "one coin": (methods.estimate_one_coin, {"right": 2.0, "wrong": 1.0, "rounds": 100, "tolerance": 1e-6}),
+    "Dawid-Skene": (methods.estimate_dawid_skene, {"rounds": 100, "tolerance": 1e-5}),
 }
 
 

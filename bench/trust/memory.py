@@ -10,12 +10,12 @@ import attrs
 
 from bench.trust.crowds import Crowd, Person
 from bench.trust.play import CONFIDENCE, MAX_ANSWERS, MIN_ANSWERS, Given, Result, Totals
-from crowdd.domain.tasks.review import weighing
+from crowdd.features.trust import weighing
 from crowdd.kinds.gold_shares import GOLD_SHARES
 
 GOLD_RATE, GOLD_START = (GOLD_SHARES[name].default for name in ("gold_rate", "gold_start"))
 GOLD_HALVES = 3.0  # answers
-NEIGHBOURS = 30  # among which the scheduler chooses, in crowdd/storage/definitions/tasks/32_candidate_scan.sql
+NEIGHBOURS = 30  # among which the scheduler chooses, in crowdd/database/definitions/tasks/32_candidate_scan.sql
 
 
 class Learning(weighing.Weighing):

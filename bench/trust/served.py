@@ -33,7 +33,7 @@ def halt_folding(dsn: str) -> Any:
 
 
 class Folding:
-    """Folds what a project has learned, as the job does (crowdd/storage/projects/statistics.py).
+    """Folds what a project has learned, as the job does (crowdd/features/statistics/statements.py).
 
     ``everybody``: all volunteers are worked out again each time.
     """

@@ -1,1 +1,1 @@
-
+"""``crowdctl``: the program, and what its commands share."""

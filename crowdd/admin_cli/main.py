@@ -1,4 +1,7 @@
-"""``crowdctl``: manage crowdd from the command line, with the same rules as on the web."""
+"""``crowdctl``: its commands by the modules that have them, and errors as messages.
+
+A command follows the same rules as the web.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from types import ModuleType
 import click
 from click.shell_completion import CompletionItem
 
-from crowdd.errors import CrowddError, UnavailableError
+from crowdd.kernel.errors import CrowddError, UnavailableError
 
 # A command creates hundreds of thousands of objects at startup and hardly any garbage. Collecting garbage would take a
 # quarter of the startup time.
@@ -20,36 +23,39 @@ gc.set_threshold(100_000, 20, 100)
 USUAL_CONFIG = Path("etc/crowdd.conf")
 # The module of each command, which is imported when needed and has the command by its name, and its help.
 COMMANDS = {
-    "admin": ("crowdd.admin_cli.commands.admin", "Manage administrators."),
-    "announcement": ("crowdd.admin_cli.commands.announcement", "Manage announcements of the site."),
-    "audit": ("crowdd.admin_cli.commands.audit", "Show the audit log and the security log."),
-    "backup": ("crowdd.admin_cli.commands.copies.backup", "Back up everything to one file while the server runs."),
-    "category": ("crowdd.admin_cli.commands.catalogue.category", "Manage project categories."),
-    "check": ("crowdd.admin_cli.commands.check", "Recount every counter from the rows."),
-    "completion": ("crowdd.admin_cli.commands.generated.completion", "Print the completion script of a shell."),
-    "config": ("crowdd.admin_cli.commands.config", "Show and check the settings."),
-    "db": ("crowdd.admin_cli.commands.db", "Show and upgrade the version of the database."),
-    "doctor": ("crowdd.admin_cli.commands.doctor", "Check everything and report problems."),
-    "drill": ("crowdd.admin_cli.commands.copies.drill", "Prove that a backup can be restored."),
-    "import-pybossa": ("crowdd.admin_cli.commands.copies.import_pybossa", "Move a PyBossa server in."),
+    "admin": ("crowdd.features.people.admin_commands", "Manage administrators."),
+    "announcement": ("crowdd.features.site.commands", "Manage announcements of the site."),
+    "audit": ("crowdd.features.operations.audit_commands", "Show the audit log and the security log."),
+    "backup": (
+        "crowdd.features.operations.backup_commands",
+        "Back up everything to one file while the server runs.",
+    ),
+    "category": ("crowdd.features.site.commands", "Manage project categories."),
+    "check": ("crowdd.features.operations.server_commands", "Recount every counter from the rows."),
+    "completion": ("crowdd.admin_cli.shell_commands", "Print the completion script of a shell."),
+    "config": ("crowdd.features.operations.server_commands", "Show and check the settings."),
+    "db": ("crowdd.features.operations.database_commands", "Show and upgrade the version of the database."),
+    "doctor": ("crowdd.features.operations.server_commands", "Check everything and report problems."),
+    "drill": ("crowdd.features.operations.backup_commands", "Prove that a backup can be restored."),
+    "import-pybossa": ("crowdd.features.movein.commands", "Move a PyBossa server in."),
     "import-zooniverse": (
-        "crowdd.admin_cli.commands.copies.import_zooniverse",
+        "crowdd.features.movein.commands",
         "Import the exports of a Zooniverse project.",
     ),
-    "jobs": ("crowdd.admin_cli.commands.jobs", "Manage periodic jobs."),
-    "mail": ("crowdd.admin_cli.commands.mail", "Manage e-mails."),
-    "man": ("crowdd.admin_cli.commands.generated.man", "Write the manual pages of crowdctl."),
-    "media": ("crowdd.admin_cli.commands.copies.media", "Move the media files of projects to S3."),
-    "nodes": ("crowdd.admin_cli.commands.nodes", "List the servers that run on the database."),
-    "project": ("crowdd.admin_cli.commands.projects.project", "Manage projects."),
-    "queue": ("crowdd.admin_cli.commands.queue", "Manage background tasks."),
-    "restore": ("crowdd.admin_cli.commands.copies.restore", "Restore a backup."),
-    "secrets": ("crowdd.admin_cli.commands.secrets", "Manage encryption keys."),
-    "serve": ("crowdd.admin_cli.commands.serve", "Start everything and serve until Ctrl-C."),
-    "site": ("crowdd.admin_cli.commands.site", "Manage settings of the site."),
-    "template": ("crowdd.admin_cli.commands.catalogue.template", "Manage project templates."),
-    "user": ("crowdd.admin_cli.commands.user", "Manage accounts."),
-    "webhook": ("crowdd.admin_cli.commands.webhook", "Manage webhooks and their deliveries."),
+    "jobs": ("crowdd.features.operations.work_commands", "Manage periodic jobs."),
+    "mail": ("crowdd.features.operations.work_commands", "Manage e-mails."),
+    "man": ("crowdd.admin_cli.shell_commands", "Write the manual pages of crowdctl."),
+    "media": ("crowdd.features.media.commands", "Move the media files of projects to S3."),
+    "nodes": ("crowdd.features.operations.database_commands", "List the servers that run on the database."),
+    "project": ("crowdd.features.projects.commands", "Manage projects."),
+    "queue": ("crowdd.features.operations.work_commands", "Manage background tasks."),
+    "restore": ("crowdd.features.operations.backup_commands", "Restore a backup."),
+    "secrets": ("crowdd.features.operations.secret_commands", "Manage encryption keys."),
+    "serve": ("crowdd.admin_cli.serve", "Start everything and serve until Ctrl-C."),
+    "site": ("crowdd.features.site.commands", "Manage settings of the site."),
+    "template": ("crowdd.features.gallery.commands", "Manage project templates."),
+    "user": ("crowdd.features.people.user_commands", "Manage accounts."),
+    "webhook": ("crowdd.features.webhooks.commands", "Manage webhooks and their deliveries."),
 }
 TEMPORARY = 3
 STATUSES = {

@@ -12,14 +12,14 @@ import attrs
 import click
 import orjson
 
+from crowdd.kernel.lazy import lazy
 from crowdd.kinds.kind import outward
-from crowdd.lazy import lazy
 
 if TYPE_CHECKING:
     from rich import console as rich_console
     from rich import progress, table
 
-    from crowdd.domain.server.doctor_rules import Finding
+    from crowdd.features.operations.doctor import Finding
 else:
     rich_console, progress, table = lazy("rich.console"), lazy("rich.progress"), lazy("rich.table")
 

@@ -1,9 +1,13 @@
-"""Run one command with a reactor, a database and the rules, and shut them down in order."""
+"""Run one command with a reactor, a database and the services, and shut them down in order.
+
+Without a configured database the command uses crowdd's own PostgreSQL: the running one, or one started for the command.
+"""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+import os
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -13,19 +17,48 @@ from twisted.internet.defer import Deferred, TimeoutError, ensureDeferred
 from twisted.internet.error import ReactorNotRunning
 from twisted.python.failure import Failure
 
-from crowdd.admin_cli.embedded_database import reachable
-from crowdd.config import Settings, load
-from crowdd.domain.server import server_key
-from crowdd.domain.server.bootstrap import make_pool, make_services
-from crowdd.domain.server.services import Services
-from crowdd.errors import UnavailableError
-from crowdd.reactor import keep_steady
-from crowdd.sched.notify_bridge import NotifyBridge
-from crowdd.storage import schema
-from crowdd.storage.connections.connector import FULL_WORDS
-from crowdd.storage.connections.pool import Pool
+from crowdd.core.base import make_pool, make_services
+from crowdd.database import schema
+from crowdd.database.connector import FULL_WORDS
+from crowdd.database.embedded import answering, find_home, hold_folder, start
+from crowdd.database.pool import Pool
+from crowdd.features.operations import keys
+from crowdd.kernel.config import Settings, load
+from crowdd.kernel.errors import UnavailableError
+from crowdd.kernel.reactor import keep_steady
+from crowdd.sched.processes import NotifyBridge
+from crowdd.services import Services
 
 T = TypeVar("T")
+
+
+@contextlib.contextmanager
+def reachable(settings: Settings) -> Iterator[Settings]:
+    """Settings with a database as long as the block lasts; as they are when one is configured, or never was made.
+
+    Beside a running ``crowdctl serve`` it is that one's. Raises StartError when it cannot be brought up.
+    """
+    if settings.db.dsn or not os.path.lexists(settings.data.dir / "postgres"):
+        yield settings
+        return
+    home = find_home(settings.data.dir, settings.data.postgres_user)
+    dsn = answering(home)
+    if dsn is not None:
+        yield _on(settings, dsn)
+        return
+    lock = hold_folder(settings.data.dir)
+    server = start(home)
+    try:
+        yield _on(settings, server.dsn)
+    finally:
+        server.stop()
+        os.close(lock)
+
+
+def _on(settings: Settings, dsn: str) -> Settings:
+    return attrs.evolve(settings, db=attrs.evolve(settings.db, dsn=dsn))
+
+
 reactor: Any = installed
 
 
@@ -39,7 +72,7 @@ def with_domain(config: Path | None, work: Callable[[Services], Awaitable[T]], *
     async def by_the_rules(settings: Settings, pool: Pool) -> T:
         (await schema.status(pool)).require()
         services = make_services(reactor, settings, pool)
-        await server_key.reconcile(pool, settings.data.dir, services.secrets)
+        await keys.reconcile_keys(pool, settings.data.dir, services.secrets)
         await services.site.load()
         notices = NotifyBridge(reactor, pool, services.change_notifier)
         services.passwords.start()

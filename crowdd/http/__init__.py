@@ -1,1 +1,1 @@
-
+"""HTTP: router, requests, responses, negotiation and errors."""

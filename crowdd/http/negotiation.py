@@ -12,14 +12,13 @@ from urllib.parse import quote, urlsplit
 import attrs
 import orjson
 
-from crowdd.errors import AnonymousError, CrowddError, ForbiddenError, ProofNeededError, SecondFactorNeededError
 from crowdd.http.auth.cookies import FLASH, Cookies
 from crowdd.http.auth.csrf import Csrf
+from crowdd.http.edge.headers import EncodedHeaders, accepts_gzip, encode, set_headers
 from crowdd.http.errors import error_object, headers_of, message_of, status_of
-from crowdd.http.html import presenter
+from crowdd.http.html import frames
 from crowdd.http.html.forms import local
-from crowdd.http.html.locales import locale_of
-from crowdd.http.html.rendering import Templates
+from crowdd.http.html.rendering import Templates, locale_of
 from crowdd.http.request import Incoming
 from crowdd.http.responses import (
     BytesResponse,
@@ -35,13 +34,12 @@ from crowdd.http.responses import (
     Stream,
     Titled,
 )
-from crowdd.http.transport.fixed_headers import EncodedHeaders, encode, set_headers
-from crowdd.http.transport.request_headers import accepts_gzip
-from crowdd.languages import Languages, Sentence
-from crowdd.languages.content_languages import direction_of
+from crowdd.kernel.errors import AnonymousError, CrowddError, ForbiddenError, ProofNeededError, SecondFactorNeededError
+from crowdd.kernel.languages import Languages, Sentence
+from crowdd.kernel.languages.content_languages import direction_of
 
 _JSON, _TYPE = "application/json", "text/html; charset=utf-8"
-_API = encode({**presenter.api_headers(), "Cache-Control": "no-cache"})
+_API = encode({**frames.api_headers(), "Cache-Control": "no-cache"})
 _API_JSON = (*_API, *encode({"Content-Type": _JSON}))
 _PRIVATE = encode({"Cache-Control": "private, no-store"})  # what was made for one person stays in no cache
 _OURS = frozenset({"flash", "description"})  # keys whose text is always ours, also where it is no Sentence
@@ -118,11 +116,11 @@ class Negotiator:
             return self._raw(incoming, BytesResponse(b"", status=503, headers={"Cache-Control": "no-store"}))
         self._head(incoming, page.http_status, {"Vary": "Accept, Content-Type, Cookie", "Cache-Control": "no-store"})
         if incoming.wants_json:
-            self._headers(incoming, presenter.api_headers())
+            self._headers(incoming, frames.api_headers())
             incoming.request.setHeader("Content-Type", _JSON)
             return page.as_json()
         incoming.nonce = random.token_urlsafe(12)
-        self._headers(incoming, presenter.page_headers(incoming.nonce, incoming.header("host")))
+        self._headers(incoming, frames.page_headers(incoming.nonce, incoming.header("host")))
         incoming.request.setHeader("Content-Type", _TYPE)
         return self.html(incoming, page)
 
@@ -196,7 +194,7 @@ class Negotiator:
     def _redirect(self, incoming: Incoming, answer: Redirect) -> bytes:
         if incoming.wants_json:
             self._head(incoming, 200, {"Vary": "Accept, Content-Type, Cookie", "Cache-Control": "no-store"})
-            self._headers(incoming, presenter.api_headers())
+            self._headers(incoming, frames.api_headers())
             incoming.request.setHeader("Content-Type", _JSON)
             flash = {"flash": answer.flash, "status": answer.status} if answer.flash else {}
             return orjson.dumps({"next": answer.location, **flash, **answer.more})
@@ -225,7 +223,7 @@ class Negotiator:
 
     def _go(self, incoming: Incoming, location: str) -> bytes:
         self._head(incoming, 302, {"Location": location, "Cache-Control": "no-store"})
-        self._headers(incoming, presenter.page_headers())
+        self._headers(incoming, frames.page_headers())
         incoming.request.setHeader("Content-Type", _TYPE)
         return b""
 
@@ -246,7 +244,7 @@ class Negotiator:
     def _stream_head(self, incoming: Incoming, content_type: str) -> bytes:
         """What comes later is not kept, not buffered by a proxy, and the last of its connection."""
         self._head(incoming, 200, {"Vary": "Accept, Content-Type, Cookie", "Cache-Control": "no-store"})
-        self._headers(incoming, presenter.api_headers())
+        self._headers(incoming, frames.api_headers())
         self._headers(incoming, {"X-Accel-Buffering": "no", "Connection": "close"})
         incoming.request.setHeader("Content-Type", content_type)
         return b""
@@ -254,7 +252,7 @@ class Negotiator:
     def _file_head(self, incoming: Incoming, answer: Download) -> bytes:
         """A file to keep, never a document of ours; no proxy waits for its end."""
         self._head(incoming, 200, {"Vary": "Accept, Content-Type, Cookie", "Cache-Control": "no-store"})
-        self._headers(incoming, presenter.api_headers())
+        self._headers(incoming, frames.api_headers())
         named = f"attachment; filename*=UTF-8''{quote(answer.name, safe='')}"
         self._headers(incoming, {"Content-Disposition": named, "X-Accel-Buffering": "no", **answer.headers})
         incoming.request.setHeader("Content-Type", answer.content_type)
@@ -272,7 +270,7 @@ class Negotiator:
 
 @lru_cache(maxsize=64)
 def _shared_page_headers(host: str) -> EncodedHeaders:
-    return encode(presenter.shared_page_headers(host))
+    return encode(frames.shared_page_headers(host))
 
 
 def _send_cookies(incoming: Incoming) -> None:

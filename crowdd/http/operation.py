@@ -8,7 +8,7 @@ from typing import Any
 
 import attrs
 
-from crowdd.errors import CrowddError
+from crowdd.kernel.errors import CrowddError
 
 Schema = dict[str, Any]
 JSON = "application/json"

@@ -2,7 +2,7 @@
 
 A visitor here has no account and sends no cookie that tells them from others. They get a page that was made for
 another visitor only while it is younger than a second and nothing has changed that visitors may see: each request asks
-the database (``domain.core.exposure``). People who may have changed something get pages of their own for a
+the database (``core.site.Exposure``). People who may have changed something get pages of their own for a
 while. A page that is sent to many says nothing of one of them: it sets no cookie, and its scripts need no nonce.
 
 Programs get what is committed: JSON is sent again only if nothing at all was committed since it was made. Otherwise it
@@ -20,24 +20,21 @@ from typing import Final
 import attrs
 from twisted.internet.interfaces import IReactorTime
 
-from crowdd.concurrency.expiring_cache import ExpiringCache
-from crowdd.concurrency.versioned_cache import FreshCache, VersionedCache
-from crowdd.config import Settings
-from crowdd.domain.core.exposure import Exposure
+from crowdd.core.site import Exposure
 from crowdd.http.auth.cookies import CSRF
-from crowdd.http.html import locales, pieces, presenter
+from crowdd.http.edge.headers import accepts_gzip, coded_etag, encode, etag_of, matches_etag
+from crowdd.http.html import frames, rendering
 from crowdd.http.request import Incoming
 from crowdd.http.responses import NotModified, Page, Response, SharedPage
 from crowdd.http.routing import Shared
-from crowdd.http.transport.etags import etag_of
-from crowdd.http.transport.fixed_headers import encode
-from crowdd.http.transport.request_headers import accepts_gzip, coded_etag, matches
-from crowdd.requester import network
+from crowdd.kernel.concurrency.cache import ExpiringCache, FreshCache, VersionedCache
+from crowdd.kernel.config import Settings
+from crowdd.kernel.requester import network
 
 SECONDS: Final = 1.0  # that a page is sent after it began to be made
 _AFTER_CHANGE: Final = 2.0  # seconds for which a network that changed something gets pages of its own
 _MAX_NETWORKS: Final = 10_000
-_COOKIES: Final = frozenset({CSRF, locales.COOKIE, "theme"})  # that many have alike, or that no page shows
+_COOKIES: Final = frozenset({CSRF, rendering.LANGUAGE_COOKIE, "theme"})  # that many have alike, or that no page shows
 _IDENTITY: Final = frozenset({"authorization", "x-project-password", "x-draft-key", "x-volunteer", "x-presenter"})
 _THEMES: Final = ("light", "dark")
 _AS_JSON: Final = "as JSON"  # in place of a theme
@@ -51,7 +48,7 @@ _OF_KNOWN: Final = ("ETag", "Cache-Control", "Vary")  # headers of a page that i
 _OWN: Final = {"Vary": "Accept, Content-Type, Cookie", "Cache-Control": "no-store"}
 _HTML: Final = {"Content-Type": "text/html; charset=utf-8"}
 _JSON: Final = {
-    **presenter.api_headers(),
+    **frames.api_headers(),
     "Content-Type": "application/json",
     "Cache-Control": "private, no-cache",
     "Vary": _VARY,
@@ -168,7 +165,7 @@ class PageCache:
             else:
                 moment = await self._exposure.moment()
             version = (moment, self._site_version())
-            key = (incoming.path, locales.locale_of(incoming), _AS_JSON)
+            key = (incoming.path, rendering.locale_of(incoming), _AS_JSON)
             answer = await self._fresh.get(key, version, partial(self._json_made, incoming, make))
         finally:
             incoming.who = own
@@ -204,7 +201,7 @@ class PageCache:
     async def _shared(self, incoming: Incoming, answer: Response) -> SharedPage | None:
         if not isinstance(answer, Page) or answer.http_status != 200:
             return None
-        body = (await pieces.join(self._clock, self._render(incoming, answer))).encode()
+        body = (await rendering.join_pieces(self._clock, self._render(incoming, answer))).encode()
         mark = self._token_mark.encode()
         if incoming.cookies_to_set:
             incoming.cookies_to_set.clear()  # it is made again, for this visitor alone
@@ -217,7 +214,7 @@ class PageCache:
 
 def _drawn_key(incoming: Incoming) -> Hashable:
     theme = incoming.cookie("theme")
-    return (incoming.path, locales.locale_of(incoming), theme if theme in _THEMES else "")
+    return (incoming.path, rendering.locale_of(incoming), theme if theme in _THEMES else "")
 
 
 def _tagged(body: bytes, headers: Mapping[str, str], *, drawn: bool) -> SharedPage:
@@ -237,7 +234,7 @@ def _unless_known(incoming: Incoming, page: SharedPage) -> SharedPage | NotModif
     if not header or not page.known:
         return page
     known = page.known[accepts_gzip(incoming.header("accept-encoding"))]
-    return known if matches(header, known.entity_tag) else page
+    return known if matches_etag(header, known.entity_tag) else page
 
 
 def _size(page: SharedPage) -> int:

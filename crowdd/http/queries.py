@@ -1,15 +1,19 @@
-"""The query string of a list, read into a Query (interface: list-filter, list-unknown)."""
+"""The query string of a list, and objects as they were at a time (interface: list-filter, list-unknown, list-at)."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from datetime import datetime
 
-from crowdd.errors import InvalidValueError
+from crowdd.core.records.history import HISTORIC, Asked, History
+from crowdd.core.records.listing_statements import Filter, Query
+from crowdd.kernel.errors import InvalidRequestError, InvalidValueError
+from crowdd.kernel.languages import _
+from crowdd.kernel.requester import Requester
+from crowdd.kernel.values import Values
 from crowdd.kinds.kind import Field, Kind
-from crowdd.kinds.types import Boolean, Integer, Json, clean_text
-from crowdd.requester import Requester
-from crowdd.storage.core.listing import Filter, Query
+from crowdd.kinds.types import Boolean, Integer, Json, Timestamp, clean_text
 
 DEFAULT_LIMIT = 20
 MAX_LIMIT = 100
@@ -40,7 +44,7 @@ CONTROL_OF = {
 }
 
 
-def parse(kind: Kind, arguments: Mapping[str, str], who: Requester, volunteer: Requester | None = None) -> Query:
+def parse_query(kind: Kind, arguments: Mapping[str, str], who: Requester, volunteer: Requester | None = None) -> Query:
     """The list that the arguments ask for. ``volunteer``: who has ``participated``, if not the requester.
 
     Raises UnknownFieldError for a name that is no attribute, InvalidValueError for a value that its type cannot hold.
@@ -57,10 +61,10 @@ def parse(kind: Kind, arguments: Mapping[str, str], who: Requester, volunteer: R
         kind=kind,
         filters=tuple(filters),
         order=order,
-        descending=flag(arguments.get("desc", ""), "desc"),
-        limit=min(number(arguments.get("limit", ""), "limit", DEFAULT_LIMIT), MAX_LIMIT),
-        offset=number(arguments.get("offset", ""), "offset", 0),
-        last_id=number(arguments["last_id"], "last_id", 0) if arguments.get("last_id") else None,
+        descending=parse_flag(arguments.get("desc", ""), "desc"),
+        limit=min(parse_number(arguments.get("limit", ""), "limit", DEFAULT_LIMIT), MAX_LIMIT),
+        offset=parse_number(arguments.get("offset", ""), "offset", 0),
+        last_id=parse_number(arguments["last_id"], "last_id", 0) if arguments.get("last_id") else None,
         own=kind.context and who.acting_user is not None and arguments.get("all") not in ("1", "true", "True"),
         without_actor=clean_text((volunteer or who).actor) if asks_participated(kind, arguments) else "",
     )
@@ -77,7 +81,7 @@ def require_known(kind: Kind, arguments: Mapping[str, str]) -> None:
         kind.field(name)
 
 
-def number(text: str, name: str, default: int, maximum: int = 2**63 - 1) -> int:
+def parse_number(text: str, name: str, default: int, maximum: int = 2**63 - 1) -> int:
     """A whole number of a query, 0 or more."""
     if text == "":
         return default
@@ -87,7 +91,7 @@ def number(text: str, name: str, default: int, maximum: int = 2**63 - 1) -> int:
         raise InvalidValueError(f"{name} {error}.") from None
 
 
-def flag(text: str, name: str) -> bool:
+def parse_flag(text: str, name: str) -> bool:
     """A yes or no of a query; nothing means no."""
     try:
         return bool(text) and Boolean().parse(text)
@@ -143,3 +147,80 @@ def words(text: str) -> str:
     if "()" in parts:
         raise InvalidValueError("The full-text search has no word between its operators.")
     return " ".join(parts)
+
+
+_ALWAYS = UNSPECIFIC | {"at", "all"}
+_PAGES = _ALWAYS | {"project_id", "limit", "last_id"}
+_LIST = {
+    "task": _PAGES,
+    "taskrun": _PAGES | {"task_id"},
+    "result": _PAGES | {"task_id", "last_version"},
+    "projectstats": _PAGES,
+}
+
+
+class PastObjects:
+    """Lists and reads the objects that a query asks for. Raises what ``History`` raises, and as ``parse_past_list``."""
+
+    def __init__(self, history: History) -> None:
+        self._history = history
+
+    async def list(self, kind: str, who: Requester, arguments: Mapping[str, str]) -> list[Values]:
+        """Objects of a kind."""
+        return await self._history.rows(who, parse_past_list(kind, arguments))
+
+    async def get(self, kind: str, who: Requester, object_id: int, arguments: Mapping[str, str]) -> Values:
+        """One object."""
+        return await self._history.get(kind, who, object_id, parse_past_time(arguments))
+
+
+def asks_past(kind: str, arguments: Mapping[str, str]) -> bool:
+    """Whether a query asks for what was, of a kind that has a history."""
+    return "at" in arguments and kind in HISTORIC
+
+
+def parse_past_list(kind: str, arguments: Mapping[str, str]) -> Asked:
+    """The list that the arguments ask for.
+
+    Raises InvalidRequestError for what does not go together, InvalidValueError for a value that is none.
+    """
+    _require_only(arguments, _LIST[kind])
+    if not arguments.get("project_id") and not ("task_id" in _LIST[kind] and arguments.get("task_id")):
+        raise InvalidRequestError(_("A list with `at` needs `project_id`."))
+    return Asked(
+        kind,
+        moment(arguments["at"]),
+        project_id=_id(arguments, "project_id"),
+        task_id=_id(arguments, "task_id"),
+        last_version=parse_flag(arguments.get("last_version") or "true", "last_version") if kind == "result" else None,
+        last_id=parse_number(arguments.get("last_id", ""), "last_id", 0),
+        limit=min(parse_number(arguments.get("limit", ""), "limit", DEFAULT_LIMIT), MAX_LIMIT),
+    )
+
+
+def parse_past_time(arguments: Mapping[str, str]) -> datetime:
+    """The time of one object. Raises as ``parse_past_list``."""
+    _require_only(arguments, _ALWAYS)
+    return moment(arguments["at"])
+
+
+def moment(text: str) -> datetime:
+    """A time as filters take it, or one with a zone; of a day its beginning. Without a zone it is UTC."""
+    kind = Timestamp()
+    try:
+        return kind.from_text(text)[0]
+    except InvalidValueError:
+        pass
+    try:
+        return kind.parse(text.strip().replace(" ", "+"))  # a plus sign that was not encoded
+    except (InvalidValueError, OverflowError):
+        raise InvalidValueError(_("`at` must be an ISO 8601 time.")) from None
+
+
+def _id(arguments: Mapping[str, str], name: str) -> int | None:
+    return parse_number(arguments[name], name, 0) if arguments.get(name) else None
+
+
+def _require_only(arguments: Mapping[str, str], known: frozenset[str]) -> None:
+    for name in sorted(arguments.keys() - known):
+        raise InvalidRequestError(_("`at` cannot be combined with `%(name)s`.", name=name[:100]))

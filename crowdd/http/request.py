@@ -14,20 +14,18 @@ from urllib.parse import parse_qsl
 import orjson
 from multipart import MultipartError, MultipartParser, MultipartPart, parse_options_header
 
-from crowdd import exact_json
-from crowdd.domain.core.uploads import Upload
-from crowdd.errors import DisconnectedError, InvalidValueError, TooLargeError
-from crowdd.http.auth import cookie_names
-from crowdd.http.html import presenter
-from crowdd.http.transport import json_arrays
-from crowdd.http.transport.fixed_headers import values_of
-from crowdd.http.transport.request_headers import cookies, prefers_json
+from crowdd.core.uploads import Upload
+from crowdd.http.edge import headers, json_arrays
+from crowdd.http.edge.headers import cookies, prefers_json, values_of
+from crowdd.http.html import frames
+from crowdd.kernel import exact_json
+from crowdd.kernel.errors import DisconnectedError, InvalidValueError, TooLargeError
+from crowdd.kernel.languages import _
+from crowdd.kernel.requester import Requester
 from crowdd.kinds.types import clean_text
-from crowdd.languages import _
-from crowdd.requester import Requester
 
 if TYPE_CHECKING:
-    from crowdd.http.transport.site import Request
+    from crowdd.http.edge.site import Request
 
 MAX_FIELDS = 1000
 MAX_PARSED_AT_ONCE: Final = 262_144
@@ -73,7 +71,7 @@ class Incoming:
     @cached_property
     def is_frame(self) -> bool:
         """Whether a presenter's document is asked for: it comes without cookies and gets none."""
-        return presenter.wants_frame(self.path, presenter.MARK in self.query, self.header("sec-fetch-dest").lower())
+        return frames.wants_frame(self.path, frames.MARK in self.query, self.header("sec-fetch-dest").lower())
 
     def header(self, name: str) -> str:
         """The value of a header, "" when absent; ``name`` is in lower case."""
@@ -86,7 +84,7 @@ class Incoming:
 
     def cookie(self, name: str) -> str:
         """The value of a cookie, "" when absent."""
-        return cookie_names.found(self.cookie_prefix, name, self._cookies) or ""
+        return headers.find_cookie(self.cookie_prefix, name, self._cookies) or ""
 
     def has_no_cookies_but(self, names: frozenset[str]) -> bool:
         """Whether the browser sends no cookies except these."""
@@ -94,7 +92,7 @@ class Incoming:
 
     def has_old_cookie(self, name: str) -> bool:
         """Whether the browser has a cookie only under the name that it had before the site had prefixes."""
-        return cookie_names.is_old(self.cookie_prefix, name, self._cookies)
+        return headers.is_old_cookie(self.cookie_prefix, name, self._cookies)
 
     def keep_cookie(self, name: str, value: str) -> None:
         """Reads the cookie as this from now on: it is set by the answer to this request."""

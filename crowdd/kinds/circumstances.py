@@ -8,9 +8,9 @@ from typing import Final
 
 import attrs
 
-from crowdd.errors import InvalidValueError
+from crowdd.kernel.errors import InvalidValueError
+from crowdd.kernel.values import Values
 from crowdd.kinds.types import JsonObject, Schema, clean_text
-from crowdd.values import Values
 
 INPUTS: Final = ("keyboard", "pointer", "touch")
 MAX_SECONDS: Final = 86_400.0

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from crowdd.errors import InvalidValueError
-from crowdd.languages import _
+from crowdd.kernel.errors import InvalidValueError
+from crowdd.kernel.languages import _
 
 COLUMN_ROLES: Final = "column_roles"
 HIDDEN: Final = "hidden"

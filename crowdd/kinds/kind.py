@@ -1,7 +1,7 @@
 """How a kind is declared: its attributes, who may read and write each, its parents and rights.
 
 Everything that crowdd does with a kind in general (REST, filters, views, hypermedia, OpenAPI, listings) is derived
-from these values. Behaviour of a single kind is in ``crowdd.domain``.
+from these values. What is special to a kind is in its feature.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from typing import Any, TypeVar
 
 import attrs
 
-from crowdd.errors import ForbiddenError, InvalidValueError, ReservedFieldError, UnknownFieldError
+from crowdd.kernel.errors import ForbiddenError, InvalidValueError, ReservedFieldError, UnknownFieldError
+from crowdd.kernel.values import Values
 from crowdd.kinds.roles import EVERYONE, WHOLE_INFO, Role
 from crowdd.kinds.sizes import json_bytes, require_size
 from crowdd.kinds.types import Json, Type, iso
-from crowdd.values import Values
 
 MAX_BYTES = 64_000  # of a JSON attribute that declares nothing else
 

@@ -13,8 +13,8 @@ from typing import Final
 
 from precis_i18n import get_profile
 
-from crowdd.errors import InvalidValueError
-from crowdd.languages import _
+from crowdd.kernel.errors import InvalidValueError
+from crowdd.kernel.languages import _
 
 ADDRESS_FORMAT: Final = "precis-username"
 FREE_FORMAT: Final = "precis-freeform"

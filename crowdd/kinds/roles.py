@@ -8,7 +8,7 @@ import enum
 class Role(enum.Enum):
     """The relation of a requester to a row. A right is a set of roles, and any one of them is enough.
 
-    ``storage.core.roles`` has the only SQL expression of each role.
+    ``core.records.role_statements`` has the only SQL expression of each role.
     """
 
     ANYBODY = "anybody"

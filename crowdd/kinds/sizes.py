@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import orjson
 
-from crowdd.errors import TooLargeError
+from crowdd.kernel.errors import TooLargeError
 
 
 def json_bytes(value: object) -> int:

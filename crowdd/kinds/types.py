@@ -15,10 +15,10 @@ from typing import Any
 import attrs
 import orjson
 
-from crowdd import exact_json
-from crowdd.errors import InvalidValueError
+from crowdd.kernel import exact_json
+from crowdd.kernel.errors import InvalidValueError
+from crowdd.kernel.values import Values
 from crowdd.kinds import names
-from crowdd.values import Values
 
 MAX_JSON_DEPTH = 100
 Schema = dict[str, Any]
@@ -237,7 +237,7 @@ UPLOAD_PATH = rf"/uploads/{_NAME_OF_FILE}/{_NAME_OF_FILE}"
 PICTURE_ADDRESS = (
     rf"(?:https?://[A-Za-z0-9.:\[\]-]+)?{UPLOAD_PATH}|https://[A-Za-z0-9.-]+(?::[0-9]+)?(?:[/?#][!-\[\]-~]*)?"
 )
-"""An upload of this server or of another one, or any https address; ``crowdd.domain.core.text.picture_addresses``
+"""An upload of this server or of another one, or any https address; ``crowdd.core.text.picture_addresses``
 refuses what is ours.
 """
 

@@ -1,39 +1,172 @@
-"""Send webhook deliveries, in one process at a time, as many at once as receivers and the order of events allow."""
+"""Webhook deliveries: make one attempt, send those that are due in one process at a time, and remove old ones.
+
+As many are sent at once as receivers and the order of events allow (record 27).
+"""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from cryptography.exceptions import InvalidTag
 from twisted.application.service import Service
 from twisted.internet.defer import CancelledError, Deferred, DeferredList, ensureDeferred
 from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 from twisted.python.failure import Failure
 
-from crowdd.concurrency.deadline import deadline
-from crowdd.concurrency.poll_loop import PollLoop
-from crowdd.domain.core.change_notifier import ANY, ChangeNotifier
-from crowdd.domain.webhooks.deliveries import Deliveries
-from crowdd.domain.webhooks.retry_policy import room
-from crowdd.errors import UnavailableError
-from crowdd.reactor import IReactor, epoch_seconds
-from crowdd.storage.connections.leadership import Leadership
-from crowdd.storage.database import Transactions
-from crowdd.storage.webhooks.rows import DueDelivery
+from crowdd.core.change_notifier import ANY, ChangeNotifier
+from crowdd.core.outbound.client import Outgoing
+from crowdd.core.secrets import Secrets
+from crowdd.database.access import Database, Transactions
+from crowdd.database.locks import Leadership
+from crowdd.features.webhooks import statements as webhook_statements
+from crowdd.features.webhooks.webhooks import Webhooks, decrypted, encrypted
+from crowdd.kernel.concurrency.timing import PollLoop, deadline
+from crowdd.kernel.config.outbound import WebhookSettings
+from crowdd.kernel.errors import RefusedTargetError, UnavailableError, UnreachableError
+from crowdd.kernel.reactor import IReactor, epoch_seconds
+from crowdd.kernel.values import Values
+from crowdd.sched import event_statements, messages, retry_policy
+from crowdd.sched.event_statements import Attempt, DueDelivery
+from crowdd.sched.job import HOUR, Job
+from crowdd.sched.messages import AttemptOutcome, Message
+from crowdd.sched.retry_policy import DeliveryFailure, room
 
 if TYPE_CHECKING:
-    from crowdd.domain.server.services import Services
+    from crowdd.services import Services
+
+log = Logger()
+
+
+MAX_DUE = 256  # deliveries of a project that are made ahead
+_KEPT_BODY_BYTES = 8192
+_UNREADABLE = "The webhook's secret cannot be read any more. Create a new one."
+
+SendMail = Callable[[Database, str, str, Values, str], Awaitable[Any]]
+
+
+class Deliveries:
+    """``seconds`` is the time of day (epoch), ``chance`` draws from 0 to 1, ``send_mail`` is ``mail.send``."""
+
+    def __init__(
+        self,
+        db: Transactions,
+        outgoing: Outgoing,
+        secrets: Secrets,
+        settings: WebhookSettings,
+        seconds: Callable[[], float],
+        chance: Callable[[], float],
+        send_mail: SendMail,
+    ) -> None:
+        self._db, self._outgoing, self._secrets, self._settings = db, outgoing, secrets, settings
+        self._seconds, self._chance, self._send_mail = seconds, chance, send_mail
+
+    async def adopt(self) -> None:
+        """Gives a webhook to projects whose address was set by no way of ours."""
+        for project_id in await webhook_statements.unknown(self._db):
+            await webhook_statements.add(
+                self._db, project_id, encrypted(self._secrets, messages.new_secret(), project_id)
+            )
+
+    async def candidates(self) -> list[int]:
+        """Projects whose receivers may have something coming."""
+        return await event_statements.list_candidates(self._db)
+
+    async def feed(self, projects: Collection[int]) -> None:
+        """Makes deliveries of the next events of projects."""
+        await event_statements.feed_deliveries(self._db, projects, MAX_DUE)
+
+    async def due(self, project_id: int, room: int, busy: Sequence[int]) -> list[DueDelivery]:
+        """What may go now, at most ``room`` beside those that are on their way."""
+        return await event_statements.list_due(self._db, project_id, room, busy)
+
+    async def send(self, delivery: DueDelivery) -> None:
+        """One attempt: sends, and writes down how it went. When that cannot be written, it will be sent again."""
+        begun = self._seconds()
+        message = self._message(delivery, int(begun))
+        outcome = await self._ask(message) if message else messages.judge_no_response(_UNREADABLE)
+        seconds = max(0.0, self._seconds() - begun)
+        attempt: Attempt = {
+            "url": message.url if message else delivery.url,
+            "body": message.body.decode() if message else "",
+            "status": outcome.status,
+            "answer": outcome.answer,
+            "problem": outcome.problem,
+            "seconds": seconds,
+        }
+        if outcome.failure is None:
+            await event_statements.record_delivered(self._db, delivery, attempt)
+        else:
+            await self._failed(delivery, attempt, outcome.failure, seconds)
+
+    def _message(self, delivery: DueDelivery, timestamp: int) -> Message | None:
+        """None when the secret was encrypted with another root key."""
+        stored = (delivery.secret_encrypted, delivery.old_secret_encrypted)
+        try:
+            secrets = [decrypted(self._secrets, one, delivery.project_id) for one in stored if one is not None]
+        except InvalidTag:
+            return None
+        return messages.build_message(delivery, secrets, timestamp)
+
+    async def _ask(self, message: Message) -> AttemptOutcome:
+        try:
+            reply = await self._outgoing.request(
+                "POST",
+                message.url,
+                message.headers,
+                message.body,
+                seconds=self._settings.timeout,
+                max_bytes=_KEPT_BODY_BYTES,
+            )
+        except (RefusedTargetError, UnreachableError) as problem:
+            return messages.judge_no_response(str(problem))
+        return messages.judge_response(reply)
+
+    async def _failed(self, delivery: DueDelivery, attempt: Attempt, failure: DeliveryFailure, seconds: float) -> None:
+        project_id, first, chance = delivery.project_id, self._settings.first_delay, self._chance()
+
+        async def work(tx: Database) -> None:
+            health = await event_statements.lock_health(tx, project_id, seconds)
+            if health is None:
+                return
+            verdict = retry_policy.after_failure(
+                failure,
+                attempts=delivery.attempts + 1,
+                failures=health.failures,
+                overlapping=health.overlapping,
+                active=health.active,
+                first=first,
+                chance=chance,
+            )
+            pause = retry_policy.delay(verdict.failures, first, chance)
+            await event_statements.record_failed(
+                tx, delivery, attempt, verdict.given_up, verdict.delay, verdict.failures, pause
+            )
+            if verdict.off:
+                await self._switch_off(tx, project_id, attempt["problem"])
+
+        async def test(tx: Database) -> None:
+            await event_statements.record_failed_test(tx, delivery, attempt)
+
+        await self._db.transaction(test if delivery.kind == "ping" else work)
+
+    async def _switch_off(self, tx: Database, project_id: int, reason: str) -> None:
+        owner = await event_statements.switch_off_receiver(tx, project_id, reason)
+        if owner is None:
+            return
+        log.info("webhook switched off: project={project}", project=project_id)
+        context = {"name": owner.name, "short_name": owner.short_name, "reason": reason}
+        await self._send_mail(tx, owner.email_addr, "webhook_off", context, owner.locale)
+
 
 SOON = 0.05  # seconds after a notification; changes of this time are handled together
 LOOK = 1.0  # seconds between polls of all projects
 LOOKS_PER_ADOPTION = 30
 FAULT_PAUSE = 60.0
 LAST = 5.0  # seconds that running deliveries have when the server stops; cancelled ones are sent again
-
-log = Logger()
 
 
 def deliveries_of(reactor: IReactor, db: Transactions, services: Services) -> Deliveries:
@@ -175,3 +308,11 @@ class Deliverer(Service):
 def _cancel_all(ends: list[Deferred[None]]) -> None:
     for end in ends:
         end.cancel()
+
+
+async def _sweep_deliveries(webhooks: Webhooks, settings: WebhookSettings) -> str:
+    return f"{await webhooks.prune(settings.log_days, settings.log_rows)} removed"
+
+
+# Remove webhook deliveries that are older than the log keeps.
+JOB = Job("sweep_deliveries", HOUR, lambda services: _sweep_deliveries(services.webhooks, services.settings.webhooks))

@@ -1,20 +1,21 @@
-"""Find what the listed modules declare."""
+"""Find the jobs and the handlers that features and the scheduler declare."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from importlib import import_module
-from typing import TypeVar
+from typing import Final, TypeVar
+
+from crowdd import PACKAGE
+from crowdd.features import FEATURES
 
 T = TypeVar("T")
+OF_SCHEDULER: Final = ("assignment", "deliveries", "job_runner", "queue_worker", "statistics", "upkeep")
 
 
-def declared(modules: Iterable[str], kind: type[T]) -> list[T]:
-    """Every value of this kind that the modules of these names have, each once. Raises TypeError where one has none."""
-    values: list[T] = []
-    for name in dict.fromkeys(modules):
-        own = [value for value in vars(import_module(name)).values() if isinstance(value, kind)]
-        if not own:
-            raise TypeError(f"{name} must declare a {kind.__name__}.")
-        values += own
-    return values
+def declared(kind: type[T]) -> list[T]:
+    """Every value of this kind in the ``feature.py`` of a feature, or in a module of the scheduler."""
+    features = [name for name in FEATURES if (PACKAGE / "features" / name / "feature.py").is_file()]
+    modules = [f"crowdd.features.{name}.feature" for name in features] + [
+        f"crowdd.sched.{name}" for name in OF_SCHEDULER
+    ]
+    return [value for name in modules for value in vars(import_module(name)).values() if isinstance(value, kind)]

@@ -1,4 +1,4 @@
-"""What a periodic job is, and when it is due again."""
+"""What a periodic job and the handler of a background task are, and a log that notes a database outage once."""
 
 from __future__ import annotations
 
@@ -7,12 +7,18 @@ from typing import TYPE_CHECKING
 
 import attrs
 from twisted.internet.defer import Deferred
+from twisted.logger import Logger
 
-from crowdd.concurrency.back_off import back_off
-from crowdd.config import Settings
+from crowdd.kernel.concurrency.timing import back_off
+from crowdd.kernel.config import Settings
+from crowdd.kernel.errors import UnavailableError
+from crowdd.sched.queue import QueuedTask
 
 if TYPE_CHECKING:
-    from crowdd.domain.server.services import Services
+    from crowdd.services import Services
+
+log = Logger()
+
 
 MINUTE, HOUR, DAY = 60.0, 3600.0, 86400.0
 _LOGGED_FROM = MINUTE
@@ -51,3 +57,48 @@ def wait_after(period: float, failures: int) -> float:
         return period
     first = min(period, MINUTE)
     return back_off(failures, 2 * first, 2.0, max(period, MINUTE))
+
+
+RunningTask = Coroutine[Deferred[object], object, dict[str, object] | None]
+
+
+@attrs.frozen
+class Handler:
+    """Runs background tasks of its name. ``run`` may return a dict, which the task's owner sees as the result.
+
+    ``run`` passes the services that the handler uses, and the task, to the function that does the work.
+
+    A task may be run again at any time, also after its process was killed, and then continues at ``item.checkpoint``.
+    The handler works in short transactions and calls ``item.progress`` after each, at the latest after
+    ``stall_seconds``. A task is dead after ``max_attempts`` failures in a row without progress, or after an error of
+    ``crowdd.kernel.errors`` that would only be repeated.
+
+    ``title`` is the name of such tasks on pages. ``note`` says what is true until one ends, for people who wait.
+    """
+
+    name: str
+    run: Callable[[Services, QueuedTask], RunningTask]
+    title: str = ""
+    note: str = ""
+    max_attempts: int = 8
+    stall_seconds: float = 1800.0
+
+
+class LogOnce:
+    """The outages of one part of the server; ``what`` names it in the log."""
+
+    def __init__(self, what: str) -> None:
+        self._what = what
+        self._lasts = False
+
+    def failed(self, error: UnavailableError) -> None:
+        """An attempt failed: log the outage once."""
+        if not self._lasts:
+            self._lasts = True
+            log.warn("{what} paused, database unavailable: {error}", what=self._what, error=error)
+
+    def succeeded(self) -> None:
+        """An attempt succeeded: log the recovery once."""
+        if self._lasts:
+            self._lasts = False
+            log.warn("{what} resumed", what=self._what)

@@ -1,7 +1,11 @@
-"""Run periodic jobs when they are due, each in one of the processes that share a database. A failed job is retried."""
+"""List all periodic jobs, and run those that are due, each in one of the processes that share a database.
+
+A failed job is retried.
+"""
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable
 
 import attrs
@@ -10,19 +14,21 @@ from twisted.internet.defer import CancelledError, Deferred, DeferredList, ensur
 from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
-from crowdd.concurrency.deadline import deadline
-from crowdd.concurrency.poll_loop import PollLoop
-from crowdd.domain.core.background_queue import words_for
-from crowdd.errors import CrowddError, UnavailableError
-from crowdd.sched.job import MINUTE, Job, RunningJob, wait_after
-from crowdd.sched.log_once import LogOnce
-from crowdd.storage.database import Database
-from crowdd.storage.server import jobs
+from crowdd.database.access import Database, Row
+from crowdd.kernel.concurrency.timing import PollLoop, deadline
+from crowdd.kernel.config import Settings
+from crowdd.kernel.errors import CrowddError, UnavailableError
+from crowdd.sched import statements
+from crowdd.sched import statements as stored
+from crowdd.sched.discovery import declared
+from crowdd.sched.job import DAY, MINUTE, Job, LogOnce, RunningJob, wait_after
+from crowdd.sched.queue import words_for
+
+log = Logger()
+
 
 MAX_WAIT = MINUTE
 """Seconds between two checks of a job, even if it is due later, so that a run whose process has died is noticed."""
-
-log = Logger()
 
 
 @attrs.frozen
@@ -73,7 +79,9 @@ class JobRunner(Service):
         """Ask once when each job is due, where every loop would ask for its own."""
         waits: dict[str, float] = {}
         try:
-            waits = await jobs.first_waits(self._session, {job.name: job.period for job in self._jobs.values()})
+            waits = await statements.list_first_waits(
+                self._session, {job.name: job.period for job in self._jobs.values()}
+            )
         except UnavailableError as error:
             self._outage.failed(error)
         except Exception:
@@ -115,7 +123,7 @@ class JobRunner(Service):
 
     async def run(self, job: Job, *, force: bool = False) -> RunResult:
         """Run a job if it is due, or if ``force`` is set, and it is not running anywhere. Raises UnavailableError."""
-        begun = await jobs.begin(self._session, job.name, job.period, force)
+        begun = await statements.begin_job(self._session, job.name, job.period, force)
         self._outage.succeeded()
         if begun.state != "ours":
             return RunResult(begun.state, begun.wait or 0.0)
@@ -123,7 +131,9 @@ class JobRunner(Service):
         failed = outcome == "failed"
         wait = wait_after(job.period, (begun.failures or 0) + 1 if failed else 0)
         logged = job.is_logged(failed)
-        seconds = await jobs.end(self._session, job.name, begun, outcome=outcome, words=words, wait=wait, logged=logged)
+        seconds = await statements.end_job(
+            self._session, job.name, begun, outcome=outcome, words=words, wait=wait, logged=logged
+        )
         if seconds is None:
             log.warn("periodic job lost its lock while running: job={job}", job=job.name)
         return RunResult(outcome, wait, words, seconds)
@@ -142,3 +152,46 @@ class JobRunner(Service):
             return "failed", words_for(error)
         finally:
             del self._running[job.name]
+
+
+@functools.cache
+def every_job() -> tuple[Job, ...]:
+    """All jobs, in the order of their names."""
+    return tuple(sorted(declared(Job), key=lambda job: job.name))
+
+
+def scheduled(settings: Settings) -> tuple[Job, ...]:
+    """The jobs that a server with these settings runs, with the periods that these choose."""
+    periods = ((job, job.period if job.period_by is None else job.period_by(settings)) for job in every_job())
+    return tuple(attrs.evolve(job, period=period) for job, period in periods if period is not None)
+
+
+OVERVIEW = ("name", "period", "outcome", "began", "seconds", "failures", "runs", "due", "overdue", "words")
+
+
+async def overview(db: Database, settings: Settings) -> list[Row]:
+    """Every job with the keys of OVERVIEW: those of a server with these settings, and those that ran on the database.
+
+    ``period`` is None for jobs of other versions and for those that the settings switch off, which are never overdue.
+    ``outcome`` is "new" for jobs that have not run yet.
+    """
+    periods = {job.name: job.period for job in scheduled(settings)}
+    rows = {
+        row["name"]: {**row, "overdue": row["overdue"] if row["name"] in periods else 0.0}
+        for row in await stored.list_jobs(db)
+    }
+    return [
+        {**dict.fromkeys(OVERVIEW), "outcome": "new", **rows.get(name, {}), "name": name, "period": periods.get(name)}
+        for name in sorted({*rows, *periods})
+    ]
+
+
+KEPT_DAYS = 30
+
+
+async def _sweep_job_runs(db: Database) -> str:
+    return f"{await statements.sweep_runs(db, KEPT_DAYS)} removed"
+
+
+# Remove old runs from the log of jobs, and jobs that no longer exist.
+JOB = Job("sweep_job_runs", DAY, lambda services: _sweep_job_runs(services.db))

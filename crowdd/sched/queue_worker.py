@@ -1,9 +1,11 @@
-"""Run the background tasks that wait in the queue, a few at a time."""
+"""Run the background tasks that wait in the queue, a few at a time, list their handlers, and remove old tasks."""
 
 from __future__ import annotations
 
+import functools
 import secrets as random
 from collections.abc import Callable, Mapping
+from types import MappingProxyType
 
 from twisted.application.service import Service
 from twisted.internet.defer import CancelledError, Deferred, DeferredList, ensureDeferred
@@ -11,23 +13,23 @@ from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 from twisted.python.failure import Failure
 
-from crowdd.concurrency.deadline import deadline
-from crowdd.concurrency.poll_loop import PollLoop
-from crowdd.domain.core.background_queue import Outcome, Queue, QueuedTask, StalledError, after_error
-from crowdd.domain.mail.mail import Mail
-from crowdd.errors import CrowddError, StoppedError, UnavailableError
-from crowdd.sched.handler import Handler, RunningTask
-from crowdd.sched.log_once import LogOnce
-from crowdd.storage.core import queue as stored
-from crowdd.storage.core.queue import LOST_SECONDS
-from crowdd.storage.database import Database
+from crowdd.core.mail.mail import Mail
+from crowdd.database.access import Database
+from crowdd.kernel.concurrency.timing import PollLoop, deadline
+from crowdd.kernel.errors import CrowddError, StoppedError, UnavailableError
+from crowdd.sched import statements as stored
+from crowdd.sched.discovery import declared
+from crowdd.sched.job import HOUR, Handler, Job, LogOnce, RunningTask
+from crowdd.sched.queue import Outcome, Queue, QueuedTask, StalledError, after_error
+from crowdd.sched.statements import LOST_SECONDS
+
+log = Logger()
+
 
 LOOK_SECONDS = 1.0
 HEARTBEAT_SECONDS = LOST_SECONDS / 4
 
 Start = Callable[[Handler, QueuedTask], RunningTask]
-
-log = Logger()
 
 
 class Worker(Service):
@@ -220,3 +222,21 @@ class HeartbeatMonitor:
             item=self._item,
             error=failure.value,
         )
+
+
+@functools.cache
+def handlers() -> Mapping[str, Handler]:
+    """Every handler by its name."""
+    return MappingProxyType({handler.name: handler for handler in declared(Handler)})
+
+
+UNKNOWN_HOURS = 24
+
+
+async def _sweep_queue(queue: Queue) -> str:
+    dead = await queue.dead_letter_unknown(handlers().keys(), UNKNOWN_HOURS)
+    return f"{await queue.sweep()} removed, {dead} unknown"
+
+
+# Remove old background tasks, and end those that no worker has a handler for.
+JOB = Job("sweep_queue", HOUR, lambda services: _sweep_queue(services.queue))

@@ -13,11 +13,11 @@ from twisted.internet.defer import Deferred, ensureDeferred
 from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
-from crowdd.concurrency.poll_loop import PollLoop
-from crowdd.domain.core.change_notifier import ChangeNotifier
-from crowdd.errors import UnavailableError
-from crowdd.storage.database import Database
-from crowdd.storage.webhooks import events
+from crowdd.core.change_notifier import ChangeNotifier
+from crowdd.database.access import Database
+from crowdd.kernel.concurrency.timing import PollLoop
+from crowdd.kernel.errors import UnavailableError
+from crowdd.sched import event_statements
 
 SOON = 0.05  # seconds after a notification; events of this time are numbered together
 LOOK = 2.0  # seconds between polls without a notification
@@ -67,7 +67,7 @@ class Sequencer(Service):
     async def _number(self, project_id: int) -> None:
         """Number the events of one project. Its failure must not hold up the others."""
         try:
-            if await events.number(self._db, project_id):
+            if await event_statements.number_events(self._db, project_id):
                 self._change_notifier.notify(project_id)
         except UnavailableError as error:
             log.debug(
@@ -80,5 +80,5 @@ class Sequencer(Service):
 
     async def _projects(self) -> list[int]:
         self._poll_loop += 1
-        census = await events.newly_complete(self._db) if self._poll_loop % LOOKS_PER_CENSUS == 1 else []
-        return [*await events.unnumbered(self._db), *census]
+        census = await event_statements.list_newly_complete(self._db) if self._poll_loop % LOOKS_PER_CENSUS == 1 else []
+        return [*await event_statements.list_unnumbered(self._db), *census]

@@ -23,11 +23,11 @@ from support.checks.proofs import examples
 from support.ledger import Ledger
 from support.servers.live import BIN, LiveServer
 
-from crowdd.domain.server.backups import backup_archive, passphrase
-from crowdd.domain.server.backups.backup_archive import Writer
-from crowdd.embedded.binaries import StartError
-from crowdd.embedded.process import wait_until
-from crowdd.embedded.tools import Tools, choose
+from crowdd.core import passphrase
+from crowdd.database.embedded.binaries import StartError, Tools, choose_tools
+from crowdd.database.embedded.cluster import wait_until
+from crowdd.features.operations import backup_archive
+from crowdd.features.operations.backup_archive import Writer
 
 WORD = "correct horse battery"
 PASSPHRASE = {"CROWDD_BACKUP_PASSPHRASE": WORD}
@@ -283,8 +283,8 @@ class TestRestoreRefuses:
             changed = bytearray(whole)
             changed[block * 512 + drawn.randrange(512)] ^= 1 << drawn.randrange(8)
             with pytest.raises((backup_archive.ArchiveError, backup_archive.encryption.PassphraseError)):
-                backup_archive.verify(io.BytesIO(changed), WORD)
-        assert backup_archive.verify(io.BytesIO(whole), WORD).header["rows"]["task"] == 20
+                backup_archive.verify_archive(io.BytesIO(changed), WORD)
+        assert backup_archive.verify_archive(io.BytesIO(whole), WORD).header["rows"]["task"] == 20
 
     @pytest.mark.usefixtures("derived_once")
     def test_a_letter_that_means_the_same(self, archive):
@@ -294,7 +294,7 @@ class TestRestoreRefuses:
         letter = next(at for at in range(start, start + 32) if whole[at : at + 1].isalpha())
         changed = whole[:letter] + whole[letter : letter + 1].upper() + whole[letter + 1 :]
         with pytest.raises(backup_archive.encryption.PassphraseError):
-            backup_archive.verify(io.BytesIO(changed), WORD)
+            backup_archive.verify_archive(io.BytesIO(changed), WORD)
 
     def test_a_changed_byte_by_the_command(self, place, archive):
         changed = bytearray(archive.read_bytes())
@@ -329,7 +329,7 @@ class TestRestoreRefuses:
         writer._tar.addfile(info, io.BytesIO())
         writer.end(WORD, {"keys": [], "settings": ""})
         with pytest.raises(backup_archive.ArchiveError, match="it holds"):
-            backup_archive.verify(out, WORD)
+            backup_archive.verify_archive(out, WORD)
 
     def test_a_database_that_is_not_empty(self, used, place, archive):
         error = place.refused("restore", archive, CROWDD_DB_DSN=dsn(used), **PASSPHRASE)
@@ -413,7 +413,7 @@ def test_a_restore_that_was_killed_after_the_commit_is_finished_by_the_next(plac
     stage = data(place) / "restoring"
     stage.mkdir()
     with archive.open("rb") as file:
-        (stage / "archive").write_text(backup_archive.verify(file, WORD).id)
+        (stage / "archive").write_text(backup_archive.verify_archive(file, WORD).id)
     shutil.move(data(place) / "secret.key", stage / "secret.key")
     assert "contains no secret.key" in place.refused("admin", "list")
     assert place.json("restore", archive, **PASSPHRASE)["rows"]["task"] == 20
@@ -426,11 +426,11 @@ class TestTools:
 
     @pytest.mark.parametrize(("major", "folder"), [(15, "/a"), (16, "/c"), (17, "/c"), (18, "/b")])
     def test_the_same_version_or_the_next_newer_one(self, major, folder):
-        assert choose(major, self.FOUND).folder == Path(folder)
+        assert choose_tools(major, self.FOUND).folder == Path(folder)
 
     def test_older_ones_are_refused_and_named(self):
         with pytest.raises(StartError, match=r"PostgreSQL 19 or newer are required \(found: 15\.8 in /a, 18\.1 in /b"):
-            choose(19, self.FOUND)
+            choose_tools(19, self.FOUND)
 
 
 def test_manifest_and_header_are_json_for_other_programs(archive):

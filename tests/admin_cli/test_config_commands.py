@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from crowdd.admin_cli.commands.config import HIDDEN, public
-from crowdd.config import options
+from crowdd.features.operations.server_commands import HIDDEN, public_value
+from crowdd.kernel.config import options
 
 
 def test_only_what_was_changed_and_where_it_stands(crowdctl, tmp_path):
@@ -32,13 +32,13 @@ def test_only_what_was_changed_and_where_it_stands(crowdctl, tmp_path):
     ],
 )
 def test_the_password_of_the_database_is_not_shown(dsn):
-    assert "ful" not in public("dsn", dsn)
-    assert HIDDEN in public("dsn", dsn)
+    assert "ful" not in public_value("dsn", dsn)
+    assert HIDDEN in public_value("dsn", dsn)
 
 
 def test_every_setting_that_is_a_secret_is_hidden():
     texts = [option for _, option, _, default in options() if isinstance(default, str)]
-    secrets = {option for option in texts if public(option, "wonderful") == HIDDEN}
+    secrets = {option for option in texts if public_value(option, "wonderful") == HIDDEN}
     assert secrets >= {"password", "secret_key", "google_client_secret", "github_client_secret", "orcid_client_secret"}
     assert not secrets & {"public_key", "google_client_id", "host", "base_url"}
 

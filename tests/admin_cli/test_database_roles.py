@@ -13,8 +13,8 @@ from psycopg2.extensions import make_dsn
 from support.browsers import newcomer
 from twisted.internet.threads import deferToThread
 
-from crowdd.config import load
-from crowdd.sched.schedule import scheduled
+from crowdd.kernel.config import load
+from crowdd.sched.job_runner import scheduled
 
 TEXT = (Path(__file__).parents[2] / "docs/operations.md").read_text("utf-8")
 

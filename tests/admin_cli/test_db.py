@@ -6,7 +6,7 @@ import psycopg2
 import pytest
 from psycopg2.extensions import make_dsn
 
-from crowdd.storage import schema
+from crowdd.database import schema
 
 KNOWN = list(schema.migrations())
 

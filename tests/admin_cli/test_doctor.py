@@ -10,9 +10,9 @@ import pytest
 from support.servers.live import LiveServer
 from support.servers.mailbox import certificate
 
-from crowdd.admin_cli.health_probe import complaints, healthy
-from crowdd.config import load
-from crowdd.embedded.process import wait_until
+from crowdd.admin_cli.serve import complaints, healthy
+from crowdd.database.embedded.cluster import wait_until
+from crowdd.kernel.config import load
 
 MAIL = {"CROWDD_MAIL_HOST": "mail.example.org", "CROWDD_MAIL_SENDER": "crowd@example.org"}
 TESTS_ARE_NOT_DURABLE = "PostgreSQL runs with fsync off: a power cut loses the database."

@@ -9,8 +9,8 @@ import pytest
 from support.servers.live import BIN
 
 from crowdd.admin_cli.main import COMMANDS
-from crowdd.embedded.process import wait_until
-from crowdd.storage import nodes
+from crowdd.database import nodes
+from crowdd.database.embedded.cluster import wait_until
 
 # Each of these weighs 10 to 60 ms at every start.
 HEAVY = {"webauthn", "jwt", "pyotp", "segno", "zxcvbn", "PIL.Image", "markdown_it", "nh3", "jinja2", "rich", "treq"}
@@ -32,8 +32,15 @@ def test_a_command_imports_no_more_than_it_needs():
     code = "import importlib, sys\nfor name in sys.argv[1:]: importlib.import_module(name); print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code, first, *groups], capture_output=True, text=True, check=True)
     imported = dict(zip([first, *groups], (line.split() for line in done.stdout.splitlines()), strict=True))
-    assert not {*imported.pop(first)} & {"twisted", "crowdd.domain", "crowdd.storage", "rich", "jinja2"}
-    web = {"klein", "twisted.web", "treq", "crowdd.http.application", "babel", "twisted.mail"}
+    assert not {*imported.pop(first)} & {
+        "twisted",
+        "crowdd.core",
+        "crowdd.database",
+        "crowdd.features",
+        "rich",
+        "jinja2",
+    }
+    web = {"klein", "twisted.web", "treq", "crowdd.web", "babel", "twisted.mail"}
     assert imported
     for name, modules in imported.items():
         assert not {*modules} & (web | HEAVY), name

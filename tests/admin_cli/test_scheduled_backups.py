@@ -33,11 +33,11 @@ from twisted.internet import reactor
 from twisted.internet.defer import CancelledError, ensureDeferred
 from twisted.internet.threads import deferToThread
 
-from crowdd import config
-from crowdd.concurrency.worker_thread import WorkerThread
-from crowdd.domain.server.backups.scheduled import ScheduledBackups
-from crowdd.embedded.process import wait_until
-from crowdd.sched.schedule import scheduled
+from crowdd.database.embedded.cluster import wait_until
+from crowdd.features.operations.backups import ScheduledBackups
+from crowdd.kernel import config
+from crowdd.kernel.concurrency.worker_thread import WorkerThread
+from crowdd.sched.job_runner import scheduled
 
 __all__ = ["databases", "lasting_databases", "original", "place", "used"]
 

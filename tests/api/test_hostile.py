@@ -15,7 +15,7 @@ from support.checks.conformance import administrator
 from support.checks.hostile import ODD, Answer, Hostile, requests
 from support.checks.proofs import examples
 
-from crowdd.embedded.process import wait_until
+from crowdd.database.embedded.cluster import wait_until
 
 WARM, MAX_GROWTH = 100, 20_000_000
 

@@ -9,10 +9,10 @@ import pytest
 import pytest_twisted
 from support.checks.shows import shows
 
-from crowdd.domain.tasks.tasks import TaskBehaviour
-from crowdd.errors import NotFoundError
+from crowdd.features.tasks.tasks import TaskBehaviour
+from crowdd.kernel.errors import NotFoundError
+from crowdd.kernel.requester import Requester
 from crowdd.kinds.task import TASK
-from crowdd.requester import Requester
 
 KEYS = {"status", "status_code", "action", "target", "exception_cls", "exception_msg", "error_code", "hint"}
 

@@ -12,14 +12,14 @@ from support.checks.page_reader import Page
 from support.checks.shows import shows
 from support.person import Person
 
-from crowdd.errors import UnknownFieldError
-from crowdd.http import past_queries, queries
+from crowdd.http import queries
 from crowdd.http.api.openapi import document
-from crowdd.http.error_codes import CODES
+from crowdd.http.errors import CODES
 from crowdd.http.routing import get
+from crowdd.kernel.errors import UnknownFieldError
+from crowdd.kernel.requester import Requester
 from crowdd.kinds import KINDS
 from crowdd.kinds.kind import LINKS, Kind, Write
-from crowdd.requester import Requester
 
 SAMPLE = {"time-prefix": "2024-05", "integer": "1", "number": "1", "boolean": "true"}
 every_kind = pytest.mark.parametrize("kind", KINDS.values(), ids=lambda kind: kind.name)
@@ -95,13 +95,13 @@ def test_what_a_list_takes_is_what_the_document_says(described, kind: Kind):
     parameters = [it for it in described["paths"][f"/api/{kind.name}"]["get"]["parameters"] if it["in"] == "query"]
     for parameter in parameters:
         if parameter["name"] == "at":
-            past_queries.listing(kind.name, {"at": sample(parameter), "project_id": "1"})
+            queries.parse_past_list(kind.name, {"at": sample(parameter), "project_id": "1"})
             continue
-        queries.parse(kind, {parameter["name"]: sample(parameter)}, Requester())
+        queries.parse_query(kind, {parameter["name"]: sample(parameter)}, Requester())
     unsaid = {*kind.by_name} - queries.UNSPECIFIC - {parameter["name"] for parameter in parameters}
     for name in unsaid:
         with pytest.raises(UnknownFieldError):
-            queries.parse(kind, {name: "1"}, Requester())
+            queries.parse_query(kind, {name: "1"}, Requester())
 
 
 def test_every_word_that_steers_a_list_is_said_somewhere(described):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import re
-from pathlib import Path
 from typing import Any
 
 import orjson
@@ -12,10 +11,10 @@ import pytest_twisted
 from support.checks.shows import shows
 from support.questions.question_lists import ONE, every_form
 
-from crowdd.http.html import question_page
+from crowdd import PACKAGE
 
 AT = "/project/birds/tasks/taskpresentereditor"
-STATIC = Path(question_page.__file__).parents[1] / "static/questions"
+STATIC = PACKAGE / "http/static/questions"
 FRAME = {"Sec-Fetch-Dest": "iframe", "Sec-Fetch-Site": "same-origin"}
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest_twisted
 from support.checks.shows import shows
 
-from crowdd.requester import Requester
+from crowdd.kernel.requester import Requester
 
 
 @shows("queue-cancel", "queue-list", "queue-read")

@@ -9,9 +9,9 @@ import pytest_twisted
 from support.until import until
 from twisted.internet.defer import Deferred, ensureDeferred, gatherResults
 
-from crowdd.domain.core.record_texts import RecordTexts
-from crowdd.http.pages.home import HomePages
-from crowdd.http.pages.project.overview import OverviewPages
+from crowdd.core.records.records import RecordTexts
+from crowdd.features.presenters.overview_pages import OverviewPages
+from crowdd.features.site.front_pages import HomePages
 
 JSON = {"Accept": "application/json"}
 CROWD = 12

@@ -10,10 +10,10 @@ import pytest
 import pytest_twisted
 from support.checks.shows import shows
 
+from crowdd.core.records import statements as record_statements
 from crowdd.kinds import KINDS
 from crowdd.kinds.types import Json
 from crowdd.kinds.user import USER
-from crowdd.storage.core import list_size
 
 NUMBERS = itertools.count()
 LIMITS = {
@@ -267,7 +267,7 @@ async def test_a_list_stops_at_5_mb_and_last_id_goes_on(served):
             sizes.append(len(answer.body))
             last = f"&last_id={page[-1]['id']}" if page else ""
         assert sorted(seen) == list(range(1, 101)), order
-        assert max(sizes) <= list_size.MAX_LIST_BYTES, order
+        assert max(sizes) <= record_statements.MAX_LIST_BYTES, order
         assert len(sizes) == 7, order
 
 
@@ -286,7 +286,7 @@ async def test_related_rows_are_within_the_same_5_mb(served):
     while page:
         answer = await ada.get(f"/api/task?project_id={project['id']}&limit=100&related=1{last}")
         page = answer.json()
-        assert len(answer.body) <= list_size.MAX_LIST_BYTES
+        assert len(answer.body) <= record_statements.MAX_LIST_BYTES
         seen += [(task["id"], [run["info"]["n"] for run in task["task_runs"]]) for task in page]
         last = f"&last_id={page[-1]['id']}" if page else ""
     assert seen == [(task, [1, 2, 3]) for task in project["tasks"]]
@@ -303,7 +303,7 @@ async def test_a_task_that_many_answers_share_is_counted_as_often_as_it_is_sent(
         {"project": project["id"]},
     )
     answer = await ada.get(f"/api/taskrun?project_id={project['id']}&limit=100&related=1")
-    assert len(answer.body) <= list_size.MAX_LIST_BYTES
+    assert len(answer.body) <= record_statements.MAX_LIST_BYTES
     assert len(answer.json()) == 24
 
 
@@ -314,7 +314,7 @@ async def test_newtask_hands_out_as_many_tasks_as_fit(served):
     await served.project(ada, tasks=30, published=True, info={"x": text_of(250_000)})
     answer = await served.client().get("/api/project/1/newtask?limit=30")
     assert len(answer.json()) == 19
-    assert len(answer.body) <= list_size.MAX_LIST_BYTES + 1000
+    assert len(answer.body) <= record_statements.MAX_LIST_BYTES + 1000
 
 
 @pytest_twisted.ensureDeferred
@@ -339,7 +339,7 @@ async def test_lists_of_people_read_no_large_info(served):
 
 
 def test_the_keys_of_people_that_sql_shows_are_those_of_the_declaration(pytestconfig) -> None:
-    sql = (pytestconfig.rootpath / "crowdd/storage/definitions/core/60_records.sql").read_text()
+    sql = (pytestconfig.rootpath / "crowdd/database/definitions/core/60_records.sql").read_text()
     keys = sql.partition("CREATE FUNCTION public_person_info")[2].partition("WHERE key IN (")[2].partition(")")[0]
     assert {key.strip(" '") for key in keys.split(",")} == USER.public_info
 

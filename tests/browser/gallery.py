@@ -14,10 +14,10 @@ from urllib.parse import SplitResult, urlsplit
 from playwright.sync_api import Error
 from support.checks.page_contexts import Case
 
-from crowdd.http.html.presenter import page_headers
+from crowdd.http.html.frames import page_headers
 from crowdd.http.html.rendering import Templates
 from crowdd.http.html.static_files import StaticFiles
-from crowdd.languages import Languages
+from crowdd.kernel.languages import Languages
 
 FILES = StaticFiles.read()
 TEMPLATES = Templates(

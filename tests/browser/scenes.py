@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from support.person import Person
 
-from crowdd.http import starters
+from crowdd.features.projects import starters
 
 _SECONDS = 60_000  # milliseconds at most until something is there
 _ABOUT = "Herring gulls have pink legs. When the picture is too dark to say, say so: **that is an answer, too**."

@@ -19,7 +19,7 @@ from support.checks.markup_probe import ENUMERATED, LONG, MARK, SHORT, plant
 from support.checks.page_reader import Page
 from support.servers.every_page import HTML, Site, every_page
 
-from crowdd.http.html import presenter
+from crowdd.http.html import frames
 
 # make test looks at each template with hostile words (http/test_templates.py), and in a browser (test_accessibility.py).
 pytestmark = [pytest.mark.browser, pytest.mark.proof]
@@ -28,7 +28,7 @@ PATIENCE = 600.0  # seconds: all pages in one test
 FORMS_THAT_COME_BACK = {"anonymous": 2, "stranger": 3, "owner": 8, "admin": 8}
 TYPED = ("text", "search", "email", "url", "password", "number", "")
 REDISPLAYED = "redisplayed"
-HTTP = Path(presenter.__file__).parents[1]
+HTTP = Path(frames.__file__).parents[1]
 # What runs, or would when somebody clicks: elements of the canary, handlers, addresses that are scripts.
 _ALIVE = """([mark, html]) => { const document = html === null ? window.document : new DOMParser().parseFromString(html, 'text/html'); return [
     ...[...document.querySelectorAll(`[${mark}]`)].map(e => e.outerHTML.slice(0, 200)),

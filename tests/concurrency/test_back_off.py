@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from crowdd.concurrency.back_off import back_off
-from crowdd.concurrency.restarts import Restarts
+from crowdd.kernel.concurrency.isolated import Restarts
+from crowdd.kernel.concurrency.timing import back_off
 
 
 def test_pauses_grow_up_to_the_longest():

@@ -4,8 +4,8 @@ import pytest
 from twisted.internet.defer import CancelledError, Deferred
 from twisted.internet.task import Clock
 
-from crowdd.concurrency.batching import MAX_BATCH, Batcher
-from crowdd.errors import NoConnectionError, UnavailableError
+from crowdd.kernel.concurrency.batching import MAX_BATCH, Batcher
+from crowdd.kernel.errors import NoConnectionError, UnavailableError
 
 
 class Work:

@@ -6,8 +6,7 @@ import pytest
 from twisted.internet.defer import Deferred, ensureDeferred
 from twisted.internet.task import Clock
 
-from crowdd.concurrency.cached_value import CachedValue
-from crowdd.concurrency.expiring_cache import ExpiringCache
+from crowdd.kernel.concurrency.cache import CachedValue, ExpiringCache
 
 
 class Loads:

@@ -11,12 +11,12 @@ from twisted.internet import reactor
 from twisted.internet.defer import CancelledError, Deferred, ensureDeferred
 from twisted.internet.task import Clock, deferLater
 
-from crowdd.concurrency.concurrency_limit import MAX_WAITING, MAX_WAITING_OF_ONE, Turns
-from crowdd.errors import UnavailableError
+from crowdd.core.records import listing_statements
 from crowdd.http import queries
+from crowdd.kernel.concurrency.throttling import MAX_WAITING, MAX_WAITING_OF_ONE, Turns
+from crowdd.kernel.errors import UnavailableError
+from crowdd.kernel.requester import Requester
 from crowdd.kinds import KINDS
-from crowdd.requester import Requester
-from crowdd.storage.core import listing
 
 
 class Work:
@@ -111,7 +111,7 @@ def test_turn_rests_for_a_share_of_the_time_that_it_took():
 )  # fmt: skip
 def test_which_lists_take_turns(kind, query, dear):
     arguments = dict(pair.split("=", 1) for pair in query.split("&") if pair)
-    assert listing.is_dear(queries.parse(KINDS[kind], arguments, Requester())) is dear
+    assert listing_statements.is_dear(queries.parse_query(KINDS[kind], arguments, Requester())) is dear
 
 
 @pytest_twisted.ensureDeferred
@@ -120,7 +120,7 @@ async def test_dear_lists_of_strangers_leave_connections_to_volunteers(served, m
     project = await served.project(owner, tasks=1, published=True)
     gate, limits = Deferred(), []
     served.services.slow_reads.turns._seconds = 60.0
-    select = listing.select
+    select = listing_statements.select
 
     async def held(db: Any, query: Any, who: Any) -> Any:
         limits.append((await db.fetch("SHOW statement_timeout"))[0]["statement_timeout"])
@@ -129,7 +129,7 @@ async def test_dear_lists_of_strangers_leave_connections_to_volunteers(served, m
         await waiting
         return await select(db, query, who)
 
-    monkeypatch.setattr(listing, "select", held)
+    monkeypatch.setattr(listing_statements, "select", held)
     path = "/api/task?info=n::0&fulltextsearch=1&all=1"
     asked = [ensureDeferred(served.client().get(path)) for _ in range(8)]
     while not limits:

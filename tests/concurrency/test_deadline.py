@@ -5,7 +5,7 @@ from __future__ import annotations
 from twisted.internet.defer import CancelledError, Deferred, ensureDeferred
 from twisted.internet.task import Clock
 
-from crowdd.concurrency.deadline import deadline
+from crowdd.kernel.concurrency.timing import deadline
 
 
 async def _wait(clock, work, seconds):

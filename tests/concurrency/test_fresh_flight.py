@@ -7,7 +7,7 @@ from typing import Any
 from twisted.internet.defer import CancelledError, Deferred
 from twisted.internet.task import Clock
 
-from crowdd.concurrency.fresh_flight import FreshFlight
+from crowdd.kernel.concurrency.cache import FreshFlight
 
 
 class Calls:

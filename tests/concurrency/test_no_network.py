@@ -12,15 +12,14 @@ from pathlib import Path
 
 import pytest
 
-from crowdd.concurrency import no_network
-from crowdd.concurrency.child_process import command, environment
+from crowdd.kernel.concurrency import isolated
+from crowdd.kernel.concurrency.isolated import command, environment
 
 ROOT = Path(__file__).parents[2]
 WITH_NETWORK = {
-    "crowdd.program": "the server itself",
-    "crowdd.domain.server.backups.program": "it reads the database, and no files of users",
+    "crowdd.features.operations.backup_program": "it reads the database, and no files of users",
 }
-PROGRAMS = sorted(".".join(path.relative_to(ROOT).with_suffix("").parts) for path in ROOT.glob("crowdd/**/program.py"))
+PROGRAMS = sorted(".".join(path.relative_to(ROOT).with_suffix("").parts) for path in ROOT.glob("crowdd/**/*program.py"))
 # Python runs a module of this name at its start. As soon as the process is bounded, it does what a program that was taken over
 # would do.
 SPY = """
@@ -42,7 +41,7 @@ def send():
         made.sendto(b"x", ("127.0.0.1", UDP))
 
 def see(frame, event, argument):
-    if event == "return" and frame.f_code.co_name == "bound" and frame.f_code.co_filename.endswith("process_limits.py"):
+    if event == "return" and frame.f_code.co_name == "bound_process" and frame.f_code.co_filename.endswith("isolated.py"):
         sys.setprofile(None)
         tries = [attempt(connect, socket.AF_INET, ("127.0.0.1", TCP)), attempt(send)]
         tries.append(attempt(connect, socket.AF_UNIX, UNIX))
@@ -126,14 +125,14 @@ def test_the_list_of_programs_with_network_is_current() -> None:
 
 def run(code: str) -> list[str]:
     """What a new process prints that may try things on itself."""
-    code = "import os, socket\nfrom crowdd.concurrency import no_network, process_limits\n" + code
+    code = "import os, socket\nfrom crowdd.kernel.concurrency import isolated\n" + code
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT)
     assert done.returncode == 0, done.stderr
     return done.stdout.split()
 
 
 def test_asking_whether_it_is_possible_changes_nothing() -> None:
-    assert run("print(no_network.is_possible()); socket.socket().close(); print(no_network.forbid())") == [
+    assert run("print(isolated.is_possible()); socket.socket().close(); print(isolated.forbid())") == [
         "True",
         "True",
     ]
@@ -143,20 +142,20 @@ def test_a_system_that_allows_no_filters_is_told_of_and_the_process_is_bounded_a
     """Here a filter refuses the call that sets filters, as a container may."""
     prctl = {"x86_64": 157, "aarch64": 167}[os.uname().machine]
     code = f"""
-    here = no_network.ARCHITECTURES[os.uname().machine]
-    assert no_network.refuse(here, [{prctl}])
-    print(no_network.is_possible(), no_network.forbid())
-    process_limits.bound(memory=2_000_000_000)
+    here = isolated.ARCHITECTURES[os.uname().machine]
+    assert isolated.refuse(here, [{prctl}])
+    print(isolated.is_possible(), isolated.forbid())
+    isolated.bound_process(memory=2_000_000_000)
     socket.socket().close()
-    print(process_limits.resource.getrlimit(process_limits.resource.RLIMIT_AS)[0])
+    print(isolated.resource.getrlimit(isolated.resource.RLIMIT_AS)[0])
     """
     assert run(code.replace("\n    ", "\n")) == ["False", "False", "2000000000"]
 
 
 @pytest.mark.parametrize(("machine", "number"), [("x86_64", 41), ("aarch64", 198)])
 def test_the_filter_refuses_these_calls_and_all_of_other_architectures(machine: str, number: int) -> None:
-    here = no_network.ARCHITECTURES[machine]
-    code = no_network.filter_of(here, here.refused)
+    here = isolated.ARCHITECTURES[machine]
+    code = isolated.filter_of(here, here.refused)
     refused, allowed = 0x0005_0001, 0x7FFF_0000
     assert {verdict(code, here.code, each) for each in (*here.refused, number, 0x4000_0000 | number)} == {refused}
     assert verdict(code, here.code, 0) == allowed
@@ -165,7 +164,7 @@ def test_the_filter_refuses_these_calls_and_all_of_other_architectures(machine: 
 
 def verdict(code: bytes, architecture: int, number: int) -> int:
     """What the kernel would return for a system call, by the rules of classic BPF."""
-    steps, place, value = [*no_network.struct.iter_unpack("=HBBI", code)], 0, 0
+    steps, place, value = [*isolated.struct.iter_unpack("=HBBI", code)], 0, 0
     while True:
         operation, then, otherwise, argument = steps[place]
         if operation == 0x06:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import subprocess
 import sys
 
-from crowdd.concurrency.owned_folders import owned_folder
+from crowdd.kernel.files import owned_folder
 
 _HOLDER = (
-    "import sys; from pathlib import Path; from crowdd.concurrency.owned_folders import owned_folder\n"
+    "import sys; from pathlib import Path; from crowdd.kernel.files import owned_folder\n"
     "with owned_folder(Path(sys.argv[1]), '7-') as own: (own / 'x').write_text('x'); print(own, flush=True); sys.stdin.read()"
 )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from twisted.internet.defer import Deferred, ensureDeferred
 from twisted.internet.task import Clock
 
-from crowdd.concurrency.poll_loop import PollLoop
+from crowdd.kernel.concurrency.timing import PollLoop
 
 
 class Polls:

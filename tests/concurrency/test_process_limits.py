@@ -11,7 +11,7 @@ import pytest
 
 AUTOGROUP = Path("/proc/self/autogroup")
 _SAYS = (
-    "import os, pathlib; from crowdd.concurrency.process_limits import yield_to_requests; yield_to_requests(7);"
+    "import os, pathlib; from crowdd.kernel.concurrency.isolated import yield_to_requests; yield_to_requests(7);"
     "group = pathlib.Path('/proc/self/autogroup'); print(os.nice(0), group.exists() and group.read_text())"
 )
 

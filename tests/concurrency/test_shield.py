@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from twisted.internet.defer import CancelledError, Deferred
 
-from crowdd.concurrency.shield import shield
+from crowdd.kernel.concurrency.timing import shield
 
 
 def test_result_and_failure_reach_the_caller():

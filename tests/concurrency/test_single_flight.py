@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from twisted.internet.defer import CancelledError, Deferred
 
-from crowdd.concurrency.single_flight import SingleFlight
+from crowdd.kernel.concurrency.cache import SingleFlight
 
 
 class Calls:

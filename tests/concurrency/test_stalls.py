@@ -11,7 +11,7 @@ from twisted.internet import epollreactor, reactor
 from twisted.internet.task import deferLater
 from twisted.logger import capturedLogs, formatEvent
 
-from crowdd.stalls import StallWatch
+from crowdd.kernel.stalls import StallWatch
 
 
 class Lines(StallWatch):
@@ -68,7 +68,7 @@ async def test_turns_are_counted_for_prometheus_and_logged_once_a_minute(serve) 
         for _turn in range(2):
             await deferLater(reactor, 0, busy, 0.6)
             await deferLater(reactor, 0, lambda: None)
-    lines = [formatEvent(event) for event in events if event["log_namespace"] == "crowdd.stalls"]
+    lines = [formatEvent(event) for event in events if event["log_namespace"] == "crowdd.kernel.stalls"]
     assert len(lines) == 1 and lines[0].startswith("reactor stalled: seconds=0.") and "test_stalls.py" in lines[0]
     text = (await served.client().get("/metrics", headers={"Authorization": "Bearer watching"})).text
     (count,) = re.findall(r"crowdd_reactor_stall_seconds_count (\S+)", text)

@@ -4,8 +4,8 @@ import pytest
 from twisted.internet.defer import Deferred, ensureDeferred
 from twisted.internet.task import Clock
 
-from crowdd.concurrency.throttling import Throttled
-from crowdd.errors import UnavailableError
+from crowdd.kernel.concurrency.throttling import Throttled
+from crowdd.kernel.errors import UnavailableError
 
 
 class Work:

@@ -9,7 +9,7 @@ import pytest_twisted
 from twisted.internet.defer import Deferred, ensureDeferred, gatherResults
 from twisted.internet.task import Clock
 
-from crowdd.concurrency.versioned_cache import FreshCache, VersionedCache
+from crowdd.kernel.concurrency.cache import FreshCache, VersionedCache
 
 
 class Maker:

@@ -11,8 +11,8 @@ import pytest_twisted
 from twisted.internet import reactor
 from twisted.internet.defer import ensureDeferred, gatherResults
 
-from crowdd.concurrency.worker_thread import WorkerThread
-from crowdd.errors import UnavailableError
+from crowdd.kernel.concurrency.worker_thread import WorkerThread
+from crowdd.kernel.errors import UnavailableError
 
 
 @pytest_twisted.ensureDeferred

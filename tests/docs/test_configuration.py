@@ -8,7 +8,7 @@ from pathlib import Path
 import attrs
 
 from bench.release.documents import written
-from crowdd import config
+from crowdd.kernel import config
 
 ROOT = Path(__file__).parents[2]
 FILE = ROOT / "etc" / "crowdd.conf"

@@ -6,9 +6,8 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
-from crowdd import errors
-from crowdd.http.error_codes import CODES
-from crowdd.http.errors import TABLE
+from crowdd.http.errors import CODES, TABLE
+from crowdd.kernel import errors
 
 ROOT = Path(__file__).parents[2]
 

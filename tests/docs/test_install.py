@@ -19,7 +19,7 @@ import pytest
 from support.servers.building import built, copied
 from support.servers.live import BIN
 
-from crowdd.embedded.binaries import find_all
+from crowdd.database.embedded.binaries import find_all
 
 ROOT = Path(__file__).parents[2]
 SITE = next(Path(path) for path in sys.path if path.endswith("site-packages"))

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from crowdd.database import schema
 from crowdd.kinds import KINDS
 from crowdd.kinds.kind import Kind, Write
-from crowdd.storage import schedulers
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -211,4 +211,4 @@ def test_tables_have_every_attribute_and_who_sets_it(kind):
 
 def test_every_scheduler_is_in_the_table_of_their_names():
     table = TEXT.partition("(scheduler-names)=")[2].partition(")=")[0]
-    assert [name for name in schedulers.names() if f"`{name}`" not in table] == []
+    assert [name for name in schema.list_schedulers() if f"`{name}`" not in table] == []

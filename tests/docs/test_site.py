@@ -12,8 +12,8 @@ from typing import TypeVar
 import click
 import pytest
 
-from crowdd import config
 from crowdd.admin_cli.main import main
+from crowdd.kernel import config
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"

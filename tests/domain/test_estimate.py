@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime, timedelta
 
 import pytest
 
-from crowdd.domain.projects.completion_estimate import estimate
+from crowdd.features.statistics.statistics import estimate
 
 NOON = datetime(2026, 3, 10, 12, tzinfo=UTC)
 TODAY = NOON.date()

@@ -6,7 +6,7 @@ from support.ledger import Ledger
 from twisted.internet import reactor
 from twisted.internet.task import deferLater
 
-from crowdd.requester import Requester
+from crowdd.kernel.requester import Requester
 
 
 def a_turn():

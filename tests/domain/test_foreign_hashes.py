@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from werkzeug.security import generate_password_hash
 
-from crowdd.domain.accounts.authentication import foreign_hashes, passwords
+from crowdd.features.accounts import passwords
 
 METHODS = ("pbkdf2:sha256:1000", "pbkdf2:sha1:1000", "pbkdf2:sha512:10", "scrypt:1024:8:1")
 
@@ -13,9 +13,11 @@ METHODS = ("pbkdf2:sha256:1000", "pbkdf2:sha1:1000", "pbkdf2:sha512:10", "scrypt
 @pytest.mark.parametrize("method", METHODS)
 def test_a_hash_of_werkzeug_fits_its_password_only(method: str) -> None:
     stored = generate_password_hash("the old password", method)
-    assert foreign_hashes.is_foreign(stored)
-    assert foreign_hashes.check(stored, "the old password") and not foreign_hashes.check(stored, "The old password")
-    assert not foreign_hashes.check(stored, "\ud800")
+    assert passwords.is_foreign_hash(stored)
+    assert passwords.check_foreign_hash(stored, "the old password") and not passwords.check_foreign_hash(
+        stored, "The old password"
+    )
+    assert not passwords.check_foreign_hash(stored, "\ud800")
 
 
 @pytest.mark.parametrize(
@@ -34,8 +36,8 @@ def test_a_hash_of_werkzeug_fits_its_password_only(method: str) -> None:
     ],
 )
 def test_what_costs_too_much_or_is_no_such_hash_is_refused(method: str) -> None:
-    assert not foreign_hashes.is_foreign(f"{method}$salt$" + "0" * 64)
+    assert not passwords.is_foreign_hash(f"{method}$salt$" + "0" * 64)
 
 
 def test_a_hash_of_ours_is_not_foreign() -> None:
-    assert not foreign_hashes.is_foreign(passwords.unmatched(passwords._HASHER))
+    assert not passwords.is_foreign_hash(passwords.make_unmatched_hash(passwords._HASHER))

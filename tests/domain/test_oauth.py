@@ -8,8 +8,8 @@ from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 
-from crowdd.domain.accounts.social.oauth import OAuthClient, OAuthState
-from crowdd.errors import ProviderError
+from crowdd.features.signin.providers import OAuthClient, OAuthState
+from crowdd.kernel.errors import ProviderError
 
 CLIENT = OAuthClient("github", "crowdd at home", "a secret & more")
 STATE = OAuthState("github", "/", 0.0)

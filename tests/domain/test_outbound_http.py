@@ -19,8 +19,8 @@ from twisted.internet.defer import CancelledError, Deferred, ensureDeferred, suc
 from twisted.internet.protocol import Factory, Protocol
 from twisted.internet.ssl import trustRootFromCertificates
 
-from crowdd.domain.outbound.client import Outgoing
-from crowdd.errors import RefusedTargetError, UnreachableError
+from crowdd.core.outbound.client import Outgoing
+from crowdd.kernel.errors import RefusedTargetError, UnreachableError
 
 ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi"
 

@@ -4,8 +4,8 @@ import orjson
 import pytest
 import pytest_twisted
 
-from crowdd.domain.accounts.authentication.passkeys import Challenge, RelyingParty
-from crowdd.errors import FormError
+from crowdd.features.signin.passkeys import Challenge, RelyingParty
+from crowdd.kernel.errors import FormError
 
 CREDENTIAL = orjson.dumps({"id": "AAAA", "rawId": "AAAA", "type": "public-key", "response": {}}).decode()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, date, datetime
 
-from crowdd.domain.projects.pybossa_series import dates_stats, days, hours_stats, per_day, users_stats
+from crowdd.features.statistics.statistics import dates_stats, days, hours_stats, per_day, users_stats
 
 SINCE = date(2026, 2, 25)
 

@@ -8,9 +8,9 @@ import pytest
 from support.checks.refused import NAMES, REFUSED
 from support.checks.shows import shows
 
-from crowdd.config.parsers import endpoints
-from crowdd.domain.outbound.url_policy import require_public, target, why_not_public
-from crowdd.errors import RefusedTargetError
+from crowdd.core.outbound.url_policy import require_public, target, why_not_public
+from crowdd.kernel.config.options import endpoints
+from crowdd.kernel.errors import RefusedTargetError
 
 
 @shows("outgoing-public")

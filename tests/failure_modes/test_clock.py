@@ -16,14 +16,14 @@ from support.until import until
 from twisted.internet import reactor
 from twisted.internet.task import Clock
 
-from crowdd.domain.server import bootstrap
-from crowdd.embedded.process import wait_until
-from crowdd.http.transport.limits.rate_limits import Window
-from crowdd.reactor import SteadySeconds, epoch_seconds, keep_steady
+from crowdd.core import base
+from crowdd.database.embedded.cluster import wait_until
+from crowdd.http.edge.rate_limits import Window
+from crowdd.kernel.reactor import SteadySeconds, epoch_seconds, keep_steady
+from crowdd.sched import statements as sched_statements
+from crowdd.sched import statements as stored_clock
 from crowdd.sched.job import Job, wait_after
 from crowdd.sched.job_runner import JobRunner
-from crowdd.storage.server import clock as stored_clock
-from crowdd.storage.server import jobs
 
 DAY, HOUR = 86_400, 3600
 NUMBERS = itertools.count(1)
@@ -144,7 +144,7 @@ class TestJobs:
 
     @pytest_twisted.async_yield_fixture
     async def runner(self, services, settings):
-        session = bootstrap.make_pool(reactor, settings, size=1)
+        session = base.make_pool(reactor, settings, size=1)
         await session.start()
         yield JobRunner(reactor, session, [self.job], lambda job: job.work(services))
         await session.close()
@@ -156,16 +156,16 @@ class TestJobs:
         await runner.run(self.job, force=True)
         assert (await runner.run(self.job)).state == "early"
         await move(services.db, days=-1)
-        assert (await jobs.first_waits(services.db, {"ring": HOUR}))["ring"] <= HOUR
+        assert (await sched_statements.list_first_waits(services.db, {"ring": HOUR}))["ring"] <= HOUR
         assert (await runner.run(self.job)).state == "done"
         assert (await runner.run(self.job)).state == "early", "not over and over"
 
     @pytest_twisted.ensureDeferred
     async def test_a_run_during_which_the_clock_was_set_back_ends_in_order(self, runner, services):
-        begun = await jobs.begin(runner._session, "ring", HOUR, True)
+        begun = await sched_statements.begin_job(runner._session, "ring", HOUR, True)
         await move(services.db, hours=-1)
         end = {"outcome": "done", "words": "", "wait": HOUR, "logged": True}
-        assert await jobs.end(runner._session, "ring", begun, **end) == 0
+        assert await sched_statements.end_job(runner._session, "ring", begun, **end) == 0
         assert (await runner.run(self.job)).state == "early"
 
     def test_no_job_waits_longer_than_what_counts_as_possible(self):
@@ -176,9 +176,9 @@ class TestJobs:
 @pytest_twisted.ensureDeferred
 async def test_what_waits_for_tomorrow_waits_as_long_as_it_would_have(services):
     db = services.db
-    assert await stored_clock.follow(db) == 0
+    assert await stored_clock.follow_clock(db) == 0
     await move(db, days=1)
-    assert await stored_clock.follow(db) == 0, "forward is no fault"
+    assert await stored_clock.follow_clock(db) == 0, "forward is no fault"
     await services.mail.send(db, "owl@example.org", "test", {}, "en")
     await db.execute("UPDATE mail SET state = 'waiting', due = clock() + interval '10 minutes'")
     await db.execute(
@@ -191,34 +191,34 @@ async def test_what_waits_for_tomorrow_waits_as_long_as_it_would_have(services):
         "INSERT INTO attempt_count (subject, used, until) VALUES ('owl', 5, clock() + interval '15 minutes')"
     )
     await move(db, days=-1)
-    assert DAY - 60 < await stored_clock.follow(db) <= DAY
+    assert DAY - 60 < await stored_clock.follow_clock(db) <= DAY
     waits = "SELECT array_agg(round(extract(epoch FROM due - clock())) ORDER BY name)::int[] FROM queue_item"
     first, second, third = await one(db, waits)
     assert 60 <= first <= 90 and -60 <= second <= 0 and third <= 60
     assert 500 < await one(db, "SELECT extract(epoch FROM due - clock())::int FROM mail") <= 600
     assert 800 < await one(db, "SELECT extract(epoch FROM until - clock())::int FROM attempt_count") <= 900
-    assert await stored_clock.follow(db) == 0, "once"
+    assert await stored_clock.follow_clock(db) == 0, "once"
     assert 500 < await one(db, "SELECT extract(epoch FROM due - clock())::int FROM mail") <= 600
 
 
 @pytest_twisted.ensureDeferred
 async def test_a_small_correction_of_a_time_server_changes_nothing(services):
-    await stored_clock.follow(services.db)
+    await stored_clock.follow_clock(services.db)
     await move(services.db, seconds=-8)
-    assert await stored_clock.follow(services.db) == 0
+    assert await stored_clock.follow_clock(services.db) == 0
 
 
 @pytest_twisted.ensureDeferred
 async def test_no_lease_is_held_for_a_day(served):
     owner, db = await served.person("owner"), served.database
     birds = await served.project(owner, tasks=1, published=True, n_answers=1)
-    await stored_clock.follow(db)
+    await stored_clock.follow_clock(db)
     await move(db, days=1)
     first, second = await newcomer(served), await newcomer(served)
     task = (await first.get(f"/api/{birds['id']}/newtask")).json()["id"]
-    await stored_clock.follow(db)
+    await stored_clock.follow_clock(db)
     await move(db, days=-1)
-    assert await stored_clock.follow(db) > 0
+    assert await stored_clock.follow_clock(db) > 0
     assert (await second.get(f"/api/{birds['id']}/newtask")).json() == {}, "it is still theirs"
     await move(db, minutes=61)
     assert (await second.get(f"/api/{birds['id']}/newtask")).json()["id"] == task
@@ -241,7 +241,7 @@ async def answer(served, project):
 async def test_work_goes_on_while_the_clock_is_set(served, back):
     owner, db = await served.person("owner"), served.database
     birds = await served.project(owner, tasks=6, published=True)
-    await stored_clock.follow(db)
+    await stored_clock.follow_clock(db)
     late = await newcomer(served)
     held = (await late.get(f"/api/{birds['id']}/newtask")).json()["id"]
     runs = [await answer(served, birds) for _ in range(3)]
@@ -250,10 +250,10 @@ async def test_work_goes_on_while_the_clock_is_set(served, back):
     stored = await late.post("/api/taskrun", json=body)
     assert stored.status == 200, "an answer that comes a day late by the clock alone is not lost"
     runs += [await answer(served, birds) for _ in range(3)]
-    await stored_clock.follow(db)
+    await stored_clock.follow_clock(db)
     await move(db, **{name: -value for name, value in back.items()})
     runs += [await answer(served, birds) for _ in range(6)]
-    await stored_clock.follow(db)
+    await stored_clock.follow_clock(db)
     assert None not in runs[:11]
     tasks = (await owner.get(f"/api/task?project_id={birds['id']}&limit=20")).json()
     assert {task["state"] for task in tasks} == {"completed"}
@@ -276,12 +276,12 @@ async def test_work_goes_on_while_the_clock_is_set(served, back):
 @pytest_twisted.ensureDeferred
 async def test_a_proof_of_identity_does_not_last_a_day_longer(served):
     owner, db = await served.person("owner"), served.database
-    await stored_clock.follow(db)
+    await stored_clock.follow_clock(db)
     await move(db, days=1)
     await owner.session()
-    await stored_clock.follow(db)
+    await stored_clock.follow_clock(db)
     await move(db, days=-1)
-    await stored_clock.follow(db)
+    await stored_clock.follow_clock(db)
     assert await one(db, "SELECT bool_and(proved <= clock() AND last_seen <= clock()) FROM session")
     browser = await owner.by_session()
     assert (await browser.get("/account/profile")).status in (200, 302), "and the session lives"

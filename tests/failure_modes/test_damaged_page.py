@@ -14,7 +14,7 @@ from support.person import Person
 from support.servers.live import BIN, LiveServer
 from support.servers.postgres import scratch_folder
 
-from crowdd.embedded import find_home, start
+from crowdd.database.embedded import find_home, start
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from support.outside.deadly import MAX_ATTEMPTS
 from twisted.internet import reactor
 from twisted.internet.task import deferLater
 
-from crowdd.requester import SYSTEM
+from crowdd.kernel.requester import SYSTEM
 
 TESTS = Path(__file__).parents[1]
 

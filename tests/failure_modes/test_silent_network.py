@@ -11,14 +11,14 @@ from support.until import until
 from twisted.internet import reactor
 from twisted.internet.defer import ensureDeferred, gatherResults
 
-from crowdd.concurrency.deadline import deadline
-from crowdd.domain.server import bootstrap
-from crowdd.errors import UnavailableError
-from crowdd.storage.connections import leadership as leadership_module
-from crowdd.storage.connections import listener
-from crowdd.storage.connections.hosts import noticing_silence
-from crowdd.storage.connections.leadership import Leadership
-from crowdd.storage.connections.pool import Pool
+from crowdd.core import base
+from crowdd.database import listener
+from crowdd.database import locks as leadership_module
+from crowdd.database.connector import noticing_silence
+from crowdd.database.locks import Leadership
+from crowdd.database.pool import Pool
+from crowdd.kernel.concurrency.timing import deadline
+from crowdd.kernel.errors import UnavailableError
 
 ANSWER_TIMEOUT = 0.3
 
@@ -82,7 +82,7 @@ async def test_without_a_limit_a_statement_may_take_long(line):
 
 @pytest_twisted.ensureDeferred
 async def test_requests_get_503_in_time_and_what_was_confirmed_is_there(line, serve, monkeypatch):
-    monkeypatch.setattr(bootstrap, "GRACE_SECONDS", 0.2)
+    monkeypatch.setattr(base, "GRACE_SECONDS", 0.2)
     limits = {"CROWDD_DB_POOL_TIMEOUT": "1", "CROWDD_DB_STATEMENT_TIMEOUT": "1", "CROWDD_DB_POOL_SIZE": "3"}
     crowdd = await serve(CROWDD_DB_DSN=line.dsn, **limits)
     owner = await crowdd.person("owner")

@@ -13,8 +13,8 @@ from PIL import Image, ImageDraw
 from support.questions.marked_lists import ARABIC as ARABIC_TEXT
 from support.questions.marked_lists import TEXT, _picture, _sound
 
-from crowdd.domain.transfer.gallery.gallery import SHIPPED
-from crowdd.http import starters
+from crowdd.features.gallery.gallery import SHIPPED
+from crowdd.features.projects import starters
 from crowdd.kinds.questions.types import TYPES
 
 Json = dict[str, Any]

@@ -12,11 +12,11 @@ from support.checks.shows import shows
 from support.until import until
 from twisted.internet.defer import ensureDeferred, gatherResults
 
-from crowdd.config import Settings
-from crowdd.config.server import HttpSettings
-from crowdd.http.transport import channel, site
-from crowdd.http.transport.hosts import Hosts
-from crowdd.http.transport.limits.body_size import BodyLimits, imports_into
+from crowdd.http.edge import channel, site
+from crowdd.http.edge.headers import Hosts
+from crowdd.http.edge.limits import BodyLimits, imports_into
+from crowdd.kernel.config import Settings
+from crowdd.kernel.config.server import HttpSettings
 
 ROWS = b"[" + b",".join([b'{"project_id":1,"task_id":1,"info":0}'] * 200_000) + b"]"
 

@@ -9,9 +9,9 @@ from twisted.internet import reactor
 from twisted.internet.defer import Deferred, ensureDeferred, gatherResults
 from twisted.internet.task import deferLater
 
-from crowdd.concurrency.concurrency_limit import Turns
-from crowdd.http.transport.limits.expensive_requests import LARGE_ANSWER, CostlyRequests
-from crowdd.storage.tasks import contributions
+from crowdd.features.tasks import statements as task_statements
+from crowdd.http.edge.limits import LARGE_ANSWER, CostlyRequests
+from crowdd.kernel.concurrency.throttling import Turns
 
 
 class Held(Turns):
@@ -81,13 +81,13 @@ async def test_many_tasks_at_once_take_turns_and_never_join_a_batch(served, monk
     owner = await served.person("owner")
     project = await served.project(owner, tasks=30, published=True)
     batches = []
-    next_tasks = contributions.next_tasks
+    next_tasks = task_statements.lease_next_tasks
 
     async def noted(db, asks, base_url, *, wait):
         batches.append([ask["maximum"] for ask in asks])
         return await next_tasks(db, asks, base_url, wait=wait)
 
-    monkeypatch.setattr(contributions, "next_tasks", noted)
+    monkeypatch.setattr(task_statements, "lease_next_tasks", noted)
     at = f"/api/project/{project['id']}/newtask"
     clients = [served.client(**{"X-Forwarded-For": f"198.51.{n}.1"}) for n in range(4)]
     several = [ensureDeferred(client.get(f"{at}?limit=25")) for client in clients[:2]]

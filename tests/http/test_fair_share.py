@@ -7,17 +7,17 @@ from twisted.internet import reactor
 from twisted.internet.defer import ensureDeferred, gatherResults
 from twisted.internet.task import Clock, deferLater
 
-from crowdd.errors import TooManyRequestsError
-from crowdd.http.transport.limits.fair_share import (
+from crowdd.database.connection import Connection
+from crowdd.http.edge.limits import (
     MAX_PAGES_PER_TURN,
     MAX_PER_TURN,
     MAX_WAITING,
     PAGES,
-    TURN_SECONDS,
+    SHARE_TURN_SECONDS,
     FairShare,
     PageTurns,
 )
-from crowdd.storage.connections.connection import Connection
+from crowdd.kernel.errors import TooManyRequestsError
 
 
 async def enter(share, network):
@@ -76,7 +76,7 @@ def test_requests_refused_at_once_leave_room_for_others_in_each_turn():
     assert order == [*first, "b"], "the fifth request of a network waits for the next turn"
     clock.advance(0)
     assert order == [*first, "b", *(f"a{number}" for number in range(MAX_PER_TURN, 2 * MAX_PER_TURN + 1))]
-    clock.advance(TURN_SECONDS)
+    clock.advance(SHARE_TURN_SECONDS)
     ensureDeferred(refused("a-later"))
     assert order[-1] == "a-later" and not clock.getDelayedCalls(), "nobody waits, so nothing is planned"
 
@@ -115,7 +115,7 @@ def test_while_volunteers_wait_one_page_is_sent_in_a_turn():
     assert order.index("a task") == 2 and len(order) == 9, "what comes behind a page follows it"
     order.clear()
     share.volunteers = 0
-    clock.advance(TURN_SECONDS)
+    clock.advance(SHARE_TURN_SECONDS)
     entering(share, Clock(), order, *[PAGES] * 8)
     assert len(order) == MAX_PAGES_PER_TURN
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crowdd.errors import InvalidValueError, TooLargeError
-from crowdd.http.transport import json_arrays
+from crowdd.http.edge import json_arrays
+from crowdd.kernel.errors import InvalidValueError, TooLargeError
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.text(max_size=8),

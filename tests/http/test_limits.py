@@ -5,9 +5,9 @@ from support.checks.shows import shows
 from twisted.internet.defer import Deferred, ensureDeferred
 from twisted.internet.task import Clock
 
-from crowdd.http.transport.fixed_headers import encode
-from crowdd.http.transport.limits import rate_limits
-from crowdd.http.transport.limits.rate_limits import (
+from crowdd.http.edge import rate_limits
+from crowdd.http.edge.headers import encode
+from crowdd.http.edge.rate_limits import (
     BROWSER,
     KEY,
     LimitedClient,

@@ -14,7 +14,7 @@ from support.browsers import lock
 from support.checks.shows import shows
 from support.servers import s3
 
-from crowdd.domain.media.s3.s3_store import PIECE
+from crowdd.features.media.s3 import PIECE
 
 SIZE = 2 * PIECE + 1000
 
@@ -85,7 +85,7 @@ async def test_media_of_a_locked_project_in_s3_are_for_those_with_the_lock(serve
 
 @pytest_twisted.ensureDeferred
 async def test_a_store_that_is_away_is_503_and_says_nothing_of_itself(serve, s3_service, monkeypatch) -> None:
-    monkeypatch.setattr("crowdd.domain.media.s3.client.back_off", lambda *_steps: 0.01)
+    monkeypatch.setattr("crowdd.features.media.s3.back_off", lambda *_steps: 0.01)
     served = await serve(**{**s3_service.environment(), "CROWDD_MEDIA_S3_ENDPOINT": "http://127.0.0.1:9"})
     await served.project(await served.person("owner"), tasks=1, published=True)
     refused = await served.client().get(f"/uploads/project-1/{'a' * 40}.jpg", headers={"Accept": "application/json"})

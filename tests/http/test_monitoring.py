@@ -12,7 +12,7 @@ from support import wire
 from support.checks.shows import shows
 from twisted.internet.defer import Deferred, ensureDeferred, gatherResults
 
-from crowdd.domain.server import readiness
+from crowdd.features.operations import readiness
 
 ROOT = Path(__file__).parents[2]
 

@@ -6,9 +6,10 @@ from twisted.internet import reactor
 from twisted.web.test.requesthelper import DummyRequest
 from werkzeug.exceptions import HTTPException
 
-from crowdd.http import application
-from crowdd.http.transport import gateway, router
-from crowdd.http.transport.path_table import PathTable
+from crowdd import web
+from crowdd.http import router
+from crowdd.http.edge import gateway
+from crowdd.http.routing import PathTable
 
 HOT = [
     "/api/7/newtask", "/api/project/7/newtask", "/api/birds/newtask", "/api/project/birds/newtask", "//api//7/newtask",
@@ -41,8 +42,8 @@ def ways(settings, monkeypatch):
         made["klein"] = klein.url_map.bind("")
         return router.answers(klein)
 
-    monkeypatch.setattr(application, "PathTable", keep)
-    monkeypatch.setattr(application, "answers", answers)
+    monkeypatch.setattr(web, "PathTable", keep)
+    monkeypatch.setattr(web, "answers", answers)
     Served(reactor, settings)
     return made["table"], made["klein"]
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from support.checks.shows import shows
 
-from crowdd.http.html import presenter
+from crowdd.http.html import frames
 
 TASK = "/project/digits/newtask"
 
@@ -31,7 +31,7 @@ TASK = "/project/digits/newtask"
     ],
 )
 def test_paths_that_have_a_presenter(path: str, framed: bool) -> None:
-    assert bool(presenter.FRAMED.fullmatch(path)) is framed
+    assert bool(frames.FRAMED.fullmatch(path)) is framed
 
 
 @shows("presenter-frame")
@@ -58,7 +58,7 @@ def test_paths_that_have_a_presenter(path: str, framed: bool) -> None:
     ],
 )
 def test_frame_stub_or_page(path: str, marked: bool, dest: str, expected: str) -> None:
-    frame, stub = presenter.wants_frame(path, marked, dest), presenter.wants_stub(path, marked, dest)
+    frame, stub = frames.wants_frame(path, marked, dest), frames.wants_stub(path, marked, dest)
     assert ("frame" if frame else "stub" if stub else "page") == expected
     assert not (frame and stub)
 
@@ -91,7 +91,7 @@ def test_frame_stub_or_page(path: str, marked: bool, dest: str, expected: str) -
     ],
 )
 def test_refusals_by_origin(origin: str, site: str, dest: str, refused: bool) -> None:
-    assert (presenter.refusal(origin, site, dest) is not None) is refused
+    assert (frames.refusal(origin, site, dest) is not None) is refused
 
 
 @pytest.mark.parametrize(
@@ -105,7 +105,7 @@ def test_refusals_by_origin(origin: str, site: str, dest: str, refused: bool) ->
     ],
 )
 def test_a_scope_reaches_the_api_only(scope: str, path: str, refused: bool) -> None:
-    assert (presenter.scope_refusal(scope, path) is not None) is refused
+    assert (frames.scope_refusal(scope, path) is not None) is refused
 
 
 def directives(headers: dict[str, str]) -> dict[str, str]:
@@ -115,13 +115,13 @@ def directives(headers: dict[str, str]) -> dict[str, str]:
 
 
 def test_the_page_runs_its_own_scripts_only() -> None:
-    without, with_nonce = directives(presenter.page_headers()), directives(presenter.page_headers("abc"))
+    without, with_nonce = directives(frames.page_headers()), directives(frames.page_headers("abc"))
     assert without["script-src"] == "'none'"
     assert with_nonce["script-src"] == "'nonce-abc'"
     assert "unsafe" not in str(with_nonce)
     assert without["frame-src"] == "'self'"
     assert without["frame-ancestors"] == without["default-src"] == "'none'"
-    assert presenter.page_headers()["Referrer-Policy"] != "no-referrer"
+    assert frames.page_headers()["Referrer-Policy"] != "no-referrer"
 
 
 @pytest.mark.parametrize(
@@ -135,46 +135,46 @@ def test_the_page_runs_its_own_scripts_only() -> None:
     ],
 )
 def test_pictures_come_from_two_folders_of_the_host(host: str, expected: str) -> None:
-    assert directives(presenter.page_headers("abc", host))["img-src"] == expected
+    assert directives(frames.page_headers("abc", host))["img-src"] == expected
 
 
 @shows("presenter-frame")
 def test_the_frame_is_sandboxed_and_cannot_be_kept() -> None:
-    headers = presenter.frame_headers(https=False)
+    headers = frames.frame_headers(https=False)
     policy = directives(headers)
     assert set(policy["sandbox"].split()) == {"allow-scripts", "allow-forms"}
     assert policy["form-action"] == "'none'"
     assert policy["frame-ancestors"] == "'self'"
     assert "upgrade-insecure-requests" not in policy
-    assert "upgrade-insecure-requests" in directives(presenter.frame_headers(https=True))
+    assert "upgrade-insecure-requests" in directives(frames.frame_headers(https=True))
     assert "camera=()" in headers["Permissions-Policy"]
     assert headers["Cache-Control"] == "no-store"
 
 
 @pytest.mark.parametrize(
     "headers",
-    [presenter.page_headers(), presenter.frame_headers(https=True), presenter.stub_headers(), presenter.api_headers()],
+    [frames.page_headers(), frames.frame_headers(https=True), frames.stub_headers(), frames.api_headers()],
 )
 def test_only_public_files_are_readable_from_an_opaque_origin(headers: dict[str, str]) -> None:
     assert "Access-Control-Allow-Origin" not in headers
     assert headers["X-Content-Type-Options"] == "nosniff"
-    assert presenter.public_headers()["Access-Control-Allow-Origin"] == "*"
-    assert "Access-Control-Allow-Credentials" not in presenter.public_headers()
+    assert frames.public_headers()["Access-Control-Allow-Origin"] == "*"
+    assert "Access-Control-Allow-Credentials" not in frames.public_headers()
 
 
 def test_an_uploaded_document_runs_nothing() -> None:
-    policy = directives(presenter.upload_headers())
+    policy = directives(frames.upload_headers())
     assert (policy["sandbox"], policy["default-src"]) == ("", "'none'")
     assert "script-src" not in policy
-    assert presenter.upload_headers()["Access-Control-Allow-Origin"] == "*"
+    assert frames.upload_headers()["Access-Control-Allow-Origin"] == "*"
 
 
 @shows("format-policies")
 def test_the_stub_and_the_api_are_no_documents() -> None:
-    assert directives(presenter.api_headers())["sandbox"] == ""
-    assert directives(presenter.stub_headers())["sandbox"] == "allow-scripts"
-    assert "location" in presenter.STUB
-    assert "cookie" not in presenter.STUB
+    assert directives(frames.api_headers())["sandbox"] == ""
+    assert directives(frames.stub_headers())["sandbox"] == "allow-scripts"
+    assert "location" in frames.STUB
+    assert "cookie" not in frames.STUB
 
 
 PROJECT: dict[str, Any] = {
@@ -190,30 +190,30 @@ PROJECT: dict[str, Any] = {
     ("kind", "expected"),
     [("newtask", "<p>task</p>"), ("task", "<p>task</p>"), ("tutorial", "<p>how</p>"), ("results", "")],
 )
-def test_the_source_of_each_page(kind: presenter.Kind, expected: str) -> None:
-    assert presenter.source(PROJECT["info"], kind) == expected
-    assert presenter.source({}, kind) == ""
+def test_the_source_of_each_page(kind: frames.Kind, expected: str) -> None:
+    assert frames.source(PROJECT["info"], kind) == expected
+    assert frames.source({}, kind) == ""
 
 
 @shows("presenter-no-secret")
 def test_the_bridge_gets_neither_secrets_nor_sources() -> None:
-    assert presenter.record(PROJECT) == {"id": 1, "short_name": "digits", "info": {"sched": "default"}}
-    assert presenter.record({"id": 2, "info": None}) == {"id": 2, "info": {}}
+    assert frames.record(PROJECT) == {"id": 1, "short_name": "digits", "info": {"sched": "default"}}
+    assert frames.record({"id": 2, "info": None}) == {"id": 2, "info": {}}
     assert PROJECT["info"]["task_presenter"]
 
 
 def test_the_context_of_the_page() -> None:
     about = {"volunteer": 5, "own_count": 4, "rank": 9, "progress": (10, 200), "share": 4}
-    context = presenter.page_context("task", PROJECT, task_id=7, info=PROJECT["info"], **about)
+    context = frames.page_context("task", PROJECT, task_id=7, info=PROJECT["info"], **about)
     assert (context["volunteer"], context["own_count"], context["rank"]) == (5, 4, 9)
     assert context["progress"] == {"done": 10, "total": 200, "share": 4}
     assert (context["has_tutorial"], context["guided"], context["has_field_guide"]) == (True, False, False)
     assert context["tutorial_seen"] == "tutorial-1"
     guides = {"guided_tutorial": {"edition": 3}, "field_guide": {}}
-    context = presenter.page_context("task", PROJECT, info=guides)
+    context = frames.page_context("task", PROJECT, info=guides)
     assert (context["has_tutorial"], context["guided"], context["has_field_guide"]) == (True, True, True)
     assert context["tutorial_seen"] == "tutorial-1-3", "another edition is shown again"
-    context = presenter.page_context("task", PROJECT, task_id=7, info={})
+    context = frames.page_context("task", PROJECT, task_id=7, info={})
     assert (context["has_tutorial"], context["guided"], context["has_field_guide"]) == (False, False, False)
     assert context["task_id"] == 7
-    assert context["record"] == presenter.record(PROJECT)
+    assert context["record"] == frames.record(PROJECT)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from crowdd.http.html import question_page
+from crowdd.features.questions import documents
 from crowdd.http.html.static_files import StaticFiles
 from crowdd.kinds.questions import TYPES
 from crowdd.kinds.questions.types import MEDIA
@@ -57,7 +57,7 @@ def preloaded(*questions: str, media: tuple[str, ...] = ()) -> set[str]:
         "questions": [{"name": f"q{n}", "type": name} for n, name in enumerate(questions)],
         "media": [{"name": f"m{n}", "type": name} for n, name in enumerate(media)],
     }
-    page = question_page.document({"questions": {"version": 1, "steps": [step]}})
+    page = documents.render_question_page({"questions": {"version": 1, "steps": [step]}})
     return set(re.findall(r'modulepreload" href="/static/([^"]+)"', page)) | {"questions/questions.js"}
 
 

@@ -6,14 +6,7 @@ import pytest
 import pytest_twisted
 from support.checks.shows import shows
 
-from crowdd.http.transport.request_headers import (
-    accepts_gzip,
-    best_coding,
-    best_language,
-    cookies,
-    matches,
-    prefers_json,
-)
+from crowdd.http.edge.headers import accepts_gzip, best_coding, best_language, cookies, matches_etag, prefers_json
 
 TAG = '"0123abcd"'
 
@@ -52,7 +45,7 @@ def test_the_coding_with_the_greatest_weight_is_used(header, expected):
     ],
 )  # fmt: skip
 def test_condition_names_the_entity_in_each_of_its_forms(header, expected):
-    assert matches(header, TAG) is expected
+    assert matches_etag(header, TAG) is expected
 
 
 @pytest.mark.parametrize(

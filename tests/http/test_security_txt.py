@@ -8,7 +8,7 @@ import pytest
 import pytest_twisted
 from support.checks.shows import shows
 
-from crowdd.http.pages.security_txt import security_txt
+from crowdd.features.site.front_pages import security_txt
 
 AT = "/.well-known/security.txt"
 

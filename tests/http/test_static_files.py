@@ -11,7 +11,7 @@ import brotli
 import pytest
 from support.checks.shows import shows
 
-from crowdd.http.html.placeholder_images import drawing
+from crowdd.http.html.images import draw_placeholder
 from crowdd.http.html.static_files import StaticFiles
 
 
@@ -121,16 +121,16 @@ def test_our_own_files_are_there_and_the_style_is_small() -> None:
 
 def test_a_drawing_depends_on_the_name_alone() -> None:
     names = [f"Project {number}" for number in range(60)]
-    first = {name: drawing.__wrapped__(name) for name in names}
-    assert first == {name: drawing.__wrapped__(name) for name in names}
+    first = {name: draw_placeholder.__wrapped__(name) for name in names}
+    assert first == {name: draw_placeholder.__wrapped__(name) for name in names}
     assert len({*first.values()}) == len(names)
     assert max(len(picture) for picture in first.values()) < 2_000
 
 
 def test_the_drawing_of_a_known_name_stays() -> None:
-    picture = drawing("Who walks through the night gate")
+    picture = draw_placeholder("Who walks through the night gate")
     assert hashlib.sha256(picture.encode()).hexdigest()[:16] == "1d0fda4a7de22b2c"
 
 
 def test_nothing_of_the_name_is_in_a_drawing() -> None:
-    assert "script" not in drawing("<script>alert(1)</script>")
+    assert "script" not in draw_placeholder("<script>alert(1)</script>")

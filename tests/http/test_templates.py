@@ -28,10 +28,10 @@ from support.checks.page_contexts import (
 from support.checks.page_reader import Page, faults
 from support.checks.shows import shows
 
-from crowdd.domain.core.text.markdown import to_html
+from crowdd.core.text.markdown import to_html
 from crowdd.http.html.rendering import Templates, parse_time
 from crowdd.http.html.static_files import StaticFiles
-from crowdd.languages import Languages
+from crowdd.kernel.languages import Languages
 
 NOW = datetime(2025, 11, 20, 21, 50, tzinfo=UTC)
 BASE = "https://crowdd.example"

@@ -16,8 +16,8 @@ from support.until import until
 from twisted.internet import reactor
 from twisted.internet.task import deferLater
 
-from crowdd.http.transport import downloads, response_writer
-from crowdd.http.transport.ranges import wanted
+from crowdd.http.edge import downloads, response_writer
+from crowdd.http.edge.downloads import parse_range
 
 SIZE = 10_000_000
 
@@ -43,14 +43,14 @@ def resident() -> int:
     ],
 )  # fmt: skip
 def test_which_part_a_range_names(header, found):
-    assert wanted(header, 100) == found
+    assert parse_range(header, 100) == found
 
 
 @shows("upload-file")
 @pytest.mark.parametrize("header", ["bytes=100-", "bytes=-0", "bytes=100-200"])
 def test_range_behind_the_end_is_refused(header):
     with pytest.raises(ValueError, match=header):
-        wanted(header, 100)
+        parse_range(header, 100)
 
 
 @shows("upload-file")
@@ -104,7 +104,9 @@ async def test_long_answer_waits_on_the_disk_and_is_whole(served, monkeypatch):
     project = await served.project(owner)
     spilled: list[int] = []
     monkeypatch.setattr(response_writer, "LONG", 100_000)
-    monkeypatch.setattr(response_writer, "spilled", lambda body: spilled.append(len(body)) or downloads.spilled(body))
+    monkeypatch.setattr(
+        response_writer, "spill_body", lambda body: spilled.append(len(body)) or downloads.spill_body(body)
+    )
     rows = [{"project_id": project["id"], "info": str(n) * 50_000} for n in range(4)]
     assert len((await owner.post("/api/task", json=rows)).json()) == 4
     line = f"/api/task?project_id={project['id']}&api_key={owner.key}".encode()

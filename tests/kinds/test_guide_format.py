@@ -10,7 +10,7 @@ import pytest
 from jsonschema_rs import Draft202012Validator
 from support.questions.guide_documents import QUESTIONS, field_guide, tutorial
 
-from crowdd.kinds.guides import FIELD_GUIDE, TUTORIAL, Guide, broken
+from crowdd.kinds.guides import FIELD_GUIDE, TUTORIAL, Guide, broken_references
 
 Json = dict[str, Any]
 Change = Callable[[Json], object]
@@ -112,15 +112,15 @@ def test_what_is_no_document_is_refused() -> None:
 
 
 def test_what_the_questions_lack_is_named() -> None:
-    assert broken(tutorial(), QUESTIONS) == []
-    assert [problem.path for problem in broken(tutorial(), None)] == [
+    assert broken_references(tutorial(), QUESTIONS) == []
+    assert [problem.path for problem in broken_references(tutorial(), None)] == [
         "/steps/1/highlight/question",
         "/steps/2/highlight/medium",
         "/steps/3/practice/0/question",
     ]
     document = tutorial()
     document["steps"][3]["practice"][0]["answers"] = ["fox", "wolf", None]
-    assert [problem.path for problem in broken(document, QUESTIONS)] == [
+    assert [problem.path for problem in broken_references(document, QUESTIONS)] == [
         "/steps/3/practice/0/answers/1",
         "/steps/3/practice/0/answers/2",
     ]

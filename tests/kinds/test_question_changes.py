@@ -10,10 +10,9 @@ from jsonschema_rs import Draft202012Validator
 from support.questions.question_lists import ONE, every_form, every_option
 
 from crowdd.kinds.questions import TYPES, answer_schema
-from crowdd.kinds.questions.advice import Columns, advice
 from crowdd.kinds.questions.changes import Change, Fit, changes, count_fits
 from crowdd.kinds.questions.declarations import declarations
-from crowdd.kinds.questions.fits import fits
+from crowdd.kinds.questions.question_type import Columns, advice, fits
 from crowdd.kinds.questions.validation import validate
 
 Json = dict[str, Any]

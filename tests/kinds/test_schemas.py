@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 from jsonschema_rs import Draft202012Validator
 from support.checks.proofs import examples
 
-from crowdd.errors import InvalidValueError
 from crowdd.http import queries
 from crowdd.http.api import schemas
+from crowdd.kernel.errors import InvalidValueError
+from crowdd.kernel.requester import Requester
 from crowdd.kinds import KINDS, names
 from crowdd.kinds.kind import Field, Kind, Write
 from crowdd.kinds.types import TIME_PREFIX, Timestamp
-from crowdd.requester import Requester
 
 NAME_FORMATS = {
     names.FREE_FORMAT: lambda text: usable(names.free, text),
@@ -118,7 +118,7 @@ def test_a_filter_on_json_is_a_pair_or_has_no_double_colon():
     @given(text=st.text(st.sampled_from("a:|b \n"), max_size=8))
     def agree(text: str) -> None:
         try:
-            queries.parse(KINDS["task"], {"info": text}, Requester())
+            queries.parse_query(KINDS["task"], {"info": text}, Requester())
         except InvalidValueError:
             assert not schema.is_valid(text)
         else:

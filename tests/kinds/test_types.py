@@ -5,19 +5,8 @@ from datetime import UTC, datetime
 import pytest
 from support.checks.shows import shows
 
-from crowdd.errors import InvalidValueError
-from crowdd.kinds.types import (
-    Boolean,
-    Integer,
-    Integers,
-    Json,
-    JsonObject,
-    Number,
-    ShortName,
-    Text,
-    Timestamp,
-    iso,
-)
+from crowdd.kernel.errors import InvalidValueError
+from crowdd.kinds.types import Boolean, Integer, Integers, Json, JsonObject, Number, ShortName, Text, Timestamp, iso
 
 DEEP: list = []
 for _ in range(101):

@@ -11,7 +11,7 @@ import crowdd
 from crowdd.kinds import KINDS
 
 PACKAGE = Path(crowdd.__file__).parent
-ACTS = PACKAGE / "http/templates/project/people/_acts.html"
+ACTS = PACKAGE / "features/tasks/templates/project__acts.html"
 # Acts of which the code writes the names of what is done, or of the kind, from a variable.
 VARIABLE = {
     *("remove_coowner project", "invite_coowner project", "transfer project", "reset_secret_key project"),
@@ -26,17 +26,20 @@ VARIABLE = {
 
 
 def test_each_act_has_words():
-    """Finds every call of ``audit.write`` and ``write_each`` whose action and kind stand in the code."""
+    """Finds every call of ``write_act`` and ``write_acts`` whose action and kind stand in the code."""
     phrases = set(re.findall(r'"(\w+ \w+)": _\(', ACTS.read_text(encoding="utf-8")))
     texts = [path.read_text(encoding="utf-8") for path in PACKAGE.rglob("*.py")]
-    acts = {act for text in texts if "audit.write" in text for act in _acts(ast.parse(text))}
+    acts = {act for text in texts if "log_statements.write_" in text for act in _acts(ast.parse(text))}
     assert len(acts) > 25
     assert sorted((acts | VARIABLE) - phrases) == []
 
 
 def _acts(tree: ast.AST) -> Iterator[str]:
     for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
-        if isinstance(call.func, ast.Attribute) and ast.unparse(call.func) in ("audit.write", "audit.write_each"):
+        if isinstance(call.func, ast.Attribute) and ast.unparse(call.func) in (
+            "log_statements.write_act",
+            "log_statements.write_acts",
+        ):
             for action in _texts(call.args[2]):
                 yield from (f"{action} {kind}" for kind in _texts(call.args[3]))
 

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 from babel.messages.pofile import read_po
 
-from crowdd.domain.outbound.url_policy import require_public
-from crowdd.errors import RefusedTargetError
-from crowdd.languages import FOLDER, NAMES, Languages, Sentence, _, joined, ngettext
-from crowdd.languages.update import marked, missing, renewed
+from crowdd.core.outbound.url_policy import require_public
+from crowdd.kernel.errors import RefusedTargetError
+from crowdd.kernel.languages import FOLDER, NAMES, Languages, Sentence, _, joined, ngettext
+from crowdd.kernel.languages.update import marked, missing, renewed
 
 TRANSLATED = sorted({*NAMES} - {"en"})
 # How many sentences of the code a catalogue lacks. After a change of words: make i18n, translate, or count here.

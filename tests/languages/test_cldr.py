@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from crowdd.languages import FOLDER, NAMES
-from crowdd.languages.content_languages import CONTENT_LANGUAGES, direction_of
-from crowdd.languages.update import CLDR_FILE, cldr
+from crowdd.kernel.languages import FOLDER, NAMES
+from crowdd.kernel.languages.content_languages import CONTENT_LANGUAGES, direction_of
+from crowdd.kernel.languages.update import CLDR_FILE, cldr
 
 
 def test_table_is_what_babel_says():

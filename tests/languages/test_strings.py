@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from crowdd.languages.strings import SourceText, main, texts
+from crowdd.kernel.languages.strings import SourceText, main, texts
 
 SOURCES = {
     "templates/page.html": "{% trans %}Publish project{% endtrans %}",

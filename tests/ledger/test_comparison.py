@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from psycopg2.extras import Json
 
-from crowdd.domain.tasks.outcomes.comparison.of_task import compare
+from crowdd.features.results.comparing_process import compare_task
 
 TEXT = {"name": "line", "at": "/line", "type": "text"}
 KIND = {"name": "kind", "at": "/kind", "type": "label", "choices": ["fox", "owl"]}
@@ -47,7 +47,7 @@ def due(session):
     rows = session.rows("SELECT * FROM due_comparisons(100, 1000)")
     return [
         {name: row[name] for name in ("project_id", "task_id", "result_id", "stamp")}
-        | compare(row["fields"], row["answers"], row["first_answers"])
+        | compare_task(row["fields"], row["answers"], row["first_answers"])
         for row in rows
     ]
 

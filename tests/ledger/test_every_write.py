@@ -28,13 +28,14 @@ from twisted.internet import reactor
 from twisted.internet.defer import ensureDeferred
 from twisted.internet.threads import blockingCallFromThread, deferToThread
 
-from crowdd.domain.server.recount import CHECKS
-from crowdd.errors import ForbiddenError, NotFoundError
+from crowdd.features.results import feature as result_feature
+from crowdd.kernel.errors import ForbiddenError, NotFoundError
+from crowdd.kernel.requester import Requester
 from crowdd.kinds.project import PROJECT
 from crowdd.kinds.task import TASK
 from crowdd.kinds.task_run import TASK_RUN
-from crowdd.requester import Requester
-from crowdd.sched.jobs import compare_results, fold_counters
+from crowdd.sched import statistics
+from crowdd.sched.statistics import CHECKS
 
 STEPS = 50
 FEW, MANY = 3, int(os.environ.get("CROWDD_EXAMPLES", "200"))  # of STEPS writes each: 10,000 in all
@@ -91,7 +92,7 @@ class Writes(RuleBasedStateMachine):
         ]
         info = {"answers": fields} | ({"trust": {"min_answers": 2, "confidence": 0.8}} if stops else {})
         do(self.services.records.change(PROJECT, self.owner, self.project, {"info": info}))
-        do(compare_results.JOB.work(self.services))
+        do(result_feature.COMPARE_RESULTS_JOB.work(self.services))
 
     def task_at(self, place: int) -> int | None:
         tasks = self.ledger.tasks(self.project)
@@ -238,7 +239,7 @@ class Writes(RuleBasedStateMachine):
 
     @rule()
     def folds(self) -> None:
-        do(fold_counters.JOB.work(self.services))
+        do(statistics.FOLD_COUNTERS_JOB.work(self.services))
 
     @rule()
     def publishes(self) -> None:

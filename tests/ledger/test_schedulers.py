@@ -7,9 +7,9 @@ from collections import Counter
 import pytest
 from support.checks.shows import shows
 
-from crowdd.storage.schedulers import names
+from crowdd.database.schema import list_schedulers
 
-ALL = names()
+ALL = list_schedulers()
 
 
 @shows("scheduler-every-task")

@@ -28,12 +28,12 @@ from twisted.internet import reactor
 from twisted.internet.defer import ensureDeferred
 from twisted.internet.threads import blockingCallFromThread, deferToThread
 
-from crowdd.domain.tasks.contributions import candidate_scan
-from crowdd.errors import ForbiddenError
+from crowdd.database import schema
+from crowdd.features.tasks.contributions import candidate_scan
+from crowdd.kernel.errors import ForbiddenError
+from crowdd.kernel.requester import SYSTEM, Requester
 from crowdd.kinds.project import PROJECT
 from crowdd.kinds.task import TASK
-from crowdd.requester import SYSTEM, Requester
-from crowdd.storage import schedulers
 
 EXAMPLES = int(os.environ.get("CROWDD_EXAMPLES", "7"))
 FEW = 2  # the first one is always short
@@ -65,7 +65,9 @@ def do(work):
 class People(RuleBasedStateMachine):
     """A project with an owner, six volunteers and two networks; ``services`` and ``ledger`` are set by the test."""
 
-    @initialize(n=redundancies, sched=strategies.sampled_from(schedulers.names()), published=strategies.booleans())
+    @initialize(
+        n=redundancies, sched=strategies.sampled_from(schema.list_schedulers()), published=strategies.booleans()
+    )
     def begin(self, n, sched, published):
         self.ledger.highest = 1000
         self.project = self.ledger.project(tasks=4, n=n, published=published)
@@ -270,7 +272,7 @@ class People(RuleBasedStateMachine):
         (self.ledger.publish if opens else self.ledger.pause)(self.project)
 
     @precondition(lambda self: hasattr(self, "project"))
-    @rule(sched=strategies.sampled_from(schedulers.names()))
+    @rule(sched=strategies.sampled_from(schema.list_schedulers()))
     def choose(self, sched):
         (row,) = self.ledger.rows("SELECT info FROM project WHERE id = %(p)s", p=self.project)
         info = {**row["info"], "sched": sched}

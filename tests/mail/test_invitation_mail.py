@@ -10,7 +10,7 @@ from support.browsers import registration, signed_in
 from support.checks.shows import shows
 from twisted.internet.defer import ensureDeferred, gatherResults
 
-from crowdd.domain.accounts.invitations import MAX_MAILED
+from crowdd.features.accounts.invitations import MAX_MAILED
 
 HERE = "/admin/site/invitations"
 ON = {"CROWDD_MAIL_HOST": "127.0.0.1", "CROWDD_MAIL_SENDER": "crowdd@example.org"}

@@ -13,16 +13,23 @@ from support.servers.mailbox import PASSWORD, USER, Mailbox, certificate
 from twisted.internet import reactor
 from twisted.logger import globalLogPublisher
 
-from crowdd.config.outbound import MailSettings
-from crowdd.domain.mail.backend import post
-from crowdd.domain.mail.mail import MAX_ATTEMPTS, MAX_PER_HOUR, Mail, Tally, pause
-from crowdd.domain.mail.message import Sender, compose, plain_address
-from crowdd.domain.mail.rendering import FOLDER, MailRenderer, RenderedMail, one_line
-from crowdd.errors import ConfigError, ConflictError, InvalidValueError, UnavailableError
-from crowdd.languages import Languages
-from crowdd.requester import Requester
-from crowdd.sched.handler import Handler
-from crowdd.sched.tasks import import_tasks
+from crowdd.core.mail.backend import post
+from crowdd.core.mail.mail import MAX_ATTEMPTS, MAX_PER_HOUR, Mail, Tally, pause
+from crowdd.core.mail.message import (
+    TEMPLATE_FOLDER,
+    MailRenderer,
+    RenderedMail,
+    Sender,
+    compose,
+    one_line,
+    plain_address,
+)
+from crowdd.features.imports import feature as import_feature
+from crowdd.kernel.config.outbound import MailSettings
+from crowdd.kernel.errors import ConfigError, ConflictError, InvalidValueError, UnavailableError
+from crowdd.kernel.languages import Languages
+from crowdd.kernel.requester import Requester
+from crowdd.sched.job import Handler
 
 BASE = "https://crowdd.example"
 SENDER = Sender(lambda: "Site & Söhne", "crowdd@example.org", "crowdd.example")
@@ -225,7 +232,7 @@ async def test_a_server_that_is_away_costs_no_letter(bench):
 async def test_a_letter_of_a_killed_process_goes_out_again_as_the_same_message(bench):
     mail = bench.mail()
     await mail.send(bench.pool, "ada@example.org", "test", {})
-    from crowdd.storage import mail as stored
+    from crowdd.core.mail import statements as stored
 
     row = await stored.claim(bench.pool)  # and no more of that process
     assert await mail.deliver() == Tally()
@@ -325,7 +332,9 @@ async def test_who_waits_for_work_that_died_is_told(services, pool):
         raise InvalidValueError("Line 3 is no task.")
 
     item_id = await services.queue.add(pool, "import_tasks", {}, ada)
-    (settled,) = await worker_on(services, Handler("import_tasks", run, title=import_tasks.HANDLER.title)).take()
+    (settled,) = await worker_on(
+        services, Handler("import_tasks", run, title=import_feature.IMPORT_TASKS_HANDLER.title)
+    ).take()
     await settled
     (row,) = await services.mail.list()
     letter = await services.mail.get(row.id)
@@ -367,7 +376,7 @@ def test_a_letter_speaks_its_readers_language():
     assert letters.write("test", {}, "xx").subject == "Test e-mail from Site"
 
 
-@pytest.mark.parametrize("name", sorted({path.stem for path in FOLDER.rglob("*.txt")}))
+@pytest.mark.parametrize("name", sorted({path.stem for path in TEMPLATE_FOLDER.rglob("*.txt")}))
 def test_every_letter_escapes_what_people_say(name):
     letter = LETTERS.write(name, CONTEXTS[name], "en")
     assert "\n" not in letter.subject and letter.subject == one_line(letter.subject)

@@ -17,7 +17,7 @@ from support.servers.served import Served
 from twisted.internet import reactor
 from twisted.internet.defer import ensureDeferred
 
-from crowdd import config
+from crowdd.kernel import config
 
 
 @pytest.fixture(scope="session")

@@ -19,8 +19,8 @@ from matrix.planted import PUBLIC_KEY, Value, recognised
 from matrix.test_exposure import ON_PAGES, PAGES, assert_silent, forbidden, values  # noqa: F401 - a fixture
 from support.checks.proofs import examples
 
-from crowdd.concurrency.versioned_cache import VersionedCache
 from crowdd.http.page_cache import PageCache
+from crowdd.kernel.concurrency.cache import VersionedCache
 from crowdd.kinds.user import USER
 
 SHARED = (

@@ -23,9 +23,9 @@ from support.checks.shows import shows
 from support.servers.queue_runner import worked
 from twisted.internet.defer import ensureDeferred
 
-from crowdd.domain.tasks.history import HISTORIC
-from crowdd.domain.transfer.exported.changes import KINDS as FOLLOWED
-from crowdd.domain.transfer.exported.export_file import KINDS as EXPORTED
+from crowdd.core.records.history import HISTORIC
+from crowdd.features.exports.changes import KINDS as FOLLOWED
+from crowdd.features.exports.formats import KINDS as EXPORTED
 from crowdd.kinds import KINDS
 from crowdd.kinds.kind import Field, Kind
 from crowdd.kinds.roles import EVERYONE

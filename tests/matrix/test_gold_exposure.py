@@ -10,8 +10,8 @@ from matrix.test_hidden_columns import HTML, addresses
 from support.checks.proofs import examples
 from support.checks.shows import shows
 
-from crowdd.domain.transfer.exported.changes import KINDS as FOLLOWED
-from crowdd.domain.transfer.exported.export_file import KINDS as EXPORTED
+from crowdd.features.exports.changes import KINDS as FOLLOWED
+from crowdd.features.exports.formats import KINDS as EXPORTED
 
 RIGHT, NOTE, OTHERS = "zz-robin-zz", "zz-look-at-the-breast-zz", "zz-wren-zz"
 

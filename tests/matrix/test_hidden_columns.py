@@ -12,7 +12,7 @@ import pytest_twisted
 from support.addresses import NAMES, statements
 from support.checks.shows import shows
 
-from crowdd.storage.tasks.contributions import ASK
+from crowdd.features.tasks.statements import ASK
 
 SECRET, COLUMN = "zz-nest-by-the-oak-zz", "nest_site_zz"
 HIDDEN = {"column_roles": {COLUMN: "hidden", "url": "picture"}}

@@ -11,7 +11,7 @@ from matrix.example_site import REQUESTERS, Stage
 from support.checks.proofs import examples
 from support.checks.shows import shows
 
-from crowdd.domain.core.records import Records
+from crowdd.core.records.records import Records
 from crowdd.kinds import KINDS
 
 every_kind = pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)

@@ -9,8 +9,8 @@ import pytest_twisted
 from support.checks.page_reader import Page, faults
 from support.checks.shows import shows
 
-from crowdd.http.pages.about import ADDRESSES, OURS, SiteText, read
-from crowdd.languages import NAMES
+from crowdd.features.site.front_pages import ADDRESSES, OURS, SiteText, read_texts
+from crowdd.kernel.languages import NAMES
 
 HTML = {"Accept": "text/html"}
 
@@ -35,7 +35,7 @@ async def test_a_text_comes_in_the_language_of_its_reader(served):
 
 @pytest.mark.parametrize("name", ADDRESSES)
 def test_our_texts_are_in_every_language(name: str):
-    versions = read(name, [OURS / name])
+    versions = read_texts(name, [OURS / name])
     assert versions.keys() == NAMES.keys()
     assert all(text.title and len(text.content) > 100 for text in versions.values())
     shapes = {code: text.content.count("\n#") + text.content.startswith("#") for code, text in versions.items()}

@@ -15,8 +15,8 @@ from support.checks.shows import shows
 from support.factors import prove
 from twisted.internet.defer import ensureDeferred, gatherResults
 
-from crowdd.domain.core.csv_escape import cell
-from crowdd.requester import Requester
+from crowdd.core.text.words import csv_cell
+from crowdd.kernel.requester import Requester
 
 HTML = {"Accept": "text/html"}
 OWN = {"Accept": "text/html", "Sec-Fetch-Site": "same-origin"}
@@ -419,9 +419,9 @@ async def test_everybody_as_a_file_that_no_spreadsheet_calculates(served):
 
 def test_what_begins_like_a_formula_is_a_text():
     for text in ("=1+1", "+1+1", "-A1", "@SUM(A1)", "\t=1", "\r=1", " =1", "\ufeff=1", "\uff1d1", "%cmd", "|cmd"):
-        assert cell(text) == f"'{text}" and cell(text, raw=True) == text
-    assert [cell(value) for value in ("a=1", "", None, 7, True)] == ["a=1", "", "", "7", "true"]
-    assert [cell(value) for value in ("-1", "+4.5e3", -1, {"a": "=1"})] == ["-1", "+4.5e3", "-1", '{"a":"=1"}']
+        assert csv_cell(text) == f"'{text}" and csv_cell(text, raw=True) == text
+    assert [csv_cell(value) for value in ("a=1", "", None, 7, True)] == ["a=1", "", "", "7", "true"]
+    assert [csv_cell(value) for value in ("-1", "+4.5e3", -1, {"a": "=1"})] == ["-1", "+4.5e3", "-1", '{"a":"=1"}']
 
 
 @shows("admin-featured")

@@ -7,7 +7,7 @@ from support.browsers import lock, newcomer, registration
 from support.checks.page_reader import Page
 from support.checks.shows import shows
 
-from crowdd.languages import NAMES
+from crowdd.kernel.languages import NAMES
 
 
 async def html(browser, path="/", **headers):

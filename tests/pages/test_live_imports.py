@@ -13,8 +13,8 @@ from support.listening import listen
 from support.servers.queue_runner import worked
 from support.until import until
 
-from crowdd.domain.transfer.import_progress import state_of
-from crowdd.storage.transfer.rows import ImportProgress
+from crowdd.features.imports.progress import state_of
+from crowdd.features.imports.rows import ImportProgress
 
 AT = "/project/birds/tasks/import"
 ROWS = 3500  # four steps

@@ -5,7 +5,7 @@ import pytest_twisted
 from support.browsers import newcomer
 from support.checks.shows import shows
 
-from crowdd.http.transport.request_headers import prefers_json
+from crowdd.http.edge.headers import prefers_json
 
 BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
 

@@ -16,7 +16,7 @@ from support.checks.page_reader import Page
 from support.checks.proofs import examples
 from support.first_encryption import encrypted_at_first
 
-from crowdd.storage.connections.connection import Connection
+from crowdd.database.connection import Connection
 
 HTML = {"Accept": "text/html"}
 FIRST_LOAD = 100_000  # bytes, compressed, with style and scripts and what these import

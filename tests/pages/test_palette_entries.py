@@ -10,7 +10,7 @@ from support.checks.page_reader import Page
 from support.checks.shows import shows
 from twisted.internet.defer import DeferredList, ensureDeferred
 
-from crowdd.domain.projects.palette import MAX_PROJECTS
+from crowdd.features.projects.project_lists import MAX_PROJECTS
 
 HTML = {"Accept": "text/html", "Sec-Fetch-Site": "same-origin"}
 

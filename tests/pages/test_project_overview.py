@@ -11,8 +11,8 @@ from support.checks.explained import Explained
 from support.checks.page_reader import Page, faults
 from twisted.internet.defer import ensureDeferred, gatherResults
 
-from crowdd.domain.tasks.project_overview import HERE_MINUTES
-from crowdd.storage.projects import overview
+from crowdd.features.presenters.overview import HERE_MINUTES
+from crowdd.features.projects import list_statements as project_list_statements
 
 HTML = {"Accept": "text/html"}
 
@@ -31,7 +31,7 @@ async def text(who: Any, name: str = "birds") -> str:
 
 
 async def here(served: Any, project: Any) -> int:
-    figures = await overview.overview(served.database, project["id"], HERE_MINUTES, 5)
+    figures = await project_list_statements.read_overview(served.database, project["id"], HERE_MINUTES, 5)
     return figures["n_here"]
 
 
@@ -120,6 +120,6 @@ async def test_it_reads_a_bounded_part_of_results_and_leases(served):
         )
         await served.database.execute("ANALYZE result")
         with pytest.raises(IndexError):  # it explains, and gives no row
-            await overview.overview(explained, birds["id"], HERE_MINUTES, 5)  # type: ignore[arg-type]
+            await project_list_statements.read_overview(explained, birds["id"], HERE_MINUTES, 5)  # type: ignore[arg-type]
         looked.append(explained.pages)
     assert looked[1] < looked[0] + 30, looked

@@ -12,8 +12,8 @@ from twisted.internet import reactor
 from twisted.internet.defer import DeferredList, ensureDeferred
 from twisted.internet.task import LoopingCall
 
-from crowdd.domain.core.text import markdown, markdown_limits, rendered_text
-from crowdd.errors import InvalidValueError
+from crowdd.core.text import markdown, markdown_limits, rendered_text
+from crowdd.kernel.errors import InvalidValueError
 
 
 async def one_text(served, person, text, **more):

@@ -6,8 +6,8 @@ import pytest
 import pytest_twisted
 from support.checks.shows import shows
 
-from crowdd.http.pages.project.presenters.result_drawing import WIDTH, draw_map, draw_timeline
-from crowdd.storage.tasks import result_charts
+from crowdd.features.results import statements as result_statements
+from crowdd.features.results.pages import WIDTH, draw_map, draw_timeline
 
 PLACES = {
     "Bern": {"lat": 46.95, "lon": 7.45, "date": "2023-01-05"},
@@ -88,14 +88,14 @@ async def test_a_project_with_neither_is_not_read(served, placed, monkeypatch):
     async def never(*_):
         raise AssertionError
 
-    monkeypatch.setattr(result_charts, "bins", never)
+    monkeypatch.setattr(result_statements, "count_bins", never)
     await placed([{"word": "fox"}, {"word": "2023"}], ["fox", "owl"])
     assert await charts(served.client()) is None
 
 
 @pytest_twisted.ensureDeferred
 async def test_of_many_tasks_every_nth_is_read_and_rare_answers_are_others(served, placed, monkeypatch):
-    monkeypatch.setattr(result_charts, "MAX_TASKS", 4)
+    monkeypatch.setattr(result_statements, "MAX_TASKS", 4)
     await placed([{"year": 1900 + 30 * n} for n in range(8)], ["a", "x", "b", "x", "c", "x", "d", "x"])
     document = await charts(served.client())
     assert (document["step"], document["tasks"], document["map"]) == (2, 4, None)
@@ -105,9 +105,11 @@ async def test_of_many_tasks_every_nth_is_read_and_rare_answers_are_others(serve
         ("202", 1),
         ("208", 1),
     ]
-    monkeypatch.setattr(result_charts, "MAX_TASKS", 8)
+    monkeypatch.setattr(result_statements, "MAX_TASKS", 8)
     groups = [one["group"] for one in (await charts(served.client()))["timeline"]["times"]]
-    assert groups.count(0) == 4 and groups.count(result_charts.GROUPS) == 1, "a fifth answer is one of the others"
+    assert groups.count(0) == 4 and groups.count(result_statements.MAX_CHART_ANSWERS) == 1, (
+        "a fifth answer is one of the others"
+    )
     assert "One of every" not in (await served.client().get("/project/birds/results")).text
 
 

@@ -17,9 +17,9 @@ from support.until import until
 from twisted.internet.defer import ensureDeferred, gatherResults
 
 import crowdd
-from crowdd.domain.core import contrast
-from crowdd.domain.core.change_notifier import SITE
-from crowdd.http.pages.site_style import style_of
+from crowdd.core.change_notifier import SITE
+from crowdd.core.text import contrast
+from crowdd.features.site.site_pages import style_of
 
 HTML = {"Accept": "text/html"}
 

@@ -18,15 +18,14 @@ from support.until import until
 from twisted.internet import reactor
 from twisted.internet.defer import ensureDeferred
 
-from crowdd.domain.core.secrets import Secrets
-from crowdd.domain.outbound.client import Outgoing
-from crowdd.domain.server import services as domain_module
-from crowdd.domain.webhooks.deliveries import Deliveries
-from crowdd.domain.webhooks.retry_policy import ATTEMPTS
-from crowdd.domain.webhooks.webhooks import decrypted
-from crowdd.requester import SYSTEM
-from crowdd.sched.deliveries import LOOK, Deliverer
-from crowdd.storage.connections.leadership import Leadership
+from crowdd import services as domain_module
+from crowdd.core.outbound.client import Outgoing
+from crowdd.core.secrets import Secrets
+from crowdd.database.locks import Leadership
+from crowdd.features.webhooks.webhooks import decrypted
+from crowdd.kernel.requester import SYSTEM
+from crowdd.sched.deliveries import LOOK, Deliverer, Deliveries
+from crowdd.sched.retry_policy import ATTEMPTS
 
 PATIENCE = 60
 AT_ONCE = 8  # what docs/webhooks.md promises

@@ -14,14 +14,14 @@ from twisted.internet import reactor
 from twisted.internet.defer import Deferred, gatherResults
 from twisted.internet.task import Clock
 
-from crowdd.domain.core.uploads import Upload
-from crowdd.domain.server import bootstrap, upload_gc
-from crowdd.errors import ForbiddenError, UnavailableError
+from crowdd.core import base
+from crowdd.core.records import statements as record_statements
+from crowdd.core.uploads import Upload
+from crowdd.features.operations import upload_gc
+from crowdd.kernel.errors import ForbiddenError, UnavailableError
+from crowdd.sched import statements as sched_statements
 from crowdd.sched.job import Job, wait_after
-from crowdd.sched.job_runner import MAX_WAIT, JobRunner
-from crowdd.sched.schedule import every_job, scheduled
-from crowdd.storage.core import batch_delete
-from crowdd.storage.server import jobs
+from crowdd.sched.job_runner import MAX_WAIT, JobRunner, every_job, scheduled
 
 
 class Bench:
@@ -31,7 +31,7 @@ class Bench:
         self.services, self.settings, self.sessions, self.ran = services, settings, [], []
 
     async def job_runner(self, *jobs: Job, clock: Any = reactor, **more: Any) -> JobRunner:
-        session = bootstrap.make_pool(reactor, self.settings, size=1)
+        session = base.make_pool(reactor, self.settings, size=1)
         await session.start()
         self.sessions.append(session)
         return JobRunner(clock, session, jobs, lambda job: job.work(self.services), **more)
@@ -46,7 +46,7 @@ class Bench:
         return Job(name, period, run)
 
     async def row(self, name: str = "ring") -> Any:
-        (job,) = [row for row in await jobs.list_jobs(self.services.db) if row["name"] == name]
+        (job,) = [row for row in await sched_statements.list_jobs(self.services.db) if row["name"] == name]
         return job
 
     async def pass_time(self, seconds: float) -> None:
@@ -81,7 +81,7 @@ async def test_a_job_runs_when_it_is_due_and_not_before(bench):
     assert (await job_runner.run(job)).state == "done"
     row = await bench.row()
     assert (row["outcome"], row["words"], row["runs"], row["failures"]) == ("done", "run 2", 2, 0)
-    assert row["seconds"] >= 0 and len(await jobs.log(bench.services.db, "ring", 10)) == 2
+    assert row["seconds"] >= 0 and len(await sched_statements.list_runs(bench.services.db, "ring", 10)) == 2
 
 
 @pytest_twisted.ensureDeferred
@@ -154,7 +154,7 @@ async def test_a_failure_is_written_down_and_retried_and_never_the_end(bench):
     waits.append((await job_runner.run(job)).wait)
     assert waits == [120, 240, 86400]
     assert (await bench.row())["failures"] == 0
-    log = await jobs.log(bench.services.db, "ring", 10)
+    log = await sched_statements.list_runs(bench.services.db, "ring", 10)
     assert [row["outcome"] for row in log] == ["done", "failed", "failed"]
 
 
@@ -231,8 +231,10 @@ async def test_a_service_looks_again_by_itself_after_failures_too(bench):
 
 @pytest_twisted.ensureDeferred
 async def test_a_service_asks_once_for_all_jobs_when_they_are_due(bench, monkeypatch):
-    asked, begin = [], jobs.begin
-    monkeypatch.setattr(jobs, "begin", lambda session, name, *more: asked.append(name) or begin(session, name, *more))
+    asked, begin = [], sched_statements.begin_job
+    monkeypatch.setattr(
+        sched_statements, "begin_job", lambda session, name, *more: asked.append(name) or begin(session, name, *more)
+    )
     clock = Clock()
     job_runner = await bench.job_runner(bench.job("soon", 10), bench.job("late", 1000), clock=clock)
     job_runner.startService()
@@ -251,15 +253,18 @@ async def test_first_waits_are_those_that_begin_would_give(bench):
     periods = {f"job{n}": 100.0 for n in range(5)}
     db = bench.services.db
     many = periods | {f"more{n}": 100.0 for n in range(1000)}
-    both = [Deferred.fromCoroutine(jobs.first_waits(db, each)) for each in (many, dict(reversed(many.items())))]
+    both = [
+        Deferred.fromCoroutine(sched_statements.list_first_waits(db, each))
+        for each in (many, dict(reversed(many.items())))
+    ]
     for waits in await gatherResults(both):  # at the same time; a deadlock would take a second
         assert all(59 < wait <= 60 for wait in waits.values())
     await db.execute("UPDATE job SET outcome = 'running' WHERE name = 'job1'")
     await db.execute("UPDATE job SET due = clock() - interval '1 day' WHERE name = 'job2'")
-    waits = await jobs.first_waits(db, {**periods, "another": 7})
+    waits = await sched_statements.list_first_waits(db, {**periods, "another": 7})
     assert waits.keys() == {*periods, "another"} and waits["job1"] == waits["job2"] == 0
     assert 6 < waits["another"] <= 7 and 59 < waits["job3"] <= 60
-    assert await jobs.first_waits(db, {}) == {}
+    assert await sched_statements.list_first_waits(db, {}) == {}
 
 
 @pytest_twisted.ensureDeferred
@@ -328,13 +333,13 @@ def test_frequent_runs_are_not_logged_unless_they_fail():
 
 @pytest_twisted.ensureDeferred
 async def test_sweeping_removes_what_is_old_in_many_short_transactions(bench, monkeypatch):
-    monkeypatch.setattr(batch_delete, "CHUNK", 3)
+    monkeypatch.setattr(record_statements, "CHUNK", 3)
     db = bench.services.db
     await db.execute(
         "INSERT INTO attempt_count SELECT 'old' || n, 1, clock() - interval '2 days' FROM generate_series(1, 7) n"
     )
     await db.execute("INSERT INTO attempt_count SELECT 'new' || n, 1, clock() FROM generate_series(1, 7) n")
-    assert await batch_delete.sweep(db, "attempt_count", "until <= clock() - interval '1 day'") == 7
+    assert await record_statements.delete_in_batches(db, "attempt_count", "until <= clock() - interval '1 day'") == 7
     assert await db.fetch("SELECT DISTINCT left(subject, 3) AS age FROM attempt_count") == [{"age": "new"}]
 
 
@@ -346,7 +351,9 @@ async def test_a_row_that_is_changed_meanwhile_stays(bench):
 
     async def touch(tx: Any) -> Deferred[int]:
         await tx.execute("UPDATE attempt_count SET until = clock()")
-        swept = Deferred.fromCoroutine(batch_delete.sweep(db, "attempt_count", "until <= clock() - interval '1 day'"))
+        swept = Deferred.fromCoroutine(
+            record_statements.delete_in_batches(db, "attempt_count", "until <= clock() - interval '1 day'")
+        )
         waiting = "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
         while not await db.fetch(waiting):
             pass
@@ -378,8 +385,8 @@ async def test_items_and_logs_have_their_time(bench):
         " SELECT 'x', clock() - make_interval(days => d), 0, 'done', '' FROM unnest(ARRAY[1, 29, 31, 99]) d"
     )
     await db.execute("INSERT INTO job (name, due) VALUES ('gone', clock() - interval '31 days')")
-    assert await jobs.sweep(db, 30) == 3
-    assert len(await jobs.log(db, "x", 10)) == 2
+    assert await sched_statements.sweep_runs(db, 30) == 3
+    assert len(await sched_statements.list_runs(db, "x", 10)) == 2
 
 
 @pytest_twisted.ensureDeferred

@@ -8,16 +8,15 @@ from support.checks.invariants import invariants
 from support.checks.shows import shows
 from support.ledger import Ledger
 
-from crowdd.domain.projects import projects as projects_of_owners
-from crowdd.domain.projects import schedulers
-from crowdd.domain.tasks import changes
+from crowdd.features.projects import projects as projects_of_owners
+from crowdd.features.tasks import changes, settings
 
 
 @pytest.fixture(autouse=True)
 def small_chunks(monkeypatch):
     monkeypatch.setattr(changes, "CHUNK", 10)
-    monkeypatch.setattr(schedulers, "CHUNK", 10)
-    monkeypatch.setattr(schedulers, "AT_ONCE", 20)
+    monkeypatch.setattr(settings, "CHUNK", 10)
+    monkeypatch.setattr(settings, "AT_ONCE", 20)
     monkeypatch.setattr(projects_of_owners, "_BITES_AT_ONCE", 0)
 
 

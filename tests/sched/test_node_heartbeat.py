@@ -12,11 +12,11 @@ from support.until import until
 from twisted.internet import reactor
 from twisted.internet.task import Clock
 
-from crowdd.domain.server.bootstrap import make_pool
-from crowdd.domain.server.readiness import Node
-from crowdd.errors import UnavailableError
-from crowdd.sched.node_heartbeat import HEARTBEAT_SECONDS, NodeHeartbeat
-from crowdd.storage import nodes
+from crowdd.core.base import make_pool
+from crowdd.database import nodes
+from crowdd.features.operations.readiness import Node
+from crowdd.kernel.errors import UnavailableError
+from crowdd.sched.processes import HEARTBEAT_SECONDS, NodeHeartbeat
 
 
 @pytest_twisted.ensureDeferred

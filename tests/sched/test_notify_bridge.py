@@ -9,10 +9,10 @@ from twisted.internet import reactor
 from twisted.internet.defer import Deferred, ensureDeferred, succeed
 from twisted.internet.task import Clock
 
-from crowdd.domain.core.change_notifier import ANY, ChangeNotifier
-from crowdd.domain.server.bootstrap import make_pool
-from crowdd.errors import UnavailableError
-from crowdd.sched.notify_bridge import MAX_PROJECTS, MAX_WAITING, PAUSE, NotifyBridge, projects_in
+from crowdd.core.base import make_pool
+from crowdd.core.change_notifier import ANY, ChangeNotifier
+from crowdd.kernel.errors import UnavailableError
+from crowdd.sched.processes import MAX_PROJECTS, MAX_WAITING, PAUSE, NotifyBridge, projects_in
 
 
 class Process:

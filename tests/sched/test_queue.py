@@ -19,10 +19,9 @@ from twisted.internet import reactor
 from twisted.internet.defer import Deferred, DeferredList, gatherResults
 from twisted.internet.task import Clock
 
-from crowdd.domain.core import background_queue
-from crowdd.domain.core.background_queue import Outcome, after_error, pace, pause
-from crowdd.domain.server.bootstrap import make_pool
-from crowdd.errors import (
+from crowdd.core.base import make_pool
+from crowdd.core.rows import QueueItem
+from crowdd.kernel.errors import (
     ConflictError,
     InvalidValueError,
     NotFoundError,
@@ -30,11 +29,11 @@ from crowdd.errors import (
     TooManyRequestsError,
     UnavailableError,
 )
-from crowdd.requester import SYSTEM, Requester
-from crowdd.sched.handler import Handler
-from crowdd.sched.queue_worker import Worker
-from crowdd.sched.task_handlers import handlers
-from crowdd.storage.core.rows import QueueItem
+from crowdd.kernel.requester import SYSTEM, Requester
+from crowdd.sched import queue
+from crowdd.sched.job import Handler
+from crowdd.sched.queue import Outcome, after_error, pace, pause
+from crowdd.sched.queue_worker import Worker, handlers
 
 TESTS = Path(__file__).parents[1]
 
@@ -138,7 +137,7 @@ async def test_a_failure_is_retried_later_from_the_checkpoint(bench):
     assert (item["state"], item["done"], item["error"]) == ("waiting", 1, "The disk is away.")
     await bench.work_off(work)
     assert (await bench.item(item_id))["attempt"] == 1, "not before its time"
-    await bench.pass_time(seconds=background_queue.FIRST_PAUSE)
+    await bench.pass_time(seconds=queue.FIRST_PAUSE)
     await bench.work_off(work)
     assert await bench.counted() == [(0, 1), (1, 2), (2, 2)]
     assert (await bench.item(item_id))["state"] == "done"
@@ -409,7 +408,7 @@ async def test_nothing_begins_beside_work_that_failed(failed, bench):
     first = await bench.add(to=1)
     if failed:
         await bench.work_off(counting(0, raising(UnavailableError("The disk is away."))))
-        await bench.pass_time(seconds=background_queue.FIRST_PAUSE)
+        await bench.pass_time(seconds=queue.FIRST_PAUSE)
     second = await bench.add(to=1)
     go_on = Deferred()
     worker = bench.worker(counting(0, lambda: go_on), size=3)
@@ -434,7 +433,7 @@ async def test_who_has_less_under_way_comes_first(bench):
 @shows("queue-full")
 @pytest_twisted.ensureDeferred
 async def test_nobody_fills_the_queue(bench, monkeypatch):
-    monkeypatch.setattr(background_queue, "MAX_UNFINISHED", 2)
+    monkeypatch.setattr(queue, "MAX_UNFINISHED", 2)
     ada, bob = await bench.person("ada"), await bench.person("bob")
     item_id = await bench.add(ada)
     await bench.add(ada)

@@ -13,10 +13,10 @@ from twisted.internet import reactor
 from twisted.internet.defer import DeferredQueue
 from twisted.internet.task import Clock
 
-from crowdd.domain.core.change_notifier import ChangeNotifier
-from crowdd.domain.server.bootstrap import make_pool
+from crowdd.core.base import make_pool
+from crowdd.core.change_notifier import ChangeNotifier
+from crowdd.sched import event_statements
 from crowdd.sched.sequencer import LOOK, LOOKS_PER_CENSUS, SOON, Sequencer
-from crowdd.storage.webhooks import events
 
 EVENTS = "SELECT seq, kind, task_id FROM event WHERE project_id = %(p)s ORDER BY seq NULLS LAST, id"
 
@@ -177,10 +177,10 @@ async def test_the_log_is_read_from_a_number(ledger, pool):
     project = ledger.project(3, n=1)
     tasks = [finish(ledger, project, "u:7") for _ in range(3)]
     number(ledger, project)
-    read = await events.after(pool, project, 1, 2)
+    read = await event_statements.list_events_after(pool, project, 1, 2)
     assert [(row["seq"], row["task_id"]) for row in read] == [(2, tasks[1]), (3, tasks[2])]
-    assert await events.last_seq(pool, project) == 4
-    assert await events.last_seq(pool, project + 1) == 0
+    assert await event_statements.find_last_seq(pool, project) == 4
+    assert await event_statements.find_last_seq(pool, project + 1) == 0
 
 
 class Sequenced:
@@ -277,5 +277,5 @@ async def test_an_answer_over_the_web_is_numbered_soon(served):
     rows: list[Any] = []
     while not rows:  # it is notified when they are numbered, too
         assert await rings.get().addTimeout(60, reactor) == project["id"]
-        rows = await events.after(served.database, project["id"], 0, 10)
+        rows = await event_statements.list_events_after(served.database, project["id"], 0, 10)
     assert [(row["seq"], row["kind"]) for row in rows] == [(1, "task_completed"), (2, "project_completed")]

@@ -6,8 +6,8 @@ import pytest
 import pytest_twisted
 from support.checks.explained import Explained
 
-from crowdd.storage.accounts import people, user_search
-from crowdd.storage.core.keyset import Keyset
+from crowdd.core.records.statements import Keyset
+from crowdd.features.accounts import list_statements as account_list_statements
 
 ACCOUNTS = 20_000
 MAX_PAGES = 100
@@ -29,8 +29,11 @@ async def test_lists_of_accounts_touch_few_pages(served):
     for statement in FILL.format(accounts=ACCOUNTS).split(";"):
         await served.database.execute(statement)
     explained = Explained(served.database)
-    for listing in (user_search.listed(explained, Keyset(size=10), None), people.page(explained, Keyset(size=10))):
+    for listing in (
+        account_list_statements.list_accounts(explained, Keyset(size=10), None),
+        account_list_statements.list_unblocked_accounts(explained, Keyset(size=10)),
+    ):
         await listing
         assert 0 < explained.pages < MAX_PAGES, listing.__qualname__
-    (row,) = await user_search.search_listed(served.database, NINTH[:20], 50)
+    (row,) = await account_list_statements.search_account_rows(served.database, NINTH[:20], 50)
     assert row["name"] == f"n{NINTH}" and row["n_answers"] == 1

@@ -11,12 +11,11 @@ import pytest_twisted
 from twisted.internet import reactor
 from twisted.internet.defer import ensureDeferred
 
-from crowdd.storage import migration_kinds, nodes, schema
-from crowdd.storage.connections.pool import Pool
-from crowdd.storage.database import Prepared
-from crowdd.storage.migration_kinds import MigrationKind, kind_of
-from crowdd.storage.nodes import Process
-from crowdd.storage.offered_code import offered, used
+from crowdd.database import nodes, schema
+from crowdd.database.access import Prepared
+from crowdd.database.nodes import Process
+from crowdd.database.pool import Pool
+from crowdd.database.schema import MigrationKind, kind_of, list_offered_code, select_used_code
 
 EXPANDING = "-- expands: a column\nALTER TABLE task ADD COLUMN later int NOT NULL DEFAULT 7;"
 CONTRACTING = "-- contracts: a column\nALTER TABLE task DROP COLUMN calibration CASCADE;"
@@ -70,14 +69,14 @@ def test_a_migration_says_of_which_kind_it_is():
     assert kind_of("-- contracts after 70: a column\n") == MigrationKind(contracts=True, after=70)
     assert kind_of("-- contracts: a column\n") == MigrationKind(contracts=True)
     for undeclared in ("-- A table.\n", "-- expands:\n", "CREATE TABLE t ();\n-- expands: a table"):
-        assert kind_of(undeclared) == migration_kinds.UNDECLARED
+        assert kind_of(undeclared) == schema.UNDECLARED_KIND
     borne = [MigrationKind(True, 70).is_borne_by(newest) for newest in (69, 70, 71)]
     assert borne == [False, True, True]
 
 
 def test_migrations_after_the_first_release_declare_their_kind():
     newer = {str(each): each.sql for number, each in schema.migrations().items() if number > 1}
-    assert [name for name, sql in newer.items() if not migration_kinds.is_declared(sql)] == []
+    assert [name for name, sql in newer.items() if not schema.declares_kind(sql)] == []
     gone = re.compile(
         r"\b(DROP (TABLE|COLUMN|CONSTRAINT)|RENAME|ALTER COLUMN \w+ (TYPE|SET NOT NULL))\b", re.IGNORECASE
     )
@@ -155,7 +154,7 @@ async def test_what_only_older_servers_use_goes_when_they_have_been_upgraded(poo
 async def test_functions_that_statements_call_stay_while_servers_run_and_others_may_go(pool, dsn, later):
     earlier = schema.Code.read()
     relied = (await pool.fetch("SELECT relies_on FROM definition"))[0]["relies_on"]
-    internal = {way.partition("(")[0] for way in await offered(pool) if way not in relied}
+    internal = {way.partition("(")[0] for way in await list_offered_code(pool) if way not in relied}
     assert "accuracy_cap" in internal and "end_job" not in internal
     later(NOTHING, change=(r"\bend_job\b", "finish_job"))
     async with running(dsn, "old", earlier):
@@ -169,18 +168,18 @@ async def test_functions_that_statements_call_stay_while_servers_run_and_others_
 @pytest_twisted.ensureDeferred
 async def test_a_further_argument_with_a_default_leaves_the_ways_to_call(pool):
     await pool.execute("CREATE FUNCTION code.told(a int) RETURNS int LANGUAGE sql AS 'SELECT 1'")
-    before = {way for way in await offered(pool) if way.startswith("told(")}
+    before = {way for way in await list_offered_code(pool) if way.startswith("told(")}
     await pool.execute("DROP FUNCTION code.told")
     await pool.execute("CREATE FUNCTION code.told(a int, b text DEFAULT '') RETURNS int LANGUAGE sql AS 'SELECT 1'")
-    after = {way for way in await offered(pool) if way.startswith("told(")}
+    after = {way for way in await list_offered_code(pool) if way.startswith("told(")}
     await pool.execute("DROP FUNCTION code.told")
     await pool.execute("CREATE FUNCTION code.told(a int, OUT b int, OUT c int) LANGUAGE sql AS 'SELECT 1, 2'")
-    other = {way for way in await offered(pool) if way.startswith("told(")}
+    other = {way for way in await list_offered_code(pool) if way.startswith("told(")}
     await pool.execute("DROP FUNCTION code.told")
     assert before == {"told(integer) -> integer"}
     assert before < after == before | {"told(integer, text) -> integer"}
     assert other == {"told(integer) -> record (b integer, c integer)"}
-    assert used([*before, "a_view.id bigint"], {"another"}) == ["a_view.id bigint"]
+    assert select_used_code([*before, "a_view.id bigint"], {"another"}) == ["a_view.id bigint"]
 
 
 @pytest_twisted.ensureDeferred

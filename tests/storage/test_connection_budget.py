@@ -10,8 +10,8 @@ from support.until import until
 from twisted.internet import reactor
 from twisted.internet.defer import Deferred, TimeoutError, ensureDeferred
 
-from crowdd.storage.connections.connection_budget import ConnectionBudget
-from crowdd.storage.connections.pool import Pool
+from crowdd.database.connector import ConnectionBudget
+from crowdd.database.pool import Pool
 
 
 @attrs.define(eq=False)

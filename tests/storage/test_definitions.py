@@ -6,7 +6,7 @@ import shutil
 
 import pytest_twisted
 
-from crowdd.storage import schema
+from crowdd.database import schema
 
 
 @pytest_twisted.ensureDeferred

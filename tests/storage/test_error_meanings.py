@@ -3,7 +3,7 @@
 import pytest
 import pytest_twisted
 
-from crowdd.errors import ConflictError, InvalidValueError
+from crowdd.kernel.errors import ConflictError, InvalidValueError
 
 
 @pytest_twisted.ensureDeferred

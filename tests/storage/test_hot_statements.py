@@ -17,15 +17,16 @@ from twisted.internet.defer import ensureDeferred
 
 from bench.support.filled import Filling, fill
 from bench.support.testbed import Sql
-from crowdd import config
-from crowdd.domain.server import bootstrap
+from crowdd.core import base
+from crowdd.core.records import statements as record_statements
+from crowdd.features.accounts import session_statements
+from crowdd.features.accounts import statements as account_statements
+from crowdd.features.projects import statements as project_statements
+from crowdd.features.tasks import statements as task_statements
+from crowdd.kernel import config
+from crowdd.kernel.requester import Requester
 from crowdd.kinds.task import TASK
 from crowdd.kinds.task_run import TASK_RUN
-from crowdd.requester import Requester
-from crowdd.storage.accounts import accounts, sessions
-from crowdd.storage.core import records
-from crowdd.storage.projects import projects
-from crowdd.storage.tasks import contributions
 
 pytestmark = pytest.mark.proof
 SIZES = {
@@ -48,7 +49,7 @@ class Site:
         self.projects = {name: ledger.project(tasks=1, n=1) for name in SIZES}
         self.first = {name: fill(Sql(dsn), self.projects[name], filling) for name, filling in SIZES.items()}
         ledger.close()
-        self.pool = bootstrap.make_pool(
+        self.pool = base.make_pool(
             reactor, config.load(None, {"CROWDD_DB_DSN": dsn, "CROWDD_DATA_DIR": str(folder)}), size=1
         )
         self.explained = Explained(self.pool)
@@ -61,17 +62,17 @@ class Site:
     async def pair(self, size: str, people: list[Requester]) -> tuple[int, int]:
         """Pages for their asks together and for their answers."""
         project = self.projects[size]
-        asks = [contributions.ask(who, project, 1, 0, "priority") for who in people]
+        asks = [task_statements.build_ask(who, project, 1, 0, "priority") for who in people]
         wait = len(people) == 1
-        asked = await self.touched(contributions.next_tasks(self.explained, asks, "http://here", wait=wait))
-        rows = await contributions.next_tasks(self.pool, asks, "http://here", wait=wait)
+        asked = await self.touched(task_statements.lease_next_tasks(self.explained, asks, "http://here", wait=wait))
+        rows = await task_statements.lease_next_tasks(self.pool, asks, "http://here", wait=wait)
         sql = "SELECT task_id FROM lease WHERE project_id = %(p)s AND actor = %(a)s"
         answers = []
         for who, row in zip(people, rows, strict=True):
             assert row["state"] == "ok"
             (lease,) = await self.pool.fetch(sql, {"p": project, "a": who.actor})
-            answers.append(contributions.answer(who, {"project_id": project, **lease, "info": "yes"}, None))
-        return asked, await self.touched(contributions.submit(self.explained, answers))
+            answers.append(task_statements.build_answer(who, {"project_id": project, **lease, "info": "yes"}, None))
+        return asked, await self.touched(task_statements.submit_answers(self.explained, answers))
 
 
 @pytest.fixture(scope="module")
@@ -82,7 +83,7 @@ def site(postgres, tmp_path_factory):
     for size in SIZES:  # the first call of a connection reads the catalogue, too
         for user in (1, 2):
             pytest_twisted.blockon(ensureDeferred(made.pair(size, [Requester(user_id=user)])))
-        pytest_twisted.blockon(ensureDeferred(contributions.progress(made.pool, "u:1", made.projects[size])))
+        pytest_twisted.blockon(ensureDeferred(task_statements.read_progress(made.pool, "u:1", made.projects[size])))
     yield made
     pytest_twisted.blockon(made.pool.close())
     postgres.drop(dsn)
@@ -113,12 +114,12 @@ async def look_up(site: Site, size: str, run: int) -> dict[str, int]:
     """Pages for each of the look-ups."""
     db, project, who = site.explained, site.projects[size], Requester(user_id=1)
     return {
-        "progress": await site.touched(contributions.progress_together(db, "id", [(who.actor, project)])),
-        "task": await site.touched(records.get(db, TASK, site.first[size] + 500, who)),
-        "task run": await site.touched(records.get(db, TASK_RUN, run, who)),
-        "key": await site.touched(accounts.by_key(db, [b"x"])),
-        "session": await site.touched(sessions.find(db, [b"x"])),
-        "secret key": await site.touched(projects.secret_keys(db, [project])),
+        "progress": await site.touched(task_statements.read_progress_together(db, "id", [(who.actor, project)])),
+        "task": await site.touched(record_statements.get_row(db, TASK, site.first[size] + 500, who)),
+        "task run": await site.touched(record_statements.get_row(db, TASK_RUN, run, who)),
+        "key": await site.touched(account_statements.find_by_key(db, [b"x"])),
+        "session": await site.touched(session_statements.find(db, [b"x"])),
+        "secret key": await site.touched(project_statements.list_secret_keys(db, [project])),
     }
 
 

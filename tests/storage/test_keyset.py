@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crowdd.storage.core.keyset import Keyset
+from crowdd.core.records.statements import Keyset
 
 KEYS = ("id",)
 

@@ -9,9 +9,9 @@ import pytest
 import pytest_twisted
 from support.checks.explained import Explained
 
-from crowdd.storage.accounts import people, user_search
-from crowdd.storage.core.keyset import Keyset
-from crowdd.storage.tasks import volunteers
+from crowdd.core.records.statements import Keyset
+from crowdd.features.accounts import list_statements as account_list_statements
+from crowdd.features.tasks import volunteer_statements
 
 _ROWS = 20_000
 _VOLUNTEERS = (
@@ -49,12 +49,14 @@ async def test_a_page_of_volunteers_costs_the_same_everywhere(pool, known):
     words = [rows[nth]["word"] for nth in (0, len(rows) // 2, len(rows) - 60)]
 
     async def read(db: Any, place: Keyset) -> None:
-        await volunteers.listed(db, 1, place, known)
+        await volunteer_statements.listed(db, 1, place, known)
 
     both = [Keyset(before=word) for word in words] + [Keyset(after=word) for word in words]
     looked = await touched(pool, read, Keyset(), *both)
     assert max(looked) < 700, looked
-    [far] = await touched(pool, lambda db, place: volunteers.listed(db, 1, place, known, _ROWS // 2 - 100), Keyset())
+    [far] = await touched(
+        pool, lambda db, place: volunteer_statements.listed(db, 1, place, known, _ROWS // 2 - 100), Keyset()
+    )
     assert far > 5 * max(looked), "what is passed over costs"
 
 
@@ -64,10 +66,10 @@ async def test_a_page_of_people_costs_the_same_everywhere(pool):
         await pool.execute(sql, {"n": _ROWS})
     [ids] = await pool.fetch("SELECT array_agg(id ORDER BY id) AS ids FROM account")
     places = [Keyset(24), *(Keyset(24, before=ids["ids"][nth]) for nth in (_ROWS - 1, _ROWS // 2, 100))]
-    looked = await touched(pool, people.page, *places)
+    looked = await touched(pool, account_list_statements.list_unblocked_accounts, *places)
     assert max(looked) < 200, looked
 
     async def listed(db: Any, place: Keyset) -> None:
-        await user_search.listed(db, place, None)
+        await account_list_statements.list_accounts(db, place, None)
 
     assert max(await touched(pool, listed, *places)) < 200

@@ -12,10 +12,10 @@ import pytest
 from support.servers.live import BIN
 from support.servers.postgres import scratch_folder
 
-from crowdd.domain.server import major_upgrade
-from crowdd.embedded import StartError, cluster, find_home
-from crowdd.embedded.binaries import find_all
-from crowdd.embedded.process import exchange
+from crowdd.database.embedded import StartError, cluster, find_home
+from crowdd.database.embedded.binaries import find_all
+from crowdd.database.embedded.cluster import exchange
+from crowdd.features.operations import major_upgrade
 
 FOUND = sorted(find_all(), key=lambda one: one.major)
 OLD, NEW = FOUND[0], FOUND[-1]
@@ -79,7 +79,7 @@ def test_a_move_that_fails_leaves_the_old_folder_in_use(home, monkeypatch):
     def broken(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(major_upgrade.dump, "restore", broken)
+    monkeypatch.setattr(major_upgrade.dump_statements, "restore", broken)
     with pytest.raises(KeyboardInterrupt):
         major_upgrade.move(home, None, None, lambda words: None)
     assert version(home) == OLD.major

@@ -9,7 +9,7 @@ import pytest
 import pytest_twisted
 
 from bench.release import confusables
-from crowdd.storage import schema
+from crowdd.database import schema
 
 FILE = schema.HERE / "schema" / "02_confusables.sql"
 

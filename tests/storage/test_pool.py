@@ -17,7 +17,9 @@ from twisted.internet.protocol import Factory, Protocol
 from twisted.internet.task import Clock, deferLater
 from twisted.python.failure import Failure
 
-from crowdd.errors import (
+from crowdd.database.connection import Connection
+from crowdd.database.pool import Pool, PoolFigures, WaitQueue
+from crowdd.kernel.errors import (
     ConfigError,
     ConflictError,
     InvalidValueError,
@@ -25,9 +27,6 @@ from crowdd.errors import (
     StatementTimeoutError,
     UnavailableError,
 )
-from crowdd.storage.connections.connection import Connection
-from crowdd.storage.connections.pool import Pool, PoolFigures
-from crowdd.storage.connections.wait_queue import WaitQueue
 
 PID = "SELECT pg_backend_pid() AS pid"
 
@@ -43,7 +42,7 @@ def timers(others: Iterable[Connection]) -> list[Any]:
     return [
         call
         for call in reactor.getDelayedCalls()
-        if getattr(call.func, "__module__", "").startswith("crowdd.storage")
+        if getattr(call.func, "__module__", "").startswith("crowdd.database")
         and getattr(call.func, "__self__", None) not in theirs
     ]
 

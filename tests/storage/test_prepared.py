@@ -5,9 +5,9 @@ import pytest
 import pytest_twisted
 from twisted.internet import reactor
 
-from crowdd.errors import InvalidValueError
-from crowdd.storage.connections.pool import Pool
-from crowdd.storage.database import Prepared
+from crowdd.database.access import Prepared
+from crowdd.database.pool import Pool
+from crowdd.kernel.errors import InvalidValueError
 
 ADD = Prepared("SELECT %(a)s + %(b)s AS sum, '100 %%' AS percent, %(a)s AS again", b="bigint", a="bigint")
 PLANNED = "SELECT count(*) AS n FROM pg_prepared_statements WHERE name LIKE 'crowdd_%'"

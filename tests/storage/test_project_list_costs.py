@@ -11,10 +11,10 @@ from support.ledger import Ledger
 
 from bench.support.filled import Filling, fill
 from bench.support.testbed import Sql
+from crowdd.core.records import listing_statements
 from crowdd.http import queries
+from crowdd.kernel.requester import Requester
 from crowdd.kinds import KINDS
-from crowdd.requester import Requester
-from crowdd.storage.core import listing
 
 SIZES = {"small": Filling(250, 1_000, n_answers=5), "large": Filling(20_000, 100_000, n_answers=5)}
 SLACK = 8  # pages: rows begin and end in the middle of one
@@ -25,8 +25,8 @@ async def touched(explained: Explained, kind: str, **asked: object) -> int:
     """Pages that a list of 100 looks at."""
     words = {name: str(value) for name, value in {**asked, "limit": 100}.items()}
     with contextlib.suppress(IndexError):  # there are no rows
-        query = queries.parse(KINDS[kind], words, Requester())
-        await listing.select_text(explained, query, Requester(), "http://here", b"")
+        query = queries.parse_query(KINDS[kind], words, Requester())
+        await listing_statements.select_text(explained, query, Requester(), "http://here", b"")
     return explained.pages
 
 

@@ -7,11 +7,11 @@ import pytest
 import pytest_twisted
 from support.browsers import newcomer
 
+from crowdd.core.records.projection_statements import json_of
+from crowdd.features.tasks.statements import VOLUNTEER
 from crowdd.kinds.project import PROJECT
 from crowdd.kinds.roles import Role
 from crowdd.kinds.task import TASK
-from crowdd.storage.core.projections import json_of
-from crowdd.storage.tasks.contributions import VOLUNTEER
 
 STANDINGS = [
     frozenset(some)

@@ -8,16 +8,15 @@ import pytest
 from support.checks.row_types import columns, complaints
 from support.checks.row_types import converted as checked
 
+from crowdd.features.accounts.rows import AccountPage, PersonRow, Session
+from crowdd.features.projects.rows import CategoryRow, ProjectName, ProjectPage, ProjectRow
+from crowdd.features.tasks.rows import ListedRun, ResultRow, TaskRunRow
 from crowdd.kinds.category import CATEGORY
 from crowdd.kinds.kind import Kind
 from crowdd.kinds.project import PROJECT
 from crowdd.kinds.result import RESULT
 from crowdd.kinds.task_run import TASK_RUN
 from crowdd.kinds.user import USER
-from crowdd.storage.accounts.rows import AccountPage, PersonRow, Session
-from crowdd.storage.projects.list_rows import CategoryRow, ProjectName
-from crowdd.storage.projects.rows import ProjectPage, ProjectRow
-from crowdd.storage.tasks.rows import ListedRun, ResultRow, TaskRunRow
 
 
 def of_kind(kind: Kind) -> set[str]:

@@ -16,10 +16,10 @@ from psycopg2.extensions import make_dsn
 from twisted.internet import reactor
 from twisted.internet.defer import ensureDeferred, gatherResults
 
-from crowdd.embedded.binaries import find_all
-from crowdd.storage import schema
-from crowdd.storage.connections.pool import Pool
-from crowdd.storage.database import Database
+from crowdd.database import schema
+from crowdd.database.access import Database
+from crowdd.database.embedded.binaries import find_all
+from crowdd.database.pool import Pool
 
 VOLATILE = ("\\restrict", "\\unrestrict", "--")
 

@@ -15,9 +15,9 @@ import pytest
 from support.checks.proofs import examples
 from support.servers.postgres import scratch_folder
 
-from crowdd.embedded import StartError, account, binaries, cluster, find_home, hold, home, start
-from crowdd.embedded.binaries import Binaries
-from crowdd.embedded.process import alive, wait_until
+from crowdd.database.embedded import StartError, binaries, cluster, find_home, hold_folder, home, start
+from crowdd.database.embedded.binaries import Binaries
+from crowdd.database.embedded.cluster import alive, wait_until
 
 AS_ROOT = os.geteuid() == 0
 needs_root = pytest.mark.skipif(not AS_ROOT, reason="only root runs PostgreSQL as another user")
@@ -199,7 +199,7 @@ class TestAfterACrash:
     @pytest.mark.proof
     def test_it_ends_when_its_starter_is_killed(self, data):
         starter = python(
-            "import pathlib, sys; from crowdd.embedded import *\n"
+            "import pathlib, sys; from crowdd.database.embedded import *\n"
             "server = start(find_home(pathlib.Path(sys.argv[1])))\n"
             "print(server.process.pid, flush=True); sys.stdin.read()",
             data,
@@ -264,17 +264,17 @@ def programs(folder, version):
 
 class TestLock:
     def test_second_one_is_refused_at_once_and_told_who_has_it(self, data):
-        descriptor = hold(data)
+        descriptor = hold_folder(data)
         with pytest.raises(StartError, match=rf"used by another crowdd.*process {os.getpid()}.*CROWDD_DATA_DIR"):
-            hold(data, seconds=0)
+            hold_folder(data, seconds=0)
         os.close(descriptor)
-        os.close(hold(data, seconds=0))
+        os.close(hold_folder(data, seconds=0))
 
     def test_it_lasts_as_long_as_a_process_that_was_given_it(self, data):
         heir = "import sys; sys.stdin.read()"
         starter = python(
-            "import pathlib, subprocess, sys; from crowdd.embedded import hold\n"
-            "held = hold(pathlib.Path(sys.argv[1]))\n"
+            "import pathlib, subprocess, sys; from crowdd.database.embedded import hold_folder\n"
+            "held = hold_folder(pathlib.Path(sys.argv[1]))\n"
             "subprocess.Popen([sys.executable, '-c', sys.argv[2]], pass_fds=[held]); print('held', flush=True)\n"
             "sys.stdin.read()",
             data,
@@ -286,15 +286,15 @@ class TestLock:
             starter.kill()
             starter.wait()
             with pytest.raises(StartError, match=r"used by another crowdd"):
-                hold(data, seconds=0.1)
+                hold_folder(data, seconds=0.1)
             # The heir ends at the end of its input; the next one waits for that, since the starter is dead.
             starter.stdin.close()
-            os.close(hold(data, seconds=60))
+            os.close(hold_folder(data, seconds=60))
 
     def test_folder_that_cannot_be_written(self, tmp_path):
         (tmp_path / "file").write_text("")
         with pytest.raises(StartError, match=r"Cannot write to the data folder.*CROWDD_DATA_DIR"):
-            hold(tmp_path / "file" / "var")
+            hold_folder(tmp_path / "file" / "var")
 
 
 @needs_root
@@ -313,7 +313,7 @@ class TestAsRoot:
     def test_it_runs_as_postgres_else_nobody(self, data, started):
         server = started(find_home(data))
         owner = Path(f"/proc/{server.process.pid}").stat().st_uid
-        assert owner == account.choose("", Path("/nonexistent")).uid != 0
+        assert owner == home.choose_account("", Path("/nonexistent")).uid != 0
 
     @pytest.mark.proof
     def test_user_can_be_chosen_and_an_existing_database_keeps_its_own(self, data, started):

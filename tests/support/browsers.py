@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from crowdd.requester import Requester
+from crowdd.kernel.requester import Requester
 from support.servers.served import PASSWORD, Client, Response, Served
 
 JSON = {"Content-Type": "application/json"}

@@ -6,7 +6,7 @@ import os
 
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-from crowdd.domain.core.secrets import Secrets
+from crowdd.core.secrets import Secrets
 
 
 def encrypted_at_first(secrets: Secrets, text: str) -> bytes:

@@ -16,7 +16,7 @@ import attrs
 import psycopg2
 from psycopg2.extras import Json, RealDictCursor
 
-from crowdd.domain.tasks.outcomes.comparison.of_task import compare
+from crowdd.features.results.comparing_process import compare_task
 from support.checks.invariants import Watch
 
 DRAFT = "try-it"  # the key of every draft; everybody here has it
@@ -113,7 +113,7 @@ class Ledger:
         none = {"said": None, "alpha": None}
         comparisons = [
             {name: row[name] for name in ids}
-            | (none if row["fields"] is None else compare(row["fields"], row["answers"], row["first_answers"]))
+            | (none if row["fields"] is None else compare_task(row["fields"], row["answers"], row["first_answers"]))
             for row in due
         ]
         self.run("SELECT store_comparisons(%(found)s, clock())", found=Json(comparisons))

@@ -1,1 +1,1 @@
-
+"""REST of all kinds, and the OpenAPI document."""

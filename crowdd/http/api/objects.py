@@ -9,31 +9,30 @@ from typing import Any, Final
 
 import orjson
 
-from crowdd import exact_json
-from crowdd.concurrency.versioned_cache import FreshCache
-from crowdd.domain.core.exposure import Viewpoint
-from crowdd.domain.core.idempotency import Once, once
-from crowdd.domain.core.record_texts import RecordTexts
-from crowdd.domain.core.records import Records, Views
-from crowdd.domain.core.uploads import Upload
-from crowdd.domain.projects.statistics import Statistics
-from crowdd.domain.tasks.contributions import Contributions
-from crowdd.errors import NotFoundError
-from crowdd.http import past_queries, queries
+from crowdd.core.limits import Once, parse_idempotency_key
+from crowdd.core.records.listing_statements import Query
+from crowdd.core.records.records import Records, RecordTexts, Views
+from crowdd.core.site import Viewpoint
+from crowdd.core.uploads import Upload
+from crowdd.features.statistics.statistics import Statistics
+from crowdd.features.tasks.contributions import Contributions
+from crowdd.http import queries
 from crowdd.http.api import operations
-from crowdd.http.auth.bearer import bearer_token
-from crowdd.http.past_queries import PastObjects
+from crowdd.http.auth.cookies import bearer_token
+from crowdd.http.edge.headers import etag, etag_of, require_match
+from crowdd.http.queries import PastObjects
 from crowdd.http.request import Incoming
 from crowdd.http.responses import JsonResponse, Response
 from crowdd.http.routing import Route, get, post
-from crowdd.http.transport.etags import etag, etag_of, require_match
+from crowdd.kernel import exact_json
+from crowdd.kernel.concurrency.cache import FreshCache
+from crowdd.kernel.errors import NotFoundError
+from crowdd.kernel.requester import Requester
 from crowdd.kinds import KINDS
 from crowdd.kinds.kind import Kind
 from crowdd.kinds.project import PROJECT
 from crowdd.kinds.project_statistics import PROJECT_STATISTICS
 from crowdd.kinds.types import Json
-from crowdd.requester import Requester
-from crowdd.storage.core.listing import Query
 
 _MAX_ID = 2**63 - 1
 KEPT_SECONDS: Final = 5.0  # that a response is sent again while nothing is committed
@@ -99,7 +98,7 @@ class _Kind:
             yield Route("DELETE", row, self.delete, endpoint=name, operation=doc, admits=self.admit_deleter)
 
     async def list(self, incoming: Incoming) -> Response:
-        if past_queries.asks(self._kind.name, incoming.query):
+        if queries.asks_past(self._kind.name, incoming.query):
             return tagged(await self._past.list(self._kind.name, incoming.who, incoming.query))
         query = await listed(self._kind, incoming, self._contributions)
         if not self._brings_more(incoming):
@@ -113,7 +112,7 @@ class _Kind:
         return tagged(await self._in_full(incoming, views))
 
     async def read(self, incoming: Incoming, object_id: int) -> Response:
-        if past_queries.asks(self._kind.name, incoming.query):
+        if queries.asks_past(self._kind.name, incoming.query):
             past_view = await self._past.get(self._kind.name, incoming.who, checked_id(object_id), incoming.query)
             return tagged(past_view)
         if not self._brings_more(incoming):
@@ -210,11 +209,11 @@ async def listed(kind: Kind, incoming: Incoming, contributions: Contributions) -
     """The list that a request asks for. With ``participated``, it may name an external user; see ``identify``."""
     uid = incoming.query.get("external_uid")
     if uid is None or not queries.asks_participated(kind, incoming.query):
-        return queries.parse(kind, incoming.query, incoming.who)
+        return queries.parse_query(kind, incoming.query, incoming.who)
     text = incoming.query.get("project_id", "")
     project_id = int(text) if _ONE_ID.fullmatch(text) else None
     volunteer = await contributions.identify(incoming.who, project_id, uid, bearer_token(incoming), reads=True)
-    return queries.parse(kind, incoming.query, incoming.who, volunteer)
+    return queries.parse_query(kind, incoming.query, incoming.who, volunteer)
 
 
 def tagged(value: object) -> JsonResponse:
@@ -242,7 +241,7 @@ def kept_size(answer: JsonResponse) -> int:
 
 def _once(incoming: Incoming, uid: str | None = None) -> Once | None:
     caller = f"{incoming.who.actor} {uid}" if uid is not None else incoming.who.actor
-    return once(caller, incoming.path, incoming.header("idempotency-key"), incoming.raw_body)
+    return parse_idempotency_key(caller, incoming.path, incoming.header("idempotency-key"), incoming.raw_body)
 
 
 def checked_id(object_id: int) -> int:

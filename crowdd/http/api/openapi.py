@@ -6,13 +6,12 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from crowdd import errors
 from crowdd.http.api import schemas
 from crowdd.http.auth.cookies import SESSION
-from crowdd.http.error_codes import CODES
-from crowdd.http.errors import UNKNOWN, status_of_class
+from crowdd.http.errors import CODES, UNKNOWN, status_of_class
 from crowdd.http.operation import JSON, Audience, Link, Operation, Parameter, Schema, reference
 from crowdd.http.routing import Route
+from crowdd.kernel import errors
 from crowdd.kinds.kind import Kind
 
 OpenApi = dict[str, Any]

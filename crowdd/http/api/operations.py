@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from crowdd import errors
-from crowdd.domain.tasks.history import HISTORIC
+from crowdd.core.records.history import HISTORIC
 from crowdd.http.api.schemas import answer_name, change, change_name, creation, creation_name, filtered, form, people
 from crowdd.http.operation import JSON, Audience, Link, Operation, Parameter, Schema, array_of, non_empty, reference
 from crowdd.http.queries import CONTROL, CONTROL_OF, DEFAULT_LIMIT, MAX_LIMIT, UNSPECIFIC
+from crowdd.kernel import errors
 from crowdd.kinds.kind import Kind
 from crowdd.kinds.roles import EVERYONE, Role
 from crowdd.kinds.task_run import TASK_RUN

@@ -1,1 +1,1 @@
-"""Who sends a request: identity, cookies, CSRF tokens, confirmations."""
+"""What a request proves: cookies, CSRF tokens, recent confirmations."""

@@ -11,12 +11,12 @@ from typing import TypedDict
 
 import attrs
 
-from crowdd.errors import ForbiddenError
 from crowdd.http.auth.csrf import Csrf
 from crowdd.http.request import Incoming
 from crowdd.http.responses import Page, Response, Titled
 from crowdd.http.routing import Handler
-from crowdd.languages import _
+from crowdd.kernel.errors import ForbiddenError
+from crowdd.kernel.languages import _
 
 
 @attrs.frozen

@@ -1,4 +1,7 @@
-"""Our cookies: session, device, volunteer, csrf, flash, project passwords, and the preferences of a browser."""
+"""Our cookies, and the bearer token that a request brings for an external user.
+
+Cookies: session, device, volunteer, csrf, flash, project passwords, and the preferences of a browser.
+"""
 
 from __future__ import annotations
 
@@ -12,11 +15,12 @@ import orjson
 from cryptography.exceptions import InvalidTag
 from werkzeug.http import dump_cookie
 
-from crowdd.domain.accounts.authentication.sessions import Authenticated
-from crowdd.domain.accounts.authentication.sign_in import Device
-from crowdd.domain.core.secrets import Secrets
+from crowdd.core.secrets import Secrets
+from crowdd.features.accounts.sessions import Authenticated
+from crowdd.features.signin.api_tokens import PREFIX
+from crowdd.features.signin.sign_in import Device
 from crowdd.http.request import Incoming
-from crowdd.languages import Sentence, _
+from crowdd.kernel.languages import Sentence, _
 
 SESSION = "session"
 VOLUNTEER = "volunteer"
@@ -169,3 +173,13 @@ class Cookies:
             lock_id, sign, until = word.partition("@")
             if sign:
                 yield lock_id, until
+
+
+def bearer_token(incoming: Incoming) -> str | None:
+    """The token of ``Authorization: Bearer <token>``; None where the header says something else.
+
+    A token of an account is something else: it says who asks.
+    """
+    words = incoming.header("authorization").split()
+    external = len(words) == 2 and words[0].lower() == "bearer" and not words[1].startswith(PREFIX)
+    return words[1] if external else None

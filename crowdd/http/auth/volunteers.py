@@ -7,8 +7,8 @@ import secrets as random
 import attrs
 
 from crowdd.http.auth.cookies import VOLUNTEER, YEAR, Cookies
+from crowdd.http.edge.rate_limits import WindowGroup
 from crowdd.http.request import Incoming
-from crowdd.http.transport.limits.rate_limits import WindowGroup
 
 
 @attrs.frozen

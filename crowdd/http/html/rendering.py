@@ -1,44 +1,118 @@
-"""Jinja2 for our pages: the environment, its filters, and the words in the reader's language.
+"""Jinja2 for our pages: the environment, its filters, its template files and byte code, and the reader's language.
 
 A template gets the public and the private context of its page and the frame's own names: ``site``, ``who``, ``csrf``,
 ``csp_nonce``, ``flashes``, ``locale``, ``direction``, ``theme``, ``path``. A missing name is an error, not a gap.
+
+The language is the account's, else the cookie's, else the one that the browser asks for. Large pages are drawn in
+pieces, between which the reactor goes on. To compile a page's template and those it includes takes up to 150 ms, for
+which nobody else is answered, so that the byte code is kept between starts.
 """
 
 from __future__ import annotations
 
+import hashlib
 import itertools
+import pickle
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
 import attrs
+import jinja2
 import orjson
 from babel import Locale
 from babel.dates import format_date, format_skeleton, format_timedelta
 from babel.numbers import format_compact_decimal, format_decimal
 from babel.units import format_unit
-from jinja2 import Environment, StrictUndefined, pass_context
+from jinja2 import BaseLoader, Environment, StrictUndefined, TemplateNotFound, pass_context
+from jinja2.bccache import Bucket, BytecodeCache, FileSystemBytecodeCache
 from jinja2.runtime import Context
 from markupsafe import Markup
+from twisted.internet.interfaces import IReactorTime
+from twisted.internet.task import deferLater
 
-from crowdd import PACKAGE, exact_json
-from crowdd.domain.core.site import Appearance
-from crowdd.domain.core.text.markdown import to_html
-from crowdd.domain.core.text.picture_addresses import upload_path
-from crowdd.domain.transfer.gallery.template import FILES_AT
-from crowdd.http.html import presenter
-from crowdd.http.html.answer_words import alone, answer_keys, asked_keys, in_words, marks_of
-from crowdd.http.html.draft_steps import draft_steps, next_step
-from crowdd.http.html.placeholder_images import drawing
-from crowdd.http.html.static_files import StaticFiles
-from crowdd.http.html.template_byte_code import byte_code, sweep
-from crowdd.http.html.template_files import TemplateFiles
-from crowdd.languages import NAMES, Languages
-from crowdd.languages.content_languages import CONTENT_LANGUAGES, direction_of, language_of
-from crowdd.sched.task_handlers import handlers
+from crowdd import PACKAGE
+from crowdd.core.site import Appearance
+from crowdd.core.text.markdown import to_html
+from crowdd.core.text.picture_addresses import upload_path
+from crowdd.features.gallery.template import FILES_AT
+from crowdd.features.publishing.draft_steps import draft_steps, next_step
+from crowdd.features.questions.answer_words import alone, answer_keys, asked_keys, in_words, marks_of
+from crowdd.http.edge.headers import best_language
+from crowdd.http.html import frames
+from crowdd.http.html.images import draw_placeholder
+from crowdd.http.html.static_files import StaticFiles, folder_for
+from crowdd.http.request import Incoming
+from crowdd.kernel import exact_json
+from crowdd.kernel.languages import NAMES, Languages
+from crowdd.kernel.languages.content_languages import CONTENT_LANGUAGES, direction_of, language_of
+from crowdd.sched.queue_worker import handlers
+
+
+class _ByteCode(FileSystemBytecodeCache):
+    """Files of Jinja. A damaged one counts as missing, and a full disk keeps no page from being rendered."""
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        try:
+            super().load_bytecode(bucket)
+        except (pickle.UnpicklingError, EOFError, ValueError, TypeError, OSError):
+            bucket.reset()
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        with suppress(OSError):
+            super().dump_bytecode(bucket)
+
+
+def open_byte_code_cache(templates: Path, made_by: Path, data: Path | None = None) -> FileSystemBytecodeCache | None:
+    """What keeps it for the templates of a folder; None where nothing can be written.
+
+    A file holds for one text of its template, one Python (both are Jinja's rule), one Jinja, and one ``made_by``: the
+    module with the settings and filters that they are compiled with.
+    """
+    folder = folder_for(templates, data, "templates")
+    if folder is None:
+        return None
+    settings = hashlib.sha256(made_by.read_bytes()).hexdigest()[:8]
+    return _ByteCode(str(folder), f"jinja-{jinja2.__version__}-{settings}-%s")
+
+
+def sweep_byte_code(cache: BytecodeCache | None) -> None:
+    """Removes what other settings and another Jinja have left."""
+    if isinstance(cache, _ByteCode):
+        for path in Path(cache.directory).glob("jinja-*"):
+            if not path.name.startswith(cache.pattern.removesuffix("%s")):
+                path.unlink(missing_ok=True)
+
+
+class TemplateFiles(BaseLoader):
+    """Finds templates: those of every page in one folder, those of a feature beside it. They are listed once.
+
+    The name of a page's template is part of the interface (``template`` in its JSON answer). Its file in the folder of
+    a feature has the same name with the slash as an underscore: ``project/tasks.html`` is ``project_tasks.html``.
+    """
+
+    def __init__(self, folder: Path, features: Path | None = None) -> None:
+        own = [] if features is None else features.glob("*/templates/*.html")
+        self._files = {
+            **{str(path.relative_to(folder)): path for path in folder.rglob("*.html")},
+            **{path.name.replace("_", "/", 1): path for path in own},
+        }
+
+    def get_source(self, environment: Environment, template: str) -> tuple[str, str, None]:
+        """The text and the path of a template. Raises TemplateNotFound."""
+        path = self._files.get(template)
+        if path is None:
+            raise TemplateNotFound(template)
+        return path.read_text("utf-8"), str(path), None
+
+    def list_templates(self) -> list[str]:
+        """The names of all templates, sorted."""
+        return sorted(self._files)
+
 
 NO_BREAK: Final = "\N{NO-BREAK SPACE}"
 UNKNOWN: Final = "–"
@@ -67,7 +141,7 @@ class SiteContext:
     @staticmethod
     def frames(path: str) -> bool:
         """Whether the page of this address shows a presenter: nothing that takes text may open over it (record 69)."""
-        return presenter.FRAMED.fullmatch(path) is not None
+        return frames.FRAMED.fullmatch(path) is not None
 
     @property
     def name(self) -> str:
@@ -104,12 +178,13 @@ class Templates:
         data: Path | None = None,
     ) -> None:
         """``data``: the data folder of the server, if it has one."""
+        features = PACKAGE / "features" if folder is None else None
         folder = folder or PACKAGE / "http/templates"
         self.environment = Environment(
             autoescape=True,
             undefined=StrictUndefined,
-            loader=TemplateFiles(folder),
-            bytecode_cache=byte_code(folder, Path(__file__), data),
+            loader=TemplateFiles(folder, features),
+            bytecode_cache=open_byte_code_cache(folder, Path(__file__), data),
             optimized=False,  # what filters make of constants is no part of the byte code that is kept
             extensions=["jinja2.ext.i18n"],
             auto_reload=False,
@@ -126,7 +201,7 @@ class Templates:
         self.environment.globals |= {"draft_steps": draft_steps, "next_step": next_step, "handlers": handlers()}
         self.environment.globals |= {"languages": languages.names, "zip": zip, "content_languages": CONTENT_LANGUAGES}
         self.environment.filters |= {
-            "drawing": drawing,
+            "drawing": draw_placeholder,
             "markdown": _markdown,
             "excerpt": _excerpt,
             "our_markdown": to_html,
@@ -157,7 +232,7 @@ class Templates:
             if bucket.code is None:
                 bucket.code = self.environment.compile(source, name, path)
                 cache.set_bucket(bucket)
-        sweep(cache)
+        sweep_byte_code(cache)
 
     def set_answered(self, has: Callable[[str], bool]) -> None:
         """Tells the pages which paths are answered; until then they believe that all are."""
@@ -402,3 +477,38 @@ def parse_time(value: object) -> datetime | None:
     if not isinstance(value, datetime):
         return None
     return value.replace(tzinfo=UTC) if value.tzinfo is None else value
+
+
+LANGUAGE_COOKIE = "language"
+
+
+def preferred_locale(incoming: Incoming) -> str:
+    """What this browser prefers: its cookie, or the best of Accept-Language."""
+    chosen = incoming.cookie(LANGUAGE_COOKIE)
+    if chosen in NAMES:
+        return chosen
+    return best_language(incoming.header("accept-language"))
+
+
+def locale_of(incoming: Incoming) -> str:
+    """The language of an answer."""
+    own = incoming.who.locale.replace("_", "-").partition("-")[0].lower() if incoming.who.signed_in else ""
+    return own if own in NAMES else preferred_locale(incoming)
+
+
+PIECE_SECONDS: Final = 0.001  # after which others come first
+
+
+async def join_pieces(clock: IReactorTime, pieces: Iterable[str]) -> str:
+    """Join the pieces into one text. After each millisecond of work, the reactor handles other events.
+
+    Raises what ``pieces`` raises. ``clock`` has ``seconds`` and ``callLater``.
+    """
+    parts = []
+    until = clock.seconds() + PIECE_SECONDS
+    for piece in pieces:
+        parts.append(piece)
+        if clock.seconds() >= until:
+            await deferLater(clock, 0)
+            until = clock.seconds() + PIECE_SECONDS
+    return "".join(parts)

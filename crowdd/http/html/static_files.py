@@ -1,7 +1,7 @@
-"""The files of our own pages, read once at the start: style, scripts, pictures.
+"""The files of our own pages, read and compressed once at the start: style, scripts, pictures.
 
 No request touches the disk, so no path in a request can lead out of the folder. Texts are compressed, with gzip at each
-start and with Brotli once: it takes long, and makes a sixth less of them.
+start and with Brotli once: it takes long, and makes a sixth less of them. Brotli's files are kept between starts.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import os
+import sys
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -17,9 +18,26 @@ from typing import TYPE_CHECKING, Final, Self
 import attrs
 
 from crowdd import PACKAGE
-from crowdd.http.html.kept_files import folder_for
-from crowdd.http.transport.request_headers import BROTLI, GZIP, best_coding, coded_etag
-from crowdd.lazy import lazy
+from crowdd.http.edge.headers import BROTLI, GZIP, best_coding, coded_etag
+from crowdd.kernel.lazy import lazy
+
+
+def folder_for(beside: Path, data: Path | None, name: str) -> Path | None:
+    """``__pycache__`` in the folder ``beside``, or ``name`` in the data folder where that cannot be written.
+
+    Returns None if neither is writable. A server runs what it finds there, so keep both folders from people who may not
+    change crowdd.
+    """
+    own = [] if sys.dont_write_bytecode else [beside / "__pycache__"]
+    for folder in [*own, *([] if data is None else [data / name])]:
+        try:
+            folder.mkdir(exist_ok=True)
+        except OSError:
+            continue
+        if os.access(folder, os.W_OK):
+            return folder
+    return None
+
 
 if TYPE_CHECKING:
     import brotli

@@ -12,9 +12,9 @@ from typing import Final, TypeGuard
 
 import attrs
 
+from crowdd.kernel.languages import _
+from crowdd.kernel.values import Values
 from crowdd.kinds.questions.options import BOOLEAN, Option, Problem, at, check_object, is_number, needed, number
-from crowdd.languages import _
-from crowdd.values import Values
 
 ANSWERS: Final = "answers"
 MAX_FIELDS: Final = 10

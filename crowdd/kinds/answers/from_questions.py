@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from crowdd.kernel.values import Values
 from crowdd.kinds.answers.fields import ANSWERS, MAX_CHOICES, MAX_FIELDS
 from crowdd.kinds.questions.options import at, values_of
 from crowdd.kinds.questions.question_type import QuestionType
 from crowdd.kinds.questions.types import TYPES
 from crowdd.kinds.questions.validation import QUESTIONS
-from crowdd.values import Values
 
 DERIVED: Final = (ANSWERS, "answer_key", "questions_version")
 _MAX_VERSION: Final = 2**31 - 1

@@ -9,13 +9,13 @@ from typing import Final
 import attrs
 import orjson
 
-from crowdd.errors import TooLargeError
+from crowdd.kernel.errors import TooLargeError
+from crowdd.kernel.languages import _
+from crowdd.kernel.values import Values
 from crowdd.kinds.answers.fields import declared
 from crowdd.kinds.answers.reading import value_at
 from crowdd.kinds.questions.mark_types import MARK_TYPES, MAX_MARKS
 from crowdd.kinds.questions.validation import QUESTIONS
-from crowdd.languages import _
-from crowdd.values import Values
 
 OF_MARKS: Final = frozenset({"boxes", "points", "spans"})
 """Types of answer fields whose values are arrays of marks."""

@@ -8,10 +8,10 @@ from typing import Final
 
 import attrs
 
+from crowdd.kernel.values import Values
 from crowdd.kinds.answers.fields import MAX_CHOICES, AnswerField, Choice, is_choice, key
 from crowdd.kinds.answers.reading import fits
 from crowdd.kinds.questions.options import at, is_number
-from crowdd.values import Values
 
 MAX_SUGGESTIONS: Final = 20
 _MAX_DEPTH: Final = 3

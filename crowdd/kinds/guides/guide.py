@@ -9,6 +9,8 @@ from typing import Any, Final
 import attrs
 import orjson
 
+from crowdd.kernel.languages import _
+from crowdd.kernel.values import JsonObject as Schema
 from crowdd.kinds.questions.options import (
     TEXT,
     Option,
@@ -23,8 +25,6 @@ from crowdd.kinds.questions.options import (
 )
 from crowdd.kinds.questions.schemas import DRAFT
 from crowdd.kinds.questions.validation import NAME
-from crowdd.languages import _
-from crowdd.values import JsonObject as Schema
 
 VERSION: Final = 1
 """The version of the format."""

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 import orjson
 
+from crowdd.kernel.languages import _
 from crowdd.kinds.guides.guide import FORMAT, MARKDOWN, PICTURE, Names, list_of, schema_of
 from crowdd.kinds.questions.options import (
     TEXT,
@@ -19,7 +20,6 @@ from crowdd.kinds.questions.options import (
     number,
     object_schema,
 )
-from crowdd.languages import _
 
 MAX_BYTES: Final = 256_000
 MAX_STEPS: Final = 30

@@ -7,11 +7,11 @@ from typing import Any, Final, Literal
 
 import attrs
 
-from crowdd.kinds.questions.fits import fits
+from crowdd.kernel.values import Values
 from crowdd.kinds.questions.options import values_of
+from crowdd.kinds.questions.question_type import fits
 from crowdd.kinds.questions.schemas import schema_of_answer
 from crowdd.kinds.questions.types import TYPES
-from crowdd.values import Values
 
 How = Literal["new", "removed", "type", "choices", "options", "words"]
 _WORDS: Final = frozenset({"text", "help", "low", "high", "unit"})

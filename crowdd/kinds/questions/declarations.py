@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+from crowdd.kernel.languages import _
+from crowdd.kernel.values import Values
 from crowdd.kinds.questions.options import DESCRIPTION, MAX_TEXT, PAGE_KEYS, TEXT, Option
 from crowdd.kinds.questions.question_type import COMMON, GROUPS, MediaType, QuestionType
 from crowdd.kinds.questions.types import MEDIA, TYPES
 from crowdd.kinds.questions.validation import MAX_CONDITIONS, MAX_MEDIA, MAX_QUESTIONS, MAX_STEPS, RESERVED, VERSION
-from crowdd.languages import _
-from crowdd.values import Values
 
 Say = Callable[[str], str]
 """Says a sentence in a language."""

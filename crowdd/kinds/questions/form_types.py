@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
+from crowdd.kernel.languages import _
+from crowdd.kernel.values import Values
 from crowdd.kinds.questions.options import (
     BOOLEAN,
     DAY,
@@ -22,8 +24,6 @@ from crowdd.kinds.questions.options import (
 )
 from crowdd.kinds.questions.question_type import NOTHING, QuestionType
 from crowdd.kinds.types import Schema
-from crowdd.languages import _
-from crowdd.values import Values
 
 MAX_SHORT: Final = 500  # characters of a short text, unless it says less
 MAX_LONG: Final = 10_000

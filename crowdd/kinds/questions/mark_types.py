@@ -6,11 +6,11 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Final
 
+from crowdd.kernel.languages import _
+from crowdd.kernel.values import Values
 from crowdd.kinds.questions.options import Option, Problem, at, choices, closed, integer, values_of
 from crowdd.kinds.questions.question_type import QuestionType
 from crowdd.kinds.types import Schema
-from crowdd.languages import _
-from crowdd.values import Values
 
 MAX_MARKS: Final = 1000
 """Marks of an answer, unless the project raises it in ``info.max_marks``."""

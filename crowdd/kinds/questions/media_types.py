@@ -6,9 +6,9 @@ from typing import Final
 
 import attrs
 
+from crowdd.kernel.languages import _
 from crowdd.kinds.questions.options import ADDRESS, SOURCE, SOURCES, TEXT, number, numbers
 from crowdd.kinds.questions.question_type import MediaType
-from crowdd.languages import _
 
 _SOURCE: Final = SOURCE.called(_("Source"), _("The column of your tasks that has it, or one address for all tasks."))
 _SOURCES: Final = SOURCES.called(_("Sources"), _("A column of your tasks, or an address, for each picture."))

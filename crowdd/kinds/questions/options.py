@@ -10,9 +10,9 @@ from typing import Any, Final, TypeGuard
 
 import attrs
 
+from crowdd.kernel.languages import _
+from crowdd.kernel.languages.content_languages import is_tag
 from crowdd.kinds.types import Schema
-from crowdd.languages import _
-from crowdd.languages.content_languages import is_tag
 
 MAX_TEXT: Final = 2000  # characters
 MAX_CHOICES: Final = 500

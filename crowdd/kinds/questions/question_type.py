@@ -1,16 +1,25 @@
-"""What a type of question is, declared once: its options, its answer, and whether others may depend on it."""
+"""What a type of question is, advice on lists of questions, and whether a stored answer still fits a question.
+
+A type declares its options, its answer, and whether others may depend on it. Advice is on what is allowed but
+probably a mistake: a column without values, one key in two questions.
+
+Whether an answer fits is read from the JSON Schemas that ``answer`` of the types makes. Our schemas use few keywords,
+and the one library that we trust with them weighs 15 MB, so that they are read here. A test compares the outcome with
+that library.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 import attrs
 
-from crowdd.kinds.questions.options import BOOLEAN, HELP, TEXT, UNSURE, Option, Problem, needed
+from crowdd.kernel.languages import _, ngettext
+from crowdd.kernel.values import Values
+from crowdd.kinds.questions.options import BOOLEAN, HELP, TEXT, UNSURE, Option, Problem, at, is_day, is_number, needed
 from crowdd.kinds.types import Schema
-from crowdd.languages import _
-from crowdd.values import Values
 
 COMMON: Final[dict[str, Option]] = {
     "text": needed(TEXT).called(_("Question"), _("What volunteers read above their answer.")),
@@ -80,3 +89,131 @@ class MediaType:
     options: dict[str, Option]
     label: str = ""
     sentence: str = ""
+
+
+@attrs.frozen
+class Columns:
+    """The columns of some tasks of a project: in how many of ``n_tasks`` each has a value that is not empty."""
+
+    n_tasks: int
+    filled: Mapping[str, int]
+
+
+def advice(document: Values, columns: Columns) -> list[Problem]:
+    """Advice about a valid list of questions, in its order."""
+    return [one for nth, step in enumerate(document["steps"]) for one in _of_step(step, at("/steps", nth), columns)]
+
+
+def _of_step(step: Values, path: str, columns: Columns) -> Iterator[Problem]:
+    for nth, medium in enumerate(step.get("media", [])):
+        here = at(path, "media", nth)
+        sources = medium.get("source", [])
+        many = isinstance(sources, list)
+        for n, source in enumerate(sources if many else [sources]):
+            yield from _column(source, at(here, "source", n) if many else at(here, "source"), columns)
+        yield from _column(medium.get("description"), at(here, "description"), columns)
+    yield from _keys(step, path)
+
+
+def _column(source: object, path: str, columns: Columns) -> Iterator[Problem]:
+    name = source.get("column") if isinstance(source, dict) else None
+    if not isinstance(name, str) or not columns.n_tasks:
+        return
+    lacking = columns.n_tasks - columns.filled.get(name, 0)
+    if lacking == columns.n_tasks:
+        words = ngettext(
+            "The task has no column “%(name)s”.",
+            "None of %(num)s checked tasks has the column “%(name)s”.",
+            lacking,
+            name=name,
+        )
+        yield Problem(at(path, "column"), words)
+    elif lacking:
+        words = ngettext(
+            "Of %(total)s checked tasks, one has nothing in the column “%(name)s”.",
+            "Of %(total)s checked tasks, %(num)s have nothing in the column “%(name)s”.",
+            lacking,
+            total=columns.n_tasks,
+            name=name,
+        )
+        yield Problem(at(path, "column"), words)
+
+
+def _keys(step: Values, path: str) -> Iterator[Problem]:
+    """Keys that an earlier question of the step uses. Both questions may be shown at once; the first gets the key."""
+    taken: dict[str, str] = {}
+    for nth, question in enumerate(step.get("questions", [])):
+        own: set[str] = set()
+        for option in ("choices", "labels"):
+            for n, entry in enumerate(question.get(option) or []):
+                key = entry.get("key")
+                if key and taken.get(key, question["name"]) != question["name"]:
+                    words = _("The key “%(key)s” is also used by the question “%(name)s”.", key=key, name=taken[key])
+                    yield Problem(at(path, "questions", nth, option, n, "key"), words)
+                elif key:
+                    own.add(key)
+        taken |= dict.fromkeys(own, question["name"])
+
+
+_IS: Final[Mapping[str, Callable[[Any], bool]]] = {
+    "object": lambda value: isinstance(value, dict),
+    "array": lambda value: isinstance(value, list),
+    "string": lambda value: isinstance(value, str),
+    "boolean": lambda value: isinstance(value, bool),
+    "null": lambda value: value is None,
+    "number": is_number,
+    "integer": lambda value: is_number(value) and value == int(value),
+}
+
+
+def fits(schema: Schema, value: Any) -> bool:
+    """Whether a value has the form that a schema of answers describes."""
+    if "anyOf" in schema:
+        return any(fits(one, value) for one in schema["anyOf"])
+    if "type" in schema and not _IS[schema["type"]](value):
+        return False
+    if "enum" in schema and not any(_same(value, one) for one in schema["enum"]):
+        return False
+    if "const" in schema and not _same(value, schema["const"]):
+        return False
+    if isinstance(value, str):
+        return _text(schema, value)
+    if isinstance(value, list):
+        return _array(schema, value)
+    if isinstance(value, dict):
+        return _object(schema, value)
+    return not is_number(value) or _within(schema, value, "minimum", "maximum")
+
+
+def _same(one: object, other: object) -> bool:
+    """Equal, and both or neither a truth value: in Python, True is 1."""
+    return one == other and isinstance(one, bool) is isinstance(other, bool)
+
+
+def _within(schema: Schema, size: float, minimum: str, maximum: str) -> bool:
+    return bool(schema.get(minimum, size) <= size <= schema.get(maximum, size))
+
+
+def _text(schema: Schema, value: str) -> bool:
+    if schema.get("format") == "date" and not is_day(value):
+        return False
+    if "pattern" in schema and not re.search(schema["pattern"], value):
+        return False
+    return _within(schema, len(value), "minLength", "maxLength")
+
+
+def _array(schema: Schema, value: list[object]) -> bool:
+    if schema.get("uniqueItems") and any(each in value[:nth] for nth, each in enumerate(value)):
+        return False
+    items = schema.get("items", {})
+    return _within(schema, len(value), "minItems", "maxItems") and all(fits(items, each) for each in value)
+
+
+def _object(schema: Schema, value: Mapping[str, object]) -> bool:
+    properties = schema.get("properties", {})
+    if not all(name in value for name in schema.get("required", ())):
+        return False
+    if schema.get("additionalProperties") is False and not all(name in properties for name in value):
+        return False
+    known = all(fits(properties[name], value[name]) for name in value if name in properties)
+    return known and len(value) >= schema.get("minProperties", 0)

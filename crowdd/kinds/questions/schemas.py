@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Final
 
+from crowdd.kernel.values import JsonObject as Schema
+from crowdd.kernel.values import Values
 from crowdd.kinds.questions.options import (
     DESCRIPTION,
     SOURCE_SCHEMA,
@@ -28,8 +30,6 @@ from crowdd.kinds.questions.validation import (
     VERSION,
     VERSION_KEY,
 )
-from crowdd.values import JsonObject as Schema
-from crowdd.values import Values
 
 DRAFT: Final = "https://json-schema.org/draft/2020-12/schema"
 _NAME: Final[Schema] = {"type": "string", "pattern": f"^{NAME.pattern}$", "not": {"enum": list(RESERVED)}}

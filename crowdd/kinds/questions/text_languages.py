@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from crowdd.languages import SOURCE
-from crowdd.languages.content_languages import is_tag
+from crowdd.kernel.languages import SOURCE
+from crowdd.kernel.languages.content_languages import is_tag
 
 Text = str | dict[str, str]
 _TEXTS: Final = frozenset(

@@ -9,19 +9,11 @@ from typing import Any, Final, Self
 import attrs
 import orjson
 
-from crowdd.kinds.questions.options import (
-    DESCRIPTION,
-    TEXT,
-    Option,
-    Problem,
-    at,
-    check_object,
-    is_number,
-)
+from crowdd.kernel.languages import _
+from crowdd.kernel.values import Values
+from crowdd.kinds.questions.options import DESCRIPTION, TEXT, Option, Problem, at, check_object, is_number
 from crowdd.kinds.questions.question_type import COMMON, QuestionType
 from crowdd.kinds.questions.types import MEDIA, TYPES
-from crowdd.languages import _
-from crowdd.values import Values
 
 QUESTIONS: Final = "questions"
 VERSION: Final = 1

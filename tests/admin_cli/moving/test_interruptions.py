@@ -10,9 +10,9 @@ import pytest_twisted
 from support.checks.proofs import examples
 from support.servers.live import BIN
 
-from crowdd.domain.transfer.move_in import runner
-from crowdd.errors import UnavailableError
-from crowdd.storage.transfer.move_in.pybossa import Pybossa
+from crowdd.features.movein import runner as movein_runner
+from crowdd.features.movein.statements import Pybossa
+from crowdd.kernel.errors import UnavailableError
 from moving.conftest import sums
 
 EVERYTHING = """
@@ -44,7 +44,7 @@ def test_a_killed_command_is_resumed(crowdctl, filled, rows, table: str) -> None
 
 @pytest_twisted.ensureDeferred
 async def test_it_may_end_after_any_batch(services, filled, pool, monkeypatch) -> None:
-    monkeypatch.setattr(runner, "BATCH", 1)
+    monkeypatch.setattr(movein_runner, "BATCH", 1)
     more = [
         {"id": 100 + n, "created": "2016-03-02T00:00:00", "project_id": 3, "n_answers": 1, "state": "ongoing"}
         for n in range(3)
@@ -61,7 +61,9 @@ async def test_it_may_end_after_any_batch(services, filled, pool, monkeypatch) -
                 raise UnavailableError("The source went away.")
             return work(*arguments)
 
-        moving = runner.MoveIn(pool, services.secrets, services.passwords, services.webhooks, services.uploads, aside)
+        moving = movein_runner.MoveIn(
+            pool, services.secrets, services.passwords, services.webhooks, services.uploads, aside
+        )
         source = Pybossa(filled.dsn)
         try:
             report = await moving.run(source, None, lambda what, number: None)

@@ -12,7 +12,7 @@ import pytest_twisted
 from support.checks.proofs import examples
 from support.servers.live import BIN
 
-from crowdd.embedded.process import wait_until
+from crowdd.database.embedded.cluster import wait_until
 
 EXAMPLE = Path(__file__).parents[3] / "examples/digits"
 NOBODY = 65534

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from support.media import picture
 
-from crowdd.domain.core.secrets import load
-from crowdd.domain.projects.projects import new_secret_key
+from crowdd.core.secrets import load
+from crowdd.features.projects.projects import new_secret_key
 
 
 @pytest.fixture

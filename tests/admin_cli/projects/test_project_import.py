@@ -11,7 +11,7 @@ import psycopg2
 import pytest
 from support.servers.live import BIN
 
-from crowdd.embedded.process import wait_until
+from crowdd.database.embedded.cluster import wait_until
 
 FIGURES = ("rows", "added", "updated", "present", "refused")
 

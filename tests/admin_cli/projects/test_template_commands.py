@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crowdd.domain.transfer.gallery.gallery import SHIPPED
+from crowdd.features.gallery.gallery import SHIPPED
 
 
 def test_templates_are_listed_added_and_removed(crowdctl):

@@ -8,7 +8,7 @@ import pytest_twisted
 from support.browsers import signed_in
 from support.checks.shows import shows
 
-from crowdd.domain.accounts.external_users import signing_key
+from crowdd.features.projects.external_users import signing_key
 
 
 async def setting(served, **more):

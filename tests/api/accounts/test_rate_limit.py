@@ -7,7 +7,7 @@ from support.browsers import newcomer
 from support.checks.shows import shows
 from support.wire import exchange
 
-from crowdd.requester import Requester
+from crowdd.kernel.requester import Requester
 
 LONG = str(365 * 86400)
 

@@ -4,7 +4,7 @@ import pytest_twisted
 from support.browsers import newcomer, who
 from support.checks.shows import shows
 
-from crowdd.requester import network
+from crowdd.kernel.requester import network
 
 
 async def reads_as(client, path="/api/user/1", **headers):

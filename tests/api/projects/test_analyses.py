@@ -12,11 +12,13 @@ import pytest_twisted
 from support.checks.shows import shows
 from support.ledger import Ledger
 
-from crowdd.domain.analyses import analyses, process, runner
-from crowdd.domain.analyses.catalogue import METHODS
-from crowdd.domain.projects import projects as projects_of_owners
-from crowdd.domain.tasks import changes
-from crowdd.errors import StoppedError
+from crowdd.features.analyses import analyses
+from crowdd.features.analyses import process as analysis_process
+from crowdd.features.analyses import runner as analysis_runner
+from crowdd.features.analyses.methods import METHODS
+from crowdd.features.projects import projects as projects_of_owners
+from crowdd.features.tasks import changes
+from crowdd.kernel.errors import StoppedError
 
 FIELD = {"name": "species", "at": "/species", "type": "label", "choices": ["fox", "owl"]}
 SAID = {"c:1": ["fox", "owl", "fox", "owl"], "c:2": ["fox", "owl", "fox", "cat"], "c:3": ["owl", "owl", "fox", "fox"]}
@@ -185,8 +187,8 @@ async def test_a_failed_analysis_says_why_and_stops_nothing(served, ledger, monk
     assert (item["state"], failed["state"]) == ("dead", "failed") and "No answer has one of the choices" in failed[
         "error"
     ]
-    monkeypatch.setattr(runner, "MAX_SECONDS", -1.0)
-    monkeypatch.setattr(runner, "WAIT_SECONDS", 0.0)
+    monkeypatch.setattr(analysis_runner, "MAX_SECONDS", -1.0)
+    monkeypatch.setattr(analysis_runner, "WAIT_SECONDS", 0.0)
     await owner.put(f"/api/project/{project}", json={"info": {"answers": FIELD}})
     assert (await owner.post(at(project), json={"method": "one_coin"})).status == 200
     await finish(served)
@@ -203,7 +205,7 @@ async def test_an_analysis_stops_when_it_is_cancelled_or_deleted_and_begins_agai
 ):
     owner, project = await answered(served, ledger)
     started: list[Any] = []
-    real, then = process.start, []
+    real, then = analysis_process.start, []
 
     def start(*arguments: Any) -> Any:
         started.append(real(*arguments))
@@ -211,7 +213,7 @@ async def test_an_analysis_stops_when_it_is_cancelled_or_deleted_and_begins_agai
             then.pop()()
         return started[-1]
 
-    monkeypatch.setattr(process, "start", start)
+    monkeypatch.setattr(analysis_process, "start", start)
     # Cancelled while the process works.
     then.append(lambda: ledger.run("UPDATE queue_item SET cancel = true"))
     await owner.post(at(project), json={"method": "one_coin"})

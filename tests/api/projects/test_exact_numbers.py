@@ -18,8 +18,8 @@ from support.checks.shows import shows
 from support.importing import AT, brought, looked_at
 from support.workbooks import table, xlsx
 
-from crowdd.domain.transfer import folder_export, folder_import, project_folder
-from crowdd.requester import SYSTEM
+from crowdd.features.gallery import folder_export, folder_import, folders
+from crowdd.kernel.requester import SYSTEM
 
 NUMBERS = [
     "1", "0.1", "0.30000000000000004", "5e-324", "1.7976931348623157e308", "9007199254740993", "-9223372036854775808",
@@ -120,7 +120,7 @@ async def test_a_number_is_what_came_in_whichever_way_it_leaves(served, tmp_path
     await folder_export.unload(served.services, row, tmp_path / "birds", lambda done: None)
     about = tmp_path / "birds" / "project.json"
     about.write_text(json.dumps({**json.loads(about.read_text()), "name": "Fish", "short_name": "fish"}))
-    done = await folder_import.load(served.services, project_folder.read(tmp_path / "birds"), owner="owner")
+    done = await folder_import.load(served.services, folders.read_folder(tmp_path / "birds"), owner="owner")
     again = exact((await owner.get(f"/api/task?project_id={done.id}&limit=100")).body)
     assert equal([task["info"]["n"] for task in again])
 

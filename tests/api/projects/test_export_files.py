@@ -24,15 +24,13 @@ from twisted.internet.task import Clock
 from twisted.web.client import readBody
 from twisted.web.http_headers import Headers
 
-from crowdd.domain.transfer.exported import data_files, head, kept_spools, tables
-from crowdd.domain.transfer.exported.export_file import FORMATS, KINDS, Options
-from crowdd.domain.transfer.exported.kept_spools import SECONDS, KeptSpools
-from crowdd.domain.transfer.exported.tables import type_of
-from crowdd.domain.transfer.spool import Spool, Spools
-from crowdd.http.transport import response_writer
-from crowdd.requester import SYSTEM
-from crowdd.storage.transfer import info_keys
-from crowdd.storage.transfer.export_columns import Column
+from crowdd.features.exports import data_files, formats, table_statements
+from crowdd.features.exports import spools as kept_spools
+from crowdd.features.exports.column_statements import Column
+from crowdd.features.exports.formats import FORMATS, KINDS, Options, type_of
+from crowdd.features.exports.spools import KEPT_SECONDS, KeptSpools, Spool, Spools
+from crowdd.http.edge import response_writer
+from crowdd.kernel.requester import SYSTEM
 
 # Each value is the answer of somebody. None has a NUL, which PostgreSQL does not store.
 NASTY = [
@@ -220,7 +218,7 @@ async def test_marks_have_a_row_each_and_volunteers_a_column_each(served):
 
 @pytest_twisted.ensureDeferred
 async def test_too_many_volunteers_have_no_column_each(served, monkeypatch):
-    monkeypatch.setattr(tables, "MAX_VOLUNTEERS", 0)
+    monkeypatch.setattr(formats, "MAX_VOLUNTEERS", 0)
     owner, project = await answered(served, [{"answer": 1}])
     assert "too many for a column each" in (await exported(owner, project, "rows=task&format=csv")).text
 
@@ -263,10 +261,10 @@ async def test_keys_and_types_are_those_of_all_rows_however_few_are_looked_at_to
     ]
     owner, project = await answered(served, [*infos, {"late": None, "whole": 2**63}])
     whole = (await exported(owner, project, "format=dictionary")).json()["columns"]
-    monkeypatch.setattr(info_keys, "_FEW_KEYS", few_keys)
-    monkeypatch.setattr(info_keys, "_FIRST_WINDOW", 1)
+    monkeypatch.setattr(table_statements, "_FEW_KEYS", few_keys)
+    monkeypatch.setattr(table_statements, "_FIRST_WINDOW", 1)
     for window in (1, 2, 7):
-        monkeypatch.setattr(info_keys, "_WINDOW", window)
+        monkeypatch.setattr(table_statements, "_WINDOW", window)
         assert (await exported(owner, project, "format=dictionary")).json()["columns"] == whole, window
         header = (await exported(owner, project, "format=csv&info=columns")).text.partition("\r\n")[0]
         assert header.endswith("info_b,info_late,info_it's %(project)s {,info_a")
@@ -282,10 +280,10 @@ async def test_keys_and_types_are_those_of_all_rows_however_few_are_looked_at_to
 async def test_a_file_begins_before_its_columns_are_known(served, monkeypatch, query):
     owner, project = await answered(served, [{"a": 'x"\n=1'}, {"b": 2.5}, {"c": None}])
     usual = (await exported(owner, project, query)).body
-    monkeypatch.setattr(head, "EARLY", -1.0)
-    monkeypatch.setattr(info_keys, "_FIRST_WINDOW", 1)
-    monkeypatch.setattr(info_keys, "_WINDOW", 1)
-    sent, look = list[bytes](), info_keys.more
+    monkeypatch.setattr(formats, "EARLY", -1.0)
+    monkeypatch.setattr(table_statements, "_FIRST_WINDOW", 1)
+    monkeypatch.setattr(table_statements, "_WINDOW", 1)
+    sent, look = list[bytes](), table_statements.list_more_info_keys
     write = Spool.write
 
     async def looking(*about: Any, **more: Any) -> Any:
@@ -293,13 +291,13 @@ async def test_a_file_begins_before_its_columns_are_known(served, monkeypatch, q
         return await look(*about, **more)
 
     monkeypatch.setattr(Spool, "write", lambda self, part: (sent.append(part), write(self, part))[1])
-    monkeypatch.setattr(info_keys, "more", looking)
+    monkeypatch.setattr(table_statements, "list_more_info_keys", looking)
     assert (await exported(owner, project, query)).body == usual == b"".join(sent)
     assert len([part for part in sent if part]) > 1
-    monkeypatch.setattr(info_keys, "more", look)
+    monkeypatch.setattr(table_statements, "list_more_info_keys", look)
     empty = await served.project(owner, "empty", tasks=1, published=True)
     nothing = (await exported(owner, empty, query)).body
-    monkeypatch.setattr(head, "EARLY", 60.0)
+    monkeypatch.setattr(formats, "EARLY", 60.0)
     assert (await exported(owner, empty, query)).body == nothing
 
 
@@ -310,14 +308,14 @@ async def test_a_file_that_begins_otherwise_is_broken_off():
     async def known(columns: Any) -> bytes:
         return b"abc"
 
-    file = head.Head(known, lambda part, rows: parts.append(part))
+    file = formats.Head(known, lambda part, rows: parts.append(part))
     file._until = 0
     await file.wait([Column("id", "integer", "t.id")])
     await file.wait([])
     file.write(b"a", 0)
     file.write(b"bcd", 1)
     assert b"".join(parts) == b"abcd"
-    other = head.Head(known, lambda part, rows: None)
+    other = formats.Head(known, lambda part, rows: None)
     other._until = 0
     await other.wait([Column("id", "integer", "t.id")])
     with pytest.raises(RuntimeError):
@@ -334,7 +332,7 @@ async def test_what_is_no_object_stays_in_the_column_info(served):
 @pytest_twisted.ensureDeferred
 async def test_a_file_with_several_groups_of_rows_is_whole(served, monkeypatch):
     monkeypatch.setattr(data_files, "_GROUP_BYTES", 1)
-    monkeypatch.setattr("crowdd.domain.transfer.exports.PART", 1)
+    monkeypatch.setattr("crowdd.features.exports.exports.PART", 1)
     owner, project = await answered(served, NASTY)
     body = (await exported(owner, project, "format=parquet&info=json")).body
     file = pyarrow.parquet.ParquetFile(pyarrow.BufferReader(body))
@@ -402,7 +400,7 @@ def test_kept_files_are_few_and_go_after_a_while(tmp_path, monkeypatch):
         clock.advance(1)
     assert store.find("a") is None and store.find("b", "bb") and store.find("b", "cc") is None and store.find("c")
     assert store.find("c").spool is made[3], "an earlier one with the same key goes"
-    clock.advance(SECONDS - 2)
+    clock.advance(KEPT_SECONDS - 2)
     assert store.find("b") is None and store.find("c")
     clock.advance(2)
     assert store.find("c") is None and clock.getDelayedCalls() == []

@@ -8,7 +8,7 @@ import pytest_twisted
 from support.checks.shows import shows
 from twisted.internet.defer import DeferredList, ensureDeferred
 
-from crowdd.domain.server.recount import Checking
+from crowdd.sched.statistics import Checking
 
 PNG = b"\x89PNG\r\n\x1a\n" + b"x" * 30_000
 

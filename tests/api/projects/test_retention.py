@@ -3,7 +3,7 @@
 import pytest_twisted
 from support.checks.shows import shows
 
-from crowdd.storage.server import retention
+from crowdd.features.operations import statements as operation_statements
 
 DAY = 86400
 
@@ -49,8 +49,8 @@ async def test_personal_data_goes_when_its_days_are_over_and_not_before(serve):
 async def test_a_sweep_goes_on_where_it_stopped(served, monkeypatch):
     await setting(served)
     await served.database.execute("UPDATE clock_shift SET ahead = '400 days'")
-    monkeypatch.setattr(retention, "BITE", 3)
-    assert await retention.forget_addresses(served.database, 365) == 3
+    monkeypatch.setattr(operation_statements, "BITE", 3)
+    assert await operation_statements.forget_addresses(served.database, 365) == 3
     assert (await kept(served))[0] == 1
     assert (await served.services.retention.sweep())["answers"] == 5
     assert (await kept(served))[:2] == (0, [[]] * 4)

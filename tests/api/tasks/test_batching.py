@@ -11,9 +11,9 @@ from twisted.internet.endpoints import TCP4ClientEndpoint, connectProtocol
 from twisted.internet.protocol import Protocol
 from twisted.internet.task import deferLater
 
-from crowdd.domain.server import bootstrap
-from crowdd.errors import UnavailableError
-from crowdd.storage.connections import connection_settings
+from crowdd.core import base
+from crowdd.database import connector
+from crowdd.kernel.errors import UnavailableError
 
 CROWD = 16
 
@@ -89,9 +89,9 @@ async def test_an_answer_that_the_database_refuses_fails_alone(served):
 
 @pytest_twisted.ensureDeferred
 async def test_a_task_that_somebody_holds_delays_only_who_answers_it(serve, monkeypatch):
-    session = connection_settings.session
+    session = connector.list_session_settings
     longer = "SET lock_timeout = '1h'"  # who waits for a row would wait for ever
-    monkeypatch.setattr(bootstrap, "session", lambda seconds: [*session(seconds), longer])
+    monkeypatch.setattr(base, "list_session_settings", lambda seconds: [*session(seconds), longer])
     served = await serve(CROWDD_DB_STATEMENT_TIMEOUT="3600")
     owner, people = await served.person("owner"), await crowd(served, 4)
     project = await served.project(owner, tasks=4, published=True, n_answers=1)

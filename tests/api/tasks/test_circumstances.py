@@ -8,7 +8,7 @@ import pytest
 import pytest_twisted
 from support.checks.shows import shows
 
-from crowdd.errors import InvalidValueError
+from crowdd.kernel.errors import InvalidValueError
 from crowdd.kinds.circumstances import Circumstances
 
 TOLD = {

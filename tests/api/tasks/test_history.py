@@ -11,8 +11,8 @@ import pytest_twisted
 from support.checks.histories import after, answer, at
 from support.checks.shows import shows
 
-from crowdd.domain.tasks.history import History
-from crowdd.storage.accounts import personal_data
+from crowdd.core.records.history import History
+from crowdd.features.people import personal_data_statements
 
 KINDS = ("task", "taskrun", "result", "projectstats")
 
@@ -338,7 +338,7 @@ async def test_the_deletion_of_an_account_leaves_nothing_in_what_is_kept(served)
     runs = [await answer(ada, project, task, {"said": "one"}) for task in (first, second)]
     assert (await ada.post(f"/api/task/{first}/correct", json={"info": {"said": "two"}})).status == 200
     time = await after(served)
-    mine = await personal_data.rows(served.database, "earlier_answers", ada.user_id, 0)
+    mine = await personal_data_statements.rows(served.database, "earlier_answers", ada.user_id, 0)
     assert [(row["task_run_id"], row["info"]) for row in mine] == [(runs[0], {"said": "one"})]
     assert (await owner.delete(f"/api/task/{second}")).status == 204
     path = f"/api/taskrun?project_id={project['id']}"
@@ -360,7 +360,7 @@ async def test_the_deletion_of_an_account_leaves_nothing_in_what_is_kept(served)
     people = {"user_id", "user_ip", "external_uid", "actor", "volunteer", "decided_by", "class", "aside"}
     assert {row["kind"] for row in past_rows} == {"task", "task_ledger", "task_run", "result"}
     assert not people & {key for row in past_rows for key in row["keys"]}
-    assert await personal_data.rows(served.database, "earlier_answers", ada.user_id, 0) == []
+    assert await personal_data_statements.rows(served.database, "earlier_answers", ada.user_id, 0) == []
 
 
 @shows("list-at")

@@ -12,9 +12,9 @@ from twisted.internet import reactor
 from twisted.internet.defer import ensureDeferred, gatherResults
 from twisted.internet.task import deferLater
 
-from crowdd.http.transport.etags import etag
+from crowdd.http.edge.headers import etag
+from crowdd.kernel.requester import Requester
 from crowdd.kinds.result import RESULT
-from crowdd.requester import Requester
 
 
 @attrs.frozen
@@ -310,7 +310,7 @@ async def test_what_only_the_database_refuses_is_traced_to_its_element(stage, se
 
 @pytest_twisted.ensureDeferred
 async def test_the_answers_that_results_name_together_are_limited(stage, monkeypatch):
-    monkeypatch.setattr("crowdd.domain.tasks.results.MAX_ANSWERS", 4)
+    monkeypatch.setattr("crowdd.features.results.results.MAX_ANSWERS", 4)
     told(await stage.owner.put("/api/result", json=stage.bodies()), 413, "too_many_rows")
     assert (await stage.owner.put("/api/result", json=stage.bodies()[:4])).status == 200
 

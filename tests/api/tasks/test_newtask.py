@@ -7,7 +7,7 @@ import pytest_twisted
 from support.browsers import lock, newcomer
 from support.checks.shows import shows
 
-from crowdd.domain.tasks import contributions
+from crowdd.features.tasks import contributions
 
 
 def newtask(project, query=""):

@@ -13,8 +13,8 @@ from support.ledger import Ledger
 from support.servers.queue_runner import worked
 from twisted.internet.defer import ensureDeferred, gatherResults
 
+from crowdd.features.people import personal_data_statements
 from crowdd.http.auth.cookies import SESSION, VOLUNTEER
-from crowdd.storage.accounts import personal_data
 
 
 @pytest.fixture
@@ -314,7 +314,7 @@ async def test_export_of_personal_data_has_the_links(served, ledger):
     bob = {"headers": await token_of(served, project), "query": "?external_uid=bob"}
     await contribute(client, project, **bob)
     me = ledger.value("SELECT id FROM account WHERE name = 'ada'")
-    rows = await personal_data.rows(served.database, "links", me, 0)
+    rows = await personal_data_statements.rows(served.database, "links", me, 0)
     links = [(row["kind"], row["project_id"], row["external_uid"]) for row in rows]
     assert sorted(links, key=str) == [("browser", None, None)] * 2 + [("external user", project["id"], "bob")]
     assert all(row["id"] for row in rows) and VOLUNTEER not in str(rows)

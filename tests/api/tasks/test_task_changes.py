@@ -1,4 +1,4 @@
-"""Owners change many tasks, withdraw answers, take tasks out (the routes of http/api/changes.py)."""
+"""Owners change many tasks, withdraw answers, take tasks out (the routes of features/tasks/change_api.py)."""
 
 import pytest
 import pytest_twisted

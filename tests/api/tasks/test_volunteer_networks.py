@@ -12,9 +12,9 @@ from support.ledger import Ledger
 from support.servers.queue_runner import worked
 from twisted.internet.defer import ensureDeferred, gatherResults
 
-from crowdd.domain.tasks import barring
+from crowdd.features.tasks import barring
 from crowdd.http.auth.cookies import VOLUNTEER, YEAR
-from crowdd.requester import Requester, network
+from crowdd.kernel.requester import Requester, network
 
 RULE = {"CROWDD_VOLUNTEERS_COUNTED_PER_NETWORK": "1", "CROWDD_HTTP_TRUSTED_PROXIES": "127.0.0.1"}
 

@@ -7,9 +7,9 @@ import pytest_twisted
 from support.checks.shows import shows
 from twisted.internet.defer import DeferredList, ensureDeferred
 
-from crowdd.requester import Requester
-from crowdd.storage.accounts import personal_data
-from crowdd.storage.webhooks import events
+from crowdd.features.people import personal_data_statements
+from crowdd.kernel.requester import Requester
+from crowdd.sched import event_statements
 
 
 async def setting(served, names=("birds",), **task):
@@ -236,10 +236,10 @@ async def test_events_and_personal_data_carry_the_codes(served):
     owner, (birds,) = await setting(served, n_answers=2)
     ada, (browser,) = await served.person("ada"), await browsers(served, 1)
     made = [await answer(ada, birds), await answer(browser, birds)]
-    await events.number(served.database, birds["id"])
+    await event_statements.number_events(served.database, birds["id"])
     (event,) = await served.services.live.events({"id": birds["id"], "short_name": "birds"}, 0)
     assert event["user_ids"] == [ada.user_id] and event["volunteers"] == [run["volunteer"] for run in made]
-    rows = await personal_data.rows(served.database, "task_runs", ada.user_id, 0)
+    rows = await personal_data_statements.rows(served.database, "task_runs", ada.user_id, 0)
     assert [row["volunteer"] for row in rows] == [made[0]["volunteer"]]
     assert (await owner.delete(f"/api/taskrun/{made[1]['id']}")).status == 204
     (event,) = await served.services.live.events({"id": birds["id"], "short_name": "birds"}, 0)

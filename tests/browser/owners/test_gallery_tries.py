@@ -13,8 +13,8 @@ from support.checks.proofs import examples
 from support.until import until_on
 from test_accessibility import AXE, RUN_IN
 
-from crowdd.domain.transfer.gallery.gallery import SHIPPED
-from crowdd.domain.transfer.gallery.template import read
+from crowdd.features.gallery.gallery import SHIPPED
+from crowdd.features.gallery.template import read
 from crowdd.kinds.questions import answer_schema
 
 pytestmark = pytest.mark.browser

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from crowdd.http import starters
+from crowdd.features.projects import starters
 
 pytestmark = pytest.mark.browser
 

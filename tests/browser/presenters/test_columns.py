@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from crowdd.http import starters
+from crowdd.features.projects import starters
 
 pytestmark = pytest.mark.browser
 BEFORE = (Path(__file__).parents[1] / "presenters_html" / "picture_before.html").read_text()

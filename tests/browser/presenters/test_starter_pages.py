@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from crowdd.http import starters
+from crowdd.features.projects import starters
 
 pytestmark = pytest.mark.browser
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from test_accessibility import AXE, RUN_ALL
 
-from crowdd.http import starters
+from crowdd.features.projects import starters
 
 pytestmark = pytest.mark.browser
 LIBRARY = "/static/vendor/openseadragon-"

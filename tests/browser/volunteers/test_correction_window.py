@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from presenters import FAMILY, KEYS, OWN_LIBRARY
 
-from crowdd.http import starters
+from crowdd.features.projects import starters
 
 pytestmark = pytest.mark.browser
 

@@ -7,7 +7,7 @@ from typing import Any
 import psycopg2
 import pytest
 
-from crowdd.http import starters
+from crowdd.features.projects import starters
 
 pytestmark = pytest.mark.browser
 

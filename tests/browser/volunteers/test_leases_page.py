@@ -8,7 +8,7 @@ import psycopg2
 import pytest
 from presenters import SIMPLE
 
-from crowdd.http import starters
+from crowdd.features.projects import starters
 
 pytestmark = pytest.mark.browser
 HIDE = (

@@ -9,7 +9,7 @@ import pytest
 from support.checks.proofs import examples
 from support.person import Person
 
-from crowdd.http import starters
+from crowdd.features.projects import starters
 
 pytestmark = pytest.mark.browser
 PICTURE = starters.source("picture") or ""

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from support.checks.shows import shows
 
-from crowdd.http import starters
+from crowdd.features.projects import starters
 
 pytestmark = pytest.mark.browser
 

@@ -10,7 +10,7 @@ import pytest
 from presenter_page import frame_in
 from support.checks.proofs import examples
 
-from crowdd.http import starters
+from crowdd.features.projects import starters
 
 pytestmark = pytest.mark.browser
 

@@ -12,14 +12,20 @@ import pytest
 
 from bench.support.crowd_kit import anaesthesia
 from bench.support.labelled_crowds import ROUNDS, SHAPES, by_crowd_kit, labelled
-from crowdd.domain.analyses.catalogue import METHODS, suggested
-from crowdd.domain.analyses.methods import dawid_skene, glad, mace, majority, one_coin
-from crowdd.domain.analyses.methods.estimate import Answers, accuracies, winners
+from crowdd.features.analyses import methods
+from crowdd.features.analyses.methods import METHODS, Answers, accuracies, suggested, winners
 
 SETS = {"anaesthesia": anaesthesia(), **{name: labelled(shape) for name, shape in SHAPES.items()}}
 REFERENCES = json.loads((Path(__file__).parent / "references.json").read_text())["sets"]
 HAS_CROWD_KIT = importlib.util.find_spec("crowdkit") is not None
 PARAMETERS = {name: method.parameters for name, method in METHODS.items()}
+
+
+ESTIMATE = {
+    "one_coin": methods.estimate_one_coin,
+    "dawid_skene": methods.estimate_dawid_skene,
+    "majority": methods.estimate_majority,
+}
 
 
 def answers(rows: Any) -> Answers:
@@ -34,13 +40,17 @@ def agrees(found: Any, reference: Any, within: float = 1e-9) -> bool:
 @pytest.mark.parametrize("name", SETS)
 def test_methods_give_the_probabilities_of_crowd_kit(name):
     answer_set, reference = answers(SETS[name]), REFERENCES[name]
-    assert (majority.estimate(answer_set, {}).posterior == answer_set.shares()).all()
-    assert agrees(majority.estimate(answer_set, {}).posterior, reference["majority"], 1e-11)
-    assert agrees(dawid_skene.estimate(answer_set, PARAMETERS["dawid_skene"]).posterior, reference["dawid_skene"])
+    assert (methods.estimate_majority(answer_set, {}).posterior == answer_set.shares()).all()
+    assert agrees(methods.estimate_majority(answer_set, {}).posterior, reference["majority"], 1e-11)
+    assert agrees(
+        methods.estimate_dawid_skene(answer_set, PARAMETERS["dawid_skene"]).posterior, reference["dawid_skene"]
+    )
     # crowd-kit has no prior, and another rule to stop.
     plain = {"right": 0, "wrong": 0, "rounds": ROUNDS, "tolerance": -1}
-    assert agrees(one_coin.estimate(answer_set, plain).posterior, reference["one_coin"])
-    assert not agrees(one_coin.estimate(answer_set, PARAMETERS["one_coin"]).posterior, reference["one_coin"], 1e-3)
+    assert agrees(methods.estimate_one_coin(answer_set, plain).posterior, reference["one_coin"])
+    assert not agrees(
+        methods.estimate_one_coin(answer_set, PARAMETERS["one_coin"]).posterior, reference["one_coin"], 1e-3
+    )
 
 
 @pytest.mark.skipif(not HAS_CROWD_KIT, reason="needs crowd-kit: pip install 'crowdd[trust]'")
@@ -48,26 +58,27 @@ def test_mace_and_glad_are_those_of_crowd_kit():
     name = "four classes"  # of whom the first to appear is not the first by number
     answer_set, reference = answers(SETS[name]), REFERENCES[name]
     assert answer_set.label[0] != 0
-    knows, able = (method.estimate(answer_set, PARAMETERS[of]) for method, of in ((mace, "mace"), (glad, "glad")))
+    knows = methods.estimate_mace(answer_set, PARAMETERS["mace"])
+    able = methods.estimate_glad(answer_set, PARAMETERS["glad"])
     assert agrees(knows.posterior, reference["mace"], 1e-6) and agrees(able.posterior, reference["glad"], 1e-6)
     assert knows.skill.shape == able.skill.shape == (answer_set.n_volunteers,)
     assert all(agrees(posterior, reference[method]) for method, posterior in by_crowd_kit(SETS[name]).items())
 
 
 def test_dawid_and_skene_published_these_estimates():
-    estimates = dawid_skene.fit(answers(SETS["anaesthesia"]), 500, -1.0)
+    estimates = methods.fit_dawid_skene(answers(SETS["anaesthesia"]), 500, -1.0)
     assert agrees(estimates.frequencies.round(2), [0.40, 0.42, 0.11, 0.07], 1e-3)
     first = [[0.89, 0.11, 0, 0], [0.07, 0.88, 0.05, 0], [0, 0.34, 0.66, 0], [0, 0, 0.56, 0.44]]
     assert agrees(estimates.errors[0].T.round(2), first, 1e-3)
     # crowd-kit's rule ends sooner: 0.665 of the first observer's answers to patients of class 3 are 3 then.
-    soon = dawid_skene.fit(answers(SETS["anaesthesia"]), 100, 1e-5)
+    soon = methods.fit_dawid_skene(answers(SETS["anaesthesia"]), 100, 1e-5)
     assert (len(soon.bounds), soon.converged, round(soon.errors[0][2, 2], 3)) == (4, True, 0.665)
 
 
 def test_one_coin_by_hand():
     """Two volunteers agree on a task, a third says something else there and agrees on another."""
     answer_set = answers([(0, 0, 0), (0, 1, 0), (0, 2, 1), (1, 0, 0), (1, 2, 0)])
-    one = one_coin.estimate(answer_set, {**PARAMETERS["one_coin"], "rounds": 1})
+    one = methods.estimate_one_coin(answer_set, {**PARAMETERS["one_coin"], "rounds": 1})
     right = np.array([2 / 3 + 1 + 2, 2 / 3 + 2, 1 / 3 + 1 + 2]) / np.array([5, 4, 5])
     odds = np.log(right / (1 - right))
     logit = np.log(5 / 6) - np.log(1 / 6)  # of the class frequencies
@@ -80,15 +91,15 @@ def test_ties_have_no_winner_and_a_single_class_is_certain():
     assert winners(answer_set.shares()).tolist() == [-1, 1]
     assert accuracies(answer_set, answer_set.shares()).tolist() == [0.75, 0.75]
     alone = answers([(0, 0, 0), (0, 1, 0), (1, 0, 0)])
-    for method, name in ((one_coin, "one_coin"), (dawid_skene, "dawid_skene"), (majority, "majority")):
-        assert method.estimate(alone, PARAMETERS[name]).posterior.tolist() == [[1.0], [1.0]]
+    for name in ("one_coin", "dawid_skene", "majority"):
+        assert ESTIMATE[name](alone, PARAMETERS[name]).posterior.tolist() == [[1.0], [1.0]]
 
 
 def test_the_order_of_classes_does_not_matter():
     rows = SETS["four classes"]
     turned = [(task, who, 3 - label) for task, who, label in rows]
-    for method, name in ((one_coin, "one_coin"), (dawid_skene, "dawid_skene")):
-        one, other = (method.estimate(answers(each), PARAMETERS[name]).posterior for each in (rows, turned))
+    for name in ("one_coin", "dawid_skene"):
+        one, other = (ESTIMATE[name](answers(each), PARAMETERS[name]).posterior for each in (rows, turned))
         assert agrees(one, other[:, ::-1])
 
 

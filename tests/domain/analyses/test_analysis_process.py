@@ -8,13 +8,13 @@ import subprocess
 import orjson
 import pytest
 
-from crowdd.concurrency.child_process import command, environment
-from crowdd.concurrency.long_process import LongProcess
-from crowdd.domain.analyses import process, program
-from crowdd.domain.analyses.catalogue import METHODS
-from crowdd.domain.analyses.numbering import number
-from crowdd.domain.analyses.question import Question, question_of
-from crowdd.errors import InvalidValueError, StoppedError
+from crowdd.features.analyses import analysis_program
+from crowdd.features.analyses import process as analysis_process
+from crowdd.features.analyses.methods import METHODS
+from crowdd.features.analyses.numbering import number
+from crowdd.features.analyses.runner import Question, question_of
+from crowdd.kernel.concurrency.isolated import LongProcess, command, environment
+from crowdd.kernel.errors import InvalidValueError, StoppedError
 
 LINES = [(7, "u:1", "owl"), (7, "c:a", "fox"), (7, "u:2", "owl"), (9, "c:a", None), (9, "u:1", 1), (9, "u:2", True)]
 CHOICES = ["fox", "owl", None, 1]
@@ -57,13 +57,13 @@ def analysed(tmp_path, method="one_coin", rows=LINES, **changes):
     path = tmp_path / "answers"
     path.write_bytes(b"".join(line + b"\n" for line in lines(rows)))
     options = {"method": method, "parameters": dict(METHODS[method].parameters), "choices": CHOICES, "nulls": True}
-    running = process.start(path, tmp_path / "findings", options | changes)
+    running = analysis_process.start(path, tmp_path / "findings", options | changes)
     try:
         while not running.wait(60):
             pass
     finally:
         running.end()
-    return [*process.read(tmp_path / "findings")]
+    return [*analysis_process.read(tmp_path / "findings")]
 
 
 def test_the_same_answers_give_the_same_findings(tmp_path):
@@ -96,13 +96,13 @@ def test_a_process_says_why_it_refuses(tmp_path):
 
 def test_a_process_ends_when_it_is_told_to_and_when_the_server_dies(tmp_path):
     made = subprocess.Popen(command("timeit", "-n1", "input()"), stdin=subprocess.PIPE, env=environment())
-    running = LongProcess(made, process.too_costly)
+    running = LongProcess(made, analysis_process.too_costly)
     assert not running.wait(0)
     made.terminate()
     with pytest.raises(StoppedError):
         running.wait(60)
     running.end()
-    code = "import time; from crowdd.concurrency.child_process import watch_server; watch_server(); time.sleep(600)"
+    code = "import time; from crowdd.kernel.concurrency.isolated import watch_server; watch_server(); time.sleep(600)"
     orphan = subprocess.Popen(["python", "-c", code], executable=command("x")[0], stdin=subprocess.PIPE)
     orphan.stdin.close()
     assert orphan.wait(60) == 1
@@ -110,9 +110,9 @@ def test_a_process_ends_when_it_is_told_to_and_when_the_server_dies(tmp_path):
 
 def test_a_process_is_bounded():
     code = (
-        "import os, resource; from crowdd.domain.analyses import program; program.limit();"
+        "import os, resource; from crowdd.features.analyses import analysis_program; analysis_program.limit();"
         "print(os.nice(0), resource.getrlimit(resource.RLIMIT_AS)[0], resource.getrlimit(resource.RLIMIT_CPU)[0])"
     )
     done = subprocess.run([command("x")[0], "-c", code], check=True, capture_output=True, text=True)
     nice, memory, seconds = map(int, done.stdout.split())
-    assert nice == 19 and (memory, seconds) == (program.MAX_MEMORY, program.MAX_CPU_SECONDS)
+    assert nice == 19 and (memory, seconds) == (analysis_program.MAX_MEMORY, analysis_program.MAX_CPU_SECONDS)

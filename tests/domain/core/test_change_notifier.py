@@ -6,7 +6,7 @@ from support.browsers import lock
 from twisted.internet import reactor
 from twisted.internet.task import Clock, deferLater
 
-from crowdd.domain.core.change_notifier import ChangeNotifier
+from crowdd.core.change_notifier import ChangeNotifier
 
 
 @pytest.fixture

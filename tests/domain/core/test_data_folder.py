@@ -7,11 +7,12 @@ import pytest
 import pytest_twisted
 from twisted.internet import reactor
 
-from crowdd.concurrency.worker_thread import WorkerThread
-from crowdd.domain.core import data_folder, secrets
-from crowdd.domain.core.uploads import Upload, Uploads
-from crowdd.domain.media.folder_store import FolderStore
-from crowdd.embedded.lock import hold
+from crowdd.core import secrets
+from crowdd.core.uploads import Upload, Uploads
+from crowdd.database.embedded.cluster import hold_folder
+from crowdd.features.media.store import FolderStore
+from crowdd.kernel import files as kernel_files
+from crowdd.kernel.concurrency.worker_thread import WorkerThread
 
 
 @pytest.fixture
@@ -35,7 +36,7 @@ async def test_uploads_and_media_are_for_the_server_alone(tmp_path):
     (tmp_path / "file").write_text("content")
     Uploads(data / "uploads").store("project-1", Upload("a.txt", b"text"))
     await FolderStore(data / "media", WorkerThread(reactor)).put(f"project-1/{'0' * 40}.png", tmp_path / "file", "")
-    data_folder.make(data / "a" / "b" / "c", data)
+    kernel_files.make_folder(data / "a" / "b" / "c", data)
     folders = [data, *(path for path in data.rglob("*") if path.is_dir())]
     assert len(folders) == 8 and [path for path in folders if others(path)] == []
 
@@ -43,5 +44,5 @@ async def test_uploads_and_media_are_for_the_server_alone(tmp_path):
 @pytest.mark.usefixtures("usual_umask")
 def test_data_folder_of_a_database_of_its_own_is_not_listed(tmp_path):
     """Under root, PostgreSQL runs as another user, who has to enter it."""
-    os.close(hold(tmp_path / "var"))
+    os.close(hold_folder(tmp_path / "var"))
     assert others(tmp_path / "var") == (0o011 if os.geteuid() == 0 else 0)

@@ -4,8 +4,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from crowdd.domain.core.text.relative_time import ago
-from crowdd.domain.projects.project_validation import RESERVED_SHORT_NAMES, slug
+from crowdd.core.text.words import ago
+from crowdd.features.projects.project_validation import RESERVED_SHORT_NAMES, slug
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 DAY = 86400

@@ -3,10 +3,10 @@
 import pytest
 from support.checks.shows import shows
 
-from crowdd.domain.core import rights
-from crowdd.errors import AnonymousError, ForbiddenError
+from crowdd.core.records import rights
+from crowdd.kernel.errors import AnonymousError, ForbiddenError
+from crowdd.kernel.requester import Requester, network
 from crowdd.kinds.roles import ADMINS, EVERYONE, NOBODY, OWNERS, Role
-from crowdd.requester import Requester, network
 
 NONE = frozenset()
 PERSON, STRANGER = Requester(user_id=1), Requester()

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.first_encryption import encrypted_at_first
 
-from crowdd.domain.core import secrets
-from crowdd.domain.core.secrets import Secrets, place
-from crowdd.errors import ConfigError
+from crowdd.core import secrets
+from crowdd.core.secrets import Secrets, place
+from crowdd.kernel.errors import ConfigError
 
 KEYS = Secrets(b"k" * 32)
 OTHER = Secrets(b"o" * 32)

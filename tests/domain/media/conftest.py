@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 from domain.media.preparing import Prepare
 
-from crowdd.domain.media.preparation.helper import Helper
+from crowdd.features.media.preparation import Helper
 
 
 @pytest.fixture(scope="session")

@@ -7,11 +7,11 @@ from typing import Any
 
 import attrs
 
-from crowdd.config.media import MediaSettings
-from crowdd.domain.media.preparation import process
-from crowdd.domain.media.preparation.helper import Helper
-from crowdd.domain.media.prepared import Choices, Prepared, PreparedFile, Unpacked
-from crowdd.errors import InvalidValueError
+from crowdd.features.media import preparation
+from crowdd.features.media.preparation import Helper
+from crowdd.features.media.prepared import Choices, Prepared, PreparedFile, Unpacked
+from crowdd.kernel.config.data import MediaSettings
+from crowdd.kernel.errors import InvalidValueError
 
 
 @attrs.frozen
@@ -23,11 +23,11 @@ class Prepare:
 
     def __call__(self, content: bytes, *, original: bool = False, location: bool = False, **settings: Any) -> Prepared:
         source, target = self._places(content)
-        return process.prepare(source, target, Choices(original, location), MediaSettings(**settings), self.helper)
+        return preparation.prepare(source, target, Choices(original, location), MediaSettings(**settings), self.helper)
 
     def unpack(self, content: bytes, max_files: int = 100, max_bytes: int = 10_000_000) -> Unpacked:
         source, target = self._places(content)
-        return process.unpack(source, target, max_files, max_bytes, self.helper)
+        return preparation.unpack(source, target, max_files, max_bytes, self.helper)
 
     def why(self, content: bytes, **settings: Any) -> str:
         """Why a file is refused; it has left nothing that could be served."""

@@ -8,17 +8,16 @@ from typing import Any
 import pytest
 from support import media_files
 
-from crowdd.domain.media.preparation import archives, flac, mp3, mp4, ogg, wav, webm
-from crowdd.domain.media.preparation.out_folder import OutFolder
-from crowdd.domain.media.preparation.refusals import SENTENCES
-from crowdd.domain.media.preparation.refused import RefusedFile
+from crowdd.features.media import archives, sound, video
+from crowdd.features.media.file_parts import OutFolder
+from crowdd.features.media.prepared import SENTENCES, RefusedFile
 
 Reader = Callable[[Path, OutFolder], Any]
 TURNS = 250
 
 
-def reader(module: Any, format_: str) -> Reader:
-    return lambda source, out: module.prepare(source, format_, out, {})
+def reader(prepare: Callable[..., Any], format_: str) -> Reader:
+    return lambda source, out: prepare(source, format_, out, {})
 
 
 def unpacked(source: Path, out: OutFolder) -> Any:
@@ -26,13 +25,13 @@ def unpacked(source: Path, out: OutFolder) -> Any:
 
 
 READERS: Mapping[str, tuple[Reader, bytes]] = {
-    "WAV": (reader(wav, "WAV"), media_files.wav(0.05, b"LIST\4\0\0\0abcd")),
-    "MP3": (reader(mp3, "MP3"), media_files.id3(b"x" * 20) + media_files.mp3(6)),
-    "FLAC": (reader(flac, "FLAC"), media_files.flac()),
-    "Ogg": (reader(ogg, "Ogg"), media_files.ogg()),
-    "MP4": (reader(mp4, "MP4"), media_files.mp4()),
-    "WebM": (reader(webm, "WebM"), media_files.webm()),
-    "live": (reader(webm, "WebM"), media_files.webm(live=True)),
+    "WAV": (reader(sound.prepare_wav, "WAV"), media_files.wav(0.05, b"LIST\4\0\0\0abcd")),
+    "MP3": (reader(sound.prepare_mp3, "MP3"), media_files.id3(b"x" * 20) + media_files.mp3(6)),
+    "FLAC": (reader(sound.prepare_flac, "FLAC"), media_files.flac()),
+    "Ogg": (reader(sound.prepare_ogg, "Ogg"), media_files.ogg()),
+    "MP4": (reader(video.prepare_mp4, "MP4"), media_files.mp4()),
+    "WebM": (reader(video.prepare_webm, "WebM"), media_files.webm()),
+    "live": (reader(video.prepare_webm, "WebM"), media_files.webm(live=True)),
     "ZIP": (unpacked, media_files.zipped({"a.jpg": b"a" * 200, "b/c.png": b"b" * 30})),
 }
 

@@ -7,10 +7,9 @@ import pytest
 import pytest_twisted
 from twisted.internet import reactor
 
-from crowdd.concurrency.worker_thread import WorkerThread
-from crowdd.domain.media.folder_store import FolderStore
-from crowdd.domain.media.store import MediaNames, is_key
-from crowdd.errors import MediaStoreError
+from crowdd.features.media.store import FolderStore, MediaNames, is_key
+from crowdd.kernel.concurrency.worker_thread import WorkerThread
+from crowdd.kernel.errors import MediaStoreError
 
 NAMES = MediaNames(b"k" * 32)
 

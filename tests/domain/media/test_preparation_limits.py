@@ -9,16 +9,16 @@ import pytest
 from domain.media.preparing import Prepare
 from support.media_files import blank_png, picture
 
-from crowdd.domain.media.preparation import process
-from crowdd.domain.media.preparation.helper import Helper
-from crowdd.errors import InvalidValueError
+from crowdd.features.media import preparation
+from crowdd.features.media.preparation import Helper
+from crowdd.kernel.errors import InvalidValueError
 
 COSTLY = "The file is damaged, or reading it takes too much memory or time."
 
 
 def test_limits_of_time_end_the_process(prepare: Prepare, monkeypatch: pytest.MonkeyPatch) -> None:
     content = picture("TIFF", (3000, 2000), save_all=True, append_images=[], compression="tiff_deflate")
-    monkeypatch.setattr(process, "MAX_SECONDS", 0.01)
+    monkeypatch.setattr(preparation, "MAX_SECONDS", 0.01)
     assert prepare.why(content) == COSTLY
 
 
@@ -85,15 +85,15 @@ def test_files_that_the_process_cannot_have_made_are_not_believed(tmp_path: Path
     (folder / "there").write_bytes(b"abc")
     (folder / "link").symlink_to(folder / "there")
     with pytest.raises((InvalidValueError, FileNotFoundError)):
-        process._checked(folder, str(result["name"]), int(str(result["bytes"])))
-    assert process._checked(folder, "there", 3) == folder / "there"
+        preparation._checked(folder, str(result["name"]), int(str(result["bytes"])))
+    assert preparation._checked(folder, "there", 3) == folder / "there"
 
 
 @pytest.mark.parametrize(
     ("word", "values"), [("nonsense", {}), (None, None), ("pixels", {}), ("pages", {"count": "x", "max": []})]
 )
 def test_words_that_are_none_become_the_general_sentence(word: object, values: object) -> None:
-    assert process.sentence(word, values) == COSTLY
+    assert preparation.refusal_sentence(word, values) == COSTLY
 
 
 def test_heic_without_its_library_is_refused_with_a_sentence(prepare: Prepare, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,7 @@ from domain.media.preparing import Prepare, by_role
 from PIL import Image
 from support.media_files import BERLIN, blank_png, drawn, exif, pdf, picture, zipped
 
-from crowdd.domain.media.picture_texts import clean_date, clean_description
+from crowdd.features.media.prepared import clean_date, clean_description
 
 SCRIPT = b"<script>alert(1)</script>"
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from crowdd.domain.media.s3.signing import Credentials, encoded, query_string, sha256, signed
+from crowdd.features.media.s3 import Credentials, percent_encode, query_string, sha256, sign_headers
 
 KEYS = Credentials("AKIAIOSFODNN7EXAMPLE", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY", "us-east-1")
 HOST, NOW = "examplebucket.s3.amazonaws.com", 1_369_353_600.0  # 2013-05-24T00:00:00Z
@@ -16,7 +16,7 @@ HOST, NOW = "examplebucket.s3.amazonaws.com", 1_369_353_600.0  # 2013-05-24T00:0
             "f0e8bdb87c964420e857bd35b5d6ed310bd44f0170aba48dd91039c6036bdb41",
         ),
         (
-            "PUT", "/" + encoded("test$file.text"), [],
+            "PUT", "/" + percent_encode("test$file.text"), [],
             {"Date": "Fri, 24 May 2013 00:00:00 GMT", "x-amz-storage-class": "REDUCED_REDUNDANCY"},
             b"Welcome to Amazon S3.", "98ad721746da40c64f1a55b78f14c238d841ea1380cd77a1b5971af0ece108bd",
         ),
@@ -28,14 +28,14 @@ HOST, NOW = "examplebucket.s3.amazonaws.com", 1_369_353_600.0  # 2013-05-24T00:0
     ],
 )  # fmt: skip
 def test_signatures_are_those_of_the_published_examples(method, path, query, headers, body, signature) -> None:
-    sent = signed(KEYS, method, HOST, path, query, headers, sha256(body), NOW)
+    sent = sign_headers(KEYS, method, HOST, path, query, headers, sha256(body), NOW)
     assert sent["Authorization"].endswith(f"Signature={signature}")
     assert sent["x-amz-date"] == "20130524T000000Z" and sent["x-amz-content-sha256"] == sha256(body)
-    other = signed(KEYS, method, HOST, path, query, headers, sha256(body + b"x"), NOW)
+    other = sign_headers(KEYS, method, HOST, path, query, headers, sha256(body + b"x"), NOW)
     assert not other["Authorization"].endswith(signature)
 
 
 def test_names_are_encoded_as_the_service_does() -> None:
-    assert encoded("a b+c/ü~_.-=", "/") == "a%20b%2Bc/%C3%BC~_.-%3D"
+    assert percent_encode("a b+c/ü~_.-=", "/") == "a%20b%2Bc/%C3%BC~_.-%3D"
     assert query_string([("b", "ü &="), ("a", "")]) == "a=&b=%C3%BC%20%26%3D"
     assert "wJalr" not in repr(KEYS)

@@ -13,13 +13,12 @@ from support.servers import s3
 from twisted.internet import reactor
 from twisted.internet.protocol import Factory, Protocol
 
-from crowdd.config.media import MediaSettings
-from crowdd.domain.media import configured
-from crowdd.domain.media.s3 import s3_store
-from crowdd.domain.media.s3.client import S3Client
-from crowdd.domain.media.s3.s3_store import PART, PIECE, S3Store
-from crowdd.domain.media.store import MediaNames, StoredMedia
-from crowdd.errors import ConfigError, MediaStoreError
+from crowdd.features.media import s3 as media_s3
+from crowdd.features.media import stores
+from crowdd.features.media.s3 import PART, PIECE, S3Client, S3Store
+from crowdd.features.media.store import MediaNames, StoredMedia
+from crowdd.kernel.config.data import MediaSettings
+from crowdd.kernel.errors import ConfigError, MediaStoreError
 
 NAMES = MediaNames(b"k" * 32)
 
@@ -35,7 +34,7 @@ def store(service: s3.Service) -> S3Store:
 
 
 def store_of(settings: MediaSettings) -> S3Store:
-    return configured.s3_store(reactor, settings)
+    return stores.build_s3_store(reactor, settings)
 
 
 def put_away(folder: Path, content: bytes, project_id: int = 7, suffix: str = ".jpg") -> tuple[str, Path]:
@@ -83,7 +82,7 @@ async def test_large_files_go_in_parts_and_leave_nothing_behind_when_one_fails(
     assert theirs.get_object(Bucket=service.bucket, Key=key)["Body"].read() == content
     assert theirs.head_object(Bucket=service.bucket, Key=key)["ETag"].endswith('-3"')  # of three parts
     other, _source = put_away(tmp_path, content + b"2")
-    monkeypatch.setattr(s3_store, "_read", lambda source, begin, size: (_ for _ in ()).throw(OSError(5, "disk fault")))
+    monkeypatch.setattr(media_s3, "_read", lambda source, begin, size: (_ for _ in ()).throw(OSError(5, "disk fault")))
     with pytest.raises(MediaStoreError) as refused:
         await store.put(other, source, "video/mp4")
     assert "disk fault" in refused.value.reason
@@ -94,8 +93,8 @@ async def test_large_files_go_in_parts_and_leave_nothing_behind_when_one_fails(
 async def test_files_and_projects_are_listed_and_removed_in_pages(
     store: S3Store, service: s3.Service, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert s3_store._MAX_DELETED <= 1000, "S3 takes no more"
-    monkeypatch.setattr(s3_store, "_MAX_DELETED", s3.LISTED)
+    assert media_s3._MAX_DELETED <= 1000, "S3 takes no more"
+    monkeypatch.setattr(media_s3, "_MAX_DELETED", s3.LISTED)
     theirs, keys = service.client(), {}
     for number in range(s3.LISTED + 3):
         key, source = put_away(tmp_path, b"%d" % number, project_id=21)
@@ -144,7 +143,7 @@ async def test_names_with_special_characters_are_signed_as_they_are_sent(service
 async def test_faults_of_the_settings_are_explained(
     service: s3.Service, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wrong, why: str
 ) -> None:
-    monkeypatch.setattr("crowdd.domain.media.s3.client.back_off", lambda *_steps: 0.01)
+    monkeypatch.setattr("crowdd.features.media.s3.back_off", lambda *_steps: 0.01)
     store = store_of(MediaSettings(**service.settings(**wrong)))
     key, source = put_away(tmp_path, b"content")
     for doing in (store.put(key, source, "image/jpeg"), store.open(key), store.delete([key])):
@@ -157,7 +156,10 @@ async def test_faults_of_the_settings_are_explained(
 def test_settings_that_are_missing_are_named(service: s3.Service, tmp_path: Path) -> None:
     setup = service.settings(s3_secret_key="")
     (tmp_path / "key").write_text(f"{service.secret_key}\n")
-    assert configured.secret_key(MediaSettings(**setup, s3_secret_key_file=str(tmp_path / "key"))) == service.secret_key
+    assert (
+        stores.read_s3_secret_key(MediaSettings(**setup, s3_secret_key_file=str(tmp_path / "key")))
+        == service.secret_key
+    )
     for wrong, why in (
         (setup, "s3_secret_key is missing"),
         (setup | {"s3_bucket": ""}, "s3_bucket is missing"),
@@ -192,7 +194,7 @@ class Broken:
 
 @pytest.fixture
 def broken(service: s3.Service, monkeypatch: pytest.MonkeyPatch) -> Iterator[Broken]:
-    monkeypatch.setattr("crowdd.domain.media.s3.client.back_off", lambda *_steps: 0.01)
+    monkeypatch.setattr("crowdd.features.media.s3.back_off", lambda *_steps: 0.01)
     factory = Factory.forProtocol(Scripted)
     factory.script, factory.asked, factory.heads = [], 0, []
     port = reactor.listenTCP(0, factory, interface="127.0.0.1")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crowdd.domain.projects.publishing.effort import Duration, Pace, Seen, days_needed, pace, rounded
+from crowdd.features.publishing.publishing import Duration, Pace, Seen, days_needed, estimate_pace, round_days
 
 
 @pytest.mark.parametrize(
@@ -19,7 +19,7 @@ from crowdd.domain.projects.publishing.effort import Duration, Pace, Seen, days_
     ],
 )
 def test_the_pace_is_from_days_then_from_durations_then_assumed(seen, expected):
-    assert pace(seen) == expected
+    assert estimate_pace(seen) == expected
 
 
 def test_nobody_gives_more_answers_than_there_are_tasks():
@@ -37,4 +37,4 @@ def test_nobody_gives_more_answers_than_there_are_tasks():
     ],
 )  # fmt: skip
 def test_a_time_is_rounded_up_in_the_unit_that_people_use(days, expected):
-    assert rounded(days) == expected
+    assert round_days(days) == expected

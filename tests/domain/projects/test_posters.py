@@ -8,11 +8,9 @@ import re
 import pytest
 from PIL import Image
 
-from crowdd.domain.projects.posters import fonts, process
-from crowdd.domain.projects.posters.drawing import draw
-from crowdd.domain.projects.posters.fonts import OURS, fonts_for
-from crowdd.domain.projects.posters.poster import MAX_CHARACTERS, Poster, reads_right_to_left
-from crowdd.errors import InvalidValueError
+from crowdd.features.projects import poster_drawing, posters
+from crowdd.features.projects.poster_drawing import MAX_CHARACTERS, OURS, Poster, draw, fonts_for, reads_right_to_left
+from crowdd.kernel.errors import InvalidValueError
 
 ADDRESS = "https://crowd.example/project/night/"
 ARABIC = "من يعبر بوابة الليل؟"
@@ -46,7 +44,7 @@ def test_it_is_one_page_of_a4_with_a_link(name, sentence):
 def test_the_picture_is_on_it(tmp_path):
     path = tmp_path / "thumbnail.webp"
     Image.effect_noise((720, 480), 60).convert("RGB").save(path)
-    assert b"/Image" in process.drawn(poster(picture=str(path))) and b"/Subtype /Image" not in draw(poster())
+    assert b"/Image" in posters.draw_poster(poster(picture=str(path))) and b"/Subtype /Image" not in draw(poster())
 
 
 def test_letters_without_a_font_are_named_and_emoji_left_out(tmp_path):
@@ -55,15 +53,15 @@ def test_letters_without_a_font_are_named_and_emoji_left_out(tmp_path):
     assert (chosen.missing, chosen.unprinted, chosen.more) == ({"狐"}, {"🦊"}, ())
     assert pages_of(draw(poster("Fuchs 🦊").without(chosen.unprinted))) == 1
     with pytest.raises(InvalidValueError, match="letters: \U00010570\U00010571\\. Print"):
-        process.drawn(poster("\U00010571 \U00010570"))  # Vithkuqi, which hardly a font has
+        posters.draw_poster(poster("\U00010571 \U00010570"))  # Vithkuqi, which hardly a font has
 
 
 def test_fonts_of_the_machine_are_used_for_other_scripts():
     installed = fonts_for(["谁在夜里"])
     if installed.missing:
         pytest.skip("no font with Chinese letters is installed")
-    assert installed.more and not set(installed.more) & {fonts.REGULAR, fonts.BOLD}
-    plain, with_chinese = draw(poster("Night")), process.drawn(poster("谁在夜里穿过大门"))
+    assert installed.more and not set(installed.more) & {poster_drawing.REGULAR_FONT, poster_drawing.BOLD_FONT}
+    plain, with_chinese = draw(poster("Night")), posters.draw_poster(poster("谁在夜里穿过大门"))
     assert with_chinese.count(b"/FontFile2") + with_chinese.count(b"/FontFile3") > plain.count(b"/FontFile2")
 
 

@@ -9,12 +9,12 @@ import pytest
 import pytest_twisted
 from support.ledger import Ledger, Meanwhile
 
-from crowdd.domain.server.audit_chain import AuditChain, sentence
-from crowdd.errors import CrowddError
-from crowdd.requester import Requester
-from crowdd.storage.accounts import personal_data
-from crowdd.storage.core import audit
-from crowdd.storage.server import audit_chain
+from crowdd.core import log_statements
+from crowdd.features.operations import audit_statements
+from crowdd.features.operations.audit_chain import AuditChain, sentence
+from crowdd.features.people import personal_data_statements
+from crowdd.kernel.errors import CrowddError
+from crowdd.kernel.requester import Requester
 
 ADA = Requester(user_id=7, user_name="ada", via="web", network="10.0.0.0")
 ROWS = 7
@@ -60,7 +60,7 @@ def chain(services: Any) -> AuditChain:
 
 async def acts(db: Any, n: int = ROWS) -> None:
     for number in range(1, n + 1):
-        await audit.write(
+        await log_statements.write_act(
             db, ADA, "update", "project", number, project_id=1, attribute="name", before=None, after=f"name {number}"
         )
 
@@ -74,7 +74,7 @@ async def test_rows_are_chained_once_and_the_head_moves(services, chain, ledger)
     assert (first["position"], len(first["hash"])) == (ROWS, 64)
     assert await chain.extend() == 0
     assert await chain.head() == first
-    await audit.write_each(services.db, ADA, "delete", "task", range(1, 3))
+    await log_statements.write_acts(services.db, ADA, "delete", "task", range(1, 3))
     second = await chain.head()
     assert second["position"] == ROWS + 2 and second["hash"] != first["hash"]
     assert await chain.verify() is None
@@ -86,7 +86,7 @@ async def test_rows_are_chained_once_and_the_head_moves(services, chain, ledger)
 
 @pytest_twisted.ensureDeferred
 async def test_more_rows_than_one_step_takes_are_chained(services, chain, ledger, monkeypatch):
-    monkeypatch.setattr(audit_chain, "BITE", 3)
+    monkeypatch.setattr(audit_statements, "BITE", 3)
     await acts(services.db)
     assert await chain.extend() == ROWS
     assert [row["id"] for row in ledger.rows("SELECT id FROM audit ORDER BY position")] == [*range(1, ROWS + 1)]
@@ -187,17 +187,19 @@ async def test_a_deleted_account_leaves_the_chain_whole(services, chain, ledger)
         " VALUES (clock(), 'ada', 'Ada L', 'ada@example.org', '\\x01', '\\x01') RETURNING id"
     )
     await acts(services.db, 2)
-    await audit.write(services.db, Requester(user_id=ada, user_name="ada", via="web"), "update", "user", ada, after="x")
-    await audit.write(services.db, ADA, "add_coowner", "project", 1, after={"name": "Ada L"})
+    await log_statements.write_act(
+        services.db, Requester(user_id=ada, user_name="ada", via="web"), "update", "user", ada, after="x"
+    )
+    await log_statements.write_act(services.db, ADA, "add_coowner", "project", 1, after={"name": "Ada L"})
     await chain.extend()
-    await services.db.transaction(lambda tx: personal_data.remove(tx, ada, b""))
+    await services.db.transaction(lambda tx: personal_data_statements.remove(tx, ada, b""))
     left = ledger.rows(
         "SELECT user_id, user_name, before, after, who_salt IS NULL AS who, values_salt IS NULL AS of_values FROM audit ORDER BY id"
     )
     assert all(row["who"] and row["user_name"] == "" for row in left[2:3])
     assert left[3]["of_values"] and left[3]["after"] is None
     assert not left[0]["of_values"]
-    await audit.write(services.db, ADA, "update", "project", 1)
+    await log_statements.write_act(services.db, ADA, "update", "project", 1)
     assert await chain.extend() == 1
     assert await chain.verify() is None
     ledger.run("UPDATE audit SET user_name = 'bob' WHERE id = 3")
@@ -206,7 +208,7 @@ async def test_a_deleted_account_leaves_the_chain_whole(services, chain, ledger)
 
 @pytest_twisted.ensureDeferred
 async def test_old_rows_go_from_the_beginning_and_what_stays_holds(services, chain, ledger, monkeypatch):
-    monkeypatch.setattr(audit_chain, "BITE", 2)
+    monkeypatch.setattr(audit_statements, "BITE", 2)
     await acts(services.db)
     await chain.extend()
     head = await chain.head()
@@ -227,7 +229,7 @@ async def test_old_rows_go_from_the_beginning_and_what_stays_holds(services, cha
 @pytest_twisted.ensureDeferred
 async def test_a_failed_transaction_leaves_no_link(services, chain):
     async def work(tx: Any) -> None:
-        await audit.write(tx, ADA, "update", "project", 1)
+        await log_statements.write_act(tx, ADA, "update", "project", 1)
         raise CrowddError("no")
 
     with pytest.raises(CrowddError):

@@ -8,11 +8,11 @@ from datetime import UTC, datetime, timedelta
 import attrs
 import pytest
 
-from crowdd.config import Settings
-from crowdd.config.data import BackupSettings
-from crowdd.domain.server.backups.file_store import FileStore, StoredFile
-from crowdd.domain.server.backups.folder import BackupFolder, complaint, expired
-from crowdd.errors import ConfigError, ConflictError
+from crowdd.features.operations.backup_archive import FileStore, StoredFile
+from crowdd.features.operations.backups import BackupFolder, complaint, find_expired
+from crowdd.kernel.config import Settings
+from crowdd.kernel.config.data import BackupSettings
+from crowdd.kernel.errors import ConfigError, ConflictError
 
 NOW = datetime(2026, 3, 4, 2, tzinfo=UTC)  # a Wednesday
 
@@ -32,7 +32,7 @@ def days_ago(*days: float) -> list[datetime]:
     ],
 )
 def test_what_expires(ages, keep_days, keep_weeks, gone) -> None:
-    assert set(expired(days_ago(*ages), NOW, keep_days, keep_weeks)) == set(days_ago(*gone))
+    assert set(find_expired(days_ago(*ages), NOW, keep_days, keep_weeks)) == set(days_ago(*gone))
 
 
 def test_every_day_for_a_year_leaves_days_and_weeks() -> None:
@@ -40,7 +40,7 @@ def test_every_day_for_a_year_leaves_days_and_weeks() -> None:
     for day in range(365):
         now = NOW + timedelta(days=day)
         backups.append(now)
-        backups = [at for at in backups if at not in expired(backups, now, 14, 8)]
+        backups = [at for at in backups if at not in find_expired(backups, now, 14, 8)]
     ages = sorted((now - at).days for at in backups)
     assert ages == [*range(15), 15, 17, 24, 31, 38, 45, 52]  # then the last one before, and Sundays
 

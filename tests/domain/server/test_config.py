@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from crowdd.config import Settings, load, options
-from crowdd.config.loader import FORMER
-from crowdd.errors import ConfigError
+from crowdd.kernel.config import Settings, load, options
+from crowdd.kernel.config.settings import FORMER
+from crowdd.kernel.errors import ConfigError
 
 WRONG = {
     ("http", "port"): ["x", "-1", "65536", "", "80.5"],

@@ -5,8 +5,8 @@ from __future__ import annotations
 import attrs
 import pytest
 
-from crowdd.config import load
-from crowdd.domain.server.doctor_rules import Facts, of_server, of_settings
+from crowdd.features.operations.doctor import Facts, of_server, of_settings
+from crowdd.kernel.config import load
 
 WELL = Facts(
     free_bytes=50_000_000_000,

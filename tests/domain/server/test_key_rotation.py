@@ -10,16 +10,16 @@ from support.first_encryption import encrypted_at_first
 from twisted.internet import reactor
 from twisted.internet.defer import ensureDeferred, gatherResults
 
-from crowdd.domain.accounts.authentication.totp import Totp
-from crowdd.domain.accounts.registration import Registration
-from crowdd.domain.accounts.social.oauth import ProviderIdentity
-from crowdd.domain.core.secrets import Secrets, place
-from crowdd.domain.server import services as domain_module
-from crowdd.domain.server.key_rotation import KeyRotation
+from crowdd import services as domain_module
+from crowdd.core import statements as core_statements
+from crowdd.core.secrets import Secrets, place
+from crowdd.features.accounts.validation import Registration
+from crowdd.features.operations.keys import KeyRotation
+from crowdd.features.signin.providers import ProviderIdentity
+from crowdd.features.signin.second_factors import Totp
+from crowdd.features.snapshots import statements as snapshot_statements
+from crowdd.kernel.requester import Requester
 from crowdd.kinds.project import PROJECT
-from crowdd.requester import Requester
-from crowdd.storage.core import encrypted_columns
-from crowdd.storage.transfer import deposits
 
 OLD = Secrets(b"\x07" * 32)
 NEW = Secrets(b"\x08" * 32, (OLD.root,))
@@ -52,10 +52,12 @@ class Stage:
         (snapshot,) = await self.pool.fetch(
             "INSERT INTO snapshot (project_id, created) VALUES (%(id)s, clock()) RETURNING id", {"id": self.birds["id"]}
         )
-        deposit = await deposits.add(self.pool, snapshot["id"], self.ada, "https://zenodo.org", publish=False)
+        deposit = await snapshot_statements.insert_deposit(
+            self.pool, snapshot["id"], self.ada, "https://zenodo.org", publish=False
+        )
         self.deposit = deposit
         token = self.services.secrets.encrypt("zen0do", place("deposit", "token_encrypted", deposit))
-        await deposits.set_token(self.pool, deposit, token)
+        await snapshot_statements.set_deposit_token(self.pool, deposit, token)
         return self
 
     def totp(self, services):
@@ -67,7 +69,7 @@ class Stage:
         texts = [services.accounts.api_key(row), (await services.people.social_login.tokens(self.ada))["github_token"]]
         texts.append((await self.totp(services).enrolment(self.ada, "ada", Requester(user_id=self.ada))).secret)
         project = await services.projects.owned("birds", self.who)
-        deposit = await deposits.work(self.pool, self.deposit)
+        deposit = await snapshot_statements.find_deposit_work(self.pool, self.deposit)
         texts.append(services.secrets.decrypt(deposit.token_encrypted, place("deposit", "token_encrypted", deposit.id)))
         return [
             *texts,
@@ -78,8 +80,8 @@ class Stage:
     async def values(self):
         return [
             bytes(row["encrypted"])
-            for c in encrypted_columns.COLUMNS
-            for row in await encrypted_columns.outdated(self.pool, c, b"\0", None)
+            for c in core_statements.ENCRYPTED_COLUMNS
+            for row in await core_statements.list_outdated_values(self.pool, c, b"\0", None)
         ]
 
 
@@ -133,7 +135,7 @@ async def test_values_of_the_first_crowdd_get_a_place(stage, pool):
 
 @pytest_twisted.ensureDeferred
 async def test_it_goes_on_where_it_was_broken_off_and_past_what_nobody_opens(stage, pool, monkeypatch):
-    monkeypatch.setattr(encrypted_columns, "CHUNK", 10)
+    monkeypatch.setattr(core_statements, "CHUNK", 10)
     strange = Secrets(b"s" * 32)
     await pool.execute(
         "INSERT INTO account (created, name, fullname, email_addr, api_key_hash, api_key_encrypted)"
@@ -161,16 +163,20 @@ async def test_it_goes_on_where_it_was_broken_off_and_past_what_nobody_opens(sta
         await KeyRotation(BrokenOff(), NEW).run()
     done = (await KeyRotation(pool, NEW).run())[0]
     assert (done.unreadable, done.changed < 26) == (25, True)
-    left = await encrypted_columns.outdated(pool, encrypted_columns.COLUMNS[0], NEW.encryption_prefix, None)
+    left = await core_statements.list_outdated_values(
+        pool, core_statements.ENCRYPTED_COLUMNS[0], NEW.encryption_prefix, None
+    )
     assert {bytes(row["encrypted"])[:12] for row in left} == {strange.encryption_prefix}
 
 
 @pytest_twisted.ensureDeferred
 async def test_a_secret_that_is_replaced_meanwhile_is_not_lost(stage, pool):
     async def replacing(tx):
-        (row, *_) = await encrypted_columns.outdated(tx, encrypted_columns.COLUMNS[0], NEW.encryption_prefix, None)
+        (row, *_) = await core_statements.list_outdated_values(
+            tx, core_statements.ENCRYPTED_COLUMNS[0], NEW.encryption_prefix, None
+        )
         await ensureDeferred(stage.newer.accounts.reset_api_key(stage.ada, stage.who))
-        return await encrypted_columns.replace(tx, encrypted_columns.COLUMNS[0], row, b"older")
+        return await core_statements.replace_value(tx, core_statements.ENCRYPTED_COLUMNS[0], row, b"older")
 
     assert await pool.transaction(replacing) is False
     row = await stage.newer.accounts.profile(stage.ada)

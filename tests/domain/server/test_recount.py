@@ -6,8 +6,8 @@ import pytest
 import pytest_twisted
 from support.ledger import Ledger, Meanwhile
 
-from crowdd.domain.server.recount import CHECKS, Checking
-from crowdd.storage.server import recount
+from crowdd.sched import check_statements
+from crowdd.sched.statistics import CHECKS, Checking
 
 # Each makes one folded counter wrong; the words are those of the differences that it must cause.
 BREAKING = {
@@ -118,7 +118,7 @@ async def test_whatever_is_wrong_is_found_and_repaired(pool, ledger, project):
 
 @pytest_twisted.ensureDeferred
 async def test_of_very_many_differences_the_first_come_and_the_others_are_counted(pool, ledger, project, monkeypatch):
-    monkeypatch.setattr(recount, "MAX_DIFFERENCES", 3)
+    monkeypatch.setattr(check_statements, "MAX_DIFFERENCES", 3)
     ledger.run("UPDATE project_stat SET tasks = 9, wanted = 9, completed = 9, counted = 9, seconds = 99")
     differences = await found(pool)
     assert [difference.more for difference in differences] == [0, 0, 2]
@@ -189,10 +189,10 @@ async def test_a_database_restored_elsewhere_loses_nobodys_place(pool, ledger, p
     ledger.run(
         "INSERT INTO position SELECT project_id, 'u:8', 'returns:priority/' || epoch, 10^12, 0 FROM project_ledger"
     )
-    assert not await recount.know_cluster(pool)
+    assert not await check_statements.know_cluster(pool)
     ledger.run("UPDATE cluster SET system_identifier = 1")
-    assert await recount.know_cluster(pool)
-    assert not await recount.know_cluster(pool)
+    assert await check_statements.know_cluster(pool)
+    assert not await check_statements.know_cluster(pool)
     assert await found(pool) == []
     assert ledger.value("SELECT stamp(%(p)s) > 10::bigint^12", p=project)
     for actor in ("u:8", "u:9"):

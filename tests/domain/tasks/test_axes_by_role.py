@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crowdd.domain.tasks.outcomes.result_axes import Axes, Place, recognise
+from crowdd.features.results.charts import Axes, Place, recognise_axes
 
 INFO = {
     "lat": "1",
@@ -16,10 +16,12 @@ INFO = {
 
 
 def test_roles_come_before_names_where_their_values_fit():
-    assert recognise([INFO]) == Axes(Place("lat", "lon"), "date")
+    assert recognise_axes([INFO]) == Axes(Place("lat", "lon"), "date")
     roles = {"n": "latitude", "e": "longitude", "begun": "date", "gone": "place"}
-    assert recognise([INFO], roles) == Axes(Place("n", "e"), "begun")
-    assert recognise([INFO], {"at": "place"}) == Axes(Place("at"), "date")
+    assert recognise_axes([INFO], roles) == Axes(Place("n", "e"), "begun")
+    assert recognise_axes([INFO], {"at": "place"}) == Axes(Place("at"), "date")
     # A column with the role that has other values, or that tasks do not have, leaves it to the names.
-    assert recognise([INFO], {"n": "latitude", "date": "longitude", "lat": "date"}) == Axes(Place("lat", "lon"), "date")
-    assert recognise([INFO], {"x": "latitude", "y": "longitude", "z": "date"}) == Axes(Place("lat", "lon"), "date")
+    assert recognise_axes([INFO], {"n": "latitude", "date": "longitude", "lat": "date"}) == Axes(
+        Place("lat", "lon"), "date"
+    )
+    assert recognise_axes([INFO], {"x": "latitude", "y": "longitude", "z": "date"}) == Axes(Place("lat", "lon"), "date")

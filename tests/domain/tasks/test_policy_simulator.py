@@ -8,10 +8,9 @@ from collections import Counter
 import pytest
 
 from bench.support.crowd_kit import anaesthesia
-from crowdd.domain.tasks.outcomes.intervals import below, share_interval
-from crowdd.domain.tasks.review.calibration import calibration
-from crowdd.domain.tasks.review.policy_simulator import PastTask, Policy, replay
-from crowdd.domain.tasks.review.weighing import Given, Weighing
+from crowdd.features.results.consensus import below, share_interval
+from crowdd.features.trust.adaptive import PastTask, Policy, replay
+from crowdd.features.trust.weighing import Given, Weighing, calibration
 
 
 def crowd(k: int, tasks: int = 600, people: int = 60, seed: int = 1, answers: int = 7) -> list[PastTask]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crowdd.domain.tasks.outcomes.result_axes import Axes, Place, recognise
+from crowdd.features.results.charts import Axes, Place, recognise_axes
 
 POINT = {"type": "Point", "coordinates": [8.5, 47.3]}
 
@@ -31,11 +31,11 @@ POINT = {"type": "Point", "coordinates": [8.5, 47.3]}
     ],
 )  # fmt: skip
 def test_places_and_dates_are_recognised_by_key_and_value(info, axes):
-    assert recognise([info]) == axes
+    assert recognise_axes([info]) == axes
 
 
 def test_half_of_the_examples_must_fit():
     good, bad = {"lat": 1, "lon": 2, "date": "2024"}, {"lat": None, "lon": "", "date": "?"}
-    assert recognise([good, bad]) == Axes(Place("lat", "lon"), "date")
-    assert recognise([good, bad, bad]) == Axes(None, None)
-    assert recognise([]) == recognise([None, "text", [1]]) == Axes(None, None)
+    assert recognise_axes([good, bad]) == Axes(Place("lat", "lon"), "date")
+    assert recognise_axes([good, bad, bad]) == Axes(None, None)
+    assert recognise_axes([]) == recognise_axes([None, "text", [1]]) == Axes(None, None)

@@ -9,11 +9,11 @@ import pytest
 from support.darwin_core import archive, described
 from support.workbooks import zipped
 
-from crowdd.domain.transfer.import_archives import unpack
-from crowdd.domain.transfer.prepared import darwin_core, media_rows
-from crowdd.domain.transfer.prepared.process import prepare
-from crowdd.domain.transfer.task_files import Dialect, detect, read_rows
-from crowdd.errors import CrowddError, InvalidValueError
+from crowdd.features.imports.files import Dialect, detect, read_rows
+from crowdd.features.imports.import_rows import unpack_archive
+from crowdd.features.imports.prepared import biodiversity
+from crowdd.features.imports.prepared.process import prepare
+from crowdd.kernel.errors import CrowddError, InvalidValueError
 
 FORMAT = Dialect("dwca")
 CORE, MEDIA = "scientificName eventDate institutionCode", "type identifier title license"
@@ -34,7 +34,7 @@ def kept(folder: Path, content: bytes) -> Path:
 
 
 def rows_of(path: Path) -> list[Any]:
-    assert unpack(path, 10**8) == "" and detect(path) == FORMAT
+    assert unpack_archive(path, 10**8) == "" and detect(path) == FORMAT
     with prepare(path, FORMAT).open("rb") as file:
         return [(r.number, "empty" if r.empty else r.values or r.error) for r in read_rows(FORMAT, file)]
 
@@ -84,9 +84,9 @@ def test_sizes_are_bounded(tmp_path, monkeypatch):
     with pytest.raises(CrowddError, match="unpacks to 20,"):
         detect(kept(tmp_path, bomb))
     path = kept(tmp_path, archive(CORE, OCCURRENCES, MEDIA, RECORDS))
-    monkeypatch.setattr(media_rows, "MAX_ROWS", 3)
+    monkeypatch.setattr(biodiversity, "MAX_ROWS", 3)
     with pytest.raises(InvalidValueError, match="more than 3 rows"):
-        darwin_core.convert(path, tmp_path / "rows", {}, "")
-    monkeypatch.setattr(media_rows, "MAX_KEPT", 10)
+        biodiversity.convert_darwin_core(path, tmp_path / "rows", {}, "")
+    monkeypatch.setattr(biodiversity, "MAX_KEPT", 10)
     with pytest.raises(InvalidValueError, match="too many occurrences"):
-        darwin_core.convert(path, tmp_path / "rows", {}, "")
+        biodiversity.convert_darwin_core(path, tmp_path / "rows", {}, "")

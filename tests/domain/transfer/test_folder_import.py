@@ -3,15 +3,15 @@
 import pytest
 import pytest_twisted
 
-from crowdd.domain.core.package_data import shipped
-from crowdd.domain.transfer import project_folder
-from crowdd.domain.transfer.folder_import import Import, load
-from crowdd.domain.transfer.gallery.examples import EXAMPLES
-from crowdd.domain.transfer.gallery.gallery import SHIPPED
-from crowdd.errors import NotFoundError
+from crowdd.features.gallery import folders
+from crowdd.features.gallery.drafts import EXAMPLES
+from crowdd.features.gallery.folder_import import Import, load
+from crowdd.features.gallery.gallery import SHIPPED
+from crowdd.features.tasks import statements as task_statements
+from crowdd.kernel.errors import NotFoundError
+from crowdd.kernel.files import find_shipped
+from crowdd.kernel.requester import Requester
 from crowdd.kinds.project import PROJECT
-from crowdd.requester import Requester
-from crowdd.storage.tasks import tasks
 
 PLAIN = {"n_answers": 1, "priority_0": 0.0, "quorum": 0, "calibration": 0}
 
@@ -46,14 +46,14 @@ async def test_what_another_import_adds_meanwhile_is_seen(services, project_id):
 async def test_tasks_added_one_by_one_count_too(services, project_id):
     ours = Import(services.db, project_id)
     assert await ours.add(numbered(1)) == 1
-    await tasks.add(services.db, project_id, numbered(2))
+    await task_statements.insert_tasks(services.db, project_id, numbered(2))
     assert await ours.add(numbered(2, 2, 1)) == 2
     assert await numbers(services, project_id) == [1, 2, 2, 1]
 
 
 @pytest_twisted.ensureDeferred
 async def test_order_of_keys_makes_no_other_task(services, project_id):
-    await tasks.add(services.db, project_id, [{**PLAIN, "info": {"a": 1, "b": [None, "ü"]}}])
+    await task_statements.insert_tasks(services.db, project_id, [{**PLAIN, "info": {"a": 1, "b": [None, "ü"]}}])
     same = [{**PLAIN, "info": {"b": [None, "ü"], "a": 1}}]
     assert await Import(services.db, project_id).add(same) == 0
 
@@ -70,11 +70,11 @@ async def test_project_that_is_deleted_meanwhile(services, project_id):
 @pytest_twisted.ensureDeferred
 async def test_every_example_and_template_loads_once(services):
     """As ``crowdctl project load`` does with each folder, into one site; a second time nothing is added."""
-    examples = [shipped(f"examples/{name}") for name in EXAMPLES]
+    examples = [find_shipped(f"examples/{name}") for name in EXAMPLES]
     templates = sorted(path for path in SHIPPED.iterdir() if path.is_dir())
     assert len(templates) >= 16
     for path in [*examples, *templates]:
-        folder = project_folder.read(path)
+        folder = folders.read_folder(path)
         done = await load(services, folder)
         assert done.created and done.added == done.tasks == folder.n_tasks > 0, path
         assert done.published is (path in examples) and folder.missing.values == 0, path

@@ -9,12 +9,17 @@ import orjson
 import pytest
 from support.iiif import canvas, collection, manifest, manifest_2
 
-from crowdd.domain.transfer.iiif.documents import NoMedia, canvases, references
-from crowdd.domain.transfer.iiif.iiif_texts import metadata_of, text_of
-from crowdd.domain.transfer.iiif.pictures import picture_of
-from crowdd.domain.transfer.prepared.manifest import convert
-from crowdd.domain.transfer.task_files import Dialect, detect, read_rows
-from crowdd.errors import InvalidValueError
+from crowdd.features.imports.files import Dialect, detect, read_rows
+from crowdd.features.imports.prepared.iiif import (
+    NoMedia,
+    canvases,
+    convert_manifest,
+    metadata_of,
+    picture_of,
+    references,
+    text_of,
+)
+from crowdd.kernel.errors import InvalidValueError
 
 AT = "https://example.org/m"
 LEVEL_2 = {"id": "https://img.example.org/1", "type": "ImageService3", "profile": "level2"}
@@ -98,7 +103,7 @@ def test_a_collection_names_its_documents_in_both_versions():
 
 def converted(folder: Path, content: bytes) -> list[Any]:
     (folder / "file").write_bytes(content)
-    convert(folder / "file", folder / "rows", {}, "")
+    convert_manifest(folder / "file", folder / "rows", {}, "")
     with (folder / "rows").open("rb") as file:
         return [*read_rows(Dialect("iiif"), file)]
 

@@ -7,15 +7,15 @@ from datetime import UTC, datetime
 import orjson
 import pytest
 
-from crowdd.domain.transfer.import_reader import CHUNK, Plan, RowReader
-from crowdd.domain.transfer.import_rows import TaskMaker, checked, info_text, task_of, usual
-from crowdd.domain.transfer.task_files import Dialect
-from crowdd.errors import InvalidValueError
+from crowdd.features.imports.files import Dialect
+from crowdd.features.imports.import_rows import TaskMaker, check_uses, default_uses, info_text, task_of
+from crowdd.features.imports.reader import CHUNK, Plan, RowReader
+from crowdd.kernel.errors import InvalidValueError
 from crowdd.kinds.answers import MarkLimit
 
 
 def test_columns_are_keys_of_info_but_for_what_a_task_has():
-    uses = usual("csv", ["url", "state", "n_answers", "priority_0", "info"])
+    uses = default_uses("csv", ["url", "state", "n_answers", "priority_0", "info"])
     assert uses == {
         "url": "info",
         "state": "skip",
@@ -28,7 +28,10 @@ def test_columns_are_keys_of_info_but_for_what_a_task_has():
         "info": {"url": "x", "info": "y", "late": 1}, "n_answers": 5, "priority_0": 0.0, "quorum": 0, "calibration": 0,
         "given": ["n_answers"],
     }  # fmt: skip
-    assert usual("ndjson", ["info", "n_answers"])["info"] == "whole" and usual("json", ["info", "x"])["info"] == "info"
+    assert (
+        default_uses("ndjson", ["info", "n_answers"])["info"] == "whole"
+        and default_uses("json", ["info", "x"])["info"] == "info"
+    )
     assert task_of({"info": [1], "n_answers": 2}, {"info": "whole", "n_answers": "n_answers"})["info"] == [1]
 
 
@@ -38,7 +41,7 @@ def test_columns_are_keys_of_info_but_for_what_a_task_has():
 )
 def test_a_row_that_is_no_task_is_refused(row):
     with pytest.raises(InvalidValueError):
-        task_of({"x": "y", **row}, usual("csv", ["x", *row]))
+        task_of({"x": "y", **row}, default_uses("csv", ["x", *row]))
 
 
 def test_what_is_remembered_of_a_row_is_right_for_the_next_one():
@@ -76,8 +79,8 @@ def test_info_that_cannot_be_stored_is_refused(value):
 )  # fmt: skip
 def test_uses_that_contradict_each_other_are_refused(uses, words):
     with pytest.raises(InvalidValueError, match=words):
-        checked(uses, ["a", "b"])
-    assert checked({"a": "skip"}, ["a", "b"]) == {"a": "skip", "b": "info"}
+        check_uses(uses, ["a", "b"])
+    assert check_uses({"a": "skip"}, ["a", "b"]) == {"a": "skip", "b": "info"}
 
 
 def test_a_chunk_has_so_many_rows_and_so_many_bytes(tmp_path):

@@ -13,14 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from crowdd.domain.transfer.media_batches.incoming_files import (
-    ChecksumError,
-    IncomingFiles,
-    LockedFileError,
-    Part,
-    WrongOffsetError,
-)
-from crowdd.errors import InvalidValueError, NotFoundError, UnavailableError
+from crowdd.features.batches.incoming_files import ChecksumError, IncomingFiles, LockedFileError, Part, WrongOffsetError
+from crowdd.kernel.errors import InvalidValueError, NotFoundError, UnavailableError
 
 
 def part(offset: int, content: bytes, checksum: tuple[str, bytes] | None = None) -> Part:
@@ -75,7 +69,7 @@ def test_what_is_not_there_and_a_full_disk_are_refused(files, tmp_path):
 WRITER = """
 import sys
 from pathlib import Path
-from crowdd.domain.transfer.media_batches.incoming_files import IncomingFiles, Part
+from crowdd.features.batches.incoming_files import IncomingFiles, Part
 
 class Slow:
     "A part that names its pieces as they are read; so its reader can be killed between two of them."

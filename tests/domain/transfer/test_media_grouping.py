@@ -6,10 +6,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crowdd.domain.transfer.media_batches.batches import plan
-from crowdd.domain.transfer.media_batches.file_names import MAX_NAME, MAX_PATH, clean_path, is_system_file
-from crowdd.domain.transfer.media_batches.grouping import by_name, group_of, grouped
-from crowdd.domain.transfer.media_batches.task_columns import Medium, info_of, question_columns
+from crowdd.features.batches.batches import plan
+from crowdd.features.batches.grouping import (
+    MAX_NAME,
+    MAX_PATH,
+    by_name,
+    clean_path,
+    group_of,
+    group_paths,
+    is_system_file,
+)
+from crowdd.features.batches.made_files import Medium, question_columns, task_info_of
 
 
 @pytest.mark.parametrize(
@@ -76,7 +83,7 @@ def test_a_part_follows_a_digit(name, group):
 
 def test_groups_are_in_the_order_of_their_parts():
     names = ["2_back.jpg", "1b.jpg", "2_front.jpg", "1a.jpg", "3.jpg", "3.mp3", "4_10.png", "4_9.png", "x/1a.jpg"]
-    assert grouped(names) == {
+    assert group_paths(names) == {
         "2": ["2_front.jpg", "2_back.jpg"],
         "1": ["1a.jpg", "1b.jpg"],
         "3": ["3.jpg", "3.mp3"],
@@ -111,11 +118,11 @@ def test_files_fill_the_columns_that_the_questions_read():
     columns = question_columns(QUESTIONS)
     assert columns == {"picture": ["scan", "back"], "sound": [], "video": []}
     media = [picture("a", width=3, thumbnail="/t"), picture("b", width=4), picture("c"), Medium("sound", "/s", "s", {})]
-    assert info_of(media, columns) == {
+    assert task_info_of(media, columns) == {
         "scan": "/uploads/a", "filename": "a", "width": 3, "thumbnail": "/t", "back": "/uploads/b", "filename_2": "b",
         "width_2": 4, "scan_3": "/uploads/c", "filename_3": "c", "sound": "/s", "filename_4": "s",
     }  # fmt: skip
-    assert info_of(media[:1], columns, "photo") == {
+    assert task_info_of(media[:1], columns, "photo") == {
         "photo": "/uploads/a",
         "filename": "a",
         "width": 3,
@@ -125,4 +132,4 @@ def test_files_fill_the_columns_that_the_questions_read():
 
 @pytest.mark.parametrize("questions", [None, {}, [], {"steps": 3}, {"steps": [{"media": [{"type": "picture"}]}]}])
 def test_files_fill_columns_of_their_kinds_without_questions(questions):
-    assert info_of([picture("a")], question_columns(questions)) == {"picture": "/uploads/a", "filename": "a"}
+    assert task_info_of([picture("a")], question_columns(questions)) == {"picture": "/uploads/a", "filename": "a"}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from crowdd.domain.transfer.missing_files import MAX_NAMED, Missing, names_file
+from crowdd.features.gallery.folders import MAX_NAMED, Missing, names_file
 
 
 @pytest.mark.parametrize(

@@ -8,17 +8,17 @@ from typing import Any
 import pytest
 from support.workbooks import zipped
 
-from crowdd.domain.transfer.import_archives import unpack
-from crowdd.domain.transfer.prepared.process import prepare
-from crowdd.domain.transfer.task_files import Dialect, detect, read_rows
-from crowdd.errors import InvalidValueError
+from crowdd.features.imports.files import Dialect, detect, read_rows
+from crowdd.features.imports.import_rows import unpack_archive
+from crowdd.features.imports.prepared.process import prepare
+from crowdd.kernel.errors import InvalidValueError
 
 FORMAT = Dialect("observations")
 
 
 def rows_of(path: Path, content: bytes) -> list[Any]:
     (file := path / "export.zip").write_bytes(content)
-    assert unpack(file, 10**8) == "" and detect(file) == FORMAT
+    assert unpack_archive(file, 10**8) == "" and detect(file) == FORMAT
     with prepare(file, FORMAT).open("rb") as rows:
         return ["empty" if row.empty else row.values or row.error for row in read_rows(FORMAT, rows)]
 

@@ -14,10 +14,10 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 
-from crowdd.domain.transfer.prepared import parquet
-from crowdd.domain.transfer.prepared.process import discard, prepare
-from crowdd.domain.transfer.task_files import Dialect, detect, inspect, read_rows
-from crowdd.errors import InvalidValueError
+from crowdd.features.imports.files import Dialect, detect, inspect, read_rows
+from crowdd.features.imports.prepared import parquet
+from crowdd.features.imports.prepared.process import discard, prepare
+from crowdd.kernel.errors import InvalidValueError
 
 PARQUET = Dialect("parquet")
 

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from crowdd.domain.transfer import project_folder
-from crowdd.errors import InvalidValueError, NotFoundError
+from crowdd.features.gallery import folders
+from crowdd.kernel.errors import InvalidValueError, NotFoundError
 
 ABOUT = {"name": "Night birds", "short_name": "birds"}
 
@@ -30,7 +30,7 @@ def test_texts_stand_in_files_of_their_own(birds):
     for name in names:
         write(birds, name, f"\ufeff{name}")
     write(birds, "project.json", about(short_name=" birds ", info={"sched": "random", "results": "old"}))
-    read = project_folder.read(birds)
+    read = folders.read_folder(birds)
     assert read.project["short_name"] == "birds"
     assert read.project["info"] == {
         "sched": "random", "task_presenter": names[0], "results": names[1], "tutorial": names[2],
@@ -41,7 +41,7 @@ def test_texts_stand_in_files_of_their_own(birds):
 
 def test_values_are_replaced_where_they_name_a_file(birds):
     write(birds, "a.png", b"")
-    read = project_folder.read(birds)
+    read = folders.read_folder(birds)
     value = {"a.png": ["a.png", {"deep": "a.png"}], "other": "./a.png", "number": 1, "none": None}
     assert read.named_in(value, str.upper) == {**value, "a.png": ["A.PNG", {"deep": "A.PNG"}]}
 
@@ -72,16 +72,16 @@ def test_values_are_replaced_where_they_name_a_file(birds):
 def test_what_cannot_be_used_is_named(birds, name, text, said):
     write(birds, name, text)
     with pytest.raises(InvalidValueError, match=said):
-        project_folder.read(birds)
+        folders.read_folder(birds)
 
 
 def test_two_files_of_tasks(birds):
     write(birds, "tasks.csv", "a\n1\n")
     write(birds, "tasks.ndjson", '{"a": 1}\n')
     with pytest.raises(InvalidValueError, match="remove one"):
-        project_folder.read(birds)
+        folders.read_folder(birds)
 
 
 def test_no_project_folder(tmp_path):
     with pytest.raises(NotFoundError, match=r"it contains no project\.json"):
-        project_folder.read(tmp_path)
+        folders.read_folder(tmp_path)

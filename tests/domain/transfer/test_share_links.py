@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crowdd.domain.transfer.share_links import download_address
+from crowdd.features.imports.share_links import download_address
 
 SHEET = "https://docs.google.com/spreadsheets/d"
 CLOUD = "https://cloud.example.org"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from crowdd.domain.transfer.suggested_roles import suggested
+from crowdd.features.imports.roles import suggest_roles
 from crowdd.kinds.column_roles import ROLES
 
 JPG, PAGE = "https://museum.example/a/1.jpg", "https://museum.example/objects/1"
@@ -51,13 +51,13 @@ JPG, PAGE = "https://museum.example/a/1.jpg", "https://museum.example/objects/1"
     ],
 )  # fmt: skip
 def test_roles_are_suggested_by_names_and_values(row, roles):
-    suggestions = suggested([*row], [row, row])
+    suggestions = suggest_roles([*row], [row, row])
     assert suggestions == roles and set(suggestions.values()) <= set(ROLES)
 
 
 def test_a_single_role_is_suggested_once_and_odd_values_raise_nothing():
     columns = ["name", "title", "latitude", "lat"]
-    roles = suggested(columns, [{"name": "a", "title": "b", "latitude": 1, "lat": 2.5}])
+    roles = suggest_roles(columns, [{"name": "a", "title": "b", "latitude": 1, "lat": 2.5}])
     assert roles == {"name": "title", "latitude": "latitude"}
-    assert suggested(["a", "", "é" * 300, "url"], [{"a": [1], "": {"b": 1}, "url": 10**30}, {}]) == {}
-    assert suggested([], []) == {}
+    assert suggest_roles(["a", "", "é" * 300, "url"], [{"a": [1], "": {"b": 1}, "url": 10**30}, {}]) == {}
+    assert suggest_roles([], []) == {}

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from support.checks.damaged_files import DAMAGE, ENCODINGS, STYLES, Damaged, good_file, violations
 from support.checks.proofs import examples
 
-from crowdd.domain.transfer.task_files import (
+from crowdd.features.imports.files import (
     MAX_ROW_BYTES,
     MAX_ROW_LINES,
     Dialect,
@@ -24,7 +24,7 @@ from crowdd.domain.transfer.task_files import (
     inspect,
     read_rows,
 )
-from crowdd.errors import InvalidValueError
+from crowdd.kernel.errors import InvalidValueError
 
 CSV, NDJSON, JSON = Dialect("csv", "utf-8", ","), Dialect("ndjson"), Dialect("json")
 CORPUS = Path(__file__).parents[2] / "corpus" / "task_files"

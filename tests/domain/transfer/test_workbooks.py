@@ -25,11 +25,11 @@ from support.workbooks import (
     zipped,
 )
 
-from crowdd.concurrency.child_process import command
-from crowdd.domain.transfer.prepared import process
-from crowdd.domain.transfer.prepared.process import discard, prepare
-from crowdd.domain.transfer.task_files import Dialect, Inspected, detect, inspect, read_rows
-from crowdd.errors import CrowddError, StoppedError
+from crowdd.features.imports.files import Dialect, Inspected, detect, inspect, read_rows
+from crowdd.features.imports.prepared import process as prepared_process
+from crowdd.features.imports.prepared.process import discard, prepare
+from crowdd.kernel.concurrency.isolated import command
+from crowdd.kernel.errors import CrowddError, StoppedError
 
 PLAIN = table([["name", "n"], ["fox", 3]])
 
@@ -194,7 +194,7 @@ def test_a_cell_beyond_the_limit_of_a_row_refuses_that_row_alone(tmp_path):
 
 def test_the_process_has_its_limits_before_it_reads():
     code = (
-        "import resource; from crowdd.domain.transfer.prepared import program; program.limit();"
+        "import resource; from crowdd.features.imports.prepared import program; program.limit();"
         "print(*(resource.getrlimit(getattr(resource, 'RLIMIT_' + name))[0] for name in ('AS', 'CPU', 'FSIZE', 'CORE')))"
     )
     done = subprocess.run([command("x")[0], "-c", code], check=True, capture_output=True, text=True)
@@ -202,7 +202,7 @@ def test_the_process_has_its_limits_before_it_reads():
 
 
 def test_a_process_that_is_told_to_end_says_nothing_of_the_file(tmp_path, monkeypatch):
-    monkeypatch.setattr(process, "_PROGRAM", "killed")
+    monkeypatch.setattr(prepared_process, "_PROGRAM", "killed")
     (tmp_path / "killed.py").write_text("import os, signal\nos.kill(os.getpid(), signal.SIGTERM)\n")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     with pytest.raises(StoppedError):
@@ -212,7 +212,7 @@ def test_a_process_that_is_told_to_end_says_nothing_of_the_file(tmp_path, monkey
 
 
 def test_a_process_that_takes_too_long_is_ended(tmp_path, monkeypatch):
-    monkeypatch.setattr(process, "MAX_SECONDS", 0.05)
+    monkeypatch.setattr(prepared_process, "MAX_SECONDS", 0.05)
     assert "too much memory or time" in refusal_of(kept(tmp_path, xlsx({"One": PLAIN})))
 
 

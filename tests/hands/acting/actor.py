@@ -10,7 +10,7 @@ from typing import Any, Final
 import attrs
 from support.person import Person
 
-from crowdd.languages import Languages
+from crowdd.kernel.languages import Languages
 from hands.asked import Asked
 from hands.eyes import Eyes, LostError
 from hands.hand import Hand, Spot

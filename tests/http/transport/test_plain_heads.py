@@ -16,7 +16,7 @@ from twisted.internet.testing import StringTransport
 from twisted.web.http import HTTPChannel, Request
 from twisted.web.http_headers import Headers
 
-from crowdd.http.transport.framing import plain_head
+from crowdd.http.edge.headers import plain_head
 
 START = b"GET /health HTTP/1.1\r\n"
 HOST = b"Host: localhost\r\n"

@@ -6,7 +6,7 @@ import pytest
 from support.checks.shows import shows
 from support.ledger import Meanwhile
 
-from crowdd.storage import schedulers
+from crowdd.database import schema
 
 BOTH_WAYS = pytest.mark.parametrize(("first", "then"), [("c:tab", "u:1"), ("u:1", "c:tab")])
 HOUR = 3600
@@ -31,7 +31,7 @@ def answered_by_both(ledger, *actors, n=2, tasks=1):
 
 @shows("caller-one-person")
 @BOTH_WAYS
-@pytest.mark.parametrize("sched", schedulers.names())
+@pytest.mark.parametrize("sched", schema.list_schedulers())
 def test_what_one_has_answered_is_not_handed_out_to_the_other(ledger, first, then, sched):
     project = ledger.project(tasks=3, n=3, sched=sched)
     answered = ledger.contribute(project, first)

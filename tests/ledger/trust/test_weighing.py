@@ -11,7 +11,7 @@ import random
 import pytest
 from psycopg2.extras import Json
 
-from crowdd.domain.tasks.review.weighing import Given, Weighing
+from crowdd.features.trust.weighing import Given, Weighing
 
 
 def say(ledger, project, actor, value, **options):

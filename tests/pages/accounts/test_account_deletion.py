@@ -15,9 +15,9 @@ from support.checks.shows import shows
 from support.servers.queue_runner import worked
 from twisted.logger import formatEvent, globalLogPublisher
 
-from crowdd.domain.accounts.zip_export import Table
-from crowdd.domain.core.secrets import place
-from crowdd.domain.server.recount import Checking
+from crowdd.core.secrets import place
+from crowdd.features.people.personal_data import Table
+from crowdd.sched.statistics import Checking
 
 NAME, FULLNAME, EMAIL = "xquill", "Xanthippe Quillfeather", "xanthippe@planted.example"
 
@@ -254,7 +254,7 @@ async def test_nothing_is_left_that_says_who_it_was(served, logged, tmp_path):
 
 
 def _identity():
-    from crowdd.domain.accounts.social.oauth import ProviderIdentity
+    from crowdd.features.signin.providers import ProviderIdentity
 
     return ProviderIdentity("google", "1", token=f"token of {EMAIL}")
 

@@ -11,9 +11,9 @@ from support.browsers import PASSWORD, newcomer, registration, sign_in, signed_i
 from support.checks.shows import shows
 from support.servers.queue_runner import worked
 
-from crowdd.domain.accounts.authentication import passwords
-from crowdd.logs import request_id
-from crowdd.storage.connections.connection import Connection
+from crowdd.database.connection import Connection
+from crowdd.features.accounts import passwords
+from crowdd.kernel.logs import request_id
 
 CONFIRM = {"CROWDD_ACCOUNTS_CONFIRM_EMAIL": "on"}
 ASKED = "If there is an account with this address, we have sent it an e-mail with a link to choose a new password."

@@ -5,8 +5,8 @@ import pytest_twisted
 from support.browsers import newcomer, signed_in, who
 from support.checks.shows import shows
 
-from crowdd.domain.accounts.authentication.sessions import device_words
-from crowdd.storage.accounts import sessions
+from crowdd.features.accounts import session_statements
+from crowdd.features.accounts.sessions import device_words
 
 FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:132.0) Gecko/20100101 Firefox/132.0"
 
@@ -95,7 +95,7 @@ async def test_a_browser_that_signs_out_forgets_what_scripts_stored_and_keeps_it
 @shows("account-session-limit")
 @pytest_twisted.ensureDeferred
 async def test_a_further_sign_in_ends_the_session_used_least_recently(served, monkeypatch):
-    monkeypatch.setattr(sessions, "MAX_SESSIONS", 3)
+    monkeypatch.setattr(session_statements, "MAX_SESSIONS", 3)
     first, bob = await newcomer(served, "ada"), await newcomer(served, "bob")
     second, third = await signed_in(served, "ada"), await signed_in(served, "ada")
     await served.database.execute(

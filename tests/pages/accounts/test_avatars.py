@@ -13,9 +13,9 @@ from support.browsers import newcomer
 from support.checks.proofs import examples
 from support.checks.shows import shows
 
-from crowdd.domain.accounts import avatars
-from crowdd.domain.accounts.avatars import EDGE, Box, redrawn
-from crowdd.errors import InvalidValueError
+from crowdd.core import pictures
+from crowdd.core.pictures import EDGE, Box, redrawn
+from crowdd.kernel.errors import InvalidValueError
 
 RED, BLUE = (255, 0, 0), (0, 0, 255)
 
@@ -178,7 +178,7 @@ def test_a_box_stays_within_the_picture(box, cut):
 
 
 def test_many_pixels_are_refused_before_they_are_unpacked(monkeypatch):
-    monkeypatch.setattr(avatars, "_drawn", lambda *_: pytest.fail("unpacked"))
+    monkeypatch.setattr(pictures, "_drawn", lambda *_: pytest.fail("unpacked"))
     for content in (bomb(), bomb(8_000, 8_000)):
         with pytest.raises(InvalidValueError, match="million pixels"):
             redrawn(content, None)

@@ -8,7 +8,7 @@ from support.checks.shows import shows
 from support.servers.queue_runner import worked
 from twisted.internet.defer import ensureDeferred, gatherResults
 
-from crowdd.domain.accounts import answer_claims
+from crowdd.features.signin import answer_claims
 
 
 async def answer(client, project, times=1):

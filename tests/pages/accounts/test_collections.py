@@ -10,8 +10,8 @@ from support.checks.page_reader import Page, faults
 from support.checks.shows import shows
 from twisted.internet.defer import ensureDeferred, gatherResults
 
-from crowdd.domain.tasks import collections
-from crowdd.storage.tasks import collections as statements
+from crowdd.features.community import collections
+from crowdd.features.community import statements as community_statements
 
 HTML = {"Accept": "text/html"}
 AT = "/account/ada/collections"
@@ -226,9 +226,9 @@ async def test_the_bound_holds_for_two_at_once(served, monkeypatch):
     post = browser.post(AT, json={"name": "third"}, headers={"X-CSRFToken": await token(browser)})
     answered = await while_it_waits(
         served,
-        lambda tx: statements.lock(tx, ada.user_id),
+        lambda tx: community_statements.lock_collections(tx, ada.user_id),
         post,
-        lambda tx: statements.add(tx, ada.user_id, "second", ""),
+        lambda tx: community_statements.insert_collection(tx, ada.user_id, "second", ""),
     )
     assert answered.json()["form"]["errors"].keys() == {"name"}
     assert [one["name"] for one in (await browser.page(AT)).json()["collections"]] == ["Owls", "second"]

@@ -4,7 +4,7 @@ import pytest_twisted
 from support.browsers import newcomer
 from support.checks.shows import shows
 
-from crowdd.domain.accounts.user_list import MAX_PASSED
+from crowdd.features.people.profiles import MAX_PASSED
 
 KEYS = {"accounts", "pagination", "next", "top_users", "update_feed", "total", "template", "title"}
 

@@ -10,10 +10,10 @@ from support.checks.shows import shows
 from support.servers.served import PASSWORD
 from twisted.internet.defer import Deferred, ensureDeferred, gatherResults
 
-from crowdd.domain.accounts.authentication import passwords as passwords_module
-from crowdd.domain.accounts.authentication.passwords import Passwords
-from crowdd.errors import BusyError
+from crowdd.features.accounts import passwords as passwords_module
+from crowdd.features.accounts.passwords import Passwords
 from crowdd.http.auth.cookies import DEVICE
+from crowdd.kernel.errors import BusyError
 
 BEHIND_PROXY = {"CROWDD_HTTP_TRUSTED_PROXIES": "127.0.0.1"}
 WRONG = "Incorrect e-mail or password."

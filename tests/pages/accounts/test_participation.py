@@ -10,7 +10,7 @@ from support.checks.page_reader import Page, faults
 from support.checks.shows import shows
 from twisted.internet.defer import ensureDeferred, gatherResults
 
-from crowdd.domain.tasks import participation
+from crowdd.features.community import favourites
 
 HTML = {"Accept": "text/html"}
 
@@ -26,7 +26,7 @@ async def answer(who: Any, project: Any, info: Any) -> int:
 @shows("account-answers")
 @pytest_twisted.ensureDeferred
 async def test_own_answers_come_page_by_page(served, monkeypatch):
-    monkeypatch.setattr(participation, "PER_PAGE", 2)
+    monkeypatch.setattr(favourites, "PER_PAGE", 2)
     owner, ada = await served.person("owner"), await served.person("ada")
     picture = "/uploads/project-1/0123456789abcdef0123456789abcdef.png"
     birds = await served.project(owner, tasks=6, published=True, info={"image": picture})
@@ -112,7 +112,7 @@ async def test_of_a_project_that_was_locked_one_sees_what_one_gave_oneself(serve
 @shows("account-favourites")
 @pytest_twisted.ensureDeferred
 async def test_favourites_are_listed_and_removed_once_by_two_at_once(served, monkeypatch):
-    monkeypatch.setattr(participation, "PER_PAGE", 2)
+    monkeypatch.setattr(favourites, "PER_PAGE", 2)
     owner, ada = await served.person("owner"), await served.person("ada")
     birds = await served.project(owner, tasks=3, published=True, info={"title": "An <owl>"})
     for task in birds["tasks"]:

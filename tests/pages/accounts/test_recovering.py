@@ -8,8 +8,8 @@ from support.checks.shows import shows
 from support.servers.queue_runner import worked
 from twisted.internet.defer import ensureDeferred, gatherResults
 
-from crowdd.domain.accounts.social import oauth
-from crowdd.requester import SYSTEM
+from crowdd.features.signin import providers
+from crowdd.kernel.requester import SYSTEM
 
 CONFIRM = {"CROWDD_ACCOUNTS_CONFIRM_EMAIL": "on"}
 NEW = {"new_password": "another good one", "confirm": "another good one"}
@@ -46,13 +46,13 @@ async def csrf_of_profile(browser, name):
 async def connect(served, name, provider="github"):
     """As after signing in there, whatever the provider says."""
     row = await served.services.accounts.find(name)
-    identity = oauth.ProviderIdentity(provider, f"{provider} of {name}", token="secret")
+    identity = providers.ProviderIdentity(provider, f"{provider} of {name}", token="secret")
     await served.services.people.social_login.connect(row["id"], identity, SYSTEM)
 
 
 async def connected(served, name):
     row = await served.services.accounts.profile((await served.services.accounts.find(name))["id"])
-    return [provider for provider in oauth.PROVIDERS if row[f"{provider}_user_id"]]
+    return [provider for provider in providers.PROVIDERS if row[f"{provider}_user_id"]]
 
 
 @shows("account-reset")

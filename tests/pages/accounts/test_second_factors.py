@@ -8,7 +8,7 @@ from support.checks.shows import shows
 from support.factors import code_of, letters, now, pass_time, set_up_app
 from twisted.internet.defer import ensureDeferred, gatherResults
 
-from crowdd.domain.accounts.authentication.totp import matching_step
+from crowdd.features.signin.second_factors import matching_step
 
 SECOND = "/account/signin/second"
 
@@ -243,7 +243,7 @@ async def test_overview_says_what_protects_the_account(served):
 
 @pytest_twisted.ensureDeferred
 async def test_operator_removes_factors_of_somebody_who_lost_them(served):
-    from crowdd.requester import SYSTEM
+    from crowdd.kernel.requester import SYSTEM
 
     await with_app(served)
     assert await served.services.people.second_factors.remove_all(1, SYSTEM) == 1

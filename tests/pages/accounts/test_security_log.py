@@ -13,17 +13,17 @@ from twisted.internet.defer import ensureDeferred, gatherResults
 from twisted.internet.task import Clock
 from twisted.logger import LogPublisher, globalLogPublisher
 
-from crowdd.config import Settings
-from crowdd.config.server import LogSettings
-from crowdd.domain.core import security_log
-from crowdd.domain.core.secrets import Secrets
-from crowdd.domain.core.security_log import KINDS, EntryBudget, SecurityLog, Subject
-from crowdd.http.pages.admin.audit import WORDS
-from crowdd.logs import EventWriter
-from crowdd.requester import Requester, network
-from crowdd.sched.jobs.sweep_security_log import JOB
-from crowdd.storage.accounts import personal_data
-from crowdd.storage.core import security_log as stored
+from crowdd.core import log_statements as stored
+from crowdd.core import security_log
+from crowdd.core.secrets import Secrets
+from crowdd.core.security_log import KINDS, EntryBudget, SecurityLog, Subject
+from crowdd.features.people import personal_data_statements
+from crowdd.features.site.admin_pages import WORDS
+from crowdd.kernel.config import Settings
+from crowdd.kernel.config.server import LogSettings
+from crowdd.kernel.logs import EventWriter
+from crowdd.kernel.requester import Requester, network
+from crowdd.sched.upkeep import SWEEP_SECURITY_LOG_JOB
 
 pytestmark = pytest.mark.inside
 HTML = {"Accept": "text/html"}
@@ -211,17 +211,17 @@ async def test_a_key_keeps_its_latest_networks(services, pool):
     user_id = await person(services)
     for part in range(3):
         uses = [(b"hash", f"10.0.{part}.{n}", user_id) for n in range(50)]
-        assert len(await stored.keys_seen(pool, uses)) == 50
+        assert len(await stored.note_key_uses(pool, uses)) == 50
         await pool.execute("UPDATE clock_shift SET ahead = ahead + interval '1 hour'")
     (row,) = await pool.fetch("SELECT count(*) AS n, min(first_seen) > '2020-01-01' AS ok FROM key_network")
-    assert row["n"] == stored.MAX_NETWORKS
-    assert not await stored.keys_seen(pool, [(b"hash", "10.0.2.49", user_id)])
-    assert await stored.keys_seen(pool, [(b"hash", "10.0.0.1", user_id)]) == {(b"hash", "10.0.0.1")}
-    assert not await stored.keys_seen(pool, [(b"hash", "10.9.9.9", user_id + 1)]), "an account that has gone"
+    assert row["n"] == stored.MAX_KEY_NETWORKS
+    assert not await stored.note_key_uses(pool, [(b"hash", "10.0.2.49", user_id)])
+    assert await stored.note_key_uses(pool, [(b"hash", "10.0.0.1", user_id)]) == {(b"hash", "10.0.0.1")}
+    assert not await stored.note_key_uses(pool, [(b"hash", "10.9.9.9", user_id + 1)]), "an account that has gone"
 
 
 async def person(services):
-    from crowdd.domain.accounts.registration import Registration
+    from crowdd.features.accounts.validation import Registration
 
     form = Registration("ada", "Ada", "ada@example.org", PASSWORD, PASSWORD)
     return await services.accounts.register(form, Requester())
@@ -340,15 +340,15 @@ async def test_entries_go_after_their_days(services, pool):
         " SELECT clock() - make_interval(days => d), clock(), 'sign_in', '' FROM unnest(ARRAY[0, 89, 91, 400]) d"
     )
     user_id = await person(services)
-    await stored.keys_seen(pool, [(b"hash", "1.2.3.4", user_id)])
-    assert await JOB.work(services) == "2 removed"
+    await stored.note_key_uses(pool, [(b"hash", "1.2.3.4", user_id)])
+    assert await SWEEP_SECURITY_LOG_JOB.work(services) == "2 removed"
     await pool.execute("UPDATE clock_shift SET ahead = ahead + interval '91 days'")
-    assert await JOB.work(services) == "3 removed", "two entries and a network"
+    assert await SWEEP_SECURITY_LOG_JOB.work(services) == "3 removed", "two entries and a network"
 
 
 @pytest_twisted.ensureDeferred
 async def test_what_waits_is_written_once_the_database_is_back(services, pool):
-    from crowdd.errors import UnavailableError
+    from crowdd.kernel.errors import UnavailableError
 
     class Failing:
         away = True
@@ -411,7 +411,7 @@ async def test_a_deleted_account_is_named_no_more(served):
     await ada.get("/api/project")
     await entries(served)
     pool = served.database
-    await pool.transaction(lambda tx: personal_data.remove(tx, ada.user_id, b""))
+    await pool.transaction(lambda tx: personal_data_statements.remove(tx, ada.user_id, b""))
     rows = await entries(served)
     assert ada.user_id not in {row["user_id"] for row in rows} | {row["actor_id"] for row in rows}
     assert {row["kind"] for row in rows} >= {"account_blocked", "sign_in_failed"}

@@ -15,13 +15,14 @@ from support.servers.queue_runner import worked
 from support.until import until
 from twisted.internet.defer import ensureDeferred
 
-from crowdd.domain.accounts.access_revocation import Fate, fate
-from crowdd.domain.accounts.social.oauth import ProviderIdentity
-from crowdd.domain.accounts.ways_in import Ends, ways_in
-from crowdd.errors import FormError
+from crowdd.features.accounts import statements as account_statements
+from crowdd.features.signin import statements as signin_statements
+from crowdd.features.signin.access_revocation import Fate, fate
+from crowdd.features.signin.providers import ProviderIdentity
+from crowdd.features.signin.ways_in import Ends, ways_in
+from crowdd.kernel.errors import FormError
+from crowdd.kernel.requester import SYSTEM, Requester
 from crowdd.kinds.user import USER
-from crowdd.requester import SYSTEM, Requester
-from crowdd.storage.accounts import accounts, passkeys
 
 NEW = "another good one"
 FORM = {"new_password": NEW, "confirm": NEW}
@@ -112,7 +113,9 @@ class Holder:
         answer = await holder.browser.send_form("/account/ada/tokens", {"name": "x", "scope": "everything"})
         holder.token = answer.json()["token"]
         await served.services.people.social_login.connect(holder.user_id, holder.there, SYSTEM)
-        assert await passkeys.add(served.database, holder.user_id, b"credential", b"key", 0, "Phone")
+        assert await signin_statements.insert_passkey(
+            served.database, holder.user_id, b"credential", b"key", 0, "Phone"
+        )
         holder.secret, holder.codes = await set_up_app(served, holder.browser, "ada")
         holder.link = await holder.link_to_reset()
         return holder
@@ -155,7 +158,7 @@ async def link(holder: Holder) -> bool:
 
 
 async def known_device(holder: Holder) -> bool:
-    row = await accounts.by_login(holder.served.database, "ada")
+    row = await account_statements.find_by_login(holder.served.database, "ada")
     return f"~{row['id']}.{row['access_version']}" in holder.browser.cookies["device"]
 
 
@@ -184,12 +187,12 @@ async def api_token(holder: Holder) -> bool:
 
 
 async def provider(holder: Holder) -> bool:
-    row = await accounts.by_provider(holder.served.database, holder.there.provider, holder.there.id)
+    row = await account_statements.find_by_provider(holder.served.database, holder.there.provider, holder.there.id)
     return row is not None
 
 
 async def passkey(holder: Holder) -> bool:
-    return await passkeys.by_credential(holder.served.database, b"credential") is not None
+    return await signin_statements.find_passkey(holder.served.database, b"credential") is not None
 
 
 async def authenticator(holder: Holder) -> bool:
@@ -337,9 +340,9 @@ async def test_factors_from_before_the_proof_end_even_there(serve):
 @pytest_twisted.ensureDeferred
 async def test_passkeys_say_whether_they_sign_in_alone(served):
     ada = await newcomer(served, "ada")
-    await passkeys.add(served.database, 1, b"before", b"key", 0, "Before")
+    await signin_statements.insert_passkey(served.database, 1, b"before", b"key", 0, "Before")
     await served.database.execute(PROVED)
-    await passkeys.add(served.database, 1, b"after", b"key", 0, "After")
+    await signin_statements.insert_passkey(served.database, 1, b"after", b"key", 0, "After")
     listed = (await ada.page("/account/ada/passkeys")).json()["passkeys"]
     assert [(each["name"], each["address_proved"]) for each in listed] == [("Before", False), ("After", True)]
     html = (await ada.get("/account/ada/passkeys")).text
@@ -379,7 +382,7 @@ async def while_it_waits(served: Any, act: Any, then: Callable[[Any], Awaitable[
     begun: list[Any] = []
 
     async def work(tx: Any) -> None:
-        await accounts.address(tx, 1)
+        await account_statements.lock_address(tx, 1)
         begun.append(ensureDeferred(act))
         await until(lambda: served.database.fetch(waits))
         await then(tx)
@@ -401,7 +404,7 @@ async def test_what_a_session_began_before_it_ended_is_not_done_afterwards(serve
         secret = (await thief.page("/account/ada/authenticator")).json()["authenticator"]["secret"]
         body = {"code": await code_of(served, secret)}
     elif act == "recovery codes":
-        await passkeys.add(served.database, 1, b"credential", b"key", 0, "Phone")
+        await signin_statements.insert_passkey(served.database, 1, b"credential", b"key", 0, "Phone")
         await served.database.execute("UPDATE account SET second_factor = true")
     before, token = await stored(served), await token_of(thief)
     request = thief.post(path, json=body, headers={"X-CSRFToken": token})
@@ -461,7 +464,7 @@ async def test_a_sign_in_that_began_with_the_password_of_before_opens_no_session
     thief = served.client()
 
     async def new_password(tx: Any) -> None:
-        await accounts.set_password(tx, 1, "nobody knows")
+        await account_statements.set_password(tx, 1, "nobody knows")
         await end_sessions(tx)
 
     token = (await thief.page("/account/signin")).json()["form"]["csrf"]

@@ -17,10 +17,10 @@ from twisted.internet import reactor
 from twisted.internet.defer import ensureDeferred
 from twisted.internet.task import Clock
 
-from crowdd import config
-from crowdd.concurrency.versioned_cache import VersionedCache
 from crowdd.http import page_cache
 from crowdd.http.page_cache import PageCache
+from crowdd.kernel import config
+from crowdd.kernel.concurrency.cache import VersionedCache
 
 
 @pytest.fixture(scope="session")

@@ -12,8 +12,8 @@ from support.until import until
 from support.visitors import VisitedSite
 from twisted.internet.defer import Deferred, ensureDeferred, gatherResults
 
-from crowdd.http.pages.home import HomePages
-from crowdd.storage.connections.connection import Connection
+from crowdd.database.connection import Connection
+from crowdd.features.site.front_pages import HomePages
 
 pytestmark = pytest.mark.inside
 

@@ -7,8 +7,8 @@ import pytest_twisted
 from support.browsers import lock
 from support.visitors import VisitedSite
 
-from crowdd.http.auth.identity import Identity
-from crowdd.http.transport.limits.fair_share import PageTurns
+from crowdd.features.signin.identity import Identity
+from crowdd.http.edge.limits import PageTurns
 
 pytestmark = pytest.mark.inside
 

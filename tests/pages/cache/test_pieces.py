@@ -4,7 +4,7 @@ import pytest
 from twisted.internet.defer import ensureDeferred
 from twisted.internet.task import Clock
 
-from crowdd.http.html.pieces import SECONDS, join
+from crowdd.http.html.rendering import PIECE_SECONDS, join_pieces
 
 
 class Busy(Clock):
@@ -12,7 +12,7 @@ class Busy(Clock):
 
     def pieces(self, *words):
         for word in words:
-            self.rightNow += 0.4 * SECONDS
+            self.rightNow += 0.4 * PIECE_SECONDS
             if isinstance(word, Exception):
                 raise word
             yield word
@@ -21,7 +21,7 @@ class Busy(Clock):
 def test_others_come_about_every_millisecond_and_no_piece_is_lost():
     clock, order = Busy(), []
     words = list("abcdefgh")
-    text = ensureDeferred(join(clock, (order.append(word) or word for word in clock.pieces(*words))))
+    text = ensureDeferred(join_pieces(clock, (order.append(word) or word for word in clock.pieces(*words))))
     assert order == ["a", "b", "c"]
     while clock.getDelayedCalls():
         clock.callLater(0, order.append, "other")
@@ -32,14 +32,14 @@ def test_others_come_about_every_millisecond_and_no_piece_is_lost():
 
 def test_a_short_text_is_made_at_once():
     clock = Clock()
-    assert ensureDeferred(join(clock, iter(("a", "b")))).result == "ab"
+    assert ensureDeferred(join_pieces(clock, iter(("a", "b")))).result == "ab"
     assert not clock.getDelayedCalls()
 
 
 def test_two_texts_take_turns():
     clock, order = Busy(), []
     both = [
-        ensureDeferred(join(clock, (order.append(word) or word for word in clock.pieces(*words))))
+        ensureDeferred(join_pieces(clock, (order.append(word) or word for word in clock.pieces(*words))))
         for words in ("abcdef", "ABCDEF")
     ]
     while clock.getDelayedCalls():
@@ -50,7 +50,7 @@ def test_two_texts_take_turns():
 
 def test_an_error_in_a_later_piece_reaches_who_waits():
     clock = Busy()
-    text = ensureDeferred(join(clock, clock.pieces("a", "b", "c", "d", ValueError("broken"))))
+    text = ensureDeferred(join_pieces(clock, clock.pieces("a", "b", "c", "d", ValueError("broken"))))
     assert not text.called
     clock.advance(0)
     with pytest.raises(ValueError, match="broken"):

@@ -3,8 +3,9 @@
 from datetime import UTC, datetime
 
 import pytest
+from support.servers.compiled import own_byte_code
 
-from crowdd.http.html import rendering, template_byte_code
+from crowdd.http.html import rendering
 from crowdd.http.html.rendering import Templates
 from crowdd.http.html.static_files import StaticFiles
 
@@ -14,7 +15,7 @@ STATIC = StaticFiles({})
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     monkeypatch.setattr("sys.dont_write_bytecode", False)
-    monkeypatch.setattr(rendering, "byte_code", template_byte_code.byte_code)  # other tests share one of all servers
+    monkeypatch.setattr(rendering, "open_byte_code_cache", own_byte_code)  # other tests share one of all servers
     made = tmp_path / "templates"
     made.mkdir()
     (made / "page.html").write_text("<p>{{ word }}</p>")
@@ -64,8 +65,10 @@ def test_byte_code_of_another_version_is_not_used_and_goes(folder, monkeypatch):
     before = {path.name for path in (folder / "__pycache__").iterdir()}
     changed = folder.parent / "rendering.py"
     changed.write_text("# other filters")
-    byte_code = template_byte_code.byte_code
-    monkeypatch.setattr(rendering, "byte_code", lambda folder, made_by, data: byte_code(folder, changed, data))
+    byte_code = rendering.open_byte_code_cache
+    monkeypatch.setattr(
+        rendering, "open_byte_code_cache", lambda folder, made_by, data: byte_code(folder, changed, data)
+    )
     names = compiled(other := templates(folder))
     other.compile_all()
     assert sorted(names) == ["other.html", "page.html"]

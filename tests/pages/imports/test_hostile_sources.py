@@ -20,9 +20,9 @@ from support.importing import AT
 from support.servers.queue_runner import worked
 from twisted.internet.defer import succeed
 
-from crowdd.domain.outbound import client
-from crowdd.domain.transfer import imports
-from crowdd.domain.transfer.iiif import collecting
+from crowdd.core.outbound import client
+from crowdd.features.imports import imports
+from crowdd.features.imports.prepared import iiif_collections
 
 SIGN_IN = b'<!DOCTYPE html><html><head><title>Google Docs: Sign-in</title></head><body><form action="https://accounts.google.com/ServiceLogin"></form></body></html>'
 MAX_BYTES = 1_000_000
@@ -131,8 +131,8 @@ async def test_hostile_addresses_are_refused_with_a_sentence(serve, hostile, mon
 
 @pytest_twisted.ensureDeferred
 async def test_documents_of_a_hostile_collection_are_refused_one_by_one(serve, hostile, monkeypatch):
-    monkeypatch.setattr(collecting, "FETCH_SECONDS", 3.0)
-    monkeypatch.setattr(collecting, "MAX_BYTES", MAX_BYTES)
+    monkeypatch.setattr(iiif_collections, "FETCH_SECONDS", 3.0)
+    monkeypatch.setattr(iiif_collections, "MAX_MANIFEST_BYTES", MAX_BYTES)
     names = {"inside.example": ["10.0.0.8"]}
     monkeypatch.setattr(client.SystemResolver, "addresses", lambda _self, host, _port: succeed(names.get(host, [host])))
     served = await serve(CROWDD_OUTGOING_ALLOWED_HOSTS=f"127.0.0.1:{hostile.port}")

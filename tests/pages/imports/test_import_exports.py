@@ -20,8 +20,8 @@ from support.checks.shows import shows
 from support.importing import AT, bring, brought, figures, looked_at, tasks_of
 from support.servers.queue_runner import worked
 
-from crowdd.domain.transfer.import_reader import Plan, RowReader
-from crowdd.domain.transfer.task_files import detect
+from crowdd.features.imports.files import detect
+from crowdd.features.imports.reader import Plan, RowReader
 from crowdd.kinds.answers import MarkLimit
 
 FISH = "/project/fish/tasks/import"

@@ -15,9 +15,9 @@ from support.iiif import canvas, collection, manifest
 from support.importing import AT, bring, figures, looked_at, tasks_of
 from support.servers.queue_runner import worked
 
-from crowdd.domain.transfer.iiif import collecting
-from crowdd.domain.transfer.task_files import Dialect, read_rows
-from crowdd.errors import StoppedError
+from crowdd.features.imports.files import Dialect, read_rows
+from crowdd.features.imports.prepared import iiif_collections
+from crowdd.kernel.errors import StoppedError
 
 ALLOWED = {"CROWDD_OUTGOING_ALLOWED_HOSTS": "127.0.0.1:*"}
 
@@ -114,7 +114,7 @@ async def test_a_collection_goes_on_where_it_was_cut(serve, documents, tmp_path)
     path = tmp_path / "file"
     path.write_bytes(orjson.dumps(collection(f"{at}/c", *(("Manifest", at + name) for name in names))))
     thread = served.services.people.worker_thread
-    reader = collecting.CollectionReader(served.services.outgoing, thread, 10_000_000)
+    reader = iiif_collections.CollectionReader(served.services.outgoing, thread, 10_000_000)
     steps = []
 
     async def progress(done: int, total: int) -> None:
@@ -143,7 +143,9 @@ async def test_a_collection_is_bounded_in_number_depth_bytes_and_failures(serve,
     async def rows_of(document: object, max_bytes: int = 10_000_000) -> list[str]:
         path = tmp_path / "file"
         path.write_bytes(orjson.dumps(document))
-        reader = collecting.CollectionReader(served.services.outgoing, served.services.people.worker_thread, max_bytes)
+        reader = iiif_collections.CollectionReader(
+            served.services.outgoing, served.services.people.worker_thread, max_bytes
+        )
 
         async def progress(_done: int, _total: int) -> None: ...
 
@@ -155,20 +157,20 @@ async def test_a_collection_is_bounded_in_number_depth_bytes_and_failures(serve,
 
     many = collection(f"{at}/c", *(("Manifest", f"{at}/{n}") for n in range(6)))
     documents.pages = {f"/{n}": manifest(f"{at}/{n}", [f"{at}/{n}.jpg"]) for n in range(6)}
-    monkeypatch.setattr(collecting, "MAX_DOCUMENTS", 3)
+    monkeypatch.setattr(iiif_collections, "MAX_DOCUMENTS", 3)
     assert await rows_of(many) == [
         f"{at}/0.jpg",
         f"{at}/1.jpg",
         "A collection has at most 3 documents. 4 more were left out.",
     ]
-    monkeypatch.setattr(collecting, "MAX_DOCUMENTS", 100)
+    monkeypatch.setattr(iiif_collections, "MAX_DOCUMENTS", 100)
     assert "too large together. 4 more" in (await rows_of(many, 1500))[-1]
     documents.pages = {}
-    monkeypatch.setattr(collecting, "MAX_FAILURES", 2)
+    monkeypatch.setattr(iiif_collections, "MAX_FAILURES", 2)
     assert [words[:40] for words in await rows_of(many)] == [
         "The other server returned status 404.", "The other server returned status 404.", "2 documents in a row could not be read. 4 more were left out."[:40],
     ]  # fmt: skip
-    monkeypatch.setattr(collecting, "MAX_BYTES", 1000)
+    monkeypatch.setattr(iiif_collections, "MAX_MANIFEST_BYTES", 1000)
     documents.pages = {"/0": b"{" * 2000}
     assert "more than 1,000 bytes" in (await rows_of(collection(f"{at}/c", ("Manifest", f"{at}/0"))))[0]
     for n in range(8):

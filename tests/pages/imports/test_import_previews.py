@@ -12,9 +12,10 @@ from support.checks.shows import shows
 from support.importing import AT, bring, brought, figures, looked_at, tasks_of
 from support.servers.queue_runner import worked
 
-from crowdd.domain.transfer import import_figures, import_reader, import_runner, imports
-from crowdd.domain.transfer.import_reader import DigestSet
-from crowdd.http import starters
+from crowdd.features.imports import imports, progress, reader
+from crowdd.features.imports import runner as import_runner
+from crowdd.features.imports.reader import DigestSet
+from crowdd.features.projects import starters
 
 HTML = {"Accept": "text/html"}
 MIXED = b"url,n_answers\nx1,3\nx2,many\nx1,3\nx3\nx4,\n"  # two good, one twice, two refused
@@ -57,7 +58,7 @@ async def test_refused_rows_are_skipped_or_nothing_is_added_and_the_owner_says_w
 
 @pytest_twisted.ensureDeferred
 async def test_all_or_nothing_leaves_nothing_when_a_row_is_refused_in_the_work(served, monkeypatch):
-    monkeypatch.setattr(import_reader, "CHUNK", 10)
+    monkeypatch.setattr(reader, "CHUNK", 10)
     owner = await served.person("owner")
     project = await served.project(owner)
     upload = await looked_at(owner, b"n\n" + b"".join(b"%d\n" % n for n in range(45)))
@@ -74,10 +75,10 @@ async def test_all_or_nothing_leaves_nothing_when_a_row_is_refused_in_the_work(s
 
 @pytest_twisted.ensureDeferred
 async def test_all_or_nothing_that_is_cancelled_half_way_adds_nothing_and_all_when_it_goes_on(served, monkeypatch):
-    monkeypatch.setattr(import_reader, "CHUNK", 10)
+    monkeypatch.setattr(reader, "CHUNK", 10)
     owner = await served.person("owner")
     project = await served.project(owner)
-    add, calls = import_runner.imports.add_new, 0
+    add, calls = import_runner.statements.add_new, 0
 
     async def cancelled_at_the_third(db: Any, project_id: int, new: Any, again: bool) -> Any:
         nonlocal calls
@@ -86,7 +87,7 @@ async def test_all_or_nothing_that_is_cancelled_half_way_adds_nothing_and_all_wh
             await served.database.execute("UPDATE queue_item SET cancel = true")
         return await add(db, project_id, new, again)
 
-    monkeypatch.setattr(import_runner.imports, "add_new", cancelled_at_the_third)
+    monkeypatch.setattr(import_runner.statements, "add_new", cancelled_at_the_third)
     begun = await bring(owner, b"n\n" + b"".join(b"%d\n" % n for n in range(45)), on_error="stop")
     (item,) = await worked(served)
     assert item["state"] == "cancelled" and await tasks_of(owner, project) == []
@@ -96,7 +97,7 @@ async def test_all_or_nothing_that_is_cancelled_half_way_adds_nothing_and_all_wh
 
 @pytest_twisted.ensureDeferred
 async def test_all_or_nothing_is_for_files_that_one_transaction_takes(served, monkeypatch):
-    monkeypatch.setattr(import_figures, "MAX_ATOMIC_ROWS", 2)
+    monkeypatch.setattr(progress, "MAX_ATOMIC_ROWS", 2)
     owner = await served.person("owner")
     await served.project(owner)
     answer = await bring(owner, b"n\n1\n2\n3\n", on_error="stop")

@@ -17,7 +17,7 @@ from support.importing import AT, tasks_of
 from support.servers.queue_runner import worked
 from twisted.internet.defer import ensureDeferred, gatherResults
 
-from crowdd.domain.transfer.scheduled.source_policy import DAY, HOUR, MAX_FAILURES, MAX_SOURCES, WEEK, is_off, pause
+from crowdd.features.imports.sources import DAY, HOUR, MAX_FAILURES, MAX_SOURCES, WEEK, is_off, pause_seconds
 
 ALLOWED = {"CROWDD_OUTGOING_ALLOWED_HOSTS": "127.0.0.1:*"}
 
@@ -259,6 +259,6 @@ async def test_a_manifest_is_read_again_whatever_its_server_says_of_it(serve, ta
 
 
 def test_pauses_grow_to_the_period_or_a_day_and_end():
-    assert [pause(n, DAY) for n in (1, 2, 3)] == [900, 1800, 3600]
-    assert pause(50, HOUR) == DAY and pause(50, WEEK) == WEEK
+    assert [pause_seconds(n, DAY) for n in (1, 2, 3)] == [900, 1800, 3600]
+    assert pause_seconds(50, HOUR) == DAY and pause_seconds(50, WEEK) == WEEK
     assert not is_off(MAX_FAILURES - 1) and is_off(MAX_FAILURES)

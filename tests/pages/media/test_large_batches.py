@@ -4,7 +4,7 @@ import pytest
 import pytest_twisted
 from support.media import begin
 
-from crowdd.storage.transfer import media_batches
+from crowdd.features.batches import statements as batch_statements
 
 FILES = 10_000
 FILL = """
@@ -26,7 +26,7 @@ async def test_ten_thousand_files_are_counted_listed_and_left_out(served):
     await db.execute(
         FILL.replace("n % 2", "n %% 2"), {"batch": number, "files": FILES}
     )  # as the members of an archive come
-    row = await media_batches.get(db, 1, number)
+    row = await batch_statements.get(db, 1, number)
     assert (row["n_files"], row["open_files"]) == (FILES, FILES // 2)
     page = await owner.get(batch, headers={"Accept": "text/html"})
     assert page.status == 200 and len(page.body) < 150_000 and "4,800 more are not shown." in page.text
@@ -39,7 +39,7 @@ async def test_ten_thousand_files_are_counted_listed_and_left_out(served):
     plan = (await owner.post("/project/birds/tasks/media/plan", json={"names": names})).json()
     assert (plan["tasks_by_file"], len(plan["groups"])) == (FILES, 0)
     assert (await owner.post(f"{batch}/discard", json={})).status == 200
-    left = await media_batches.get(db, 1, number)
+    left = await batch_statements.get(db, 1, number)
     assert (left["n_files"], left["open_files"]) == (FILES // 2, 0)
 
 
@@ -61,7 +61,7 @@ async def test_the_next_file_is_found_without_reading_those_that_are_done(served
             return []
 
     explaining = Explaining()
-    await media_batches.files(explaining, second, 0, 1, ("waiting",))
+    await batch_statements.files(explaining, second, 0, 1, ("waiting",))
     assert explaining.pages <= 10
-    await media_batches.has_any(explaining, second, ("waiting", "prepared"))
+    await batch_statements.has_any(explaining, second, ("waiting", "prepared"))
     assert explaining.pages <= 10

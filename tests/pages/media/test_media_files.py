@@ -29,7 +29,7 @@ from support.servers.queue_runner import worked
 from support.until import until
 from support.wire import connect, request
 
-from crowdd.http.transport.body_memory import BodyMemory
+from crowdd.http.edge.memory import BodyMemory
 
 
 @shows("page-media-files")

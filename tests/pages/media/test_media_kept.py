@@ -8,8 +8,8 @@ import pytest_twisted
 from support.media import TUS, begin, brought, create, picture, tasks_of, upload, zipped
 from support.servers.queue_runner import worked
 
-from crowdd.domain.transfer import folder_export, folder_import, project_folder
-from crowdd.requester import SYSTEM
+from crowdd.features.gallery import folder_export, folder_import, folders
+from crowdd.kernel.requester import SYSTEM
 
 
 @pytest_twisted.ensureDeferred
@@ -50,7 +50,7 @@ async def test_files_move_with_the_folder_of_a_project(served, tmp_path):
     await folder_export.unload(services, row, tmp_path / "birds", lambda done: None)
     about = tmp_path / "birds" / "project.json"
     about.write_text(json.dumps({**json.loads(about.read_text()), "name": "Fish", "short_name": "fish"}))
-    done = await folder_import.load(services, project_folder.read(tmp_path / "birds"), owner="owner")
+    done = await folder_import.load(services, folders.read_folder(tmp_path / "birds"), owner="owner")
     assert done.added == 2
     after = await tasks_of(owner, {"id": done.id})
     for old, new in zip(before, after, strict=True):

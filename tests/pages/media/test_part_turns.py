@@ -11,7 +11,7 @@ from support.wire import Wire, connect
 from twisted.internet.defer import Deferred, ensureDeferred
 from twisted.internet.task import Clock
 
-from crowdd.http.transport.limits.part_turns import BURST, PAUSE_SECONDS, TURN_SECONDS, PartTurns
+from crowdd.http.edge.limits import BURST, PART_TURN_SECONDS, PAUSE_SECONDS, PartTurns
 
 _PART = 600_000  # bytes: more than the server reads of a connection at a time
 _READ = 2 * 65_536
@@ -69,7 +69,7 @@ async def test_one_part_is_received_at_a_time_and_a_slow_sender_gives_its_turn_u
     assert max(each.read for each in (second, gone, fourth)) <= _READ and not second.wire.got
 
     gone.wire.transport.abortConnection()
-    clock.advance(TURN_SECONDS)
+    clock.advance(PART_TURN_SECONDS)
     assert await second.status(clock) == 204
     assert await fourth.status(clock) == 204, (
         "the end of the second part, and the time that it took, is the turn of the fourth"
@@ -116,7 +116,7 @@ def test_others_have_the_machine_for_themselves_after_each_part():
     assert len(begins) == 1
     clock.advance(0.02)
     assert len(begins) == 2
-    clock.advance(TURN_SECONDS)
+    clock.advance(PART_TURN_SECONDS)
     assert len(begins) == 3, "a slow sender keeps nobody busy"
 
 

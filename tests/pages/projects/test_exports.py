@@ -19,19 +19,17 @@ from twisted.internet.defer import Deferred, ensureDeferred
 from twisted.internet.task import Clock, deferLater
 from twisted.web._newclient import ResponseFailed
 
-from crowdd.config.limits import ExportSettings
-from crowdd.domain.core.csv_escape import cell
-from crowdd.domain.transfer import exports as domain_exports
-from crowdd.domain.transfer.exported import tables
-from crowdd.domain.transfer.exported.download_limits import WINDOW, DownloadLimits
-from crowdd.domain.transfer.exported.tables import in_order
-from crowdd.domain.transfer.spool import AbandonedError, Spools
-from crowdd.errors import TooManyRequestsError, UnavailableError
-from crowdd.requester import SYSTEM, Requester
-from crowdd.storage.connections.connection_budget import ConnectionBudget
-from crowdd.storage.connections.copying import Copy
-from crowdd.storage.connections.dedicated_connections import Apart
-from crowdd.storage.transfer import info_keys
+from crowdd.core.text.words import csv_cell
+from crowdd.database.connector import ConnectionBudget
+from crowdd.database.copying import Copy
+from crowdd.database.pool import Apart
+from crowdd.features.exports import exports as domain_exports
+from crowdd.features.exports import formats, table_statements
+from crowdd.features.exports.formats import in_order
+from crowdd.features.exports.spools import DOWNLOAD_WINDOW, AbandonedError, DownloadLimits, Spools
+from crowdd.kernel.config.limits import ExportSettings
+from crowdd.kernel.errors import TooManyRequestsError, UnavailableError
+from crowdd.kernel.requester import SYSTEM, Requester
 
 AT = "/project/birds/tasks/export?type={}&format={}"
 
@@ -56,8 +54,8 @@ def own_columns(header: list[str]) -> list[str]:
 
 @pytest_twisted.ensureDeferred
 async def test_a_table_has_a_column_for_every_key_of_every_row(served, monkeypatch):
-    monkeypatch.setattr(info_keys, "_WINDOW", 2)
-    monkeypatch.setattr(info_keys, "_FIRST_WINDOW", 1)
+    monkeypatch.setattr(table_statements, "_WINDOW", 2)
+    monkeypatch.setattr(table_statements, "_FIRST_WINDOW", 1)
     monkeypatch.setattr(domain_exports, "PART", 2)
     infos = [{"a": n} for n in range(7)]
     infos[3] |= {"rare": "x"}
@@ -95,12 +93,12 @@ async def test_the_key_of_the_answer_comes_first(served):
 
 @pytest_twisted.ensureDeferred
 async def test_a_table_of_too_many_columns_is_refused_and_json_has_it_all(served, monkeypatch):
-    monkeypatch.setattr(tables, "MAX_KEYS", 10)
+    monkeypatch.setattr(formats, "MAX_KEYS", 10)
     owner, _ = await built(served, [{str(n): n} for n in range(11)])
     refused = await owner.page(AT.format("task", "csv"))
     assert refused.status == 415 and "more than 10 different keys" in refused.text and "JSON" in refused.text
     assert len((await owner.get(AT.format("task", "json"))).json()) == 11
-    monkeypatch.setattr(tables, "MAX_KEYS", 11)
+    monkeypatch.setattr(formats, "MAX_KEYS", 11)
     assert len(own_columns(table((await owner.get(AT.format("task", "csv"))).body)[0])) == 11
 
 
@@ -227,7 +225,7 @@ async def test_visitors_are_limited_by_network_and_in_number_and_owners_go_on(se
     for status in (200, 200, 200, 200, 200, 429):
         answer = await visitor.get(AT.format("task", "csv"))
         assert answer.status == status
-    assert 0 < int(answer.header("retry-after")) <= WINDOW
+    assert 0 < int(answer.header("retry-after")) <= DOWNLOAD_WINDOW
     head = await visitor.request("HEAD", AT.format("task", "csv"))
     assert head.status == 200, "to ask what there is costs nothing"
     assert (await owner.get(AT.format("task", "csv"))).status == 200
@@ -244,8 +242,8 @@ def test_counts_start_over_after_a_window():
             pass
     with pytest.raises(TooManyRequestsError) as refused:
         limits.place("a", own=False).__enter__()
-    assert refused.value.retry_after == WINDOW
-    clock.advance(WINDOW)
+    assert refused.value.retry_after == DOWNLOAD_WINDOW
+    clock.advance(DOWNLOAD_WINDOW)
     with limits.place("a", own=False):
         pass
 
@@ -370,5 +368,5 @@ def test_cells_made_in_sql_are_those_made_here(dsn):
 
 def line_of(value: Any, *, raw: bool) -> str:
     text = io.StringIO(newline="")
-    csv.writer(text).writerow(["", cell(value, raw=raw)])
+    csv.writer(text).writerow(["", csv_cell(value, raw=raw)])
     return text.getvalue()[1:-2]

@@ -16,9 +16,9 @@ from support.factors import pass_time, prove
 from support.servers.served import MANAGING
 from twisted.internet.defer import ensureDeferred, gatherResults
 
-from crowdd.domain.accounts.authentication import recent_proof
-from crowdd.errors import AnonymousError, CrowddError, ForbiddenError, ProofNeededError
-from crowdd.requester import SYSTEM, Requester
+from crowdd.features.accounts import recent_proof
+from crowdd.kernel.errors import AnonymousError, CrowddError, ForbiddenError, ProofNeededError
+from crowdd.kernel.requester import SYSTEM, Requester
 
 ON = {"CROWDD_ACCOUNTS_KEYS_MANAGE_PROJECTS": "on"}
 PASSWORD = {"btn": "Password", "protect": True, "password": "sesame"}

@@ -17,10 +17,10 @@ from twisted.internet import reactor
 from twisted.internet.defer import ensureDeferred, gatherResults
 from twisted.internet.task import deferLater
 
-from crowdd.domain.core.background_queue import QueuedTask
-from crowdd.domain.transfer import import_reader as reading_module
-from crowdd.domain.transfer import import_runner as running_module
+from crowdd.features.imports import reader as reading_module
+from crowdd.features.imports import runner as running_module
 from crowdd.http.request import MAX_PARSED_AT_ONCE
+from crowdd.sched.queue import QueuedTask
 
 AT = "/project/birds/tasks/import"
 TABLE = b"url,n_answers,where\nx1,3,north\nx2,,south\nx3,many,south\nx4\nx1,3,north\n"
@@ -331,7 +331,7 @@ async def test_an_import_can_be_stopped_and_goes_on_when_told_to(served, monkeyp
     monkeypatch.setattr(reading_module, "CHUNK", 10)
     owner = await served.person("owner")
     project = await served.project(owner)
-    add = running_module.imports.add_new
+    add = running_module.statements.add_new
 
     async def stopped_after_two(db: Any, project_id: int, new: Any, again: bool) -> Any:
         made = await add(db, project_id, new, again)
@@ -339,13 +339,13 @@ async def test_an_import_can_be_stopped_and_goes_on_when_told_to(served, monkeyp
             await served.database.execute("UPDATE queue_item SET cancel = true")
         return made
 
-    monkeypatch.setattr(running_module.imports, "add_new", stopped_after_two)
+    monkeypatch.setattr(running_module.statements, "add_new", stopped_after_two)
     begun = (await bring(owner, b"n\n" + b"".join(b"%d\n" % n for n in range(45)))).json()
     (item,) = await worked(served)
     assert item["state"] == "cancelled" and len(await tasks_of(owner, project)) == 20
     page = (await owner.page(begun["next"])).json()["import"]
     assert (page["state"], page["added"], page["rows"]) == ("cancelled", 20, 45)
-    monkeypatch.setattr(running_module.imports, "add_new", add)
+    monkeypatch.setattr(running_module.statements, "add_new", add)
     await owner.post(f"/project/birds/queue/{begun['queue_item']}/retry", json={})
     assert (await worked(served))[0]["result"]["added"] == 45 and len(await tasks_of(owner, project)) == 45
 
@@ -378,7 +378,7 @@ async def test_who_loses_his_rights_half_way_imports_no_more(served, monkeypatch
     monkeypatch.setattr(reading_module, "CHUNK", 10)
     owner, other = await served.person("owner"), await served.person("other")
     project = await served.project(owner)
-    add = running_module.imports.add_new
+    add = running_module.statements.add_new
 
     async def then_somebody_elses(db: Any, project_id: int, new: Any, again: bool) -> Any:
         made = await add(db, project_id, new, again)
@@ -386,7 +386,7 @@ async def test_who_loses_his_rights_half_way_imports_no_more(served, monkeypatch
         await served.database.execute(sql, {"u": other.user_id})
         return made
 
-    monkeypatch.setattr(running_module.imports, "add_new", then_somebody_elses)
+    monkeypatch.setattr(running_module.statements, "add_new", then_somebody_elses)
     await bring(owner, b"n\n" + b"".join(b"%d\n" % n for n in range(45)))
     (item,) = await worked(served)
     assert item["state"] == "dead" and len(await tasks_of(other, project)) == 10

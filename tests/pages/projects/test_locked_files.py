@@ -8,8 +8,8 @@ import pytest_twisted
 from support.browsers import lock, newcomer
 from support.checks.shows import shows
 
-from crowdd.errors import NotFoundError
-from crowdd.requester import Requester
+from crowdd.kernel.errors import NotFoundError
+from crowdd.kernel.requester import Requester
 
 PNG = b"\x89PNG\r\n\x1a\n" + b"0" * 64
 

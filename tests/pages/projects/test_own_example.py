@@ -7,8 +7,8 @@ from support.browsers import newcomer
 from support.checks.shows import shows
 from twisted.internet.defer import ensureDeferred, gatherResults
 
-from crowdd.domain.core.package_data import shipped
-from crowdd.domain.transfer.gallery.examples import EXAMPLES
+from crowdd.features.gallery.drafts import EXAMPLES
+from crowdd.kernel.files import find_shipped
 from crowdd.kinds.questions.text_languages import columns_of
 
 CLICK = "/project/new/example"
@@ -100,13 +100,13 @@ async def test_each_example_is_whole_and_can_be_answered(served):
         done = (await ada.send_form(CLICK, {"example": name}, token_from="/project/new")).json()
         assert done["next"] == f"/project/{name}-1/", done
         made = (await ada.page(done["next"])).json()
-        tasks = (shipped(f"examples/{name}") / "tasks.ndjson").read_text().splitlines()
+        tasks = (find_shipped(f"examples/{name}") / "tasks.ndjson").read_text().splitlines()
         assert made["n_tasks"] == len(tasks), name
         task = (await ada.get(f"/api/project/{made['project']['id']}/newtask")).json()
         files = [value for value in task["info"].values() if str(value).startswith("/uploads/")]
         assert [(await ada.get(file)).status for file in files] == [200] * len(files)
         info = made["project"]["info"]
         assert info.get("task_presenter") or columns_of(info["questions"]) <= task["info"].keys(), name
-        assert (shipped(f"examples/{name}") / "README.md").read_text().startswith("# ")
+        assert (find_shipped(f"examples/{name}") / "README.md").read_text().startswith("# ")
     wrong = await ada.send_form(CLICK, {"example": "../digits"}, token_from="/project/new")
     assert wrong.status == 404

@@ -6,7 +6,7 @@ import pytest
 import pytest_twisted
 from support.browsers import signed_in
 
-from crowdd.storage.connections.connection import Connection
+from crowdd.database.connection import Connection
 
 HTML = {"Accept": "text/html"}
 # For the owner in a browser: one of them finds the session.

@@ -10,8 +10,7 @@ from PIL import Image
 from support.browsers import newcomer, signed_in
 from support.checks.shows import shows
 
-from crowdd.domain.projects import project_validation
-from crowdd.http import starters
+from crowdd.features.projects import project_validation, starters
 
 HTML = {"Accept": "text/html", "Sec-Fetch-Site": "same-origin"}
 

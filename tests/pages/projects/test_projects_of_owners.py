@@ -182,7 +182,7 @@ async def test_what_is_not_there_is_not_found(served):
 def test_an_opened_lock_closes_by_itself():
     from types import SimpleNamespace
 
-    from crowdd.domain.core.secrets import Secrets
+    from crowdd.core.secrets import Secrets
     from crowdd.http.auth.cookies import Cookies
 
     clock = Clock()

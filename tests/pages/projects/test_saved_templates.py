@@ -12,8 +12,8 @@ from support.browsers import lock, newcomer
 from support.checks.shows import shows
 from support.questions.question_lists import ONE
 
-from crowdd.domain.transfer.gallery import gallery, template
-from crowdd.domain.transfer.gallery.gallery import SHIPPED
+from crowdd.features.gallery import gallery, template
+from crowdd.features.gallery.gallery import SHIPPED
 
 HTML = {"Accept": "text/html"}
 PICTURE = (SHIPPED / "boxes" / "01.webp").read_bytes()
@@ -45,7 +45,7 @@ async def project_of(served, owner):
 
 
 def _upload():
-    from crowdd.domain.core.uploads import Upload
+    from crowdd.core.uploads import Upload
 
     return Upload("a.webp", PICTURE)
 

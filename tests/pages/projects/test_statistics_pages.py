@@ -7,7 +7,7 @@ import pytest_twisted
 from support.browsers import lock
 from support.checks.shows import shows
 
-from crowdd.storage.accounts import accounts
+from crowdd.features.accounts import statements as account_statements
 
 PROJECT_KEYS = {
     "n_completed_tasks", "n_tasks", "n_volunteers", "overall_progress", "owner", "pro_features", "project", "template",
@@ -220,7 +220,7 @@ async def test_ranks_are_those_of_a_count_whoever_is_folded(served):
             'SELECT user_id AS id, runs FROM score JOIN account a ON a.id = user_id WHERE NOT a."restrict"'
         )
         for row in rows:
-            place = await accounts.profile(db, row["id"])
+            place = await account_statements.read_profile(db, row["id"])
             assert place["rank"] == 1 + sum(other["runs"] > row["runs"] for other in rows), row
             assert (place["score"], place["total"]) == (row["runs"], len(rows))
         for client in dice.sample([*people.values()], 8):

@@ -12,11 +12,11 @@ import pytest_twisted
 from support.browsers import lock
 from support.checks.shows import shows
 
-from crowdd.domain.tasks import task_list
-from crowdd.domain.tasks.task_list import MAX_PASSED, PER_PAGE, Asked, agreement, place_of
-from crowdd.errors import InvalidValueError, NotFoundError
+from crowdd.database.connection import Connection
+from crowdd.features.tasks import task_list
+from crowdd.features.tasks.task_list import MAX_PASSED, PER_PAGE, Asked, agreement, place_of
 from crowdd.http.html.rendering import plain
-from crowdd.storage.connections.connection import Connection
+from crowdd.kernel.errors import InvalidValueError, NotFoundError
 
 PROJECT_KEYS = {
     "last_activity", "n_completed_tasks", "n_task_runs", "n_tasks", "n_volunteers", "overall_progress", "owner",

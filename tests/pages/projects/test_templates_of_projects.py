@@ -9,12 +9,12 @@ from support.browsers import newcomer
 from support.checks.shows import shows
 from twisted.internet.defer import ensureDeferred, gatherResults
 
-from crowdd.domain.transfer.gallery.gallery import SHIPPED
-from crowdd.domain.transfer.gallery.template import GROUPS, read
-from crowdd.errors import InvalidValueError
+from crowdd.features.gallery.gallery import SHIPPED
+from crowdd.features.gallery.template import GROUPS, read
+from crowdd.kernel.errors import InvalidValueError
+from crowdd.kernel.languages import NAMES
 from crowdd.kinds import questions
 from crowdd.kinds.questions.text_languages import columns_of, in_language
-from crowdd.languages import NAMES
 
 HTML = {"Accept": "text/html"}
 FOLDERS = sorted(path for path in SHIPPED.iterdir() if path.is_dir())

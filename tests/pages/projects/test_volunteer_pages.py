@@ -10,7 +10,7 @@ from support.browsers import newcomer, signed_in
 from support.checks.page_reader import Page
 from support.checks.shows import shows
 
-from crowdd.http.html import presenter
+from crowdd.http.html import frames
 
 HTML = {"Accept": "text/html"}
 
@@ -59,7 +59,7 @@ async def test_the_page_says_who_it_was_made_for_and_his_rank(served):
 
 def framed_addresses(project: dict[str, Any], task: int) -> list[str]:
     """An address of each kind that presenter.FRAMED knows."""
-    of_projects, of_templates = presenter.FRAMED.pattern.split("/?|", 1)
+    of_projects, of_templates = frames.FRAMED.pattern.split("/?|", 1)
     names = re.fullmatch(r".*\(\?:(.*)\)", of_projects)[1].split("|")
     addresses = [f"/project/{project['short_name']}/{name}".replace(r"\d+", str(task)) for name in names]
     return [*addresses, of_templates.removesuffix("/?").replace("[^/]+", "boxes")]
@@ -78,7 +78,7 @@ async def test_no_page_with_a_presenter_frame_has_a_password_field_or_a_dialog_t
     for path in (path for path in addresses if "/review/" not in path):  # tests/pages/review: needs a completed task
         for client in (browser, served.client())[: 1 if "editor" in path else 2]:
             page = await client.get(path, headers=HTML)
-            assert page.status == 200 and presenter.FRAMED.fullmatch(path), path
+            assert page.status == 200 and frames.FRAMED.fullmatch(path), path
             elements = Page(page.text).elements
             assert [it for it in elements if it.get("id") in ("presenter", "preview", "trial")], path
             assert not [it for it in elements if it.get("type") == "password"], path

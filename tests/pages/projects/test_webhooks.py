@@ -10,8 +10,8 @@ from support.checks.shows import shows
 from support.servers.receiver import Receiver
 from support.until import until
 
-from crowdd.domain.outbound.url_policy import target
-from crowdd.errors import RefusedTargetError
+from crowdd.core.outbound.url_policy import target
+from crowdd.kernel.errors import RefusedTargetError
 
 HERE = "/project/birds/webhook"
 

@@ -11,7 +11,7 @@ import pytest_twisted
 from pages.review.test_review_pages import HTML, Project, rows
 from support.checks.shows import shows
 
-from crowdd.storage.projects import statistics
+from crowdd.features.statistics import statements as statistics_statements
 
 
 async def project(served, answers=12):
@@ -21,7 +21,7 @@ async def project(served, answers=12):
 
 
 async def fold(served):
-    await statistics.fold(served.database)
+    await statistics_statements.fold_counters(served.database)
 
 
 @shows("page-adaptive")

@@ -11,7 +11,7 @@ from support.checks.page_reader import Page
 from support.checks.shows import shows
 from twisted.internet.defer import ensureDeferred, gatherResults
 
-from crowdd.http.html import presenter
+from crowdd.http.html import frames
 
 HTML = {"Accept": "text/html", "Sec-Fetch-Site": "same-origin"}
 CHOICES = ["fox", "owl", None]
@@ -94,7 +94,7 @@ async def test_the_least_certain_tasks_come_first_and_a_decision_is_a_new_versio
     assert again["state"] == "same" and (await project.result(split))["id"] == after["id"]
     text = (await project.owner.get(f"{project.at}/review/{split}", headers=HTML)).text
     assert "owner decided this" in text and 'data-key="2"' in text
-    assert presenter.FRAMED.fullmatch(f"{project.at}/review/{split}")
+    assert frames.FRAMED.fullmatch(f"{project.at}/review/{split}")
     fields = [it for it in Page(text).elements if it.tag == "input" and it.get("type") not in ("hidden", "checkbox")]
     assert 'id="review-task"' in text and all(not it.inside("dialog") and it.get("type") != "password" for it in fields)
 

@@ -11,8 +11,8 @@ import pytest_twisted
 from support.checks.shows import shows
 from support.servers.queue_runner import worked
 
-from crowdd.domain.transfer.snapshots.differences import differences as kept
-from crowdd.requester import SYSTEM
+from crowdd.features.snapshots import differences as kept
+from crowdd.kernel.requester import SYSTEM
 
 
 async def made(served: Any, owner: Any, project: dict[str, Any]) -> dict[str, Any]:
@@ -150,20 +150,22 @@ async def test_it_is_worked_out_once_and_a_limit_is_a_sentence(served, monkeypat
     first = await made(served, owner, project)
     await answer(ada, project, {"answer": "fox"})
     second = await made(served, owner, project)
-    start, begun = kept.long_process.start, []
+    start, begun = kept.isolated.start_long_process, []
 
     def counted(*arguments: Any) -> Any:
         begun.append(1)
         return start(*arguments)
 
-    monkeypatch.setattr(kept.long_process, "start", counted)
+    monkeypatch.setattr(kept.isolated, "start_long_process", counted)
     at = f"/project/birds/snapshots/{second['hash']}/difference?from={first['hash']}"
     for _ in range(2):
         assert (await owner.page(at)).status == 200
     assert len(begun) == 1
     folder = served.services.settings.data.dir / "differences"
     assert len(list(folder.glob("*.ndjson"))) == 1 and not list((folder / "work").iterdir())
-    monkeypatch.setattr(kept.long_process, "start", lambda *about: start("crowdd.no_such_program", [], about[2]))
+    monkeypatch.setattr(
+        kept.isolated, "start_long_process", lambda *about: start("crowdd.no_such_program", [], about[2])
+    )
     back = await owner.page(f"/project/birds/snapshots/{first['hash']}/difference?from={second['hash']}")
     assert back.status == 415 and "too much memory or time" in back.text
     assert len(list(folder.glob("*.ndjson"))) == 1 and not list((folder / "work").iterdir())

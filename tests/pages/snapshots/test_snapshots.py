@@ -12,8 +12,8 @@ import pytest_twisted
 from support.checks.shows import shows
 from support.servers.queue_runner import worked
 
-from crowdd.domain.transfer.snapshots.verification import hash_of, verify_archive
-from crowdd.requester import SYSTEM
+from crowdd.features.snapshots.verification import hash_of, verify_archive
+from crowdd.kernel.requester import SYSTEM
 
 NASTY = {
     "n": 12345678901234567890,
@@ -39,7 +39,7 @@ async def answered(served: Any, owner: Any, name: str = "birds", tasks: int = 3)
 
 
 def json_of(value: Any) -> Any:
-    from crowdd.storage.database import as_json
+    from crowdd.database.access import as_json
 
     return as_json(value)
 

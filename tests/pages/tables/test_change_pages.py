@@ -9,9 +9,8 @@ from support.browsers import lock
 from support.checks.shows import shows
 from support.servers.queue_runner import worked
 
-from crowdd.domain.projects import schedulers
-from crowdd.domain.tasks import changes
-from crowdd.storage.schedulers import names
+from crowdd.database.schema import list_schedulers
+from crowdd.features.tasks import changes, settings
 
 CHANGES = ("redundancy", "priority", "scheduler", "delete")
 BODIES: dict[str, dict[str, Any]] = {
@@ -157,7 +156,7 @@ async def test_the_order_of_tasks_is_chosen_and_written_down(served):
         assert list((await owner.post(path, json={"sched": wrong})).json()["form"]["errors"]) == ["sched"]
     page = (await owner.get(path, headers=HTML)).text
     assert 'value="breadth_first" checked' in page
-    for name in names():
+    for name in list_schedulers():
         assert f'value="{name}"' in page and f"<span>{name}<" not in page, "say in a sentence what it does"
 
 
@@ -187,8 +186,8 @@ async def test_tasks_are_deleted_only_when_the_name_is_typed(served):
 @pytest_twisted.ensureDeferred
 async def test_many_tasks_change_in_the_background_and_the_owner_looks_on(served, monkeypatch):
     monkeypatch.setattr(changes, "CHUNK", 2)
-    monkeypatch.setattr(schedulers, "CHUNK", 2)
-    monkeypatch.setattr(schedulers, "AT_ONCE", 2)
+    monkeypatch.setattr(settings, "CHUNK", 2)
+    monkeypatch.setattr(settings, "AT_ONCE", 2)
     owner, project = await built(served, tasks=9)
     stranger = await served.person("stranger")
     other = await served.project(stranger, "fish", tasks=1, published=True)

@@ -12,7 +12,7 @@ from support.checks.shows import shows
 from support.servers.queue_runner import worked
 from twisted.internet.defer import Deferred, gatherResults
 
-from crowdd.domain.tasks import comments
+from crowdd.features.tasks import comments
 
 HTML = {"Accept": "text/html", "Sec-Fetch-Site": "same-origin"}
 

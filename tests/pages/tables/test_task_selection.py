@@ -11,10 +11,9 @@ from support.checks.shows import shows
 from support.servers.queue_runner import worked
 from twisted.internet.defer import DeferredList, ensureDeferred
 
-from crowdd.domain.tasks import changes, task_selection
-from crowdd.errors import InvalidValueError
-from crowdd.http.pages.project.data import task_filters
-from crowdd.storage.tasks.selection import TaskFilter
+from crowdd.features.tasks import changes, task_list, task_pages
+from crowdd.features.tasks.list_statements import TaskFilter
+from crowdd.kernel.errors import InvalidValueError
 
 HTML = {"Accept": "text/html"}
 AT = "/project/birds/tasks"
@@ -47,7 +46,7 @@ async def tasks_of(owner: Any, project: dict[str, Any]) -> dict[int, dict[str, A
 
 
 def text(**filters: str) -> str:
-    return task_filters.text_of(filters)
+    return task_pages.format_filters(filters)
 
 
 @shows("page-change-matching")
@@ -173,7 +172,7 @@ async def test_two_owners_change_the_same_tasks_at_once(served):
 @pytest_twisted.ensureDeferred
 async def test_many_tasks_that_match_change_in_the_background(served, monkeypatch):
     monkeypatch.setattr(changes, "CHUNK", 4)
-    monkeypatch.setattr(task_selection, "MAX_WALKED", 10)
+    monkeypatch.setattr(task_list, "MAX_WALKED", 10)
     owner, project = await built(served, 40)
     served.server._worker._size = 0
     body = {"matching": text(state="ongoing", words="bird")}
@@ -195,8 +194,8 @@ async def test_many_tasks_that_match_change_in_the_background(served, monkeypatc
 @pytest_twisted.ensureDeferred
 async def test_what_would_cost_too_much_is_refused(served, monkeypatch):
     owner, _project = await built(served)
-    monkeypatch.setattr(task_selection, "MAX_SEARCHED", 5)
-    monkeypatch.setattr(task_selection, "MAX_NAMED", 2)
+    monkeypatch.setattr(task_list, "MAX_SEARCHED", 5)
+    monkeypatch.setattr(task_list, "MAX_NAMED", 2)
     refused = (await owner.post(f"{AT}/retire", json={"matching": text(words="fox")})).json()
     assert "Words can select" in refused["form"]["errors"]["task_ids"][0]
     of = {"scope": "matching", "type": "task", "format": "json"}
@@ -221,11 +220,11 @@ def test_filters_are_one_text_that_says_them_again():
         {"min_agreement": "0"},
         {"orderby": "agreement"},
     ):
-        once = task_filters.text_of(query)
-        assert once and task_filters.matching(once)["text"] == once
+        once = task_pages.format_filters(query)
+        assert once and task_pages.parse_matching(once)["text"] == once
         assert {name: value for name, (value,) in parse_qs(once).items()}.items() >= query.items()
-    assert task_filters.task_filter(task_filters.text_of({})).is_all
-    assert task_filters.task_filter("orderby=agreement") == TaskFilter(minimum=0.0)
-    assert task_filters.task_filter("max_agreement=49") == TaskFilter(minimum=0.0, below=0.5)
+    assert task_pages.parse_task_filter(task_pages.format_filters({})).is_all
+    assert task_pages.parse_task_filter("orderby=agreement") == TaskFilter(minimum=0.0)
+    assert task_pages.parse_task_filter("max_agreement=49") == TaskFilter(minimum=0.0, below=0.5)
     with pytest.raises(InvalidValueError):
-        task_filters.task_filter("columns=url")
+        task_pages.parse_task_filter("columns=url")

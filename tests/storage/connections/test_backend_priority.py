@@ -16,9 +16,9 @@ from support.outside.silent_line import SilentLine
 from twisted.internet import reactor
 from twisted.internet.threads import deferToThread
 
-from crowdd.storage.connections.backend_priority import yield_backend
-from crowdd.storage.connections.copying import Copies
-from crowdd.storage.connections.pool import Pool
+from crowdd.database.connection import yield_backend
+from crowdd.database.copying import Copies
+from crowdd.database.pool import Pool
 
 LOWER = 10
 

@@ -7,8 +7,8 @@ from support.checks.explained import Explained
 from support.ledger import Ledger
 from twisted.internet import reactor
 
-from crowdd.domain.server import bootstrap
-from crowdd.storage.webhooks import events
+from crowdd.core import base
+from crowdd.sched import event_statements
 
 EVENTS, ANSWERS, VOLUNTEERS = 200, 3, 6_000
 MAXIMUM = EVENTS * (ANSWERS * 10 + 15)  # pages: an index and a row for each answer and each code
@@ -30,14 +30,14 @@ async def test_events_cost_what_their_answers_do(dsn, settings):
     ledger = Ledger(dsn)
     project = ledger.project()
     ledger.close()
-    pool = bootstrap.make_pool(reactor, settings, size=1)
+    pool = base.make_pool(reactor, settings, size=1)
     await pool.start()
     autovacuum = "ALTER TABLE {} SET (autovacuum_enabled = off)"
     await pool.execute("; ".join(autovacuum.format(name) for name in ("task_run", "result", "volunteer_word")))
     await pool.execute(_FILL, {"p": project, "volunteers": VOLUNTEERS, "answers": ANSWERS, "events": EVENTS})
-    rows = await events.after(pool, project, 0, EVENTS)
+    rows = await event_statements.list_events_after(pool, project, 0, EVENTS)
     assert len(rows) == EVENTS and all(len(event["data"]["volunteers"]) == ANSWERS for event in rows)
     explained = Explained(pool)
-    await events.after(explained, project, 0, EVENTS)
+    await event_statements.list_events_after(explained, project, 0, EVENTS)
     assert 0 < explained.pages <= MAXIMUM, explained.pages
     await pool.close()

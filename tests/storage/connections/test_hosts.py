@@ -16,12 +16,10 @@ from twisted.internet import reactor
 from twisted.internet.defer import Deferred
 from twisted.internet.protocol import Factory, Protocol
 
-from crowdd.errors import ConfigError, UnavailableError
-from crowdd.storage.connections.connection_budget import ConnectionBudget
-from crowdd.storage.connections.dedicated_connections import Apart
-from crowdd.storage.connections.hosts import Hosts, require_primary
-from crowdd.storage.connections.leadership import Leadership
-from crowdd.storage.connections.pool import Pool
+from crowdd.database.connector import ConnectionBudget, Hosts, require_primary
+from crowdd.database.locks import Leadership
+from crowdd.database.pool import Apart, Pool
+from crowdd.kernel.errors import ConfigError, UnavailableError
 
 WHERE = "SELECT current_setting('unix_socket_directories') AS place"
 NOWHERE = "/nowhere/at/all"

@@ -10,9 +10,9 @@ from support.replication.cluster import standby_of
 from support.until import until
 from twisted.internet.threads import deferToThread
 
-from crowdd.errors import UnavailableError
-from crowdd.storage.connections.replica import PrimaryState, Proof, ReplicaFirst, ReplicaState
-from crowdd.storage.server.db_health import replica_condition
+from crowdd.database.replica import PrimaryState, Proof, ReplicaFirst, ReplicaState
+from crowdd.features.operations.statements import read_replica_health
+from crowdd.kernel.errors import UnavailableError
 
 # The in-process server's replica is looked into.
 pytestmark = pytest.mark.inside
@@ -208,7 +208,7 @@ async def test_the_doctor_sees_a_replica_that_is_cut_off(with_replica, standby):
     """It has applied all that arrived, but nothing arrives any more."""
     served = await with_replica()
     replica = served.server._replica
-    health = await replica_condition(replica.pool)
+    health = await read_replica_health(replica.pool)
     assert (health["follows"], health["keeps_rows"]) == (True, False) and health["last_transaction"] > 0
     assert await replica.catches_up()
     source = await deferToThread(standby.cut_off)

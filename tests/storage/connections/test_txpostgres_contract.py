@@ -1,4 +1,4 @@
-"""What ``crowdd.storage.connections.connection`` relies on in txpostgres, psycopg2 and Twisted, one statement per test.
+"""What ``crowdd.database.connection`` relies on in txpostgres, psycopg2 and Twisted, one statement per test.
 
 A version that breaks one of them fails here first, by the name of what it broke. Record 247 says what to do then; whatever
 takes the place of txpostgres has to pass these tests.
@@ -23,7 +23,7 @@ from twisted.internet.interfaces import IReadWriteDescriptor
 from twisted.python.failure import Failure
 from txpostgres import txpostgres
 
-from crowdd.storage.connections.connection import Connection, Cursor
+from crowdd.database.connection import Connection, Cursor
 
 # All that runs of txpostgres while a connection opens, executes, notifies, fails and closes. It comes to some 60 lines.
 USED = {

@@ -11,7 +11,7 @@ from itertools import pairwise
 
 import attrs
 
-from crowdd.domain.transfer.task_files import Dialect, FileRow, read_rows
+from crowdd.features.imports.files import Dialect, FileRow, read_rows
 
 ENCODINGS = ("utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "cp1252", "latin-1")
 STYLES = ("csv", "semicolons", "tsv", "pipes", "quoted", "ndjson", "json", "json lines", "json pretty")

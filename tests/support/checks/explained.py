@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from crowdd.storage.connections.pool import Pool
-from crowdd.storage.database import Prepared, Statement
+from crowdd.database.access import Prepared, Statement
+from crowdd.database.pool import Pool
 
 _PREPARED = "SELECT name FROM pg_prepared_statements WHERE name = %(name)s"
 

@@ -17,10 +17,10 @@ import attrs
 import pyarrow
 import pyarrow.parquet
 
-from crowdd.domain.transfer import import_archives
-from crowdd.domain.transfer.prepared.process import discard, prepare
-from crowdd.domain.transfer.task_files import Dialect, detect, inspect
-from crowdd.errors import CrowddError
+from crowdd.features.imports import import_rows
+from crowdd.features.imports.files import Dialect, detect, inspect
+from crowdd.features.imports.prepared.process import discard, prepare
+from crowdd.kernel.errors import CrowddError
 from support.darwin_core import described
 from support.workbooks import cell, ods, ods_cell, ods_row, row, table, xlsx, xlsx_members, zipped
 
@@ -223,7 +223,7 @@ def _measured(path: Path) -> Outcome:
     memory, seconds = used()
     sample = ""
     try:
-        import_archives.unpack(path, MAX_UPLOAD)
+        import_rows.unpack_archive(path, MAX_UPLOAD)
         dialect = Dialect.from_json(detect(path).to_json())
         preview = inspect(prepare(path, dialect), 5, dialect)
         sample, words = str(preview.sample), f"rows: {preview.rows - preview.refused} of {preview.rows}"

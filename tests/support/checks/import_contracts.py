@@ -1,14 +1,13 @@
 """Contracts of ``lint-imports`` that count imports by name, as ``pyproject.toml`` lists them.
 
-Some modules import others with ``import_module`` or ``lazy``, or find the modules of a folder. The linter does not see
-such imports. These contracts add them before they check.
+Some modules import others with ``import_module`` or ``lazy``. The linter does not see such imports. These contracts add
+them before they check, but for those of ``crowdctl`` and of the scheduler, which only find what features declare.
 """
 
 from __future__ import annotations
 
 import ast
 import functools
-import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,28 +16,20 @@ from importlinter import Contract, ContractCheck, fields, output
 from importlinter.application import contract_utils
 from importlinter.contracts.layers import LayersContract
 
-# Modules that import all modules of a folder, or one that is named only at run time.
-FINDERS = {
-    "crowdd.sched.schedule": "crowdd.sched.jobs",
-    "crowdd.sched.task_handlers": "crowdd.sched.tasks",
-    "crowdd.domain.webhooks.events": "crowdd.domain.webhooks.events",
-    "crowdd.admin_cli.main": "crowdd.admin_cli.commands",
-}
-# What imports for others, by names that they give.
-_MACHINERY = {"crowdd.lazy", "crowdd.sched.discovery"}
+from crowdd.features import FEATURES
+
+# What imports for others, by names that they give, or modules that are listed elsewhere by name.
+_MACHINERY = {"crowdd.kernel.lazy", "crowdd.sched.discovery", "crowdd.admin_cli.main"}
 
 
 def add_imports_by_name(graph: grimp.ImportGraph) -> None:
     """Add to the graph what modules import by name. Raises ValueError for an import that nobody can follow."""
     for importer in sorted(module for module in graph.modules if module.partition(".")[0] == "crowdd"):
         for name, line in _named_in(importer):
-            if name is None and importer not in FINDERS and importer not in _MACHINERY:
-                raise ValueError(f"{importer}, line {line}: name the imported modules in FINDERS.")
+            if name is None and importer not in _MACHINERY:
+                raise ValueError(f"{importer}, line {line}: name the imported module by a constant.")
             if name is not None and name in graph.modules:
                 graph.add_import(importer=importer, imported=name, line_number=line, line_contents=f"by name: {name}")
-    for finder, package in FINDERS.items():
-        for module in graph.find_children(package):
-            graph.add_import(importer=finder, imported=module, line_number=1, line_contents=f"finds {package}.*")
 
 
 @functools.cache
@@ -84,71 +75,59 @@ class NoCircles(Contract):
             output.print_error(f"These modules import each other: {', '.join(circle)}")
 
 
-class Packages(Contract):
-    """The modules of each package stand in layers, like "crowdd.kinds: project > * > kind | questions > types".
+class FeatureLayers(Contract):
+    """A feature imports only features before it in ``FEATURES``. Inside it the layers are rows, statements, rules, what shows them, and ``feature``.
 
-    Only imports inside the package count. Layers begin with the highest. Modules between "|" do not import each other, those between ":" may. "*" is each
-    module that is not named. Each package below ``root`` with at least ``smallest`` modules has such a line, unless
-    ``other_contracts`` names it.
+    The name of a module says what it is: ``rows``, ``*statements``, ``*pages``, ``*api``, ``*commands`` and ``views``,
+    ``feature``; every other one has rules. Nothing imports what another feature shows, but for ``open_views``.
     """
 
     root = fields.StringField()
-    smallest = fields.IntegerField()
-    layers = fields.ListField(subfield=fields.StringField())
-    other_contracts = fields.ListField(subfield=fields.StringField())
+    open_views = fields.ListField(subfield=fields.StringField())
+    ignore_imports = fields.SetField(subfield=fields.ImportExpressionField(), required=False)
 
     def check(self, graph: grimp.ImportGraph, verbose: bool) -> ContractCheck:
         add_imports_by_name(graph)
-        lines = dict(tuple(map(str.strip, line.split(":", 1))) for line in self.layers)
-        broken = [
-            f"{package} has no layers"
-            for package in sorted(graph.modules)
-            if package.partition(".")[0] == self.root
-            and len(graph.find_children(package)) >= self.smallest
-            and package not in {*lines, *self.other_contracts}
+        contract_utils.remove_ignored_imports(
+            graph=graph, ignore_imports=self.ignore_imports, unmatched_alerting=contract_utils.AlertLevel.ERROR
+        )
+        owner = {
+            module: nth for nth, name in enumerate(FEATURES) for module in graph.find_descendants(f"{self.root}.{name}")
+        }
+        broken = [f"{name} is not in FEATURES" for name in self._unknown(graph)]
+        broken += [
+            f"{importer} imports {imported}"
+            for importer in sorted(owner)
+            for imported in sorted(graph.find_modules_directly_imported_by(importer) & owner.keys())
+            if not self._may(importer, imported, owner[importer] - owner[imported])
         ]
-        for package, line in lines.items():
-            broken += _against_layers(graph, package, line)
         return ContractCheck(kept=not broken, metadata={"broken": broken})
+
+    def _unknown(self, graph: grimp.ImportGraph) -> list[str]:
+        return sorted(graph.find_children(self.root) - {f"{self.root}.{name}" for name in FEATURES})
+
+    def _may(self, importer: str, imported: str, further: int) -> bool:
+        """``further``: how many features the importer stands after the other."""
+        if further:
+            return further > 0 and (_height(imported) != SHOWN or imported in self.open_views)
+        below = importer.count(".") > self.root.count(".") + 2
+        return below or _height(importer) >= _height(imported)
 
     def render_broken_contract(self, check: ContractCheck) -> None:
         for words in check.metadata["broken"]:
             output.print_error(words)
 
 
-def _against_layers(graph: grimp.ImportGraph, package: str, line: str) -> list[str]:
-    """What is wrong with a package, in words."""
-    children = {name.rpartition(".")[2] for name in graph.find_children(package)}
-    parts = [[name.strip() for name in re.split(r"[|:]", part)] for part in line.split(">")]
-    named = {name for part in parts for name in part} - {"*"}
-    if unknown := named - children:
-        return [f"{package} has no {', '.join(sorted(unknown))}"]
-    rest = children - named
-    if rest and ["*"] not in parts:
-        return [f"{package}.{name} is in no layer" for name in sorted(rest)]
-    heights, apart = dict[str, int](), set[str]()
-    for height, (part, names) in enumerate(zip(line.split(">"), parts, strict=True)):
-        members = rest if names == ["*"] else names
-        heights |= dict.fromkeys(members, height)
-        apart |= set() if ":" in part else set(members)
-    return [
-        f"{importer} imports {imported}, which does not stand below it"
-        for importer, imported in sorted(_inside(graph, package))
-        if heights[importer] > heights[imported] or (heights[importer] == heights[imported] and importer in apart)
-    ]
+ROWS, STATEMENTS, RULES, SHOWN, DECLARED = range(5)
 
 
-def _inside(graph: grimp.ImportGraph, package: str) -> set[tuple[str, str]]:
-    """Which children of a package import which others, themselves or by a module below them."""
-    depth = package.count(".") + 1
-    modules = [module for child in graph.find_children(package) for module in (child, *graph.find_descendants(child))]
-    pairs = {
-        (importer.split(".")[depth], imported.split(".")[depth])
-        for importer in modules
-        for imported in graph.find_modules_directly_imported_by(importer)
-        if imported.startswith(f"{package}.")
-    }
-    return {(importer, imported) for importer, imported in pairs if importer != imported}
+def _height(module: str) -> int:
+    name = module.rpartition(".")[2]
+    if name in ("rows", "feature"):
+        return ROWS if name == "rows" else DECLARED
+    if name.endswith("statements"):
+        return STATEMENTS
+    return SHOWN if name == "views" or name.split("_")[-1] in ("pages", "api", "commands") else RULES
 
 
 class Importers(Contract):

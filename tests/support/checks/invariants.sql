@@ -1,4 +1,4 @@
--- What must hold in the ledger at every moment, counted from the rows (crowdd/storage/definitions/tasks/20_submission.sql).
+-- What must hold in the ledger at every moment, counted from the rows (crowdd/database/definitions/tasks/20_submission.sql).
 -- Each statement gives the rows that break the rule named above it. %(highest)s: what n_answers was at most, where it was
 -- lowered or the scheduler changed; 0 where neither happened. %(share)s: the same of counted_per_network, or where answers
 -- changed hands.

@@ -10,19 +10,18 @@ from typing import Any, NamedTuple
 
 from markupsafe import Markup
 
-from crowdd.domain.analyses.catalogue import METHODS
-from crowdd.domain.core.text.markdown import Rendered, render
-from crowdd.domain.projects.publishing import effort, publishing_checks
-from crowdd.domain.tasks.outcomes.result_charts import Charts
-from crowdd.domain.tasks.review.calibration import calibration
+from crowdd.core.text.markdown import Rendered, render
+from crowdd.features.analyses.methods import METHODS
+from crowdd.features.publishing import publishing
+from crowdd.features.results.charts import Charts
+from crowdd.features.results.pages import drawings
+from crowdd.features.site.admin_pages import DETAILS, WORDS
+from crowdd.features.trust.adaptive_pages import chart
+from crowdd.features.trust.weighing import calibration
 from crowdd.http.api import operations
 from crowdd.http.api.openapi import document
-from crowdd.http.api.reference import sections
-from crowdd.http.html.qr_codes import qr_code
-from crowdd.http.pages.admin.audit import DETAILS, WORDS
-from crowdd.http.pages.api_docs import error_codes
-from crowdd.http.pages.project.presenters.result_drawing import drawings
-from crowdd.http.pages.project.review.calibration_chart import chart
+from crowdd.http.api.reference import error_codes, sections
+from crowdd.http.html.images import qr_code
 from crowdd.http.responses import JsonResponse
 from crowdd.http.routing import Route
 from crowdd.kinds.questions.declarations import declarations
@@ -359,7 +358,7 @@ def week(*figures: int) -> Context:
 
 
 _NEWEST_FIRST = "orderby=id&desc=1"
-# A list in the middle, and one with a single page (crowdd/http/html/row_lists.py).
+# A list in the middle, and one with a single page (crowdd/http/html/tables.py).
 LISTED: Context = {
     "table": {
         "columns": [], "shown": [], "per_page": 25, "sizes": [25, 50, 100], "query": f"{_NEWEST_FIRST}&per_page=25&before=99",
@@ -917,13 +916,13 @@ def _project_cases() -> Iterator[Case]:
 def _ready(row: Context, **more: Any) -> Context:
     """What the page to publish computes from a project's row."""
     checks = [
-        *publishing_checks.checks(
+        *publishing.list_checks(
             row | {"first_published": None, "n_task_runs": 3, "n_tasks": 42_650} | more, more.get("gaps", [])
         )
     ]
-    pace = effort.pace(effort.Seen(0, 0, 3, 12.4, True))
-    prospect = publishing_checks.Prospect(20, 42_650, 213_250, pace, effort.rounded(213.25))
-    ready = publishing_checks.Readiness(checks, more.get("gaps", []), prospect if checks[1].done else None)
+    pace = publishing.estimate_pace(publishing.Seen(0, 0, 3, 12.4, True))
+    prospect = publishing.Prospect(20, 42_650, 213_250, pace, publishing.round_days(213.25))
+    ready = publishing.Readiness(checks, more.get("gaps", []), prospect if checks[1].done else None)
     return {"ready": ready, "volunteers": "20", "mistake": ""}
 
 

@@ -23,7 +23,7 @@ from typing import Any, Final
 
 import attrs
 
-from crowdd.domain.core.text.slips import slips
+from crowdd.core.text.words import slip_pattern
 from crowdd.kinds.types import _NOT_IN_ADDRESSES
 
 CALLS: Final = frozenset({"match", "fullmatch", "search", "sub", "subn", "split", "findall", "finditer"})
@@ -62,15 +62,17 @@ class UnknownPatternError(Exception):
 
 # Names of patterns that a call compiles, with examples of their values.
 EXAMPLES: Final[Mapping[str, Mapping[str, object]]] = {
-    "crowdd.domain.transfer.gallery.template": {"other": slips("butterflies")},
-    "crowdd.domain.transfer.task_files.csv_rows": {"delimiter": re.escape("|")},
+    "crowdd.features.gallery.template": {"other": slip_pattern("butterflies")},
+    "crowdd.features.imports.files.tables": {"delimiter": re.escape("|")},
     "crowdd.kinds.types": {"pattern": rf"^(?!\.{{1,2}}$)[^{_NOT_IN_ADDRESSES}]+$"},
-    "crowdd.kinds.questions.fits": {"schema": {"pattern": ""}},  # those of JSON Schemas are collected where they stand
+    "crowdd.kinds.questions.question_type": {
+        "schema": {"pattern": ""}
+    },  # those of JSON Schemas are collected where they stand
 }
 
 
 # Methods of patterns that a constant holds together: nothing tells which of a module's calls are theirs.
-TOGETHER: Final[Mapping[str, Iterable[str]]] = {"crowdd.domain.transfer.task_files.foreign_files": ("match",)}
+TOGETHER: Final[Mapping[str, Iterable[str]]] = {"crowdd.features.imports.files.containers": ("match",)}
 
 
 def collect(package: Path) -> list[Pattern]:

@@ -11,20 +11,20 @@ from typing import Any, NotRequired, TypeVar, Union
 
 import attrs
 
-from crowdd.storage import database
+from crowdd.database import access
 
 R = TypeVar("R")
 
 
-def converted(row: type[R], rows: Sequence[database.Row]) -> list[R]:
-    """As ``crowdd.storage.database`` converts them, but refuse rows that are not what the type says."""
+def converted(row: type[R], rows: Sequence[access.Row]) -> list[R]:
+    """As ``crowdd.database.access`` converts them, but refuse rows that are not what the type says."""
     for each in rows:
         for complaint in complaints(row, each):
             raise AssertionError(f"{row.__module__}.{row.__name__}: {complaint}")
     return _converted(row, rows)
 
 
-_converted = database._converted
+_converted = access._converted
 
 
 def complaints(row: type, values: Mapping[str, Any]) -> Iterator[str]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from crowdd.http.pages.admin.audit import WORDS
-from crowdd.sched.task_handlers import handlers
+from crowdd.features.site.admin_pages import WORDS
+from crowdd.sched.queue_worker import handlers
 from support.figures import Compared
 from support.figures.lively_site import Site
 from support.figures.reading import Row, json_over_pages, over_pages

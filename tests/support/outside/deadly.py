@@ -14,11 +14,11 @@ from twisted.internet import reactor as installed
 from twisted.internet import task
 from twisted.internet.defer import Deferred
 
-from crowdd import config
-from crowdd.domain.core.secrets import Secrets
-from crowdd.domain.server import services as domain_module
-from crowdd.domain.server.bootstrap import make_pool
-from crowdd.sched.handler import Handler
+from crowdd import services as domain_module
+from crowdd.core.base import make_pool
+from crowdd.core.secrets import Secrets
+from crowdd.kernel import config
+from crowdd.sched.job import Handler
 from support.servers.counting import worker_on
 
 MAX_ATTEMPTS = 5

@@ -15,7 +15,7 @@ import attrs
 import psycopg2
 from psycopg2.extensions import make_dsn, parse_dsn
 
-from crowdd.embedded.process import wait_until
+from crowdd.database.embedded.cluster import wait_until
 from support.servers.postgres import Postgres, scratch_folder
 
 BINARIES = Path("/usr/lib/postgresql/15/bin")

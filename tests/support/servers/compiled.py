@@ -9,6 +9,10 @@ from typing import Any
 from jinja2 import BytecodeCache
 from jinja2.bccache import Bucket
 
+from crowdd.http.html import rendering
+
+own_byte_code = rendering.open_byte_code_cache  # before conftest.py puts another in its place
+
 
 class Compiled(BytecodeCache):
     """Templates, by name and text. What this process does not have comes from ``files``, which all processes share."""

@@ -12,11 +12,11 @@ from typing import Any
 from twisted.internet import reactor, task
 from twisted.internet.defer import Deferred
 
-from crowdd import config
-from crowdd.domain.core.secrets import Secrets
-from crowdd.domain.server import services as domain_module
-from crowdd.domain.server.bootstrap import make_pool
-from crowdd.sched.handler import Handler
+from crowdd import services as domain_module
+from crowdd.core.base import make_pool
+from crowdd.core.secrets import Secrets
+from crowdd.kernel import config
+from crowdd.sched.job import Handler
 from crowdd.sched.queue_worker import Worker
 
 COUNTED = "SELECT split_part(subject, ' ', 1)::int AS n, split_part(subject, ' ', 2)::int AS attempt FROM attempt_count ORDER BY 1"

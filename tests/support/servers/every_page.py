@@ -15,7 +15,7 @@ from matrix import example_site as matrix
 from twisted.internet import reactor
 from twisted.internet.defer import ensureDeferred
 
-from crowdd import config
+from crowdd.kernel import config
 from support.addresses import BESIDE, filled, pages, statements
 from support.browsers import signed_in
 from support.first_encryption import encrypted_at_first

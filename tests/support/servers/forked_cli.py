@@ -24,22 +24,22 @@ from typing import Any
 MODULES = (
     "click.shell_completion",
     "click_man.core",
-    "crowdd.domain.server.bootstrap",
-    "crowdd.domain.server.doctor_rules",
-    "crowdd.domain.server.backups.passphrase",
-    "crowdd.domain.media.copying",
-    "crowdd.domain.transfer.project_folder",
-    "crowdd.domain.transfer.folder_export",
-    "crowdd.domain.transfer.folder_import",
-    "crowdd.domain.transfer.move_in.runner",
-    "crowdd.domain.transfer.snapshots.views",
+    "crowdd.core.base",
+    "crowdd.features.operations.doctor",
+    "crowdd.core.passphrase",
+    "crowdd.features.media.stores",
+    "crowdd.features.gallery.folders",
+    "crowdd.features.gallery.folder_export",
+    "crowdd.features.gallery.folder_import",
+    "crowdd.features.movein.runner",
+    "crowdd.features.snapshots.contents",
     "crowdd.http.errors",
     "crowdd.sched.job_runner",
-    "crowdd.sched.notify_bridge",
-    "crowdd.sched.schedule",
+    "crowdd.sched.processes",
+    "crowdd.sched.job_runner",
     "crowdd.sched.queue_worker",
-    "crowdd.sched.task_handlers",
-    "crowdd.embedded",
+    "crowdd.sched.queue_worker",
+    "crowdd.database.embedded",
     "rich.progress",
     "rich.table",
     "twisted.internet.epollreactor",
@@ -52,7 +52,7 @@ def serve(modules: Sequence[str]) -> None:
     for name in modules:
         importlib.import_module(name)
     assert "twisted.internet.reactor" not in sys.modules
-    _quicken(sys.modules.get("crowdd.domain.server.backups.passphrase"))
+    _quicken(sys.modules.get("crowdd.core.passphrase"))
     for line in sys.stdin:
         number, *request = json.loads(line)
         process = os.fork()

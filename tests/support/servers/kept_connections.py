@@ -13,7 +13,7 @@ import psycopg2
 import pytest
 from psycopg2.extras import wait_select
 
-from crowdd.storage.connections.connection import Connection
+from crowdd.database.connection import Connection
 
 # DISCARD ALL without what is worth keeping: prepared statements and plans.
 _RESET = (

@@ -9,7 +9,7 @@ import subprocess
 import time
 from pathlib import Path
 
-from crowdd.embedded.process import alive
+from crowdd.database.embedded.cluster import alive
 
 
 class Program:

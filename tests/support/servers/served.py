@@ -17,8 +17,8 @@ from twisted.web.client import Agent, HTTPConnectionPool, readBody
 from twisted.web.http_headers import Headers
 
 from crowdd import app
-from crowdd.config import Settings
-from crowdd.domain.server import bootstrap
+from crowdd.core import base
+from crowdd.kernel.config import Settings
 from support.servers.live import LiveServer
 from support.until import PAUSE, until
 
@@ -214,8 +214,8 @@ class Served:
 
     async def person(self, name: str, *, admin: bool = False) -> Client:
         """A program of a new person, with an API key; ``client.user_id`` is whose."""
-        from crowdd.domain.accounts.registration import Registration
-        from crowdd.requester import SYSTEM
+        from crowdd.features.accounts.validation import Registration
+        from crowdd.kernel.requester import SYSTEM
 
         form = Registration(name, name.title(), f"{name}@example.org", PASSWORD, PASSWORD)
         user_id = await self.services.accounts.register(form, SYSTEM, admin=admin)
@@ -226,8 +226,8 @@ class Served:
         return client
 
     async def _open_session(self, user_id: int) -> Session:
-        from crowdd.domain.accounts.authentication.sessions import Authenticated
-        from crowdd.requester import SYSTEM
+        from crowdd.features.accounts.sessions import Authenticated
+        from crowdd.kernel.requester import SYSTEM
 
         (row,) = await self.database.fetch("SELECT access_version FROM account WHERE id = %(id)s", {"id": user_id})
         account = Authenticated(user_id, row["access_version"])
@@ -265,8 +265,8 @@ class ServedByWorkers(Served):
         self._pool.maxPersistentPerHost = 100
         self._agent = Agent(reactor, pool=self._pool)
         settings.data.dir.mkdir(parents=True, exist_ok=True)
-        self._database = bootstrap.make_pool(reactor, settings, size=2)
-        self._services = bootstrap.make_services(reactor, settings, self._database)
+        self._database = base.make_pool(reactor, settings, size=2)
+        self._services = base.make_services(reactor, settings, self._database)
         self._live = LiveServer(settings.db.dsn, settings.data.dir, **environment)
 
     @property

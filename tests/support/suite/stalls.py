@@ -15,7 +15,7 @@ from types import FrameType
 import pytest
 from twisted.internet import reactor
 
-from crowdd.stalls import LOGGED, StallWatch
+from crowdd.kernel.stalls import LOGGED, StallWatch
 
 _TESTS = str(Path(__file__).parents[2])
 _OWN = "a test"

@@ -11,9 +11,9 @@ from pathlib import Path
 import orjson
 import pytest
 
-from crowdd.domain.tasks.outcomes.alpha import alpha_of
-from crowdd.domain.tasks.outcomes.comparison import alpha_sums, boxes, labels
-from crowdd.domain.tasks.outcomes.comparison.expected import measured
+from crowdd.features.results import alpha_sums, comparing, comparing_marks
+from crowdd.features.results.alpha import alpha_of
+from crowdd.features.results.comparing_process import measure_expected
 from crowdd.kinds.answers import AnswerField
 
 LABEL = AnswerField("n", (), "label", choices=(1, 2, 3, 4, 5))
@@ -69,13 +69,18 @@ def test_alpha_needs_two_answers_and_two_values():
 def test_chance_is_measured_by_pairs_where_no_formula_has_it():
     field = {"path": "{seen}", "type": "labels", "choices": ["fox", "owl", "hare"]}
     tasks = [["fox"], ["fox", "owl"]], [["owl"], ["owl"]], [["hare"]]  # the last has one answer only
-    sets = [labels.read(one) for task in tasks[:2] for one in task]
-    mean = sum(labels.distance(one, other) for one, other in combinations(sets, 2)) / 6
-    assert measured([field], [[[[one]] for one in task] for task in tasks], 1) == [pytest.approx(mean)]
-    assert measured([{"path": "{n}", "type": "number"}, field], [[[[1], []], [[2], []]]], 1) == [None, None]
+    sets = [comparing.read_labels(one) for task in tasks[:2] for one in task]
+    mean = sum(comparing.labels_distance(one, other) for one, other in combinations(sets, 2)) / 6
+    assert measure_expected([field], [[[[one]] for one in task] for task in tasks], 1) == [pytest.approx(mean)]
+    assert measure_expected([{"path": "{n}", "type": "number"}, field], [[[[1], []], [[2], []]]], 1) == [None, None]
     chance = random.Random(6)
     made = [[{"x": 10 * chance.randint(0, 3), "y": 0, "width": 10, "height": 10}] for _ in range(400)]
-    (guess,) = measured([{"path": "{b}", "type": "boxes"}], [[[[one]], [[one]]] for one in made], 1)
-    exact = sum(boxes.distance(boxes.read(a), boxes.read(b)) for a, b in combinations(made, 2)) / (400 * 399 / 2)
+    (guess,) = measure_expected([{"path": "{b}", "type": "boxes"}], [[[[one]], [[one]]] for one in made], 1)
+    exact = sum(
+        comparing_marks.box_distance(comparing_marks.read_boxes(a), comparing_marks.read_boxes(b))
+        for a, b in combinations(made, 2)
+    ) / (400 * 399 / 2)
     assert guess == pytest.approx(exact, abs=0.04)
-    assert measured([{"path": "{b}", "type": "boxes"}], [[[[one]], [[one]]] for one in made], 1) == [guess], "as before"
+    assert measure_expected([{"path": "{b}", "type": "boxes"}], [[[[one]], [[one]]] for one in made], 1) == [guess], (
+        "as before"
+    )

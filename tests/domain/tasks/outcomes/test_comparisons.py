@@ -9,10 +9,10 @@ import pytest
 import pytest_twisted
 from support.ledger import Ledger
 
-from crowdd.concurrency.worker_thread import WorkerThread
-from crowdd.domain.tasks.outcomes.comparison import program
-from crowdd.domain.tasks.outcomes.comparison.process import ComparingProcess
-from crowdd.domain.tasks.outcomes.comparisons import Comparisons
+from crowdd.features.results import comparing_program
+from crowdd.features.results.comparing_process import ComparingProcess
+from crowdd.features.results.comparisons import Comparisons
+from crowdd.kernel.concurrency.worker_thread import WorkerThread
 
 FIELDS = '[{"name": "line", "at": "/line", "type": "text"}]'
 SAID = "SELECT task_id, consensus FROM result WHERE last_version ORDER BY 1"
@@ -56,11 +56,11 @@ async def test_a_task_that_ends_the_process_stops_no_others(comparing):
 
 
 def test_a_task_has_a_limit_of_time(monkeypatch):
-    monkeypatch.setattr(program, "MAX_SECONDS", 0.01)
-    monkeypatch.setattr(program, "compare", lambda *task: [None for _ in iter(int, 1)])
-    before = signal.signal(signal.SIGALRM, program._late)
+    monkeypatch.setattr(comparing_program, "MAX_SECONDS", 0.01)
+    monkeypatch.setattr(comparing_program, "compare_task", lambda *task: [None for _ in iter(int, 1)])
+    before = signal.signal(signal.SIGALRM, comparing_program._late)
     try:
-        assert program.compared({"fields": [], "answers": [], "first": None}) == {
+        assert comparing_program.compare_or_explain({"fields": [], "answers": [], "first": None}) == {
             "error": "took more than 0.01 seconds"
         }
     finally:

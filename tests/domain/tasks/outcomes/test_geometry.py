@@ -7,7 +7,7 @@ from itertools import permutations
 
 import pytest
 
-from crowdd.domain.tasks.outcomes import geometry
+from crowdd.features.results import geometry
 
 
 @pytest.mark.parametrize(

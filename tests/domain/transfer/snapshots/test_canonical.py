@@ -9,7 +9,7 @@ import rfc8785
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crowdd.domain.transfer.snapshots.canonical import canonical, dumps
+from crowdd.features.snapshots.canonical_json import canonical, dumps
 
 SAFE = 2**53 - 1
 values = st.recursive(

@@ -11,8 +11,8 @@ from typing import Any
 import orjson
 import pytest
 
-from crowdd.domain.transfer.snapshots import program
-from crowdd.domain.transfer.snapshots.verification import hash_of
+from crowdd.features.snapshots import snapshot_program
+from crowdd.features.snapshots.verification import hash_of
 
 LICENSED = {"license": "CC-BY-4.0", "authors": [{"name": 'Ada: "L"', "orcid": "0000-0002-1825-0097"}, {"name": "Bob"}]}
 BARE: dict[str, Any] = {"license": None, "authors": []}
@@ -65,7 +65,7 @@ def made(folder: Path, said: dict[str, Any] = LICENSED, **changes: Any) -> tuple
         each.mkdir(parents=True)
     for name, rows in (("tasks", TASKS), ("answers", ANSWERS), ("results", RESULTS)):
         (raw / f"{name}.ndjson").write_bytes(b"".join(json.dumps(row).encode() + b"\n" for row in rows))
-    findings = program.make(raw, out, orjson.loads(orjson.dumps(about(said, **changes))))
+    findings = snapshot_program.write_files(raw, out, orjson.loads(orjson.dumps(about(said, **changes))))
     files = {
         each["name"]: zlib.decompress((out / each["name"]).read_bytes(), -zlib.MAX_WBITS) for each in findings["files"]
     }

@@ -1,1 +1,0 @@
-"""The commands of crowdctl, one file per group."""

@@ -1,1 +1,0 @@
-"""Commands that copy what a server has to another place."""

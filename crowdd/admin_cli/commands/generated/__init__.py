@@ -1,1 +1,0 @@
-"""Commands that write files from the other commands: completion and manual pages."""

@@ -1,1 +1,0 @@
-"""The commands about projects, by what they work on."""

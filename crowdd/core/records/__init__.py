@@ -1,0 +1,1 @@
+"""Rows of every kind: read and written, who may, and earlier versions."""

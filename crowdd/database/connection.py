@@ -1,0 +1,450 @@
+"""One session with PostgreSQL, on txpostgres: its errors, its deadlines, its priority and its savepoints.
+
+A connection is only ever used by one caller at a time; ``crowdd.database.pool`` sees to that. Host names in the DSN are
+resolved by libpq while the reactor stands still, so the DSN should name a socket directory or an address.
+
+A server behind a cut network says nothing, so each statement has a deadline. A backend that makes files yields to those
+that answer volunteers: PostgreSQL has no priorities, but where its processes run on this machine under an account that
+may change them, the system's priorities apply.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import socket
+import struct
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+import psycopg2
+import psycopg2.errors
+from psycopg2 import errorcodes, extensions
+from psycopg2.extensions import connection
+from twisted.internet.defer import Deferred, fail
+from twisted.internet.error import ConnectionClosed
+from twisted.internet.interfaces import IDelayedCall, IReactorTime
+from twisted.logger import Logger
+from twisted.python.failure import Failure
+from txpostgres import txpostgres
+
+from crowdd.database.access import Database, Prepared, Row, Statement, Values
+from crowdd.kernel import exact_json
+from crowdd.kernel.concurrency.isolated import yield_to_requests
+from crowdd.kernel.errors import (
+    ConflictError,
+    CrowddError,
+    InvalidValueError,
+    NoSpaceError,
+    StatementTimeoutError,
+    UnavailableError,
+)
+from crowdd.kernel.reactor import IReactor
+
+T = TypeVar("T")
+log = Logger()
+
+
+GRACE_SECONDS = 2.0  # beyond the time-out of a statement, for the way there and back
+
+
+class AnswerDeadline:
+    """Calls ``give_up`` when a statement got no answer for ``seconds``; never if these are None.
+
+    A connection runs tens of thousands of statements between two cut networks. So there is one timer per connection at
+    most, which looks when the last statement is due, and none per statement.
+    """
+
+    def __init__(self, clock: IReactorTime, seconds: float | None, give_up: Callable[[], object]) -> None:
+        self._clock, self._seconds, self._give_up = clock, seconds, give_up
+        self._due: float | None = None
+        self._timer: IDelayedCall | None = None
+
+    def begin(self) -> None:
+        """A statement was sent."""
+        if self._seconds is None:
+            return
+        self._due = self._clock.seconds() + self._seconds
+        if self._timer is None:
+            self._timer = self._clock.callLater(self._seconds, self._look)
+
+    def end(self) -> None:
+        """It was answered."""
+        self._due = None
+
+    def stop(self) -> None:
+        """The connection is closed."""
+        self._due = None
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _look(self) -> None:
+        self._timer = None
+        if self._due is None:
+            return
+        left = self._due - self._clock.seconds()
+        if left > 0:
+            self._timer = self._clock.callLater(left, self._look)
+        else:
+            self._due = None
+            self._give_up()
+
+
+JSON_OIDS = (114, 3802)  # json, jsonb
+UNAVAILABLE_CLASSES = ("08", "53", "57P", "25006")  # connection, resources, shutdown; a standby, or read-only
+INVALID_CLASSES = ("22", "54")  # data exception, limit of the program
+LOST_CLASSES = ("08", "57P", "25P03", "25P04")  # the latter: idle too long in a transaction, transaction too long
+_REPLACED = re.compile(
+    r"cache lookup failed for|could not open relation with OID|cached plan must not change result type"
+)
+
+
+def in_background(work: Deferred[Any]) -> None:
+    """Lets work go on by itself; its failure is logged, unless it comes of closing the pool."""
+
+    def failed(failure: Failure) -> None:
+        if not failure.check(UnavailableError):
+            log.failure("background database operation failed", failure)
+
+    work.addErrback(failed)
+
+
+def rows(cursor: Any) -> list[Row]:
+    """All rows of a finished statement by column name; none for a statement that returns no rows."""
+    if cursor.description is None:
+        return []
+    names = [column[0] for column in cursor.description]
+    return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+
+
+def row_count(cursor: Any) -> int:
+    """How many rows a finished statement touched or returned; 0 where PostgreSQL does not say."""
+    return max(cursor.rowcount, 0)
+
+
+def domain_error(error: Exception, *, lost: bool, uncertain: bool) -> Exception:
+    """What an error of psycopg2 means to us; errors without a meaning of their own are returned as they are.
+
+    ``lost``: the connection is gone. ``uncertain``: if it is, nobody knows whether the statement took effect.
+    """
+    code = getattr(error, "pgcode", None) or ""
+    if code == errorcodes.DISK_FULL and not lost:
+        return NoSpaceError("The database has no disk space left.")
+    if lost or code.startswith(UNAVAILABLE_CLASSES):
+        return UnavailableError(_away(code), uncertain=lost and uncertain)
+    if code == errorcodes.QUERY_CANCELED:
+        return _cancelled(error)
+    if code == errorcodes.LOCK_NOT_AVAILABLE:
+        return UnavailableError("The row is busy.", retry_after=1)
+    if code in (errorcodes.UNIQUE_VIOLATION, errorcodes.FOREIGN_KEY_VIOLATION):
+        return _conflict(error)
+    if code.startswith(INVALID_CLASSES) or _is_no_text(error):
+        return InvalidValueError("A value is too large or has the wrong format.")
+    return error
+
+
+def _away(code: str) -> str:
+    if code == errorcodes.READ_ONLY_SQL_TRANSACTION:
+        return "The database takes no changes."
+    if code == errorcodes.OUT_OF_MEMORY:
+        return "The database has no memory left."
+    return "The database cannot be reached."
+
+
+def _is_no_text(error: Exception) -> bool:
+    """Whether psycopg2 refused a text before sending it: a NUL or a lone surrogate."""
+    return isinstance(error, UnicodeEncodeError) or (isinstance(error, ValueError) and "NUL" in str(error))
+
+
+def _cancelled(error: object) -> Exception:
+    # One SQLSTATE for both; we never cancel, so what is not an operator's pg_cancel_backend() is the time limit.
+    if "user request" in str(error):
+        return UnavailableError("The statement was cancelled by an operator.")
+    return StatementTimeoutError("The statement took longer than allowed.")
+
+
+def _conflict(error: Any) -> ConflictError:
+    words = {
+        errorcodes.UNIQUE_VIOLATION: "A value that must be unique is taken.",
+        errorcodes.FOREIGN_KEY_VIOLATION: "Something else still refers to it, or it refers to something that is not there.",
+    }
+    return ConflictError(
+        words[error.pgcode],
+        constraint=error.diag.constraint_name or "",
+        table=error.diag.table_name or "",
+    )
+
+
+class Cursor(txpostgres.Cursor):
+    """A cursor that leaves the socket registered with the reactor.
+
+    The stock one removes and adds the reader at each statement and delivers its result a turn of the reactor late.
+    """
+
+    def poll(self) -> Deferred[Cursor]:
+        polling: Deferred[Cursor] = Deferred()
+        self._pollingD: Deferred[Cursor] | None = polling
+        self._connection.active = self
+        self._connection.answer.begin()
+        self.continuePolling()
+        return polling
+
+    def continuePolling(self, swallowErrors: bool = False) -> None:
+        result: Cursor | Failure = self
+        try:
+            state = self.pollable().poll()
+        except Exception:
+            result, state = Failure(), extensions.POLL_OK
+        if state == extensions.POLL_OK:
+            self.finish(result)
+        elif state == extensions.POLL_WRITE:
+            self.reactor.addWriter(self._connection)
+
+    def finish(self, result: Cursor | Failure) -> None:
+        """Ends the statement with its cursor or its failure."""
+        polling, self._pollingD, self._connection.active = self._pollingD, None, None
+        self._connection.answer.end()
+        if polling is not None:
+            polling.callback(result)
+
+
+class Connection(txpostgres.Connection):
+    """A connection that tells when it was lost and when it may be used again.
+
+    ``when_lost(connection)`` is called when it is lost, after a running statement has failed; ``when_notified(channel,
+    payload)`` for each NOTIFY. It counts as lost when a statement gets no answer for ``answer_timeout``. One that is to be
+    ``writable`` also when its server takes no changes: it is ``demoted``, and another server of the DSN may have become the
+    primary.
+    """
+
+    cursorFactory = Cursor
+    active: Cursor | None = None
+    writable = demoted = False
+    _connection: Any = None
+    _pollingD: Deferred[Connection] | None = None
+    _descriptor: int | None = None
+
+    def __init__(
+        self,
+        reactor: IReactor,
+        when_lost: Callable[[Connection], None],
+        when_notified: Callable[[str, str], None] = lambda channel, payload: None,
+        answer_timeout: float | None = None,
+    ) -> None:
+        super().__init__(reactor)
+        self.answer = AnswerDeadline(reactor, answer_timeout, self._unanswered)
+        self._when_lost = when_lost
+        self._when_notified = when_notified
+        self._prepared: set[str] = set()
+        self._outdated = False  # what was prepared returns other columns since an upgrade
+
+    @property
+    def alive(self) -> bool:
+        """Whether the session exists, as far as is known."""
+        return self._connection is not None and not self._connection.closed
+
+    @property
+    def status(self) -> int:
+        """The transaction status, one of ``psycopg2.extensions.TRANSACTION_STATUS_*``."""
+        return self._connection.get_transaction_status() if self.alive else extensions.TRANSACTION_STATUS_UNKNOWN
+
+    @property
+    def idle(self) -> bool:
+        """Whether the next caller may have it: alive, no statement under way, no transaction open."""
+        return self.status == extensions.TRANSACTION_STATUS_IDLE
+
+    def run(self, sql: Statement, values: Values = None, *, commits: bool = False) -> Deferred[Cursor]:
+        """Executes one statement; fires with the finished cursor.
+
+        ``commits`` says that success makes something permanent: if the connection is lost on the way, the
+        UnavailableError is then marked uncertain. Cancelling the result only ends the waiting: the statement goes on,
+        and until its end the connection is not idle.
+        """
+        if not self.alive:
+            return fail(UnavailableError("The database connection was lost."))
+        if isinstance(sql, Prepared):
+            if self._outdated:
+                return self._deallocate().addCallback(lambda _: self.run(sql, values, commits=commits))
+            if sql.name not in self._prepared:
+                return self._prepare(sql).addCallback(lambda _: self.run(sql, values, commits=commits))
+            sql = sql.call
+        return self.cursor().execute(sql, values).addErrback(self._explain, commits)
+
+    def _prepare(self, sql: Prepared) -> Deferred[Cursor]:
+        def known(cursor: Cursor) -> Cursor:
+            self._prepared.add(sql.name)
+            return cursor
+
+        return self.run(sql.definition).addCallback(known)
+
+    def _deallocate(self) -> Deferred[Cursor]:
+        self._prepared.clear()
+        self._outdated = False
+        return self.run("DEALLOCATE ALL")
+
+    def _explain(self, failure: Failure, commits: bool) -> Failure:
+        error: Any = failure.value
+        self._outdated = self._outdated or (isinstance(error, Exception) and is_replaced(error))
+        code = getattr(error, "pgcode", None) or ""
+        self.demoted = self.writable and code == errorcodes.READ_ONLY_SQL_TRANSACTION
+        if self.demoted or not self.alive or code.startswith(LOST_CLASSES):
+            self.lose()
+        # A statement that was refused because nothing may be changed has changed nothing.
+        meaning = domain_error(error, lost=not self.alive, uncertain=commits and not self.demoted)
+        if meaning is error:
+            return failure
+        meaning.__cause__ = error
+        return Failure(meaning)
+
+    def connect(self, *arguments: object, **keywords: object) -> Deferred[Connection]:
+        return super().connect(*arguments, **keywords).addCallback(self._watch)
+
+    def _watch(self, result: Connection) -> Connection:
+        # The reactor watches a duplicate: libpq closes its own descriptor within poll() when the connection breaks,
+        # and a closed number, perhaps in use again by somebody else, cannot be taken out of epoll.
+        self.reactor.removeReader(self)
+        self._descriptor = os.dup(self._connection.fileno())
+        self.reactor.addReader(self)
+        extensions.register_type(_JSON, self._connection)
+        return result
+
+    def _unwatch(self) -> None:
+        self.reactor.removeReader(self)
+        self.reactor.removeWriter(self)
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
+
+    def close(self) -> None:
+        """Disconnects at once; a running statement or a connection attempt fails. May be called at any time."""
+        if self._connection is None:
+            return
+        self.answer.stop()
+        self._unwatch()
+        if self.alive:
+            self._connection.close()
+        gone = Failure(ConnectionClosed())
+        connecting, self._pollingD = self._pollingD, None
+        if connecting is not None:
+            connecting.errback(gone)
+        if self.active is not None:
+            self.active.finish(gone)
+
+    def fileno(self) -> int:
+        return super().fileno() if self._descriptor is None else self._descriptor
+
+    def doRead(self) -> None:
+        if self._pollingD is not None:
+            self.reactor.removeReader(self)
+            self.continuePolling()
+        elif self.active is not None:
+            self.active.continuePolling()
+        else:
+            self._read_idly()
+
+    def _read_idly(self) -> None:
+        try:
+            self._connection.poll()
+        except psycopg2.Error:
+            self.connectionLost(Failure())
+        else:
+            self.checkForNotifies()
+
+    def doWrite(self) -> None:
+        self.reactor.removeWriter(self)
+        if self.alive:
+            (self.active or self).continuePolling()
+
+    def connectionLost(self, reason: Failure) -> None:
+        self.lose()
+
+    def _unanswered(self) -> None:
+        log.warn("no answer from the database within the time limit, connection closed")
+        self.lose()
+
+    def lose(self) -> None:
+        """Closes it because it does not work any more, and tells."""
+        self.close()
+        self._when_lost(self)
+
+    def cursorRunning(self, cursor: Cursor) -> None:
+        """Nothing to do: the reader stays."""
+
+    def cursorFinished(self, cursor: Cursor) -> None:
+        if self.alive:
+            self.checkForNotifies()
+
+    def checkForNotifies(self) -> None:
+        # Not the stock dispatch, which goes through the global cooperator and with it the global reactor.
+        if self._connection.notifies:
+            notifies, self._connection.notifies = self._connection.notifies, []
+            for notify in notifies:
+                self._when_notified(notify.channel, notify.payload)
+
+
+def is_replaced(error: Exception) -> bool:
+    """Whether a statement failed because an upgrade replaced a function or view between its parsing and its execution.
+
+    PostgreSQL has no SQLSTATE of its own for that.
+    """
+    return isinstance(error, psycopg2.errors.InternalError_ | psycopg2.errors.FeatureNotSupported) and bool(
+        _REPLACED.search(str(error))
+    )
+
+
+def first_line(error: Exception) -> str:
+    """The first line of an error's text."""
+    return (str(error).strip() or type(error).__name__).splitlines()[0]
+
+
+def _loaded(text: str | None, cursor: object) -> Any:
+    return None if text is None else exact_json.stored(text)
+
+
+_JSON = extensions.new_type(JSON_OIDS, "CROWDD_JSON", _loaded)
+
+
+_NICENESS: Final = 10
+_CREDENTIALS: Final = struct.Struct("3i")  # struct ucred: process, user, group (unix(7))
+
+
+def yield_backend(session: connection) -> bool:
+    """Lowers the priority of the backend for good; whether it could be.
+
+    A process id says something on its own machine only. So the connection must be a Unix socket, and the process a child
+    of the one that listens there.
+    """
+    pid = session.info.backend_pid
+    with contextlib.suppress(OSError), socket.socket(fileno=os.dup(session.fileno())) as line:
+        if line.family == socket.AF_UNIX and _parent(pid) == _listening(line):
+            yield_to_requests(_NICENESS, pid)
+            return True
+    return False
+
+
+def _listening(line: socket.socket) -> int:
+    return int(_CREDENTIALS.unpack(line.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size))[0])
+
+
+def _parent(pid: int) -> int:
+    """Raises OSError if there is no such process."""
+    after_name = Path(f"/proc/{pid}/stat").read_text("ascii", "replace").rpartition(")")[2]
+    return int(after_name.split()[1])
+
+
+async def run_in_savepoint(tx: Database, work: Callable[[], Awaitable[T]], *, keep: bool = True) -> T:
+    """The result of ``work``; when it is refused, the transaction is as before and goes on.
+
+    ``keep`` false: it only looks whether the work is refused, and nothing of it stays. Not to be nested.
+    """
+    await tx.execute("SAVEPOINT attempt")
+    try:
+        result = await work()
+    except CrowddError:
+        await tx.execute("ROLLBACK TO SAVEPOINT attempt")
+        raise
+    await tx.execute("RELEASE SAVEPOINT attempt" if keep else "ROLLBACK TO SAVEPOINT attempt")
+    return result

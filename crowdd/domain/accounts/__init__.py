@@ -1,1 +1,0 @@
-"""People with accounts: how they come, sign in, change what is known of them, and go."""

@@ -1,1 +1,0 @@
-"""How users prove who they are: passwords, passkeys, second factors, sessions."""

@@ -1,1 +1,0 @@
-"""The methods of analyses, one file each. None of them knows where answers come from or where results go."""

@@ -1,1 +1,0 @@
-"""What every noun of the domain stands on: records, rights, queries, secrets, uploads, the background queue."""

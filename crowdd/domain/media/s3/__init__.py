@@ -1,1 +1,0 @@
-"""Media files in a bucket of an S3-compatible service."""

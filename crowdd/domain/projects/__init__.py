@@ -1,1 +1,0 @@
-"""Projects: their life, owners, statistics, pictures and lists."""

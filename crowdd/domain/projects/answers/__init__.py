@@ -1,1 +1,0 @@
-"""The answers of a project: compared again when settings change, shown to whom, and enough of them."""

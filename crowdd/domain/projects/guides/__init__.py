@@ -1,1 +1,0 @@
-"""Guides of projects: the guided tutorial and the field guide."""

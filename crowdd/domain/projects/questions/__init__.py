@@ -1,1 +1,0 @@
-"""The questions of a project: what a change of them means, and their earlier versions."""

@@ -1,1 +1,0 @@
-"""The server as a whole: bootstrap, backup, checks, keys and clean-up."""

@@ -1,1 +1,0 @@
-"""Backups: their archives, the folder of scheduled ones, and bringing them back."""

@@ -1,1 +1,0 @@
-"""Tasks: handed out, answered, changed and read."""

@@ -1,1 +1,0 @@
-"""Gold tasks: making and ending them, and comparing answers with what is right."""

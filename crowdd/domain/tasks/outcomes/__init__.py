@@ -1,1 +1,0 @@
-"""What answers say together: consensus by field, probabilities, and charts of results."""

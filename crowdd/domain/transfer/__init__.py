@@ -1,1 +1,0 @@
-"""What enters and leaves a project in files: imports, exports, project folders."""

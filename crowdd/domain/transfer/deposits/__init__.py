@@ -1,1 +1,0 @@
-"""Snapshots that are deposited in repositories with the REST API of Zenodo."""

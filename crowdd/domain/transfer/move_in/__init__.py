@@ -1,1 +1,0 @@
-"""Moving in from PyBossa: its rows become ours with the same ids."""

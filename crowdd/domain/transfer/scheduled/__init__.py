@@ -1,1 +1,0 @@
-"""Addresses that are read again on a schedule."""

@@ -1,1 +1,0 @@
-"""Snapshots of projects: files that never change, and can be cited."""

@@ -1,1 +1,0 @@
-"""What differs between two snapshots of a project: the process that compares them, and the files that it writes."""

@@ -1,1 +1,0 @@
-"""How a snapshot describes itself, one standard per file."""

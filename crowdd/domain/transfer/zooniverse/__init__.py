@@ -1,1 +1,0 @@
-"""Exports of a Zooniverse project: subjects become tasks, classifications become answers."""

@@ -1,1 +1,0 @@
-"""Webhooks: the events of a project, their deliveries, and what receivers are sent."""

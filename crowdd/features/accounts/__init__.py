@@ -1,0 +1,1 @@
+"""Accounts: who they are, their passwords, sessions and proofs, invitations and one-time links."""

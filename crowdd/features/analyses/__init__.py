@@ -1,0 +1,1 @@
+"""Analyses of answers: Dawid-Skene, GLAD, MACE and their process."""

@@ -1,0 +1,223 @@
+"""Analyses of a project's answers, for its owners: list and start them, read their findings, write them as files."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import AsyncGenerator, Sequence
+from typing import Final, TypedDict
+
+import attrs
+
+from crowdd.core.records.statements import Keyset, KeysetPage
+from crowdd.core.text.words import csv_cell
+from crowdd.database.access import Database, Transactions
+from crowdd.features.analyses import statements
+from crowdd.features.analyses.methods import METHODS, Method, suggested
+from crowdd.features.analyses.rows import AnalysisRow, TaskEstimate, VolunteerEstimate
+from crowdd.features.analyses.runner import AnalysisRunner, question_of
+from crowdd.features.tasks.changes import Changes, Effect
+from crowdd.features.trust import review_statements
+from crowdd.kernel.errors import NOT_FOUND, ConflictError, InvalidValueError, NotFoundError, UnknownFieldError
+from crowdd.kernel.languages import _
+from crowdd.kernel.requester import Requester
+from crowdd.kernel.values import Json, JsonObject, Values
+from crowdd.sched.queue import Queue
+
+HANDLER: Final = "analyse"
+MAX_KEPT: Final = 20
+"""Analyses of a project."""
+ANSWERS: Final = ("counted", "all")
+
+
+class TaskFinding(TypedDict):
+    """What an analysis says of a task. ``value`` is the choice, with ``decided`` False if several are equally probable.
+
+    ``probabilities`` are those of ``choices`` of the analysis. ``different``: the result was another one when the
+    analysis was done. ``consensus`` is what the result says now.
+    """
+
+    task_id: int
+    decided: bool
+    value: Json
+    confidence: float
+    probabilities: list[float]
+    different: bool
+    consensus: Json
+
+
+class Advice(TypedDict):
+    """What helps to choose: all methods, which one suits the project, and why there may be nothing to analyse."""
+
+    methods: list[Method]
+    suggested: str
+    refusal: str
+
+
+class Analyses:
+    """Those that take the requester raise NotFoundError, AnonymousError or ForbiddenError."""
+
+    def __init__(self, db: Transactions, queue: Queue, changes: Changes, runner: AnalysisRunner) -> None:
+        self._db, self._queue, self._changes, self.runner = db, queue, changes, runner
+
+    async def listed(self, who: Requester, project_id: int) -> list[AnalysisRow]:
+        """All of a project, the newest first."""
+        await self._changes.require(self._db, who, project_id)
+        return await statements.list_analyses(self._db, project_id)
+
+    async def get(self, who: Requester, project_id: int, analysis_id: int) -> AnalysisRow:
+        """One of them."""
+        await self._changes.require(self._db, who, project_id)
+        row = await statements.find_analysis(self._db, project_id, analysis_id)
+        if row is None:
+            raise NotFoundError(NOT_FOUND, hint=f"The project has no analysis {analysis_id}.")
+        return row
+
+    async def advice(self, project_id: int, info: Values) -> Advice:
+        """Which methods there are, and which one suits the answers of a project with this ``info``."""
+        median = await statements.read_median_answers(self._db, project_id)
+        n_choices, refusal = 0, ""
+        try:
+            question = question_of(info)
+            n_choices = len(question.choices or ())
+        except InvalidValueError as error:
+            refusal = error.args[0]
+        return Advice(methods=[*METHODS.values()], suggested=suggested(median, n_choices), refusal=refusal)
+
+    async def add(self, who: Requester, project_id: int, body: object) -> AnalysisRow:
+        """Starts the analysis that a body asks for: ``method``, and ``answers``, counted or all.
+
+        Raises InvalidValueError; ConflictError while another one runs, and when MAX_KEPT are there.
+        """
+        await self._changes.require(self._db, who, project_id)
+        method, which = _asked(body)
+        question_of(await statements.read_project_info(self._db, project_id) or {})
+
+        async def work(tx: Database) -> int:
+            _require_room(*await statements.lock_analyses(tx, project_id))
+            parameters = dict(method.parameters)
+            analysis_id = await statements.insert_analysis(
+                tx, project_id, method.name, which, parameters, who.acting_user
+            )
+            item_id = await self._queue.add(tx, HANDLER, {"analysis": analysis_id}, who, project_id)
+            await statements.set_item(tx, analysis_id, item_id)
+            return analysis_id
+
+        return await self.get(who, project_id, await self._db.transaction(work))
+
+    async def delete(self, who: Requester, project_id: int, analysis_id: int) -> None:
+        """Deletes an analysis with what it found. One that runs ends."""
+        row = await self.get(who, project_id, analysis_id)
+        if row["queue_item"] is not None and row["state"] in ("waiting", "running"):
+            await self._queue.cancel(who, row["queue_item"])
+        await statements.delete_outcomes(self._db, project_id, analysis_id)
+        await statements.delete_analysis(self._db, project_id, analysis_id)
+        await statements.delete_outcomes(self._db, project_id, analysis_id)  # what was being stored meanwhile
+
+    async def apply(self, who: Requester, project_id: int, analysis_id: int, dry_run: bool = False) -> Effect:
+        """Has results say what a finished analysis says, where that differs; ``tasks`` of the effect: how many do.
+
+        Raises ConflictError for an analysis that is not done, InvalidValueError without a label to replace.
+        """
+        row = await self.get(who, project_id, analysis_id)
+        if row["state"] != "done":
+            raise ConflictError(_("The analysis is not done yet."))
+        if not await review_statements.list_choices(self._db, project_id):
+            raise InvalidValueError(_("Only results of a label can be replaced. Declare the answer field first."))
+        return await self._changes.apply_analysis(who, project_id, analysis_id, dry_run)
+
+    async def tasks(self, row: AnalysisRow, place: Keyset, *, different: bool = False) -> KeysetPage[TaskFinding]:
+        """A page of the tasks of an analysis by their ids. ``different``: only those whose result was another one."""
+        page = await statements.list_task_outcomes(self._db, row["project_id"], row["id"], place, different=different)
+        return KeysetPage([_finding(row, each) for each in page.rows], page.previous, page.next)
+
+    async def volunteers(self, row: AnalysisRow, place: Keyset) -> KeysetPage[VolunteerEstimate]:
+        """A page of the volunteers of an analysis by their accuracy."""
+        return await statements.list_volunteer_outcomes(self._db, row["project_id"], row["id"], place)
+
+
+def _asked(body: object) -> tuple[Method, str]:
+    if not isinstance(body, dict):
+        raise InvalidValueError("The body is not a JSON object.")
+    attributes: JsonObject = body
+    for name in attributes:
+        if name not in ("method", "answers"):
+            raise UnknownFieldError(f"Unknown attribute {name[:100]}. Known attributes: method, answers.")
+    wanted, which = attributes.get("method"), attributes.get("answers", "counted")
+    if not isinstance(wanted, str) or wanted not in METHODS:
+        raise InvalidValueError(_("%(name)s must be one of %(choices)s.", name="method", choices=", ".join(METHODS)))
+    if not isinstance(which, str) or which not in ANSWERS:
+        raise InvalidValueError(_("%(name)s must be one of %(choices)s.", name="answers", choices=", ".join(ANSWERS)))
+    METHODS[wanted].require()
+    return METHODS[wanted], which
+
+
+def _require_room(n: int, busy: bool) -> None:
+    if busy:
+        raise ConflictError(_("Another analysis of this project is running. Wait until it is done."))
+    if n >= MAX_KEPT:
+        words = _("A project keeps at most %(max)s analyses. Delete one first.", max=MAX_KEPT)
+        raise ConflictError(words)
+
+
+def _finding(row: AnalysisRow, task: TaskEstimate) -> TaskFinding:
+    number, choices = task["number"], row["choices"] or []
+    return TaskFinding(
+        task_id=task["task_id"],
+        decided=number is not None,
+        value=None if number is None or number > len(choices) else choices[number - 1],
+        confidence=max(task["posterior"], default=0.0),
+        probabilities=task["posterior"],
+        different=task["different"],
+        consensus=task["consensus"],
+    )
+
+
+CSV_CONTENT_TYPE: Final = "text/csv; charset=utf-8"
+_AT_ONCE: Final = 1000  # rows of one statement
+_VOLUNTEERS: Final = ("volunteer", "answers", "accuracy", "skill")
+
+
+async def list_task_lines(analyses: Analyses, row: AnalysisRow) -> AsyncGenerator[bytes, None]:
+    """A line for each task: its most probable choice, how probable, and the probability of each choice."""
+    choices = row["choices"] or []
+    yield _line(["task_id", "value", "confidence", *(f"probability_{_name(one)}" for one in choices), "consensus"])
+    place = Keyset(_AT_ONCE, descending=False)
+    while True:
+        page = await analyses.tasks(row, place)
+        yield b"".join(_line(_cells(each)) for each in page.rows)
+        if not page.next:
+            return
+        place = attrs.evolve(place, after=page.rows[-1]["task_id"])
+
+
+async def list_volunteer_lines(analyses: Analyses, row: AnalysisRow) -> AsyncGenerator[bytes, None]:
+    """A line for each volunteer, the least accurate first."""
+    yield _line(_VOLUNTEERS)
+    place = Keyset(_AT_ONCE, "accuracy", descending=False)
+    while True:
+        page = await analyses.volunteers(row, place)
+        lines = ([each["volunteer"], each["answers"], each["accuracy"], each["skill"]] for each in page.rows)
+        yield b"".join(_line([csv_cell(value) for value in line]) for line in lines)
+        if not page.next:
+            return
+        place = attrs.evolve(place, after=page.rows[-1]["volunteer"])
+
+
+def _cells(task: TaskFinding) -> list[str]:
+    value = csv_cell(task["value"]) if task["decided"] else ""
+    return [
+        str(task["task_id"]),
+        value,
+        *map(csv_cell, [task["confidence"], *task["probabilities"], task["consensus"]]),
+    ]
+
+
+def _name(choice: Json) -> str:
+    return "null" if choice is None else csv_cell(choice, raw=True)
+
+
+def _line(cells: Sequence[str]) -> bytes:
+    out = io.StringIO()
+    csv.writer(out).writerow(cells)
+    return out.getvalue().encode()

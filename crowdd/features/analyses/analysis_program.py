@@ -1,0 +1,142 @@
+"""The process that does one analysis, with bounded memory and time and a low priority: ``process.start`` starts it.
+
+    python -m crowdd.features.analyses.analysis_program FILE OF ANSWERS  FILE OF FINDINGS  OPTIONS
+
+It knows no database. The file of findings has JSON lines: a summary, then tasks and volunteers in chunks. Where it
+refuses, the only line says why. Where a limit ends it, its status is not 0.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from array import array
+from collections.abc import Callable, Iterator, Mapping
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import orjson
+
+from crowdd.features.analyses import methods
+from crowdd.features.analyses.methods import METHODS, Answers, Estimate, Method, accuracies, winners
+from crowdd.features.analyses.numbering import Numbered, number
+from crowdd.kernel.concurrency.isolated import bound_process, watch_server, yield_to_requests
+from crowdd.kernel.errors import CrowddError
+from crowdd.kernel.lazy import lazy
+from crowdd.kernel.values import Values
+
+if TYPE_CHECKING:
+    import numpy as np
+else:
+    np = lazy("numpy")
+
+MAX_MEMORY: Final = 4_000_000_000  # bytes of addresses
+MAX_CPU_SECONDS: Final = 1800
+MAX_FILE_BYTES: Final = 4_000_000_000
+CHUNK: Final = 1000  # tasks or volunteers of one line
+_DIGITS: Final = 6
+_NICENESS: Final = 19
+_METHODS: Final[Mapping[str, Callable[[Answers, Mapping[str, float]], Estimate]]] = {
+    "dawid_skene": methods.estimate_dawid_skene,
+    "glad": methods.estimate_glad,
+    "mace": methods.estimate_mace,
+    "majority": methods.estimate_majority,
+    "one_coin": methods.estimate_one_coin,
+}
+
+
+def limit() -> None:
+    """Bounds this process, and lets all others go first."""
+    yield_to_requests(_NICENESS)
+    bound_process(memory=MAX_MEMORY, cpu_seconds=MAX_CPU_SECONDS, file_bytes=MAX_FILE_BYTES)
+
+
+def main(arguments: list[str]) -> int:
+    """Analyses the answers of the file that the arguments name."""
+    limit()
+    watch_server()
+    answers, findings, options = Path(arguments[0]), Path(arguments[1]), orjson.loads(arguments[2])
+    with findings.open("wb") as out:
+        try:
+            for line in analyse(answers, options):
+                out.write(orjson.dumps(line) + b"\n")
+        except CrowddError as error:
+            out.write(orjson.dumps({"error": str(error)}) + b"\n")
+    return 0
+
+
+def analyse(path: Path, options: Values) -> Iterator[Values]:
+    """The lines of the findings. ``options``: method, parameters, choices and nulls. Raises InvalidValueError."""
+    method = METHODS[options["method"]]
+    method.require()
+    with path.open("rb") as file:
+        numbered = number(file, options["choices"], nulls=options["nulls"])
+    begun = time.process_time()
+    answers = as_arrays(numbered)
+    estimate = _METHODS[method.name](answers, options["parameters"])
+    seconds = time.process_time() - begun
+    yield _summary(method, numbered, estimate, seconds)
+    yield from _tasks(numbered, estimate)
+    yield from _volunteers(numbered, answers, estimate)
+
+
+def as_arrays(numbered: Numbered) -> Answers:
+    """The answers as the methods take them."""
+    n_tasks, n_actors, n_classes = len(numbered.tasks), len(numbered.actors), len(numbered.classes)
+    columns = (_ints(numbered.task), _ints(numbered.volunteer), _ints(numbered.label))
+    return Answers(*columns, n_tasks, n_actors, n_classes)
+
+
+def _ints(numbers: array[int]) -> Any:
+    return np.frombuffer(numbers, dtype=np.int32)
+
+
+def _summary(method: Method, numbered: Numbered, estimate: Estimate, seconds: float) -> Values:
+    frequencies = [0.0] * len(numbered.choices)
+    for place, share in zip(numbered.classes, estimate.posterior.mean(axis=0), strict=True):
+        frequencies[place - 1] = round(float(share), _DIGITS)
+    return {
+        "n_answers": len(numbered.label),
+        "n_unfit": numbered.n_unfit,
+        "n_tasks": len(numbered.tasks),
+        "n_volunteers": len(numbered.actors),
+        "choices": numbered.choices,
+        "frequencies": frequencies,
+        "input_hash": numbered.hash,
+        "versions": _versions(method),
+        "rounds": estimate.rounds,
+        "converged": estimate.converged,
+        "seconds": seconds,
+    }
+
+
+def _versions(method: Method) -> dict[str, str]:
+    names = {"crowdkit": "crowd-kit"}
+    return {name: version(name) for name in ("crowdd", *(names.get(each, each) for each in method.libraries))}
+
+
+def _tasks(numbered: Numbered, estimate: Estimate) -> Iterator[Values]:
+    """Each task with the number of its class, or null, and the probability of each choice."""
+    classes = np.array(numbered.classes)
+    best = winners(estimate.posterior)
+    for begin in range(0, len(numbered.tasks), CHUNK):
+        part = slice(begin, begin + CHUNK)
+        table = np.zeros((len(best[part]), len(numbered.choices)))
+        table[:, classes - 1] = estimate.posterior[part].round(_DIGITS)
+        labels = [None if one < 0 else int(classes[one]) for one in best[part]]
+        yield {"tasks": [*map(list, zip(numbered.tasks[part], labels, table.tolist(), strict=True))]}
+
+
+def _volunteers(numbered: Numbered, answers: Answers, estimate: Estimate) -> Iterator[Values]:
+    """Each actor with the number of their answers, accuracy and skill."""
+    answer_counts = answers.per_volunteer().astype(int).tolist()
+    accuracy = accuracies(answers, estimate.posterior).round(_DIGITS).tolist()
+    skill = [None] * len(answer_counts) if estimate.skill is None else estimate.skill.round(_DIGITS).tolist()
+    rows = [*map(list, zip(numbered.actors, answer_counts, accuracy, skill, strict=True))]
+    for begin in range(0, len(rows), CHUNK):
+        yield {"volunteers": rows[begin : begin + CHUNK]}
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

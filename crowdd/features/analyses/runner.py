@@ -1,0 +1,256 @@
+"""Run an analysis: find the label in the answers, read them, start the process, and store its findings."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Final, TypeVar
+
+import attrs
+import orjson
+
+from crowdd.core.records import rights
+from crowdd.core.records import statements as record_statements
+from crowdd.database.access import Database, Transactions
+from crowdd.features.analyses import process, statements
+from crowdd.features.analyses.methods import METHODS
+from crowdd.features.analyses.rows import AnalysisRow
+from crowdd.kernel import files as kernel_files
+from crowdd.kernel.concurrency.isolated import LongProcess
+from crowdd.kernel.concurrency.throttling import Turns
+from crowdd.kernel.concurrency.worker_thread import WorkerThread
+from crowdd.kernel.errors import InvalidValueError, NotFoundError, StoppedError
+from crowdd.kernel.languages import _
+from crowdd.kernel.values import Values
+from crowdd.kinds.answers import AnswerField, declared
+from crowdd.kinds.answers.fields import Choice, key
+from crowdd.kinds.roles import OWNERS
+from crowdd.sched.queue import QueuedTask
+
+T = TypeVar("T")
+
+
+@attrs.frozen
+class Question:
+    """``path`` leads to the value in an answer. ``choices``: None if any value is one, numbered as they appear.
+
+    ``nulls``: whether null is a value like any other.
+    """
+
+    path: tuple[str, ...]
+    choices: tuple[Choice, ...] | None
+    nulls: bool
+
+
+def question_of(info: Values) -> Question:
+    """That of a project: its first answer field, or the key "answer" if it declares none.
+
+    Raises InvalidValueError if the first field is no label.
+    """
+    fields = declared(info)
+    if not fields:
+        key = info.get("answer_key")
+        return Question((key if isinstance(key, str) and key else "answer",), None, nulls=False)
+    first = fields[0]
+    if first.type != "label":
+        words = _("Analyses need a label as the first answer field (“%(name)s” is of type %(type)s).", **_shown(first))
+        raise InvalidValueError(words)
+    return Question(first.path, _choices(first), nulls=True)
+
+
+def _shown(field: AnswerField) -> dict[str, str]:
+    return {"name": field.name, "type": field.type}
+
+
+def _choices(field: AnswerField) -> tuple[Choice, ...] | None:
+    """With "can't tell", which is a choice like any other."""
+    if field.choices is None:
+        return None
+    listed = set(map(key, field.choices))
+    return field.choices + tuple(one for one in field.unsure if key(one) not in listed)
+
+
+TASKS_AT_ONCE: Final = 500  # whose answers one statement reads
+WAIT_SECONDS: Final = 1.0  # after which a running process is looked at again
+MAX_SECONDS: Final = 1800.0
+
+
+@attrs.frozen(eq=False)
+class Files:
+    """What an analysis keeps on the disk while it runs."""
+
+    answers: Path
+    findings: Path
+
+
+@attrs.frozen(eq=False)
+class AnalysisRunner:
+    """Does analyses one after the other. ``turns`` lets statements rest between two; ``folder`` is for the files."""
+
+    _db: Transactions
+    _notify: Callable[[int], None]
+    _turns: Turns
+    _worker_thread: WorkerThread
+    _seconds: Callable[[], float]
+    _folder: Path
+
+    async def run(self, item: QueuedTask) -> dict[str, object]:
+        """Does the analysis of a background task, from its beginning. Raises InvalidValueError with why it cannot."""
+        analysis = await self._analysis(item)
+        if analysis["ended"] is not None:
+            return {"analysis": analysis["id"]}
+        await statements.delete_outcomes(self._db, analysis["project_id"], analysis["id"])
+        try:
+            with _files(self._folder, analysis["id"]) as files:
+                await _Run(self, item, analysis, files).run()
+        except InvalidValueError as error:
+            await statements.set_error(self._db, analysis["id"], str(error))
+            raise
+        self._notify(analysis["project_id"])
+        return {"analysis": analysis["id"]}
+
+    async def _analysis(self, item: QueuedTask) -> AnalysisRow:
+        """Raises NotFoundError or ForbiddenError where it is gone, or who asked for it no longer owns the project."""
+        project_id = int(item.project_id or 0)
+        roles = await record_statements.roles_to_project(self._db, project_id, item.who)
+        rights.require(item.who, roles or frozenset(), OWNERS)
+        row = await statements.find_analysis(self._db, project_id, int(item.arguments["analysis"]))
+        if row is None:
+            raise NotFoundError(_("The analysis has been deleted."))
+        return row
+
+    async def question(self, project_id: int) -> Question:
+        """What is analysed."""
+        return question_of(await statements.read_project_info(self._db, project_id) or {})
+
+    async def statement(self, work: Callable[[Database], Awaitable[T]]) -> T:
+        """What a transaction gives, when it is its turn."""
+        return await self._turns.run("", partial(self._db.transaction, work))
+
+    async def in_thread(self, work: Callable[..., T], *arguments: object) -> T:
+        """What a short function gives, called in a thread."""
+        return await self._worker_thread.do_soon(work, *arguments)
+
+    async def ended(self, running: LongProcess) -> bool:
+        """Whether a process has ended, after a while."""
+        return await self._worker_thread.do(running.wait, WAIT_SECONDS)
+
+    def now(self) -> float:
+        """Seconds of a clock."""
+        return self._seconds()
+
+
+@attrs.define(eq=False)
+class _Run:
+    """One attempt. Its steps: each task is read, and each is stored."""
+
+    _runner: AnalysisRunner
+    _item: QueuedTask
+    _analysis: AnalysisRow
+    _files: Files
+    _done: int = 0
+    _total: int = 0
+    _n_unfit: int = 0
+    _n_different: int = 0
+
+    async def run(self) -> None:
+        question = await self._runner.question(self._analysis["project_id"])
+        self._total = 2 * await self._runner.statement(
+            lambda tx: statements.count_tasks(tx, self._analysis["project_id"])
+        )
+        await self._read(question)
+        await self._compute(question)
+        await self._store()
+
+    async def _read(self, question: Question) -> None:
+        """Writes all answers into a file."""
+        late, after, fitting = self._analysis["answers"] == "all", 0, 0
+        method = METHODS[self._analysis["method"]]
+        with self._files.answers.open("wb") as file:
+            while True:
+                read = partial(
+                    statements.list_next_answers,
+                    project_id=self._analysis["project_id"],
+                    path=list(question.path),
+                    after=after,
+                    tasks=TASKS_AT_ONCE,
+                    late=late,
+                )
+                piece = await self._runner.statement(read)
+                if piece.last is None:
+                    return
+                after, fitting, self._n_unfit = piece.last, fitting + piece.fitting, self._n_unfit + piece.unfit
+                if fitting > method.max_answers:
+                    raise InvalidValueError(method.too_many)
+                if piece.lines:
+                    await self._runner.in_thread(file.write, piece.lines.encode() + b"\n")
+                await self._advance(piece.tasks)
+
+    async def _compute(self, question: Question) -> None:
+        """Has the process do it, and looks after it. Nothing of it stays when this attempt ends."""
+        options = {
+            "method": self._analysis["method"],
+            "parameters": self._analysis["parameters"],
+            "choices": question.choices,
+            "nulls": question.nulls,
+        }
+        begun = self._runner.now()
+        running = process.start(self._files.answers, self._files.findings, options)
+        try:
+            while not await self._runner.ended(running):
+                if self._runner.now() - begun > MAX_SECONDS:
+                    raise InvalidValueError(process.too_costly())
+                await self._advance(0)
+        finally:
+            running.end()
+
+    async def _store(self) -> None:
+        """Stores what was found, chunk by chunk, each with the progress."""
+        lines = process.read(self._files.findings)
+        summary = await self._runner.in_thread(next, lines)
+        choices = orjson.dumps(summary["choices"]).decode()
+        while True:
+            chunk = await self._runner.in_thread(next, lines, None)
+            if chunk is None:
+                break
+            await self._runner.statement(partial(self._store_chunk, choices, chunk))
+        summary["n_unfit"] += self._n_unfit
+        text = orjson.dumps(summary).decode()
+        key = (self._analysis["project_id"], self._analysis["id"])
+        await self._runner.statement(lambda tx: statements.finish_analysis(tx, *key, text, self._n_different))
+
+    async def _store_chunk(self, choices: str, chunk: Values, tx: Database) -> None:
+        key = (self._analysis["project_id"], self._analysis["id"])
+        different = 0
+        if "tasks" in chunk:
+            stored, different = await statements.insert_task_outcomes(
+                tx, *key, choices, orjson.dumps(chunk["tasks"]).decode()
+            )
+        else:
+            stored = await statements.insert_volunteer_outcomes(tx, *key, orjson.dumps(chunk["volunteers"]).decode())
+        if not stored:
+            raise StoppedError("cancelled")  # it was deleted
+        await self._advance(len(chunk.get("tasks", ())), within=tx)
+        self._n_different += different
+
+    async def _advance(self, steps: int, within: Database | None = None) -> None:
+        self._done += steps
+        self._total = max(self._total, self._done)
+        await self._item.progress(self._done, self._total, within=within)
+
+
+@contextmanager
+def _files(folder: Path, analysis_id: int) -> Iterator[Files]:
+    """Names for files, in a folder that is new and goes at the end. An attempt that was killed may have left others."""
+    kernel_files.make_folder(folder, folder.parent)
+    for left in folder.glob(f"{analysis_id}-*"):
+        shutil.rmtree(left, ignore_errors=True)
+    own = Path(tempfile.mkdtemp(prefix=f"{analysis_id}-", dir=folder))
+    try:
+        yield Files(own / "answers", own / "findings")
+    finally:
+        shutil.rmtree(own, ignore_errors=True)

@@ -1,0 +1,1 @@
+"""Media that owners bring: parts of files, groups by name, and the tasks that files become."""

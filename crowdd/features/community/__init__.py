@@ -1,0 +1,1 @@
+"""What volunteers keep: favourites, collections and participation."""

@@ -1,0 +1,1 @@
+"""Exports: formats, columns, files that follow changes, and downloads."""

@@ -1,0 +1,233 @@
+"""Columns of files: what each is called, its type, and how PostgreSQL makes its value for a row ``t``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import attrs
+import orjson
+
+from crowdd.core.records import projection_statements
+from crowdd.database.access import Database, one_or_none
+from crowdd.kernel.values import Json as JsonValue
+from crowdd.kinds.kind import Field, Kind
+from crowdd.kinds.result import RESULT
+from crowdd.kinds.roles import Role
+from crowdd.kinds.task_run import TASK_RUN
+from crowdd.kinds.types import Boolean, Integer, Integers, Json, Number, Timestamp
+
+SAID = ("value", "answers", "agreement", "confidence")
+"""Columns of a table with what answers say at a field."""
+STATES = "answered, nothing (there is no such thing), unsure (can't tell) or left_out"
+ISO = """'YYYY-MM-DD"T"HH24:MI:SS.US'"""
+_QUOTED_ISO = r"""'\"YYYY-MM-DD"T"HH24:MI:SS.US\"'"""
+_SAID_TYPES = {"value": "json", "answers": "integer", "agreement": "number", "confidence": "number"}
+_MAX_CLASSES = 10  # that have a column each
+
+
+@attrs.frozen
+class Column:
+    """A column of a file. ``sql`` makes its value of a row ``t``: a jsonb if ``is_json``, or else what its type says.
+
+    ``type`` is integer, number, boolean, text, timestamp or json, or decimal for numbers that no other type has exactly.
+    ``about`` says what it is, ``origin`` where name and type come from: attribute, declared, values or computed.
+    ``shorter`` makes the value as text, where there is a shorter way than by ``sql``.
+    """
+
+    name: str
+    type: str
+    sql: str
+    is_json: bool = False
+    about: str = ""
+    origin: str = "computed"
+    shorter: str = ""
+
+    @property
+    def is_stored(self) -> bool:
+        """Whether it is a column of the row as it is stored, which costs nothing to look at several times."""
+        return not self.is_json and self.sql == f't."{self.name}"'
+
+    @property
+    def is_guarded(self) -> bool:
+        """Whether its cells may be formulas to a spreadsheet."""
+        return self.is_json or self.type == "text"
+
+    @property
+    def text(self) -> str:
+        """Its value as text; null for a null of JSON, too."""
+        return self.shorter or (f"({self.sql} #>> '{{}}')" if self.is_json else f"({self.sql})")
+
+    def cell(self) -> str:
+        """Its value for COPY as CSV. An empty text is null, so that it is an empty cell as well."""
+        match self.type:
+            case "timestamp":
+                return f"to_char({self.sql} AT TIME ZONE 'UTC', {ISO})"
+            case "boolean" | "json" if not self.is_json:
+                return f"({self.sql})::text"
+        return f"nullif({self.text}, '')" if self.is_guarded else self.text
+
+    def exact(self) -> str:
+        """The same for programs: null and an empty text are kept apart, and JSON is as it is."""
+        match self.type:
+            case "timestamp":
+                return f"({self.sql})::timestamptz"  # in the style of ISO, and in UTC: settings of the connection
+            case "json":
+                return f"nullif(({self.sql})::text, 'null')"
+            case "boolean" if not self.is_json:
+                return f"({self.sql})::text"
+        return self.text
+
+    def member(self) -> tuple[str, str]:
+        """Its name and value as a member of a JSON object, in two parts."""
+        value = f"{self.sql}" if self.is_json else f"to_json({self.sql})"
+        if self.type == "timestamp":
+            value = f"to_char({self.sql} AT TIME ZONE 'UTC', {_QUOTED_ISO})"
+        elif self.type == "integer" and not self.is_json:
+            value = f"({self.sql})"
+        return orjson.dumps(self.name).decode() + ":", f"coalesce(({value})::text, 'null')"
+
+
+@attrs.frozen
+class Source:
+    """Columns that are made of rows beside a row ``t``: ``rows`` finds them, under the name ``alias``."""
+
+    columns: Sequence[Column]
+    rows: str
+    alias: str
+
+
+def literal(text: str) -> str:
+    """A text in a statement with values, where it must not look like the name of one."""
+    return "'" + text.replace("'", "''").replace("%", "%%") + "'"
+
+
+def attributes(kind: Kind, fields: Sequence[Field], roles: frozenset[Role]) -> list[Column]:
+    """The attributes of a kind as these roles may see them."""
+    return [_attribute(kind, field, roles) for field in fields]
+
+
+def _attribute(kind: Kind, field: Field, roles: frozenset[Role]) -> Column:
+    shown = projection_statements.column_of(kind, field, roles)
+    types = {Timestamp: "timestamp", Integer: "integer", Number: "number", Boolean: "boolean", Json: "json"}
+    name = "json" if isinstance(field.type, Integers) else types.get(type(field.type), "text")
+    sql = f"array_to_json({shown})" if isinstance(field.type, Integers) and shown != "NULL" else shown
+    if sql is None or sql == "NULL":
+        sql = {"timestamp": "NULL::timestamptz", "text": "NULL::text"}.get(name, "NULL::jsonb")
+    return Column(field.name, name, sql, isinstance(field.type, Json), field.doc, "attribute")
+
+
+def of_info(name: str, key: str, type_: str = "json", about: str = "", origin: str = "values") -> Column:
+    """The value of a key of ``info``, which the row ``i`` has."""
+    return Column(name, type_, f"(i.info->{literal(key)})", True, about, origin, f"(i.info->>{literal(key)})")
+
+
+def without_nothing(column: Column) -> Column:
+    """A column of ``info`` with no value where the answer says "nothing there"."""
+    return attrs.evolve(column, sql=f"nullif({column.sql}, '[]')", shorter=f"nullif({column.shorter}, '[]')")
+
+
+def state_of_info(name: str, key: str, unsure: Sequence[JsonValue]) -> Column:
+    """Whether an answer has a value at a key of ``info``, or says that nothing is there, or "can't tell", or nothing at all."""
+    return Column(name, "text", state(f"(i.info->{literal(key)})", unsure), about=STATES)
+
+
+def state(value: str, unsure: Sequence[JsonValue]) -> str:
+    """An expression: which of STATES a value is; null (not that of JSON) was left out."""
+    words = ", ".join(literal(orjson.dumps(each).decode()) for each in (None, *unsure))
+    return (
+        f"(CASE WHEN {value} IS NULL THEN 'left_out' WHEN {value} IN ({words}) THEN 'unsure'"
+        f" WHEN {value} = '[]' THEN 'nothing' ELSE 'answered' END)"
+    )
+
+
+def rest_of_info(info: Column) -> Column:
+    """An ``info`` without keys, because it is not an object."""
+    sql = f"(CASE WHEN jsonb_typeof({info.sql}) <> 'object' THEN {info.sql} END)"
+    return attrs.evolve(info, sql=sql)
+
+
+def said(name: str, of: str) -> Column:
+    """What answers say at a field, which the row ``i`` has."""
+    title = f"consensus_{name}" if of == "value" else f"consensus_{name}_{of}"
+    return Column(title, _SAID_TYPES[of], f"(i.said->{literal(name)}->'{of}')", True)
+
+
+@attrs.frozen
+class ExportedAnalysis:
+    """An analysis whose labels stand beside results, and its choices."""
+
+    id: int
+    choices: Sequence[JsonValue]
+
+
+_DECIDED = (
+    "SELECT cardinality(r.task_run_ids) AS n_counted, r.posterior, a.name AS decided_by, r.decided_at,"
+    " (SELECT jsonb_object_agg(coalesce(v.choice #>> '{}', 'null'), v.n) FROM (SELECT q.choices[u.class] AS choice, count(*) AS n"
+    " FROM task_run u JOIN trust_model q ON q.project_id = u.project_id WHERE u.project_id = r.project_id AND u.id = ANY (r.task_run_ids)"
+    " AND u.class IS NOT NULL GROUP BY 1) v) AS votes"
+    " FROM result r LEFT JOIN account a ON a.id = r.decided_by WHERE r.project_id = t.project_id AND r.id = t.id"
+)
+_WEIGHED = (
+    "SELECT q.choices[r.class] AS class, r.counted,"
+    " answer_weight(coalesce(v.log_likelihoods, q.newcomer), r.class::int, q.k::int) AS weight"
+    " FROM task_run r JOIN trust_model q ON q.project_id = r.project_id"
+    " LEFT JOIN reliability v ON v.project_id = r.project_id AND v.actor = r.actor AND v.generation = q.generation"
+    " WHERE r.project_id = t.project_id AND r.id = t.id"
+)
+
+
+def trusted(kind: Kind, choices: Sequence[JsonValue], *, owns: bool) -> list[Source]:
+    """What tells of results or answers how sure they are; only owners learn who decided and what answers weigh."""
+    if not choices or kind not in (TASK_RUN, RESULT):
+        return []
+    if kind is TASK_RUN:
+        columns = [Column("class", "json", "x.class", True), Column("counted", "boolean", "x.counted")]
+        weight = Column("weight", "number", "round(x.weight::numeric, 4)")
+        return [Source([*columns, *([weight] if owns else [])], _WEIGHED, "x")]
+    columns = [Column("n_counted", "integer", "x.n_counted"), Column("votes", "json", "x.votes", True)]
+    columns += _probabilities("posterior", choices, "x")
+    if owns:
+        columns += [Column("decided_by", "text", "x.decided_by"), Column("decided_at", "timestamp", "x.decided_at")]
+    return [Source(columns, _DECIDED, "x")]
+
+
+def analysed(analysis: ExportedAnalysis) -> Source:
+    """What an analysis says of the task of a last result."""
+    rows = (
+        f"SELECT a.id, a.choices->(e.class - 1) AS class, e.posterior FROM analysis_task e JOIN analysis a ON a.id = e.analysis_id"
+        f" WHERE e.project_id = t.project_id AND e.analysis_id = {analysis.id} AND e.task_id = t.task_id AND t.last_version"
+    )
+    columns = [Column("analysis", "integer", "y.id"), Column("analysis_class", "json", "y.class", True)]
+    return Source([*columns, *_probabilities("analysis_posterior", analysis.choices, "y")], rows, "y")
+
+
+def _probabilities(name: str, choices: Sequence[JsonValue], alias: str) -> list[Column]:
+    """A column for each choice, unless they are too many."""
+    if len(choices) > _MAX_CLASSES:
+        return []
+    words = [choice if isinstance(choice, str) else orjson.dumps(choice).decode() for choice in choices]
+    return [
+        Column(f"{name}_{word}", "number", f"round({alias}.posterior[{n}]::numeric, 6)")
+        for n, word in enumerate(words, 1)
+    ]
+
+
+async def analysis(db: Database, project_id: int, analysis_id: int | None) -> ExportedAnalysis | None:
+    """The analysis of a project with this id, or the last one, if it is done."""
+    row = await one_or_none(
+        db,
+        "SELECT id, choices FROM analysis WHERE project_id = %(project)s AND id = coalesce(%(id)s, id) AND ended IS NOT NULL"
+        " ORDER BY id DESC LIMIT 1",
+        {"project": project_id, "id": analysis_id},
+    )
+    return ExportedAnalysis(int(row["id"]), row["choices"]) if row else None
+
+
+async def label_choices(db: Database, project_id: int) -> list[JsonValue]:
+    """The classes of a project; [] where its first answer field is no label."""
+    row = await one_or_none(
+        db,
+        "SELECT to_jsonb(choices) AS choices FROM trust_model WHERE project_id = %(project)s",
+        {"project": project_id},
+    )
+    return list(row["choices"]) if row else []

@@ -1,0 +1,425 @@
+"""Exports of a project: who may have which file, how it is made and downloaded, and how changes are followed.
+
+Changes are followed in batches of whole lines (record 197).
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import aclosing
+from functools import partial
+
+import attrs
+import orjson
+from twisted.internet.defer import DeferredSemaphore, ensureDeferred
+
+from crowdd.core.records import rights
+from crowdd.core.text.words import csv_cell
+from crowdd.database.access import Database, Reading
+from crowdd.database.copying import Copies, Piece
+from crowdd.features.exports import changes, data_files, statements
+from crowdd.features.exports.changes import NOT_FOLLOWED, Cursor
+from crowdd.features.exports.column_statements import Column
+from crowdd.features.exports.data_files import DataFile, dictionary
+from crowdd.features.exports.formats import (
+    DATA_FORMATS,
+    DICTIONARY,
+    FORMATS,
+    KINDS,
+    USUAL,
+    ExportFile,
+    Head,
+    Options,
+    Sink,
+    Tables,
+)
+from crowdd.features.exports.spools import DownloadLimits, KeptSpool, KeptSpools, Spool, Spools
+from crowdd.features.exports.table_statements import delete_old_tombstones
+from crowdd.features.projects.ownership import complete_only
+from crowdd.features.projects.rows import ProjectPage
+from crowdd.features.tasks import task_list
+from crowdd.features.tasks.list_statements import TaskFilter
+from crowdd.kernel.concurrency.throttling import Turns
+from crowdd.kernel.concurrency.worker_thread import WorkerThread
+from crowdd.kernel.errors import InvalidValueError
+from crowdd.kernel.requester import Requester
+from crowdd.kernel.values import Values
+from crowdd.kinds.answers import declared
+from crowdd.kinds.questions.validation import QUESTIONS
+from crowdd.kinds.result import RESULT
+from crowdd.kinds.roles import OWNERS
+from crowdd.kinds.task_run import TASK_RUN
+
+PART, PART_BYTES = 10_000, 250_000  # rows of one write at most, and bytes after which it ends
+_COUNTED = {"task": "n_tasks", "task_run": "n_task_runs"}  # counters; of results there is none that has every version
+MAX_COUNTED = 100_000  # rows that are counted one by one
+MAX_BATCHES = 2  # of followed changes that are made at the same time
+Named = Sequence[int] | None  # tasks; None: all
+_FRAME_BYTES = 450  # of a row as JSON, beside its info
+USUAL_OPTIONS = Options()
+_BOM = b"\xef\xbb\xbf"
+
+
+@attrs.frozen
+class Resources:
+    """What all downloads of a process share."""
+
+    reading: Reading
+    copies: Copies
+    turns: Turns
+    limits: DownloadLimits
+    kept: KeptSpools
+
+    async def pieces(self, tx: Database, lines: statements.Lines) -> AsyncGenerator[Piece, None]:
+        """The lines of a file as of the moment of a transaction; each piece has its turn."""
+        copy = await lines.open(self.copies, tx)
+        try:
+            while (piece := await self.turns.run("", partial(copy.next, PART, PART_BYTES))) is not None:
+                yield piece
+        finally:
+            copy.close()
+
+
+class Exports:
+    """Files of a project, for pages, API and command line alike."""
+
+    def __init__(
+        self,
+        db: Database,
+        resources: Resources,
+        spools: Spools,
+        base_url: str,
+        mask: bytes,
+        worker_thread: WorkerThread,
+    ) -> None:
+        """``worker_thread``: where Parquet and Arrow files are made."""
+        self._db, self._spools = db, spools
+        self._resources, self._reading, self._limits = resources, resources.reading, resources.limits
+        self._kept = resources.kept
+        self._base_url, self._mask, self._worker_thread = base_url, mask, worker_thread
+        self._tables = Tables(resources.turns)
+        self._batches = DeferredSemaphore(MAX_BATCHES)
+
+    def require(self, who: Requester, row: ProjectPage) -> None:
+        """Owners always; others where answers are open (``zip_download``) and the project is listed for them.
+
+        Others not while it has gold tasks.
+        """
+        if not row["zip_download"] or row["has_gold"]:
+            rights.require(who, row["roles"], OWNERS)
+        rights.require(who, row["roles"], TASK_RUN.rights.see)
+
+    def is_open(self, row: ProjectPage) -> bool:
+        """Whether everybody may export, without a key."""
+        return bool(row["zip_download"] and row["published"] and not row["has_gold"] and row["lock_id"] is None)
+
+    def needs_password(self, row: ProjectPage) -> bool:
+        """Whether the programs of the requester of this row have to send the project's password."""
+        return row["lock_id"] is not None and not row["roles"] & OWNERS
+
+    async def matching(self, row: ProjectPage, chosen: TaskFilter) -> Named:
+        """The tasks that match. Raises InvalidValueError where they are too many to be named."""
+        return await task_list.list_named_tasks(
+            self._db, row["id"], attrs.evolve(chosen, owns=bool(row["roles"] & OWNERS))
+        )
+
+    def file(
+        self,
+        who: Requester,
+        row: ProjectPage,
+        type_: str,
+        format_: str,
+        options: Options = USUAL_OPTIONS,
+        *,
+        named: Named = None,
+        volunteer: str = "",
+        analysis: int | None = None,
+        since: str | None = None,
+    ) -> ExportFile:
+        """The rows of a kind (``type_``: one of KINDS) of a project (a row of ``Projects.page``).
+
+        ``named``: only of these tasks. ``volunteer``: only answers with this code. ``analysis``: whose labels stand
+        beside results, for owners; None for the last one. ``since``: a cursor, behind which the file begins; "" for the
+        first one. Each row is what its kind shows the requester. Raises NotFoundError, InvalidValueError for another
+        format or options that do not fit, ForbiddenError, AnonymousError, OutdatedError.
+        """
+        options.require(type_, format_)
+        if volunteer and type_ != "task_run":
+            raise InvalidValueError("volunteer requires type=task_run.")
+        self.require(who, row)
+        kind, owns = KINDS[type_], bool(row["roles"] & OWNERS)
+        rights.require(who, row["roles"], kind.rights.see)
+        if analysis is not None and (type_ != "result" or not owns):
+            raise InvalidValueError("analysis requires type=result, and an owner.")
+        chosen = statements.Chosen(row["id"], named, complete_only(row), volunteer, self._mask, owns)
+        cursor = None
+        if since is not None:
+            plain = format_ == "ndjson" and options.is_plain and analysis is None
+            changes.require_followed(kind, chosen, plain=plain)
+            cursor = Cursor.parse(since, kind, owns=owns)
+        answer_key = row["info"].get("answer_key")
+        return ExportFile(
+            _name(row, type_, format_, options, changed=cursor is not None),
+            FORMATS[format_],
+            format_,
+            options,
+            kind,
+            row["roles"],
+            chosen,
+            answer_key if isinstance(answer_key, str) else None,
+            declared(row["info"]) if kind in (RESULT, TASK_RUN) else [],
+            _wordings(row["info"]),
+            analysis,
+            cursor,
+        )
+
+    async def sizes(self, row: ProjectPage, named: Named = None) -> list[Values]:
+        """What the files hold for the requester of this row: ``type``, ``rows``, about how many ``bytes`` as JSON.
+
+        ``more``: there are more than so many rows, MAX_COUNTED.
+        """
+        of = statements.Chosen(row["id"], named, complete_only(row))
+        figures: Values = {**row}
+        known = {type_: int(figures[counter]) for type_, counter in _COUNTED.items() if self._is_known(type_, of)}
+        counted = [KINDS[type_] for type_ in USUAL if type_ not in known]
+        size_row = await statements.sizes(self._db, of, counted, MAX_COUNTED + 1)
+        sizes = []
+        for type_ in USUAL:
+            rows = known.get(type_, min(int(size_row.get(f"n_{type_}", 0)), MAX_COUNTED))
+            more = type_ not in known and size_row[f"n_{type_}"] > MAX_COUNTED
+            sizes.append(
+                {"type": type_, "rows": rows, "more": more, "bytes": round(rows * (size_row[type_] + _FRAME_BYTES))}
+            )
+        return sizes
+
+    def _is_known(self, type_: str, of: statements.Chosen) -> bool:
+        """Whether a counter of the project says how many rows of a kind leave."""
+        return of.named is None and (type_ == "task" or not of.complete)
+
+    def kept(self, who: Requester, file: ExportFile, network: str, tag: str = "") -> KeptSpool | None:
+        """The file as it was made for this requester a short while ago; ``tag``: only the one with this tag."""
+        return self._kept.find(_key(who, file, network), tag)
+
+    async def download(
+        self, who: Requester, file: ExportFile, network: str, tag: str = ""
+    ) -> AsyncGenerator[bytes, None]:
+        """The file in parts, for somebody on a network. It is made at the pace of the database, not of the reader.
+
+        Once it is whole it is kept for a while, under ``tag`` if there is one. Close it: what is not wanted any more is
+        then no longer made. Raises TooManyRequestsError, and as ``write``.
+        """
+        own = bool(file.roles & OWNERS)
+        with self._limits.place(str(who.user_id) if own else network, own=own):
+            spool = self._spools.open()
+            ensureDeferred(self._fill(file, spool))
+            try:
+                async for part in spool.parts():
+                    yield part
+            finally:
+                if tag and spool.is_whole:
+                    self._kept.keep(_key(who, file, network), tag, spool)
+                else:
+                    spool.close()
+
+    async def changes(self, file: ExportFile) -> AsyncGenerator[bytes, None]:
+        """A file of changes for a stream, in parts. It is not counted as a download. Close it, as ``download``."""
+        spool = self._spools.open()
+        self._batches.run(lambda: ensureDeferred(self._fill(file, spool)))
+        try:
+            async for part in spool.parts():
+                yield part
+        finally:
+            spool.close()
+
+    async def has_changes(self, file: ExportFile) -> bool:
+        """Whether anything follows the cursor of a file. Raises OutdatedError."""
+        return file.since is None or await changes.has_any(self._db, file.since, file.chosen.project_id)
+
+    async def forget_deletions(self) -> int:
+        """Deletes tombstones that were kept long enough; how many there were."""
+        n = 0
+        while more := await delete_old_tombstones(self._db, self._limits.settings.deletion_days):
+            n += more
+        return n
+
+    async def _fill(self, file: ExportFile, spool: Spool) -> None:
+        """Makes the file; what goes wrong is raised where it is read."""
+        try:
+            await self.write(file, lambda part, rows: spool.write(part))
+        except Exception as error:
+            spool.end(error)
+        else:
+            spool.end()
+
+    async def write(self, file: ExportFile, sink: Sink) -> None:
+        """Writes a file as it is at one moment. Raises InvalidValueError when a table would have too many columns."""
+
+        async def work(tx: Database) -> None:
+            await statements.begin(tx)
+            if file.since is not None:
+                await self._changes(tx, file, file.since, sink)
+            elif file.format in DATA_FORMATS:
+                await self._data(tx, file, sink)
+            elif file.format == "csv":
+                await self._csv(tx, file, sink)
+            elif file.format == DICTIONARY:
+                sink(dictionary(file, await self._tables.of(tx, file, typed=True)), 0)
+            else:
+                await self._json(tx, file, sink)
+
+        await self._reading.transaction(work)
+
+    async def _json(self, tx: Database, file: ExportFile, sink: Sink) -> None:
+        array = file.format == "json"
+        begin, between = (b"[\n", b",\n") if array else (b"", b"\n")
+
+        async def known(columns: Sequence[Column]) -> bytes:
+            line = await statements.table(file.kind, file.chosen, columns).begins(tx)
+            return begin + line if line else b""
+
+        if file.is_flat:
+            head = Head(known, sink)
+            lines, sink = (await self._tables.of(tx, file, typed=False, waits=head.wait)).as_json(between), head.write
+        else:
+            lines = statements.as_json(file.kind, file.roles, self._base_url, file.chosen, between)
+        rows = await self._lines(tx, lines, sink, begin)
+        sink((b"\n]\n" if rows else b"[]\n") if array else b"\n" if rows else b"", 0)
+
+    async def _changes(self, tx: Database, file: ExportFile, cursor: Cursor, sink: Sink) -> None:
+        async def write_lines(lines: statements.Lines) -> int:
+            return await self._lines(tx, lines, sink)
+
+        def rows(chosen: statements.Chosen) -> statements.Lines:
+            return statements.as_json(file.kind, file.roles, self._base_url, chosen, b"\n", NOT_FOLLOWED)
+
+        sink(await changes.write(tx, cursor, file.chosen, rows, write_lines), 0)
+
+    async def _csv(self, tx: Database, file: ExportFile, sink: Sink) -> None:
+        async def known(columns: Sequence[Column]) -> bytes:
+            return _names(file, columns)
+
+        head = Head(known, sink)
+        table = await self._tables.of(tx, file, typed=False, waits=head.wait)
+        head.write(_names(file, table.columns) + b"\r\n", 0)
+        if await self._lines(tx, table.as_csv(raw=file.options.raw), head.write):
+            sink(b"\r\n", 0)
+
+    async def _data(self, tx: Database, file: ExportFile, sink: Sink) -> None:
+        await self._worker_thread.do(data_files.require_pyarrow)
+
+        async def known(columns: Sequence[Column]) -> bytes:
+            return data_files.MAGIC[file.format]
+
+        head, do = Head(known, sink), self._worker_thread.do
+        table = await self._tables.of(tx, file, typed=True, waits=head.wait)
+        out = DataFile(file.format, table.columns)
+        head.write(await do(out.begin), 0)
+
+        def add(piece: Piece) -> tuple[bytes, int]:
+            return out.add(piece.content + b"\n"), piece.rows
+
+        async with (
+            aclosing(self._resources.pieces(tx, table.as_exact_csv())) as pieces,
+            aclosing(self._worker_thread.do_each(add, pieces)) as parts,
+        ):
+            async for part, rows in parts:
+                head.write(part, rows)
+        sink(await do(out.end), 0)
+
+    async def _lines(self, tx: Database, lines: statements.Lines, sink: Sink, begin: bytes = b"") -> int:
+        rows = 0
+        async with aclosing(self._resources.pieces(tx, lines)) as pieces:
+            async for piece in pieces:
+                sink((lines.between if rows else begin) + piece.content, piece.rows)
+                rows += piece.rows
+        return rows
+
+
+def _key(who: Requester, file: ExportFile, network: str) -> str:
+    """Says which file it is, and for whom."""
+    whom = f"{who.user_id}" if who.signed_in else network
+    roles = sorted(role.value for role in file.roles)
+    return repr(
+        (
+            whom,
+            roles,
+            file.name,
+            attrs.astuple(file.options),
+            attrs.evolve(file.chosen, mask=b""),
+            file.analysis,
+            str(file.since),
+        )
+    )
+
+
+def _name(row: ProjectPage, type_: str, format_: str, options: Options, *, changed: bool) -> str:
+    ending = f"{DICTIONARY}.json" if format_ == DICTIONARY else format_
+    rows = "" if options.rows == "record" else f"_by_{options.rows}"
+    rows += "_changes" if changed else ""
+    return f"{row['id']}_{row['short_name']}_{type_}{rows}.{ending}"
+
+
+def _wordings(info: Values) -> Values:
+    """What the questions of a project ask, by their names."""
+    steps = (info.get(QUESTIONS) or {}).get("steps") if isinstance(info.get(QUESTIONS), dict) else None
+    questions = (question for step in steps or [] for question in step.get("questions", []))
+    return {question["name"]: question.get("text") for question in questions}
+
+
+def _names(file: ExportFile, columns: Sequence[Column]) -> bytes:
+    """What a CSV file begins with: the names of its columns."""
+    text = io.StringIO(newline="")
+    csv.writer(text).writerow([csv_cell(column.name, raw=file.options.raw) for column in columns])
+    # The mark says UTF-8 to spreadsheets; programs that read "utf-8-sig" do not see it.
+    return (_BOM if file.options.bom else b"") + text.getvalue().removesuffix("\r\n").encode()
+
+
+FOLLOWED_FORMAT = "ndjson"
+Ask = Callable[[], Awaitable[tuple[Requester, ExportFile]]]
+
+
+class FollowedChanges:
+    """What follows a cursor, batch by batch, for one reader. ``network`` is where the reader is.
+
+    ``ask`` says who reads, and gives the file behind ``since`` with the rights of now; it raises when there are none
+    any more.
+    """
+
+    def __init__(self, exports: Exports, since: str, network: str) -> None:
+        self._exports, self._network = exports, network
+        self.since = since
+        self._begun = False
+        self._next: tuple[Requester, ExportFile] | None = None
+
+    async def ready(self, ask: Ask) -> bool:
+        """Whether there is a batch. The first one is there in any case: it says that the stream is there.
+
+        Raises what ``ask`` raises, and OutdatedError.
+        """
+        who, file = await ask()
+        if self._begun and not await self._exports.has_changes(file):
+            return False
+        self._next = who, file
+        return True
+
+    async def batch(self) -> AsyncGenerator[bytes, None]:
+        """The lines of the batch that is ready, in parts that end with a line. ``since`` is then behind it.
+
+        Raises TooManyRequestsError where the first one would be a download too many.
+        """
+        assert self._next is not None
+        who, file = self._next
+        exports = self._exports
+        parts = exports.changes(file) if self._begun else exports.download(who, file, self._network)
+        rest = line = b""
+        try:
+            async for part in parts:
+                whole, end, rest = (rest + part).rpartition(b"\n")
+                if end:
+                    line = whole.rpartition(b"\n")[2]
+                    yield whole + end
+        finally:
+            await parts.aclose()
+        self.since, self._begun = orjson.loads(line)["cursor"], True

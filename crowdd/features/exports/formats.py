@@ -1,0 +1,329 @@
+"""What stands in an exported file: its type and format, its columns, and its first lines.
+
+Columns are attributes, keys of ``info``, what answers say, marks of answers, and volunteers side by side. The first
+lines leave before it is known what follows.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
+from typing import Final
+
+import attrs
+
+from crowdd.database.access import Database
+from crowdd.features.exports import column_statements, statements, table_statements
+from crowdd.features.exports.changes import Cursor
+from crowdd.features.exports.column_statements import Column, Source
+from crowdd.kernel.concurrency.throttling import Turns
+from crowdd.kernel.errors import NOT_FOUND, InvalidValueError, NotFoundError
+from crowdd.kernel.languages import _
+from crowdd.kernel.values import Values
+from crowdd.kinds.answers import AnswerField
+from crowdd.kinds.exported import CONSENSUS, EVENT, VOLUNTEER
+from crowdd.kinds.kind import Kind
+from crowdd.kinds.result import RESULT
+from crowdd.kinds.roles import Role
+from crowdd.kinds.task import TASK
+from crowdd.kinds.task_run import TASK_RUN
+
+KINDS: Mapping[str, Kind] = {
+    "task": TASK,
+    "task_run": TASK_RUN,
+    "result": RESULT,
+    "consensus": CONSENSUS,
+    "volunteer": VOLUNTEER,
+    "event": EVENT,
+}
+USUAL = ("task", "task_run", "result")
+"""The types of a project that is exported as a whole."""
+DICTIONARY = "dictionary"
+FORMATS: Mapping[str, str] = {
+    "json": "application/json",
+    "csv": "text/csv; charset=utf-8",
+    "ndjson": "application/x-ndjson",
+    "parquet": "application/vnd.apache.parquet",
+    "arrow": "application/vnd.apache.arrow.file",
+    DICTIONARY: "application/json",
+}
+DATA_FORMATS = ("parquet", "arrow")
+INFOS = ("columns", "json", "both")
+ROWS = ("record", "mark", "task")
+
+
+@attrs.frozen
+class Options:
+    """How rows stand in a file.
+
+    ``info``: as columns of its keys, as JSON in one column, both, or "" for what is usual in the format. ``rows``: a
+    row is a record, a mark in an answer, or a task with a column for each volunteer. ``raw``: texts in CSV are not
+    guarded against spreadsheets. ``bom``: CSV begins with a byte order mark.
+    """
+
+    info: str = ""
+    rows: str = "record"
+    raw: bool = False
+    bom: bool = False
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether a row is an object as ``/api`` shows it, where the format has objects."""
+        return self.rows == "record" and self.info in ("", "json")
+
+    def require(self, type_: str, format_: str) -> None:
+        """Passes for options that a file of this type and format can have. Raises NotFoundError, InvalidValueError."""
+        if type_ not in KINDS:
+            raise NotFoundError("404 Not Found", hint=f"type must be one of {', '.join(KINDS)}.")
+        _require_one_of("format", format_, FORMATS)
+        _require_one_of("info", self.info, ("", *INFOS))
+        _require_one_of("rows", self.rows, ROWS)
+        if self.rows != "record" and (type_ != "task_run" or self.info):
+            raise InvalidValueError(f"rows={self.rows} requires type=task_run, and no info.")
+
+
+def _require_one_of(name: str, value: str, choices: Mapping[str, str] | Sequence[str]) -> None:
+    if value not in choices:
+        shown = ", ".join(choice for choice in choices if choice)
+        raise InvalidValueError(_("%(name)s must be one of %(choices)s.", name=name, choices=shown))
+
+
+@attrs.frozen
+class ExportFile:
+    """A file that somebody may have: its name, its type, and what it is made of.
+
+    ``fields`` are the answer fields of the project, ``questions`` its questions (wording by name). ``since``: only what
+    changed behind this cursor, with deletions, and the next cursor at the end.
+    """
+
+    name: str
+    content_type: str
+    format: str
+    options: Options
+    kind: Kind
+    roles: frozenset[Role]
+    chosen: statements.Chosen
+    answer_key: str | None
+    fields: Sequence[AnswerField] = ()
+    questions: Values = attrs.field(factory=dict)
+    analysis: int | None = None
+    since: Cursor | None = None
+
+    @property
+    def info(self) -> str:
+        """How ``info`` stands in the file: columns, json or both."""
+        return self.options.info or ("json" if self.format in ("json", "ndjson") else "both")
+
+    @property
+    def is_flat(self) -> bool:
+        """Whether rows are made of columns, not the objects of ``/api``."""
+        return self.format not in ("json", "ndjson") or self.info != "json" or self.options.rows != "record"
+
+
+MAX_KEYS = 1500  # columns of a table that are keys of info: a query has at most 1,664 columns
+MAX_VOLUNTEERS = 500  # that have a column each
+_TYPES = {"label": "json", "number": "number", "text": "text"}  # of answer fields; all others are json
+Waits = Callable[[Sequence[Column]], Awaitable[None]]
+"""Is told the first columns of a file, whatever comes behind them, while keys are looked for; then []."""
+
+
+async def _nobody(columns: Sequence[Column]) -> None:
+    """Nobody is told."""
+
+
+class Tables:
+    """Works out what a file is made of. ``turns``: long reading takes turns."""
+
+    def __init__(self, turns: Turns) -> None:
+        self._turns = turns
+
+    async def of(self, tx: Database, file: ExportFile, *, typed: bool, waits: Waits = _nobody) -> statements.Table:
+        """The columns of a file. ``typed``: with the types of keys of ``info``, which takes longer to find out.
+
+        Raises InvalidValueError when they are too many, NotFoundError for an analysis that is not there.
+        """
+        if file.options.rows == "mark":
+            return table_statements.select_marks(file.chosen, _attributes(file), file.fields)
+        if file.options.rows == "task":
+            return await self._by_volunteer(tx, file, typed=typed)
+        columns = _attributes(file)
+        await waits(columns)
+        if "info" in file.kind.by_name and file.info != "json":
+            columns += await self._of_info(tx, file, typed=typed, waits=waits)
+        if file.kind is RESULT:
+            columns += [
+                column_statements.said(field.name, of) for field in file.fields for of in column_statements.SAID
+            ]
+        return statements.table(file.kind, file.chosen, columns, await self._sources(tx, file))
+
+    async def _of_info(self, tx: Database, file: ExportFile, *, typed: bool, waits: Waits) -> list[Column]:
+        forms = await self._forms(tx, file, typed=typed, waits=waits)
+        fields = _by_key(file.fields) if file.kind is TASK_RUN else {}
+        forms_by_key = {**dict.fromkeys(fields, frozenset[str]()), **forms}
+        first = await statements.imported_columns(tx, file.chosen.project_id) if file.kind is TASK else []
+        first = first if file.kind is TASK else [file.answer_key or "", *fields]
+        keys = in_order(forms_by_key, first)
+        return [each for key in keys for each in _columns(file, key, forms_by_key[key], fields.get(key))]
+
+    async def _forms(
+        self, tx: Database, file: ExportFile, *, typed: bool, waits: Waits
+    ) -> Mapping[str, frozenset[str]]:
+        """The keys of ``info`` of all rows, as rows first have them, with the forms of their values if ``typed``."""
+        forms_by_key: dict[str, frozenset[str]] = {}
+        rows = statements.stored_rows(file.kind, file.chosen)
+        after: int | None = 0
+        while after is not None:
+            # Nothing changes the type of a column that is json.
+            known = {
+                key: frozenset[str]() if type_of(forms) == "json" else forms for key, forms in forms_by_key.items()
+            }
+            look = partial(table_statements.list_more_info_keys, tx, rows, file.chosen, known, after, typed=typed)
+            more, after = await self._turns.run("", look)
+            forms_by_key |= {key: forms_by_key.get(key, frozenset()) | forms for key, forms in more.items()}
+            if len(forms_by_key) > MAX_KEYS:
+                raise InvalidValueError(_too_wide())
+            await waits([])
+        return forms_by_key
+
+    async def _sources(self, tx: Database, file: ExportFile) -> list[Source]:
+        """Further columns. Raises NotFoundError for an analysis that is not there."""
+        choices = await column_statements.label_choices(tx, file.chosen.project_id)
+        sources = column_statements.trusted(file.kind, choices, owns=file.chosen.owns)
+        if file.kind is RESULT and file.chosen.owns:
+            analysis = await column_statements.analysis(tx, file.chosen.project_id, file.analysis)
+            if analysis is None and file.analysis is not None:
+                raise NotFoundError(NOT_FOUND, hint=f"The project has no finished analysis {file.analysis}.")
+            sources += [] if analysis is None else [column_statements.analysed(analysis)]
+        return sources
+
+    async def _by_volunteer(self, tx: Database, file: ExportFile, *, typed: bool) -> statements.Table:
+        words = await table_statements.list_volunteers(tx, file.chosen, MAX_VOLUNTEERS + 1)
+        if len(words) > MAX_VOLUNTEERS:
+            raise InvalidValueError(
+                _(
+                    "The project has more than %(maximum)s volunteers, too many for a column each.",
+                    maximum=MAX_VOLUNTEERS,
+                )
+            )
+        path = file.fields[0].path if file.fields else (file.answer_key,) if file.answer_key else ()
+        field = file.fields[0] if file.fields else None
+        forms = await table_statements.list_value_forms(tx, file.chosen, path) if typed else frozenset[str]()
+        forms -= {"nothing"} if field and field.nothing else set()
+        return table_statements.select_by_volunteer(
+            file.chosen, words, path, type_of(forms) if typed else "json", field
+        )
+
+
+def in_order(keys: Mapping[str, object], first: Sequence[str]) -> list[str]:
+    """The keys that were found: those of ``first`` in its order, then the others in their own."""
+    known = list(dict.fromkeys(key for key in first if key in keys))
+    return [*known, *(key for key in keys if key not in set(known))]
+
+
+def type_of(forms: frozenset[str]) -> str:
+    """The type of a column whose values have these forms (definitions 62): one that has all of them exactly."""
+    have = forms - {"null"}
+    if not have:
+        return "text"
+    for type_, may_have in _HOLD.items():
+        if have <= may_have:
+            return type_
+    return "json"
+
+
+_HOLD = {
+    "boolean": {"boolean"},
+    "integer": {"integer", "bigint"},
+    "number": {"integer", "number"},
+    "decimal": {"integer", "bigint", "number", "decimal"},
+    "text": {"text"},
+}
+_ANY = {"boolean", "integer", "bigint", "number", "decimal", "text", "nothing", "json"}
+
+
+def _attributes(file: ExportFile) -> list[Column]:
+    columns = column_statements.attributes(file.kind, file.kind.shown(file.roles), file.roles)
+    return [column_statements.rest_of_info(each) if _is_taken_apart(file, each) else each for each in columns]
+
+
+def _is_taken_apart(file: ExportFile, column: Column) -> bool:
+    return column.name == "info" and file.info == "columns" and file.options.rows == "record"
+
+
+def _by_key(fields: Sequence[AnswerField]) -> dict[str, AnswerField]:
+    """The fields that are keys of answers."""
+    return {field.path[0]: field for field in fields if len(field.path) == 1}
+
+
+def _columns(file: ExportFile, key: str, forms: frozenset[str], field: AnswerField | None) -> list[Column]:
+    """The column of a key, and one that says why there is no value where an answer may say that."""
+    if field is None or not (field.unsure or field.nothing):
+        return [_column(file, key, forms, field)]
+    state = column_statements.state_of_info(f"info_{key}_state", key, field.unsure)
+    if not field.nothing:
+        return [_column(file, key, forms, field), state]
+    return [column_statements.without_nothing(_column(file, key, forms - {"nothing"}, field)), state]
+
+
+def _column(file: ExportFile, key: str, forms: frozenset[str], field: AnswerField | None) -> Column:
+    """The column of a key. A declared type holds where all values fit it; otherwise the values decide."""
+    wording = file.questions.get(key) if file.kind is TASK_RUN else None
+    about = wording if isinstance(wording, str) else ""
+    declared = _declared_type(field)
+    if declared is not None and forms - {"null"} <= _HOLD.get(declared, _ANY):
+        return column_statements.of_info(f"info_{key}", key, declared, about, "declared")
+    return column_statements.of_info(f"info_{key}", key, type_of(forms) if forms else "json", about, "values")
+
+
+def _declared_type(field: AnswerField | None) -> str | None:
+    if field is None:
+        return None
+    if field.type == "label" and field.choices is not None:
+        kinds = {type(choice) for choice in field.choices if choice is not None}
+        return "text" if kinds == {str} else "boolean" if kinds == {bool} else None
+    return None if field.type == "label" else _TYPES.get(field.type, "json")
+
+
+def _too_wide() -> str:
+    maximum = f"{MAX_KEYS:,}"
+    return _(
+        "The rows have more than %(maximum)s different keys, too many for a table. Download JSON instead.",
+        maximum=maximum,
+    )
+
+
+EARLY: Final = 0.1  # seconds after which the beginning leaves alone
+Sink = Callable[[bytes, int], None]
+"""Takes a part of a file and how many rows are in it."""
+Known = Callable[[Sequence[Column]], Awaitable[bytes]]
+"""What a file begins with whose first columns are these, whatever comes behind them."""
+
+
+class Head:
+    """A sink for a file whose columns may take long to find out."""
+
+    def __init__(self, known: Known, sink: Sink) -> None:
+        self._known, self._sink = known, sink
+        self._until = time.monotonic() + EARLY
+        self._first: Sequence[Column] = ()
+        self._is_out = False
+        self._sent = b""  # of the parts that are still to come
+
+    async def wait(self, columns: Sequence[Column]) -> None:
+        """Sends the beginning if it has taken long. ``columns`` are the first ones; [] if they were told before."""
+        self._first = self._first or columns
+        if self._is_out or not self._first or time.monotonic() <= self._until:
+            return
+        self._is_out = True
+        self._sent = await self._known(self._first)
+        self._sink(self._sent, 0)
+
+    def write(self, part: bytes, rows: int) -> None:
+        """Takes the whole file, and passes on what has not left. Raises RuntimeError if it begins otherwise."""
+        if self._sent:
+            n = min(len(part), len(self._sent))
+            if part[:n] != self._sent[:n]:
+                raise RuntimeError("The file does not begin with the bytes that were sent.")
+            part, self._sent = part[n:], self._sent[n:]
+        self._sink(part, rows)

@@ -1,0 +1,162 @@
+"""Create drafts from templates, and personal copies of the example projects that come with crowdd."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping
+from functools import partial
+from itertools import chain
+from pathlib import Path
+from typing import Any, Final
+
+import attrs
+import orjson
+
+from crowdd.database.access import Row
+from crowdd.features.gallery import folders
+from crowdd.features.gallery.folder_import import find, load
+from crowdd.features.gallery.folders import PROJECT_FILE, TASK_FILES, Folder
+from crowdd.features.gallery.gallery import copies, first_made
+from crowdd.features.gallery.template import Template
+from crowdd.features.projects.project_validation import slug
+from crowdd.features.projects.projects import Projects
+from crowdd.kernel.errors import AnonymousError, ConflictError, NotFoundError
+from crowdd.kernel.files import find_shipped
+from crowdd.kernel.languages import _
+from crowdd.kernel.requester import Requester
+from crowdd.kernel.values import Values
+from crowdd.kinds.questions.text_languages import in_language, text_in
+from crowdd.services import Services
+
+_USUAL_ANSWERS: Final = 3
+
+
+@attrs.frozen
+class Wish:
+    """How a draft is to be: its language, whether the texts keep all languages, and a name ("" for the template's)."""
+
+    language: str
+    all_languages: bool = False
+    name: str = ""
+
+
+async def make_draft(services: Services, who: Requester, template: Template, wish: Wish) -> str:
+    """The short name of a draft of the requester with the questions and the sample tasks of a template.
+
+    A second click returns the same draft if nothing in it has changed.
+    One that was left half made is completed. Raises AnonymousError, ConflictError, ForbiddenError.
+    """
+    if who.acting_user is None:
+        raise AnonymousError(_("Sign in first."))
+    do = services.people.worker_thread.do
+    with tempfile.TemporaryDirectory(prefix="crowdd-template-") as place:
+        source = template.folder
+        if source is None:
+            source = Path(place)
+            await do(_write, source, template, await services.gallery.files(template))
+        folder = await do(folders.read_folder, source)
+        wished = _wished(folder, template, wish)
+        under_names = chain([wished] if wish.name else [], copies(wished, who))
+        return await first_made(under_names, partial(_make, services, who))
+
+
+async def _make(services: Services, who: Requester, copy: Folder) -> str | None:
+    """The draft under the name of a copy; None if a project of that name has become another one."""
+    row = await find(services, copy.project["short_name"])
+    if row is not None:
+        state = state_of(row, copy, who)
+        if state == "other":
+            return None
+        if state == "whole":
+            return str(row["short_name"])
+    done = await load(services, copy, who=who, publish=False, aside=services.people.worker_thread.do, samples=True)
+    return done.short_name
+
+
+def state_of(row: Row, copy: Folder, who: Requester) -> str:
+    """What a project under the name of a copy is.
+
+    It is the copy (``whole``), a part of it (``begun``), or something ``other``.
+    """
+    info, wanted = row["info"], copy.project
+    mine = row["owner_id"] == who.acting_user and row["first_published"] is None and row["name"] == wanted["name"]
+    if not mine or info.get("questions") not in (None, wanted["info"]["questions"]) or info.get("task_presenter"):
+        return "other"
+    if row["n_tasks"] == copy.n_tasks and info.get("questions") is not None:
+        return "whole"
+    return "other" if row["n_tasks"] else "begun"
+
+
+def _wished(folder: Folder, template: Template, wish: Wish) -> Folder:
+    """The folder with the texts of the template in the language of who wants it."""
+    info = {"questions": questions_for(template, wish), "language": wish.language, "template": template.name}
+    project = {
+        "name": wish.name or text_in(template.card.title, wish.language),
+        "short_name": slug(wish.name) if wish.name else template.name,
+        "description": text_in(template.card.description, wish.language),
+        "info": info,
+    }
+    return attrs.evolve(folder, project=project, category=None, published=False)
+
+
+def questions_for(template: Template, wish: Wish) -> Values:
+    """The questions of a template in one language, or in all that it has."""
+    document: Values = template.questions if wish.all_languages else in_language(template.questions, wish.language)
+    return document
+
+
+def _write(place: Path, template: Template, files: Mapping[str, bytes]) -> None:
+    """Writes a template as a project folder."""
+    project: dict[str, Any] = {
+        "name": text_in(template.card.title, "en"),
+        "short_name": template.name,
+        "n_answers": template.n_answers or _USUAL_ANSWERS,
+        "info": {"questions": template.questions},
+    }
+    (place / PROJECT_FILE).write_bytes(orjson.dumps(project))
+    (place / TASK_FILES[0]).write_bytes(b"".join(orjson.dumps({"info": info}) + b"\n" for info in template.tasks))
+    for name, content in files.items():
+        (place / name).write_bytes(content)
+
+
+async def use_in(projects: Projects, who: Requester, template: Template, short_name: str, wish: Wish) -> str:
+    """Gives the questions of a template to a project of the requester that asks nothing yet; its short name.
+
+    Questions whose files belong to the template keep showing them. Raises NotFoundError, ForbiddenError, ConflictError.
+    """
+    row = await projects.owned(short_name, who)
+    if row["info"].get("task_presenter") or row["info"].get("questions") is not None:
+        words = _("The project has questions or a presenter already. Use the template for a new project.")
+        raise ConflictError(words)
+    await projects.tell(
+        row, {"questions": template.shown(questions_for(template, wish)), "template": template.name}, who
+    )
+    return row["short_name"]
+
+
+EXAMPLES: Final = ("digits", "ducks", "diary", "newspaper", "pond", "town", "island")
+"""Their folders below examples; the first one is meant where none is named."""
+
+
+async def own_example(services: Services, who: Requester, name: str = "") -> str:
+    """The short name of the requester's own copy of an example, a draft.
+
+    It is created once: a person who has it, however changed, is led to it. One that was deleted, or has another short
+    name, is created again; one that is incomplete is completed. Raises AnonymousError, ConflictError, NotFoundError.
+    """
+    if who.acting_user is None:
+        raise AnonymousError(_("Sign in first."))
+    if name and name not in EXAMPLES:
+        raise NotFoundError(_("No example has this name."))
+    source = find_shipped(f"examples/{name or EXAMPLES[0]}")
+    folder = await services.people.worker_thread.do(folders.read_folder, source)
+    known = {category["short_name"] for category in await services.projects.categories()}
+    folder = attrs.evolve(folder, category=folder.category if folder.category in known else None)
+    return await first_made(copies(folder, who), partial(_make_example, services, who))
+
+
+async def _make_example(services: Services, who: Requester, copy: Folder) -> str:
+    row = await find(services, copy.project["short_name"])
+    if row is not None and row["owner_id"] == who.acting_user and row["n_tasks"]:
+        return str(row["short_name"])
+    return (await load(services, copy, who=who, publish=False, aside=services.people.worker_thread.do)).short_name

@@ -1,0 +1,1 @@
+"""Media files of projects: the stores that hold them, and the process that prepares them."""

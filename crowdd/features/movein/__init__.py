@@ -1,0 +1,1 @@
+"""Moving in from PyBossa and Zooniverse."""

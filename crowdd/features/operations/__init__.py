@@ -1,0 +1,1 @@
+"""Running the server: doctor, backups, keys, the audit chain, metrics and commands."""

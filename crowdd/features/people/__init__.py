@@ -1,0 +1,1 @@
+"""What people and administrators see and do with accounts: profiles, personal data, deletion."""

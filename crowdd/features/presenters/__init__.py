@@ -1,0 +1,1 @@
+"""Presenters: the editor, the frames, and the pages on which tasks are answered."""

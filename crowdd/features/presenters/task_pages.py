@@ -1,0 +1,214 @@
+"""The pages with a presenter: contributing, the tutorial, and the results."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TypedDict
+
+from crowdd.core.text.rendered_text import Laid
+from crowdd.features.presenters.frames import PresenterContexts, PresenterFrames
+from crowdd.features.projects.projects import Projects
+from crowdd.features.projects.rows import Contributors, ProjectPage
+from crowdd.features.projects.views import ProjectPrivate, ProjectPublic, ProjectViews, locked_out
+from crowdd.features.results import pages as result_pages
+from crowdd.features.results.alpha import Alpha
+from crowdd.features.results.charts import Charts
+from crowdd.features.results.consensus import FieldSummary
+from crowdd.features.results.pages import Drawings, Filters, ShownOutcome, drawings
+from crowdd.features.results.results import FinishedTasks
+from crowdd.features.results.rows import ResultSummary
+from crowdd.features.tasks.contributions import Contributions
+from crowdd.http.auth.confirmation import Confirm
+from crowdd.http.html import frames
+from crowdd.http.request import Incoming
+from crowdd.http.responses import Page, Response
+from crowdd.http.routing import Route, get
+from crowdd.kernel.errors import AnonymousError, NotFoundError
+from crowdd.kernel.languages import _
+from crowdd.kernel.values import Values
+from crowdd.kinds.roles import OWNERS
+
+_TITLES: dict[frames.Kind, str] = {
+    "newtask": _("Contribute"),
+    "task": _("Contribute"),
+    "tutorial": _("Tutorial"),
+    "results": _("Results"),
+}
+_MAX_ID = 2**63 - 1
+
+
+class ResultCount(TypedDict, total=False):
+    """Only on the page of results."""
+
+    n_results: int
+
+
+class PresenterPublic(ProjectPublic, ResultCount):
+    pass
+
+
+class PresenterPrivate(ProjectPrivate):
+    """``presenter`` is what the frame and its bridge get; ``prose`` the long description."""
+
+    presenter: Values
+    prose: Laid
+
+
+class MissingPrivate(ProjectPrivate):
+    """``missing`` is what the project lacks for this page: presenter, tutorial or tasks."""
+
+    missing: str
+
+
+class ResultsPublic(PresenterPublic):
+    """For those who may see results: all results together, a page of them, and the place of the next page.
+
+    ``fields`` has the same as ``summary`` for each declared answer field, and ``alpha`` Krippendorff's alpha of each.
+    ``charts`` are on the first page without filters, where tasks have a place or a date.
+    """
+
+    summary: ResultSummary
+    fields: list[FieldSummary]
+    alpha: list[Alpha]
+    charts: Charts | None
+    rows: list[Values]
+    next: int | None
+
+
+class ResultsPrivate(ProjectPrivate):
+    """``first`` says whether this is the first page, ``sees`` whether the requester may see results.
+
+    ``contributors`` are on the first page without filters.
+    """
+
+    rows: list[Values]
+    outcomes: list[ShownOutcome]
+    drawn: Drawings | None
+    contributors: Contributors | None
+    chosen: Filters
+    first: bool
+    sees: bool
+    owns: bool
+
+
+class PresentingPages:
+    """newtask, task, tutorial and results: one page, whose frame shows the owner's document."""
+
+    def __init__(
+        self,
+        projects: Projects,
+        contributions: Contributions,
+        finished_tasks: FinishedTasks,
+        contexts: PresenterContexts,
+        frames: PresenterFrames,
+        confirm: Confirm,
+        views: ProjectViews,
+    ) -> None:
+        self._projects, self._contributions, self._finished_tasks = projects, contributions, finished_tasks
+        self._contexts, self._frames, self._confirm, self._views = contexts, frames, confirm, views
+
+    def routes(self) -> Iterator[Route]:
+        yield get("/project/<short_name>/newtask", locked_out(self.newtask), action="answer")
+        yield get("/project/<short_name>/task/<int:task_id>", locked_out(self.task), action="answer")
+        yield get("/project/<short_name>/tutorial", locked_out(self.tutorial))
+        yield get("/project/<short_name>/results", locked_out(self.results))
+
+    async def newtask(self, incoming: Incoming, short_name: str) -> Response:
+        return await self._page(incoming, short_name, "newtask")
+
+    async def task(self, incoming: Incoming, short_name: str, task_id: int) -> Response:
+        """The page of one task. Its script leases the task; for programs the request itself does."""
+        return await self._page(incoming, short_name, "task", task_id)
+
+    async def tutorial(self, incoming: Incoming, short_name: str) -> Response:
+        return await self._page(incoming, short_name, "tutorial")
+
+    async def results(self, incoming: Incoming, short_name: str) -> Response:
+        """The owner's document; without one the finished tasks (those before one result: ``before``)."""
+        return await self._page(incoming, short_name, "results")
+
+    async def _finished(
+        self, incoming: Incoming, row: ProjectPage, public: PresenterPublic, shared: ProjectPrivate
+    ) -> Response:
+        """The page of finished tasks. It lists them for people who may see answers."""
+        sees = self._finished_tasks.may_see(row)
+        wanted = result_pages.choose_results(incoming.query)
+        private = ResultsPrivate(
+            **shared,
+            rows=[],
+            outcomes=[],
+            drawn=None,
+            contributors=None,
+            chosen=result_pages.read_filters(incoming.query),
+            first=wanted.before is None,
+            sees=sees,
+            owns=bool(row["roles"] & OWNERS),
+        )
+        if not sees:
+            return Page("project/presenter.html", public, private, drawn_as="project/results.html")
+        page = await self._finished_tasks.page(row, wanted)
+        asked = result_pages.read_asked(row["info"])
+        private["rows"] = [result_pages.show_task(task, asked) for task in page.tasks]
+        together = await self._finished_tasks.together(row)
+        private["outcomes"] = [result_pages.show_outcome(one) for one in together.summary["outcomes"]]
+        charts = None
+        if result_pages.is_whole_list(wanted):
+            charts = await self._finished_tasks.charts(row, page)
+            if not incoming.wants_json:
+                private["contributors"] = await self._finished_tasks.contributors(row, incoming.who)
+        private["drawn"] = drawings(charts) if charts else None
+        rows = [result_pages.public_task(task) for task in private["rows"]]
+        shown = ResultsPublic(
+            **public,
+            summary=together.summary,
+            fields=together.fields,
+            alpha=together.alpha,
+            charts=charts,
+            rows=rows,
+            next=page.next,
+        )
+        return Page("project/presenter.html", shown, private, drawn_as="project/results.html")
+
+    async def _page(
+        self, incoming: Incoming, short_name: str, kind: frames.Kind, task_id: int | None = None
+    ) -> Response:
+        if incoming.is_frame:
+            return await self._frames.presenter(incoming, short_name, kind)
+        row = await self._projects.page(short_name, incoming.who)
+        if kind in ("newtask", "task"):
+            self._require_account(incoming, row)
+        if task_id is not None:
+            await self._lease_or_find(incoming, row, task_id)
+        context = await self._views.context(incoming, row, _TITLES[kind])
+        count: ResultCount = {"n_results": int(row["n_results"])} if kind == "results" else {}
+        public = PresenterPublic(**context.public, **count)
+        if kind == "results" and not frames.source(row["info"], kind).strip():
+            return await self._finished(incoming, row, public, context.private)
+        if missing := _missing(row, kind):
+            private = MissingPrivate(**context.private, missing=missing)
+            return Page("project/presenter.html", public, private, drawn_as="project/no_task.html")
+        shown = await self._contexts.of(incoming.who, row, kind, task_id)
+        prose = await self._views.prose([row["long_description"]])
+        return Page("project/presenter.html", public, PresenterPrivate(**context.private, presenter=shown, prose=prose))
+
+    async def _lease_or_find(self, incoming: Incoming, row: ProjectPage, task_id: int) -> None:
+        """Leases the task if the request may act (``Confirm.acts``). Crawlers and previews must not lease tasks."""
+        if task_id > _MAX_ID:
+            raise NotFoundError("404 Not Found")
+        if self._confirm.acts(incoming):
+            await self._contributions.hold(incoming.who, row["id"], task_id)
+        else:
+            await self._contributions.require_task(row["id"], task_id)
+
+    def _require_account(self, incoming: Incoming, row: ProjectPage) -> None:
+        if not row["allow_anonymous_contributors"] and not incoming.who.signed_in:
+            raise AnonymousError(_("This project does not allow anonymous contributors"), code="members_only")
+
+
+def _missing(row: ProjectPage, kind: frames.Kind) -> str:
+    """What the page needs and the project lacks: presenter, tutorial or tasks; "" if nothing is missing."""
+    if kind == "results":
+        return ""
+    if not frames.has(row["info"], kind):
+        return "tutorial" if kind == "tutorial" else "presenter"
+    return "" if kind == "tutorial" or row["n_tasks"] else "tasks"

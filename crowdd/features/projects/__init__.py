@@ -1,0 +1,1 @@
+"""Projects: record and life cycle, owners, lists, pictures, settings, blog, sharing, posters and starters."""

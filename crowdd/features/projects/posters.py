@@ -1,0 +1,83 @@
+"""The poster of a project, drawn by a process with little memory and time.
+
+Drawing waits: call it in a thread.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+
+import attrs
+import orjson
+
+from crowdd.core.uploads import Uploads, container_of
+from crowdd.features.projects.poster_drawing import Poster
+from crowdd.features.projects.rows import ProjectPage
+from crowdd.kernel.concurrency.worker_thread import WorkerThread
+from crowdd.kernel.errors import InvalidValueError, UnavailableError
+from crowdd.kernel.languages import _
+
+MAX_SECONDS = 60.0
+MAX_BYTES = 10_000_000
+_PROGRAM = "crowdd.features.projects.poster_program"
+_ENVIRONMENT = ("PATH", "LD_LIBRARY_PATH", "PYTHONPATH", "PYTHONDONTWRITEBYTECODE", "TZ")
+_MAX_NAMED = 10  # letters that an error names
+
+
+def draw_poster(poster: Poster) -> bytes:
+    """The PDF of a poster.
+
+    Raises InvalidValueError where no font has some of its letters, UnavailableError when drawing takes too much.
+    """
+    try:
+        done = subprocess.run(  # noqa: S603
+            [sys.executable, "-P", "-m", _PROGRAM],
+            input=orjson.dumps(attrs.asdict(poster)),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            check=False,
+            timeout=MAX_SECONDS,
+            start_new_session=True,  # a Ctrl-C in a terminal is for the server
+            env={name: os.environ[name] for name in _ENVIRONMENT if name in os.environ},
+        )
+    except subprocess.TimeoutExpired:
+        raise UnavailableError(_("The poster takes too long to draw. Print the page instead.")) from None
+    if done.stdout.startswith(b"%PDF") and len(done.stdout) <= MAX_BYTES:
+        return done.stdout
+    if not done.stdout.startswith(b"{"):
+        raise UnavailableError(_("The poster could not be drawn. Print the page instead."))
+    missing = orjson.loads(done.stdout)["missing"][:_MAX_NAMED]
+    words = _("No font on this server has these letters: %(letters)s. Print the page instead.", letters=missing)
+    raise InvalidValueError(words)
+
+
+class Posters:
+    """Draws posters, one at a time. ``site`` returns the name of the site."""
+
+    def __init__(self, worker_thread: WorkerThread, uploads: Uploads, site: Callable[[], str]) -> None:
+        self._worker_thread, self._uploads, self._site = worker_thread, uploads, site
+
+    async def pdf(self, row: ProjectPage, address: str, call: str) -> bytes:
+        """The poster of a project as PDF. ``address`` opens it; ``call`` invites to it, in the owner's language.
+
+        Raises InvalidValueError where no font has some of the letters, UnavailableError when many posters wait.
+        """
+        poster = Poster(
+            name=row["name"],
+            sentence=row["description"],
+            call=call,
+            link=address.partition("://")[2].rstrip("/"),
+            site=self._site(),
+            address=address,
+            picture=self._picture(row),
+        )
+        return await self._worker_thread.do(draw_poster, poster)
+
+    def _picture(self, row: ProjectPage) -> str | None:
+        """The file of the project's own picture. ``info`` is the owner's, and must not name files of others."""
+        name = row["info"].get("thumbnail")
+        upload = self._uploads.find(container_of(row["id"]), name) if isinstance(name, str) else None
+        return str(upload[0]) if upload and upload[1].startswith("image/") else None

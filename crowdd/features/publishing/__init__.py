@@ -1,0 +1,1 @@
+"""A new project: its steps, and the checks before it is published."""

@@ -1,0 +1,58 @@
+"""The steps from a new project to a published one. Each is a page that can be left out and taken up again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final, Literal
+from urllib.parse import quote
+
+import attrs
+
+from crowdd.features.batches.made_files import question_columns
+from crowdd.features.questions import questions
+from crowdd.kinds.questions import QUESTIONS
+
+Name = Literal["ask", "tasks", "redundancy", "visibility", "try", "publish"]
+
+
+@attrs.frozen
+class Step:
+    """``ready``: whether the page has something to show yet; ``done``: whether anything is left to do there."""
+
+    name: Name
+    address: str
+    ready: bool
+    done: bool
+
+
+_PAGES: Final[Mapping[Name, str]] = {
+    "ask": "tasks/taskpresentereditor",
+    "tasks": "tasks/import",
+    "redundancy": "tasks/redundancy",
+    "visibility": "settings#visibility",
+    "try": "newtask",
+    "publish": "publish",
+}
+
+
+def data_page(info: Mapping[str, object]) -> str:
+    """Where a draft gets its tasks: files where its questions show some, otherwise tables."""
+    return "tasks/media" if any(question_columns(info.get(QUESTIONS)).values()) else "tasks/import"
+
+
+def draft_steps(project: Mapping[str, Any], n_tasks: int | None, n_task_runs: int | None) -> list[Step]:
+    """The steps of a draft, in their order."""
+    at = f"/project/{quote(project['short_name'])}/"
+    asks, has_tasks = questions.asks(project.get("info") or {}), bool(n_tasks)
+    ready: dict[Name, bool] = {"redundancy": has_tasks, "try": asks and has_tasks}
+    done: dict[Name, bool] = {"ask": asks, "tasks": has_tasks, "redundancy": has_tasks, "try": bool(n_task_runs)}
+    pages = {**_PAGES, "tasks": data_page(project.get("info") or {})}
+    return [Step(name, at + page, ready.get(name, True), done.get(name, False)) for name, page in pages.items()]
+
+
+def next_step(steps: list[Step], here: str) -> Step | None:
+    """The step that a page leads on to: the next that is ready; from a page that is no step, the first not done."""
+    names = [step.name for step in steps]
+    if here in names:
+        return next((step for step in steps[names.index(here) + 1 :] if step.ready), None)
+    return next((step for step in steps if step.ready and not step.done and step.name != "visibility"), None)

@@ -1,0 +1,191 @@
+"""The checks before a project is published, and how long volunteers will need for its answers.
+
+A check is required, warns of a probable mistake, or helps. The time is for projects without enough days to tell from.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Final, Literal
+
+import attrs
+
+from crowdd.core.records import rights
+from crowdd.database.access import Database
+from crowdd.features.projects import list_statements as project_list_statements
+from crowdd.features.projects.rows import ColumnGap, ProjectPage, PublishingFacts
+from crowdd.features.questions import questions
+from crowdd.kernel.requester import Requester
+from crowdd.kernel.values import Values
+from crowdd.kinds.questions import QUESTIONS
+from crowdd.kinds.questions.columns import columns_of
+from crowdd.kinds.roles import OWNERS
+
+ASSUMED_SECONDS: Final = 30
+"""An answer takes so long as long as nobody gave one."""
+MINUTES_A_DAY: Final = 10
+"""So long a volunteer is assumed to stay on a day."""
+USUAL_VOLUNTEERS: Final = 20
+MAX_VOLUNTEERS: Final = 100_000
+MIN_DAYS: Final = 5
+"""Days of single volunteers from which their pace is taken; with fewer, it is that of the first one or two."""
+_MIN_SECONDS, _MAX_SECONDS = 1.0, 3600.0  # seconds of an answer
+
+Source = Literal["days", "answers", "trials", "assumed"]
+Unit = Literal["hours", "days", "weeks", "months", "years"]
+# Each with its length, and up to what it is used, both in days.
+_UNITS: Final[tuple[tuple[Unit, float, float], ...]] = (
+    ("hours", 1 / 24, 1.0),
+    ("days", 1.0, 14.0),
+    ("weeks", 7.0, 63.0),
+    ("months", 365.25 / 12, 730.5),
+    ("years", 365.25, math.inf),
+)
+
+
+@attrs.frozen
+class Seen:
+    """What was seen of a project.
+
+    Volunteers gave ``answers`` on ``days``, a day for each of them. An answer took ``seconds``, the median of ``timed``
+    answers. ``trial``: these were trials.
+    """
+
+    days: int
+    answers: int
+    timed: int
+    seconds: float | None
+    trial: bool
+
+
+@attrs.frozen
+class Pace:
+    """How many answers a volunteer gives on a day, and from what that was taken: ``n`` days or answers."""
+
+    per_day: float
+    source: Source
+    n: int = 0
+    seconds: float = ASSUMED_SECONDS
+
+
+@attrs.frozen
+class Duration:
+    """A rounded time. ``count`` is 0 for less than one hour."""
+
+    count: int
+    unit: Unit
+
+
+def estimate_pace(seen: Seen) -> Pace:
+    """The pace of a volunteer: that of the last days, else from how long answers took, else an assumption."""
+    if not seen.trial and seen.days >= MIN_DAYS and seen.answers > 0:
+        return Pace(seen.answers / seen.days, "days", seen.days)
+    if seen.seconds is None or not seen.timed:
+        return Pace(MINUTES_A_DAY * 60 / ASSUMED_SECONDS, "assumed")
+    seconds = min(max(seen.seconds, _MIN_SECONDS), _MAX_SECONDS)
+    return Pace(MINUTES_A_DAY * 60 / seconds, "trials" if seen.trial else "answers", seen.timed, seconds)
+
+
+def days_needed(answers: int, tasks: int, per_day: float, volunteers: int) -> float:
+    """Days until ``answers`` have come for ``tasks`` from so many volunteers a day, each giving ``per_day``.
+
+    A volunteer answers a task once, so nobody gives more answers than there are tasks.
+    """
+    if answers <= 0 or tasks <= 0:
+        return 0.0
+    return answers / (volunteers * min(per_day, tasks))
+
+
+def round_days(days: float) -> Duration:
+    """A time in the unit that people would use, rounded up: a promise that is broken is worse than none."""
+    if days * 24 < 1:
+        return Duration(0, "hours")
+    unit, length = next((unit, length) for unit, length, until in _UNITS if days < until)
+    return Duration(math.ceil(days / length), unit)
+
+
+Name = Literal["presenter", "tasks", "columns", "tried", "sentence", "picture", "tutorial", "story"]
+Level = Literal["must", "doubt", "advice"]
+
+
+@attrs.frozen
+class Check:
+    """``must``: without it nothing is published. ``doubt``: probably a mistake. ``advice``: volunteers like it."""
+
+    name: Name
+    level: Level
+    done: bool
+
+
+@attrs.frozen
+class Prospect:
+    """How long it takes with so many ``volunteers`` a day: ``remaining`` answers for ``tasks`` at this pace."""
+
+    volunteers: int
+    tasks: int
+    remaining: int
+    pace: Pace
+    time: Duration
+
+
+@attrs.frozen
+class Readiness:
+    """The checks in their order, the columns that tasks lack, and how long it takes (None without open tasks)."""
+
+    checks: list[Check]
+    gaps: list[ColumnGap]
+    prospect: Prospect | None
+
+
+class PublishingChecks:
+    """Reads them in two statements."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    async def of(
+        self,
+        row: ProjectPage,
+        who: Requester,
+        columns: Sequence[str],
+        volunteers: int = USUAL_VOLUNTEERS,
+    ) -> Readiness:
+        """``row`` is a project's row as ``Projects.owned`` gives it. ``columns`` are those that its presenter shows."""
+        rights.require(who, row["roles"], OWNERS)
+        draft = row["first_published"] is None
+        facts = await project_list_statements.read_publishing_facts(self._db, row["id"], draft)
+        column_gaps = await project_list_statements.list_column_gaps(self._db, row["id"], columns) if columns else []
+        gaps = [each for each in column_gaps if each["lacking"]]
+        return Readiness(list(list_checks(row, gaps)), gaps, _prospect(facts, volunteers, draft))
+
+
+def list_checks(row: ProjectPage, gaps: Sequence[ColumnGap]) -> Iterator[Check]:
+    """The checks of a project; ``gaps`` are the columns that some of its tasks lack."""
+    info = row["info"]
+    yield Check("presenter", "must", questions.asks(info))
+    yield Check("tasks", "must", row["n_tasks"] > 0)
+    if row["n_tasks"]:
+        yield Check("columns", "doubt", not gaps)
+    if row["first_published"] is None:
+        yield Check("tried", "advice", row["n_task_runs"] > 0)
+    yield Check("sentence", "advice", bool(row["description"].strip()))
+    yield Check("picture", "advice", bool(info.get("thumbnail_url") or info.get("thumbnail")))
+    yield Check("tutorial", "advice", bool(info.get("tutorial") or info.get("guided_tutorial")))
+    yield Check("story", "advice", bool(row["long_description"].strip()))
+
+
+def _prospect(facts: PublishingFacts, volunteers: int, draft: bool) -> Prospect | None:
+    if not facts["open_tasks"] or not facts["remaining"]:
+        return None
+    pace = estimate_pace(Seen(facts["days"], facts["answers"], facts["timed"], facts["seconds"], draft))
+    days = days_needed(facts["remaining"], facts["open_tasks"], pace.per_day, volunteers)
+    return Prospect(volunteers, facts["open_tasks"], facts["remaining"], pace, round_days(days))
+
+
+def media_columns(info: Values) -> list[str]:
+    """The columns of tasks that the media of a project's questions show, each once."""
+    document = info.get(QUESTIONS)
+    if not isinstance(document, dict):
+        return []
+    return columns_of([medium.get("source") for step in document["steps"] for medium in step.get("media", ())])

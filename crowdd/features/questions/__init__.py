@@ -1,0 +1,1 @@
+"""Questions as data: the builder, answer fields, guides and earlier versions."""

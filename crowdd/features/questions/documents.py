@@ -1,0 +1,81 @@
+"""The documents of the presenter frame that show a project's questions, and its guided tutorial.
+
+Owners may take over the page of the questions as HTML.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+import orjson
+
+from crowdd.features.questions.guides import ShownTutorial
+from crowdd.kernel.languages.content_languages import language_of
+from crowdd.kernel.values import Values
+from crowdd.kinds.questions import QUESTIONS, TYPES
+
+AT: Final = "/static/questions/"
+"""Where the scripts of questions are. Their addresses have no version, because owners may store the page."""
+_CORE: Final = (
+    "element",
+    "texts",
+    "show_if",
+    "modules",
+    "group",
+    "form",
+    "stage",
+    "drafts",
+    "pointer",
+    "circumstances",
+)
+
+
+def render_question_page(info: Mapping[str, Any], *, indented: bool = False) -> str:
+    """The page for the questions in ``info`` of a project, "" without any; ``indented`` for people who edit it."""
+    questions = info.get(QUESTIONS)
+    if questions is None:
+        return ""
+    about = {"list": questions, "version": info.get("questions_version", 1), "language": language_of(info)}
+    loads = "".join(f'<link rel="modulepreload" href="{AT}{name}.js">\n' for name in _modules(questions))
+    return (
+        f'<link rel="stylesheet" href="{AT}questions.css">\n{loads}'
+        f'<script type="application/json" id="questions">{_json(about, indented)}</script>\n'
+        f'<script type="module" src="{AT}questions.js"></script>\n'
+    )
+
+
+def _json(value: object, indented: bool) -> str:
+    """JSON that ends no script element, whatever texts say."""
+    return orjson.dumps(value, option=orjson.OPT_INDENT_2 if indented else 0).decode().replace("<", "\\u003c")
+
+
+def _modules(questions: Values) -> Iterator[str]:
+    """What is imported, so that it is not found out one step after the other."""
+    yield from _CORE
+    steps = questions["steps"]
+    asked = [question for step in steps for question in step.get("questions", [])]
+    about_marks = (each for question in asked for each in question.get("each", []))
+    types = (TYPES[question["type"]] for question in [*asked, *about_marks])
+    yield from dict.fromkeys(f"types/{kind.module or kind.name}" for kind in types)
+    yield from dict.fromkeys(f"media/{medium['type']}" for step in steps for medium in step.get("media", []))
+
+
+def uses_questions(source: str) -> bool:
+    """Whether a presenter shows questions, be it with a page that its owner has changed."""
+    return f"{AT}questions.js" in source
+
+
+_LESSON: Final = f"{AT}lesson/"
+
+
+def render_tutorial_page(shown: ShownTutorial, info: Mapping[str, object]) -> str:
+    """The body of the frame. Steps show the questions in ``info``; without any they show their pictures only."""
+    asked = info.get(QUESTIONS)
+    about = {"list": asked, "language": language_of(info), **shown}
+    data = orjson.dumps(about).decode().replace("<", "\\u003c")
+    return (
+        f'<link rel="stylesheet" href="{AT}questions.css">\n<link rel="stylesheet" href="{_LESSON}lesson.css">\n'
+        f'<script type="application/json" id="lesson">{data}</script>\n'
+        f'<script type="module" src="{_LESSON}lesson.js"></script>\n'
+    )

@@ -1,0 +1,1 @@
+"""Results: finished tasks, what their answers say together, and charts."""

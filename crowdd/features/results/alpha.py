@@ -1,0 +1,102 @@
+"""How far volunteers agree in a project, beyond chance: Krippendorff's alpha of each answer field."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from decimal import Decimal, localcontext
+from typing import Final, TypedDict
+
+from crowdd.database.access import Database
+from crowdd.features.results import alpha_sums
+from crowdd.features.results import outcome_statements as stored
+from crowdd.features.results.outcome_statements import Drawn
+from crowdd.kinds.answers import AnswerField
+
+RELIABLE: Final = 0.8
+TENTATIVE: Final = 0.667
+_DRAWN_TASKS: Final = 300
+_GROWTH: Final = Decimal("1.1")  # of the answers, after which the expected disagreement is measured again
+
+Sums = Mapping[str, Decimal]
+
+
+class Alpha(TypedDict):
+    """Krippendorff's ``alpha`` of a field: 1 for perfect agreement, 0 for chance. ``tasks`` have two answers or more.
+
+    None without such tasks, where all answers are the same (chance cannot be told from agreement), and where chance is
+    still to be measured.
+    """
+
+    name: str
+    type: str
+    alpha: float | None
+    tasks: int
+    answers: int
+
+
+def alpha_of(field: AnswerField, sums: Sums, expected: float | None) -> float | None:
+    """1 - observed / expected disagreement. ``expected`` matters only where it does not follow from the sums."""
+    n = sums.get("values", Decimal(0))
+    if n < 2:
+        return None
+    with localcontext(alpha_sums.EXACT):
+        return _alpha_of(field, sums, n, expected)
+
+
+def _alpha_of(field: AnswerField, sums: Sums, n: Decimal, expected: float | None) -> float | None:
+    if alpha_sums.is_exact(field):
+        chance = _by_sums(field, sums) / (n * (n - 1))
+    else:
+        chance = Decimal(0 if expected is None else expected)
+    return float(1 - sums.get("observed", Decimal(0)) / n / chance) if chance else None
+
+
+def _by_sums(field: AnswerField, sums: Sums) -> Decimal:
+    """The distance of all ordered pairs of answers, whatever their tasks are."""
+    n = sums["values"]
+    if field.type == "number":
+        return 2 * n * sums.get("squares", Decimal(0)) - 2 * sums.get("sum", Decimal(0)) ** 2
+    return n * n - sum(amount * amount for part, amount in sums.items() if part.startswith(alpha_sums.CLASS))
+
+
+async def of_project(db: Database, project_id: int, fields: Sequence[AnswerField]) -> list[Alpha]:
+    """Of each declared field, in their order."""
+    amounts: dict[int, dict[str, Decimal]] = {}
+    for row in await stored.list_alpha_sums(db, project_id):
+        amounts.setdefault(row["field"], {})[row["part"]] = row["amount"]
+    measured = (
+        {row["field"]: row["expected"] for row in await stored.list_expected_disagreements(db, project_id)}
+        if amounts
+        else {}
+    )
+    return [_alpha(field, amounts.get(nth, {}), measured.get(nth)) for nth, field in enumerate(fields, 1)]
+
+
+def _alpha(field: AnswerField, sums: Sums, expected: float | None) -> Alpha:
+    tasks, answers = (int(sums.get(part, 0)) for part in ("tasks", "values"))
+    return Alpha(name=field.name, type=field.type, alpha=alpha_of(field, sums, expected), tasks=tasks, answers=answers)
+
+
+# ------------------------------------------------------------------------------------------------------------ measuring
+
+
+async def due(db: Database, project_id: int) -> dict[int, Decimal]:
+    """The fields whose expected disagreement has to be measured, and how many answers they have."""
+    answers = {
+        row["field"]: row["amount"] for row in await stored.list_alpha_sums(db, project_id) if row["part"] == "values"
+    }
+    before = (
+        {row["field"]: row["answers"] for row in await stored.list_expected_disagreements(db, project_id)}
+        if answers
+        else {}
+    )
+    return {
+        nth: n
+        for nth, n in answers.items()
+        if nth not in before or not before[nth] / _GROWTH < n < before[nth] * _GROWTH
+    }
+
+
+async def sample(db: Database, project_id: int) -> Drawn:
+    """Answers that the expected disagreement is measured with."""
+    return await stored.sample_answers(db, project_id, _DRAWN_TASKS)

@@ -1,0 +1,190 @@
+"""Compare the answers to a task field by field, in a process with little memory and time, and their part in alpha.
+
+One huge answer does not stop others. The disagreement that chance alone would give is computed here where it does not
+follow from sums. The functions are pure.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping, Sequence
+from itertools import combinations
+from math import comb
+from typing import Any, Final
+
+import attrs
+import orjson
+
+from crowdd.features.results import alpha_sums, comparing_marks, comparing_texts
+from crowdd.features.results.comparing import Answer, Compared
+from crowdd.kernel.concurrency.isolated import HelperProcess
+from crowdd.kernel.concurrency.worker_thread import WorkerThread
+from crowdd.kernel.values import Values
+from crowdd.kinds.answers import AnswerField, fits
+
+COMPARED: Final[Mapping[str, Callable[[AnswerField, Sequence[Answer]], Compared]]] = {
+    "text": comparing_texts.compare_texts,
+    "boxes": comparing_marks.compare_boxes,
+    "points": comparing_marks.compare_points,
+    "polygon": comparing_marks.compare_polygons,
+    "spans": comparing_texts.compare_spans,
+}
+"""Types that are compared after the commit."""
+SINGLE: Final = frozenset({"text", "polygon"})
+"""Those of them whose answers have one value."""
+
+
+def compare_task(fields: Sequence[Values], answers: Sequence[Sequence[Sequence[Answer]]], first: int | None) -> Values:
+    """``said`` and ``alpha``, as ``store_comparisons`` takes them. See ``DueComparison``."""
+    read = [read_field(field) for field in fields]
+    values = [fitting_values(field, [answer[nth] for answer in answers]) for nth, field in enumerate(read)]
+    comparisons = [
+        _with_unsaid(field, COMPARED[field.type](field, values[nth]), [answer[nth] for answer in answers]).as_json
+        if field.type in COMPARED
+        else None
+        for nth, field in enumerate(read)
+    ]
+    early = (
+        values
+        if first is None
+        else [fitting_values(field, [answer[nth] for answer in answers[:first]]) for nth, field in enumerate(read)]
+    )
+    sums = [alpha_sums.of_values(field, field_values) for field, field_values in zip(read, early, strict=True)]
+    return {"said": comparisons, "alpha": sums}
+
+
+def _with_unsaid(field: AnswerField, valued: Compared, said: Sequence[Sequence[Answer]]) -> Compared:
+    """What values say, with the answers that say "nothing there" (``[]``) or "can't tell" (null) in their place.
+
+    The rule of ``with_unsaid`` in SQL (28_answer_fields.sql). Of marks, nothing is a value.
+    """
+    nothing = said.count([[]]) if field.type in SINGLE else 0
+    unsure, n = said.count([None]), valued.n + nothing
+    if not nothing and unsure <= n:
+        return valued
+    pairs = (valued.agreement or 0) * comb(valued.n, 2) + comb(nothing, 2)
+    if unsure > n:
+        n, pairs = n + unsure, pairs + comb(unsure, 2)
+        valued = Compared(n, True, None, confidence=unsure / n)
+    elif nothing > valued.n:
+        valued = Compared(n, True, [], confidence=nothing / n)
+    elif nothing == valued.n:
+        valued = Compared(n)
+    else:
+        share = None if valued.confidence is None else valued.confidence * valued.n / n
+        valued = attrs.evolve(valued, n=n, confidence=share)
+    return attrs.evolve(valued, agreement=pairs / comb(n, 2) if n > 1 else 1.0)
+
+
+def is_slow(fields: Sequence[Values]) -> bool:
+    """Whether comparing them takes longer than the server may wait."""
+    return any(field["type"] in COMPARED for field in fields)
+
+
+def read_field(declaration: Values) -> AnswerField:
+    """A field of ``project.answer_fields`` that reads values themselves."""
+    choices = declaration.get("choices")
+    return AnswerField(
+        name="",
+        path=(),
+        type=declaration["type"],
+        choices=None if choices is None else tuple(choices),
+        min=declaration.get("min"),
+        max=declaration.get("max"),
+        tolerance=declaration.get("tolerance"),
+    )
+
+
+def fitting_values(field: AnswerField, values: Sequence[Sequence[Answer]]) -> list[Answer]:
+    """The values of a field that fit, of ``[value]`` or ``[]`` for each answer."""
+    return [value[0] for value in values if value and fits(field, value[0])]
+
+
+_PAIRS: Final = 2000
+
+
+def measure_expected(fields: Sequence[Values], tasks: Sequence[Any], seed: int) -> list[float | None]:
+    """The expected disagreement of each field: the mean distance of 2,000 pairs of answers, or of all if fewer.
+
+    None where it follows from sums. The answers are those to tasks with two of them or more.
+    """
+    return [_measure_expected(read_field(field), nth, tasks, random.Random(seed)) for nth, field in enumerate(fields)]  # noqa: S311
+
+
+def _measure_expected(field: AnswerField, nth: int, tasks: Sequence[Any], chance: random.Random) -> float | None:
+    if alpha_sums.is_exact(field):
+        return None
+    by_task = (fitting_values(field, [answer[nth] for answer in answers]) for answers in tasks)
+    values = [value for task_values in by_task if len(task_values) > 1 for value in task_values]
+    if len(values) < 2:
+        return None
+    read, distance = alpha_sums.measure(field, values)
+    known = [read(value) for value in values]
+    pairs = list(combinations(known, 2)) if len(known) * (len(known) - 1) <= 2 * _PAIRS else None
+    drawn = pairs or [tuple(chance.sample(known, 2)) for _ in range(_PAIRS)]
+    return sum(distance(one, other) for one, other in drawn) / len(drawn)
+
+
+_PROGRAM: Final = "crowdd.features.results.comparing_program"
+_SECONDS: Final = 6.0  # for each task, and so many more for the start
+_START_SECONDS: Final = 30.0
+
+
+def _new_process() -> HelperProcess:
+    return HelperProcess(_PROGRAM)
+
+
+@attrs.frozen
+class ComparingProcess:
+    """Compares tasks: objects with ``fields``, ``answers`` (JSON) and ``first`` (``compare_task``)."""
+
+    worker_thread: WorkerThread
+    _process: HelperProcess = attrs.field(factory=_new_process)
+
+    async def compare(self, tasks: Sequence[Values]) -> list[Values]:
+        """What is said of each task, in order; an object with ``error`` where that could not be worked out."""
+        slow = [_unread(task) for task in tasks if is_slow(task["fields"])]
+        slow_comparisons = iter(await self.worker_thread.do(self._said, slow) if slow else ())
+        quick = [task for task in tasks if not is_slow(task["fields"])]
+        others = iter(await self.worker_thread.do_soon(_quickly, quick) if quick else ())
+        return [next(slow_comparisons if is_slow(task["fields"]) else others) for task in tasks]
+
+    async def expected(self, fields: Sequence[Values], tasks: Sequence[Any], seed: int) -> list[float | None]:
+        """The expected disagreement of each field (``measure_expected``); [] where it could not be worked out."""
+        if all(alpha_sums.is_exact(read_field(field)) for field in fields):
+            return [None] * len(fields)
+        (reply,) = await self.worker_thread.do(self._said, [{"fields": fields, "tasks": tasks, "seed": seed}])
+        return list(reply.get("expected", ()))
+
+    async def judged(self, answers: Sequence[Values]) -> list[bool | str]:
+        """Whether answers to gold tasks are right, or why that could not be worked out.
+
+        Each has its ``rule`` and, as JSON text, the right ``answers`` and its ``value``.
+        """
+        unread = [{**each, **{name: orjson.Fragment(each[name]) for name in ("answers", "value")}} for each in answers]
+        replies = await self.worker_thread.do(self._said, unread) if unread else []
+        return [reply["right"] if "right" in reply else str(reply["error"]) for reply in replies]
+
+    def _said(self, tasks: Sequence[Values]) -> list[Values]:
+        answer, ended = self._process.ask(orjson.dumps(tasks) + b"\n", _START_SECONDS + _SECONDS * len(tasks))
+        if answer:
+            reply: list[Any] = orjson.loads(answer)
+            return reply
+        if len(tasks) == 1:
+            return [{"error": f"the process ended ({ended})"}]
+        return [reply for task in tasks for reply in self._said([task])]
+
+
+def _unread(task: Values) -> Values:
+    return {**task, "answers": orjson.Fragment(task["answers"])}
+
+
+def _quickly(tasks: Sequence[Values]) -> list[Values]:
+    return [_compared(task) for task in tasks]
+
+
+def _compared(task: Values) -> Values:
+    try:
+        return compare_task(task["fields"], orjson.loads(task["answers"]), task["first"])
+    except Exception as error:
+        return {"error": f"{type(error).__name__}: {error}"[:200]}

@@ -1,0 +1,360 @@
+"""What the page of results shows: the filters of its address, the finished tasks, and drawings of the map and timeline.
+
+Where points and bars are drawn follows from bins alone.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date, timedelta
+from typing import Final, TypedDict
+from urllib.parse import urlencode
+
+import attrs
+import orjson
+
+from crowdd.features.projects import starters
+from crowdd.features.projects.starters import Asked
+from crowdd.features.results.charts import Charts
+from crowdd.features.results.consensus import FieldConsensus
+from crowdd.features.results.results import read_choice
+from crowdd.features.results.rows import Outcome, PlaceBin, TimeBin
+from crowdd.features.results.statements import Chosen
+from crowdd.http import queries
+from crowdd.kernel import exact_json
+from crowdd.kernel.values import Values
+
+WIDTH = 640  # of drawings, in units of the SVG
+_HEIGHTS = (240.0, 480.0)
+_MIN_SPAN = 0.01  # degrees
+_KM = 111.32  # of a degree of latitude
+_MAX_SCALED = 40  # degrees of latitude: the scale of a larger map would be wrong in most places
+_LINES = (0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 30, 45)
+_MAX_RADIUS = 16.0  # radius of a point
+_HIGH = 160  # of bars
+
+
+class Line(TypedDict):
+    """A meridian (``x``) or a parallel (``y``), where it is drawn and its degrees."""
+
+    at: float
+    degrees: str
+
+
+class Point(TypedDict):
+    x: float
+    y: float
+    radius: float
+    group: int
+    n: int
+    place: str
+
+
+class MapDrawing(TypedDict):
+    """``scale`` is the length of ``km`` kilometres; 0 for a map of half a continent or more."""
+
+    height: float
+    meridians: list[Line]
+    parallels: list[Line]
+    points: list[Point]
+    km: float
+    scale: float
+
+
+class Piece(TypedDict):
+    group: int
+    n: int
+    y: float
+    height: float
+
+
+class Bar(TypedDict):
+    """``label`` is the time in figures; ``counts`` are its tasks by group."""
+
+    label: str
+    x: float
+    width: float
+    n: int
+    pieces: list[Piece]
+    counts: list[int]
+
+
+class TimelineDrawing(TypedDict):
+    """``highest`` is what the full height stands for, even so that half of it is whole.
+
+    Every ``named``-th bar has its label drawn.
+    """
+
+    highest: int
+    named: int
+    bars: list[Bar]
+
+
+class Drawings(TypedDict):
+    map: MapDrawing | None
+    timeline: TimelineDrawing | None
+
+
+def drawings(charts: Charts) -> Drawings:
+    """Both charts, as far as there are any."""
+    map_, timeline, groups = charts["map"], charts["timeline"], len(charts["answers"]) + 2
+    return Drawings(
+        map=draw_map(map_["points"]) if map_ else None,
+        timeline=draw_timeline(timeline["times"], groups) if timeline else None,
+    )
+
+
+def draw_map(points: Sequence[PlaceBin]) -> MapDrawing:
+    """Points on a plain map: a degree of longitude is as wide as it is half-way between top and bottom."""
+    (left, right), (bottom, top) = _range(point["x"] for point in points), _range(point["y"] for point in points)
+    shrink = max(math.cos(math.radians((bottom + top) / 2)), 0.1)
+    unit = WIDTH / (right - left)  # of a degree of longitude
+    wanted = (top - bottom) * unit / shrink
+    height = min(max(wanted, _HEIGHTS[0]), _HEIGHTS[1])
+    if wanted > height:
+        middle, unit = (left + right) / 2, height * shrink / (top - bottom)
+        left, right = middle - WIDTH / unit / 2, middle + WIDTH / unit / 2
+    else:
+        middle, half = (bottom + top) / 2, height * shrink / unit / 2
+        bottom, top = middle - half, middle + half
+    high = unit / shrink  # of a degree of latitude
+    highest = max(point["n"] for point in points)
+    km = _nice(WIDTH / 4 / high * _KM) if top - bottom <= _MAX_SCALED else 0
+    return MapDrawing(
+        height=round(height, 1),
+        meridians=[Line(at=round((at - left) * unit, 1), degrees=_degrees(at)) for at in _lines(left, right, 180)],
+        parallels=[Line(at=round((top - at) * high, 1), degrees=_degrees(at)) for at in _lines(bottom, top, 90)],
+        points=[
+            Point(
+                x=round((point["x"] - left) * unit, 1),
+                y=round((top - point["y"]) * high, 1),
+                radius=round(4 if highest == 1 else 3 + (_MAX_RADIUS - 3) * math.sqrt(point["n"] / highest), 1),
+                group=point["group"],
+                n=point["n"],
+                place=f"{point['y']:.4g}°, {point['x']:.4g}°",
+            )
+            for point in sorted(points, key=lambda point: -point["n"])
+        ],
+        km=km,
+        scale=round(km / _KM * high, 1),
+    )
+
+
+def draw_timeline(times: Sequence[TimeBin], groups: int) -> TimelineDrawing:
+    """Stacked bars from the first time to the last; times without tasks have empty ones."""
+    counts = {label: [0] * groups for label in _times(sorted({bin_["time"] for bin_ in times}))}
+    for bin_ in times:
+        counts[bin_["time"]][min(bin_["group"], groups - 1)] += bin_["n"]
+    highest = max(sum(row) for row in counts.values())
+    highest += highest % 2 if highest > 1 else 0
+    wide = WIDTH / len(counts)
+    bars = [
+        Bar(
+            label=_label(label),
+            x=round(nth * wide + wide * 0.1, 1),
+            width=round(wide * 0.8, 1),
+            n=sum(row),
+            pieces=_pieces(row, highest),
+            counts=row,
+        )
+        for nth, (label, row) in enumerate(counts.items())
+    ]
+    return TimelineDrawing(highest=highest, named=-(-len(bars) // 6), bars=bars)
+
+
+def _pieces(row: Sequence[int], highest: int) -> list[Piece]:
+    pieces, below = [], 0
+    for group, n in enumerate(row):
+        if n:
+            top = round(_HIGH - _HIGH * (below + n) / highest, 1)
+            pieces.append(Piece(group=group, n=n, y=top, height=round(_HIGH * n / highest, 1)))
+        below += n
+    return pieces
+
+
+def _times(times: Sequence[str]) -> list[str]:
+    """All times from the first to the last, by what they are: 2 to 4 characters of a year, a month or a day."""
+    first, last = times[0], times[-1]
+    if len(first) <= 4:
+        return [str(number).zfill(len(first)) for number in range(int(first), int(last) + 1)]
+    if len(first) == 7:
+        months = range(_months(first), _months(last) + 1)
+        return [f"{number // 12:04}-{number % 12 + 1:02}" for number in months]
+    # A date that no calendar has stands where it would be.
+    begin = date(int(first[:4]), int(first[5:7]), 1)
+    days = (str(begin + timedelta(days=number)) for number in range(31))
+    return sorted({*times, *(day for day in days if first <= day <= last)})
+
+
+def _months(text: str) -> int:
+    return int(text[:4]) * 12 + int(text[5:7]) - 1
+
+
+def _label(time: str) -> str:
+    return f"{time}00–{time}99" if len(time) == 2 else f"{time}0–{time}9" if len(time) == 3 else time
+
+
+def _range(values: Iterable[float]) -> tuple[float, float]:
+    """The least and the greatest with a margin of a twentieth."""
+    numbers = list(values)
+    middle, half = (min(numbers) + max(numbers)) / 2, max(max(numbers) - min(numbers), _MIN_SPAN) * 0.55
+    return middle - half, middle + half
+
+
+def _lines(first: float, last: float, limit: float) -> list[float]:
+    step = next((step for step in _LINES if (last - first) / step <= 6), _LINES[-1])
+    numbers = range(math.ceil(first / step), math.floor(last / step) + 1)
+    return [round(number * step, 3) for number in numbers if abs(number * step) <= limit]
+
+
+def _degrees(value: float) -> str:
+    return f"{value:g}°".replace("-", "−")
+
+
+def _nice(limit: float) -> float:
+    """The greatest of 1, 2, 5, 10 and so on that is not more."""
+    power = 10 ** math.floor(math.log10(limit))
+    return next(float(f"{factor * power:g}") for factor in (5, 2, 1) if factor * power <= limit)
+
+
+_AROUND: Final = 60  # characters that are shown before and after a marked part
+FILTERS = ("answer", "min_agreement", "max_agreement", "orderby")
+
+
+class Filters(TypedDict):
+    """What the address says, as it says it; ``query`` is the same for links, without a place.
+
+    ``value`` is the answer that it means.
+    """
+
+    answer: str
+    value: object
+    min_agreement: str
+    max_agreement: str
+    orderby: str
+    query: str
+
+
+class ShownOutcome(TypedDict):
+    """An answer that won ``n`` tasks. ``filter`` chooses them in an address; "" for a long one."""
+
+    answer: object
+    filter: str
+    n: int
+
+
+def choose_results(query: Mapping[str, str]) -> Chosen:
+    """The results that an address chooses. Raises InvalidValueError."""
+    before = query.get("before", "")
+    return read_choice(
+        answer=query.get("answer", ""),
+        min_agreement=_percent(query, "min_agreement"),
+        max_agreement=_percent(query, "max_agreement"),
+        order=query.get("orderby", ""),
+        before=queries.parse_number(before, "before", 0) if before else None,
+    )
+
+
+def is_whole_list(wanted: Chosen) -> bool:
+    """Whether these are all results from the first, in any order."""
+    return attrs.evolve(wanted, order=Chosen().order) == Chosen()
+
+
+def read_filters(query: Mapping[str, str]) -> Filters:
+    """What the address says of filters and order."""
+    parameters = {name: query.get(name, "").strip() for name in FILTERS}
+    return Filters(
+        answer=parameters["answer"],
+        value=_value(parameters["answer"]),
+        min_agreement=parameters["min_agreement"],
+        max_agreement=parameters["max_agreement"],
+        orderby=parameters["orderby"],
+        query=urlencode({name: value for name, value in parameters.items() if value}),
+    )
+
+
+def _value(answer: str) -> object:
+    """The value of JSON; other text stays as it is."""
+    try:
+        return exact_json.loads(answer)
+    except orjson.JSONDecodeError:
+        return answer
+
+
+def show_outcome(row: Outcome) -> ShownOutcome:
+    """An answer with what chooses it."""
+    return ShownOutcome(
+        answer=row["answer"], filter=orjson.dumps(row["answer"]).decode() if row["short"] else "", n=row["n"]
+    )
+
+
+def show_task(task: Values, asked: Asked) -> Values:
+    """A task of ``FinishedTasks.page`` with its ``title`` and the ``pictures`` that it may have.
+
+    They come from columns that volunteers see too. Other columns may be private to the owner.
+    """
+    info = task["task_info"] if isinstance(task["task_info"], dict) else {}
+    title = _text(info, asked.get("caption", "")) or _text(info, "title")
+    picture = _text(info, asked.get("picture", ""))
+    pictures = [picture] if picture else [value for value in info.values() if isinstance(value, str)]
+    rest = {name: value for name, value in task.items() if name != "task_info"}
+    fields = [_marked(field, _text(info, asked.get("text", "")) or _text(info, "text")) for field in task["fields"]]
+    return {**rest, "fields": fields, "title": title, "pictures": pictures}
+
+
+def _marked(field: FieldConsensus, text: str) -> Values:
+    """A field of marked parts with the ``passages`` of the text: pairs of a text and whether it is marked."""
+    if field["type"] != "spans" or not text or not isinstance(field["value"], list):
+        return {**field}
+    passages, at = list[tuple[str, bool]](), 0
+    for span in sorted(field["value"], key=lambda span: span["start"]):
+        start, end = (min(len(text), max(at, int(span[edge]))) for edge in ("start", "end"))
+        passages += [(text[at:start], False), (text[start:end], True)]
+        at = end
+    passages.append((text[at:], False))
+    return {**field, "passages": [passage for passage in _cut(passages) if passage[0]]}
+
+
+def _cut(passages: list[tuple[str, bool]]) -> list[tuple[str, bool]]:
+    """The passages, of which those without marks are shortened."""
+    return [(text if marked else _middle(text), marked) for text, marked in passages]
+
+
+def _middle(text: str) -> str:
+    return text if len(text) <= 2 * _AROUND else f"{text[:_AROUND]} … {text[-_AROUND:]}"
+
+
+def public_task(task: Values) -> Values:
+    """A shown task for programs: without the values among which its picture is looked for, and without its text."""
+    fields = [{name: value for name, value in field.items() if name != "passages"} for field in task["fields"]]
+    return {name: value for name, value in task.items() if name != "pictures"} | {"fields": fields}
+
+
+def read_asked(info: Values) -> Asked:
+    """What the presenter in a project's ``info`` asks and shows; empty if the document does not declare it."""
+    document = info.get("task_presenter")
+    if not document and info.get("questions") is not None:
+        return _columns(info["questions"])
+    return (starters.asked(starters.current(document)) if isinstance(document, str) else None) or {}
+
+
+def _columns(questions: Values) -> Asked:
+    """The columns with the picture and the caption of the first picture that questions show."""
+    media = (medium for step in questions["steps"] for medium in step.get("media", []))
+    of_type: dict[str, Values] = {}
+    for medium in media:
+        of_type.setdefault(medium["type"], medium)
+    first, text = of_type.get("picture") or of_type.get("zoom_picture") or {}, of_type.get("text") or {}
+    columns = {"picture": first.get("source"), "caption": first.get("description"), "text": text.get("source")}
+    return {name: each["column"] for name, each in columns.items() if isinstance(each, dict) and "column" in each}
+
+
+def _text(info: Values, name: str) -> str:
+    value = info.get(name) if name else None
+    return str(value) if isinstance(value, str | int | float) and not isinstance(value, bool) else ""
+
+
+def _percent(query: Mapping[str, str], name: str) -> int | None:
+    text = query.get(name, "").strip()
+    return queries.parse_number(text, name, 0, 100) if text else None

@@ -1,0 +1,89 @@
+"""Whether an answer to a gold task is right, where PostgreSQL cannot tell: marks, marked parts and near texts."""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable
+from typing import Final
+
+from crowdd.features.results import comparing_marks, comparing_texts
+from crowdd.features.results.comparing import Answer
+from crowdd.features.results.geometry import best_pairs, box_iou, f1
+from crowdd.kernel.values import Json, Values
+
+_THRESHOLD: Final = 0.5
+_MIN_IOU: Final = 0.5
+_NEAR: Final = 0.02  # of the diagonal of what is marked
+Alike = Callable[[Answer, Answer, Values], float]
+
+
+def is_right(rule: Values, answers: list[Json], value: Json) -> bool:
+    """Whether a value agrees with one of the answers by the rule. A value of another form is wrong."""
+    return any(_agrees(rule, answer, value) for answer in answers)
+
+
+def _agrees(rule: Values, answer: Json, value: Json) -> bool:
+    try:
+        if rule["type"] == "text":
+            return _is_near(answer, value, rule)
+        return _ALIKE[rule["type"]](answer, value, rule) >= rule.get("threshold", _THRESHOLD) - 1e-9
+    except (KeyError, TypeError, ValueError, IndexError):
+        return False
+
+
+def _is_near(answer: Answer, value: Answer, rule: Values) -> bool:
+    return (
+        comparing_texts.text_distance(comparing_texts.plain_text(answer), comparing_texts.plain_text(value))
+        <= rule.get("threshold", 0) + 1e-9
+    )
+
+
+def _boxes(answer: Answer, value: Answer, rule: Values) -> float:
+    one, other = comparing_marks.read_boxes(answer), comparing_marks.read_boxes(value)
+    if not _could_agree(len(one), len(other), rule):
+        return 0
+    return f1(len(best_pairs(_overlapping(one, other))), len(one), len(other))
+
+
+def _overlapping(one: comparing_marks.Boxes, other: comparing_marks.Boxes) -> dict[tuple[int, int], float]:
+    """How far boxes of the same label overlap, by their places.
+
+    An IoU of 0.5 have only those that begin less than its width beside a box. Others are not looked at.
+    """
+    order = sorted((box[0], j) for j, (box, _label) in enumerate(other))
+    alike = {}
+    for i, (box, label) in enumerate(one):
+        left, _top, right, _bottom = box
+        for _left, j in order[bisect_left(order, (2 * left - right,)) : bisect_right(order, (right, len(other)))]:
+            beside, named = other[j]
+            if label == named and (iou := box_iou(box, beside)) >= _MIN_IOU:
+                alike[i, j] = iou
+    return alike
+
+
+def _points(answer: Answer, value: Answer, rule: Values) -> float:
+    one, other = comparing_marks.read_points(answer), comparing_marks.read_points(value)
+    if not _could_agree(len(one), len(other), rule):
+        return 0
+    places = [place for place, _label in one]
+    diagonal = math.hypot(max((x for x, _ in places), default=0), max((y for _, y in places), default=0))
+    return 1 - comparing_marks.point_distance(one, other, rule.get("tolerance", _NEAR * diagonal))
+
+
+def _polygon(answer: Answer, value: Answer, rule: Values) -> float:
+    return 1 - comparing_marks.polygon_distance(
+        comparing_marks.read_polygon(answer), comparing_marks.read_polygon(value)
+    )
+
+
+def _spans(answer: Answer, value: Answer, rule: Values) -> float:
+    return 1 - comparing_texts.span_distance(comparing_texts.read_spans(answer), comparing_texts.read_spans(value))
+
+
+def _could_agree(n_one: int, n_other: int, rule: Values) -> bool:
+    """Whether F1 could reach the threshold if all matched. Otherwise thousands of marks would be compared in vain."""
+    return f1(min(n_one, n_other), n_one, n_other) >= rule.get("threshold", _THRESHOLD) - 1e-9
+
+
+_ALIKE: Final[dict[str, Alike]] = {"boxes": _boxes, "points": _points, "polygon": _polygon, "spans": _spans}

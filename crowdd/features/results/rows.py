@@ -1,0 +1,132 @@
+"""Rows of what answers say together: of a task, and of all tasks of a project."""
+
+from __future__ import annotations
+
+from typing import TypedDict
+
+from crowdd.kernel.values import Json, Values
+
+
+class Vote(TypedDict):
+    """A value among the answers to a task and how many gave it (``n``); ``counts`` are those of all values, sorted."""
+
+    key: str | None
+    value: Json
+    n: int
+    counts: list[int]
+
+
+class FinishedVote(TypedDict):
+    """An answer to a finished task, and how many gave it."""
+
+    answer: Json
+    n: int
+
+
+class ChoiceProbability(TypedDict):
+    """How probable it is that a choice is right."""
+
+    value: Json
+    probability: float
+
+
+class Said(TypedDict):
+    """What answers to a task say together: at the first field, and in ``further`` at the others (None: there are none).
+
+    ``won`` says whether they have a consensus, ``short`` whether it is kept. Without an answer that could be compared,
+    ``n_compared`` is 0; None while they are still to be compared.
+    """
+
+    consensus: Json
+    won: bool
+    short: bool
+    n_compared: int | None
+    agreement: float | None
+    confidence: float | None
+    further: list[Values | None] | None
+
+
+class FinishedTask(Said):
+    """A result with its task and the most frequent answers; ``info`` is None where it is large.
+
+    ``reason``: why the task was complete; None where the first answer field is no label.
+    """
+
+    id: int
+    task_id: int
+    info: Json
+    task_info: Json
+    reason: str | None
+    votes: list[FinishedVote]
+    total: int
+    kinds: int
+
+
+class Outcome(TypedDict):
+    """A value that is the most frequent among the answers to ``n`` tasks; ``short`` is false for one that is not kept."""
+
+    answer: Json
+    short: bool
+    n: int
+
+
+class ResultSummary(TypedDict):
+    """What the last results of a project say together at an answer field, or at the value by which answers are compared.
+
+    ``several`` are those of two answers or more: their mean ``agreement`` and how many are ``unanimous``. ``bands`` are
+    those of them with an agreement of 0, 0.5, 0.75 and 1 at least. ``tied`` have no most frequent value, ``unanswered`` none
+    that could be compared. ``kinds`` is how
+    many different values won, None for more than are counted by themselves; ``outcomes`` are the most frequent of them, and
+    ``others`` tasks have another one. ``pending`` are still to be compared; ``due``: older ones are compared again.
+    """
+
+    tasks: int
+    answers: int
+    several: int
+    agreement: float | None
+    unanimous: int
+    bands: list[int]
+    tied: int
+    unanswered: int
+    pending: int
+    kinds: int | None
+    others: int
+    outcomes: list[Outcome]
+    due: bool
+
+
+class BinnedAnswer(TypedDict):
+    """A value that won; ``short`` is false for one that is not kept."""
+
+    answer: Json
+    short: bool
+
+
+class PlaceBin(TypedDict):
+    """``n`` tasks at about the longitude ``x`` and the latitude ``y``, with the answer ``group`` of ResultBins."""
+
+    x: float
+    y: float
+    group: int
+    n: int
+
+
+class TimeBin(TypedDict):
+    """``n`` tasks of a century, decade, year, month or day: ``time`` is the beginning of its date, of 2, 3, 4, 7 or 10 characters."""
+
+    time: str
+    group: int
+    n: int
+
+
+class ResultBins(TypedDict):
+    """Last results by place and date, of each ``step``-th task: ``tasks`` in all.
+
+    A ``group`` is the place of its answer in ``answers``; the next number stands for all other answers, the one after it for none.
+    """
+
+    step: int
+    tasks: int
+    answers: list[BinnedAnswer]
+    places: list[PlaceBin]
+    times: list[TimeBin]

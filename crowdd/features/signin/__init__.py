@@ -1,0 +1,1 @@
+"""Signing in: passwords, second factors, passkeys, providers, keys, registration, and who asks."""

@@ -1,0 +1,198 @@
+"""Addresses that are confirmed by e-mail: of somebody who signs up, and new ones of people with an account.
+
+Nobody learns from the answers whether an address is known: its owner is told, by mail.
+"""
+
+from __future__ import annotations
+
+import attrs
+
+from crowdd.core import log_statements
+from crowdd.core.limits import Attempts
+from crowdd.core.security_log import ADDRESS_CHANGED, SecurityLog
+from crowdd.database.access import Database, Transactions
+from crowdd.features.accounts import statements as account_statements
+from crowdd.features.accounts import validation
+from crowdd.features.accounts.accounts import Accounts
+from crowdd.features.accounts.email_links import EmailLinks, greeted, mail_limits
+from crowdd.features.accounts.invitations import Invitations
+from crowdd.features.accounts.passwords import Passwords
+from crowdd.features.accounts.rows import Account, AccountPage, Address
+from crowdd.features.accounts.sessions import lock_account
+from crowdd.features.accounts.validation import Registration
+from crowdd.features.signin.providers import ProviderIdentity
+from crowdd.features.signin.social_login import SocialLogin
+from crowdd.features.signin.ways_in import ADDRESS, RESET
+from crowdd.kernel.config import Settings
+from crowdd.kernel.errors import ConflictError, FormError
+from crowdd.kernel.requester import Requester
+from crowdd.kernel.values import Values
+
+REGISTER = "register"
+PATH = "/account/register/confirmation"
+_MAX_MAILS = 5  # to one address from one network in 15 minutes
+
+
+@attrs.frozen
+class Confirmed:
+    """What an opened link has done: the account, and whether it is new."""
+
+    user_id: int
+    new: bool
+
+
+class EmailConfirmation:
+    """``required``: new accounts and addresses must be confirmed by e-mail; ``possible``: they can be."""
+
+    def __init__(
+        self,
+        db: Transactions,
+        accounts_: Accounts,
+        social_login: SocialLogin,
+        passwords: Passwords,
+        email_links: EmailLinks,
+        attempts: Attempts,
+        settings: Settings,
+        security_log: SecurityLog,
+        invitations: Invitations,
+    ) -> None:
+        self._security_log, self._invitations = security_log, invitations
+        self._db, self._accounts, self._social_login, self._passwords = db, accounts_, social_login, passwords
+        self._email_links, self._attempts = email_links, attempts
+        self.required, self.possible = settings.confirms_email, settings.confirms_email or bool(settings.mail.host)
+
+    async def register(self, form: Registration, identity: ProviderIdentity | None, who: Requester) -> None:
+        """Writes to the person who signs up, or to the owner of an address that has an account already.
+
+        Both cost the same. Raises FormError, TooManyRequestsError, BusyError.
+        """
+        await self._accounts.require_acceptable(form, who, passwordless=identity is not None, tells_address=False)
+        await self._limit(form.email_addr, who)
+        hashed = None if identity else await self._passwords.hash(form.password)
+        data = {
+            "name": form.name,
+            "fullname": form.fullname.strip(),
+            "email_addr": form.email_addr.strip(),
+            "passwd_hash": hashed,
+            "locale": who.locale,
+            "identity": identity.packed() if identity else None,
+            "invitation": link.hex() if (link := self._invitations.digest(form.invitation)) else "",
+        }
+        known = await account_statements.find_by_email(self._db, form.email_addr.strip())
+        await self._db.transaction(lambda tx: self._write(tx, known, data, who))
+
+    async def _write(self, tx: Database, known: Account | None, data: Values, who: Requester) -> None:
+        if known is not None:
+            await self._tell_owner(tx, known, who)
+            return
+        await self._email_links.send_link(
+            tx,
+            REGISTER,
+            PATH,
+            data["email_addr"],
+            "confirm_registration",
+            who.locale,
+            origin=who.network,
+            data=data,
+            flash="Thanks for signing up.",
+        )
+
+    async def _tell_owner(self, tx: Database, known: Account, who: Requester) -> None:
+        """Somebody typed an address that has an account: its owner hears of it, with a way in."""
+        await self._email_links.send_link(
+            tx,
+            RESET,
+            "/account/reset-password",
+            known["email_addr"],
+            "known_address",
+            known["locale"],
+            origin=who.network,
+            user_id=known["id"],
+            flash="Choose a new password.",
+            name=greeted(known),
+        )
+
+    async def change(self, row: AccountPage, email: str, who: Requester) -> None:
+        """Writes to an address that is to become a person's; until the link is opened the old one stays.
+
+        Raises TooManyRequestsError; AnonymousError when the session has ended meanwhile: a link that is made after a
+        new password must not come from before it.
+        """
+        await self._limit(email, who)
+        known = await account_statements.find_by_email(self._db, email.strip())
+
+        async def work(tx: Database) -> None:
+            await lock_account(tx, row["id"], who)
+            await account_statements.note_confirmation_sent(tx, row["id"])
+            if known is not None and known["id"] != row["id"]:
+                await self._tell_owner(tx, known, who)
+                return
+            await self._email_links.send_link(
+                tx,
+                ADDRESS,
+                PATH,
+                email.strip(),
+                "confirm_address",
+                row["locale"],
+                origin=who.network,
+                user_id=row["id"],
+                data={"email_addr": email.strip()},
+                flash="Your address is confirmed.",
+            )
+
+        await self._db.transaction(work)
+
+    async def look(self, key: str) -> str:
+        """REGISTER or ADDRESS, for a link that works. Raises ForbiddenError."""
+        return await self._email_links.look(self._db, key, REGISTER, ADDRESS)
+
+    async def confirm(self, key: str, who: Requester) -> Confirmed:
+        """Does what a link is for. Raises ForbiddenError; FormError when name or address are taken meanwhile."""
+        if await self.look(key) == REGISTER:
+            return Confirmed(await self._create(key, who), True)
+        return Confirmed(await self._confirm_address(key, who), False)
+
+    async def _create(self, key: str, who: Requester) -> int:
+        async def work(tx: Database) -> int:
+            _user, data = await self._email_links.use(tx, key, REGISTER)
+            identity = ProviderIdentity.unpacked(data["identity"]) if data["identity"] else None
+            form = Registration(data["name"], data["fullname"], data["email_addr"], "", "")
+            as_said = attrs.evolve(who, locale=data["locale"])
+            invitation = bytes.fromhex(data.get("invitation", "")) or None
+            user_id = await self._accounts.add(
+                tx, form, data["passwd_hash"], as_said, proved=True, invitation=invitation
+            )
+            if identity is not None:
+                await self._social_login.connect_in(tx, user_id, identity)
+            return user_id
+
+        return await self._db.transaction(work)
+
+    async def _confirm_address(self, key: str, who: Requester) -> int:
+        async def work(tx: Database) -> int:
+            user_id = await self._email_links.owner(tx, key, ADDRESS)
+            before = await account_statements.lock_address(
+                tx, user_id
+            )  # locked first, as a reset does, which ends this link
+            _owner, data = await self._email_links.use(tx, key, ADDRESS)
+            try:
+                await account_statements.set_address(tx, user_id, data["email_addr"])
+            except ConflictError as error:
+                raise FormError(validation.describe_taken(error)) from None
+            await log_statements.write_act(tx, who, "confirm_address", "user", user_id)
+            if before["email_addr"].lower() != data["email_addr"].lower():
+                await self._security_log.note(tx, ADDRESS_CHANGED, who, user_id=user_id)
+                await self.tell_old(tx, before)
+            return user_id
+
+        return await self._db.transaction(work)
+
+    async def tell_old(self, tx: Database, before: Address) -> None:
+        """Writes to an address that is a person's no more; links that went there end."""
+        await account_statements.delete_links_of_subject(tx, self._email_links.subject(before["email_addr"]), RESET)
+        await self._email_links.send(
+            tx, before["email_addr"], "address_changed", before["locale"], name=greeted(before)
+        )
+
+    async def _limit(self, email: str, who: Requester) -> None:
+        await self._attempts.count(*mail_limits("letter", email, who, _MAX_MAILS))

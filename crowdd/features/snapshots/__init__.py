@@ -1,0 +1,1 @@
+"""Snapshots: what is in them, packaging, differences, verification and deposits."""

@@ -1,0 +1,1 @@
+"""Figures of projects: statistics, live updates, and how long the answers take."""

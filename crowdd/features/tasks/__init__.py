@@ -1,0 +1,1 @@
+"""Tasks: assignment, answers, leases, changes, lists, bars, volunteers and comments."""

@@ -1,0 +1,369 @@
+"""The pages that change many tasks at once, and that delete selected answers or bar their volunteers.
+
+Each page can first show what would happen (``preview``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterator
+from typing import Protocol
+from urllib.parse import quote
+
+import attrs
+
+from crowdd.database import schema
+from crowdd.features.projects.projects import Projects
+from crowdd.features.projects.rows import ProjectPage
+from crowdd.features.projects.views import (
+    ProjectPrivate,
+    ProjectPublic,
+    ProjectViews,
+    all_matching,
+    locked_out,
+    none_ticked,
+    numbers_in,
+    ticked_tasks,
+)
+from crowdd.features.tasks import task_pages
+from crowdd.features.tasks.barring import Barring
+from crowdd.features.tasks.changes import MAX_ANSWERS, Changes, Effect
+from crowdd.features.tasks.list_statements import TaskFilter
+from crowdd.features.tasks.task_list import Browsing
+from crowdd.features.tasks.task_pages import Matching
+from crowdd.http.html.forms import MISTAKES, Form, Forms, WithForm
+from crowdd.http.request import Incoming
+from crowdd.http.responses import NO_MESSAGE, Message, Page, Redirect, Response
+from crowdd.http.routing import Handler, Route, get, post
+from crowdd.kernel.errors import InvalidValueError, NotFoundError
+from crowdd.kernel.languages import _, ngettext
+from crowdd.kernel.requester import Requester
+from crowdd.kernel.values import Values
+from crowdd.kinds.types import clean_text
+
+_AT = "/project/<short_name>/tasks"
+
+
+class Change(Protocol):
+    """A change of ``Changes``; ``matching`` chooses tasks instead of ``task_ids``."""
+
+    def __call__(
+        self, who: Requester, project_id: int, body: object, dry_run: bool, matching: TaskFilter | None = None
+    ) -> Awaitable[Effect]:
+        """What it does, or would do."""
+
+
+@attrs.frozen
+class ChangeForm:
+    """One of the changes: its page, the fields of its form, and what carries it out."""
+
+    name: str
+    title: str
+    fields: tuple[str, ...]
+    change: Callable[[Changes], Change]
+    task_ids: str = "no"  # no, may, must: whether it names tasks
+
+
+REDUNDANCY = ChangeForm("redundancy", _("Answers per task"), ("n_answers",), lambda c: c.redundancy, "may")
+PRIORITY = ChangeForm("priority", _("Task priority"), ("priority_0",), lambda c: c.priority, "must")
+SCHEDULER = ChangeForm("scheduler", _("Task order"), ("sched",), lambda c: _of_all(c.scheduler))
+WITHDRAWAL = ChangeForm("withdraw", _("Delete answers of a volunteer"), ("volunteer",), lambda c: _of_all(c.withdraw))
+RETIREMENT = ChangeForm("retire", _("Retire tasks"), ("note",), lambda c: c.retire_tasks, "must")
+REOPENING = ChangeForm("reopen", _("Reopen tasks"), (), lambda c: c.reopen_tasks, "must")
+DELETION = ChangeForm("delete", _("Delete tasks"), (), lambda c: c.delete, "may")
+_FORMS = (REDUNDANCY, PRIORITY, SCHEDULER, WITHDRAWAL, RETIREMENT, REOPENING, DELETION)
+_OPTIONAL = frozenset({"note"})
+
+
+class ChangePublic(ProjectPublic, WithForm, Message):
+    """``effect`` is what the change would do, after a preview."""
+
+    csrf: str
+    effect: Values | None
+
+
+class ChangePrivate(ProjectPrivate):
+    """``schedulers`` are the names of those that can be chosen. ``matching`` chooses tasks instead of their numbers.
+    ``wanted``: the answers that a draft asks for."""
+
+    schedulers: list[str]
+    matching: Matching | None
+    wanted: dict[str, int] | None
+
+
+class ChangePages:
+    """``/project/<short_name>/tasks/`` with the name of a change."""
+
+    def __init__(self, projects: Projects, changes: Changes, forms: Forms, views: ProjectViews) -> None:
+        self._projects, self._changes, self._forms, self._views = projects, changes, forms, views
+
+    def routes(self) -> Iterator[Route]:
+        for form in _FORMS:
+            yield get(f"{_AT}/{form.name}", locked_out(self._shown(form)))
+            yield post(f"{_AT}/{form.name}", locked_out(self._sent(form)))
+
+    def _shown(self, form: ChangeForm) -> Handler:
+        async def show(incoming: Incoming, short_name: str) -> Response:
+            row = await self._projects.owned(short_name, incoming.who)
+            if (back := none_ticked(incoming, short_name)) is not None:
+                return back
+            values = await self._values(incoming, form, row)
+            if form.task_ids != "no":
+                values["task_ids"] = ", ".join(ticked_tasks(incoming)) or None
+            text = all_matching(incoming) if form.task_ids != "no" else ""
+            matching = task_pages.parse_matching(text) if text else None
+            return await self._page(incoming, row, form, self._forms.filled(incoming, **values), matching=matching)
+
+        return show
+
+    async def _values(self, incoming: Incoming, form: ChangeForm, row: ProjectPage) -> Values:
+        """The first values of the form: the current state."""
+        now: Values = dict.fromkeys(_names(form))
+        if form is REDUNDANCY:
+            now["n_answers"] = await self._changes.usual_answers(row["id"])
+        elif form is SCHEDULER:
+            now["sched"] = row["info"].get("sched") or "default"
+        elif form is WITHDRAWAL:
+            now["volunteer"] = clean_text(incoming.query.get("volunteer", ""))[:100] or None
+        return now
+
+    def _sent(self, form: ChangeForm) -> Handler:
+        async def send(incoming: Incoming, short_name: str) -> Response:
+            row = await self._projects.owned(short_name, incoming.who)
+            text = incoming.field("matching") if form.task_ids != "no" else ""
+            wrong, body = _read(incoming, form, row["short_name"], bool(text))
+            dry_run = incoming.flag("preview", False)
+            if dry_run:
+                wrong.pop("short_name", None)  # to look costs nothing
+            effect = None
+            if not wrong:
+                try:
+                    chosen = task_pages.parse_task_filter(text) if text else None
+                    effect = await form.change(self._changes)(incoming.who, row["id"], body, dry_run, chosen)
+                except InvalidValueError as error:
+                    wrong = {_field_of(error, form, bool(text)): [error.args[0]]}
+                except NotFoundError as error:
+                    if form is not WITHDRAWAL:
+                        raise
+                    wrong = {"volunteer": [error.hint or error.args[0]]}
+            if effect is not None and not dry_run:
+                return _done(short_name, effect)
+            return await self._answered(incoming, row, form, wrong, effect)
+
+        return send
+
+    async def _answered(
+        self, incoming: Incoming, row: ProjectPage, form: ChangeForm, wrong: dict[str, list[str]], effect: Effect | None
+    ) -> Response:
+        again = self._forms.refused(incoming, wrong, *_names(form))
+        text = incoming.field("matching")
+        matching = task_pages.parse_matching(text) if text and form.task_ids != "no" else None
+        return await self._page(incoming, row, form, again, MISTAKES if wrong else NO_MESSAGE, effect, matching)
+
+    async def _page(
+        self,
+        incoming: Incoming,
+        row: ProjectPage,
+        form: ChangeForm,
+        fields: Form,
+        message: Message = NO_MESSAGE,
+        effect: Effect | None = None,
+        matching: Matching | None = None,
+    ) -> Response:
+        context = await self._views.context(incoming, row, form.title)
+        public = ChangePublic(
+            **context.public,
+            form=fields,
+            csrf=fields["csrf"],
+            effect=None if effect is None else attrs.asdict(effect),
+            **message,
+        )
+        names = list(schema.list_schedulers()) if form is SCHEDULER else []
+        wanted = await self._wanted(incoming, row, form)
+        private = ChangePrivate(**context.private, schedulers=names, matching=matching, wanted=wanted)
+        return Page(f"project/task_{form.name}.html", public, private)
+
+    async def _wanted(self, incoming: Incoming, row: ProjectPage, form: ChangeForm) -> dict[str, int] | None:
+        """What the tasks of a draft ask for, in words on the step of its owner's way; programs have the tasks."""
+        if form is not REDUNDANCY or row["first_published"] is not None or not row["n_tasks"] or incoming.wants_json:
+            return None
+        return await self._projects.answers_wanted(row, incoming.who)
+
+
+def _names(form: ChangeForm) -> tuple[str, ...]:
+    named = () if form.task_ids == "no" else ("task_ids",)
+    return (*form.fields, *named, *(("short_name",) if form is DELETION else ()))
+
+
+def _of_all(change: Callable[[Requester, int, object, bool], Awaitable[Effect]]) -> Change:
+    """A change for which tasks are not chosen."""
+
+    def changed(
+        who: Requester, project_id: int, body: object, dry_run: bool, matching: TaskFilter | None = None
+    ) -> Awaitable[Effect]:
+        return change(who, project_id, body, dry_run)
+
+    return changed
+
+
+def _read(
+    incoming: Incoming, form: ChangeForm, short_name: str, by_filter: bool
+) -> tuple[dict[str, list[str]], Values]:
+    """The mistakes of a form that was sent, and the body of its change. ``by_filter``: filters choose its tasks."""
+    wrong: dict[str, list[str]] = {}
+    body: Values = {}
+    for name in form.fields:
+        body[name] = incoming.field(name).strip()
+        if not body[name] and name not in _OPTIONAL:
+            wrong[name] = [_("Please fill this in.")]
+    if form.task_ids != "no":
+        body["task_ids"] = None if by_filter else _task_ids(incoming)
+        if form.task_ids == "must" and not body["task_ids"] and not by_filter:
+            wrong["task_ids"] = [_("Enter task numbers.")]
+    if form is PRIORITY and "priority_0" not in wrong and not _is_share(body["priority_0"]):
+        wrong["priority_0"] = [_("Enter a number from 0 to 1.")]
+    if form is DELETION and incoming.field("short_name").strip() != short_name:
+        wrong["short_name"] = [_("Type the short name of the project exactly as shown.")]
+    return wrong, body
+
+
+def _task_ids(incoming: Incoming) -> list[object] | None:
+    """The tasks that a form names, separated by commas or spaces, or as an array; None if it names none."""
+    task_ids = incoming.form.get("task_ids")
+    if isinstance(task_ids, list):
+        return task_ids or None
+    return list(numbers_in(incoming.field("task_ids"))) or None
+
+
+def _is_share(text: str) -> bool:
+    try:
+        return 0 <= float(text) <= 1
+    except ValueError:
+        return False
+
+
+def _field_of(error: InvalidValueError, form: ChangeForm, by_filter: bool) -> str:
+    """The field of an error, whose sentence begins with the name of the field, or is about the filters."""
+    other = "task_ids" if by_filter else _names(form)[0]
+    return next((name for name in _names(form) if error.args[0].startswith(name)), other)
+
+
+def _done(short_name: str, effect: Effect) -> Redirect:
+    more = {"effect": attrs.asdict(effect), "queue_item": effect.queue_item}
+    if effect.queue_item is not None:
+        words = _("The tasks are being changed in the background.")
+        return Redirect(f"/project/{quote(short_name)}/queue", words, more=more)
+    words = ngettext("%(num)s task was changed.", "%(num)s tasks were changed.", effect.tasks)
+    return Redirect(f"/project/{quote(short_name)}/tasks/", words, more=more)
+
+
+_ANSWERS_AT = "/project/<short_name>/tasks/<int:task_id>/answers"
+_DIGITS = 19  # numbers with fewer digits are ids that the database knows
+
+
+class AnswersPublic(ProjectPublic):
+    """``effect`` is what deleting would do, None where volunteers are to be barred."""
+
+    task_id: int
+    task_runs: list[Values]
+    effect: Values | None
+    csrf: str
+
+
+class AnswersPrivate(ProjectPrivate):
+    """``volunteers`` go by the id of the answer."""
+
+    volunteers: dict[int, Values]
+
+
+class AnswerSelectionPages:
+    """``/project/<short_name>/tasks/<task_id>/answers/delete`` and ``…/bar``."""
+
+    def __init__(
+        self,
+        projects: Projects,
+        browsing: Browsing,
+        changes: Changes,
+        barring: Barring,
+        forms: Forms,
+        views: ProjectViews,
+    ) -> None:
+        self._projects, self._browsing, self._changes, self._barring = projects, browsing, changes, barring
+        self._forms, self._views = forms, views
+
+    def routes(self) -> Iterator[Route]:
+        yield get(f"{_ANSWERS_AT}/delete", locked_out(self.ask_to_delete))
+        yield post(f"{_ANSWERS_AT}/delete", locked_out(self.delete))
+        yield get(f"{_ANSWERS_AT}/bar", locked_out(self.ask_to_bar))
+        yield post(f"{_ANSWERS_AT}/bar", locked_out(self.bar))
+
+    async def ask_to_delete(self, incoming: Incoming, short_name: str, task_id: int) -> Response:
+        """Shows the answers that the address names, and what deleting them would do."""
+        return await self._ask(incoming, short_name, task_id, _("Delete answers"), deletes=True)
+
+    async def ask_to_bar(self, incoming: Incoming, short_name: str, task_id: int) -> Response:
+        """Shows the answers that the address names, whose volunteers would be barred."""
+        return await self._ask(incoming, short_name, task_id, _("Bar volunteers"), deletes=False)
+
+    async def _ask(self, incoming: Incoming, short_name: str, task_id: int, title: str, *, deletes: bool) -> Response:
+        row = await self._projects.owned(short_name, incoming.who)
+        ids = _named(incoming)
+        task_details = await self._browsing.task(incoming.who, row, task_id, min(ids, default=1) - 1)
+        runs = [run for run in task_details["task_runs"] if run["id"] in ids]
+        if not runs:
+            return Redirect(_at(row, task_id), _("Select answers first."), "error")
+        effect = None
+        if deletes:
+            named = [run["id"] for run in runs]
+            effect = await self._changes.withdraw_answers(incoming.who, row["id"], task_id, named, dry_run=True)
+        context = await self._views.context(incoming, row, title)
+        public = AnswersPublic(
+            **context.public,
+            task_id=task_id,
+            task_runs=runs,
+            effect=None if effect is None else attrs.asdict(effect),
+            csrf=self._forms.csrf.token(incoming),
+        )
+        private = AnswersPrivate(**context.private, volunteers=task_details["volunteers"])
+        return Page("project/task_answers.html", public, private)
+
+    async def delete(self, incoming: Incoming, short_name: str, task_id: int) -> Response:
+        """Deletes the answers of ``taskrun_ids``."""
+        row = await self._projects.owned(short_name, incoming.who)
+        effect = await self._changes.withdraw_answers(incoming.who, row["id"], task_id, _sent(incoming))
+        words = ngettext("%(num)s answer was deleted.", "%(num)s answers were deleted.", effect.answers)
+        return Redirect(_at(row, task_id), words, more={"effect": attrs.asdict(effect)})
+
+    async def bar(self, incoming: Incoming, short_name: str, task_id: int) -> Response:
+        """Bars the volunteers of the answers of ``taskrun_ids`` and sets their answers aside."""
+        row = await self._projects.owned(short_name, incoming.who)
+        task_details = await self._browsing.task(incoming.who, row, task_id, min(_sent(incoming), default=1) - 1)
+        named = set(_sent(incoming))
+        bars = {}
+        for run in task_details["task_runs"]:
+            if run["id"] in named:
+                body = {"taskrun_id": run["id"], "set_aside": True}
+                bar = await self._barring.bar(incoming.who, row["id"], body)
+                bars[bar.id] = attrs.asdict(bar)
+        words = ngettext("%(num)s volunteer is barred.", "%(num)s volunteers are barred.", len(bars))
+        return Redirect(f"/project/{quote(row['short_name'])}/volunteers", words, more={"bars": list(bars.values())})
+
+
+def _named(incoming: Incoming) -> list[int]:
+    """The answers that an address names: ticked ones, or all on the page that it came from."""
+    page = incoming.query.get("scope") == "page"
+    return _numbers([incoming.query.get("page_ids", "")] if page else incoming.all_of("taskrun_ids"))
+
+
+def _sent(incoming: Incoming) -> list[int]:
+    """The answers of a posted form."""
+    return _numbers([incoming.field("taskrun_ids")])
+
+
+def _numbers(texts: list[str]) -> list[int]:
+    words = (word for text in texts for word in numbers_in(text))
+    ids = {int(word) for word in words if word.isascii() and word.isdigit() and len(word) < _DIGITS}
+    return sorted(ids)[:MAX_ANSWERS]
+
+
+def _at(row: ProjectPage, task_id: int) -> str:
+    return f"/project/{quote(row['short_name'])}/tasks/{task_id}"

@@ -1,0 +1,172 @@
+"""Changes of many tasks while people work, and what they would do (definitions 40, 44 and 46)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from crowdd.database.access import Database, fetch_row, one, one_or_none
+from crowdd.features.tasks.list_statements import TaskFilter, ids_of
+from crowdd.features.tasks.rows import Effect
+
+# What is called for each change; %(tasks)s is an array of ids.
+_APPLY = {
+    "redundancy": "set_redundancy(%(project)s, %(tasks)s, %(n_answers)s, clock())",
+    "priority": "set_priority(%(project)s, %(tasks)s, %(priority_0)s)",
+    "withdraw": "withdraw(%(project)s, %(tasks)s, %(actor)s, clock())",
+    "delete": "delete_tasks(%(project)s, %(tasks)s, clock())",
+    "retire": "retire(%(project)s, %(tasks)s, %(reason)s, %(note)s, %(user)s, clock())",
+    "reopen": "reopen(%(project)s, %(tasks)s, clock())",
+    "recount": "recount(%(project)s, %(tasks)s, clock())",
+    "stopping": "set_stopping(%(project)s, %(tasks)s, %(completed)s, clock())",
+    "lift": "lift(%(project)s, %(tasks)s, %(actor)s, clock())",
+    "analysis": "apply_analysis(%(project)s, %(tasks)s, %(analysis)s, %(user)s, clock())",
+}
+_PREVIEW = {  # {tasks} is an array of ids, null for all tasks
+    "redundancy": "preview_redundancy(%(project)s, {tasks}, %(n_answers)s)",
+    "priority": "preview_priority(%(project)s, {tasks}, %(priority_0)s)",
+    "withdraw": "preview_withdraw(%(project)s, {tasks}, %(actor)s)",
+    "delete": "preview_delete(%(project)s, {tasks})",
+    "retire": "preview_retire(%(project)s, {tasks})",
+    "reopen": "preview_reopen(%(project)s, {tasks})",
+    "stopping": "preview_stopping(%(project)s, {tasks}, %(min_answers)s, %(confidence)s, %(completed)s)",
+    "lift": "preview_lift(%(project)s, {tasks}, %(actor)s)",
+    "analysis": "preview_apply_analysis(%(project)s, {tasks}, %(analysis)s)",
+}
+Chosen = Sequence[int] | TaskFilter | None
+"""Tasks by their ids, those that match, or all."""
+
+
+async def apply(
+    db: Database, change: str, project_id: int, task_ids: Sequence[int], values: Mapping[str, object] | None = None
+) -> Effect:
+    """Changes these tasks; how many it concerned (``tasks``), completed and reopened, and ``answers`` that went."""
+    return await fetch_row(
+        db,
+        Effect,
+        f"SELECT * FROM {_APPLY[change]}",
+        {**(values or {}), "project": project_id, "tasks": list(task_ids)},
+    )
+
+
+async def preview(db: Database, change: str, project_id: int, chosen: Chosen, values: Mapping[str, object]) -> Effect:
+    """What ``apply`` would give at this moment."""
+    parameters = {**values, "project": project_id}
+    if isinstance(chosen, TaskFilter):
+        tasks, parameters = ids_of(chosen), {**parameters, **chosen.values}
+    else:
+        tasks, parameters["tasks"] = "%(tasks)s::bigint[]", None if chosen is None else list(chosen)
+    return await fetch_row(db, Effect, f"SELECT * FROM {_PREVIEW[change].format(tasks=tasks)}", parameters)
+
+
+async def list_next_tasks(db: Database, project_id: int, after: int, maximum: int) -> list[int]:
+    """The ids of the tasks that follow one."""
+    rows = await db.fetch(
+        "SELECT task_id FROM task_ledger WHERE project_id = %(project)s AND task_id > %(after)s ORDER BY task_id LIMIT %(maximum)s",
+        {"project": project_id, "after": after, "maximum": maximum},
+    )
+    return [row["task_id"] for row in rows]
+
+
+async def list_tasks_of_volunteer(db: Database, project_id: int, actor: str, maximum: int) -> list[int]:
+    """The tasks that a volunteer has answered or holds, by id. Of people without an account it reads the whole index."""
+    user = int(actor[2:]) if actor.startswith("u:") else None
+    rows = await db.fetch(
+        "SELECT task_id FROM task_run WHERE project_id = %(project)s AND actor = %(actor)s"
+        f" {'AND user_id = %(user)s' if user is not None else ''}"
+        " UNION SELECT task_id FROM lease WHERE project_id = %(project)s AND actor = %(actor)s ORDER BY 1 LIMIT %(maximum)s",
+        {"project": project_id, "actor": actor, "user": user, "maximum": maximum},
+    )
+    return [row["task_id"] for row in rows]
+
+
+async def find_actor(db: Database, project_id: int, run_id: int) -> str | None:
+    """The volunteer of an answer of the project."""
+    row = await one_or_none(
+        db,
+        "SELECT actor FROM task_run WHERE project_id = %(project)s AND id = %(run)s",
+        {"project": project_id, "run": run_id},
+    )
+    return row["actor"] if row else None
+
+
+async def list_actors(db: Database, project_id: int, task_id: int, run_ids: Sequence[int]) -> list[str]:
+    """The volunteers of these answers, as far as they are answers to the task."""
+    rows = await db.fetch(
+        "SELECT DISTINCT actor FROM task_run WHERE project_id = %(project)s AND task_id = %(task)s AND id = ANY (%(runs)s::bigint[])"
+        " ORDER BY 1",
+        {"project": project_id, "task": task_id, "runs": list(run_ids)},
+    )
+    return [row["actor"] for row in rows]
+
+
+async def count_tasks_ever(db: Database, project_id: int) -> int:
+    """How many tasks a project has had, which is at least how many it has."""
+    row = await one_or_none(
+        db, "SELECT n_ordinals FROM project_ledger WHERE project_id = %(project)s", {"project": project_id}
+    )
+    return row["n_ordinals"] if row else 0
+
+
+async def count_tasks(db: Database, project_id: int) -> int:
+    """How many tasks a project has now, as its figures say."""
+    row = await one_or_none(db, "SELECT n_tasks FROM project_figures WHERE project_id = %(id)s", {"id": project_id})
+    return int(row["n_tasks"]) if row else 0
+
+
+async def find_usual_answers(db: Database, project_id: int) -> int | None:
+    """``n_answers`` of the project's first task, for a form to begin with; None without tasks."""
+    row = await one_or_none(
+        db,
+        "SELECT coalesce(max_answers, n_answers) AS n_answers FROM task_ledger WHERE project_id = %(project)s ORDER BY task_id LIMIT 1",
+        {"project": project_id},
+    )
+    return row["n_answers"] if row else None
+
+
+async def has_trials_beyond(db: Database, project_id: int, maximum: int) -> bool:
+    """Whether a draft has more trial answers than so many."""
+    rows = await db.fetch(
+        "SELECT FROM task_run WHERE project_id = %(project)s AND trial ORDER BY task_id OFFSET %(maximum)s LIMIT 1",
+        {"project": project_id, "maximum": maximum},
+    )
+    return bool(rows)
+
+
+async def clear_trials(db: Database, project_id: int, maximum: int) -> int:
+    """Takes trial answers of a draft away, about so many; how many there were."""
+    row = await one(
+        db, "SELECT clear_trials(%(project)s, %(maximum)s, clock()) AS n", {"project": project_id, "maximum": maximum}
+    )
+    return int(row["n"])
+
+
+async def begin_scheduler(db: Database, project_id: int) -> None:
+    """Begins to change the scheduler of a project with many tasks."""
+    await db.fetch("SELECT begin_scheduler(%(project)s)", {"project": project_id})
+
+
+async def convert_tasks(db: Database, project_id: int, sched: str, after: int, maximum: int) -> int | None:
+    """Makes the next tasks ready for a scheduler; the last of them, None when there are no more."""
+    row = await one(
+        db,
+        "SELECT convert_tasks(%(project)s, %(sched)s, %(after)s, %(maximum)s, clock()) AS last",
+        {"project": project_id, "sched": sched, "after": after, "maximum": maximum},
+    )
+    return None if row["last"] is None else int(row["last"])
+
+
+async def sweep_project(db: Database, project_id: int) -> int:
+    """Takes away a bite of what a deleted project left; 0 when nothing is left."""
+    return int((await one(db, "SELECT sweep_project(%(project)s) AS n", {"project": project_id}))["n"])
+
+
+async def count_answers_wanted(db: Database, project_id: int) -> dict[str, int]:
+    """How many answers tasks that are not taken out (``tasks``) ask for: in all, fewest and most; and how many were imported."""
+    row = await one(
+        db,
+        "SELECT count(*) AS tasks, coalesce(sum(n_answers), 0)::bigint AS answers, coalesce(min(n_answers), 0) AS fewest, coalesce(max(n_answers), 0) AS most,"
+        " (SELECT count(*) FROM task_run WHERE project_id = %(id)s AND origin IS NOT NULL) AS imported"
+        " FROM task_ledger WHERE project_id = %(id)s AND NOT retired",
+        {"id": project_id},
+    )
+    return {name: int(value) for name, value in row.items()}

@@ -1,0 +1,421 @@
+"""The pages of a project's tasks: progress, the list and its filters, one task with its answers, and its history.
+
+The filters are in the address, and one text in forms that change all tasks that match. The history is for those who run
+the project.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TypedDict
+from urllib.parse import parse_qsl, quote
+
+from crowdd.core.records.history import History
+from crowdd.features.projects.projects import Projects
+from crowdd.features.projects.rows import ProjectPage
+from crowdd.features.projects.views import ProjectPrivate, ProjectPublic, ProjectViews, locked_out
+from crowdd.features.results.consensus import FieldConsensus
+from crowdd.features.results.rows import ChoiceProbability
+from crowdd.features.tasks.comments import Comments
+from crowdd.features.tasks.leases import Leases
+from crowdd.features.tasks.list_statements import TaskFilter
+from crowdd.features.tasks.rows import TaskComment, TaskContent
+from crowdd.features.tasks.task_list import AGREEMENT, MAX_SORTED, PAGE_SIZES, PER_PAGE, Asked, Browsing, TaskPagination
+from crowdd.http import queries
+from crowdd.http.api.objects import checked_id
+from crowdd.http.html import tables
+from crowdd.http.html.forms import Forms
+from crowdd.http.html.tables import Table
+from crowdd.http.queries import moment
+from crowdd.http.request import Incoming
+from crowdd.http.responses import BytesResponse, JsonResponse, Page, Redirect, Response
+from crowdd.http.routing import Route, Shared, get
+from crowdd.kernel.errors import InvalidValueError, NotFoundError
+from crowdd.kernel.languages import _
+from crowdd.kernel.values import Values
+from crowdd.kinds.answers import declared
+from crowdd.kinds.roles import OWNERS, REVIEWERS, Role
+from crowdd.kinds.types import clean_text, iso
+
+_NAMES = ("state", "words", "min_agreement", "max_agreement", "orderby")
+_MAX_TEXT = 2000  # characters
+
+
+class Chosen(TypedDict):
+    """The filters and the order of the list."""
+
+    words: str
+    state: str | None
+    orderby: str
+    desc: bool
+
+
+class Matching(TypedDict):
+    """What chooses the tasks of a change: as text for its form, and what people read of it."""
+
+    text: str
+    words: str
+    state: str | None
+    agreements: tuple[str, str] | None
+
+
+def parse_asked(query: Mapping[str, str], page: int = 1, per_page: int = PER_PAGE) -> Asked:
+    """What an address asks for. ``per_page`` holds where it does not say. Raises InvalidValueError."""
+    now = parse_chosen(query)
+    around = {name: queries.parse_number(query[name], name, 0) for name in ("after", "before") if query.get(name)}
+    if page < 1:
+        raise InvalidValueError(_("The page number must be 1 or more."))
+    return Asked(
+        page=page,
+        state=now["state"],
+        order=now["orderby"],
+        descending=now["desc"],
+        words=now["words"],
+        per_page=queries.parse_number(query.get("per_page", ""), "per_page", per_page),
+        min_agreement=_percent(query, "min_agreement"),
+        max_agreement=_percent(query, "max_agreement"),
+        **around,
+    )
+
+
+def parse_chosen(query: Mapping[str, str]) -> Chosen:
+    """Filters and order of an address. A filter by agreement is one of this order."""
+    words = clean_text(query.get("words", "")).strip()
+    agreed = not words and (query.get("min_agreement") or query.get("max_agreement"))
+    return Chosen(
+        words=words,
+        state=query.get("state") or None,
+        orderby=AGREEMENT if agreed else query.get("orderby") or "id",
+        desc=queries.parse_flag(query.get("desc", ""), "desc"),
+    )
+
+
+def parse_agreements(query: Mapping[str, str]) -> tuple[str, str]:
+    """The least and the most agreement of an address, as it has them."""
+    return query.get("min_agreement", ""), query.get("max_agreement", "")
+
+
+def format_filters(query: Mapping[str, str]) -> str:
+    """The filters of an address as one text, which is never empty."""
+    now, (minimum, maximum) = parse_chosen(query), parse_agreements(query)
+    parameters = {
+        "state": now["state"] or "",
+        "words": now["words"],
+        "min_agreement": minimum,
+        "max_agreement": maximum,
+    }
+    return tables.build_query(parameters | {"orderby": AGREEMENT if now["orderby"] == AGREEMENT else "id"})
+
+
+def parse_matching(text: str) -> Matching:
+    """What a text of ``format_filters`` says. Raises InvalidValueError."""
+    query = _query(text)
+    parse_asked(query)
+    now = parse_chosen(query)
+    agreed = parse_agreements(query) if now["orderby"] == AGREEMENT else None
+    return Matching(text=format_filters(query), words=now["words"], state=now["state"], agreements=agreed)
+
+
+def parse_task_filter(text: str) -> TaskFilter:
+    """The tasks that a text of ``format_filters`` chooses. Raises InvalidValueError."""
+    return parse_asked(_query(text)).filter
+
+
+def _query(text: str) -> dict[str, str]:
+    if len(text) > _MAX_TEXT:
+        raise InvalidValueError(_("The filters are too long."))
+    query = dict(parse_qsl(text, keep_blank_values=True, errors="surrogateescape"))
+    for name in query:
+        if name not in _NAMES:
+            raise InvalidValueError(_("%(name)s must be one of %(choices)s.", name=name, choices=", ".join(_NAMES)))
+    return query
+
+
+def _percent(query: Mapping[str, str], name: str) -> int | None:
+    text = query.get(name, "").strip()
+    return queries.parse_number(text, name, 0, 100) if text else None
+
+
+_AT = "/project/<short_name>/tasks"
+
+
+class TasksPublic(ProjectPublic):
+    """``autoimporter_enabled`` is always false: crowdd has no automatic imports."""
+
+    autoimporter_enabled: bool
+
+
+class TasksPrivate(ProjectPrivate):
+    """``open`` says whether everybody may export data; ``reviews``: the requester may decide tasks."""
+
+    owns: bool
+    reviews: bool
+    open: bool
+
+
+class BrowsePublic(ProjectPublic):
+    tasks: list[Values]
+    pagination: TaskPagination
+    chosen: Chosen
+
+
+class BrowsePrivate(ProjectPrivate):
+    """``rows`` are the tasks with ``info_text``, ``contents`` what the table shows of them, by id.
+
+    ``matching`` are the filters for forms that change all tasks that match. ``missing`` is the number of a task that
+    was not found. ``sees``: the requester may see what was answered.
+    """
+
+    rows: list[Values]
+    contents: dict[int, TaskContent]
+    table: Table
+    agreements: tuple[str, str]
+    matching: str
+    owns: bool
+    sees: bool
+    sorts: bool
+    missing: str
+
+
+class TaskPublic(ProjectPublic):
+    """``next`` is the answer that the next page begins after; ``agreement`` is None without counted answers.
+
+    ``fields``: what the counted answers say at each declared field. ``posterior``: how probable each
+    choice of the first one is, None where that is not known.
+    """
+
+    task: Values
+    task_runs: list[Values]
+    agreement: Values | None
+    fields: list[FieldConsensus]
+    posterior: list[ChoiceProbability] | None
+    next: int | None
+    csrf: str
+
+
+class TaskPrivate(ProjectPrivate):
+    """``volunteers`` and ``counted`` go by the id of the answer; ``skips`` by the reason.
+
+    ``comments`` are for owners, and so is ``repeated``: answers whose person had answered the task before.
+    """
+
+    volunteers: dict[int, Values]
+    counted: dict[int, bool]
+    repeated: list[int]
+    owns: bool
+    skips: dict[str, int]
+    comments: list[TaskComment]
+
+
+class TaskPages:
+    """``/project/<short_name>/tasks/`` and the pages below it that only show tasks."""
+
+    def __init__(
+        self,
+        projects: Projects,
+        browsing: Browsing,
+        leases: Leases,
+        comments: Comments,
+        forms: Forms,
+        views: ProjectViews,
+    ) -> None:
+        self._projects, self._browsing, self._leases, self._forms = projects, browsing, leases, forms
+        self._comments, self._views = comments, views
+
+    def routes(self) -> Iterator[Route]:
+        yield get(f"{_AT}/", locked_out(self.overview), hot=True, shared=Shared.NEW_VISITORS)
+        yield get(f"{_AT}/browse", locked_out(self.browse))
+        yield get(f"{_AT}/browse/<int:page>", locked_out(self.browse))
+        yield get(f"{_AT}/<int:task_id>", locked_out(self.task))
+        yield get("/project/<short_name>/<int:task_id>/results.json", locked_out(self.answers))
+
+    async def overview(self, incoming: Incoming, short_name: str) -> Response:
+        """Their progress, with links to everything else about them (interface: page-tasks)."""
+        row = await self._projects.page(short_name, incoming.who)
+        context = await self._views.context(incoming, row)
+        fields = declared(row["info"])
+        reviews = bool(row["roles"] & REVIEWERS and fields and fields[0].type == "label")
+        private = TasksPrivate(**context.private, owns=owns(row), reviews=reviews, open=row["zip_download"])
+        return Page("project/tasks.html", TasksPublic(**context.public, autoimporter_enabled=False), private)
+
+    async def browse(self, incoming: Incoming, short_name: str, page: int = 1) -> Response:
+        """A page of the list. ``words``, ``state`` and ``orderby`` filter and sort; ``id`` leads to one task."""
+        row = await self._projects.page(short_name, incoming.who)
+        self._browsing.require(incoming.who, row)
+        wanted = incoming.query.get("id", "").strip()
+        if wanted and (task_id := await self._one(row, wanted)) is not None:
+            return Redirect(f"/project/{quote(short_name)}/tasks/{task_id}")
+        asked = parse_asked(incoming.query, page, PER_PAGE if incoming.wants_json else PAGE_SIZES[0])
+        listed = await self._browsing.tasks(incoming.who, row, asked)
+        context = await self._views.context(incoming, row)
+        public = BrowsePublic(
+            **context.public,
+            tasks=[{name: value for name, value in task.items() if name != "info_text"} for task in listed.tasks],
+            pagination=listed.pagination,
+            chosen=parse_chosen(incoming.query),
+        )
+        if incoming.wants_json:
+            return Page("project/browse.html", public)
+        columns, shown = await self._browsing.columns(row, _columns(incoming))
+        contents = await self._browsing.contents(row, [task["id"] for task in listed.tasks], shown)
+        if incoming.query.get("csv"):
+            return _csv(row, shown, listed.tasks, contents)
+        private = BrowsePrivate(
+            **context.private,
+            rows=listed.tasks,
+            contents=contents,
+            table=_table(incoming, row, columns, shown, listed.per_page, self._browsing.sees_answers(row)),
+            agreements=parse_agreements(incoming.query),
+            matching=format_filters(incoming.query),
+            owns=owns(row),
+            sees=self._browsing.sees_answers(row),
+            sorts=int(row["n_tasks"]) <= MAX_SORTED,
+            missing=wanted,
+        )
+        return Page("project/browse.html", public, private)
+
+    async def _one(self, row: ProjectPage, wanted: str) -> int | None:
+        """The task that a number names, or None."""
+        number = int(wanted) if wanted.isascii() and wanted.isdigit() else None
+        return number if number is not None and await self._browsing.has(row, number) else None
+
+    async def task(self, incoming: Incoming, short_name: str, task_id: int) -> Response:
+        """One task with its answers; those after ``last_id`` if there are many."""
+        row = await self._projects.page(short_name, incoming.who)
+        after = queries.parse_number(incoming.query.get("last_id", ""), "last_id", 0)
+        task_details = await self._browsing.task(incoming.who, row, task_id, after)
+        context = await self._views.context(incoming, row)
+        public = TaskPublic(
+            **context.public,
+            task=task_details["task"],
+            task_runs=task_details["task_runs"],
+            agreement=task_details["agreement"],
+            fields=task_details["fields"],
+            posterior=task_details["posterior"],
+            next=task_details["next"],
+            csrf=self._forms.csrf.token(incoming),
+        )
+        private = TaskPrivate(
+            **context.private,
+            volunteers=task_details["volunteers"],
+            counted=task_details["counted"],
+            repeated=task_details["repeated"],
+            owns=owns(row),
+            skips=await self._leases.skips(row["id"], task_id) if owns(row) else {},
+            comments=await self._comments.of_task(row, task_id) if owns(row) and not incoming.wants_json else [],
+        )
+        return Page("project/task.html", public, private)
+
+    async def answers(self, incoming: Incoming, short_name: str, task_id: int) -> Response:
+        """Up to a hundred answers to a task, those after ``last_id`` (interface: page-tasks-results-json)."""
+        row = await self._projects.page(short_name, incoming.who)
+        after = queries.parse_number(incoming.query.get("last_id", ""), "last_id", 0)
+        return JsonResponse((await self._browsing.task(incoming.who, row, task_id, after))["task_runs"])
+
+
+def owns(row: ProjectPage) -> bool:
+    """Whether the requester is an owner of the project."""
+    roles: frozenset[Role] = row["roles"]
+    return bool(roles & OWNERS)
+
+
+def _table(
+    incoming: Incoming, row: ProjectPage, columns: list[str], shown: list[str], per_page: int, sees: bool
+) -> Table:
+    """The table of the list: who may sort by what, and what the address says."""
+    sorts = ["id"]
+    if owns(row):
+        sorts += ["priority_0", *(["n_task_runs"] if int(row["n_tasks"]) <= MAX_SORTED else [])]
+    if sees:
+        sorts.append(AGREEMENT)
+    chosen, (minimum, maximum) = (
+        parse_chosen(incoming.query),
+        parse_agreements(incoming.query),
+    )
+    filters = {
+        "words": chosen["words"],
+        "state": chosen["state"] or "",
+        "min_agreement": minimum,
+        "max_agreement": maximum,
+        "orderby": chosen["orderby"],
+        "desc": "1" if chosen["desc"] else "",
+        "per_page": incoming.query.get("per_page", ""),
+        "columns": [""] if _columns(incoming) == [] else incoming.all_of("columns"),
+    }
+    return tables.build_table(filters, columns=columns, shown=shown, per_page=per_page, sizes=PAGE_SIZES, orders=sorts)
+
+
+def _columns(incoming: Incoming) -> list[str] | None:
+    """The columns that the address names; None if it leaves them to us."""
+    return incoming.all_of("columns") if "columns" in incoming.query else None
+
+
+def _csv(row: ProjectPage, shown: list[str], tasks: list[Values], contents: dict[int, TaskContent]) -> BytesResponse:
+    """The table as CSV, with the columns that it shows."""
+    headings = ["id", *shown, "n_task_runs", "n_answers", "priority_0", "state", "consensus", "agreement"]
+    rows = []
+    for task in tasks:
+        content = contents.get(task["id"])
+        cells = content["cells"] if content else [None] * len(shown)
+        answers = [content["consensus"], content["agreement"]] if content else [None, None]
+        task_cells = [task["n_task_runs"], task["n_answers"], task["priority_0"], task["state"]]
+        rows.append([task["id"], *cells, *task_cells, *answers])
+    return tables.as_csv(f"{row['short_name']}_tasks", headings, rows)
+
+
+class TaskHistoryPublic(ProjectPublic):
+    """``times`` (``at``, ``what``): when it changed, the latest first. The rest is null unless a time is asked for."""
+
+    task_id: int
+    times: list[Values]
+    at: str | None
+    task: Values | None
+    task_runs: list[Values] | None
+    result: Values | None
+
+
+class TaskHistoryPrivate(ProjectPrivate):
+    """``now``: the task is still there. ``cut``: there may be earlier times."""
+
+    now: bool
+    cut: bool
+
+
+class TaskHistoryPages:
+    """``/project/<short_name>/tasks/<id>/history``."""
+
+    def __init__(self, projects: Projects, history: History, views: ProjectViews) -> None:
+        self._projects, self._history, self._views = projects, history, views
+
+    def routes(self) -> Iterator[Route]:
+        yield get("/project/<short_name>/tasks/<int:task_id>/history", locked_out(self.page))
+
+    async def page(self, incoming: Incoming, short_name: str, task_id: int) -> Response:
+        """When the task, its answers and its result changed; with ``at``, what they were.
+
+        (interface: page-task-history)
+        """
+        row = await self._projects.owned(short_name, incoming.who)
+        who, task_id = incoming.who, checked_id(task_id)
+        times, cut = await self._history.times(who, row["id"], task_id)
+        if not times and not await self._history.exists(row["id"], task_id):
+            raise NotFoundError("404 Not Found")
+        asked = incoming.query.get("at")
+        at = moment(asked) if asked else None
+        past = await self._history.task(who, row["id"], task_id, at) if at else None
+        context = await self._views.context(incoming, row)
+        public = TaskHistoryPublic(
+            **context.public,
+            task_id=task_id,
+            times=[{"at": iso(time["at"]), "what": time["what"]} for time in times],
+            at=iso(at) if at else None,
+            task=past.task if past else None,
+            task_runs=past.answers if past else None,
+            result=past.result if past else None,
+        )
+        exists = not times or "deleted" not in times[0]["what"]
+        return Page(
+            "project/task_history.html",
+            public,
+            TaskHistoryPrivate(**context.private, now=exists, cut=cut),
+        )

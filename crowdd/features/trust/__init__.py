@@ -1,0 +1,1 @@
+"""Trust in answers: gold tasks, review, adaptive redundancy and weights."""

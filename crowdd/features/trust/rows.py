@@ -1,0 +1,171 @@
+"""Rows of the review, and of what is known of volunteers."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TypedDict
+
+import attrs
+
+from crowdd.kernel.values import Json
+
+
+class ReviewedTask(TypedDict):
+    """A completed task in the queue with its last result; ``class_`` is None if several are as probable, or none is.
+
+    ``opinions``: how many people have said what they think while a second opinion is wanted; ``comments``: open ones.
+    """
+
+    result_id: int
+    task_id: int
+    class_: int | None
+    confidence: float | None
+    agreement: float | None
+    reason: str
+    answers: int
+    opinions: int
+    comments: int
+    info: Json
+
+
+class ReviewCounts(TypedDict):
+    """How many tasks wait, each counted up to a bound: without an answer that fits, unsure, for an opinion, commented."""
+
+    none: int
+    full: int
+    sure: int
+    opinions: int
+    commented: int
+
+
+class ReviewCase(TypedDict):
+    """The last result of a completed task, with the choices of its project.
+
+    ``added`` is what its posterior is made of (result.log_likelihoods).
+    """
+
+    result_id: int
+    task_id: int
+    version: int
+    class_: int | None
+    confidence: float | None
+    agreement: float | None
+    reason: str
+    posterior: list[float] | None
+    added: list[float] | None
+    task_run_ids: list[int]
+    choices: list[Json]
+    decided_by: int | None
+    decided_name: str | None
+    decided_at: datetime | None
+
+
+class ReviewOpinion(TypedDict):
+    """What somebody thinks of a task for which a second opinion is wanted; ``class_`` None: they have only asked."""
+
+    user_id: int
+    user_name: str
+    class_: int | None
+    at: datetime
+
+
+@attrs.frozen
+class Decided:
+    """What became of a decision; ``result`` is the last result of the task now."""
+
+    state: str
+    result: int | None
+
+
+class Reviewer(TypedDict):
+    """An account that may decide the tasks of a project."""
+
+    id: int
+    name: str
+    fullname: str
+
+
+class KnownVolunteer(TypedDict):
+    """What is known of a volunteer; figures are None where the project has no label, or nothing is known.
+
+    ``seconds``: the median of their newest answers. ``counts``: answers of theirs count; ``lifted``: because the owner
+    has decided so.
+    """
+
+    volunteer: str
+    gold_right: float | None
+    gold_seen: float | None
+    peer_right: float | None
+    peer_seen: float | None
+    accuracy: float | None
+    counts: bool
+    lifted: bool
+    seconds: float | None
+    last_active: datetime | None
+
+
+class ReplayedRun(TypedDict):
+    """An answer of one of the tasks that are replayed. ``class_`` is from 1; ``network`` is None for people with an account."""
+
+    task_id: int
+    result_class: int | None
+    expert: bool
+    actor: str
+    class_: int
+    network: str | None
+    gold_right: float
+    gold_seen: float
+
+
+class TrustFigures(TypedDict):
+    """How the tasks of a project stopped: ``tasks`` with answers that fit, by reason. ``min_answers`` is None while redundancy
+    is not adaptive. ``saved``: answers that they did not need. ``answers`` and ``completed`` are those of the project, ``mean_answers`` of the
+    newest 20,000 results.
+    """
+
+    min_answers: int | None
+    confidence: float | None
+    choices: list[Json]
+    guarded: bool
+    accuracy: float
+    tasks: int
+    saved: int
+    sure: int
+    full: int
+    none: int
+    expert: int
+    answers: int
+    completed: int
+    mean_answers: float | None
+    gold_seen: float
+
+
+class CheckedResult(TypedDict):
+    """What a result said before an expert decided: how sure it was, and whether it said the same."""
+
+    confidence: float
+    right: bool
+
+
+class ReviewedRun(TypedDict):
+    """An answer to a task that is reviewed; ``accuracy`` is that of its volunteer, None while nothing is known."""
+
+    id: int
+    class_: int | None
+    info: Json
+    counted: bool
+    unreliable: bool
+    volunteer: str | None
+    accuracy: float | None
+
+
+class GoldRun(TypedDict):
+    """An answer to a gold task, with what is known of its volunteer; ``truth`` and ``class_`` count from 1."""
+
+    task_id: int
+    truth: int
+    class_: int
+    actor: str
+    network: str
+    known: bool
+    says: list[float]

@@ -1,0 +1,1 @@
+"""Webhooks of projects: settings and pages. The scheduler delivers."""

@@ -1,0 +1,167 @@
+"""``crowdctl webhook``: webhooks of projects. The running server sends deliveries; commands choose them."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from crowdd.admin_cli.groups import Group
+from crowdd.admin_cli.output import json_option, listing, print_json, say
+from crowdd.admin_cli.runtime import with_domain
+from crowdd.features.projects.lookups import known
+from crowdd.features.projects.lookups import project as named
+from crowdd.features.projects.rows import ProjectPage
+from crowdd.features.webhooks.webhooks import MAX_LISTED, STATES
+from crowdd.kernel.requester import SYSTEM
+from crowdd.services import Services
+
+_LIST = ("short_name", "state", "n_waiting", "n_failed", "n_missed", "last_delivered", "url")
+_SHORT = ("id", "sequence", "event", "task_id", "state", "attempts")
+_LOG = (*_SHORT, "response_status_code", "seconds", "updated", "problem")
+_ATTEMPT = ("at", "status", "seconds", "problem", "url")
+T = TypeVar("T")
+Work = Callable[[Services, ProjectPage], Awaitable[T]]
+
+
+@click.group(cls=Group)
+def webhook() -> None:
+    """Manage webhooks and resend deliveries. The running server sends them.
+
+    PROJECT is an id or a short name.
+    """
+
+
+def _of_project(config: Path | None, which: str, work: Work[T]) -> T:
+    """What the work returns, done with a project as its owners would."""
+
+    async def with_project(services: Services) -> T:
+        return await work(services, await named(services.projects, services.records, which))
+
+    return with_domain(config, with_project)
+
+
+@webhook.command("list")
+@json_option
+@click.pass_obj
+def list_webhooks(config: Path | None, as_json: bool) -> None:
+    """List the webhooks of all projects, failing ones first."""
+    listing(as_json, with_domain(config, lambda services: services.webhooks.all_states()), _LIST)
+
+
+@webhook.command()
+@click.argument("project")
+@click.argument("delivery", type=int, required=False)
+@click.option("--state", type=click.Choice(STATES), help="Only deliveries in this state.")
+@click.option(
+    "--limit", type=click.IntRange(1, MAX_LISTED), default=20, show_default=True, help="Maximum number, newest first."
+)
+@json_option
+@click.pass_obj
+def show(config: Path | None, project: str, delivery: int | None, state: str | None, limit: int, as_json: bool) -> None:
+    """Show the webhook of PROJECT with its newest deliveries, or one DELIVERY with all its attempts."""
+    if delivery is not None:
+        _show_delivery(config, project, delivery, as_json)
+        return
+
+    async def work(services: Services, row: ProjectPage) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+        log = await services.webhooks.log(row, SYSTEM, limit, only=state)
+        return await services.webhooks.state(row, SYSTEM), log
+
+    webhook_state, log = _of_project(config, project, work)
+    if as_json:
+        print_json({**webhook_state, "deliveries": log})
+        return
+    click.echo(_words(webhook_state))
+    listing(False, log, _LOG)
+
+
+def _show_delivery(config: Path | None, project: str, delivery: int, as_json: bool) -> None:
+    async def work(services: Services, row: ProjectPage) -> dict[str, Any]:
+        what = f"Delivery {delivery} of {row['short_name']}"
+        return await known(services.webhooks.delivery(row, SYSTEM, delivery), what)
+
+    delivery_details = _of_project(config, project, work)
+    if as_json:
+        print_json(delivery_details)
+        return
+    listing(False, [delivery_details], _SHORT)
+    listing(False, delivery_details["attempts_made"], _ATTEMPT)
+    for attempt in delivery_details["attempts_made"][-1:]:
+        click.echo(f"\n{attempt['body']}\n\n{attempt['answer']}")
+
+
+def _words(webhook_state: dict[str, Any]) -> str:
+    if webhook_state["url"] is None:
+        return f"{webhook_state['short_name']} has no webhook."
+    state = {"on": "works", "failing": "fails", "off": "is switched off"}[webhook_state["state"]]
+    why = f" ({webhook_state['why_off']})" if webhook_state["why_off"] else ""
+    counts = f"{webhook_state['n_waiting']} waiting, {webhook_state['n_failed']} failed"
+    return f"{webhook_state['url']} {state}{why}; {counts}."
+
+
+@webhook.command()
+@click.argument("project")
+@json_option
+@click.pass_obj
+def test(config: Path | None, project: str, as_json: bool) -> None:
+    """Send a test event to the webhook of PROJECT."""
+    delivery = _of_project(config, project, lambda services, row: services.webhooks.ping(row, SYSTEM))
+    message = f"The server sends it now. To see the outcome: crowdctl webhook show {project} {delivery}"
+    say(as_json, {"delivery": delivery}, message)
+
+
+@webhook.command()
+@click.argument("project")
+@click.option("--delivery", type=int, help="Delivery with this number in the log.")
+@click.option("--from", "first", type=click.IntRange(1), help="Events from this sequence on.")
+@click.option("--to", "last", type=click.IntRange(1), help="Events up to this sequence (default: the newest).")
+@click.option("--failed", is_flag=True, help="All failed deliveries.")
+@json_option
+@click.pass_obj
+def redeliver(
+    config: Path | None,
+    project: str,
+    delivery: int | None,
+    first: int | None,
+    last: int | None,
+    failed: bool,
+    as_json: bool,
+) -> None:
+    """Resend deliveries of PROJECT: one, a range of events, or all failed ones."""
+    if (delivery is not None) + (first is not None) + failed != 1:
+        raise click.UsageError("Choose deliveries: --delivery, --from (and --to), or --failed.")
+
+    async def work(services: Services, row: ProjectPage) -> int:
+        if first is not None:
+            return await services.webhooks.replay(row, SYSTEM, first, last)
+        if failed:
+            return await services.webhooks.all_failed_again(row, SYSTEM)
+        what = f"Delivery {delivery} of {row['short_name']}"
+        await known(services.webhooks.again(row, SYSTEM, delivery or 0), what)
+        return 1
+
+    count = _of_project(config, project, work)
+    say(as_json, {"deliveries": count}, f"{count} deliveries will be sent again.")
+
+
+@webhook.command()
+@click.argument("project")
+@json_option
+@click.pass_obj
+def backfill(config: Path | None, project: str, as_json: bool) -> None:
+    """Send the events of PROJECT from the time without a webhook."""
+    count = _of_project(config, project, lambda services, row: services.webhooks.backfill(row, SYSTEM))
+    say(as_json, {"events": count}, f"{count} events are sent." if count else "There is nothing to send.")
+
+
+@webhook.command("on")
+@click.argument("project")
+@json_option
+@click.pass_obj
+def on(config: Path | None, project: str, as_json: bool) -> None:
+    """Switch the webhook of PROJECT on again."""
+    _of_project(config, project, lambda services, row: services.webhooks.switch_on(row, SYSTEM))
+    say(as_json, {"state": "on"}, "The webhook is on. Waiting events are being sent.")

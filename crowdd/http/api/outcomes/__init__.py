@@ -1,1 +1,0 @@
-"""What answers say together: analyses of them, and decisions of reviewers."""

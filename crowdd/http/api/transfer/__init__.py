@@ -1,1 +1,0 @@
-"""Resources of what leaves a project."""

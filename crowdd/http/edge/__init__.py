@@ -1,0 +1,1 @@
+"""Connections and sockets: limits, bodies, streams, conditional requests, CORS."""

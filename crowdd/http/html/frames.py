@@ -1,0 +1,279 @@
+"""The presenter frame: which of the three documents a request gets, under which headers, and what is refused.
+
+A project's presenter (HTML and script of its owner) runs in a frame with an opaque origin. The page around it and the
+frame share one path; the frame's address has the query name ``_presenter``. The page's script carries the frame's
+requests to ``/api``, marked ``X-Presenter: <project id>``. Everything else that an opaque origin sends is refused here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, Final, Literal
+
+from crowdd.features.projects import starters
+from crowdd.features.questions import documents
+from crowdd.kinds.guides import FIELD_GUIDE, TUTORIAL
+
+MARK: Final = "_presenter"
+"""The query name that asks for the frame's document instead of the page."""
+
+FRAMED: Final = re.compile(
+    r"/project/[^/]+/(?:newtask|tutorial|results|task/\d+|review/\d+|tasks/taskpresentereditor)/?|/templates/[^/]+/?"
+)
+"""The paths that have a presenter, or show one; presenters read their own ``location.pathname``."""
+
+SITE_STYLE: Final = "/site.css"
+"""The style sheet with the colours of the site, which presenters' frames load, too."""
+
+CARD: Final = re.compile(r"/project/[^/]+/embed/?")
+"""The paths of the cards that pages of other sites may show in a frame."""
+
+STUB: Final = (
+    '<!doctype html><script>parent.postMessage("presenter:go " + location.pathname + location.search, location.origin)'
+    "</script>"
+)
+"""What a frame gets when it sends itself to one of our pages: the page around it decides where to go."""
+
+TOKENS: Final = "allow-scripts allow-forms"
+"""The frame's sandbox; bridge.js sets the same on the element, in case a proxy loses the header."""
+
+Kind = Literal["newtask", "task", "tutorial", "results"]
+
+_SOURCES: Final[Mapping[str, str]] = {
+    "newtask": "task_presenter",
+    "task": "task_presenter",
+    "tutorial": "tutorial",
+    "results": "results",
+}
+_NOT_TOLD: Final = frozenset(
+    {*_SOURCES.values(), "questions", "answers", TUTORIAL.name, FIELD_GUIDE.name}
+)  # what the frame has, and much besides
+_FRAMES: Final = frozenset({"iframe", "frame", "fencedframe"})
+_PARTS: Final = frozenset(
+    {"image", "audio", "video", "track", "style", "script", "font", "manifest", "object", "embed"}
+)  # what a page is made of: see is_public
+_HOST: Final = re.compile(r"[A-Za-z0-9.-]+(?::[0-9]{1,5})?")  # as a policy may name it; it has no form for IPv6
+_FORBIDDEN: Final = ("camera", "microphone", "geolocation", "display-capture", "fullscreen", "payment", "usb")
+_EVERYWHERE: Final = {
+    "X-Content-Type-Options": "nosniff",
+    # Not no-referrer: under it our own forms would post with `Origin: null` and be refused below.
+    "Referrer-Policy": "strict-origin-when-cross-origin",
+}
+
+
+def page_headers(nonce: str = "", host: str = "") -> dict[str, str]:
+    """Headers of crowdd's own pages; scripts run only with ``nonce`` and what these import, and none without one.
+
+    Pictures come from two folders of ``host``, the Host of the request: an address of ours that does something must
+    not be asked for by a picture. ``frame-src 'self'`` also keeps the presenter frame from walking off to another site
+    or to a ``data:`` address.
+    """
+    return _page_headers(f"'nonce-{nonce}'" if nonce else "'none'", host)
+
+
+def shared_page_headers(host: str = "") -> dict[str, str]:
+    """The same for a page that many get alike. A nonce that many know protects nobody: scripts run by their folder."""
+    return _page_headers(f"{host}/static/" if _HOST.fullmatch(host) else "'self'", host)
+
+
+def _page_headers(scripts: str, host: str) -> dict[str, str]:
+    pictures = _pictures(host)
+    policy = (
+        f"default-src 'none'; script-src {scripts}; style-src 'self'; img-src {pictures} data:; media-src {pictures};"
+        " font-src 'self'; connect-src 'self'; manifest-src 'self'; frame-src 'self'; form-action 'self';"
+        " base-uri 'none'; frame-ancestors 'none'"
+    )
+    return {
+        **_EVERYWHERE,
+        "Content-Security-Policy": policy,
+        "X-Frame-Options": "DENY",
+        "Cross-Origin-Opener-Policy": "same-origin",
+        "Cross-Origin-Resource-Policy": "same-origin",
+    }
+
+
+def card_headers(host: str = "") -> dict[str, str]:
+    """Headers of a card: a page of any site may show it. Nothing in it runs or is sent."""
+    policy = (
+        f"default-src 'none'; style-src 'self'; img-src {_pictures(host)} data:; font-src 'self'; form-action 'none';"
+        " base-uri 'none'; frame-ancestors *"
+    )
+    return {**_EVERYWHERE, "Content-Security-Policy": policy, "Cross-Origin-Resource-Policy": "cross-origin"}
+
+
+def _pictures(host: str) -> str:
+    """Where the pictures of our pages come from."""
+    return f"{host}/static/ {host}/uploads/" if _HOST.fullmatch(host) else "'self'"
+
+
+def frame_headers(*, https: bool) -> dict[str, str]:
+    """Headers of the presenter's document. No ``script-src``: presenters load what they like.
+
+    ``allow-forms`` lets submit handlers run, ``form-action`` keeps what they would send. Under ``https`` the pictures
+    and libraries that old presenters name with ``http:`` are asked for with ``https:``.
+    """
+    policy = f"sandbox {TOKENS}; form-action 'none'; frame-ancestors 'self'"
+    return {
+        **_EVERYWHERE,
+        "Content-Security-Policy": policy + ("; upgrade-insecure-requests" if https else ""),
+        "Permissions-Policy": ", ".join(f"{name}=()" for name in _FORBIDDEN),
+        "Cache-Control": "no-store",
+    }
+
+
+def stub_headers() -> dict[str, str]:
+    """Headers of STUB: it may run its one line and nothing else."""
+    policy = "sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline'; frame-ancestors 'self'"
+    return {**_EVERYWHERE, "Content-Security-Policy": policy, "Cache-Control": "no-store"}
+
+
+def api_headers() -> dict[str, str]:
+    """Headers of everything under ``/api``: data, never a document."""
+    return {
+        **_EVERYWHERE,
+        "Content-Security-Policy": "sandbox; default-src 'none'; frame-ancestors 'none'",
+        "Cross-Origin-Resource-Policy": "same-origin",
+    }
+
+
+def public_headers() -> dict[str, str]:
+    """Headers of static files: an opaque origin is foreign even to its own server. Never with credentials."""
+    return {**_EVERYWHERE, "Access-Control-Allow-Origin": "*", "Cross-Origin-Resource-Policy": "cross-origin"}
+
+
+def upload_headers() -> dict[str, str]:
+    """Headers of public uploads: as static files, but a document among them must not run as one of ours."""
+    policy = "sandbox; default-src 'none'; img-src 'self' data:; media-src 'self'; style-src 'unsafe-inline'"
+    return {**public_headers(), "Content-Security-Policy": policy}
+
+
+def is_public(path: str) -> bool:
+    """True for what anybody may load from anywhere: static files, uploads, and the colours of the site."""
+    return path.startswith(("/static/", "/uploads/")) or path == SITE_STYLE
+
+
+def is_framed(dest: str) -> bool:
+    """True when ``Sec-Fetch-Dest`` says that the answer would be shown inside another document."""
+    return dest in _FRAMES
+
+
+def wants_frame(path: str, marked: bool, dest: str) -> bool:
+    """True when the presenter's document is asked for; ``marked``: the query has MARK.
+
+    Never for a whole window: there the presenter would look like a page of ours. Browsers without the header send "".
+    """
+    return marked and dest in ("iframe", "") and FRAMED.fullmatch(path) is not None
+
+
+def wants_card(path: str, dest: str) -> bool:
+    """True when a card is asked for by a frame, on any page."""
+    return is_framed(dest) and CARD.fullmatch(path) is not None
+
+
+def wants_stub(path: str, marked: bool, dest: str) -> bool:
+    """True when STUB is the answer, before any handler runs: a frame's navigation must not change anything."""
+    if not is_framed(dest) or is_public(path) or path.startswith("/api/"):
+        return False
+    return not (wants_frame(path, marked, dest) or wants_card(path, dest))
+
+
+def refusal(origin: str, site: str, dest: str) -> str | None:
+    """Why a request is refused whatever its route, or None.
+
+    Takes the values of Origin, Sec-Fetch-Site and Sec-Fetch-Dest, "" where absent. Not to be asked for public files
+    and for the frame itself. It protects what a presenter calls without the bridge, and people who look at a text in
+    which somebody else named one of our addresses as a picture.
+    """
+    if dest in _PARTS:
+        return "This address is not a part of a page."
+    if origin == "null":
+        return "Requests of an opaque origin go over the bridge."
+    if site == "cross-site" and not origin and dest != "document":
+        return "Not to be embedded by another site."
+    return None
+
+
+def scope_refusal(scope: str, path: str) -> str | None:
+    """Why a request marked ``X-Presenter: scope`` is refused by its path alone, or None; "" means not marked."""
+    if scope and not path.startswith("/api/"):
+        return "Presenters may only ask the API."
+    return None
+
+
+def source(info: Mapping[str, Any], kind: Kind) -> str:
+    """The HTML for a page from a project's ``info``: the owner's, a starter as it is now, or questions; "" for none."""
+    if is_written(info, kind):
+        return starters.current(info[_SOURCES[kind]])
+    return documents.render_question_page(info) if kind in ("newtask", "task") else ""
+
+
+def is_written(info: Mapping[str, object], kind: Kind) -> bool:
+    """Whether a page shows HTML of the owner, which may use the libraries of the frame."""
+    html = info.get(_SOURCES[kind])
+    return isinstance(html, str) and bool(html.strip())
+
+
+def guided(info: Mapping[str, object]) -> bool:
+    """Whether the tutorial is the guided one: a project's own HTML comes before it."""
+    return not source(info, "tutorial") and info.get(TUTORIAL.name) is not None
+
+
+def has(info: Mapping[str, object], kind: Kind) -> bool:
+    """Whether a project has something to show on a page."""
+    return bool(source(info, kind).strip()) or (kind == "tutorial" and guided(info))
+
+
+def tutorial_seen(project_id: int, info: Mapping[str, Any]) -> str:
+    """The name under which a browser remembers that its volunteer has seen the tutorial.
+
+    It stays the same when the tutorial changes, unless the owner wants it to be shown again: that is another edition.
+    """
+    edition = info[TUTORIAL.name].get("edition", 1) if guided(info) else 1
+    return f"tutorial-{project_id}" + (f"-{edition}" if edition > 1 else "")
+
+
+def record(project: Mapping[str, Any], uploads: str | None = None) -> dict[str, object]:
+    """The project as the bridge tells it to presenters: its public view without secrets and without the sources.
+
+    ``uploads``: where the frame of a locked project finds the project's files, for it sends no cookies.
+    """
+    public = {name: value for name, value in project.items() if name not in ("secret_key", "webhook", "info")}
+    info = project.get("info") or {}
+    view = {**public, "info": {name: value for name, value in info.items() if name not in _NOT_TOLD}}
+    return view if uploads is None else view | {"uploads": uploads}
+
+
+def page_context(
+    kind: Kind,
+    project: Mapping[str, Any],
+    *,
+    task_id: int | None = None,
+    volunteer: int | None = None,
+    own_count: int = 0,
+    rank: int | None = None,
+    progress: tuple[int, int] = (0, 0),
+    share: int = 0,
+    uploads: str | None = None,
+    info: Mapping[str, Any],
+) -> dict[str, object]:
+    """The ``presenter`` of the template project/presenter.html for the public view of a project and its whole ``info``.
+
+    ``volunteer`` is the account of who looks at it, ``rank`` its place among all, ``own_count`` how many tasks of the
+    project they have answered, ``progress`` how many are completed and how many there are,
+    ``share`` the answers that have come in per cent of those wanted, ``uploads`` as in ``record``.
+    """
+    done, total = progress
+    return {
+        "kind": kind,
+        "task_id": task_id,
+        "volunteer": volunteer,
+        "own_count": own_count,
+        "rank": rank,
+        "progress": {"done": done, "total": total, "share": share},
+        "has_tutorial": has(info, "tutorial"),
+        "guided": guided(info),
+        "tutorial_seen": tutorial_seen(project["id"], info),
+        "has_field_guide": info.get(FIELD_GUIDE.name) is not None,
+        "record": record(project, uploads),
+    }

@@ -1,1 +1,0 @@
-"""Pages of a project's data: tasks, imports, exports, volunteers."""

@@ -1,1 +1,0 @@
-"""Pages of templates: the gallery, and templates made of projects."""

@@ -1,1 +1,0 @@
-"""Pages of a project's presenter: the editor, and what volunteers see."""

@@ -1,1 +1,0 @@
-"""Pages of the review: the queue, a task with its answers, reviewers, and adaptive redundancy."""

@@ -1,1 +1,0 @@
-"""HTTP below the views: connections, routing, streams, conditional requests, CORS."""

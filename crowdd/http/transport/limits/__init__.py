@@ -1,1 +1,0 @@
-"""Limits on requests: rate, body size, fair share, memory."""

@@ -1,0 +1,1 @@
+"""What knows nothing of crowdd: errors, logs, the reactor, settings, concurrency, languages."""

@@ -1,1 +1,0 @@
-"""Periodic jobs, one file each: every module declares ``JOB``."""

@@ -1,1 +1,0 @@
-"""Periodic jobs about the audit log."""

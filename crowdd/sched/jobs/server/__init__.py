@@ -1,1 +1,0 @@
-"""Periodic jobs about the server itself: its clock, and the log of jobs."""

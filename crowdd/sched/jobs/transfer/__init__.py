@@ -1,1 +1,0 @@
-"""Periodic jobs about files: imports, exports and addresses that are read again."""

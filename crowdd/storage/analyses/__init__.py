@@ -1,1 +1,0 @@
-"""Analyses of answers: what they read, and what they found."""

@@ -1,1 +1,0 @@
-"""Connections to PostgreSQL: the pool, transactions, NOTIFY, locks of processes."""

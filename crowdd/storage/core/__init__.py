@@ -1,1 +1,0 @@
-"""Statements that every noun shares: rows of any kind, lists, roles, the queue, logs."""

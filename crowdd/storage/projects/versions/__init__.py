@@ -1,1 +1,0 @@
-"""Earlier versions of questions and guides."""

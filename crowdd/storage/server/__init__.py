@@ -1,1 +1,0 @@
-"""Statements about the server as a whole: jobs, recounts, retention, dumps."""

@@ -1,1 +1,0 @@
-"""Statements about tasks and their answers."""

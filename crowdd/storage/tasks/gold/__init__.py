@@ -1,1 +1,0 @@
-"""Gold tasks: made, changed, ended, and what their answers were."""

@@ -1,1 +1,0 @@
-"""What answers say together: comparing them after the commit, and the agreement of projects."""

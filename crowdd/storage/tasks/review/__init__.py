@@ -1,1 +1,0 @@
-"""Statements about review: the queue, decisions, reviewers, and what is known of volunteers."""

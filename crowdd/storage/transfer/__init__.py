@@ -1,1 +1,0 @@
-"""Statements about imports and exports."""

@@ -1,1 +1,0 @@
-"""Statements that move a PyBossa database in: reading it, and writing its rows with their ids."""
