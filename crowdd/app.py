@@ -42,11 +42,11 @@ from crowdd.kernel.config import Settings
 from crowdd.kernel.listening import Certificate, allow_connections, bind, read_certificate
 from crowdd.kernel.reactor import IReactor
 from crowdd.sched import check_statements
-from crowdd.sched.deliveries import Deliverer, deliveries_of
 from crowdd.sched.job_runner import JobRunner, scheduled
-from crowdd.sched.processes import NodeHeartbeat, NotifyBridge
+from crowdd.sched.nodes import NodeHeartbeat, NotifyBridge
 from crowdd.sched.queue_worker import Worker, handlers
 from crowdd.sched.sequencer import Sequencer
+from crowdd.sched.webhook_deliveries import Deliverer, deliveries_of
 from crowdd.web import ProcessState, make_root, make_site
 
 log = Logger()

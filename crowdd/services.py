@@ -14,12 +14,12 @@ from urllib.parse import urlsplit
 import attrs
 
 from crowdd.core.change_notifier import ChangeNotifier
-from crowdd.core.limits import Attempts, Quota
 from crowdd.core.mail.backend import Post, post
 from crowdd.core.mail.mail import Mail
 from crowdd.core.mail.message import MailRenderer, Sender
 from crowdd.core.outbound.client import Outgoing
 from crowdd.core.pictures import Avatars
+from crowdd.core.quotas import Attempts, Quota
 from crowdd.core.records.history import History
 from crowdd.core.records.records import Behaviour, Records, RecordTexts
 from crowdd.core.secrets import Secrets

@@ -26,7 +26,7 @@ from crowdd.features.operations import keys
 from crowdd.kernel.config import Settings, load
 from crowdd.kernel.errors import UnavailableError
 from crowdd.kernel.reactor import keep_steady
-from crowdd.sched.processes import NotifyBridge
+from crowdd.sched.nodes import NotifyBridge
 from crowdd.services import Services
 
 T = TypeVar("T")

@@ -1,6 +1,6 @@
 """Notifies listeners in this process that the counters, events or background tasks of a project have changed.
 
-It says that something changed, never what: who hears it reads the database. ``crowdd.sched.processes`` carries
+It says that something changed, never what: who hears it reads the database. ``crowdd.sched.nodes`` carries
 rings between processes.
 """
 

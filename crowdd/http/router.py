@@ -1,5 +1,7 @@
 """The way of every request: refusals, who asks, limits, the handler, the answer.
 
+Of the API: scope and recent proof, rights, then the body. Of pages: the body, the CSRF token, then scope and proof.
+
 Klein matches addresses; what it would do with errors and cancelled handlers is not used: an error goes through the one
 table, and a handler whose client has gone runs to its end.
 """
@@ -25,8 +27,8 @@ from crowdd.features.projects.project_validation import RESERVED_SHORT_NAMES
 from crowdd.features.projects.projects import Projects
 from crowdd.features.signin.identity import Identity, client_address
 from crowdd.http.auth.csrf import Csrf, Refusals
+from crowdd.http.edge.fair_share import PAGES, CostlyRequests, FairShare, PageTurns
 from crowdd.http.edge.headers import set_headers
-from crowdd.http.edge.limits import PAGES, CostlyRequests, FairShare, PageTurns
 from crowdd.http.edge.rate_limits import (
     BROWSER,
     KEY,

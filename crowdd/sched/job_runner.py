@@ -20,9 +20,9 @@ from crowdd.kernel.config import Settings
 from crowdd.kernel.errors import CrowddError, UnavailableError
 from crowdd.sched import statements
 from crowdd.sched import statements as stored
-from crowdd.sched.discovery import declared
 from crowdd.sched.job import DAY, MINUTE, Job, LogOnce, RunningJob, wait_after
 from crowdd.sched.queue import words_for
+from crowdd.sched.registry import declared
 
 log = Logger()
 

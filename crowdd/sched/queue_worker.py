@@ -18,9 +18,9 @@ from crowdd.database.access import Database
 from crowdd.kernel.concurrency.timing import PollLoop, deadline
 from crowdd.kernel.errors import CrowddError, StoppedError, UnavailableError
 from crowdd.sched import statements as stored
-from crowdd.sched.discovery import declared
 from crowdd.sched.job import HOUR, Handler, Job, LogOnce, RunningTask
 from crowdd.sched.queue import Outcome, Queue, QueuedTask, StalledError, after_error
+from crowdd.sched.registry import declared
 from crowdd.sched.statements import LOST_SECONDS
 
 log = Logger()

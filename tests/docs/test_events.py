@@ -7,7 +7,7 @@ from pathlib import Path
 
 from support.checks.shows import shows
 
-from crowdd.sched.messages import KINDS
+from crowdd.sched.webhook_messages import KINDS
 
 PAGE = Path(__file__).parents[2] / "docs" / "webhooks.md"
 

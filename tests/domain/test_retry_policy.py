@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from support.checks.shows import shows
 
-from crowdd.sched.retry_policy import ATTEMPTS, MAX_IN_FLIGHT, DeliveryFailure, after_failure, delay, room
+from crowdd.sched.webhook_retries import ATTEMPTS, MAX_IN_FLIGHT, DeliveryFailure, after_failure, delay, room
 
 DAY = 86_400
 

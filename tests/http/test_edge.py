@@ -13,8 +13,8 @@ from support.until import until
 from twisted.internet.defer import ensureDeferred, gatherResults
 
 from crowdd.http.edge import channel, site
+from crowdd.http.edge.fair_share import BodyLimits, imports_into
 from crowdd.http.edge.headers import Hosts
-from crowdd.http.edge.limits import BodyLimits, imports_into
 from crowdd.kernel.config import Settings
 from crowdd.kernel.config.server import HttpSettings
 

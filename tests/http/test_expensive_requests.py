@@ -10,7 +10,7 @@ from twisted.internet.defer import Deferred, ensureDeferred, gatherResults
 from twisted.internet.task import deferLater
 
 from crowdd.features.tasks import statements as task_statements
-from crowdd.http.edge.limits import LARGE_ANSWER, CostlyRequests
+from crowdd.http.edge.fair_share import LARGE_ANSWER, CostlyRequests
 from crowdd.kernel.concurrency.throttling import Turns
 
 

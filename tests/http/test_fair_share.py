@@ -8,7 +8,7 @@ from twisted.internet.defer import ensureDeferred, gatherResults
 from twisted.internet.task import Clock, deferLater
 
 from crowdd.database.connection import Connection
-from crowdd.http.edge.limits import (
+from crowdd.http.edge.fair_share import (
     MAX_PAGES_PER_TURN,
     MAX_PER_TURN,
     MAX_WAITING,

@@ -24,8 +24,8 @@ from crowdd.core.secrets import Secrets
 from crowdd.database.locks import Leadership
 from crowdd.features.webhooks.webhooks import decrypted
 from crowdd.kernel.requester import SYSTEM
-from crowdd.sched.deliveries import LOOK, Deliverer, Deliveries
-from crowdd.sched.retry_policy import ATTEMPTS
+from crowdd.sched.webhook_deliveries import LOOK, Deliverer, Deliveries
+from crowdd.sched.webhook_retries import ATTEMPTS
 
 PATIENCE = 60
 AT_ONCE = 8  # what docs/webhooks.md promises

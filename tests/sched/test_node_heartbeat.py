@@ -16,7 +16,7 @@ from crowdd.core.base import make_pool
 from crowdd.database import nodes
 from crowdd.features.operations.readiness import Node
 from crowdd.kernel.errors import UnavailableError
-from crowdd.sched.processes import HEARTBEAT_SECONDS, NodeHeartbeat
+from crowdd.sched.nodes import HEARTBEAT_SECONDS, NodeHeartbeat
 
 
 @pytest_twisted.ensureDeferred

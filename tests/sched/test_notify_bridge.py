@@ -12,7 +12,7 @@ from twisted.internet.task import Clock
 from crowdd.core.base import make_pool
 from crowdd.core.change_notifier import ANY, ChangeNotifier
 from crowdd.kernel.errors import UnavailableError
-from crowdd.sched.processes import MAX_PROJECTS, MAX_WAITING, PAUSE, NotifyBridge, projects_in
+from crowdd.sched.nodes import MAX_PROJECTS, MAX_WAITING, PAUSE, NotifyBridge, projects_in
 
 
 class Process:

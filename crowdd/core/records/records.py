@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import orjson
 
 from crowdd.core import log_statements
-from crowdd.core.limits import Once, Quota
+from crowdd.core.quotas import Once, Quota
 from crowdd.core.records import listing_statements, projection_statements, rights, statements
 from crowdd.core.records.item_errors import SLICE, Pause, each_in_turns, refused_item
 from crowdd.core.records.listing_statements import Query

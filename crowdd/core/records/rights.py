@@ -1,4 +1,7 @@
-"""Whether a requester may do something: a pure decision over roles."""
+"""Whether a requester may do something: a pure decision over roles.
+
+Which roles may do what with a kind stands in its file in ``crowdd.kinds``.
+"""
 
 from __future__ import annotations
 

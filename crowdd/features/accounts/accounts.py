@@ -8,8 +8,8 @@ from functools import partial
 import attrs
 
 from crowdd.core import log_statements
-from crowdd.core.limits import HOUR_MINUTES, Attempts, Limit
 from crowdd.core.mail.mail import Mail
+from crowdd.core.quotas import HOUR_MINUTES, Attempts, Limit
 from crowdd.core.records import rights
 from crowdd.core.records.records import Behaviour
 from crowdd.core.secrets import Secrets, place, token

@@ -6,8 +6,8 @@ import base64
 
 import orjson
 
-from crowdd.core.limits import HOUR_MINUTES, NETWORK_FACTOR, Limit
 from crowdd.core.mail.mail import Mail
+from crowdd.core.quotas import HOUR_MINUTES, NETWORK_FACTOR, Limit
 from crowdd.core.secrets import Secrets, place, token
 from crowdd.database.access import Database
 from crowdd.features.accounts import statements

@@ -13,7 +13,7 @@ from pathlib import Path
 import attrs
 
 from crowdd.core import statements as core_statements
-from crowdd.core.limits import Quota
+from crowdd.core.quotas import Quota
 from crowdd.core.records import rights
 from crowdd.core.records import statements as record_statements
 from crowdd.database.access import Database, Transactions

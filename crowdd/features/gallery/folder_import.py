@@ -11,7 +11,7 @@ import attrs
 
 from crowdd.core import log_statements
 from crowdd.core import statements as core_statements
-from crowdd.core.limits import Quota
+from crowdd.core.quotas import Quota
 from crowdd.core.records import statements as record_statements
 from crowdd.database.access import Database, Transactions
 from crowdd.features.gallery.folders import Folder

@@ -12,8 +12,8 @@ from typing import BinaryIO
 
 import attrs
 
-from crowdd.core.limits import Quota
 from crowdd.core.outbound.client import Outgoing, Response
+from crowdd.core.quotas import Quota
 from crowdd.core.records import rights
 from crowdd.core.secrets import Secrets
 from crowdd.core.site import Site

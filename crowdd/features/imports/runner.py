@@ -16,7 +16,7 @@ from typing import Any
 from twisted.internet.defer import ensureDeferred
 
 from crowdd.core import log_statements
-from crowdd.core.limits import Quota
+from crowdd.core.quotas import Quota
 from crowdd.core.records import rights
 from crowdd.core.records import statements as record_statements
 from crowdd.core.secrets import Secrets

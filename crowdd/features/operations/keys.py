@@ -26,7 +26,7 @@ from crowdd.features.snapshots import statements as snapshot_statements
 from crowdd.features.webhooks import webhooks
 from crowdd.kernel.errors import CrowddError
 from crowdd.kernel.requester import SYSTEM
-from crowdd.sched import messages
+from crowdd.sched import webhook_messages
 from crowdd.sched.rows import EncryptedApiKey, ServerKey
 
 WHAT_TO_DO = (
@@ -320,7 +320,7 @@ class KeyReplacement:
         await statements.set_project_key(tx, row["id"], new_secret_key(self._secrets, row["id"]))
 
     async def _renew_webhook(self, tx: Database, row: EncryptedValue) -> None:
-        secret = webhooks.encrypted(self._secrets, messages.new_secret(), row["project_id"])
+        secret = webhooks.encrypted(self._secrets, webhook_messages.new_secret(), row["project_id"])
         await statements.set_webhook_secret(tx, row["project_id"], secret)
 
 

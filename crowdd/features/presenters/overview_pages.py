@@ -11,7 +11,7 @@ from crowdd.features.projects.projects import Projects, draft_key
 from crowdd.features.projects.rows import ProjectAttention, ProjectOverview
 from crowdd.features.projects.views import ProjectPrivate, ProjectViews, locked_out
 from crowdd.features.questions.answer_fields import Unfit
-from crowdd.features.results import pages as result_pages
+from crowdd.features.results import result_display
 from crowdd.http.auth.cookies import Cookies
 from crowdd.http.request import Incoming
 from crowdd.http.responses import Page, Redirect, Response
@@ -62,13 +62,13 @@ class OverviewPages:
         posts = (await self._views.posts(incoming, row, _POSTS))[0] if row["n_blogposts"] else []
         prose = await self._views.prose([row["long_description"]], posts)
         overview = await self._overviews.of(row, incoming.who)
-        asked = result_pages.read_asked(row["info"])
+        asked = result_display.read_asked(row["info"])
         private = OverviewPrivate(
             **context.private,
             posts=posts,
             prose=prose,
             overview=overview.row,
-            agreed=[result_pages.show_task(task, asked) for task in overview.agreed],
+            agreed=[result_display.show_task(task, asked) for task in overview.agreed],
             attention=overview.attention,
             unfit=overview.unfit,
             accuracy=overview.accuracy,

@@ -10,11 +10,11 @@ from crowdd.features.presenters.frames import PresenterContexts, PresenterFrames
 from crowdd.features.projects.projects import Projects
 from crowdd.features.projects.rows import Contributors, ProjectPage
 from crowdd.features.projects.views import ProjectPrivate, ProjectPublic, ProjectViews, locked_out
-from crowdd.features.results import pages as result_pages
+from crowdd.features.results import result_display
 from crowdd.features.results.alpha import Alpha
 from crowdd.features.results.charts import Charts
 from crowdd.features.results.consensus import FieldSummary
-from crowdd.features.results.pages import Drawings, Filters, ShownOutcome, drawings
+from crowdd.features.results.result_display import Drawings, Filters, ShownOutcome, drawings
 from crowdd.features.results.results import FinishedTasks
 from crowdd.features.results.rows import ResultSummary
 from crowdd.features.tasks.contributions import Contributions
@@ -132,14 +132,14 @@ class PresentingPages:
     ) -> Response:
         """The page of finished tasks. It lists them for people who may see answers."""
         sees = self._finished_tasks.may_see(row)
-        wanted = result_pages.choose_results(incoming.query)
+        wanted = result_display.choose_results(incoming.query)
         private = ResultsPrivate(
             **shared,
             rows=[],
             outcomes=[],
             drawn=None,
             contributors=None,
-            chosen=result_pages.read_filters(incoming.query),
+            chosen=result_display.read_filters(incoming.query),
             first=wanted.before is None,
             sees=sees,
             owns=bool(row["roles"] & OWNERS),
@@ -147,17 +147,17 @@ class PresentingPages:
         if not sees:
             return Page("project/presenter.html", public, private, drawn_as="project/results.html")
         page = await self._finished_tasks.page(row, wanted)
-        asked = result_pages.read_asked(row["info"])
-        private["rows"] = [result_pages.show_task(task, asked) for task in page.tasks]
+        asked = result_display.read_asked(row["info"])
+        private["rows"] = [result_display.show_task(task, asked) for task in page.tasks]
         together = await self._finished_tasks.together(row)
-        private["outcomes"] = [result_pages.show_outcome(one) for one in together.summary["outcomes"]]
+        private["outcomes"] = [result_display.show_outcome(one) for one in together.summary["outcomes"]]
         charts = None
-        if result_pages.is_whole_list(wanted):
+        if result_display.is_whole_list(wanted):
             charts = await self._finished_tasks.charts(row, page)
             if not incoming.wants_json:
                 private["contributors"] = await self._finished_tasks.contributors(row, incoming.who)
         private["drawn"] = drawings(charts) if charts else None
-        rows = [result_pages.public_task(task) for task in private["rows"]]
+        rows = [result_display.public_task(task) for task in private["rows"]]
         shown = ResultsPublic(
             **public,
             summary=together.summary,

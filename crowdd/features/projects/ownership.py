@@ -9,7 +9,7 @@ from collections.abc import Set
 from typing import Final, TypedDict
 
 from crowdd.core import log_statements
-from crowdd.core.limits import Attempts, Limit
+from crowdd.core.quotas import Attempts, Limit
 from crowdd.core.records import rights
 from crowdd.core.secrets import Secrets, token
 from crowdd.database.access import Database, Transactions
@@ -32,7 +32,7 @@ from crowdd.kernel.languages import _
 from crowdd.kernel.requester import Requester
 from crowdd.kernel.values import Values
 from crowdd.kinds.roles import ADMINS, OWNERS, Role
-from crowdd.sched import retry_policy
+from crowdd.sched import webhook_retries
 
 INVITATION_HOURS: Final = 7 * 24
 ROLES: Final = ("coowner", "reviewer")
@@ -311,9 +311,9 @@ class SettingsOverview:
     async def attention(self, row: ProjectPage, who: Requester) -> ProjectAttention:
         """What the owners should look at, from the rows that it is about."""
         rights.require(who, row["roles"], OWNERS)
-        return await statements.read_attention(self._db, row["id"], retry_policy.FAILING, FAILED_WORK_DAYS)
+        return await statements.read_attention(self._db, row["id"], webhook_retries.FAILING, FAILED_WORK_DAYS)
 
     async def current(self, row: ProjectPage, who: Requester) -> ProjectSettings:
         """The values of settings that do not stand in the project's own row."""
         rights.require(who, row["roles"], OWNERS)
-        return await statements.read_settings(self._db, row["id"], retry_policy.FAILING)
+        return await statements.read_settings(self._db, row["id"], webhook_retries.FAILING)

@@ -12,8 +12,8 @@ from urllib.parse import urlsplit
 import attrs
 
 from crowdd.core import log_statements
-from crowdd.core.limits import Quota
 from crowdd.core.pictures import Box, redrawn
+from crowdd.core.quotas import Quota
 from crowdd.core.records import rights
 from crowdd.core.records.listing_statements import Query, equal
 from crowdd.core.records.records import Records

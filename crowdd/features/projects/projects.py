@@ -9,7 +9,7 @@ from types import MappingProxyType
 import attrs
 
 from crowdd.core import log_statements
-from crowdd.core.limits import NETWORK_FACTOR, Attempts, Limit, Quota
+from crowdd.core.quotas import NETWORK_FACTOR, Attempts, Limit, Quota
 from crowdd.core.records import rights
 from crowdd.core.records import statements as record_statements
 from crowdd.core.records.records import Behaviour

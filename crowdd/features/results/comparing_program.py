@@ -19,7 +19,7 @@ from typing import Any, Final
 import orjson
 
 from crowdd.features.results.comparing_process import compare_task, measure_expected
-from crowdd.features.results.right_answers import is_right
+from crowdd.features.results.gold_comparison import is_right
 from crowdd.kernel.concurrency.isolated import bound_process, yield_to_requests
 from crowdd.kernel.values import Values
 

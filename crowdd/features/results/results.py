@@ -11,7 +11,7 @@ from functools import partial
 import attrs
 import orjson
 
-from crowdd.core.limits import Quota
+from crowdd.core.quotas import Quota
 from crowdd.core.records import rights
 from crowdd.core.records.item_errors import each, refused_item
 from crowdd.core.records.records import MAX_ROWS, bounded, may_know

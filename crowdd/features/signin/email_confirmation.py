@@ -8,7 +8,7 @@ from __future__ import annotations
 import attrs
 
 from crowdd.core import log_statements
-from crowdd.core.limits import Attempts
+from crowdd.core.quotas import Attempts
 from crowdd.core.security_log import ADDRESS_CHANGED, SecurityLog
 from crowdd.database.access import Database, Transactions
 from crowdd.features.accounts import statements as account_statements

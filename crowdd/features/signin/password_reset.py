@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from crowdd.core import log_statements
-from crowdd.core.limits import NETWORK_FACTOR, Attempts, Limit
+from crowdd.core.quotas import NETWORK_FACTOR, Attempts, Limit
 from crowdd.core.security_log import RESET_ASKED, RESET_DONE, SecurityLog
 from crowdd.database.access import Database, Transactions
 from crowdd.features.accounts import statements as account_statements

@@ -16,7 +16,7 @@ from urllib.parse import quote
 import attrs
 
 from crowdd.core import log_statements
-from crowdd.core.limits import Attempts, Limit
+from crowdd.core.quotas import Attempts, Limit
 from crowdd.core.secrets import Secrets, place
 from crowdd.core.security_log import FACTOR_ADDED, FACTOR_REMOVED, RECOVERY_CODE_USED, SecurityLog
 from crowdd.database.access import Database, Transactions

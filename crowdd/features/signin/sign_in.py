@@ -7,7 +7,7 @@ from typing import TypedDict
 
 import attrs
 
-from crowdd.core.limits import HOUR_MINUTES, NETWORK_FACTOR, Attempts, Limit
+from crowdd.core.quotas import HOUR_MINUTES, NETWORK_FACTOR, Attempts, Limit
 from crowdd.core.secrets import token
 from crowdd.core.security_log import PASSWORD_WRONG, SIGN_IN_FAILED, SIGN_IN_THROTTLED, SecurityLog
 from crowdd.database.access import Database, Transactions

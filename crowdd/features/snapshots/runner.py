@@ -13,7 +13,7 @@ import attrs
 import orjson
 
 from crowdd.core import statements as core_statements
-from crowdd.core.limits import Quota
+from crowdd.core.quotas import Quota
 from crowdd.database.access import Database, Transactions
 from crowdd.features.exports import statements as export_statements
 from crowdd.features.exports.exports import Resources

@@ -13,7 +13,7 @@ from functools import partial
 import attrs
 import orjson
 
-from crowdd.core.limits import LARGE_ANSWER, Once, Quota
+from crowdd.core.quotas import LARGE_ANSWER, Once, Quota
 from crowdd.core.records import history_statements
 from crowdd.core.records.item_errors import each, refused_item
 from crowdd.core.records.records import Behaviour, Records, bounded

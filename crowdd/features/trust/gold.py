@@ -1,6 +1,8 @@
 """Gold tasks of a project, and what owners say of one, for API and pages alike.
 
-Owners name the task, the answers that are right, how they are compared, and a message.
+Owners name the task, the answers that are right, how they are compared, and a message. Whether an answer is right is
+decided in the database (``is_right`` in definitions/gold/33_gold.sql) and, for marks and texts, in
+``crowdd.features.results.gold_comparison``.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ from crowdd.kernel.requester import Requester
 from crowdd.kernel.values import Values
 from crowdd.kinds.kind import outward
 from crowdd.kinds.roles import OWNERS
-from crowdd.sched import event_statements, messages, retry_policy
+from crowdd.sched import event_statements, webhook_messages, webhook_retries
 from crowdd.sched.event_statements import Delivery, WebhookState
 
 OLD_SECRET_HOURS = 24
@@ -56,7 +56,7 @@ class Webhooks:
         if after is None or after == before:
             return
         self.require(after)
-        new = await statements.add(tx, project_id, encrypted(self._secrets, messages.new_secret(), project_id))
+        new = await statements.add(tx, project_id, encrypted(self._secrets, webhook_messages.new_secret(), project_id))
         if not new and before is None:
             await statements.begin(tx, project_id)
         await statements.switch_on(tx, project_id)
@@ -92,7 +92,7 @@ class Webhooks:
 
     async def rotate(self, project: ProjectPage, who: Requester) -> str:
         """A new secret; messages are signed with the old one too for a day."""
-        secret = messages.new_secret()
+        secret = webhook_messages.new_secret()
 
         async def work(tx: Database) -> None:
             stored = encrypted(self._secrets, secret, project["id"])
@@ -208,7 +208,9 @@ class Webhooks:
         """A project whose address no way of ours has set is given its webhook here."""
         if not project["webhook"]:
             raise _no_address()
-        await statements.add(self._db, project["id"], encrypted(self._secrets, messages.new_secret(), project["id"]))
+        await statements.add(
+            self._db, project["id"], encrypted(self._secrets, webhook_messages.new_secret(), project["id"])
+        )
 
     async def _changed(
         self, project: ProjectPage, who: Requester, action: str, work: Callable[[Database], Awaitable[T]]
@@ -235,7 +237,7 @@ def _no_address() -> InvalidRequestError:
 
 def state_view(row: WebhookState) -> Values:
     """A webhook as JSON; ``state`` is none (no address), on, failing or off."""
-    on = "failing" if (row.failures or 0) >= retry_policy.FAILING else "on"
+    on = "failing" if (row.failures or 0) >= webhook_retries.FAILING else "on"
     gap = 0 if row.gap_to is None or row.gap_from is None else row.gap_to - row.gap_from
     fed = 0 if row.replay_to is None or row.replay_from is None else row.replay_to - row.replay_from
     return _plain(
@@ -274,7 +276,7 @@ def delivery_view(row: Delivery) -> Values:
             "event": row.kind,
             "sequence": row.seq,
             "task_id": row.task_id,
-            "message_id": messages.message_id(row),
+            "message_id": webhook_messages.message_id(row),
             "state": row.state,
             "again": row.again,
             "attempts": row.attempts,

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import orjson
 
-from crowdd.core.limits import Once, parse_idempotency_key
+from crowdd.core.quotas import Once, parse_idempotency_key
 from crowdd.core.records.listing_statements import Query
 from crowdd.core.records.records import Records, RecordTexts, Views
 from crowdd.core.site import Viewpoint

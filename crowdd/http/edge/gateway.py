@@ -11,8 +11,8 @@ from twisted.web.server import NOT_DONE_YET
 
 from crowdd.features.signin.identity import client_address
 from crowdd.http.auth.csrf import Refusals
+from crowdd.http.edge.fair_share import Limit
 from crowdd.http.edge.headers import matches_etag
-from crowdd.http.edge.limits import Limit
 from crowdd.http.edge.memory import trim
 from crowdd.http.edge.site import Request, RootResource
 from crowdd.http.html import frames

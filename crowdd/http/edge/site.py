@@ -23,8 +23,8 @@ from twisted.web.server import Site as TwistedSite
 
 from crowdd.features.signin.identity import is_trusted
 from crowdd.http.edge.channel import LINGER_SECONDS, MAX_IMPORT_SECONDS, Channel
+from crowdd.http.edge.fair_share import BURST, BodyLimits, Limit, PartTurns, imports_into, is_part, too_large
 from crowdd.http.edge.headers import SECURE_PREFIX, EncodedHeaders, Hosts, encode, head_text, set_headers, values_of
-from crowdd.http.edge.limits import BURST, BodyLimits, Limit, PartTurns, imports_into, is_part, too_large
 from crowdd.http.edge.memory import BodyMemory, Trimmer
 from crowdd.http.edge.streams import Streams
 from crowdd.kernel.config import Settings

@@ -10,7 +10,7 @@ import pytest_twisted
 from psycopg2.extras import Json
 from support.ledger import Ledger
 
-from crowdd.features.results.right_answers import is_right
+from crowdd.features.results.gold_comparison import is_right
 
 
 def box(x: float, size: float = 10, **more: Any) -> dict[str, Any]:

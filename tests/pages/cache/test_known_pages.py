@@ -8,7 +8,7 @@ from support.browsers import lock
 from support.visitors import VisitedSite
 
 from crowdd.features.signin.identity import Identity
-from crowdd.http.edge.limits import PageTurns
+from crowdd.http.edge.fair_share import PageTurns
 
 pytestmark = pytest.mark.inside
 

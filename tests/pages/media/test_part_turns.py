@@ -11,7 +11,7 @@ from support.wire import Wire, connect
 from twisted.internet.defer import Deferred, ensureDeferred
 from twisted.internet.task import Clock
 
-from crowdd.http.edge.limits import BURST, PART_TURN_SECONDS, PAUSE_SECONDS, PartTurns
+from crowdd.http.edge.fair_share import BURST, PART_TURN_SECONDS, PAUSE_SECONDS, PartTurns
 
 _PART = 600_000  # bytes: more than the server reads of a connection at a time
 _READ = 2 * 65_536

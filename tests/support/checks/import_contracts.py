@@ -19,7 +19,7 @@ from importlinter.contracts.layers import LayersContract
 from crowdd.features import FEATURES
 
 # What imports for others, by names that they give, or modules that are listed elsewhere by name.
-_MACHINERY = {"crowdd.kernel.lazy", "crowdd.sched.discovery", "crowdd.admin_cli.main"}
+_MACHINERY = {"crowdd.kernel.lazy", "crowdd.sched.registry", "crowdd.admin_cli.main"}
 
 
 def add_imports_by_name(graph: grimp.ImportGraph) -> None:

@@ -14,7 +14,7 @@ from crowdd.core.text.markdown import Rendered, render
 from crowdd.features.analyses.methods import METHODS
 from crowdd.features.publishing import publishing
 from crowdd.features.results.charts import Charts
-from crowdd.features.results.pages import drawings
+from crowdd.features.results.result_display import drawings
 from crowdd.features.site.admin_pages import DETAILS, WORDS
 from crowdd.features.trust.adaptive_pages import chart
 from crowdd.features.trust.weighing import calibration

@@ -35,7 +35,7 @@ MODULES = (
     "crowdd.features.snapshots.contents",
     "crowdd.http.errors",
     "crowdd.sched.job_runner",
-    "crowdd.sched.processes",
+    "crowdd.sched.nodes",
     "crowdd.sched.job_runner",
     "crowdd.sched.queue_worker",
     "crowdd.sched.queue_worker",

@@ -167,7 +167,7 @@ BEGIN
     RETURN abs(p_a::numeric - p_b::numeric) <= p_tolerance;
 END $$;
 
--- Whether a value is right by a rule; what is left out is not. Null: this takes a library, so that a job decides (crowdd/features/results/right_answers.py).
+-- Whether a value is right by a rule; what is left out is not. Null: this takes a library, so that a job decides (crowdd/features/results/gold_comparison.py).
 CREATE FUNCTION is_right(p_rule jsonb, p_answers jsonb, p_value jsonb) RETURNS boolean IMMUTABLE LANGUAGE plpgsql AS $$
 DECLARE type_ text := p_rule->>'type'; right_ boolean := false; a jsonb;
 BEGIN

@@ -9,7 +9,7 @@ from crowdd import PACKAGE
 from crowdd.features import FEATURES
 
 T = TypeVar("T")
-OF_SCHEDULER: Final = ("assignment", "deliveries", "job_runner", "queue_worker", "statistics", "upkeep")
+OF_SCHEDULER: Final = ("assignment", "job_runner", "queue_worker", "statistics", "upkeep", "webhook_deliveries")
 
 
 def declared(kind: type[T]) -> list[T]:

@@ -29,11 +29,11 @@ from crowdd.kernel.config.outbound import WebhookSettings
 from crowdd.kernel.errors import RefusedTargetError, UnavailableError, UnreachableError
 from crowdd.kernel.reactor import IReactor, epoch_seconds
 from crowdd.kernel.values import Values
-from crowdd.sched import event_statements, messages, retry_policy
+from crowdd.sched import event_statements, webhook_messages, webhook_retries
 from crowdd.sched.event_statements import Attempt, DueDelivery
 from crowdd.sched.job import HOUR, Job
-from crowdd.sched.messages import AttemptOutcome, Message
-from crowdd.sched.retry_policy import DeliveryFailure, room
+from crowdd.sched.webhook_messages import AttemptOutcome, Message
+from crowdd.sched.webhook_retries import DeliveryFailure, room
 
 if TYPE_CHECKING:
     from crowdd.services import Services
@@ -68,7 +68,7 @@ class Deliveries:
         """Gives a webhook to projects whose address was set by no way of ours."""
         for project_id in await webhook_statements.unknown(self._db):
             await webhook_statements.add(
-                self._db, project_id, encrypted(self._secrets, messages.new_secret(), project_id)
+                self._db, project_id, encrypted(self._secrets, webhook_messages.new_secret(), project_id)
             )
 
     async def candidates(self) -> list[int]:
@@ -87,7 +87,7 @@ class Deliveries:
         """One attempt: sends, and writes down how it went. When that cannot be written, it will be sent again."""
         begun = self._seconds()
         message = self._message(delivery, int(begun))
-        outcome = await self._ask(message) if message else messages.judge_no_response(_UNREADABLE)
+        outcome = await self._ask(message) if message else webhook_messages.judge_no_response(_UNREADABLE)
         seconds = max(0.0, self._seconds() - begun)
         attempt: Attempt = {
             "url": message.url if message else delivery.url,
@@ -109,7 +109,7 @@ class Deliveries:
             secrets = [decrypted(self._secrets, one, delivery.project_id) for one in stored if one is not None]
         except InvalidTag:
             return None
-        return messages.build_message(delivery, secrets, timestamp)
+        return webhook_messages.build_message(delivery, secrets, timestamp)
 
     async def _ask(self, message: Message) -> AttemptOutcome:
         try:
@@ -122,8 +122,8 @@ class Deliveries:
                 max_bytes=_KEPT_BODY_BYTES,
             )
         except (RefusedTargetError, UnreachableError) as problem:
-            return messages.judge_no_response(str(problem))
-        return messages.judge_response(reply)
+            return webhook_messages.judge_no_response(str(problem))
+        return webhook_messages.judge_response(reply)
 
     async def _failed(self, delivery: DueDelivery, attempt: Attempt, failure: DeliveryFailure, seconds: float) -> None:
         project_id, first, chance = delivery.project_id, self._settings.first_delay, self._chance()
@@ -132,7 +132,7 @@ class Deliveries:
             health = await event_statements.lock_health(tx, project_id, seconds)
             if health is None:
                 return
-            verdict = retry_policy.after_failure(
+            verdict = webhook_retries.after_failure(
                 failure,
                 attempts=delivery.attempts + 1,
                 failures=health.failures,
@@ -141,7 +141,7 @@ class Deliveries:
                 first=first,
                 chance=chance,
             )
-            pause = retry_policy.delay(verdict.failures, first, chance)
+            pause = webhook_retries.delay(verdict.failures, first, chance)
             await event_statements.record_failed(
                 tx, delivery, attempt, verdict.given_up, verdict.delay, verdict.failures, pause
             )

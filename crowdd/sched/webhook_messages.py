@@ -20,7 +20,7 @@ import orjson
 
 from crowdd.core.outbound.client import Response
 from crowdd.sched.event_statements import Delivery, DueDelivery
-from crowdd.sched.retry_policy import DeliveryFailure
+from crowdd.sched.webhook_retries import DeliveryFailure
 
 
 @attrs.frozen
