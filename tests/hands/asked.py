@@ -210,7 +210,7 @@ def file(path: str) -> tuple[str, bytes] | None:
     if path.startswith("tiles/"):
         return "image/png", _tile()
     folder, _, rest = path.partition("/")
-    place = {"gallery": SHIPPED, "examples": EXAMPLES}.get(folder)
+    place = {SHIPPED.name: SHIPPED, EXAMPLES.name: EXAMPLES}.get(folder)
     on_disk = place / rest if place else None
     if not on_disk or not on_disk.is_file() or ".." in rest:
         return None
