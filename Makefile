@@ -59,7 +59,7 @@ lint: .venv/installed-embedded,test
 	@$(venv)lint-imports
 
 # Any Python from 3.11 on that can make virtual environments, unless one is named: make run PYTHON=... The system's comes
-# first: it is optimized by profiles, which one that pyenv built often is not (record 243).
+# first: it is optimized by profiles, which one that pyenv built often is not (record 57).
 .venv/made-in:
 	@for python in $(or $(PYTHON),/usr/bin/python3 python3.11 python3 python3.13 python3.12); do \
 	  if $$python -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then \

@@ -35,7 +35,7 @@ class Seen:
 class Outage:
     """Clients that ask all the time, and a database that is stopped for ``away`` seconds in the middle.
 
-    ``crashes``: it ends in disorder, and may lose leases of its last half second (record 226). Each client has one at
+    ``crashes``: it ends in disorder, and may lose leases of its last half second (record 54). Each client has one at
     most. Whoever has lost it hears so, and their answer is not confirmed.
     """
 

@@ -1,7 +1,7 @@
 """Settings that administrators make on the site's pages, and the version of what visitors may see.
 
 The settings stand above those of crowdd.conf, and every process keeps them in memory. A change is announced by the
-change notifier, and each process reads them again; pages never do (record 131).
+change notifier, and each process reads them again; pages never do (record 18).
 
 ``exposure`` is a number that changes with every change of rights, locks, publication, names and blocks. The database
 counts it for all processes, within the transaction that makes the change. It also tells which visitors see the same.

@@ -5,7 +5,7 @@ run once each, in order, all in one transaction under an advisory lock. Definiti
 schema ``code``, which is created again whenever their text changed.
 
 Servers of an earlier version may go on while the database is newer than they are, unless a migration or a changed
-function takes away what they use. An upgrade that would is refused while such servers run (record 214). The first line
+function takes away what they use. An upgrade that would is refused while such servers run (record 51). The first line
 of a migration says which kind it is::
 
     -- expands: <what is added>

@@ -112,7 +112,7 @@ class Negotiator:
         return self._page(incoming, Page(f"{status}.html", public, private, status, drawn_as="error.html"))
 
     def _page(self, incoming: Incoming, page: Page) -> bytes:
-        if incoming.is_prefetch and incoming.cookie(FLASH):  # the message is for the page that is opened (record 134)
+        if incoming.is_prefetch and incoming.cookie(FLASH):  # the message is for the page that is opened (record 48)
             return self._raw(incoming, BytesResponse(b"", status=503, headers={"Cache-Control": "no-store"}))
         self._head(incoming, page.http_status, {"Vary": "Accept, Content-Type, Cookie", "Cache-Control": "no-store"})
         if incoming.wants_json:

@@ -1,6 +1,6 @@
 """Webhook deliveries: make one attempt, send those that are due in one process at a time, and remove old ones.
 
-As many are sent at once as receivers and the order of events allow (record 27).
+As many are sent at once as receivers and the order of events allow (record 33).
 """
 
 from __future__ import annotations

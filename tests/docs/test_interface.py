@@ -22,7 +22,7 @@ PAGES = sorted((DOCS / "interface").glob("*.md"))
 TEXT = "\n".join(page.read_text("utf-8") for page in PAGES)
 TARGET = re.compile(r"^\(([a-z0-9-]+)\)=$", re.MULTILINE)
 STATEMENTS = Counter(TARGET.findall(TEXT))
-RECORDS = {int(path.name[:4]) for path in (DOCS / "decisions").glob("[0-9]*.md")}
+RECORDS = {int(path.name[:2]) for path in (DOCS / "decisions").glob("[0-9]*.md")}
 CODE = [path for folder in ("crowdd", "tests", "bench") for path in sorted((ROOT / folder).rglob("*"))]
 CITING = [
     path for path in CODE if path.suffix in (".py", ".sql", ".js", ".html", ".css") and "vendor" not in path.parts

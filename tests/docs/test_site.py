@@ -40,9 +40,14 @@ def named(path: Path) -> str:
 
 def test_the_list_of_records_has_each_of_them_in_order():
     listed = re.findall(
-        r"^\d+\. \[.+\]\((\d{4}-.+\.md)\)$", (DOCS / "decisions/README.md").read_text("utf-8"), re.MULTILINE
+        r"^\* \[\d+\. .+\]\((\d\d-.+\.md)\): .+\.$", (DOCS / "decisions/README.md").read_text("utf-8"), re.MULTILINE
     )
     assert listed == sorted(path.name for path in (DOCS / "decisions").glob("[0-9]*.md"))
+
+
+def test_a_record_has_at_most_250_words():
+    texts = {path.name: path.read_text("utf-8") for path in (DOCS / "decisions").glob("[0-9]*.md")}
+    assert {name for name, text in texts.items() if len(text.split()) > 250} == set()
 
 
 T = TypeVar("T")

@@ -1,4 +1,4 @@
-"""The client for requests to addresses that somebody else chose, their bodies and their responses (record 28).
+"""The client for requests to addresses that somebody else chose, their bodies and their responses (record 42).
 
 It is the only way out of the server. The name is resolved once, every address that it has is checked, and the
 connection goes to a checked one: between the check and the connection nobody is asked again. A redirect is followed by

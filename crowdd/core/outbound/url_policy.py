@@ -1,4 +1,4 @@
-"""Which addresses of the network crowdd may be sent to by somebody else's wish: pure decisions (record 28).
+"""Which addresses of the network crowdd may be sent to by somebody else's wish: pure decisions (record 42).
 
 A URL is taken apart here once, and strictly; what another parser could read differently is refused. Whether an address
 is public is asked again for each one that a name resolves to.

@@ -22,7 +22,7 @@ CREATE EXTENSION IF NOT EXISTS pg_trgm;
 CREATE TABLE clock_shift (ahead interval NOT NULL DEFAULT '0', single boolean PRIMARY KEY DEFAULT true CHECK (single));
 INSERT INTO clock_shift DEFAULT VALUES;
 
--- The time of day as a periodic job last saw it (docs/decisions/0228-let-nothing-wait-for-a-clock-that-was-set-back.md).
+-- The time of day as a periodic job last saw it (record 49).
 CREATE TABLE clock_seen (
     single boolean PRIMARY KEY DEFAULT true CHECK (single),
     at timestamptz NOT NULL
@@ -41,7 +41,7 @@ BEGIN
     RETURN (SELECT c.change_base FROM public.cluster c);
 END $$;
 
--- The position of the changes of this transaction (docs/decisions/0196-follow-changes-by-their-transactions.md). In public, because it
+-- The position of the changes of this transaction (record 30). In public, because it
 -- is the default of columns.
 CREATE FUNCTION change_stamp() RETURNS bigint LANGUAGE plpgsql AS $$
 BEGIN
@@ -100,7 +100,7 @@ END $$;
 
 -- Servers -------------------------------------------------------------------------------------------------------------
 
--- Processes of the servers that run on this database (docs/decisions/0213-hold-a-lock-for-each-running-node.md).
+-- Processes of the servers that run on this database (record 50).
 CREATE TABLE node (
     id text NOT NULL,                                   -- random, of one start of a server
     worker int NOT NULL,                                -- number of the process among those of the node; 0: the only one

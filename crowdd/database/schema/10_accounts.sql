@@ -87,8 +87,7 @@ CREATE TABLE attempt_count (
 ) WITH (fillfactor = 70);
 CREATE INDEX attempt_count_until ON attempt_count (until);
 
--- Ways in. address_proved: the e-mail address was proved when the way was set up
--- (docs/decisions/0245-keep-only-the-ways-in-that-the-person-confirms.md).
+-- Ways in. address_proved: the e-mail address was proved when the way was set up (record 37).
 
 -- Authenticator apps: time-based codes (RFC 6238), one secret per account.
 CREATE TABLE totp (

@@ -107,8 +107,7 @@ CREATE TABLE expired_lease (
     granted timestamptz NOT NULL,
     expires timestamptz NOT NULL,
     skipped boolean NOT NULL,
-    -- A lease that took no place of its task, in a project with gold tasks
-    -- (docs/decisions/0249-tell-volunteers-nothing-that-depends-on-gold.md).
+    -- A lease that took no place of its task, in a project with gold tasks (record 12).
     placeless boolean NOT NULL DEFAULT false,
     PRIMARY KEY (project_id, actor, task_id)
 ) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000, autovacuum_vacuum_cost_delay = 0);

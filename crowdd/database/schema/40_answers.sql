@@ -73,7 +73,7 @@ CREATE CONSTRAINT TRIGGER volunteer_barred AFTER INSERT OR UPDATE OR DELETE ON b
     FOR EACH ROW EXECUTE FUNCTION exposure_changed();
 
 -- Which identities of volunteers belong to one person, because one browser has proved both: the cookie of a volunteer (c:), an account
--- (u:), an external user (x:) (docs/decisions/0244-link-the-identities-that-one-browser-proves.md). Each link is two rows.
+-- (u:), an external user (x:) (record 4). Each link is two rows.
 CREATE TABLE same_person (
     actor text NOT NULL,
     -- The project whose external user one of both is, for another project may mean another person by the same id; 0: neither is one.

@@ -1,5 +1,4 @@
--- What changed: positions to follow changes from (docs/decisions/0196-follow-changes-by-their-transactions.md), and earlier versions of rows
--- (docs/decisions/0216-keep-earlier-versions-of-rows.md).
+-- What changed: positions to follow changes from (record 30), and earlier versions of rows (record 31).
 
 -- Changes: task_ledger, task_run and result have changed_xid ----------------------------------------------------------
 

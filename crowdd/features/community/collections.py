@@ -1,4 +1,4 @@
-"""Collections: tasks that a person grouped under a name, for themselves or for everybody (record 140)."""
+"""Collections: tasks that a person grouped under a name, for themselves or for everybody (record 19)."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Favourites over REST, and the lists of a person's own answers, favourites and projects.
 
-Only the person themselves asks for these lists (record 132). Tasks and projects are read with the person's rights: of a
+Only the person themselves asks for these lists (record 19). Tasks and projects are read with the person's rights: of a
 project that they may no longer see, an answer shows only what they gave themselves. (Interface: favorites.)
 """
 

@@ -1,4 +1,4 @@
-"""What changed since a cursor (record 196): the cursor, and the lines that follow it."""
+"""What changed since a cursor (record 30): the cursor, and the lines that follow it."""
 
 from __future__ import annotations
 

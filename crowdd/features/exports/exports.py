@@ -1,6 +1,6 @@
 """Exports of a project: who may have which file, how it is made and downloaded, and how changes are followed.
 
-Changes are followed in batches of whole lines (record 197).
+Changes are followed in batches of whole lines (record 30).
 """
 
 from __future__ import annotations

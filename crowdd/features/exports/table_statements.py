@@ -1,6 +1,6 @@
 """SQL of exported tables: rows per mark, columns per volunteer, keys of ``info``, and changes behind a position.
 
-* Changes are rows, and ids of rows that were deleted (definitions 66, record 196). A position is the number of a
+* Changes are rows, and ids of rows that were deleted (definitions 66, record 30). A position is the number of a
   transaction, so that none appears late before the horizon of a snapshot. The statements of one reading belong in one
   transaction that ``exports.statements.begin`` has begun.
 * Keys of ``info`` and the forms of their values are read window by window in the order of ids. Most rows have only what

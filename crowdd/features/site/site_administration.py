@@ -1,6 +1,6 @@
 """Settings of the site as administrators change them, on pages and with ``crowdctl site``.
 
-What is set here counts above crowdd.conf (record 131). A change and its entries in the audit log are one transaction.
+What is set here counts above crowdd.conf (record 18). A change and its entries in the audit log are one transaction.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Comments on tasks: volunteers write them to the owners of a project, who settle them (record 159)."""
+"""Comments on tasks: volunteers write them to the owners of a project, who settle them (record 19)."""
 
 from __future__ import annotations
 

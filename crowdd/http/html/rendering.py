@@ -140,7 +140,7 @@ class SiteContext:
 
     @staticmethod
     def frames(path: str) -> bool:
-        """Whether the page of this address shows a presenter: nothing that takes text may open over it (record 69)."""
+        """Whether the page of this address shows a presenter: nothing that takes text may open over it (record 21)."""
         return frames.FRAMED.fullmatch(path) is not None
 
     @property

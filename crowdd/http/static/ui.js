@@ -94,7 +94,7 @@ if (opener) {
   } catch { /* switched off, or not ours */ }
 }
 
-// The browser asks for a page of an owner when its link is pressed, before it is let go (record 134): no address with an effect,
+// The browser asks for a page of an owner when its link is pressed, before it is let go (record 48): no address with an effect,
 // no file, no stream, no page that shows a presenter.
 const AHEAD = ["", "settings", "stats", "update", "pictures", "blog", "webhook", "auditlog", "volunteers", "queue", "publish", "coowners",
   ...["", "browse", "import", "export", "redundancy", "priority", "scheduler"].map(page => `tasks/${page}`)];

@@ -1,4 +1,4 @@
-"""Pages of owners are asked for when their link is pressed (record 134)."""
+"""Pages of owners are asked for when their link is pressed (record 48)."""
 
 from __future__ import annotations
 

@@ -161,7 +161,7 @@ def chance_answers(chance, k, rows):
 
 
 def test_replays_weigh_as_the_database_does(ledger):
-    """Answer by answer and fold by fold (docs/decisions/0193). Half of the people are strangers of one network."""
+    """Answer by answer and fold by fold (record 11). Half of the people are strangers of one network."""
     ledger.check = False
     chance = random.Random(193)
     people = [f"{kind}:{n}" for kind in "uc" for n in range(1, 5)]

@@ -1,6 +1,6 @@
 """What ``crowdd.database.connection`` relies on in txpostgres, psycopg2 and Twisted, one statement per test.
 
-A version that breaks one of them fails here first, by the name of what it broke. Record 247 says what to do then; whatever
+A version that breaks one of them fails here first, by the name of what it broke. Record 58 says what to do then; whatever
 takes the place of txpostgres has to pass these tests.
 """
 

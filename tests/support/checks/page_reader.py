@@ -163,7 +163,7 @@ def _bad_forms(page: Page) -> Iterator[str]:
             if form in field.parents and field.get("name") == "csrf_token"
         ]  # fmt: skip
         wanted = {1} if form.get("method") == "post" else {0}
-        if form.get("action") == "/preferences":  # pages that many get alike have no token (record 207)
+        if form.get("action") == "/preferences":  # pages that many get alike have no token (record 46)
             wanted = {0, 1}
         if len(tokens) not in wanted or not all(tokens):
             yield f"form {form.attributes} has {len(tokens)} tokens"

@@ -1,4 +1,4 @@
--- Positions of changes, and rows that were deleted (docs/decisions/0196-follow-changes-by-their-transactions.md).
+-- Positions of changes, and rows that were deleted (record 30).
 
 -- Transactions before this position have ended: nothing appears there any more. Of the snapshot of the calling statement.
 CREATE FUNCTION change_horizon() RETURNS bigint STABLE LANGUAGE sql AS $$

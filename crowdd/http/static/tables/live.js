@@ -36,7 +36,7 @@ async function look() {
   waits = 0;
   if (document.hidden) return; // asked again when somebody looks
   [due, looked] = [false, performance.now()];
-  // As a prefetch: a message for the person waits for the page that they open (record 134).
+  // As a prefetch: a message for the person waits for the page that they open (record 48).
   const answer = await fetch(location.href, { headers: { Accept: "text/html", Purpose: "prefetch" } }).catch(() => null);
   if (answer?.ok && !answer.redirected) follow(new DOMParser().parseFromString(await answer.text(), "text/html"));
   const busy = !answer || answer.status === 429 || answer.status >= 500;
