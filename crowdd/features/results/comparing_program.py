@@ -5,7 +5,7 @@
 For each line of its input, an array of tasks (objects with ``fields``, ``answers`` and ``first``), it writes a line
 with an array: what ``compare_task`` says of each, or an object with ``error``. An object with ``fields``, ``tasks``
 and ``seed`` in place of a task gets what ``measure_expected`` says, as ``expected``, and one with ``rule``,
-``answers`` and ``value`` what ``right_answers.is_right`` says, as ``right``.
+``answers`` and ``value`` what ``gold_comparison.is_right`` says, as ``right``.
 """
 
 from __future__ import annotations
