@@ -31,7 +31,7 @@ from crowdd.database.access import Reading, Transactions
 from crowdd.database.connector import list_session_settings
 from crowdd.database.copying import Copies
 from crowdd.database.pool import SlowReads
-from crowdd.features.accounts import statements as storage_accounts
+from crowdd.features.accounts import statements as account_statements
 from crowdd.features.accounts.accounts import Accounts, Administrators, UserBehaviour
 from crowdd.features.accounts.email_links import EmailLinks
 from crowdd.features.accounts.invitations import Invitations
@@ -204,7 +204,7 @@ def build_people(
         second_factors=factors,
         api_tokens=ApiTokens(db, new_batcher, secrets, security_log),
         new_devices=NewDevices(db, email_links),
-        now=partial(storage_accounts.read_time, db),
+        now=partial(account_statements.read_time, db),
     )
 
 

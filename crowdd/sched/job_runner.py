@@ -19,7 +19,6 @@ from crowdd.kernel.concurrency.timing import PollLoop, deadline
 from crowdd.kernel.config import Settings
 from crowdd.kernel.errors import CrowddError, UnavailableError
 from crowdd.sched import statements
-from crowdd.sched import statements as stored
 from crowdd.sched.job import DAY, MINUTE, Job, LogOnce, RunningJob, wait_after
 from crowdd.sched.queue import words_for
 from crowdd.sched.registry import declared
@@ -178,7 +177,7 @@ async def overview(db: Database, settings: Settings) -> list[Row]:
     periods = {job.name: job.period for job in scheduled(settings)}
     rows = {
         row["name"]: {**row, "overdue": row["overdue"] if row["name"] in periods else 0.0}
-        for row in await stored.list_jobs(db)
+        for row in await statements.list_jobs(db)
     }
     return [
         {**dict.fromkeys(OVERVIEW), "outcome": "new", **rows.get(name, {}), "name": name, "period": periods.get(name)}

@@ -17,7 +17,7 @@ from crowdd.core.mail.mail import Mail
 from crowdd.database.access import Database
 from crowdd.kernel.concurrency.timing import PollLoop, deadline
 from crowdd.kernel.errors import CrowddError, StoppedError, UnavailableError
-from crowdd.sched import statements as stored
+from crowdd.sched import statements
 from crowdd.sched.job import HOUR, Handler, Job, LogOnce, RunningTask
 from crowdd.sched.queue import Outcome, Queue, QueuedTask, StalledError, after_error
 from crowdd.sched.registry import declared
@@ -128,7 +128,7 @@ class Worker(Service):
         if self._session is None:
             return None
         self._name = self._name or random.token_hex(8)  # not before the first look: processes are forked
-        return self._name if await stored.hold_presence(self._session, self._name) else None
+        return self._name if await statements.hold_presence(self._session, self._name) else None
 
     def _begin(self, item: QueuedTask) -> Deferred[None]:
         settled = ensureDeferred(self._do(item))

@@ -8,7 +8,7 @@ from itertools import groupby
 
 import orjson
 
-from crowdd.core.records import role_statements as role_sql
+from crowdd.core.records import role_statements
 from crowdd.core.records.statements import value_of
 from crowdd.database.access import Database, Prepared, as_json
 from crowdd.kernel.requester import Requester
@@ -55,10 +55,10 @@ def json_for_requester(kind: Kind) -> str:
     Null where Python has to show the row: it has a secret that the requester may read, or it is large.
     """
     secret = [field.read for field in kind.fields if field.encrypted or (kind.name, field.name) in _IN_PYTHON]
-    hidden = [role_sql.any_of(kind, frozenset().union(*secret))] if secret else []
+    hidden = [role_statements.any_of(kind, frozenset().union(*secret))] if secret else []
     if "info" in kind.by_name:
         hidden.append(f"coalesce(pg_column_size(t.info), 0) > {MAX_ROW_BYTES}")
-    shown = _object(kind, lambda readers: role_sql.any_of(kind, readers), lambda field: value_of(kind, field))
+    shown = _object(kind, lambda readers: role_statements.any_of(kind, readers), lambda field: value_of(kind, field))
     return f"CASE WHEN NOT ({' OR '.join(hidden) or _FALSE}) THEN {shown} END"
 
 
@@ -78,11 +78,11 @@ async def texts_of(db: Database, kind: Kind, asks: Sequence[Ask], base_url: str,
 
 @lru_cache(maxsize=100)
 def _texts(kind: Kind) -> Prepared:
-    shown = f"CASE WHEN {role_sql.any_of(kind, kind.rights.get)} THEN {json_for_requester(kind)} END"
-    row = f"SELECT {shown} FROM {role_sql.source(kind)} WHERE t.id = a.id"
-    for name in role_sql.TYPES:
+    shown = f"CASE WHEN {role_statements.any_of(kind, kind.rights.get)} THEN {json_for_requester(kind)} END"
+    row = f"SELECT {shown} FROM {role_statements.source(kind)} WHERE t.id = a.id"
+    for name in role_statements.TYPES:
         row = row.replace(f"%({name})s", f'a."{name}"')
-    columns = ", ".join(f'"{name}" {type_}' for name, type_ in {**role_sql.TYPES, "id": "bigint"}.items())
+    columns = ", ".join(f'"{name}" {type_}' for name, type_ in {**role_statements.TYPES, "id": "bigint"}.items())
     return Prepared(
         f"SELECT ({row}) AS text FROM ROWS FROM (jsonb_to_recordset(%(asks)s) AS ({columns})) WITH ORDINALITY a ORDER BY a.ordinality",
         asks="jsonb",

@@ -20,9 +20,7 @@ from crowdd.core.outbound.client import Outgoing, Response
 from crowdd.core.records import rights
 from crowdd.core.records import statements as record_statements
 from crowdd.database.access import Database, Transactions
-from crowdd.features.imports import exported_files
-from crowdd.features.imports import source_statements as sources
-from crowdd.features.imports import statements as stored_imports
+from crowdd.features.imports import exported_files, source_statements, statements
 from crowdd.features.imports.import_roles import Choices
 from crowdd.features.imports.imports import FETCH_SECONDS, Imports
 from crowdd.features.imports.prepared.process import discard
@@ -97,7 +95,7 @@ class Sources:
     async def of_project(self, who: Requester, row: ProjectPage) -> list[ListedSource]:
         """The sources of a project."""
         rights.require(who, row["roles"], OWNERS)
-        return await sources.list_sources(self._db, row["id"])
+        return await source_statements.list_sources(self._db, row["id"])
 
     async def keep(self, who: Requester, row: ProjectPage, import_id: int, period: int) -> int:
         """Has the address of an import read again every ``period`` seconds, as that import was. The id of the source.
@@ -118,11 +116,11 @@ class Sources:
             "user": who.acting_user,
             "url": url,
             "period": _period(period),
-            "choices": dict(stored_imports.choices_of(import_row)),
+            "choices": dict(statements.choices_of(import_row)),
         }
 
         async def work(tx: Database) -> int:
-            source_id = await sources.insert_source(tx, values, MAX_SOURCES)
+            source_id = await source_statements.insert_source(tx, values, MAX_SOURCES)
             if source_id is None:
                 words = _("A project can have at most %(max)s scheduled imports.", max=MAX_SOURCES)
                 raise InvalidValueError(words)
@@ -139,11 +137,11 @@ class Sources:
         rights.require(who, row["roles"], OWNERS)
         at = (self._db, row["id"], source_id if source_id < 2**63 else 0)
         changes: Mapping[str, Callable[[], Awaitable[bool]]] = {
-            "pause": lambda: sources.set_active(*at, False),
-            "resume": lambda: sources.set_active(*at, True),
-            "now": lambda: sources.set_active(*at, True, soon=True),
-            "delete": lambda: sources.delete_source(*at),
-            "period": lambda: sources.set_period(*at, _period(period)),
+            "pause": lambda: source_statements.set_active(*at, False),
+            "resume": lambda: source_statements.set_active(*at, True),
+            "now": lambda: source_statements.set_active(*at, True, soon=True),
+            "delete": lambda: source_statements.delete_source(*at),
+            "period": lambda: source_statements.set_period(*at, _period(period)),
         }
         if act not in changes:
             raise InvalidValueError(_("%(name)s must be one of %(choices)s.", name="act", choices=", ".join(changes)))
@@ -159,20 +157,20 @@ class Sources:
 
     async def start_due(self) -> int:
         """Puts a background task in the queue for each source that is due; how many."""
-        for source in await sources.list_abandoned_sources(self._db, _AT_ONCE):
+        for source in await source_statements.list_abandoned_sources(self._db, _AT_ONCE):
             await self._failed(source, source.queue_item, _("The background task was cancelled or failed."))
         return await self._db.transaction(self._start)
 
     async def _start(self, tx: Database) -> int:
         started = 0
-        for source in await sources.list_due_sources(tx, _AT_ONCE):
+        for source in await source_statements.list_due_sources(tx, _AT_ONCE):
             who = Requester(user_id=source.user_id, admin=source.admin, via="job")
             try:
                 item = await self._queue.add(tx, HANDLER, {"source": source.id}, who, source.project_id)
             except TooManyRequestsError:
-                await sources.postpone_reading(tx, source.id, _LATER)
+                await source_statements.postpone_reading(tx, source.id, _LATER)
                 continue
-            await sources.begin_reading(tx, source.id, item)
+            await source_statements.begin_reading(tx, source.id, item)
             started += 1
         return started
 
@@ -180,7 +178,7 @@ class Sources:
 
     async def read(self, item: QueuedTask) -> dict[str, object]:
         """Reads a source, and goes on where an attempt before was cut."""
-        source = await sources.get_source(self._db, int(item.arguments["source"]))
+        source = await source_statements.get_source(self._db, int(item.arguments["source"]))
         if source is None or source.queue_item != item.id:
             return {"outcome": "removed"}
         try:
@@ -196,12 +194,14 @@ class Sources:
 
     async def _read(self, source: ImportSource, item: QueuedTask) -> dict[str, object]:
         marks = {"etag": source.etag, "last_modified": source.last_modified, "digest": source.digest}
-        import_id = await sources.find_import(self._db, source.id, item.id)
+        import_id = await source_statements.find_import(self._db, source.id, item.id)
         if import_id is None:
             await self._require(source, item.who)
             fetched = await self._fetched(source, item)
             if fetched is None:
-                await sources.record_success(self._db, source.id, item.id, "unchanged", float(source.period), marks)
+                await source_statements.record_success(
+                    self._db, source.id, item.id, "unchanged", float(source.period), marks
+                )
                 self._notify(source.project_id)
                 return {"outcome": "unchanged"}
             path, marks = fetched
@@ -214,14 +214,14 @@ class Sources:
         result = await self._imports.carry_on(item)
         if error := result.get("error"):
             raise InvalidValueError(str(error))
-        await sources.record_success(self._db, source.id, item.id, "read", float(source.period), marks)
+        await source_statements.record_success(self._db, source.id, item.id, "read", float(source.period), marks)
         self._notify(source.project_id)
         return {"outcome": "read", **result}
 
     async def _link(
         self, tx: Database, source: ImportSource, import_id: int, item: QueuedTask, marks: Mapping[str, str]
     ) -> None:
-        await sources.link_import(tx, import_id, source.id, item.id)
+        await source_statements.link_import(tx, import_id, source.id, item.id)
         await item.progress(0, None, {"marks": dict(marks)}, within=tx)
 
     async def _require(self, source: ImportSource, who: Requester) -> None:
@@ -266,7 +266,7 @@ class Sources:
         why_off = problem if off or is_off(failures) else ""
 
         async def work(tx: Database) -> None:
-            recipient = await sources.record_failure(
+            recipient = await source_statements.record_failure(
                 tx, source.id, item, problem, pause_seconds(failures, source.period), why_off
             )
             if recipient is not None and why_off:

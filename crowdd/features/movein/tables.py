@@ -15,7 +15,7 @@ from crowdd.features.movein import contents, people, statements, values
 from crowdd.features.movein.people import Password, Surroundings
 from crowdd.features.movein.statements import Fate, Step
 from crowdd.features.movein.values import Converted, Refused, note, note_fates, refuse
-from crowdd.features.projects import statements as stored_projects
+from crowdd.features.projects import statements as project_statements
 from crowdd.features.webhooks.webhooks import Webhooks
 from crowdd.kernel.values import Values
 
@@ -116,10 +116,10 @@ async def _add_project(batch: Batch, row: Values, converted: Converted, password
     await statements.insert_rows(tx, "project", [converted.values])
     await statements.add_ledger(tx, project_id, sched, trial=converted.values["first_published"] is None)
     if password is None:
-        await stored_projects.touch_project(tx, project_id)
+        await project_statements.touch_project(tx, project_id)
     else:
         hashed = password.hashed or await tools.passwords.hash(password.text or token())
-        await stored_projects.set_password(tx, project_id, hashed, token())
+        await project_statements.set_password(tx, project_id, hashed, token())
     await tools.webhooks.follow(tx, project_id, None, converted.values["webhook"])
     await statements.set_project_times(tx, project_id, converted.values["updated"])
     batch.step["added"] += 1

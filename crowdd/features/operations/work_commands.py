@@ -18,7 +18,7 @@ from crowdd.core.mail.statements import WholeMail
 from crowdd.features.projects.lookups import known
 from crowdd.kernel.errors import CrowddError, NotFoundError
 from crowdd.kernel.requester import SYSTEM
-from crowdd.sched import statements as stored
+from crowdd.sched import statements as sched_statements
 from crowdd.sched.job import Handler, Job, RunningTask
 from crowdd.sched.job_runner import OVERVIEW, JobRunner, RunResult, every_job, overview
 from crowdd.sched.queue import STATES, QueuedTask, QueueFilter
@@ -174,7 +174,7 @@ def show_job(config: Path | None, name: str, limit: int, as_json: bool) -> None:
     For jobs that run more often than once a minute, only failed runs are logged.
     """
     _find(name)
-    listing(as_json, with_domain(config, lambda services: stored.list_runs(services.db, name, limit)), _LOG)
+    listing(as_json, with_domain(config, lambda services: sched_statements.list_runs(services.db, name, limit)), _LOG)
 
 
 @jobs.command()

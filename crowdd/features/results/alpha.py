@@ -7,8 +7,7 @@ from decimal import Decimal, localcontext
 from typing import Final, TypedDict
 
 from crowdd.database.access import Database
-from crowdd.features.results import alpha_sums
-from crowdd.features.results import outcome_statements as stored
+from crowdd.features.results import alpha_sums, outcome_statements
 from crowdd.features.results.outcome_statements import Drawn
 from crowdd.kinds.answers import AnswerField
 
@@ -62,10 +61,10 @@ def _by_sums(field: AnswerField, sums: Sums) -> Decimal:
 async def of_project(db: Database, project_id: int, fields: Sequence[AnswerField]) -> list[Alpha]:
     """Of each declared field, in their order."""
     amounts: dict[int, dict[str, Decimal]] = {}
-    for row in await stored.list_alpha_sums(db, project_id):
+    for row in await outcome_statements.list_alpha_sums(db, project_id):
         amounts.setdefault(row["field"], {})[row["part"]] = row["amount"]
     measured = (
-        {row["field"]: row["expected"] for row in await stored.list_expected_disagreements(db, project_id)}
+        {row["field"]: row["expected"] for row in await outcome_statements.list_expected_disagreements(db, project_id)}
         if amounts
         else {}
     )
@@ -83,10 +82,12 @@ def _alpha(field: AnswerField, sums: Sums, expected: float | None) -> Alpha:
 async def due(db: Database, project_id: int) -> dict[int, Decimal]:
     """The fields whose expected disagreement has to be measured, and how many answers they have."""
     answers = {
-        row["field"]: row["amount"] for row in await stored.list_alpha_sums(db, project_id) if row["part"] == "values"
+        row["field"]: row["amount"]
+        for row in await outcome_statements.list_alpha_sums(db, project_id)
+        if row["part"] == "values"
     }
     before = (
-        {row["field"]: row["answers"] for row in await stored.list_expected_disagreements(db, project_id)}
+        {row["field"]: row["answers"] for row in await outcome_statements.list_expected_disagreements(db, project_id)}
         if answers
         else {}
     )
@@ -99,4 +100,4 @@ async def due(db: Database, project_id: int) -> dict[int, Decimal]:
 
 async def sample(db: Database, project_id: int) -> Drawn:
     """Answers that the expected disagreement is measured with."""
-    return await stored.sample_answers(db, project_id, _DRAWN_TASKS)
+    return await outcome_statements.sample_answers(db, project_id, _DRAWN_TASKS)

@@ -10,7 +10,6 @@ from twisted.logger import Logger
 
 from crowdd.database.access import Database
 from crowdd.features.results import alpha, outcome_statements
-from crowdd.features.results import outcome_statements as stored
 from crowdd.features.results.comparing_process import ComparingProcess
 from crowdd.features.results.outcome_statements import DueComparison
 from crowdd.kernel.values import Values
@@ -52,7 +51,7 @@ class Comparisons:
         measured = await self.process.expected(drawn.fields or [], drawn.tasks, project_id)
         for nth, answers in fields.items():
             expected = measured[nth - 1] if nth <= len(measured) else None
-            await stored.store_expected(self.db, project_id, nth, expected, answers)
+            await outcome_statements.store_expected(self.db, project_id, nth, expected, answers)
 
     async def _compare(self, due: list[DueComparison]) -> int:
         """Compares results and stores what they say; how many are no longer due."""
