@@ -51,7 +51,7 @@ setup(
             "kernel/languages/*.po",
             "core/mail/templates/**/*",
             "database/schema/*.sql",
-            "database/migrations/**/*.sql",
+            "database/migrations/**/*",
             "database/definitions/**/*.sql",
             "features/*/templates/*.html",
             "features/accounts/common_passwords*",

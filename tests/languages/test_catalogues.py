@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from babel.messages.pofile import read_po
 
+from crowdd import PACKAGE
 from crowdd.core.outbound.url_policy import require_public
 from crowdd.kernel.errors import RefusedTargetError
 from crowdd.kernel.languages import FOLDER, NAMES, Languages, Sentence, _, joined, ngettext
@@ -125,7 +126,7 @@ def test_sentences_one_after_the_other_are_said_in_the_same_language():
 def test_no_sentence_is_marked_within_an_f_string():
     """Babel does not find it there before Python 3.12, and what is put together is English."""
     within = []
-    for path in sorted(FOLDER.parent.rglob("*.py")):
+    for path in sorted(PACKAGE.rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             if isinstance(node, ast.JoinedStr):
                 calls = [each.func for each in ast.walk(node) if isinstance(each, ast.Call)]

@@ -18,9 +18,9 @@ from babel.messages.extract import DEFAULT_KEYWORDS, extract_from_dir
 from babel.messages.pofile import read_po, write_po
 
 import crowdd
+from crowdd import PACKAGE
 from crowdd.kernel.languages import FOLDER, NAMES, SOURCE
 
-PACKAGE: Final = FOLDER.parent
 METHODS: Final = [("**.py", "python"), ("**/templates/**.html", "jinja2"), ("**/templates/**.txt", "jinja2")]
 JINJA: Final = {"**/templates/**.html": {"silent": "false"}, "**/templates/**.txt": {"silent": "false"}}
 KEYWORDS: Final = {**DEFAULT_KEYWORDS, "by_number": (1, 2)}
