@@ -162,17 +162,19 @@ async def test_closing_while_it_connects_fails_what_waits_and_leaves_nothing(dsn
 async def test_a_statement_begins_polls_and_ends_in_this_order(connect, monkeypatch):
     connection, seen = await connect(), []
     for owner, name in ((Connection, "cursorRunning"), (Cursor, "poll"), (Connection, "cursorFinished")):
-        _noting(monkeypatch, owner, name, seen)
+        _noting(monkeypatch, connection, owner, name, seen)
     cursor = await connection.cursor().execute("SELECT %s AS n", (3,))
     assert isinstance(cursor, Cursor) and seen == ["cursorRunning", "poll", "cursorFinished"]
     assert cursor.rowcount == 1 and cursor.description[0][0] == "n" and cursor.fetchall() == [(3,)]
 
 
-def _noting(monkeypatch: pytest.MonkeyPatch, owner: type, name: str, seen: list[str]) -> None:
+def _noting(monkeypatch: pytest.MonkeyPatch, of: Connection, owner: type, name: str, seen: list[str]) -> None:
+    """Notes the calls for this connection; a server of a test before may still have others."""
     original: Callable[..., Any] = getattr(owner, name)
 
     def noting(*arguments: Any) -> Any:
-        seen.append(name)
+        if arguments[0] is of or getattr(arguments[0], "_connection", None) is of:
+            seen.append(name)
         return original(*arguments)
 
     monkeypatch.setattr(owner, name, noting)
@@ -181,7 +183,7 @@ def _noting(monkeypatch: pytest.MonkeyPatch, owner: type, name: str, seen: list[
 @in_time
 async def test_a_statement_that_psycopg2_refuses_fails_and_never_begins(connect, monkeypatch):
     connection, seen = await connect(), []
-    _noting(monkeypatch, Connection, "cursorRunning", seen)
+    _noting(monkeypatch, connection, Connection, "cursorRunning", seen)
     refused = connection.cursor().execute("SELECT %s", ("a\0b",))
     assert isinstance(refused.result, Failure) and refused.result.check(ValueError) and seen == []
     refused.addErrback(ignore)
