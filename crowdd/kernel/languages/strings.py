@@ -16,7 +16,8 @@ from typing import Final
 import attrs
 from babel.messages.extract import extract_from_dir
 
-from crowdd.kernel.languages.update import JINJA, KEYWORDS, METHODS, PACKAGE
+from crowdd import PACKAGE
+from crowdd.kernel.languages.update import JINJA, KEYWORDS, METHODS
 
 _LOG_LEVELS: Final = frozenset({"debug", "info", "warn", "error", "critical", "failure"})
 _LOGGERS: Final = frozenset({"log", "_log"})
