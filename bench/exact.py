@@ -34,7 +34,7 @@ from bench.support.wire import Client, Response
 from crowdd.database import schema
 
 EDIT_SECONDS = 0.3  # between two edits
-AGAIN_SECONDS = 0.2  # how soon somebody who is told to wait comes back
+AGAIN_SECONDS = 0.2  # seconds until a volunteer who is told to wait asks again
 RAISE = 2  # by so many answers at most
 CHOICES = ("fox", "owl", "cat")
 RIGHT = 0.8  # share of the answers that are

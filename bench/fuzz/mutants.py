@@ -191,7 +191,7 @@ MUTANTS = (
         "ledger/lifecycle/test_same_person external_users",
     ),
     Mutant(
-        "a link waits for whoever is at it",
+        "a link waits for the transaction that has it",
         "23_same_person.sql",
         "IF NOT pg_try_advisory_xact_lock(link_key(p_one, p_other, p)) THEN RETURN; END IF;",
         "",

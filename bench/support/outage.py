@@ -36,7 +36,7 @@ class Outage:
     """Clients that ask all the time, and a database that is stopped for ``away`` seconds in the middle.
 
     ``crashes``: it ends in disorder, and may lose leases of its last half second (record 54). Each client has one at
-    most. Whoever has lost it hears so, and their answer is not confirmed.
+    most. A client that has lost it is told so, and its answer is not confirmed.
     """
 
     def __init__(

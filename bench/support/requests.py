@@ -113,7 +113,7 @@ class Requests:
         return Expected("project page", ("GET", path), lambda page: page["project"]["id"] == self._project.id)
 
     def progress(self) -> Expected:
-        """The progress of somebody who has done nothing yet."""
+        """The progress of a volunteer without answers."""
         path = f"/api/project/{self._project.short_name}/userprogress"
         return Expected(
             "userprogress",

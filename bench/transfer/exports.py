@@ -173,7 +173,7 @@ def rude(sql: testbed.Sql, address: str, answers: int) -> list[str]:
     answer = requests.get(address, stream=True, timeout=60)
     next(answer.raw.stream(1000, decode_content=False))
     answer.close()
-    return ["rows are still read for somebody who has gone"] if _read(sql) - before > answers / 2 else []
+    return ["rows are still read for a client that has gone"] if _read(sql) - before > answers / 2 else []
 
 
 def crowd(

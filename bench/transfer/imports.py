@@ -167,7 +167,7 @@ def until_done(sql: testbed.Sql, item: int, seconds: float) -> dict[str, Any]:
 def straight(
     plan: Plan, server: LiveServer, sql: testbed.Sql, cpu: Cpu | None
 ) -> tuple[list[tuple[str, object]], list[str]]:
-    """One import on a warm server, with somebody who looks on."""
+    """One import on a warm server, while a page follows its progress."""
     project, other = (testbed.project(server, tasks=1, n_answers=1) for _ in range(2))
     warm = attrs.evolve(plan, rows=2000)
     until_done(sql, bring(server, project, content(warm, "warm"), f"warm.{plan.format}")["queue_item"], 120)

@@ -95,7 +95,7 @@ def _row(truth: int, right: float, k: int, chance: np.random.Generator) -> NDArr
 
 @attrs.frozen
 class Person:
-    """Somebody who answers: a volunteer, or a colluder under one of their names (``life`` counts them)."""
+    """A person who answers: a volunteer, or a colluder under one of their names (``life`` counts them)."""
 
     number: int
     colludes: bool = False

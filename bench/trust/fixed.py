@@ -57,7 +57,7 @@ def _is_right(crowd: Crowd, estimate: Estimate) -> Bools:
 
 
 def answered(crowd: Crowd, number: int) -> list[Given]:
-    """So many answers to each task, by whoever comes."""
+    """So many answers to each task, by the volunteers who come first."""
     answers: list[Given] = []
     for task in range(crowd.shape.tasks):
         here: set[Person] = set()

@@ -114,7 +114,7 @@ class Outcome:
 class Play:
     """One crowd answers one project, one after the other.
 
-    Whoever comes gives the answer that they owe, then asks for a task. While ``BUSY`` people hold one, somebody of them
+    A person who comes gives the answer that they owe, then asks for a task. While ``BUSY`` people hold one, one of them
     answers before the next one comes.
     """
 

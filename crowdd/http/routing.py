@@ -35,7 +35,7 @@ class Route:
     ``endpoint`` is what the rate limit counts (the same for all ids). ``key_header`` false: the Authorization header is
     no API key here. ``csrf`` false: no form posts here. ``page`` false: no page, so a browser is not made a volunteer
     by asking. ``hot``: asked for all the time, so it stands in the ``PathTable``, too. ``doc`` is what the API's
-    documentation says; every route below /api has one. ``proof``: takes a session with a recent proof (of somebody who
+    documentation says; every route below /api has one. ``proof``: takes a session with a recent proof (of people who
     signed in; the handler decides about others). ``manages``: gives a project away, or is the page of that: takes such
     a session, too, or a key that the site lets manage projects; any key may read the page. ``action``: what the scope
     of an API token must allow: read, answer, write or everything; unless given, read for GET and write for other

@@ -15,7 +15,7 @@ from crowdd.kinds.roles import OWNERS, Role
 def require(who: Requester, have: Set[Role], wanted: Set[Role], message: str = "") -> None:
     """Passes when one of the wanted roles is there.
 
-    Raises AnonymousError for somebody who is not signed in (signing in might help), ForbiddenError for others.
+    Raises AnonymousError for people who are not signed in (signing in might help), ForbiddenError for others.
     """
     if have & wanted or Role.ANYBODY in wanted:
         return

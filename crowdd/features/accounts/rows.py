@@ -54,7 +54,7 @@ class Leader(ScoredPerson):
 
 
 class RankedPerson(ScoredPerson):
-    """A person with their rank among ``total``; None for somebody who is not ranked."""
+    """A person with their rank among ``total``; None for people without a rank."""
 
     rank: int | None
     total: int

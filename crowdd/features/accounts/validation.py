@@ -129,7 +129,7 @@ def _plain_name(text: str) -> list[str]:
 
 @attrs.frozen
 class Registration:
-    """What somebody who signs up says; ``invitation`` is the key of one."""
+    """The fields of the sign-up form; ``invitation`` is the key of an invitation."""
 
     name: str = attrs.field(converter=stored_name)
     fullname: str = attrs.field(converter=stored_fullname)

@@ -110,7 +110,7 @@ async def delete_analysis(db: Database, project_id: int, analysis_id: int) -> bo
 MAX_VALUE_BYTES = 1000
 """Of a value that can be a choice."""
 _SINGLE = "jsonb_typeof({0}) NOT IN ('object', 'array') AND octet_length({0}::text) <= %(bytes)s"
-# The value of an answer that is no object is the answer itself.
+# An answer that is not an object is its own value.
 _VALUE = "CASE WHEN jsonb_typeof(r.info) IN ('object', 'array') THEN r.info #> %(path)s ELSE r.info END"
 _PIECE = Prepared(
     "WITH w AS MATERIALIZED (SELECT task_id FROM task_ledger WHERE project_id = %(project)s AND task_id > %(after)s"
@@ -160,7 +160,7 @@ async def read_median_answers(db: Database, project_id: int) -> int:
 
 
 _KEY = "project_id = %(project)s AND analysis_id = %(analysis)s"
-# Whoever deletes the analysis waits for the chunk that is being stored; without the analysis nothing is stored.
+# Deleting the analysis waits for the chunk that is being stored. If the analysis is gone, nothing is stored.
 _KEPT = "FROM analysis a WHERE a.id = %(analysis)s AND a.project_id = %(project)s AND a.ended IS NULL FOR KEY SHARE"
 
 

@@ -141,8 +141,10 @@ EXAMPLES: Final = ("digits", "ducks", "diary", "newspaper", "pond", "town", "isl
 async def own_example(services: Services, who: Requester, name: str = "") -> str:
     """The short name of the requester's own copy of an example, a draft.
 
-    It is created once: a person who has it, however changed, is led to it. One that was deleted, or has another short
-    name, is created again; one that is incomplete is completed. Raises AnonymousError, ConflictError, NotFoundError.
+    It is created once. A person who has a copy, changed or not, gets the short name of that copy. If the copy was
+    deleted or renamed, a new one is created; an incomplete copy is completed.
+
+    Raises AnonymousError, ConflictError, NotFoundError.
     """
     if who.acting_user is None:
         raise AnonymousError(_("Sign in first."))

@@ -34,7 +34,7 @@ class NewPassword:
 class Fate(enum.Enum):
     """What a recovery does to a way into an account."""
 
-    ENDS = "It may be of somebody who was there before its person."
+    ENDS = "It may belong to an earlier holder of the account."
     ASKED = "Its person says whether it is theirs."
     STAYS = "The site demands it of its person."
 

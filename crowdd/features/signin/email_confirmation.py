@@ -1,4 +1,4 @@
-"""Addresses that are confirmed by e-mail: of somebody who signs up, and new ones of people with an account.
+"""Addresses that are confirmed by e-mail: of people who sign up, and new ones of people with an account.
 
 Nobody learns from the answers whether an address is known: its owner is told, by mail.
 """

@@ -280,7 +280,7 @@ class SecondFactors:
         )
 
     async def remove_all(self, user_id: int, who: Requester) -> int:
-        """Removes every factor and recovery code of somebody who lost theirs; how many factors these were."""
+        """Removes every factor and recovery code of a person who lost theirs. Returns the number of factors."""
 
         async def work(tx: Database) -> int:
             await lock_account(tx, user_id, who)

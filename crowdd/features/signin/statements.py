@@ -117,7 +117,7 @@ async def delete_totp(db: Database, user_id: int) -> bool:
 
 
 async def delete_unconfirmed_totp(db: Database, user_id: int) -> None:
-    """Removes a secret that waits for its first code: whoever saw it could set up the same app later."""
+    """Removes a secret that waits for its first code: anybody who has seen it could set up the same app later."""
     await db.execute("DELETE FROM totp WHERE user_id = %(user)s AND confirmed IS NULL", {"user": user_id})
 
 

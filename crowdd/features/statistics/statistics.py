@@ -194,7 +194,7 @@ def _authenticated(hour: Hour) -> int:
 
 _BUSIEST = 5
 _FEED = 100
-_HOURS = 72  # drawn on the home page, a stroke each
+_HOURS = 72  # shown on the home page, one bar per hour
 
 
 class StatisticsOfSite(TypedDict):

@@ -1,6 +1,6 @@
 """Answer fields: what stands where in the answers of a project. The first field decides about agreement.
 
-``info.answers`` is a list of them. A list of questions declares its own (``from_questions``); whoever writes a
+``info.answers`` is a list of them. A list of questions declares its own (``from_questions``); an owner who writes a
 presenter in HTML declares them on a page.
 """
 

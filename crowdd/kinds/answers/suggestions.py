@@ -53,7 +53,7 @@ def suggest(infos: Sequence[object]) -> list[Suggestion]:
 
 
 def _values(info: object, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], object]]:
-    """The values in an answer that are no objects, with their places. An answer that is no object is a value itself."""
+    """The values in an answer that are not objects, with their places; an answer without objects is its own value."""
     if isinstance(info, dict):
         if len(path) < _MAX_DEPTH:
             for name, value in list(info.items())[:_MAX_PARTS]:

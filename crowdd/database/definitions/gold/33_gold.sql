@@ -92,7 +92,7 @@ END $$;
 
 -- Placeless leases ---------------------------------------------------------------------------------------------------------------
 --
--- Whoever names a gold task gets a lease of it, however many have one. So that this does not tell gold tasks, a volunteer in a project that
+-- People who name a gold task get a lease of it, however many have one. So that this does not tell gold tasks, a volunteer in a project that
 -- has some is told of every task that they hold it, of a full or finished one, too. Where no place is free, they get the right to answer late
 -- (expired_lease) as placeless: to them it is a lease in every respect. It is renewed, given back and lapses like one, and comes again with
 -- their other leases (own_tasks).
